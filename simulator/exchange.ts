@@ -29,7 +29,7 @@ export interface Host {
   requestIdHeader?: string;
 }
 
-/** A name in a path; one that is not well encoded is a name that nobody has. */
+/** A name in a path. One that is not well encoded matches no model. */
 export function decodeName(text: string): string {
   try {
     return decodeURIComponent(text);

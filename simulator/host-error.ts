@@ -22,7 +22,7 @@ export class HostError extends Error {
   }
 }
 
-/** A page of something that stands before the host: it has words of its own, whoever the host is. */
+/** The error page of a proxy before the host, which looks the same for every host. */
 export class BadGateway extends HostError {
   constructor() {
     super(502, "<html><body><h1>502 Bad Gateway</h1></body></html>", { "content-type": "text/html" });

@@ -4,7 +4,7 @@ import { countTokens } from "./text/tokens.ts";
 
 export type Modality = "TEXT" | "IMAGE" | "DOCUMENT" | "AUDIO" | "VIDEO";
 
-/** An image, document or recording that came with a request, as far as its bytes tell. */
+/** An image, document or recording in a request, as far as its bytes show. */
 export interface Media {
   modality: Modality;
   mimeType: string;

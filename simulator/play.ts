@@ -21,7 +21,7 @@ function giveWay(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Plays the steps as a response body. It stops at once when the client leaves, and reports its end once. */
+/** Plays the steps as a response body. It stops as soon as the client disconnects, and reports its end once. */
 export function play(
   steps: Iterator<Step>,
   signal: AbortSignal,

@@ -32,12 +32,12 @@ export interface SimulatorOptions {
   tokenDelayMs?: number;
   /** PEM; when given, the signatures of service-account assertions are verified with it. */
   tokenPublicKey?: string;
-  /** Compatible hosts also refuse by rules that are known of them from hearsay only. */
+  /** Compatible hosts also refuse by rules that are not verified. */
   strictHosts?: boolean;
   nowMs?: () => number;
   /** How long an image or video that is waited for takes, 300 unless given. */
   mediaJobMs?: number;
-  /** Told of every request as soon as it has come in. */
+  /** Called with every request as soon as it has arrived. */
   onRequest?: (request: ReceivedRequest) => void;
 }
 
@@ -120,7 +120,7 @@ function parseBody(text: string): Json | undefined {
   }
 }
 
-/** The service-account endpoint stands beside the Vertex host and takes a form. */
+/** The service-account endpoint is next to the Vertex host and takes a form. */
 function tokenHost(tokens: AccessTokens): Host {
   return {
     async handle(exchange) {
@@ -141,7 +141,7 @@ function foreignTo(listeningHost: string): (request: Request) => boolean {
 
 const KEY_HEADERS = ["authorization", "x-api-key", "x-goog-api-key"];
 
-/** What was made is fetched by its address, which nobody can guess. */
+/** Results are fetched by their URL, which cannot be guessed. */
 function carriesKey({ headers, url }: Request, key: string): boolean {
   if (new URL(url).pathname.startsWith("/results/")) return true;
   return KEY_HEADERS.some((name) => headers.get(name)?.replace(/^\w+ /, "") === key);
@@ -209,7 +209,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
       const url = new URL(request.url);
       const bytes = await request.bytes().catch(() => undefined);
       if (bytes === undefined) {
-        // The client left while it was still sending; nobody reads this answer.
+        // The client disconnected while it was still sending; this answer is not read.
         ended("client gone");
         return new Response(null, { status: 400 });
       }
@@ -228,7 +228,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
       if (host === undefined) {
         ended("finished");
         return Response.json(
-          { error: "This is Trivium's simulator. See its README for the addresses." },
+          { error: "This is Trivium's simulator. See its README for the endpoints." },
           { status: 404 },
         );
       }

@@ -42,7 +42,7 @@ function webpSize(bytes: Uint8Array, view: DataView): ImageSize | undefined {
   return { width: view.getUint16(26, true) & 0x3fff, height: view.getUint16(28, true) & 0x3fff };
 }
 
-/** What the first bytes say, whatever the caller called it. */
+/** What the first bytes show, independent of the declared type. */
 export function sniffImage(bytes: Uint8Array): { mimeType: string; size: ImageSize | undefined } | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (ascii(bytes, 0, 8) === "\x89PNG\r\n\x1a\n") return { mimeType: "image/png", size: pngSize(view) };

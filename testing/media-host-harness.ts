@@ -53,7 +53,7 @@ export class MediaHostHarness {
     this.#state = { prefixes: new PrefixCache(nowMs), flaky: new Map(), tokenDelayMs: 0 };
   }
 
-  /** Answers a client's own request. Undefined where the host says that the address is none of its own. */
+  /** Answers a client's own request. Undefined where the host says that the URL is none of its own. */
   async answer(request: Request, headers = request.headers, signal = request.signal): Promise<Response | undefined> {
     const url = new URL(request.url);
     const bodyBytes = await request.bytes();
@@ -92,7 +92,7 @@ export class MediaHostHarness {
 
   async ask(path: string, sending: Sending = {}): Promise<Response> {
     const response = await this.answerTo(path, sending);
-    if (response === undefined) throw new Error(`${path} is not an address of this host.`);
+    if (response === undefined) throw new Error(`${path} is not a URL of this host.`);
     return response;
   }
 
@@ -103,7 +103,7 @@ export class MediaHostHarness {
     return { status: response.status, text, body, headers: response.headers };
   }
 
-  /** Fetches a result as a stranger would: by its address alone. */
+  /** Fetches a result as a stranger would: by its URL alone. */
   async fetchLink(url: unknown): Promise<{ status: number; mimeType: string | null; bytes: Uint8Array }> {
     const response = await this.context.links.send(new URL(String(url)).pathname, new Headers());
     const bytes = new Uint8Array(await response.arrayBuffer());

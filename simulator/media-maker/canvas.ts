@@ -10,7 +10,7 @@ export interface Rectangle {
   height: number;
 }
 
-/** Pixels in memory. Whatever lies outside is not drawn; nothing is blended. */
+/** Pixels in memory. Nothing is drawn outside the canvas; nothing is blended. */
 export class Canvas {
   readonly width: number;
   readonly height: number;

@@ -15,7 +15,7 @@ export interface ImageOptions {
   format: "png" | "jpeg" | "webp";
   /** From 1 to 100, for jpeg and webp. */
   quality?: number;
-  /** No sky behind the shapes. Nothing to jpeg, which cannot say so. */
+  /** No sky behind the shapes. JPEG ignores it. */
   transparent?: boolean;
   /** How many images the request came with. */
   inputs?: number;
@@ -38,7 +38,7 @@ function facts(options: ImageOptions): string[] {
   ];
 }
 
-/** A real image that nobody could take for a model's: it says what was asked for. The same options give the same bytes. */
+/** A real image that cannot be mistaken for a model's: it shows the request. The same options give the same bytes. */
 export async function drawImage(options: ImageOptions): Promise<Uint8Array> {
   checkSide("width", options.width);
   checkSide("height", options.height);

@@ -106,7 +106,7 @@ export const GLYPH_WIDTH = 5;
 export const CHARACTER_STEP = 6;
 export const LINE_STEP = 9;
 
-/** The rows of a character as numbers; a box for whatever the font does not have. */
+/** The rows of a character as numbers; a box for characters that the font does not have. */
 export function glyphRows(character: string): number[] {
   return Array.from(ROWS[character] ?? BOX, (digit) => Number.parseInt(digit, 32));
 }

@@ -7,7 +7,7 @@ const MAX_CACHED_BYTES = 64 * 1024 * 1024;
 const TIMEOUT_MS = 120_000;
 
 /**
- * Where the thread's program is. A compiled program has one file for all modules, and no others beside it: there the thread
+ * Where the thread's program is. A compiled program has one file for all modules, and no others: there the thread
  * runs that file, which sees that it is in a thread (src/main.ts).
  */
 const THREAD = import.meta.path === Bun.main ? Bun.main : new URL("./video-worker.ts", import.meta.url);
@@ -83,7 +83,7 @@ async function encode(options: VideoOptions): Promise<Uint8Array> {
 }
 
 /**
- * A real video, H.264 in MP4, that shows what was asked for. The same options give the same bytes. One video is encoded at a time, beside
+ * A real video, H.264 in MP4, that shows the request. The same options give the same bytes. One video is encoded at a time, off
  * the event loop.
  */
 export async function makeVideo(options: VideoOptions): Promise<Uint8Array> {

@@ -32,7 +32,7 @@ export interface EncodedFrames {
 
 /** What is in a file that the encoder has written. */
 export function readEncoded(encoded: Uint8Array): EncodedFrames {
-  // Behind version, flags and count stands one entry, `avc1`.
+  // After version, flags and count there is one entry, `avc1`.
   return { frames: framesOf(encoded), entry: findBox(encoded, "moov/trak/mdia/minf/stbl/stsd").subarray(16) };
 }
 

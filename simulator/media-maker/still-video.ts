@@ -88,7 +88,7 @@ function sequenceParameters({ width, height }: Size): Uint8Array {
   // Frame numbers of four bits, output in the order of decoding, one reference frame, no gaps.
   bits.putNumber(0).putNumber(0).putNumber(2).putNumber(1).put(0, 1);
   bits.putNumber(columns - 1).putNumber(rows - 1);
-  // Whole frames, and the flag that the standard wants beside them; then what is cut off, in pairs of pixels.
+  // Whole frames, and the flag that the standard requires with them; then the cropping, in pairs of pixels.
   bits.put(1, 1).put(1, 1).put(1, 1);
   bits.putNumber(0).putNumber((columns * 16 - width) / 2);
   bits.putNumber(0).putNumber((rows * 16 - height) / 2);

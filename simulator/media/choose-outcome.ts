@@ -4,7 +4,7 @@ import { type Outcome, outcomeOf } from "./outcome.ts";
 const MAX_ENTRIES = 1_000;
 
 /**
- * The outcome of a request for `count` results. Where a host makes one at a time, several are had by asking several times:
+ * The outcome of a request for `count` results. Where a host makes one at a time, a client asks several times for several:
  * the one of them that fails is the first that a key asks for with a prompt.
  */
 export function chooseOutcome(prompt: string, count: number, exchange: Exchange, key: string): Outcome | undefined {

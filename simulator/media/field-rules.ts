@@ -66,7 +66,7 @@ export const recordOf =
   (value, path) =>
     isObject(value) ? faultIn(value, rules, required, `${path}.`)?.message : `${path} must be an object.`;
 
-/** The first thing wrong with an object: a field that is missing, that nobody knows, or whose value is wrong. */
+/** The first thing wrong with an object: a field that is missing, unknown or has a wrong value. */
 export function faultIn(
   body: JsonObject,
   rules: FieldRules,

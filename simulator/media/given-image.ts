@@ -1,6 +1,6 @@
 import { type ImageSize, sniffImage } from "../sniff-image.ts";
 
-/** An image that came with a request. What is only an address is not fetched, so that nothing is known of it. */
+/** An image that came with a request. What is only a URL is not fetched, so that nothing is known of it. */
 export interface GivenImage {
   mimeType?: string;
   bytes?: Uint8Array;
@@ -12,14 +12,14 @@ export interface Frames {
   lastFrame?: Uint8Array;
 }
 
-/** How a host takes images. Every one takes addresses. */
-export type ImageForm = "data address" | "bare base64";
+/** How a host takes images. Every one takes URLs. */
+export type ImageForm = "data URL" | "bare base64";
 
-const DATA_ADDRESS = /^data:image\/([a-z]+);base64,/;
+const DATA_URL = /^data:image\/([a-z]+);base64,/;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const ENDINGS = ["png", "jpg", "jpeg", "webp"];
 
-/** Undefined where the bytes are no image, or end before they tell its size. */
+/** Undefined where the bytes are no image, or end before its size. */
 export function imageOfBytes(bytes: Uint8Array | undefined): GivenImage | undefined {
   const seen = bytes === undefined ? undefined : sniffImage(bytes);
   if (bytes === undefined || seen?.size === undefined || seen.size.width === 0 || seen.size.height === 0) {
@@ -28,13 +28,13 @@ export function imageOfBytes(bytes: Uint8Array | undefined): GivenImage | undefi
   return { mimeType: seen.mimeType, bytes, size: seen.size };
 }
 
-export function isPublicAddress(address: string): boolean {
-  return /^https?:\/\/[^\s/]+/i.test(address) && URL.canParse(address);
+export function isPublicUrl(url: string): boolean {
+  return /^https?:\/\/[^\s/]+/i.test(url) && URL.canParse(url);
 }
 
-/** An address whose ending names something else than an image is taken for what it says. */
-function mayBeImage(address: string): boolean {
-  const ending = /\.(\w+)$/.exec(new URL(address).pathname)?.[1]?.toLowerCase();
+/** A URL whose ending names something else than an image is taken for what it says. */
+function mayBeImage(url: string): boolean {
+  const ending = /\.(\w+)$/.exec(new URL(url).pathname)?.[1]?.toLowerCase();
   return ending === undefined || ENDINGS.includes(ending);
 }
 
@@ -48,9 +48,9 @@ export function framesOf(first: GivenImage | undefined, last: GivenImage | undef
 
 /** Undefined where it is not an image that arrived whole, or not in a form that the host takes. */
 export function givenImage(given: string, forms: readonly ImageForm[]): GivenImage | undefined {
-  if (isPublicAddress(given)) return mayBeImage(given) ? {} : undefined;
-  const [prefix = "", called] = DATA_ADDRESS.exec(given) ?? [];
-  if (!forms.includes(prefix === "" ? "bare base64" : "data address")) return undefined;
+  if (isPublicUrl(given)) return mayBeImage(given) ? {} : undefined;
+  const [prefix = "", called] = DATA_URL.exec(given) ?? [];
+  if (!forms.includes(prefix === "" ? "bare base64" : "data URL")) return undefined;
   const payload = given.slice(prefix.length);
   const image = BASE64.test(payload) ? imageOfBytes(new Uint8Array(Buffer.from(payload, "base64"))) : undefined;
   const isCalledRightly = called === undefined || image?.mimeType === `image/${called === "jpg" ? "jpeg" : called}`;

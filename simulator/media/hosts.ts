@@ -13,7 +13,7 @@ import { xAiMedia } from "../hosts/x-ai/media.ts";
 import { zAiMedia } from "../hosts/z-ai/media.ts";
 import type { MediaHost } from "./media-host.ts";
 
-/** The vendors that make images or videos, by the first segments of their addresses here. */
+/** The vendors that make images or videos, by the first segments of their URLs here. */
 const MEDIA_HOSTS: ReadonlyMap<string, MediaHost> = new Map([
   ["openai", openaiMedia],
   ["gemini", geminiMedia],

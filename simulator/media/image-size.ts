@@ -18,7 +18,7 @@ export function proportionOf(ratio: string): number | undefined {
   return proportion > 0 && Number.isFinite(proportion) ? proportion : undefined;
 }
 
-/** A ratio that is no longer than 3:1, whichever way it lies. */
+/** A ratio of at most 3:1, in either direction. */
 export function ratioWithin3({ width, height }: ImageSize): ImageSize {
   return { width: Math.min(3, Math.max(1 / 3, width / height)), height: 1 };
 }

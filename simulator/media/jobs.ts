@@ -72,7 +72,7 @@ export class MediaJobs {
     return this.#nowMs() - job.createdAtMs > KEPT_MS ? undefined : (job as MediaJob<T>);
   }
 
-  /** The jobs of one host and key that have not ended, for hosts that allow so many at once. */
+  /** The jobs of one host and key that have not ended, for hosts that limit their number. */
   running(host: string, key: string): number {
     const now = this.#nowMs();
     return [...this.#jobs.values()].filter((job) => job.host === host && job.key === key && job.endsAtMs > now).length;

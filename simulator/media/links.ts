@@ -6,7 +6,7 @@ interface Link {
 
 const MAX_LINKS = 10_000;
 
-/** Results at addresses that expire, as storage hosts give them: whoever has the address may fetch, with no key. */
+/** Results at URLs that expire, as storage hosts make them: anyone with the URL can fetch, without a key. */
 export class MediaLinks {
   readonly #nowMs: () => number;
   readonly #links = new Map<string, Link>();
@@ -15,7 +15,7 @@ export class MediaLinks {
     this.#nowMs = nowMs;
   }
 
-  /** The address of what `make` will make when it is fetched, below the simulator's own. */
+  /** The URL of what `make` will make when it is fetched, below the simulator's own. */
   publish(baseUrl: string, make: () => Promise<Uint8Array>, mimeType: string, keptMs: number): string {
     const token = crypto.randomUUID();
     this.#links.set(token, { make, mimeType, expiresAtMs: this.#nowMs() + keptMs });
@@ -27,7 +27,7 @@ export class MediaLinks {
     return `${baseUrl}/results/${token}.${ending}`;
   }
 
-  /** Answers a GET of such an address. A credential is a mistake of the caller's: it was shown to a stranger. */
+  /** Answers a GET of such a URL. A credential is an error of the caller: it was sent to a third party. */
   async send(path: string, headers: Headers): Promise<Response> {
     if (headers.has("authorization") || headers.has("x-key") || headers.has("x-goog-api-key")) {
       return new Response("A credential does not belong here.", { status: 400 });

@@ -6,7 +6,7 @@ import type { MediaLinks } from "./links.ts";
 export interface MediaContext {
   jobs: MediaJobs;
   links: MediaLinks;
-  /** The simulator's own address, which links begin with. */
+  /** The simulator's own URL, which links begin with. */
   baseUrl: string;
   nowMs: () => number;
   acceptsKey: (key: string) => boolean;
@@ -14,5 +14,5 @@ export interface MediaContext {
   acceptsToken: (token: string) => boolean;
 }
 
-/** The media addresses of one simulated vendor. Undefined where an address is none of them; a HostError where it refuses. */
+/** The media endpoints of one simulated vendor. Resolves to undefined for other paths, and throws a HostError to refuse. */
 export type MediaHost = (exchange: Exchange, context: MediaContext) => Promise<Response | undefined>;

@@ -1,6 +1,6 @@
 /** What a prompt may ask the simulated media hosts to play, by a word such as `sim:moderated` anywhere in it. */
 export const OUTCOMES = [
-  /** The host refuses the prompt at once. */
+  /** The host refuses the prompt immediately. */
   "blocked",
   /** The host takes the job, and its moderation holds the result back. */
   "moderated",
@@ -8,7 +8,7 @@ export const OUTCOMES = [
   "one-fails",
   /** The host takes the job, and fails at it. */
   "fails",
-  /** The link to the result is dead by the time that it is told. */
+  /** The link to the result has expired when the host reports it. */
   "expired",
   /** The job takes 5 seconds instead of a moment. */
   "slow",
@@ -16,7 +16,7 @@ export const OUTCOMES = [
   "forgotten",
   /** Every other question about the job, the first included, ends in a 502 of something before the host. */
   "unsteady",
-  /** HTTP 429, 500 and 503 at once. */
+  /** HTTP 429, 500 and 503 immediately. */
   "busy",
   "broken",
   "overloaded",

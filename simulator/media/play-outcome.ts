@@ -5,7 +5,7 @@ import { type MediaJob, SLOW_JOB_MS } from "./jobs.ts";
 import type { MediaContext } from "./media-host.ts";
 import type { Outcome } from "./outcome.ts";
 
-/** What a host says at once, in its own words. */
+/** The errors that a host returns immediately, in its own words. */
 export type AtOnce = Readonly<Record<"blocked" | "busy" | "broken" | "overloaded", HostError>>;
 
 /** Plays the outcomes that come before a job is taken. */

@@ -104,13 +104,13 @@ describe("the simulator's agent in each protocol", async () => {
   afterAll(() => simulator.stop());
   const path = { type: "object", properties: { file_path: { type: "string" } } };
   const both = { type: "object", properties: { file_path: { type: "string" }, content: { type: "string" } } };
-  const post = async (address: string, headers: Record<string, string>, body: object) => {
+  const post = async (url: string, headers: Record<string, string>, body: object) => {
     const init = {
       method: "POST",
       headers: { "content-type": "application/json", ...headers },
       body: JSON.stringify(body),
     };
-    return JSON.stringify(await (await fetch(`${simulator.url}${address}`, init)).json());
+    return JSON.stringify(await (await fetch(`${simulator.url}${url}`, init)).json());
   };
 
   test("chat", async () => {

@@ -38,7 +38,7 @@ export interface PlanRequest {
 
 /**
  * The model's name is no part of the seed: a faulty model begins the same answer that `standard` would finish. Nor are
- * past thoughts, and how a text is cut into parts: protocols differ in both, and the answer shall not.
+ * past thoughts, and how a text is cut into parts: protocols differ in both, and the answer must not.
  */
 function seedOf(prompt: Prompt, units: readonly PromptUnit[]): Seed {
   const keys: string[] = [];

@@ -3,7 +3,7 @@ import { canonicalJson, type Json } from "../json.ts";
 import type { CacheTtl, Prompt, PromptPart } from "./prompt.ts";
 import { countTokens } from "./tokens.ts";
 
-/** Tokens that a turn costs beside its parts. */
+/** Tokens that a turn costs in addition to its parts. */
 const TURN_TOKENS = 3;
 
 /** A part of the prompt after which a cached prefix may end. */

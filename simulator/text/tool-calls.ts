@@ -50,7 +50,7 @@ function inputFor(tool: Tool, seed: Seed, words: readonly string[]): Json {
   return schemaInstance(typed, seed, words);
 }
 
-/** The calls that the request asks for; none when it asks for none. `insist` calls tools whatever the text says. */
+/** The calls that the request asks for; none when it asks for none. `insist` calls tools independent of the text. */
 export function planCalls(prompt: Prompt, seed: Seed, insist: boolean): (Segment & { type: "call" })[] {
   const words = wordsOf(textOf(prompt.turns.at(-1)));
   return chooseTools(prompt, insist).map((tool, ordinal) => ({

@@ -1,6 +1,6 @@
 import type { FailureName } from "../host-error.ts";
 
-/** What goes wrong on the way, whatever the answer is. */
+/** What goes wrong in transport, independent of the answer. */
 export type Fault =
   | { kind: "fail"; failure: FailureName }
   | { kind: "flaky"; times: number }

@@ -38,7 +38,7 @@ describe("contract 2.4: images", () => {
     expect((await harness.fetchLink(String((listed.body.data as JsonObject[])[0]?.url))).status).toBe(403);
   });
 
-  test("other models have other addresses and fields", async () => {
+  test("other models have other URLs and fields", async () => {
     const several = await general({ n: 4, seed: 7, steps: 20, guidance: 3.5, negative_prompt: "dogs" });
     expect(several.body.data).toHaveLength(4);
     expect(await sizeAt(several.body, 3)).toBe("512x512");

@@ -29,7 +29,7 @@ const ended = async (model: string, body: JsonObject): Promise<JsonObject> => {
 const sampleOf = (body: JsonObject): unknown => (body["result"] as JsonObject)["sample"];
 
 describe("providers 2.6: FLUX", () => {
-  test("Pending, then Ready at a polling address elsewhere; the link lives ten minutes", async () => {
+  test("Pending, then Ready at a polling URL elsewhere; the link lives ten minutes", async () => {
     const { body } = await submit("flux-2-pro", { width: 128, height: 64, seed: 7 });
     expect(new URL(String(body["polling_url"])).pathname).not.toStartWith(BASE);
     expect(await poll(body)).toMatchObject({ id: body["id"], status: "Pending", result: null });
@@ -45,7 +45,7 @@ describe("providers 2.6: FLUX", () => {
     expect((await harness.fetchLink(sampleOf(ready))).status).toBe(403);
   });
 
-  test("the older address of results works too", async () => {
+  test("the older URL of results works too", async () => {
     const { id } = (await submit("standard", {})).body;
     expect((await harness.send(`${BASE}/get_result?id=${String(id)}`, { headers })).body).toMatchObject({ id });
   });

@@ -16,7 +16,7 @@ export function unprocessable({ field, kind, message }: FieldFault): HostError {
   return new HostError(422, JSON.stringify({ detail: [{ loc: ["body", field], msg: message, type: TYPES[kind] }] }));
 }
 
-/** A forbidden prompt is not refused at once here: the task is taken, and says so. */
+/** A forbidden prompt is not refused immediately: the task is accepted, and its status says so. */
 export const AT_ONCE: Omit<AtOnce, "blocked"> = {
   busy: detailError(429, "Rate limit exceeded."),
   broken: detailError(500, "Internal server error."),

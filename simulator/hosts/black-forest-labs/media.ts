@@ -12,7 +12,7 @@ import { type FluxRequest, readRequest } from "./images/read-request.ts";
 const KEPT_MS = 10 * 60_000;
 const POLLING_PATH = "/hosts/black-forest-labs/regions/us1/v1/get_result";
 
-/** One model has a smaller line of its own, which stands beside that of all others. */
+/** One model has a smaller queue of its own, separate from that of all others. */
 const LINES = [
   { host: "black-forest-labs", maxActive: 24, has: (model: string) => model !== "flux-kontext-max" },
   { host: "black-forest-labs kontext-max", maxActive: 6, has: (model: string) => model === "flux-kontext-max" },
@@ -86,7 +86,7 @@ function poll(exchange: Exchange, context: MediaContext, key: string): Response 
   });
 }
 
-/** Black Forest Labs: every model is an address, and every image a task that is polled elsewhere. */
+/** Black Forest Labs: every model is a URL, and every image a task that is polled elsewhere. */
 export const blackForestLabsMedia: MediaHost = async (exchange, context) => {
   const name = /\/v1\/([\w.-]+)$/.exec(exchange.url.pathname)?.[1];
   if (name === undefined) return undefined;

@@ -3,7 +3,7 @@ import type { Exchange } from "../../exchange.ts";
 import type { MediaContext } from "../../media/media-host.ts";
 import { type GoogleHost, missingKey, wrongKey, wrongToken } from "./text/errors.ts";
 
-/** Whose operations these are. A token lives for an hour, so that behind one they are the project's. */
+/** Whose operations these are. A token lives for an hour, so operations made with one belong to the project. */
 export function callerOf(exchange: Exchange, context: MediaContext, host: GoogleHost): string {
   const key = exchange.headers.get("x-goog-api-key") ?? exchange.url.searchParams.get("key");
   if (key !== null && key !== "") {

@@ -254,7 +254,7 @@ describe("contract 2.6: images of Gemini's own models", () => {
     expect((await draws("sim:garbage")).text).toStartWith("<html>");
   });
 
-  test("names of text models and other addresses are left to the other host", async () => {
+  test("names of text models and other URLs are left to the other host", async () => {
     const body = { contents: [{ parts: [{ text: "hi" }] }] };
     for (const name of ["standard:generateContent", "gemini-3-pro:streamGenerateContent", "x-image:countTokens"]) {
       expect(await gemini.answerTo(`${GEMINI}/${name}`, { headers: KEY, body })).toBeUndefined();

@@ -42,5 +42,5 @@ export function looseChoice(fields: Fields, name: string, choices: readonly stri
 export function readStorage(parameters: Fields): string | undefined {
   const storageUri = parameters.text("storageUri");
   if (storageUri === undefined || storageUri.startsWith("gs://")) return storageUri?.replace(/\/$/, "");
-  throw parameters.refuse("storageUri", "an address that begins with gs://");
+  throw parameters.refuse("storageUri", "a URL that begins with gs://");
 }

@@ -16,7 +16,7 @@ function requireOne(media: Fields, name: string): void {
 
 function readStored(media: Fields, host: GoogleHost): void {
   if (host === "gemini") throw unsupported("gcsUri", "the Gemini API");
-  if (!media.text("gcsUri")?.startsWith("gs://")) throw media.refuse("gcsUri", "an address that begins with gs://");
+  if (!media.text("gcsUri")?.startsWith("gs://")) throw media.refuse("gcsUri", "a URL that begins with gs://");
 }
 
 /** Google's image in a prediction: its bytes, or on Vertex an object in a bucket. Undefined where the field is not there. */

@@ -28,7 +28,7 @@ export function noSuchModel(host: GoogleHost, model: string, verb: string, path:
   return googleError(404, "NOT_FOUND", message);
 }
 
-/** The outcomes that are refusals on the spot, in Google's words. */
+/** The outcomes that are immediate errors, in Google's words. */
 export function wordsAtOnce(model: string, host: GoogleHost): AtOnce {
   return {
     busy: googleFailure("429", model, host),

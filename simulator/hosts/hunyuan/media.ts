@@ -104,7 +104,7 @@ function checkHeaders({ headers }: Exchange, version: string): void {
   }
 }
 
-/** Tencent's Hunyuan: one address, signed requests, actions in a header, and every error inside HTTP 200. */
+/** Tencent's Hunyuan: one URL, signed requests, actions in a header, and every error inside HTTP 200. */
 export const hunyuanMedia: MediaHost = async (exchange, context) => {
   const named = exchange.headers.get("x-tc-action");
   if (named === null || exchange.method !== "POST") return undefined;

@@ -14,7 +14,7 @@ function decodePart(part: string): JsonObject {
     const value = JSON.parse(Buffer.from(part, "base64url").toString("utf8")) as Json;
     if (isObject(value)) return value;
   } catch {
-    // Told below, like a part that is JSON but not an object.
+    // Reported below, like a part that is JSON but not an object.
   }
   throw invalid("a part of the token is not a JSON object in base64url.");
 }

@@ -98,7 +98,7 @@ describe("providers 2.7: Kling's images", () => {
     expect(await send(IMAGES, body)).toMatchObject({ status: 400, body: { code: 1201 } });
   });
 
-  test("a model of videos is not one of images; the other addresses take several images", async () => {
+  test("a model of videos is not one of images; the other URLs take several images", async () => {
     expect(await send(IMAGES, { model_name: "kling-v2-6" })).toMatchObject({ status: 404, body: { code: 1203 } });
     const several = { subject_image_list: [{ subject_image: IMAGE }, { subject_image: IMAGE }] };
     expect((await send("/hosts/kling/v1/images/multi-image2image", several)).status).toBe(200);

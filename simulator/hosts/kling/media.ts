@@ -13,12 +13,12 @@ import { type KlingVideoRequest, readVideo } from "./videos/read-video.ts";
 
 const KEPT_MS = 30 * 24 * 3_600_000;
 const FRAMES_PER_SECOND = 24;
-const ADDRESS = /\/v1\/(images|videos)\/([\w-]+)(?:\/([^/]+))?$/;
+const ROUTE = /\/v1\/(images|videos)\/([\w-]+)(?:\/([^/]+))?$/;
 
 type Task = MediaJob<KlingImagesRequest | KlingVideoRequest>;
 
-/** A task is known only at the address that took it. */
-const hostOf = (kind: string, address: string): string => `kling ${kind} ${address}`;
+/** A task is known only at the endpoint that took it. */
+const hostOf = (kind: string, endpoint: string): string => `kling ${kind} ${endpoint}`;
 
 const answer = (data: JsonObject): Response =>
   Response.json({ code: 0, message: "SUCCEED", request_id: crypto.randomUUID(), data });
@@ -34,19 +34,19 @@ function headOf(task: Task, status: string, updatedAtMs: number): JsonObject {
   };
 }
 
-function submit(exchange: Exchange, context: MediaContext, key: string, kind: string, address: string): Response {
+function submit(exchange: Exchange, context: MediaContext, key: string, kind: string, endpoint: string): Response {
   if (!saysJson(exchange.headers)) {
     throw klingError(400, 1200, "Content-Type must be application/json.");
   }
   if (!isObject(exchange.body)) throw invalidParameter("The request body must be a JSON object.");
-  const asked = kind === "images" ? readImages(address, exchange.body) : readVideo(address, exchange.body);
-  if (asked === undefined) throw klingError(404, 1202, `There is no ${kind}/${address}.`);
+  const asked = kind === "images" ? readImages(endpoint, exchange.body) : readVideo(endpoint, exchange.body);
+  if (asked === undefined) throw klingError(404, 1202, `There is no ${kind}/${endpoint}.`);
   exchange.countModel(asked.model);
   const outcome = chooseOutcome(asked.prompt, asked.kind === "images" ? asked.count : 1, exchange, key);
   const struck = playAtOnce(outcome, AT_ONCE);
   if (struck !== undefined) return struck;
   const id = String(BigInt(`0x${crypto.randomUUID().replaceAll("-", "").slice(0, 15)}`) + 10n ** 18n).slice(0, 18);
-  const task = context.jobs.create({ id, host: hostOf(kind, address), key, request: asked, outcome });
+  const task = context.jobs.create({ id, host: hostOf(kind, endpoint), key, request: asked, outcome });
   return answer(headOf(task, "submitted", task.createdAtMs));
 }
 
@@ -102,10 +102,10 @@ function show(context: MediaContext, key: string, host: string, id: string): Res
 
 /** Kling: images and videos as tasks, under numbers for errors and texts for durations. */
 export const klingMedia: MediaHost = async (exchange, context) => {
-  const [, kind, address, id] = ADDRESS.exec(exchange.url.pathname) ?? [];
-  if (kind === undefined || address === undefined) return undefined;
+  const [, kind, endpoint, id] = ROUTE.exec(exchange.url.pathname) ?? [];
+  if (kind === undefined || endpoint === undefined) return undefined;
   const key = authenticate(exchange.headers, context);
-  if (exchange.method === "GET" && id !== undefined) return show(context, key, hostOf(kind, address), id);
-  if (exchange.method === "POST" && id === undefined) return submit(exchange, context, key, kind, address);
-  throw klingError(404, 1202, `${exchange.method} is not a method of this address.`);
+  if (exchange.method === "GET" && id !== undefined) return show(context, key, hostOf(kind, endpoint), id);
+  if (exchange.method === "POST" && id === undefined) return submit(exchange, context, key, kind, endpoint);
+  throw klingError(404, 1202, `${exchange.method} is not a method of this endpoint.`);
 };

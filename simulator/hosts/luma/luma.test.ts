@@ -7,7 +7,7 @@ import { lumaMedia } from "./media.ts";
 
 const KEY = { authorization: "Bearer any-key" };
 const ROOT = "/hosts/luma/dream-machine/v1/generations";
-const ADDRESS = "https://example.org/a.png";
+const PUBLIC_URL = "https://example.org/a.png";
 const DATA = "data:image/png;base64,iVBORw0KGgo=";
 const harness = new MediaHostHarness(lumaMedia);
 
@@ -25,7 +25,7 @@ async function ended(outcome: string): Promise<HostReply> {
 
 describe("contract 2.1 to 2.3: generations", () => {
   test("a video goes through its states to a link that dies after a day", async () => {
-    const keyframes = { frame0: { type: "image", url: ADDRESS } };
+    const keyframes = { frame0: { type: "image", url: PUBLIC_URL } };
     const made = await video({ aspect_ratio: "9:16", duration: "5s", keyframes });
     expect(made.status).toBe(201);
     expect(made.body).toMatchObject({
@@ -53,7 +53,7 @@ describe("contract 2.1 to 2.3: generations", () => {
   });
 
   test("an image has the ratio and format asked for", async () => {
-    const { id } = (await image({ aspect_ratio: "16:9", format: "png", image_ref: [{ url: ADDRESS, weight: 0.85 }] }))
+    const { id } = (await image({ aspect_ratio: "16:9", format: "png", image_ref: [{ url: PUBLIC_URL, weight: 0.85 }] }))
       .body;
     harness.nowMs += 20;
     const { assets } = (await poll(id)).body as { assets: { image: string } };
@@ -93,7 +93,7 @@ describe("contract 2.1 to 2.3: refusals say one sentence", () => {
     ["another resolution", { resolution: "480p" }, "resolution"],
     ["another ratio", { aspect_ratio: "2:1" }, "aspect_ratio"],
     ["bytes as a keyframe", { keyframes: { frame0: { type: "image", url: DATA } } }, "public URL"],
-    ["a keyframe of no type", { keyframes: { frame1: { url: ADDRESS } } }, "keyframes.frame1.type"],
+    ["a keyframe of no type", { keyframes: { frame1: { url: PUBLIC_URL } } }, "keyframes.frame1.type"],
     ["an unknown field", { seed: 1 }, "seed"],
     ["a model of images", { model: "photon-1" }, "model"],
     ["no words and no frame", { prompt: null }, "prompt"],
@@ -104,8 +104,8 @@ describe("contract 2.1 to 2.3: refusals say one sentence", () => {
   });
 
   test.each([
-    ["five references", { image_ref: [1, 2, 3, 4, 5].map(() => ({ url: ADDRESS })) }, "at most 4"],
-    ["a weight above 1", { image_ref: [{ url: ADDRESS, weight: 2 }] }, "weight"],
+    ["five references", { image_ref: [1, 2, 3, 4, 5].map(() => ({ url: PUBLIC_URL })) }, "at most 4"],
+    ["a weight above 1", { image_ref: [{ url: PUBLIC_URL, weight: 2 }] }, "weight"],
     ["bytes as a reference", { style_ref: [{ url: DATA }] }, "public URL"],
     ["bytes as a character", { character_ref: { identity0: { images: [DATA] } } }, "public URLs"],
     ["bytes to modify", { modify_image_ref: { url: DATA } }, "public URL"],

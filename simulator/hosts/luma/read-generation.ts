@@ -1,7 +1,7 @@
 import type { Exchange } from "../../exchange.ts";
 import { isObject, type Json, type JsonObject } from "../../json.ts";
 import { Fields } from "../../media/fields.ts";
-import { isPublicAddress } from "../../media/given-image.ts";
+import { isPublicUrl } from "../../media/given-image.ts";
 import { parseSize, sizeOfArea, sizeOfShortSide } from "../../media/image-size.ts";
 import type { ImageSize } from "../../sniff-image.ts";
 import { names } from "../google/text/proto-json.ts";
@@ -36,15 +36,15 @@ export interface Generation extends ImageSize {
 }
 
 /** Only what lies on the public web: bytes in the request are refused. */
-function checkAddress(holder: Fields): void {
-  if (!isPublicAddress(holder.requiredText("url"))) throw holder.refuse("url", "a public URL");
+function checkUrl(holder: Fields): void {
+  if (!isPublicUrl(holder.requiredText("url"))) throw holder.refuse("url", "a public URL");
 }
 
 function checkReferences(body: Fields, name: string): number {
   const references = body.list(name, MAX_REFERENCES);
   for (const [at, value] of references.entries()) {
     const reference = new Fields(value, `${name}[${at}]`, names("url weight"), LUMA_REFUSALS);
-    checkAddress(reference);
+    checkUrl(reference);
     reference.number("weight", 0, 1);
   }
   return references.length;
@@ -58,7 +58,7 @@ function checkCharacters(body: Fields): number {
   for (const [name, member] of Object.entries(value)) {
     const identity = new Fields(member, `character_ref.${name}`, names("images"), LUMA_REFUSALS);
     const images = identity.list("images", MAX_REFERENCES);
-    if (!images.every((image) => typeof image === "string" && isPublicAddress(image))) {
+    if (!images.every((image) => typeof image === "string" && isPublicUrl(image))) {
       throw identity.refuse("images", "a list of public URLs");
     }
     count += images.length;
@@ -75,7 +75,7 @@ function checkKeyframes(body: Fields): number {
     count += 1;
     const type = frame.choice("type", ["image", "generation"]);
     if (type === undefined) throw LUMA_REFUSALS.missing(`keyframes.${name}.type`);
-    if (type === "image") checkAddress(frame);
+    if (type === "image") checkUrl(frame);
     else frame.requiredText("id");
   }
   return count;
@@ -126,7 +126,7 @@ export function readImage(exchange: Exchange): Generation {
   body.text("callback_url");
   const references = checkReferences(body, "image_ref") + checkReferences(body, "style_ref") + checkCharacters(body);
   const modified = body.object("modify_image_ref", names("url weight"));
-  if (modified !== undefined) checkAddress(modified);
+  if (modified !== undefined) checkUrl(modified);
   modified?.number("weight", 0, 1);
   return {
     kind: "image",

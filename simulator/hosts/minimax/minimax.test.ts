@@ -168,7 +168,7 @@ describe("contract 2.1 to 2.3: videos of the second generation", () => {
     expect((await cancel()).status).toBe(400);
   });
 
-  test("an address beside its object is passed over in silence", async () => {
+  test("a URL beside its object is passed over in silence", async () => {
     const flat = { type: "image_url", url: NO_IMAGE, role: "first_frame" };
     expect((await start([text, flat])).status).toBe(200);
   });

@@ -2,7 +2,7 @@ import type { HostError } from "../../host-error.ts";
 import type { AtOnce } from "../../media/play-outcome.ts";
 import { openaiFailure } from "./text/errors.ts";
 
-/** The outcomes that are refusals on the spot, in OpenAI's words. */
+/** The outcomes that are immediate errors, in OpenAI's words. */
 export function wordsAtOnce(model: string, blocked: HostError): AtOnce {
   return {
     blocked,

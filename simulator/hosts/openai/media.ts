@@ -26,6 +26,6 @@ export const openaiMedia: MediaHost = async (exchange, context) => {
   return method === "GET" ? tellVideo(context, key, id) : undefined;
 };
 
-/** Azure's images: the same models, behind another header, and refusals in another shape. */
+/** Azure's images: the same models, with another header for the key and another shape of errors. */
 export const azureMedia: MediaHost = (exchange, context) =>
   inWordsOf(SHAPES.azure.body, () => images(exchange, context, "api-key"));

@@ -9,7 +9,7 @@ import { invalid } from "./text/errors.ts";
 /** A part of a form that holds a file. */
 export type FormFile = Extract<FormEntry, { bytes: Uint8Array }>;
 
-/** The fields of a request, and the files beside them where it came as a form. */
+/** The fields of a request, and its files where it is a form. */
 export interface Fields {
   values: JsonObject;
   /** By the name of the form's field; undefined where the request was no form. */

@@ -12,9 +12,9 @@ export function dashscopeError(status: number, code: string, message: string): H
 export const invalidParameter = (message: string): HostError => dashscopeError(400, "InvalidParameter", message);
 
 export const modelNotFound = (model: string): HostError =>
-  dashscopeError(404, "ModelNotFound", `Model ${model} does not exist, or is not served at this address.`);
+  dashscopeError(404, "ModelNotFound", `Model ${model} does not exist, or is not served at this URL.`);
 
-/** How moderation is told, of prompts and of results, before a task and inside one. */
+/** How the host reports moderation: of prompts and of results, before a task and inside one. */
 export const HELD_BACK = { code: "DataInspectionFailed", message: "Output data may contain inappropriate content." };
 export const FAILED = { code: "InternalError.Algo", message: "The algorithm failed at the task." };
 

@@ -10,7 +10,7 @@ import { readVideo, type VideoRequest } from "./videos/read-video.ts";
 const SERVICE = /\/services\/aigc\/([\w-]+\/[\w-]+)$/;
 const TASK = /\/tasks\/([^/]+?)(\/cancel)?$/;
 
-/** What is asked for at each address that takes tasks. */
+/** What is asked for at each URL that takes tasks. */
 const TASK_READERS: Readonly<Record<string, (body: JsonObject) => ImagesRequest | VideoRequest>> = {
   "image-generation/generation": (body) => readImages(body, "messages task"),
   "text2image/image-synthesis": (body) => readImages(body, "text task"),

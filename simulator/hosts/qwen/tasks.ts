@@ -94,7 +94,7 @@ const timeOf = (ms: number): string => new Date(ms).toISOString().slice(0, 23).r
 export function showTask(context: MediaContext, key: string, id: string): Response {
   const request_id = crypto.randomUUID();
   const task: Task | undefined = context.jobs.find(HOST, id, key);
-  // A task that is gone is not an error here, but a status.
+  // A task that no longer exists is not an error here, but a status.
   if (task === undefined) return Response.json({ request_id, output: { task_id: id, task_status: "UNKNOWN" } });
   const times = { submit_time: timeOf(task.createdAtMs), scheduled_time: timeOf(task.startsAtMs) };
   if (task.request.canceled) {

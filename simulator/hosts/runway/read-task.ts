@@ -1,7 +1,7 @@
 import type { Exchange } from "../../exchange.ts";
 import type { Json } from "../../json.ts";
 import { Fields } from "../../media/fields.ts";
-import { framesOf, type GivenImage, givenImage, isPublicAddress } from "../../media/given-image.ts";
+import { framesOf, type GivenImage, givenImage, isPublicUrl } from "../../media/given-image.ts";
 import { parseDrawable } from "../../media/image-size.ts";
 import { seedOf } from "../../media/seed-of.ts";
 import type { VideoOptions } from "../../media-maker/video-options.ts";
@@ -26,7 +26,7 @@ const MODELS: Readonly<Record<Endpoint, RegExp>> = {
 const MAX_SEED = 2 ** 32 - 1;
 const MAX_REFERENCES = 3;
 const FPS = 24;
-/** The host's video is as long as the one that it is made from, which nobody has looked at here. */
+/** The host's video is as long as the one that it is made from. The simulator does not read that one. */
 const SECONDS_OF_REMADE = 5;
 
 export interface TaskRequest {
@@ -38,9 +38,9 @@ export interface TaskRequest {
 }
 
 function image(value: Json | undefined, path: string): GivenImage {
-  const found = typeof value === "string" ? givenImage(value, ["data address"]) : undefined;
+  const found = typeof value === "string" ? givenImage(value, ["data URL"]) : undefined;
   if (found === undefined) {
-    throw RUNWAY_REFUSALS.invalid(path, "an address or a data URI of an image", value ?? null);
+    throw RUNWAY_REFUSALS.invalid(path, "a URL or a data URI of an image", value ?? null);
   }
   return found;
 }
@@ -73,9 +73,9 @@ function readReferences(body: Fields): number {
 }
 
 function checkSource(body: Fields): void {
-  const address = body.requiredText("videoUri");
-  if (!isPublicAddress(address) && !/^data:video\/[\w-]+;base64,/.test(address)) {
-    throw body.refuse("videoUri", "an address or a data URI of a video");
+  const url = body.requiredText("videoUri");
+  if (!isPublicUrl(url) && !/^data:video\/[\w-]+;base64,/.test(url)) {
+    throw body.refuse("videoUri", "a URL or a data URI of a video");
   }
   for (const [at, item] of body.list("references").entries()) {
     const reference = new Fields(item, `references.${at}`, names("type uri"), RUNWAY_REFUSALS);
@@ -84,7 +84,7 @@ function checkSource(body: Fields): void {
   }
 }
 
-/** Reads the body of one of the addresses that make something. */
+/** Reads the body of one of the URLs that make something. */
 export function readTask(exchange: Exchange, endpoint: Endpoint): TaskRequest {
   const body = new Fields(exchange.body, "", FIELDS[endpoint], RUNWAY_REFUSALS);
   const model = body.requiredText("model");

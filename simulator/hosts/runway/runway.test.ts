@@ -8,13 +8,13 @@ import { runwayMedia } from "./media.ts";
 const KEY = { authorization: "Bearer any-key", "x-runway-version": "2024-11-06" };
 const ROOT = "/hosts/runway/v1";
 const NO_IMAGE = `data:image/png;base64,${Buffer.from("no image").toString("base64")}`;
-const ADDRESS = "https://example.org/a.png";
+const PUBLIC_URL = "https://example.org/a.png";
 const harness = new MediaHostHarness(runwayMedia);
 
 const post = (path: string, body: JsonObject, headers: Record<string, string> = KEY): Promise<HostReply> =>
   harness.send(`${ROOT}/${path}`, { headers, body });
 const animate = (more: JsonObject = {}): Promise<HostReply> =>
-  post("image_to_video", { model: "gen4_turbo", promptImage: ADDRESS, ratio: "96:64", duration: 2, ...more });
+  post("image_to_video", { model: "gen4_turbo", promptImage: PUBLIC_URL, ratio: "96:64", duration: 2, ...more });
 const poll = (id: unknown, headers: Record<string, string> = KEY): Promise<HostReply> =>
   harness.send(`${ROOT}/tasks/${id}`, { headers });
 const remove = (id: unknown): Promise<HostReply> =>
@@ -52,7 +52,7 @@ describe("contract 2.1 to 2.3: tasks", () => {
   });
 
   test("an image has the size of its ratio", async () => {
-    const referenceImages = [{ uri: ADDRESS, tag: "fox" }];
+    const referenceImages = [{ uri: PUBLIC_URL, tag: "fox" }];
     const { id } = (
       await post("text_to_image", { model: "gen4_image", promptText: "@fox", ratio: "128:64", referenceImages })
     ).body;
@@ -112,14 +112,14 @@ describe("contract 2.1 to 2.3: refusals", () => {
     [
       "two first frames",
       "image_to_video",
-      { promptImage: [1, 2].map(() => ({ uri: ADDRESS, position: "first" })) },
+      { promptImage: [1, 2].map(() => ({ uri: PUBLIC_URL, position: "first" })) },
       "position",
     ],
     ["a video too long", "image_to_video", { duration: 11 }, "duration"],
     ["a duration as a string", "image_to_video", { duration: "5" }, "duration"],
     ["a ratio of another form", "image_to_video", { ratio: "16:9" }, "ratio"],
     ["an unknown field", "image_to_video", { prompt: "a" }, "prompt"],
-    ["a model of another address", "image_to_video", { model: "gen4_image" }, "model"],
+    ["a model of another endpoint", "image_to_video", { model: "gen4_image" }, "model"],
     [
       "another threshold",
       "image_to_video",
@@ -129,7 +129,7 @@ describe("contract 2.1 to 2.3: refusals", () => {
     [
       "four references",
       "text_to_image",
-      { referenceImages: [1, 2, 3, 4].map(() => ({ uri: ADDRESS })) },
+      { referenceImages: [1, 2, 3, 4].map(() => ({ uri: PUBLIC_URL })) },
       "referenceImages",
     ],
     ["no video to remake", "video_to_video", { promptText: "a" }, "videoUri"],
@@ -141,14 +141,14 @@ describe("contract 2.1 to 2.3: refusals", () => {
       text_to_video: "gen4.5",
     };
     const base =
-      endpoint === "image_to_video" ? { model: "gen4_turbo", promptImage: ADDRESS } : { model: models[endpoint] ?? "" };
+      endpoint === "image_to_video" ? { model: "gen4_turbo", promptImage: PUBLIC_URL } : { model: models[endpoint] ?? "" };
     const reply = await post(endpoint, { ...base, ...more });
     expect(reply.status).toBe(400);
     expect(reply.text).toContain(named);
   });
 
   test("contract 5: the key, the version and the content type are demanded", async () => {
-    const body = { model: "gen4_turbo", promptImage: ADDRESS };
+    const body = { model: "gen4_turbo", promptImage: PUBLIC_URL };
     const { authorization } = KEY;
     const status = async (headers: Record<string, string>): Promise<number> =>
       (await post("image_to_video", body, headers)).status;

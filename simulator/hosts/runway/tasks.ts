@@ -10,7 +10,7 @@ import { AT_ONCE, refused } from "./refusals.ts";
 
 const HOST = "runway";
 const KEPT_MS = 24 * 3_600_000;
-/** So many tasks of a key are worked on at once; others are throttled. */
+/** How many tasks of a key run at the same time; others are throttled. */
 const MAX_AT_ONCE = 2;
 
 interface Task extends TaskRequest {
@@ -18,7 +18,7 @@ interface Task extends TaskRequest {
   ended: "cancelled" | "deleted" | undefined;
 }
 
-/** Takes a task at one of the addresses that make something. */
+/** Takes a task at one of the URLs that make something. */
 export function startTask(exchange: Exchange, context: MediaContext, endpoint: Endpoint, key: string): Response {
   const asked = readTask(exchange, endpoint);
   const outcome = chooseOutcome(asked.video.prompt, 1, exchange, key);

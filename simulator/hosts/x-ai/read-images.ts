@@ -4,16 +4,16 @@ import { refuseUnknown } from "../openai/request-fields.ts";
 import { missing, requireArray, requireObject, requireString } from "../openai/text/check.ts";
 import { invalid } from "../openai/text/errors.ts";
 
-/** `{ url, type? }`, where the address may hold the bytes. */
+/** `{ url, type? }`, where the URL may hold the bytes. */
 export function readImage(value: Json | undefined, param: string): GivenImage {
   const given = requireObject(value, param);
   refuseUnknown(Object.keys(given), ["url", "type"]);
   if (given.type !== undefined && given.type !== "image_url") {
     throw invalid(`${param}.type must be "image_url".`, param, "invalid_value");
   }
-  const image = givenImage(requireString(given.url, `${param}.url`), ["data address"]);
+  const image = givenImage(requireString(given.url, `${param}.url`), ["data URL"]);
   if (image === undefined || image.mimeType === "image/gif") {
-    throw invalid(`${param}.url is neither an image in a data URL nor the address of one.`, param, "invalid_image");
+    throw invalid(`${param}.url is neither an image in a data URL nor the URL of one.`, param, "invalid_image");
   }
   return image;
 }

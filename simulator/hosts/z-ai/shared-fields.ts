@@ -16,7 +16,7 @@ export function checkShared(values: JsonObject): void {
   }
 }
 
-/** The id that a request is told by: the caller's own where it has one. */
+/** The id of a request: the caller's own where it sent one. */
 export function requestIdOf(values: JsonObject): string {
   return typeof values.request_id === "string" ? values.request_id : crypto.randomUUID();
 }

@@ -6,13 +6,13 @@ import { openaiError } from "../openai/text/errors.ts";
 const HOST = "z-ai";
 export const LINK_KEPT_MS = 30 * 24 * 3_600_000;
 
-/** What is made in the background, an image or a video: both are asked for at one address. */
+/** What is made in the background, an image or a video: both are asked for at one URL. */
 export interface Task {
   model: string;
   requestId: string;
-  /** What is told of it when it is done. */
+  /** What the host reports when it is done. */
   result: () => JsonObject;
-  /** What is told beside the failure where moderation held it back. */
+  /** What the host reports with the failure where moderation held it back. */
   heldBack: JsonObject;
 }
 

@@ -3,7 +3,7 @@ import type { Plan, Segment, Span } from "../../../text/plan.ts";
 import { seal, sign } from "../../../text/signature.ts";
 import { REDACTED_PURPOSE, THINKING_PURPOSE } from "./read-blocks.ts";
 
-/** A content block whole, beside the way in which it is streamed. */
+/** A content block as a whole, and how it is streamed. */
 export interface Block {
   whole: JsonObject;
   /** The block as it stands in content_block_start. */

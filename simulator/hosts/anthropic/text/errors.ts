@@ -16,7 +16,7 @@ export function invalid(path: string, message: string): HostError {
   return anthropicError(400, "invalid_request_error", path === "" ? message : `${path}: ${message}`);
 }
 
-/** The newest SDK asks for a conversation kept by the host, and goes on without one when it is told so in these details. */
+/** The newest SDK asks the host to keep the conversation, and continues without it when the error has these details. */
 export function threadsUnsupported(): HostError {
   const details = { error_code: "thread_unsupported_request", unsupported: ["thread"] };
   const error = { type: "invalid_request_error", message: "thread: not supported by the simulator", details };

@@ -2,7 +2,7 @@ import { isObject, type Json } from "../../../json.ts";
 import type { IncomingCall } from "../../../text/adapter.ts";
 import { invalid } from "./errors.ts";
 
-/** How a cloud hosts the same API: the model stands in its address, and the body differs in a few members. */
+/** How a cloud hosts the same API: the model stands in its URL, and the body differs in a few members. */
 export interface Cloud {
   version: string;
   /** Members of the body that it refuses. */
@@ -10,12 +10,12 @@ export interface Cloud {
   schemas: boolean;
 }
 
-function refuseAddresses(value: Json, path: string): void {
-  for (const [at, item] of Array.isArray(value) ? value.entries() : []) refuseAddresses(item, `${path}.${at}`);
+function refuseUrls(value: Json, path: string): void {
+  for (const [at, item] of Array.isArray(value) ? value.entries() : []) refuseUrls(item, `${path}.${at}`);
   if (!isObject(value)) return;
   const { source } = value;
   if (isObject(source) && source.type === "url") throw invalid(`${path}.source`, "URL sources are not supported");
-  for (const [key, member] of Object.entries(value)) refuseAddresses(member, `${path}.${key}`);
+  for (const [key, member] of Object.entries(value)) refuseUrls(member, `${path}.${key}`);
 }
 
 /** The call as the API itself would have got it; `model` without the cloud's additions to its name. */
@@ -29,7 +29,7 @@ export function callOnCloud(call: IncomingCall, cloud: Cloud, model: string, str
   if (!cloud.schemas && isObject(body.output_config) && body.output_config.format !== undefined) {
     throw invalid("output_config.format", "Extra inputs are not permitted");
   }
-  refuseAddresses(body.messages ?? null, "messages");
+  refuseUrls(body.messages ?? null, "messages");
   const headers = new Headers(call.headers);
   if (Array.isArray(betas)) headers.set("anthropic-beta", betas.join(","));
   return { ...call, headers, modelName: model, body: { ...body, model, stream } };

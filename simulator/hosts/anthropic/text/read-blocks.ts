@@ -79,7 +79,7 @@ function readDocument(block: JsonObject, path: string): Media {
   }
 }
 
-/** The content of a tool result or of a document: text, with whatever media stands in it. */
+/** The content of a tool result or of a document: text, and the media in it. */
 function readTexts(content: Json | undefined, path: string): { text: string; media: Media[] } {
   if (content === undefined || content === null) return { text: "", media: [] };
   if (typeof content === "string") return { text: content, media: [] };

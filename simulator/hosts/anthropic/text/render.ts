@@ -64,7 +64,7 @@ function ending(plan: Plan): JsonObject {
   return { stop_reason: STOP_REASONS[plan.stop], stop_sequence: plan.stopSequence ?? null, stop_details: details };
 }
 
-/** Blanks before the last brace, in no pattern: the host pads its events so that their length tells nothing. */
+/** Blanks before the last brace, in no pattern: the host pads its events so that their length reveals nothing. */
 function event(plan: Plan, data: JsonObject, ordinal: number): string {
   const json = JSON.stringify(data);
   const padding = " ".repeat(plan.seed.number(`padding ${ordinal}`, 16));

@@ -39,8 +39,8 @@ function promptOf(values: JsonObject, maxCharacters: number): string {
 function countInputs(values: JsonObject): number {
   const given = Array.isArray(values.image) ? values.image : [values.image];
   for (const one of given) {
-    if (givenImage(requireString(one, "image"), ["data address", "bare base64"]) === undefined) {
-      throw invalid("image is neither the address of an image nor one in base64.", "image", null);
+    if (givenImage(requireString(one, "image"), ["data URL", "bare base64"]) === undefined) {
+      throw invalid("image is neither the URL of an image nor one in base64.", "image", null);
     }
   }
   return given.length;

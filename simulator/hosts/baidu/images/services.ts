@@ -1,9 +1,9 @@
 import { parseDrawable } from "../../../media/image-size.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 
-/** The families of image models have addresses of their own. */
+/** The families of image models have URLs of their own. */
 export interface ImageService {
-  /** How its address ends. */
+  /** How its URL ends. */
   path: string;
   model: RegExp;
   fields: readonly string[];
@@ -28,7 +28,7 @@ function withinBounds(size: string): ImageSize | undefined {
   return sides.every((side) => side >= MIN_SIDE && side <= MAX_SIDE) ? measures : undefined;
 }
 
-/** The longest address stands first, because the others are its end. */
+/** The longest URL stands first, because the others are its end. */
 export const SERVICES: readonly ImageService[] = [
   {
     path: "/ernie-image/images/generations",

@@ -11,7 +11,7 @@ import {
 import { givenImage } from "../../../media/given-image.ts";
 import { parseSize } from "../../../media/image-size.ts";
 
-/** What one endpoint takes; the model is the address. */
+/** What one endpoint takes; the model is the URL. */
 export interface FluxModel {
   rules: FieldRules;
   required: readonly string[];
@@ -32,9 +32,9 @@ const ratio: FieldRule = (value, path) => {
 };
 
 const image: FieldRule = (value, path) =>
-  typeof value === "string" && givenImage(value, ["bare base64", "data address"]) !== undefined
+  typeof value === "string" && givenImage(value, ["bare base64", "data URL"]) !== undefined
     ? undefined
-    : `${path} must be an image in base64, or the address of one.`;
+    : `${path} must be an image in base64, or the URL of one.`;
 
 /** `input_image`, `input_image_2`, and so on. */
 export const INPUT_FIELDS: readonly string[] = [

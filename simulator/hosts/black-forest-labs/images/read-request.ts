@@ -43,7 +43,7 @@ export function readRequest(name: string, body: Json | undefined): FluxRequest {
   if (fault !== undefined) throw unprocessable(fault);
   const images = IMAGE_FIELDS.flatMap((field) => {
     const given = body[field];
-    return typeof given === "string" ? [givenImage(given, ["bare base64", "data address"])] : [];
+    return typeof given === "string" ? [givenImage(given, ["bare base64", "data URL"])] : [];
   });
   const sizes = images.flatMap((image) => (image?.size === undefined ? [] : [image.size]));
   const prompt = typeof body["prompt"] === "string" ? body["prompt"] : "";

@@ -17,19 +17,19 @@ export interface ErrorShape {
   inChunk?: boolean;
 }
 
-/** The fields in which hosts are told to think. */
+/** The fields that ask hosts to think. */
 export type ReasoningField = "reasoning_effort" | "reasoning" | "thinking" | "enable_thinking" | "chat_template_kwargs";
 
 /** Where a host differs from the chat completions that it says it is compatible with. What is left out is as at OpenAI. */
 export interface HostBehaviour {
-  /** The provider's kind in the gateway, and the host's segment in the simulator's addresses. */
+  /** The provider's kind in the gateway, and the host's segment in the simulator's URLs. */
   kind: string;
   /** Wants no key. */
   keyless?: true;
   /** Header of the key, where it is not a bearer token. */
   keyHeader?: string;
 
-  /** Where the thoughts stand in an answer; `details` beside `reasoning`, `parts` and `tags` inside the content. */
+  /** Where the thoughts are in an answer: `details` next to `reasoning`, `parts` and `tags` inside the content. */
   thoughts: "reasoning_content" | "reasoning" | "details" | "parts" | "tags" | "unseen";
   /** The fields that make it think, and with `thinksUnasked` those that keep it from it. Others are refused or ignored. */
   asks: readonly ReasoningField[];
@@ -54,11 +54,11 @@ export interface HostBehaviour {
   openUnitInterval?: true;
   /** The forms of an answer that it knows. */
   formats?: readonly string[];
-  /** Images only as data, never by address. */
+  /** Images only as data, never by URL. */
   noMediaUrls?: true;
   /** What ids of tool calls look like. */
   callIds?: { length: number; prefix: string };
-  /** The form that ids in the history must have. Known from hearsay: only a simulator that is told to be strict refuses. */
+  /** The form that ids in the history must have. Not verified: only a simulator with `strictHosts` refuses. */
   strictCallIds?: RegExp;
 
   /** How calls stream: in fragments by index; whole; whole and without index and type; in fragments that repeat an empty id. */

@@ -32,7 +32,7 @@ const MOONSHOT_TYPES: Readonly<Record<number, string>> = {
   503: "engine_overloaded_error",
 };
 
-/** An account without money is told as a limit by OpenAI, and as itself by others. */
+/** OpenAI reports an account without credit as a rate limit, other hosts report it as what it is. */
 const statusOf = ({ status, code }: Refusal): number => (code === "insufficient_quota" ? 402 : status);
 
 export const SHAPES = {

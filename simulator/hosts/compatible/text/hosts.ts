@@ -13,7 +13,7 @@ const CEREBRAS_FIELDS = new Set(
 const filtered = { filtered: false, severity: "safe" };
 
 /**
- * The hosts that the simulator plays in chat completions. A rule that is only hearsay (providers.md, mark K) is played where it
+ * The hosts that the simulator plays in chat completions. An unverified rule (providers.md, mark K) is played where it
  * asks readers to be tolerant, and never refuses a request.
  */
 export const SIMULATED_HOSTS: readonly HostBehaviour[] = [

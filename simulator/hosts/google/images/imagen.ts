@@ -40,7 +40,7 @@ async function prediction(request: ImagenRequest, index: number, model: string):
   return { bytesBase64Encoded, mimeType, ...told };
 }
 
-/** Held-back images are missing from the list; why is told in one item, and only when asked for. */
+/** Held-back images are missing from the list. One item gives the reason, only when the request asks for it. */
 function filteredItems(request: ImagenRequest, filtered: number): JsonObject[] {
   if (filtered === 0 || !request.tellsReason) return [];
   const all = filtered === request.count;

@@ -12,7 +12,7 @@ import { type GoogleHost, googleError, invalid, missingKey, modelNotFound, wrong
 
 const MODELS_PER_PAGE = 50;
 
-/** Claude, hosted beside Google's own models: the messages API below a path of this host. */
+/** Claude, hosted next to Google's own models: the messages API below a path of this host. */
 const CLAUDE =
   /^\/v1\/projects\/[^/]+\/locations\/[^/]+\/publishers\/anthropic\/models\/([^/]+):(rawPredict|streamRawPredict)$/;
 const CLOUD: Cloud = { version: "vertex-2023-10-16", refused: ["model"], schemas: false };

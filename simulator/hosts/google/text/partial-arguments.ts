@@ -5,7 +5,7 @@ function step(path: string, key: string): string {
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(key) ? `${path}.${key}` : `${path}[${JSON.stringify(key)}]`;
 }
 
-/** The arguments leaf by leaf: strings in fragments and closed by an empty one, other values at once. */
+/** The arguments leaf by leaf: strings in fragments with an empty one at the end, other values whole. */
 export function partialArguments(value: Json, path = "$"): JsonObject[] {
   if (Array.isArray(value)) return value.flatMap((item, at) => partialArguments(item, `${path}[${at}]`));
   if (isObject(value)) return Object.entries(value).flatMap(([key, item]) => partialArguments(item, step(path, key)));

@@ -158,7 +158,7 @@ function readFormat(generation: JsonObject, host: GoogleHost): OutputFormat {
   return isObject(schema) ? { type: "schema", schema } : { type: "json" };
 }
 
-/** The newest generation, played by the model that demands signatures, takes a form of the answer beside tools. */
+/** The newest generation, played by the model that demands signatures, takes an answer format together with tools. */
 function checkCombination(functions: boolean, search: boolean, formed: boolean, model: SimulatedModel): void {
   if (functions && search) throw invalid("Tool use with function calling is unsupported");
   if (!formed || model.traits.thinks === "strict") return;

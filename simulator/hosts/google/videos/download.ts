@@ -9,7 +9,7 @@ import type { VeoRequest } from "./veo-request.ts";
 const KEPT_MS = 3_600_000;
 const DOWNLOAD_PATH = "/gemini/download";
 
-/** Gemini's files: the address that an operation tells wants the key, and sends on to another that has the bytes. */
+/** Gemini's files: the URL in an operation requires the key, and redirects to another that has the bytes. */
 export function sendToVideo(exchange: Exchange, context: MediaContext, file: string): Response {
   const caller = callerOf(exchange, context, "gemini");
   const job = context.jobs.recall<VeoRequest>("gemini", file.slice(0, -1), caller);

@@ -111,7 +111,7 @@ export async function showOperation(
   return Response.json({ name, done: true, response: await responseOf(job, host, context) });
 }
 
-/** Vertex asks for an operation by its name in a body, at the address of its model. */
+/** Vertex asks for an operation by its name in a body, at the URL of its model. */
 export function fetchOperation(
   exchange: Exchange,
   context: MediaContext,

@@ -40,7 +40,7 @@ const resolution: FieldRule = (value, path) => {
 };
 
 const image: FieldRule = (value, path) =>
-  typeof value === "string" && givenImage(value, ["bare base64", "data address"]) !== undefined
+  typeof value === "string" && givenImage(value, ["bare base64", "data URL"]) !== undefined
     ? undefined
     : `${path} must be an image.`;
 

@@ -44,13 +44,13 @@ const SHARED: FieldRules = {
   external_task_id: anyText,
 };
 
-interface Address {
+interface Endpoint {
   models: RegExp;
   rules: FieldRules;
   required: readonly string[];
 }
 
-const ADDRESSES: Readonly<Record<string, Address>> = {
+const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   generations: {
     models: MODELS,
     rules: {
@@ -83,9 +83,9 @@ const ADDRESSES: Readonly<Record<string, Address>> = {
 const lengthOf = (value: Json | undefined): number =>
   Array.isArray(value) ? value.length : value === undefined ? 0 : 1;
 
-/** What is asked for at an address below `images`, or the refusal of it; undefined where there is no such address. */
-export function readImages(address: string, body: JsonObject): KlingImagesRequest | undefined {
-  const at = Object.hasOwn(ADDRESSES, address) ? ADDRESSES[address] : undefined;
+/** What is asked for at an endpoint below `images`, or the refusal of it; undefined where there is no such endpoint. */
+export function readImages(endpoint: string, body: JsonObject): KlingImagesRequest | undefined {
+  const at = Object.hasOwn(ENDPOINTS, endpoint) ? ENDPOINTS[endpoint] : undefined;
   if (at === undefined) return undefined;
   const fault = faultIn(body, at.rules, at.required);
   if (fault !== undefined) throw invalidParameter(fault.message);

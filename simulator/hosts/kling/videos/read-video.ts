@@ -63,7 +63,7 @@ const CONTROLLED: FieldRules = {
 };
 const ratio = oneOf("16:9", "9:16", "1:1");
 
-const ADDRESSES: Readonly<Record<string, { rules: FieldRules; required: readonly string[] }>> = {
+const ENDPOINTS: Readonly<Record<string, { rules: FieldRules; required: readonly string[] }>> = {
   text2video: { rules: { ...SHARED, ...CONTROLLED, aspect_ratio: ratio }, required: ["prompt"] },
   image2video: {
     rules: {
@@ -91,9 +91,9 @@ function rulesOf(rules: FieldRules, model: string): FieldRules {
   };
 }
 
-/** What is asked for at an address below `videos`, or the refusal of it; undefined where there is no such address. */
-export function readVideo(address: string, body: JsonObject): KlingVideoRequest | undefined {
-  const at = Object.hasOwn(ADDRESSES, address) ? ADDRESSES[address] : undefined;
+/** What is asked for at an endpoint below `videos`, or the refusal of it; undefined where there is no such endpoint. */
+export function readVideo(endpoint: string, body: JsonObject): KlingVideoRequest | undefined {
+  const at = Object.hasOwn(ENDPOINTS, endpoint) ? ENDPOINTS[endpoint] : undefined;
   if (at === undefined) return undefined;
   const model = textOr(body["model_name"], "kling-v1");
   if (!MODELS.test(model)) throw notFound(`The model ${model} does not exist here.`);
@@ -101,7 +101,7 @@ export function readVideo(address: string, body: JsonObject): KlingVideoRequest 
   if (fault !== undefined) throw invalidParameter(fault.message);
   const first = imageOf(body["image"]);
   const last = imageOf(body["image_tail"]);
-  if (address === "image2video" && first === undefined && last === undefined) {
+  if (endpoint === "image2video" && first === undefined && last === undefined) {
     throw invalidParameter("One of image and image_tail is required.");
   }
   const prompt = textOr(body["prompt"], "");

@@ -63,8 +63,8 @@ function checkSubject(value: Json, at: number): void {
   const path = `subject_reference[${at}]`;
   const subject = new Fields(value, path, names("type image_file"), REFUSALS);
   if (subject.choice("type", ["character"]) === undefined) throw REFUSALS.missing(`${path}.type`);
-  if (givenImage(subject.requiredText("image_file"), ["data address"]) === undefined) {
-    throw badParameters(firstWord, `${path}.image_file is neither an address nor an image as a data URI`);
+  if (givenImage(subject.requiredText("image_file"), ["data URL"]) === undefined) {
+    throw badParameters(firstWord, `${path}.image_file is neither a URL nor an image as a data URI`);
   }
 }
 

@@ -28,11 +28,11 @@ const FILE_START = "3";
 const REFUSALS = refusalsIn(firstWord);
 
 function readFrame(body: Fields, name: string): GivenImage | undefined {
-  const address = body.text(name);
-  if (address === undefined) return undefined;
-  const image = givenImage(address, ["data address"]);
+  const url = body.text(name);
+  if (url === undefined) return undefined;
+  const image = givenImage(url, ["data URL"]);
   if (image === undefined) {
-    throw badParameters(firstWord, `${name} is neither an address nor an image as a data URI`);
+    throw badParameters(firstWord, `${name} is neither a URL nor an image as a data URI`);
   }
   return image;
 }
@@ -44,8 +44,8 @@ function readSubjects(body: Fields): number {
     const subject = new Fields(value, path, names("type image"), REFUSALS);
     if (subject.choice("type", ["character"]) === undefined) throw REFUSALS.missing(`${path}.type`);
     const images = subject.list("image");
-    const isSound = images.every((one) => typeof one === "string" && givenImage(one, ["data address"]) !== undefined);
-    if (images.length === 0 || !isSound) throw subject.refuse("image", "a list of addresses or data URIs of images");
+    const isSound = images.every((one) => typeof one === "string" && givenImage(one, ["data URL"]) !== undefined);
+    if (images.length === 0 || !isSound) throw subject.refuse("image", "a list of URLs or data URIs of images");
   }
   return subjects.length;
 }

@@ -29,7 +29,7 @@ interface Item {
   image?: GivenImage;
 }
 
-/** Undefined for an item whose address is not inside the object of its type: this host takes no notice of it. */
+/** Undefined for an item whose URL is not inside the object of its type: this host takes no notice of it. */
 function readItem(value: Json, path: string): Item | undefined {
   const item = new Fields(value, path, ITEM, REFUSALS);
   const type = item.choice("type", TYPES);
@@ -37,12 +37,12 @@ function readItem(value: Json, path: string): Item | undefined {
   if (type === "text") return { type, role: "", text: item.requiredText("text") };
   const nested = item.value(type);
   if (!isObject(nested)) return undefined;
-  const address = new Fields(nested, `${path}.${type}`, names("url"), REFUSALS).requiredText("url");
+  const url = new Fields(nested, `${path}.${type}`, names("url"), REFUSALS).requiredText("url");
   const role = item.choice("role", ROLES[type]) ?? ROLES[type][0];
   if (type !== "image_url") return { type, role, text: "" };
-  const image = givenImage(address, ["data address"]);
+  const image = givenImage(url, ["data URL"]);
   if (image === undefined) {
-    throw badParameters(secondWord, `${path}.${type}.url is neither an address nor an image as a data URI`);
+    throw badParameters(secondWord, `${path}.${type}.url is neither a URL nor an image as a data URI`);
   }
   return { type, role, text: "", image };
 }

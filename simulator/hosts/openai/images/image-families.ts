@@ -5,7 +5,7 @@ export interface ImageFamily {
   /** GPT image models answer with the bytes, stream, and know formats; the older ones have links and styles. */
   gpt: boolean;
   sizes: readonly string[];
-  /** Any size within bounds, beside the named ones. */
+  /** Any size within bounds, in addition to the named ones. */
   freeSizes: boolean;
   qualities: readonly string[];
   maxImages: number;

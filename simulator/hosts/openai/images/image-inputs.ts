@@ -34,7 +34,7 @@ export function imageInFile(file: FormFile, param: string): GivenImage {
   return image;
 }
 
-/** A reference of the JSON form: an address, or the id of a file. The simulator keeps no files. */
+/** A reference of the JSON form: a URL, or the id of a file. The simulator keeps no files. */
 export function imageInReference(value: Json | undefined, param: string): GivenImage {
   const reference = requireObject(value, param);
   refuseUnknown(Object.keys(reference), ["image_url", "file_id"]);
@@ -43,7 +43,7 @@ export function imageInReference(value: Json | undefined, param: string): GivenI
       param: `${param}.file_id`,
     });
   }
-  const image = givenImage(requireString(reference.image_url, `${param}.image_url`), ["data address"]);
+  const image = givenImage(requireString(reference.image_url, `${param}.image_url`), ["data URL"]);
   const known = image?.mimeType === undefined || IMAGE_TYPES.includes(image.mimeType);
   if (image === undefined || !known) throw invalidImage("Invalid image data.", `${param}.image_url`);
   return image;

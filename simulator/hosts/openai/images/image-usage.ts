@@ -5,10 +5,10 @@ import type { ImageRequest } from "./read-request.ts";
 /** Output tokens of an image of 1024x1024. */
 const TOKENS: Readonly<Record<string, number>> = { low: 272, medium: 1_056, high: 4_160 };
 const UNIT_PIXELS = 1024 * 1024;
-/** What an image counts of which only the address is known. */
+/** What an image counts of which only the URL is known. */
 const UNSEEN_TOKENS = 194;
 
-/** The usage of so many images of one request. Streams do not tell the details of their output. */
+/** The usage of that many images of one request. Streams do not report the details of their output. */
 export function imageUsage(request: ImageRequest, images: number, details: boolean): JsonObject {
   const share = (request.width * request.height) / UNIT_PIXELS;
   const made = images * Math.round((TOKENS[request.quality] ?? 0) * share);

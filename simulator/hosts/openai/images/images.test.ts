@@ -98,7 +98,7 @@ describe("contract 2.4: images of gpt-image", () => {
     expect(errorOf(answer.body)).toMatchObject({ param, code });
   });
 
-  test("refuses wrong and missing keys, long prompts, unknown models, forms and other addresses", async () => {
+  test("refuses wrong and missing keys, long prompts, unknown models, forms and other URLs", async () => {
     const body = { model: "gpt-image-2", prompt: "a cat" };
     expect((await harness.send(GENERATIONS, { body, headers: {} })).status).toBe(401);
     const wrong = await harness.send(GENERATIONS, { body, headers: bearer("a-wrong-key") });

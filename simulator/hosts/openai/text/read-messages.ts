@@ -157,7 +157,7 @@ function readAssistant(message: JsonObject, param: string): PromptPart[] {
   return parts;
 }
 
-/** Follows calls and their results through the conversation: every call is answered at once, every answer has a call. */
+/** Follows calls and their results through the conversation: every call is answered in the next messages, every answer has a call. */
 class OpenCalls {
   #nameById = new Map<string, string>();
 

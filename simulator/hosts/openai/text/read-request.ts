@@ -31,7 +31,7 @@ export interface ChatRequest {
   stream: boolean;
   includeUsage: boolean;
   obfuscate: boolean;
-  /** How many alternatives to show beside each token; `undefined` when no logprobs are wanted. */
+  /** How many alternatives to show for each token; `undefined` when no logprobs are wanted. */
   topLogprobs: number | undefined;
 }
 

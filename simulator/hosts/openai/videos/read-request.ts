@@ -8,7 +8,7 @@ import { invalid, modelNotFound } from "../text/errors.ts";
 export interface VideoRequest {
   model: string;
   prompt: string;
-  /** A text, as the host wants it and tells it. */
+  /** A string, in requests and in answers. */
   seconds: string;
   size: string;
   measures: ImageSize;

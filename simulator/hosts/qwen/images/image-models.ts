@@ -4,7 +4,7 @@ import type { ImageSize } from "../../../sniff-image.ts";
 /** What one family of image models takes. */
 export interface ImageModel {
   name: RegExp;
-  /** Where it is served: at once, as a task with messages, or as a task with a prompt. */
+  /** Where it is served: synchronously, as a task with messages, or as a task with a prompt. */
   served: readonly ("sync" | "messages task" | "text task" | "images task")[];
   /** By name, the length of a square's side. */
   tiers: Readonly<Record<string, number>>;
@@ -28,7 +28,7 @@ const areaWithin =
     atLeast(size, min ** 2) && atMost(size, max ** 2);
 const ratioWithin8 = ({ width, height }: ImageSize): boolean => width <= height * 8 && height <= width * 8;
 
-/** What most of them have; each tells where it differs. */
+/** What most of them have; each lists where it differs. */
 const BASE_MODEL = {
   served: ["sync"],
   tiers: {},

@@ -69,7 +69,7 @@ function readSize(given: Json | undefined, model: ImageModel, references: number
   return size;
 }
 
-/** The words and images, wherever this address has them. */
+/** The words and images, wherever this URL has them. */
 function readInput(input: JsonObject): { prompts: string[]; images: string[] } {
   if (typeof input["prompt"] === "string") {
     return { prompts: [input["prompt"]], images: Array.isArray(input["images"]) ? input["images"].map(String) : [] };
@@ -86,8 +86,8 @@ function checkImages(images: readonly string[], [min, max]: ImageModel["referenc
     throw invalidParameter(`This model takes ${min} to ${max} images, not ${images.length}.`);
   }
   for (const image of images) {
-    if (givenImage(image, ["data address"]) === undefined) {
-      throw invalidParameter("An image of the input is neither an address nor the data of an image.");
+    if (givenImage(image, ["data URL"]) === undefined) {
+      throw invalidParameter("An image of the input is neither a URL nor the data of an image.");
     }
   }
 }

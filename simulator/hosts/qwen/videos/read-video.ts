@@ -94,8 +94,8 @@ function rulesOf(model: VideoModel): { input: FieldRules; parameters: FieldRules
 
 function imageAt(given: Json | undefined, path: string): GivenImage | undefined {
   if (typeof given !== "string") return undefined;
-  const image = givenImage(given, ["data address"]);
-  if (image === undefined) throw invalidParameter(`${path} is neither an address nor the data of an image.`);
+  const image = givenImage(given, ["data URL"]);
+  if (image === undefined) throw invalidParameter(`${path} is neither a URL nor the data of an image.`);
   return image;
 }
 

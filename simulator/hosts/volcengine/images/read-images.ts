@@ -82,10 +82,10 @@ function countReferences(image: Json | undefined, model: SeedreamModel): number 
     throw invalidParameter("image", `this model takes at most ${model.maxReferences} images, not ${given.length}.`);
   }
   for (const image of given) {
-    if (typeof image !== "string" || givenImage(image, ["data address"]) === undefined) {
+    if (typeof image !== "string" || givenImage(image, ["data URL"]) === undefined) {
       throw invalidParameter(
         "image",
-        "it must be an address, or data:image/<format in lower case>;base64, and an image.",
+        "it must be a URL, or data:image/<format in lower case>;base64, and an image.",
       );
     }
   }

@@ -79,12 +79,12 @@ const MODELS: readonly SeedanceModel[] = [
   },
 ];
 
-const address = recordOf({ url: text(Number.POSITIVE_INFINITY) }, ["url"]);
+const urlRecord = recordOf({ url: text(Number.POSITIVE_INFINITY) }, ["url"]);
 const PART_RULES: Readonly<Record<string, FieldRules>> = {
   text: { type: anything, text: text() },
-  image_url: { type: anything, image_url: address, role: oneOf("first_frame", "last_frame", "reference_image") },
-  video_url: { type: anything, video_url: address, role: oneOf("reference_video") },
-  audio_url: { type: anything, audio_url: address, role: oneOf("reference_audio") },
+  image_url: { type: anything, image_url: urlRecord, role: oneOf("first_frame", "last_frame", "reference_image") },
+  video_url: { type: anything, video_url: urlRecord, role: oneOf("reference_video") },
+  audio_url: { type: anything, audio_url: urlRecord, role: oneOf("reference_audio") },
   draft_task: { type: anything, draft_task: recordOf({ id: text() }, ["id"]) },
 };
 
@@ -130,9 +130,9 @@ function readPart(item: JsonObject, given: Given): void {
   if (item["type"] === "text") given.prompt += String(item["text"]);
   if (item["type"] === "audio_url") given.audio = true;
   if (item["type"] !== "image_url" || !isObject(item["image_url"])) return;
-  const image = givenImage(String(item["image_url"]["url"]), ["data address"]);
+  const image = givenImage(String(item["image_url"]["url"]), ["data URL"]);
   if (image === undefined)
-    throw invalidParameter("content.image_url", "it must be the address or the data of an image.");
+    throw invalidParameter("content.image_url", "it must be the URL or the data of an image.");
   const role = item["role"] ?? "first_frame";
   if (role === "reference_image") given.references += 1;
   else if (role === "last_frame" && given.last === undefined) given.last = image;

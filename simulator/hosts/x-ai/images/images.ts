@@ -87,7 +87,7 @@ function imageOf({ prompt, measures, inputs, model }: ImageRequest, at: number):
   return { prompt, ...measures, seed: seedOf(prompt, at), format: "jpeg", inputs: inputs.length, note: model };
 }
 
-/** An image that moderation holds back stands among the others, without its bytes or address. */
+/** An image that moderation holds back stands among the others, without its bytes or URL. */
 async function entry(
   request: ImageRequest,
   at: number,
@@ -116,7 +116,7 @@ export async function makeImages(
   if (struck !== undefined) return struck;
   await takeTime(outcome, exchange);
   if (outcome === "fails") {
-    // This host is known to tell a failure with status 200.
+    // This host is known to report failures with status 200.
     const said = {
       status: 500,
       message: "The image could not be made.",

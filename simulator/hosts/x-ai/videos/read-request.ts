@@ -34,7 +34,7 @@ function checkVideo(values: JsonObject): void {
   refuseUnknown(Object.keys(video), ["url"]);
   const url = requireString(video.url, "video.url");
   if (!/^(https?:\/\/|data:video\/)/.test(url)) {
-    throw invalid("video.url is neither a video in a data URL nor an address.", "video.url", "invalid_value");
+    throw invalid("video.url is neither a video in a data URL nor a URL.", "video.url", "invalid_value");
   }
 }
 

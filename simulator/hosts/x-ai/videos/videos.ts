@@ -47,7 +47,7 @@ function ended(job: MediaJob<VideoRequest>, context: MediaContext): JsonObject {
   if (outcome === "fails") {
     return { status: "failed", model: request.model, error: { code: "internal_error", message: "The video failed." } };
   }
-  // What nobody fetched in time is gone, and this host has a word for that.
+  // This host has a status for results that were not fetched in time.
   if (outcome === "expired" || context.nowMs() - job.endsAtMs > LINK_KEPT_MS)
     return { status: "expired", model: request.model };
   const heldBack = outcome === "moderated";

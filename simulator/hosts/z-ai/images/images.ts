@@ -85,7 +85,7 @@ function publish(request: ImageRequest, outcome: Outcome | undefined, context: M
 /** 0 is the gravest: then there is no image. */
 const filtered = (level: number): JsonObject[] => [{ role: "assistant", level }];
 
-/** One image, at once or in the background. */
+/** One image, synchronously or in the background. */
 export async function makeImage(
   exchange: Exchange,
   context: MediaContext,

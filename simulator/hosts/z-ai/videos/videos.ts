@@ -48,9 +48,9 @@ function imagesOf(value: Json | undefined): GivenImage[] {
     throw invalid("image_url must be one image, or a list of one or two.", "image_url", "invalid_value");
   }
   return list.map((one) => {
-    const image = givenImage(requireString(one, "image_url"), ["data address", "bare base64"]);
+    const image = givenImage(requireString(one, "image_url"), ["data URL", "bare base64"]);
     if (image === undefined || image.mimeType === "image/gif") {
-      throw invalid("image_url is neither the address of an image nor one in base64.", "image_url", "invalid_value");
+      throw invalid("image_url is neither the URL of an image nor one in base64.", "image_url", "invalid_value");
     }
     return image;
   });
@@ -63,7 +63,7 @@ function measuresOf(values: JsonObject, own: ImageSize | undefined): ImageSize {
     if (measures === undefined || measures.width % 2 !== 0 || measures.height % 2 !== 0) {
       throw badValue(size, ["1280x720", "720x1280", "1024x1024", "1920x1080", "1080x1920"], "size");
     }
-    // Where the shape is told apart from it, the size is that of the level.
+    // Where the aspect ratio is given separately, the size is that of the level.
     const shape = typeof values.aspect_ratio === "string" ? proportionOf(values.aspect_ratio) : undefined;
     if (shape === undefined || own !== undefined) return measures;
     return sizeOfShortSide({ width: shape, height: 1 }, Math.min(measures.width, measures.height), 16);
