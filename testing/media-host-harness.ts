@@ -1,10 +1,10 @@
 import type { Exchange } from "../simulator/exchange.ts";
 import { HostError } from "../simulator/host-error.ts";
 import type { Json, JsonObject } from "../simulator/json.ts";
+import { isJson } from "../simulator/media/is-json.ts";
 import { MediaJobs } from "../simulator/media/jobs.ts";
 import { MediaLinks } from "../simulator/media/links.ts";
 import type { MediaContext, MediaHost } from "../simulator/media/media-host.ts";
-import { saysJson } from "../simulator/media/says-json.ts";
 import { type VideoFacts, videoFacts } from "../simulator/media/video-facts.ts";
 import { type ImageSize, sniffImage } from "../simulator/sniff-image.ts";
 import type { SimulatorState } from "../simulator/text/adapter.ts";
@@ -65,7 +65,7 @@ export class MediaHostHarness {
       headers,
       bodyText,
       bodyBytes,
-      body: saysJson(headers) && bodyText !== "" ? (JSON.parse(bodyText) as Json) : undefined,
+      body: isJson(headers) && bodyText !== "" ? (JSON.parse(bodyText) as Json) : undefined,
       signal,
       state: this.#state,
       ended: () => undefined,
@@ -99,7 +99,7 @@ export class MediaHostHarness {
   async send(path: string, sending: Sending = {}): Promise<HostReply> {
     const response = await this.ask(path, sending);
     const text = await response.text();
-    const body = saysJson(response.headers) ? (JSON.parse(text) as JsonObject) : {};
+    const body = isJson(response.headers) ? (JSON.parse(text) as JsonObject) : {};
     return { status: response.status, text, body, headers: response.headers };
   }
 

@@ -6,10 +6,13 @@ import type { MediaContext } from "./media-host.ts";
 import type { Outcome } from "./outcome.ts";
 
 /** The errors that a host returns immediately, in its own words. */
-export type AtOnce = Readonly<Record<"blocked" | "busy" | "broken" | "overloaded", HostError>>;
+export type ImmediateErrors = Readonly<Record<"blocked" | "busy" | "broken" | "overloaded", HostError>>;
 
 /** Plays the outcomes that come before a job is taken. */
-export function playAtOnce(outcome: Outcome | undefined, words: Partial<AtOnce>): Response | undefined {
+export function playImmediateOutcome(
+  outcome: Outcome | undefined,
+  words: Partial<ImmediateErrors>,
+): Response | undefined {
   if (outcome === "garbage") {
     return new Response("<html><body><h1>It works!</h1></body></html>", { headers: { "content-type": "text/html" } });
   }

@@ -1,5 +1,5 @@
-import { inWordsOf } from "../../media/in-words-of.ts";
 import type { MediaHost } from "../../media/media-host.ts";
+import { withHostErrors } from "../../media/with-host-errors.ts";
 import { authenticate } from "../openai/authenticate.ts";
 import { inQianfanWords } from "./errors.ts";
 import { makeImages } from "./images/images.ts";
@@ -9,5 +9,5 @@ import { SERVICES } from "./images/services.ts";
 export const baiduMedia: MediaHost = async (exchange, context) => {
   const service = SERVICES.find(({ path }) => exchange.url.pathname.endsWith(path));
   if (service === undefined || exchange.method !== "POST") return undefined;
-  return inWordsOf(inQianfanWords, () => makeImages(exchange, context, authenticate(exchange, context), service));
+  return withHostErrors(inQianfanWords, () => makeImages(exchange, context, authenticate(exchange, context), service));
 };

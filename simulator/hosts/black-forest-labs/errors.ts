@@ -1,6 +1,6 @@
 import { HostError } from "../../host-error.ts";
 import type { FieldFault } from "../../media/field-rules.ts";
-import type { AtOnce } from "../../media/play-outcome.ts";
+import type { ImmediateErrors } from "../../media/play-outcome.ts";
 
 export const detailError = (status: number, detail: string): HostError =>
   new HostError(status, JSON.stringify({ detail }));
@@ -17,7 +17,7 @@ export function unprocessable({ field, kind, message }: FieldFault): HostError {
 }
 
 /** A forbidden prompt is not refused immediately: the task is accepted, and its status says so. */
-export const AT_ONCE: Omit<AtOnce, "blocked"> = {
+export const IMMEDIATE_ERRORS: Omit<ImmediateErrors, "blocked"> = {
   busy: detailError(429, "Rate limit exceeded."),
   broken: detailError(500, "Internal server error."),
   overloaded: detailError(503, "Service is temporarily unavailable."),

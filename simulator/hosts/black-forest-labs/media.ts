@@ -1,12 +1,12 @@
 import type { Exchange } from "../../exchange.ts";
 import type { JsonObject } from "../../json.ts";
 import { chooseOutcome } from "../../media/choose-outcome.ts";
+import { isJson } from "../../media/is-json.ts";
 import type { MediaJob } from "../../media/jobs.ts";
 import type { MediaContext, MediaHost } from "../../media/media-host.ts";
-import { playAtOnce } from "../../media/play-outcome.ts";
+import { playImmediateOutcome } from "../../media/play-outcome.ts";
 import { publishImage } from "../../media/publish.ts";
-import { saysJson } from "../../media/says-json.ts";
-import { AT_ONCE, detailError } from "./errors.ts";
+import { detailError, IMMEDIATE_ERRORS } from "./errors.ts";
 import { type FluxRequest, readRequest } from "./images/read-request.ts";
 
 const KEPT_MS = 10 * 60_000;
@@ -21,14 +21,14 @@ const LINES = [
 type Task = MediaJob<FluxRequest>;
 
 function submit(exchange: Exchange, context: MediaContext, key: string, model: string): Response {
-  if (!saysJson(exchange.headers)) {
+  if (!isJson(exchange.headers)) {
     throw detailError(400, "The content type must be application/json.");
   }
   const request = readRequest(model, exchange.body);
   exchange.countModel(model);
   const outcome = chooseOutcome(request.prompt, 1, exchange, key);
-  const struck = playAtOnce(outcome, AT_ONCE);
-  if (struck !== undefined) return struck;
+  const immediate = playImmediateOutcome(outcome, IMMEDIATE_ERRORS);
+  if (immediate !== undefined) return immediate;
   const line = LINES.find(({ has }) => has(model)) ?? LINES[0];
   if (context.jobs.running(line.host, key) >= line.maxActive) {
     throw detailError(429, `You have more than ${line.maxActive} active tasks.`);

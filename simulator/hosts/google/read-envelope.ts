@@ -1,7 +1,7 @@
 import type { Exchange } from "../../exchange.ts";
 import type { Json } from "../../json.ts";
 import { Fields } from "../../media/fields.ts";
-import { saysJson } from "../../media/says-json.ts";
+import { isJson } from "../../media/is-json.ts";
 import { GOOGLE_REFUSALS } from "./refusals.ts";
 import { type GoogleHost, invalid } from "./text/errors.ts";
 import { names, withCamelNames } from "./text/proto-json.ts";
@@ -12,7 +12,7 @@ const ENVELOPE = {
 } as const;
 
 export function jsonBody(exchange: Exchange): Json {
-  if (!saysJson(exchange.headers)) throw invalid("The content type of the request must be application/json.");
+  if (!isJson(exchange.headers)) throw invalid("The content type of the request must be application/json.");
   if (exchange.body === undefined) throw invalid("Invalid JSON payload received. The body is not valid JSON.");
   return withCamelNames(exchange.body);
 }

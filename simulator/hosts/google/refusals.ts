@@ -1,6 +1,6 @@
 import type { HostError } from "../../host-error.ts";
 import type { Refusals } from "../../media/fields.ts";
-import type { AtOnce } from "../../media/play-outcome.ts";
+import type { ImmediateErrors } from "../../media/play-outcome.ts";
 import {
   type GoogleHost,
   googleError,
@@ -29,7 +29,7 @@ export function noSuchModel(host: GoogleHost, model: string, verb: string, path:
 }
 
 /** The outcomes that are immediate errors, in Google's words. */
-export function wordsAtOnce(model: string, host: GoogleHost): AtOnce {
+export function immediateErrors(model: string, host: GoogleHost): ImmediateErrors {
   return {
     busy: googleFailure("429", model, host),
     broken: googleFailure("500", model, host),

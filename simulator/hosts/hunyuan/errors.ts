@@ -1,5 +1,5 @@
 import { HostError } from "../../host-error.ts";
-import type { AtOnce } from "../../media/play-outcome.ts";
+import type { ImmediateErrors } from "../../media/play-outcome.ts";
 
 /** Every error is HTTP 200 here. */
 export function tencentError(code: string, message: string): HostError {
@@ -7,7 +7,7 @@ export function tencentError(code: string, message: string): HostError {
   return new HostError(200, JSON.stringify(said));
 }
 
-export const AT_ONCE: AtOnce = {
+export const IMMEDIATE_ERRORS: ImmediateErrors = {
   blocked: tencentError("OperationDenied.TextIllegalDetected", "The text contains illegal information."),
   busy: tencentError("RequestLimitExceeded", "The number of requests exceeds the frequency limit."),
   broken: tencentError("InternalError", "An internal error has occurred."),

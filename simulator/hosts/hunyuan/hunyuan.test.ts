@@ -162,13 +162,13 @@ describe("providers 2.9: Hunyuan's jobs", () => {
     expect(await ended({ Prompt: "sim:slow" })).toMatchObject({ JobStatusCode: "1" });
   });
 
-  const AT_ONCE: readonly [string, string][] = [
+  const IMMEDIATE_ERRORS: readonly [string, string][] = [
     ["blocked", "OperationDenied.TextIllegalDetected"],
     ["busy", "RequestLimitExceeded"],
     ["broken", "InternalError"],
     ["overloaded", "ResourceUnavailable"],
   ];
-  test.each(AT_ONCE)("plays %s inside HTTP 200", async (outcome, code) => {
+  test.each(IMMEDIATE_ERRORS)("plays %s inside HTTP 200", async (outcome, code) => {
     expect(codeOf(await submit({ Prompt: `sim:${outcome}` }))).toBe(code);
   });
 

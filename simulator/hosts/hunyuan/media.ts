@@ -1,14 +1,14 @@
 import type { Exchange } from "../../exchange.ts";
 import { isObject, type JsonObject } from "../../json.ts";
 import { chooseOutcome } from "../../media/choose-outcome.ts";
+import { isJson } from "../../media/is-json.ts";
 import type { MediaJob } from "../../media/jobs.ts";
 import type { MediaContext, MediaHost } from "../../media/media-host.ts";
 import type { Outcome } from "../../media/outcome.ts";
-import { isHeldBack, playAtOnce, waitFor } from "../../media/play-outcome.ts";
+import { isHeldBack, playImmediateOutcome, waitFor } from "../../media/play-outcome.ts";
 import { encodeImage, publishImage } from "../../media/publish.ts";
-import { saysJson } from "../../media/says-json.ts";
 import type { ImageOptions } from "../../media-maker/draw-image.ts";
-import { AT_ONCE, tencentError } from "./errors.ts";
+import { IMMEDIATE_ERRORS, tencentError } from "./errors.ts";
 import { type HunyuanRequest, readRequest } from "./images/read-request.ts";
 import { verifySignature } from "./verify-signature.ts";
 
@@ -99,7 +99,7 @@ function checkHeaders({ headers }: Exchange, version: string): void {
   if (headers.get("x-tc-version") !== version) {
     throw tencentError("NoSuchVersion", `The version of this action is ${version}.`);
   }
-  if (!saysJson(headers)) {
+  if (!isJson(headers)) {
     throw tencentError("InvalidParameter", "Content-Type must be application/json.");
   }
 }
@@ -119,8 +119,8 @@ export const hunyuanMedia: MediaHost = async (exchange, context) => {
   const request = readRequest(action, exchange.body);
   exchange.countModel(named);
   const outcome = chooseOutcome(request.prompt, request.count, exchange, key);
-  const struck = playAtOnce(outcome, AT_ONCE);
-  if (struck !== undefined) return struck;
+  const immediate = playImmediateOutcome(outcome, IMMEDIATE_ERRORS);
+  if (immediate !== undefined) return immediate;
   const job = takeJob(context, key, request, outcome);
   return action === "TextToImageLite" ? generate(exchange, context, job) : answer({ JobId: job.id });
 };

@@ -165,14 +165,14 @@ describe("providers 3.4: Kling's videos", () => {
     expect((await harness.fetchLink(video?.["url"])).status).toBe(403);
   });
 
-  const AT_ONCE: readonly [string, number, number | undefined][] = [
+  const IMMEDIATE_ERRORS: readonly [string, number, number | undefined][] = [
     ["blocked", 400, 1301],
     ["busy", 429, 1302],
     ["broken", 500, 5000],
     ["overloaded", 503, 5001],
     ["garbage", 200, undefined],
   ];
-  test.each(AT_ONCE)("plays %s at once", async (outcome, status, code) => {
+  test.each(IMMEDIATE_ERRORS)("plays %s at once", async (outcome, status, code) => {
     const reply = await send(TEXT_VIDEO, { prompt: `sim:${outcome}` });
     expect([reply.status, reply.body["code"]]).toEqual([status, code]);
   });

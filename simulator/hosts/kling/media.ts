@@ -1,13 +1,13 @@
 import type { Exchange } from "../../exchange.ts";
 import { isObject, type JsonObject } from "../../json.ts";
 import { chooseOutcome } from "../../media/choose-outcome.ts";
+import { isJson } from "../../media/is-json.ts";
 import type { MediaJob } from "../../media/jobs.ts";
 import type { MediaContext, MediaHost } from "../../media/media-host.ts";
-import { isHeldBack, playAtOnce } from "../../media/play-outcome.ts";
+import { isHeldBack, playImmediateOutcome } from "../../media/play-outcome.ts";
 import { publishImage, publishVideo } from "../../media/publish.ts";
-import { saysJson } from "../../media/says-json.ts";
 import { authenticate } from "./authenticate.ts";
-import { AT_ONCE, invalidParameter, klingError, notFound } from "./errors.ts";
+import { IMMEDIATE_ERRORS, invalidParameter, klingError, notFound } from "./errors.ts";
 import { type KlingImagesRequest, readImages } from "./images/read-images.ts";
 import { type KlingVideoRequest, readVideo } from "./videos/read-video.ts";
 
@@ -35,7 +35,7 @@ function headOf(task: Task, status: string, updatedAtMs: number): JsonObject {
 }
 
 function submit(exchange: Exchange, context: MediaContext, key: string, kind: string, endpoint: string): Response {
-  if (!saysJson(exchange.headers)) {
+  if (!isJson(exchange.headers)) {
     throw klingError(400, 1200, "Content-Type must be application/json.");
   }
   if (!isObject(exchange.body)) throw invalidParameter("The request body must be a JSON object.");
@@ -43,8 +43,8 @@ function submit(exchange: Exchange, context: MediaContext, key: string, kind: st
   if (asked === undefined) throw klingError(404, 1202, `There is no ${kind}/${endpoint}.`);
   exchange.countModel(asked.model);
   const outcome = chooseOutcome(asked.prompt, asked.kind === "images" ? asked.count : 1, exchange, key);
-  const struck = playAtOnce(outcome, AT_ONCE);
-  if (struck !== undefined) return struck;
+  const immediate = playImmediateOutcome(outcome, IMMEDIATE_ERRORS);
+  if (immediate !== undefined) return immediate;
   const id = String(BigInt(`0x${crypto.randomUUID().replaceAll("-", "").slice(0, 15)}`) + 10n ** 18n).slice(0, 18);
   const task = context.jobs.create({ id, host: hostOf(kind, endpoint), key, request: asked, outcome });
   return answer(headOf(task, "submitted", task.createdAtMs));

@@ -3,11 +3,11 @@ import type { JsonObject } from "../../json.ts";
 import { chooseOutcome } from "../../media/choose-outcome.ts";
 import type { MediaJob } from "../../media/jobs.ts";
 import type { MediaContext } from "../../media/media-host.ts";
-import { playAtOnce } from "../../media/play-outcome.ts";
+import { playImmediateOutcome } from "../../media/play-outcome.ts";
 import { publishImage, publishVideo } from "../../media/publish.ts";
 import { seedOf } from "../../media/seed-of.ts";
 import type { Generation } from "./read-generation.ts";
-import { AT_ONCE, refused } from "./refusals.ts";
+import { IMMEDIATE_ERRORS, refused } from "./refusals.ts";
 
 const HOST = "luma";
 const KEPT_MS = 24 * 3_600_000;
@@ -49,8 +49,8 @@ function shown(job: MediaJob<Generation>, context: MediaContext): JsonObject {
 
 export function startGeneration(exchange: Exchange, request: Generation, context: MediaContext, key: string): Response {
   const outcome = chooseOutcome(request.prompt, 1, exchange, key);
-  const struck = playAtOnce(outcome, AT_ONCE);
-  if (struck !== undefined) return struck;
+  const immediate = playImmediateOutcome(outcome, IMMEDIATE_ERRORS);
+  if (immediate !== undefined) return immediate;
   const job = context.jobs.create({ id: crypto.randomUUID(), host: HOST, key, request, outcome });
   return Response.json(shown(job, context), { status: 201 });
 }

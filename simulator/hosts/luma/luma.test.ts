@@ -53,8 +53,9 @@ describe("contract 2.1 to 2.3: generations", () => {
   });
 
   test("an image has the ratio and format asked for", async () => {
-    const { id } = (await image({ aspect_ratio: "16:9", format: "png", image_ref: [{ url: PUBLIC_URL, weight: 0.85 }] }))
-      .body;
+    const { id } = (
+      await image({ aspect_ratio: "16:9", format: "png", image_ref: [{ url: PUBLIC_URL, weight: 0.85 }] })
+    ).body;
     harness.nowMs += 20;
     const { assets } = (await poll(id)).body as { assets: { image: string } };
     const seen = sniffImage((await harness.fetchLink(assets.image)).bytes);

@@ -1,7 +1,7 @@
 import { bearerOf } from "../../credentials.ts";
 import type { Exchange } from "../../exchange.ts";
+import { isJson } from "../../media/is-json.ts";
 import type { MediaContext, MediaHost } from "../../media/media-host.ts";
-import { saysJson } from "../../media/says-json.ts";
 import { showGeneration, startGeneration } from "./generations.ts";
 import { readImage, readVideo } from "./read-generation.ts";
 import { refused } from "./refusals.ts";
@@ -24,6 +24,6 @@ export const lumaMedia: MediaHost = async (exchange, context) => {
   const makes = name === undefined || name === "video" || name === "image";
   if (exchange.method !== "POST" || !makes) return undefined;
   const key = authenticate(exchange, context);
-  if (!saysJson(exchange.headers)) throw refused(415, "The content type must be application/json");
+  if (!isJson(exchange.headers)) throw refused(415, "The content type must be application/json");
   return startGeneration(exchange, name === "image" ? readImage(exchange) : readVideo(exchange), context, key);
 };

@@ -1,6 +1,6 @@
 import { HostError } from "../../host-error.ts";
 import type { Refusals } from "../../media/fields.ts";
-import type { AtOnce } from "../../media/play-outcome.ts";
+import type { ImmediateErrors } from "../../media/play-outcome.ts";
 
 /** This host says everything in one sentence. */
 export function refused(status: number, detail: string): HostError {
@@ -14,7 +14,7 @@ export const LUMA_REFUSALS: Refusals = {
     refused(400, `${path}: must be ${expected}, not ${JSON.stringify(value).slice(0, 100)}`),
 };
 
-export const AT_ONCE: AtOnce = {
+export const IMMEDIATE_ERRORS: ImmediateErrors = {
   blocked: refused(400, "The prompt was not accepted by moderation"),
   busy: refused(429, "Rate limit exceeded"),
   broken: refused(500, "Internal server error"),

@@ -1,7 +1,7 @@
 import { bearerOf } from "../../credentials.ts";
 import type { Exchange } from "../../exchange.ts";
+import { isJson } from "../../media/is-json.ts";
 import type { MediaContext, MediaHost } from "../../media/media-host.ts";
-import { saysJson } from "../../media/says-json.ts";
 import { makeImages } from "./images/images.ts";
 import { badParameters, CODES, firstWord, secondWord, type Word } from "./refusals.ts";
 import { showFile, showVideo, startVideo } from "./videos/v1-videos.ts";
@@ -16,7 +16,7 @@ function authenticate(exchange: Exchange, context: MediaContext, word: Word): st
     throw word(401, CODES.unauthorised, "login fail: carry the API key in the Authorization header");
   }
   if (!context.acceptsKey(key)) throw word(401, CODES.invalidKey, "invalid api key");
-  if (exchange.method === "POST" && !saysJson(exchange.headers)) {
+  if (exchange.method === "POST" && !isJson(exchange.headers)) {
     throw badParameters(word, "the content type must be application/json");
   }
   return key;

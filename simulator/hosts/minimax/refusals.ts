@@ -1,7 +1,7 @@
 import { HostError } from "../../host-error.ts";
 import type { Json, JsonObject } from "../../json.ts";
 import type { Refusals } from "../../media/fields.ts";
-import type { AtOnce } from "../../media/play-outcome.ts";
+import type { ImmediateErrors } from "../../media/play-outcome.ts";
 
 /** What the numbers of this host mean. */
 export const CODES = {
@@ -57,7 +57,7 @@ export function refusalsIn(word: Word): Refusals {
   };
 }
 
-export function wordsAtOnce(word: Word): AtOnce {
+export function immediateErrors(word: Word): ImmediateErrors {
   return {
     blocked: word(400, CODES.inputSensitive, "input new_sensitive"),
     busy: word(429, CODES.rateLimit, "rate limit"),

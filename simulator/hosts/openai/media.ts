@@ -1,6 +1,6 @@
 import type { Exchange } from "../../exchange.ts";
-import { inWordsOf } from "../../media/in-words-of.ts";
 import type { MediaContext, MediaHost } from "../../media/media-host.ts";
+import { withHostErrors } from "../../media/with-host-errors.ts";
 import { SHAPES } from "../compatible/text/errors.ts";
 import { authenticate } from "./authenticate.ts";
 import { makeImages } from "./images/images.ts";
@@ -28,4 +28,4 @@ export const openaiMedia: MediaHost = async (exchange, context) => {
 
 /** Azure's images: the same models, with another header for the key and another shape of errors. */
 export const azureMedia: MediaHost = (exchange, context) =>
-  inWordsOf(SHAPES.azure.body, () => images(exchange, context, "api-key"));
+  withHostErrors(SHAPES.azure.body, () => images(exchange, context, "api-key"));

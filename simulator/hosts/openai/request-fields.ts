@@ -3,7 +3,7 @@ import { MultipartError } from "../../../src/wire/multipart-error.ts";
 import type { Exchange } from "../../exchange.ts";
 import type { HostError } from "../../host-error.ts";
 import { isObject, type Json, type JsonObject } from "../../json.ts";
-import { saysJson } from "../../media/says-json.ts";
+import { isJson } from "../../media/is-json.ts";
 import { invalid } from "./text/errors.ts";
 
 /** A part of a form that holds a file. */
@@ -23,7 +23,7 @@ const contentTypeOf = (exchange: Exchange): string => exchange.headers.get("cont
 
 /** The fields of a JSON body, which no other form may have. */
 export function jsonFields(exchange: Exchange): JsonObject {
-  if (!saysJson(exchange.headers)) {
+  if (!isJson(exchange.headers)) {
     throw invalid(
       `Unsupported content type: '${contentTypeOf(exchange)}'. This endpoint takes 'application/json'.`,
       null,

@@ -2,8 +2,8 @@ import type { Exchange } from "../../exchange.ts";
 import { HostError } from "../../host-error.ts";
 import { isObject, type JsonObject } from "../../json.ts";
 import { type FieldRules, faultIn } from "../../media/field-rules.ts";
-import type { AtOnce } from "../../media/play-outcome.ts";
-import { saysJson } from "../../media/says-json.ts";
+import { isJson } from "../../media/is-json.ts";
+import type { ImmediateErrors } from "../../media/play-outcome.ts";
 
 export function dashscopeError(status: number, code: string, message: string): HostError {
   return new HostError(status, JSON.stringify({ code, message, request_id: "req_simulated" }));
@@ -18,7 +18,7 @@ export const modelNotFound = (model: string): HostError =>
 export const HELD_BACK = { code: "DataInspectionFailed", message: "Output data may contain inappropriate content." };
 export const FAILED = { code: "InternalError.Algo", message: "The algorithm failed at the task." };
 
-export const AT_ONCE: AtOnce = {
+export const IMMEDIATE_ERRORS: ImmediateErrors = {
   blocked: dashscopeError(400, "DataInspectionFailed", "Input data may contain inappropriate content."),
   busy: dashscopeError(429, "Throttling.RateQuota", "Requests rate limit exceeded, please try again later."),
   broken: dashscopeError(500, "InternalError", "An internal error has occurred, please try again later."),
@@ -27,7 +27,7 @@ export const AT_ONCE: AtOnce = {
 
 /** The body, where it is JSON and an object. */
 export function bodyOf(exchange: Exchange): JsonObject {
-  if (!saysJson(exchange.headers)) {
+  if (!isJson(exchange.headers)) {
     throw invalidParameter("Content-Type must be application/json.");
   }
   if (!isObject(exchange.body)) throw invalidParameter("The request body is not a JSON object.");

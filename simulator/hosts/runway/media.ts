@@ -1,7 +1,7 @@
 import { bearerOf } from "../../credentials.ts";
 import type { Exchange } from "../../exchange.ts";
+import { isJson } from "../../media/is-json.ts";
 import type { MediaContext, MediaHost } from "../../media/media-host.ts";
-import { saysJson } from "../../media/says-json.ts";
 import type { Endpoint } from "./read-task.ts";
 import { refused } from "./refusals.ts";
 import { endTask, showTask, startTask } from "./tasks.ts";
@@ -27,7 +27,7 @@ export const runwayMedia: MediaHost = async (exchange, context) => {
   const id = TASK.exec(exchange.url.pathname)?.[1];
   if (endpoint !== undefined && exchange.method === "POST") {
     const key = authenticate(exchange, context);
-    if (!saysJson(exchange.headers)) throw refused(415, "The content type must be application/json.");
+    if (!isJson(exchange.headers)) throw refused(415, "The content type must be application/json.");
     return startTask(exchange, context, endpoint, key);
   }
   if (id === undefined) return undefined;

@@ -1,7 +1,7 @@
 import { HostError } from "../../host-error.ts";
 import type { JsonObject } from "../../json.ts";
 import type { Refusals } from "../../media/fields.ts";
-import type { AtOnce } from "../../media/play-outcome.ts";
+import type { ImmediateErrors } from "../../media/play-outcome.ts";
 
 export function refused(status: number, error: string, more: JsonObject = {}): HostError {
   return new HostError(status, JSON.stringify({ error, ...more }));
@@ -20,7 +20,7 @@ export const RUNWAY_REFUSALS: Refusals = {
     issue(path, `Invalid input: expected ${expected}, received ${JSON.stringify(value).slice(0, 100)}`),
 };
 
-export const AT_ONCE: AtOnce = {
+export const IMMEDIATE_ERRORS: ImmediateErrors = {
   blocked: refused(400, "The prompt was refused by content moderation."),
   busy: new HostError(429, JSON.stringify({ error: "You have reached the limit of requests." }), {
     "retry-after": "1",

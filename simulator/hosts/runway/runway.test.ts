@@ -141,7 +141,9 @@ describe("contract 2.1 to 2.3: refusals", () => {
       text_to_video: "gen4.5",
     };
     const base =
-      endpoint === "image_to_video" ? { model: "gen4_turbo", promptImage: PUBLIC_URL } : { model: models[endpoint] ?? "" };
+      endpoint === "image_to_video"
+        ? { model: "gen4_turbo", promptImage: PUBLIC_URL }
+        : { model: models[endpoint] ?? "" };
     const reply = await post(endpoint, { ...base, ...more });
     expect(reply.status).toBe(400);
     expect(reply.text).toContain(named);

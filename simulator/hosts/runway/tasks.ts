@@ -3,15 +3,15 @@ import type { JsonObject } from "../../json.ts";
 import { chooseOutcome } from "../../media/choose-outcome.ts";
 import type { MediaJob } from "../../media/jobs.ts";
 import type { MediaContext } from "../../media/media-host.ts";
-import { playAtOnce } from "../../media/play-outcome.ts";
+import { playImmediateOutcome } from "../../media/play-outcome.ts";
 import { publishImage, publishVideo } from "../../media/publish.ts";
 import { type Endpoint, readTask, type TaskRequest } from "./read-task.ts";
-import { AT_ONCE, refused } from "./refusals.ts";
+import { IMMEDIATE_ERRORS, refused } from "./refusals.ts";
 
 const HOST = "runway";
 const KEPT_MS = 24 * 3_600_000;
 /** How many tasks of a key run at the same time; others are throttled. */
-const MAX_AT_ONCE = 2;
+const MAX_RUNNING = 2;
 
 interface Task extends TaskRequest {
   /** By its owner: cancelled while it was being made, or deleted afterwards. */
@@ -22,8 +22,8 @@ interface Task extends TaskRequest {
 export function startTask(exchange: Exchange, context: MediaContext, endpoint: Endpoint, key: string): Response {
   const asked = readTask(exchange, endpoint);
   const outcome = chooseOutcome(asked.video.prompt, 1, exchange, key);
-  const struck = playAtOnce(outcome, AT_ONCE);
-  if (struck !== undefined) return struck;
+  const immediate = playImmediateOutcome(outcome, IMMEDIATE_ERRORS);
+  if (immediate !== undefined) return immediate;
   const request: Task = { ...asked, ended: undefined };
   const job = context.jobs.create({ id: crypto.randomUUID(), host: HOST, key, request, outcome });
   return Response.json({ id: job.id });
@@ -46,7 +46,7 @@ function publish(job: MediaJob<Task>, context: MediaContext): string {
 function standing(job: MediaJob<Task>, context: MediaContext, key: string): JsonObject {
   if (job.request.ended === "cancelled") return { status: "CANCELLED" };
   const phase = context.jobs.phase(job);
-  if (phase === "queued") return { status: context.jobs.running(HOST, key) > MAX_AT_ONCE ? "THROTTLED" : "PENDING" };
+  if (phase === "queued") return { status: context.jobs.running(HOST, key) > MAX_RUNNING ? "THROTTLED" : "PENDING" };
   if (phase === "running") return { status: "RUNNING", progress: context.jobs.progress(job) / 100 };
   const failed = (failure: string, failureCode: string): JsonObject => ({ status: "FAILED", failure, failureCode });
   if (job.outcome === "moderated") {

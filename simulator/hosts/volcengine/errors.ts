@@ -2,8 +2,8 @@ import type { Exchange } from "../../exchange.ts";
 import { HostError } from "../../host-error.ts";
 import { isObject, type JsonObject } from "../../json.ts";
 import { type FieldRules, faultIn } from "../../media/field-rules.ts";
-import type { AtOnce } from "../../media/play-outcome.ts";
-import { saysJson } from "../../media/says-json.ts";
+import { isJson } from "../../media/is-json.ts";
+import type { ImmediateErrors } from "../../media/play-outcome.ts";
 
 const TYPES: Readonly<Record<number, string>> = {
   400: "BadRequest",
@@ -31,7 +31,7 @@ export const invalidParameter = (param: string, message: string): HostError =>
 export const modelNotFound = (model: string): HostError =>
   arkError(404, "UnsupportedModel", `The model ${model} does not exist or does not support this API.`, "model");
 
-export const AT_ONCE: AtOnce = {
+export const IMMEDIATE_ERRORS: ImmediateErrors = {
   blocked: arkError(
     400,
     "InputTextSensitiveContentDetected",
@@ -45,7 +45,7 @@ export const AT_ONCE: AtOnce = {
 
 /** The body, where it is JSON and an object. */
 export function bodyOf(exchange: Exchange): JsonObject {
-  if (!saysJson(exchange.headers)) {
+  if (!isJson(exchange.headers)) {
     throw arkError(400, "InvalidParameter", "The content type of the request must be application/json.");
   }
   if (!isObject(exchange.body)) throw arkError(400, "InvalidParameter", "The request body is not a JSON object.");

@@ -1,6 +1,6 @@
 import type { Exchange } from "../../exchange.ts";
-import { inWordsOf } from "../../media/in-words-of.ts";
 import type { MediaContext, MediaHost } from "../../media/media-host.ts";
+import { withHostErrors } from "../../media/with-host-errors.ts";
 import { authenticate } from "../openai/authenticate.ts";
 import { inXAiWords } from "./errors.ts";
 import { makeImages } from "./images/images.ts";
@@ -25,4 +25,4 @@ async function answer(exchange: Exchange, context: MediaContext): Promise<Respon
 }
 
 /** xAI's images and videos. */
-export const xAiMedia: MediaHost = (exchange, context) => inWordsOf(inXAiWords, () => answer(exchange, context));
+export const xAiMedia: MediaHost = (exchange, context) => withHostErrors(inXAiWords, () => answer(exchange, context));

@@ -1,6 +1,6 @@
 import type { Exchange } from "../../exchange.ts";
-import { inWordsOf } from "../../media/in-words-of.ts";
 import type { MediaContext, MediaHost } from "../../media/media-host.ts";
+import { withHostErrors } from "../../media/with-host-errors.ts";
 import { authenticate } from "../openai/authenticate.ts";
 import { inZhipuWords } from "./errors.ts";
 import { makeImage } from "./images/images.ts";
@@ -21,4 +21,4 @@ async function answer(exchange: Exchange, context: MediaContext): Promise<Respon
 }
 
 /** Z.ai's images and videos. */
-export const zAiMedia: MediaHost = (exchange, context) => inWordsOf(inZhipuWords, () => answer(exchange, context));
+export const zAiMedia: MediaHost = (exchange, context) => withHostErrors(inZhipuWords, () => answer(exchange, context));

@@ -4,10 +4,10 @@ import { isObject, type Json, type JsonObject } from "../../../json.ts";
 import { chooseOutcome } from "../../../media/choose-outcome.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
 import type { Outcome } from "../../../media/outcome.ts";
-import { playAtOnce, waitFor } from "../../../media/play-outcome.ts";
+import { playImmediateOutcome, waitFor } from "../../../media/play-outcome.ts";
 import { StreamedAnswer } from "../../../media/streamed-answer.ts";
 import { pause } from "../../../play.ts";
-import { noSuchModel, wordsAtOnce } from "../refusals.ts";
+import { immediateErrors, noSuchModel } from "../refusals.ts";
 import type { GoogleHost } from "../text/errors.ts";
 import { frameText } from "../text/framing.ts";
 import { readImageCall } from "./image-call.ts";
@@ -69,10 +69,10 @@ async function answer({ exchange, context, host, model, caller, streams }: Image
   if (!MODELS.test(model)) throw noSuchModel(host, model, "generateContent", exchange.url.pathname);
   const call = readImageCall(exchange, host, model);
   const outcome = chooseOutcome(call.prompt, 1, exchange, caller);
-  const { blocked: _, ...refusals } = wordsAtOnce(model, host);
+  const { blocked: _, ...refusals } = immediateErrors(model, host);
   // A blocked prompt is no error in this protocol: the answer says so.
-  const struck = playAtOnce(outcome, refusals);
-  if (struck !== undefined) return struck;
+  const immediate = playImmediateOutcome(outcome, refusals);
+  if (immediate !== undefined) return immediate;
   const result = resultOf(outcome);
   if (result !== "blocked") {
     const id = crypto.randomUUID();

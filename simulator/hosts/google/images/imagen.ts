@@ -2,9 +2,9 @@ import type { Exchange } from "../../../exchange.ts";
 import type { JsonObject } from "../../../json.ts";
 import { chooseOutcome } from "../../../media/choose-outcome.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
-import { isHeldBack, playAtOnce, waitFor } from "../../../media/play-outcome.ts";
+import { isHeldBack, playImmediateOutcome, waitFor } from "../../../media/play-outcome.ts";
 import { encodeImage } from "../../../media/publish.ts";
-import { noSuchModel, wordsAtOnce } from "../refusals.ts";
+import { immediateErrors, noSuchModel } from "../refusals.ts";
 import { type GoogleHost, googleFailure } from "../text/errors.ts";
 import { type ImagenRequest, readImagen } from "./imagen-request.ts";
 
@@ -62,8 +62,8 @@ export async function predictImages(
   if (!MODELS.test(model)) throw noSuchModel(host, model, "predict", exchange.url.pathname);
   const request = readImagen(exchange, host, model);
   const outcome = chooseOutcome(request.prompt, request.count, exchange, caller);
-  const struck = playAtOnce(outcome, wordsAtOnce(model, host));
-  if (struck !== undefined) return struck;
+  const immediate = playImmediateOutcome(outcome, immediateErrors(model, host));
+  if (immediate !== undefined) return immediate;
   const job = context.jobs.create({
     id: crypto.randomUUID(),
     host: `${host} predict`,

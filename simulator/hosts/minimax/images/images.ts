@@ -4,13 +4,13 @@ import { chooseOutcome } from "../../../media/choose-outcome.ts";
 import { Fields } from "../../../media/fields.ts";
 import { givenImage } from "../../../media/given-image.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
-import { isHeldBack, playAtOnce, waitFor } from "../../../media/play-outcome.ts";
+import { isHeldBack, playImmediateOutcome, waitFor } from "../../../media/play-outcome.ts";
 import { encodeImage, publishImage } from "../../../media/publish.ts";
 import { seedOf } from "../../../media/seed-of.ts";
 import type { ImageOptions } from "../../../media-maker/draw-image.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { names } from "../../google/text/proto-json.ts";
-import { badParameters, CODES, firstWord, refusalsIn, SUCCESS, wordsAtOnce } from "../refusals.ts";
+import { badParameters, CODES, firstWord, immediateErrors, refusalsIn, SUCCESS } from "../refusals.ts";
 
 const MODELS = ["image-01", "image-01-live", "standard"] as const;
 const FIELDS = names(
@@ -98,8 +98,8 @@ function imageOf(request: ImageRequest, index: number): ImageOptions {
 export async function makeImages(exchange: Exchange, context: MediaContext, key: string): Promise<Response> {
   const request = read(exchange);
   const outcome = chooseOutcome(request.prompt, request.count, exchange, key);
-  const struck = playAtOnce(outcome, wordsAtOnce(firstWord));
-  if (struck !== undefined) return struck;
+  const immediate = playImmediateOutcome(outcome, immediateErrors(firstWord));
+  if (immediate !== undefined) return immediate;
   const id = crypto.randomUUID().replaceAll("-", "");
   const job = context.jobs.create({ id, host: "minimax images", key, request: null, outcome });
   if (outcome === "slow") await waitFor(job, context, exchange.signal);

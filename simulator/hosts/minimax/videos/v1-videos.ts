@@ -5,13 +5,13 @@ import { framesOf, type GivenImage, givenImage } from "../../../media/given-imag
 import { sizeOfShortSide } from "../../../media/image-size.ts";
 import type { MediaJob } from "../../../media/jobs.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
-import { playAtOnce } from "../../../media/play-outcome.ts";
+import { playImmediateOutcome } from "../../../media/play-outcome.ts";
 import { publishVideo } from "../../../media/publish.ts";
 import { seedOf } from "../../../media/seed-of.ts";
 import { makeVideo } from "../../../media-maker/make-video.ts";
 import type { VideoOptions } from "../../../media-maker/video-options.ts";
 import { names } from "../../google/text/proto-json.ts";
-import { badParameters, baseResponse, CODES, firstWord, refusalsIn, SUCCESS, wordsAtOnce } from "../refusals.ts";
+import { badParameters, baseResponse, CODES, firstWord, immediateErrors, refusalsIn, SUCCESS } from "../refusals.ts";
 
 const HOST = "minimax videos";
 const MODELS =
@@ -95,8 +95,8 @@ function newNumber(): string {
 export function startVideo(exchange: Exchange, context: MediaContext, key: string): Response {
   const video = read(exchange);
   const outcome = chooseOutcome(video.prompt, 1, exchange, key);
-  const struck = playAtOnce(outcome, wordsAtOnce(firstWord));
-  if (struck !== undefined) return struck;
+  const immediate = playImmediateOutcome(outcome, immediateErrors(firstWord));
+  if (immediate !== undefined) return immediate;
   const job = context.jobs.create({ id: newNumber(), host: HOST, key, request: video, outcome });
   return Response.json({ task_id: job.id, base_resp: SUCCESS });
 }

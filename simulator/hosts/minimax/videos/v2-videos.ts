@@ -6,12 +6,12 @@ import { framesOf } from "../../../media/given-image.ts";
 import { parseSize, sizeOfShortSide } from "../../../media/image-size.ts";
 import type { MediaJob } from "../../../media/jobs.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
-import { playAtOnce } from "../../../media/play-outcome.ts";
+import { playImmediateOutcome } from "../../../media/play-outcome.ts";
 import { publishVideo } from "../../../media/publish.ts";
 import { seedOf } from "../../../media/seed-of.ts";
 import type { VideoOptions } from "../../../media-maker/video-options.ts";
 import { names } from "../../google/text/proto-json.ts";
-import { badParameters, CODES, refusalsIn, secondWord, wordsAtOnce } from "../refusals.ts";
+import { badParameters, CODES, immediateErrors, refusalsIn, secondWord } from "../refusals.ts";
 import { readContent } from "./v2-content.ts";
 
 const HOST = "minimax second videos";
@@ -58,8 +58,8 @@ function read(exchange: Exchange): Pick<VideoRequest, "video" | "resolution" | "
 export function startV2Video(exchange: Exchange, context: MediaContext, key: string): Response {
   const asked = read(exchange);
   const outcome = chooseOutcome(asked.video.prompt, 1, exchange, key);
-  const struck = playAtOnce(outcome, wordsAtOnce(secondWord));
-  if (struck !== undefined) return struck;
+  const immediate = playImmediateOutcome(outcome, immediateErrors(secondWord));
+  if (immediate !== undefined) return immediate;
   const request: VideoRequest = { ...asked, cancelled: false };
   const job = context.jobs.create({ id: crypto.randomUUID().replaceAll("-", ""), host: HOST, key, request, outcome });
   return Response.json({ task_id: job.id });

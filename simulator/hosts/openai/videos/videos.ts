@@ -4,11 +4,11 @@ import type { JsonObject } from "../../../json.ts";
 import { chooseOutcome } from "../../../media/choose-outcome.ts";
 import type { MediaJob } from "../../../media/jobs.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
-import { playAtOnce } from "../../../media/play-outcome.ts";
+import { playImmediateOutcome } from "../../../media/play-outcome.ts";
 import { seedOf } from "../../../media/seed-of.ts";
 import { drawImage } from "../../../media-maker/draw-image.ts";
 import { makeVideo } from "../../../media-maker/make-video.ts";
-import { wordsAtOnce } from "../at-once.ts";
+import { immediateErrors } from "../immediate-errors.ts";
 import { anyFields, jsonFields, refuseUnknown } from "../request-fields.ts";
 import { badValue } from "../text/check.ts";
 import { invalid, openaiError } from "../text/errors.ts";
@@ -78,8 +78,8 @@ function take(request: VideoRequest, exchange: Exchange, context: MediaContext, 
     type: "video_generation_user_error",
     code: "moderation_blocked",
   });
-  const struck = playAtOnce(outcome, wordsAtOnce(request.model, blocked));
-  if (struck !== undefined) return struck;
+  const immediate = playImmediateOutcome(outcome, immediateErrors(request.model, blocked));
+  if (immediate !== undefined) return immediate;
   const id = `video_${crypto.randomUUID().replaceAll("-", "")}`;
   return told(context.jobs.create({ id, host: HOST, key, request, outcome }), context);
 }

@@ -3,9 +3,9 @@ import type { JsonObject } from "../../../json.ts";
 import { chooseOutcome } from "../../../media/choose-outcome.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
 import type { Outcome } from "../../../media/outcome.ts";
-import { isHeldBack, playAtOnce, waitFor } from "../../../media/play-outcome.ts";
+import { isHeldBack, playImmediateOutcome, waitFor } from "../../../media/play-outcome.ts";
 import { publishImage } from "../../../media/publish.ts";
-import { AT_ONCE, bodyOf, dashscopeError, HELD_BACK } from "../errors.ts";
+import { bodyOf, dashscopeError, HELD_BACK, IMMEDIATE_ERRORS } from "../errors.ts";
 import { type ImagesRequest, readImages } from "./read-images.ts";
 
 export const KEPT_MS = 24 * 3_600_000;
@@ -53,11 +53,11 @@ export async function generateImages(exchange: Exchange, context: MediaContext, 
   const request = readImages(bodyOf(exchange), "sync");
   exchange.countModel(request.model);
   const outcome = chooseOutcome(request.prompt, request.count, exchange, key);
-  const struck = playAtOnce(outcome, AT_ONCE);
-  if (struck !== undefined) return struck;
+  const immediate = playImmediateOutcome(outcome, IMMEDIATE_ERRORS);
+  if (immediate !== undefined) return immediate;
   const job = context.jobs.create({ id: crypto.randomUUID(), host: "qwen images", key, request, outcome });
   await waitFor(job, context, exchange.signal);
-  if (outcome === "fails") throw AT_ONCE.broken;
+  if (outcome === "fails") throw IMMEDIATE_ERRORS.broken;
   const links = linksOf(request, outcome, context).filter((link) => link !== undefined);
   if (links.length === 0) throw dashscopeError(400, HELD_BACK.code, HELD_BACK.message);
   return Response.json({

@@ -3,11 +3,11 @@ import type { JsonObject } from "../../../json.ts";
 import { chooseOutcome } from "../../../media/choose-outcome.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
 import type { Outcome } from "../../../media/outcome.ts";
-import { isHeldBack, playAtOnce, waitFor } from "../../../media/play-outcome.ts";
+import { isHeldBack, playImmediateOutcome, waitFor } from "../../../media/play-outcome.ts";
 import { encodeImage, publishImage } from "../../../media/publish.ts";
 import { StreamedAnswer } from "../../../media/streamed-answer.ts";
 import type { ImageOptions } from "../../../media-maker/draw-image.ts";
-import { AT_ONCE, arkError, bodyOf } from "../errors.ts";
+import { arkError, bodyOf, IMMEDIATE_ERRORS } from "../errors.ts";
 import { readImages, type SeedreamRequest } from "./read-images.ts";
 
 const KEPT_MS = 24 * 3_600_000;
@@ -52,7 +52,7 @@ function usageOf({ request, outcome }: Batch): JsonObject {
 
 async function wholeAnswer(batch: Batch): Promise<Response> {
   const { request, outcome, createdAt } = batch;
-  if (outcome === "fails") throw AT_ONCE.broken;
+  if (outcome === "fails") throw IMMEDIATE_ERRORS.broken;
   const data: JsonObject[] = [];
   for (let index = 0; index < request.count; index += 1) {
     data.push(isHeldBack(outcome, index) ? { error: HELD_BACK } : await imageAt(batch, index));
@@ -102,8 +102,8 @@ export async function generateImages(exchange: Exchange, context: MediaContext, 
   const request = readImages(bodyOf(exchange));
   exchange.countModel(request.model);
   const outcome = chooseOutcome(request.prompt, request.count, exchange, key);
-  const struck = playAtOnce(outcome, AT_ONCE);
-  if (struck !== undefined) return struck;
+  const immediate = playImmediateOutcome(outcome, IMMEDIATE_ERRORS);
+  if (immediate !== undefined) return immediate;
   const job = context.jobs.create({ id: crypto.randomUUID(), host: "volcengine images", key, request, outcome });
   const batch = { request, outcome, context, createdAt: Math.floor(job.createdAtMs / 1000) };
   await waitFor(job, context, exchange.signal);

@@ -83,10 +83,7 @@ function countReferences(image: Json | undefined, model: SeedreamModel): number 
   }
   for (const image of given) {
     if (typeof image !== "string" || givenImage(image, ["data URL"]) === undefined) {
-      throw invalidParameter(
-        "image",
-        "it must be a URL, or data:image/<format in lower case>;base64, and an image.",
-      );
+      throw invalidParameter("image", "it must be a URL, or data:image/<format in lower case>;base64, and an image.");
     }
   }
   return given.length;

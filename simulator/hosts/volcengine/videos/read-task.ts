@@ -131,8 +131,7 @@ function readPart(item: JsonObject, given: Given): void {
   if (item["type"] === "audio_url") given.audio = true;
   if (item["type"] !== "image_url" || !isObject(item["image_url"])) return;
   const image = givenImage(String(item["image_url"]["url"]), ["data URL"]);
-  if (image === undefined)
-    throw invalidParameter("content.image_url", "it must be the URL or the data of an image.");
+  if (image === undefined) throw invalidParameter("content.image_url", "it must be the URL or the data of an image.");
   const role = item["role"] ?? "first_frame";
   if (role === "reference_image") given.references += 1;
   else if (role === "last_frame" && given.last === undefined) given.last = image;

@@ -3,9 +3,9 @@ import type { JsonObject } from "../../../json.ts";
 import { chooseOutcome } from "../../../media/choose-outcome.ts";
 import type { MediaJob } from "../../../media/jobs.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
-import { playAtOnce } from "../../../media/play-outcome.ts";
+import { playImmediateOutcome } from "../../../media/play-outcome.ts";
 import { publishImage, publishVideo } from "../../../media/publish.ts";
-import { AT_ONCE, arkError, bodyOf } from "../errors.ts";
+import { arkError, bodyOf, IMMEDIATE_ERRORS } from "../errors.ts";
 import { FRAMES_PER_SECOND, readTask, type SeedanceRequest } from "./read-task.ts";
 
 const HOST = "volcengine tasks";
@@ -22,8 +22,8 @@ export function createTask(exchange: Exchange, context: MediaContext, key: strin
   const request = readTask(bodyOf(exchange));
   exchange.countModel(request.model);
   const outcome = chooseOutcome(request.prompt, 1, exchange, key);
-  const struck = playAtOnce(outcome, AT_ONCE);
-  if (struck !== undefined) return struck;
+  const immediate = playImmediateOutcome(outcome, IMMEDIATE_ERRORS);
+  if (immediate !== undefined) return immediate;
   const day = new Date(context.nowMs()).toISOString().slice(0, 19).replace(/\D/g, "");
   const id = `cgt-${day}-${crypto.randomUUID().slice(0, 5)}`;
   context.jobs.create({ id, host: HOST, key, request, outcome });

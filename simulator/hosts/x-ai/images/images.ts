@@ -5,12 +5,12 @@ import type { GivenImage } from "../../../media/given-image.ts";
 import { sizeOfShortSide } from "../../../media/image-size.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
 import type { Outcome } from "../../../media/outcome.ts";
-import { isHeldBack, playAtOnce, takeTime } from "../../../media/play-outcome.ts";
+import { isHeldBack, playImmediateOutcome, takeTime } from "../../../media/play-outcome.ts";
 import { encodeImage, publishImage } from "../../../media/publish.ts";
 import { seedOf } from "../../../media/seed-of.ts";
 import type { ImageOptions } from "../../../media-maker/draw-image.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
-import { wordsAtOnce } from "../../openai/at-once.ts";
+import { immediateErrors } from "../../openai/immediate-errors.ts";
 import { jsonFields, refuseUnknown } from "../../openai/request-fields.ts";
 import { optionalEnum, optionalNumber, requireString } from "../../openai/text/check.ts";
 import { invalid, modelNotFound } from "../../openai/text/errors.ts";
@@ -112,8 +112,8 @@ export async function makeImages(
   exchange.countModel(request.model);
   const outcome = chooseOutcome(request.prompt, request.count, exchange, key);
   const blocked = invalid("The prompt was rejected by content moderation.", "prompt", "content_moderation");
-  const struck = playAtOnce(outcome, wordsAtOnce(request.model, blocked));
-  if (struck !== undefined) return struck;
+  const immediate = playImmediateOutcome(outcome, immediateErrors(request.model, blocked));
+  if (immediate !== undefined) return immediate;
   await takeTime(outcome, exchange);
   if (outcome === "fails") {
     // This host is known to report failures with status 200.

@@ -3,11 +3,11 @@ import type { JsonObject } from "../../../json.ts";
 import { chooseOutcome } from "../../../media/choose-outcome.ts";
 import type { MediaJob } from "../../../media/jobs.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
-import { playAtOnce } from "../../../media/play-outcome.ts";
+import { playImmediateOutcome } from "../../../media/play-outcome.ts";
 import { publishVideo } from "../../../media/publish.ts";
 import { seedOf } from "../../../media/seed-of.ts";
 import type { VideoOptions } from "../../../media-maker/video-options.ts";
-import { wordsAtOnce } from "../../openai/at-once.ts";
+import { immediateErrors } from "../../openai/immediate-errors.ts";
 import { jsonFields } from "../../openai/request-fields.ts";
 import { invalid, openaiError } from "../../openai/text/errors.ts";
 import { readVideoRequest, type VideoAction, type VideoRequest } from "./read-request.ts";
@@ -23,8 +23,8 @@ export function createVideo(exchange: Exchange, context: MediaContext, key: stri
   exchange.countModel(request.model);
   const outcome = chooseOutcome(request.prompt, 1, exchange, key);
   const blocked = invalid("The prompt was rejected by content moderation.", "prompt", "content_moderation");
-  const struck = playAtOnce(outcome, wordsAtOnce(request.model, blocked));
-  if (struck !== undefined) return struck;
+  const immediate = playImmediateOutcome(outcome, immediateErrors(request.model, blocked));
+  if (immediate !== undefined) return immediate;
   const job = context.jobs.create({ id: crypto.randomUUID(), host: HOST, key, request, outcome });
   return Response.json({ request_id: job.id });
 }

@@ -4,11 +4,11 @@ import { chooseOutcome } from "../../../media/choose-outcome.ts";
 import { parseDrawable } from "../../../media/image-size.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
 import type { Outcome } from "../../../media/outcome.ts";
-import { playAtOnce, takeTime } from "../../../media/play-outcome.ts";
+import { playImmediateOutcome, takeTime } from "../../../media/play-outcome.ts";
 import { publishImage } from "../../../media/publish.ts";
 import { seedOf } from "../../../media/seed-of.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
-import { wordsAtOnce } from "../../openai/at-once.ts";
+import { immediateErrors } from "../../openai/immediate-errors.ts";
 import { jsonFields, refuseUnknown } from "../../openai/request-fields.ts";
 import { badValue, optionalEnum, requireString } from "../../openai/text/check.ts";
 import { invalid, modelNotFound, openaiFailure } from "../../openai/text/errors.ts";
@@ -96,8 +96,8 @@ export async function makeImage(
   const request = readRequest(values, background);
   exchange.countModel(request.model);
   const outcome = chooseOutcome(request.prompt, 1, exchange, key);
-  const struck = playAtOnce(outcome, wordsAtOnce(request.model, contentRefused()));
-  if (struck !== undefined) return struck;
+  const immediate = playImmediateOutcome(outcome, immediateErrors(request.model, contentRefused()));
+  if (immediate !== undefined) return immediate;
   if (background) {
     const task: Task = {
       model: request.model,

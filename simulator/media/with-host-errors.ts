@@ -3,8 +3,8 @@ import type { Refusal } from "../hosts/compatible/text/behaviour.ts";
 import { refusalOf } from "../hosts/compatible/text/errors.ts";
 import type { Json } from "../json.ts";
 
-/** Does the work of a host that counts and calls its refusals otherwise than OpenAI, whose words it is written in. */
-export async function inWordsOf<T>(host: (refusal: Refusal) => Json, work: () => Promise<T>): Promise<T> {
+/** Runs code that throws OpenAI's errors for a host that has other codes and another shape of errors. */
+export async function withHostErrors<T>(host: (refusal: Refusal) => Json, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -1,9 +1,9 @@
 import type { HostError } from "../../host-error.ts";
-import type { AtOnce } from "../../media/play-outcome.ts";
+import type { ImmediateErrors } from "../../media/play-outcome.ts";
 import { openaiFailure } from "./text/errors.ts";
 
 /** The outcomes that are immediate errors, in OpenAI's words. */
-export function wordsAtOnce(model: string, blocked: HostError): AtOnce {
+export function immediateErrors(model: string, blocked: HostError): ImmediateErrors {
   return {
     blocked,
     busy: openaiFailure("429", model),
