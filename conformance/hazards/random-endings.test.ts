@@ -14,6 +14,7 @@ import { startTestGateway } from "../support/test-gateway.ts";
 /**
  * H13, H14, H29: however the host and the client end, at whichever byte, nothing is left behind: no call, no byte of memory, no
  * place among a key's calls, no money aside, no connection; each call has one row, which tells every request that left.
+ * Over sockets, a few times; conformance/memory/random-endings.test.ts does it many times.
  */
 const CONCURRENT = 8;
 const BUDGET_USD = 1_000;
@@ -164,6 +165,6 @@ test("H13, H14, H29: random endings at both sides leave nothing behind", async (
       );
       expect(rows().length - rowsBefore).toBeLessThanOrEqual(endings.length);
     }),
-    { numRuns: 12, endOnFailure: true },
+    { numRuns: 4, endOnFailure: true },
   );
 }, 60_000);

@@ -1,0 +1,141 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
+import { DIALECTS } from "../../testing/build-call.ts";
+import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
+import type { Script } from "../../testing/memory-network.ts";
+import { scriptedModels } from "../../testing/scripted-models.ts";
+import { TEST_KEY } from "../../testing/test-key.ts";
+import { wire } from "../../testing/upstream-wire.ts";
+
+/**
+ * H13, H14, H29: however the host and the client end, at whichever byte and moment, nothing is left behind: no call, no byte of
+ * memory, no place among a key's calls, no money aside, no open request; each call has one row, which tells every request that left.
+ */
+const CONCURRENT = 8;
+const BUDGET_USD = 1_000;
+/** Longer than every limit of an attempt. */
+const LONG_MS = 150_000;
+const USAGE: Record<DialectName, object> = {
+  chat: { prompt_tokens: 10, completion_tokens: 20, total_tokens: 30 },
+  messages: { input_tokens: 10, output_tokens: 20 },
+  genai: { promptTokenCount: 10, candidatesTokenCount: 20, totalTokenCount: 30 },
+};
+const STREAMS: Record<DialectName, string> = {
+  chat: [
+    wire.chatChunk({ content: "Hello " }),
+    wire.chatChunk({ content: "there" }),
+    wire.chatChunk({}, "stop"),
+    wire.chatUsage(USAGE.chat),
+    wire.done,
+  ].join(""),
+  messages: wire.messageStart() + wire.textBlock("Hello ", "there") + wire.messageEnd(USAGE.messages),
+  genai: wire.genaiChunk("Hello ") + wire.genaiChunk("there") + wire.genaiChunk("", "STOP", USAGE.genai),
+};
+const text = "Hello there";
+const WHOLES: Record<DialectName, object> = {
+  chat: {
+    id: "c",
+    object: "chat.completion",
+    created: 1,
+    model: "m",
+    choices: [{ index: 0, message: { role: "assistant", content: text }, finish_reason: "stop" }],
+    usage: USAGE.chat,
+  },
+  messages: {
+    id: "m",
+    type: "message",
+    role: "assistant",
+    model: "m",
+    content: [{ type: "text", text }],
+    stop_reason: "end_turn",
+    stop_sequence: null,
+    usage: USAGE.messages,
+  },
+  genai: {
+    candidates: [{ content: { role: "model", parts: [{ text }] }, finishReason: "STOP", index: 0 }],
+    usageMetadata: USAGE.genai,
+  },
+};
+
+interface Ending {
+  client: DialectName;
+  host: DialectName;
+  stream: boolean;
+  /** How much of its answer the host sends, of all. */
+  part: number;
+  hostEnds: "closes" | "breaks" | "freezes" | "refuses" | "was stale";
+  /** When its answer begins, and when the second half of what it sends comes. */
+  beginsMs: number;
+  goesOnMs: number;
+  /** When the client leaves, where it does. */
+  leavesAfterMs: number | undefined;
+}
+
+const moment = fc.integer({ min: 0, max: 60_000 });
+const ending: fc.Arbitrary<Ending> = fc.record({
+  client: fc.constantFrom(...DIALECTS),
+  host: fc.constantFrom(...DIALECTS),
+  stream: fc.boolean(),
+  part: fc.oneof(fc.constant(1), fc.double({ min: 0, max: 1, noNaN: true })),
+  hostEnds: fc.constantFrom("closes", "breaks", "freezes", "refuses", "was stale"),
+  beginsMs: moment,
+  goesOnMs: moment,
+  leavesAfterMs: fc.option(moment, { nil: undefined }),
+});
+
+/** The host that a test plays. */
+const playing =
+  ({ host, stream, part, hostEnds, beginsMs, goesOnMs }: Ending, { clock }: Harness): Script =>
+  async (reply) => {
+    if (hostEnds === "was stale") return reply.fail("stale");
+    await clock.sleep(beginsMs);
+    if (hostEnds === "refuses") return reply.fail("connect");
+    const bytes = Buffer.from(stream ? STREAMS[host] : JSON.stringify(WHOLES[host]));
+    const sent = bytes.subarray(0, Math.floor(bytes.length * part));
+    const half = Math.floor(sent.length / 2);
+    reply.head(200, { "content-type": stream ? "text/event-stream" : "application/json" });
+    if (half > 0) void reply.write(sent.subarray(0, half));
+    await clock.sleep(goesOnMs);
+    if (sent.length > half) void reply.write(sent.subarray(half));
+    if (hostEnds === "closes") reply.end();
+    else if (hostEnds === "breaks") reply.fail("broken");
+  };
+
+test("H13, H14, H29: random endings at both sides leave nothing behind", async () => {
+  const harness = await Harness.start({
+    config: {
+      ...scriptedModels(UPSTREAM_URL, { first_byte: 25_000, idle: 20_000, content: 50_000, total: 100_000 }),
+      keys: [{ name: "tests", key: TEST_KEY, limits: { concurrent: CONCURRENT, budget_usd_per_day: BUDGET_USD } }],
+    },
+  });
+  const { clock, upstream, storage } = harness;
+  const rows = async () => await storage.query("SELECT id, offers FROM receipts");
+  await fc.assert(
+    fc.asyncProperty(fc.array(ending, { minLength: CONCURRENT, maxLength: CONCURRENT }), async (endings) => {
+      const before = (await rows()).length;
+      upstream.play(...endings.map((one) => playing(one, harness)));
+      // All at once: a place that was not given back would turn away one of the next round.
+      const calls = endings.map(({ client, host, stream, leavesAfterMs }) => {
+        const call = harness.send(client, { model: `test/${host}`, stream });
+        if (leavesAfterMs !== undefined) clock.after(leavesAfterMs, () => call.leave());
+        return call;
+      });
+      await clock.pass(2 * LONG_MS);
+      expect(harness.leftovers()).toEqual({
+        runningCalls: 0,
+        leftTexts: 0,
+        leftImages: 0,
+        heldBytes: 0,
+        openUpstreams: 0,
+      });
+      for (const one of await Promise.allSettled(calls.map(async ({ response }) => (await response).status)))
+        expect(one).not.toMatchObject({ value: 429 });
+      const told = (await rows()).slice(before).map(({ offers }) => (JSON.parse(String(offers)) as unknown[]).length);
+      expect(told.length).toBe(endings.length);
+      expect(told.reduce((sum, count) => sum + count, 0)).toBe(upstream.requests.length);
+      expect(upstream.mistakes).toEqual([]);
+    }),
+    { numRuns: 60, endOnFailure: true },
+  );
+}, 60_000);
