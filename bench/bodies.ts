@@ -151,7 +151,7 @@ export const CONTENT_CHUNKS = [
 
 export const DONE = "data: [DONE]\n\n";
 
-/** The finish reason, the usage and the sentinel, in one piece. */
+/** The finish reason, the usage and the sentinel, in one write. */
 export const STREAM_ENDING = Buffer.concat([
   chunk({}, "stop", { usage: null, obfuscation: "p7R" }),
   encoder.encode(

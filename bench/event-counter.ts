@@ -3,7 +3,7 @@ import { DONE } from "./bodies.ts";
 const NEWLINE = 10;
 const COLON = 58;
 
-/** Counts the events of a stream as its pieces come, wherever they are cut, and keeps the end to look at. */
+/** Counts the events of a stream as its chunks come, wherever they are cut, and keeps the end to look at. */
 export class EventCounter {
   events = 0;
   #atStart = true;
@@ -11,16 +11,16 @@ export class EventCounter {
   #afterNewline = false;
   #tail = Buffer.alloc(0);
 
-  push(piece: Uint8Array): void {
-    for (let at = 0; at < piece.length; at++) {
-      const byte = piece[at];
+  push(chunk: Uint8Array): void {
+    for (let at = 0; at < chunk.length; at++) {
+      const byte = chunk[at];
       // A block that begins with a colon is a comment, such as a keep-alive, and no event.
       if (this.#atStart) this.#comment = byte === COLON;
       this.#atStart = byte === NEWLINE && this.#afterNewline;
       if (this.#atStart && !this.#comment) this.events += 1;
       this.#afterNewline = byte === NEWLINE && !this.#atStart;
     }
-    const tail = piece.length >= DONE.length ? piece : Buffer.concat([this.#tail, piece]);
+    const tail = chunk.length >= DONE.length ? chunk : Buffer.concat([this.#tail, chunk]);
     this.#tail = Buffer.from(tail.subarray(-DONE.length));
   }
 

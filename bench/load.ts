@@ -21,7 +21,7 @@ const headers = { "content-type": "application/json", authorization: `Bearer ${p
 
 const send = (url: string, body: Uint8Array) => fetch(url + CHAT_PATH, { method: "POST", headers, body });
 
-/** Runs `times` pieces of work, so many at once; the first failure ends them all. */
+/** Runs `times` tasks, so many at once; the first failure ends them all. */
 async function inParallel(times: number, atOnce: number, work: () => Promise<void>): Promise<void> {
   let begun = 0;
   const worker = async () => {
@@ -46,7 +46,7 @@ async function unaryCall(url: string, body: Uint8Array): Promise<void> {
   }
 }
 
-/** Yields what has arrived after each piece; returns only at a proper end. */
+/** Yields what has arrived after each chunk; returns only at a proper end. */
 async function* readStream(response: Response): AsyncGenerator<EventCounter> {
   const type = response.headers.get("content-type") ?? "none";
   if (response.status !== 200 || !response.body || !type.startsWith("text/event-stream")) {
@@ -54,8 +54,8 @@ async function* readStream(response: Response): AsyncGenerator<EventCounter> {
     throw new Error(`a stream did not begin: ${response.status}, content type ${type}, ${text.slice(0, 300)}`);
   }
   const counter = new EventCounter();
-  for await (const piece of response.body) {
-    counter.push(piece);
+  for await (const chunk of response.body) {
+    counter.push(chunk);
     yield counter;
   }
   if (!counter.done) throw new Error(`a stream of ${counter.events} events ended without [DONE]`);
@@ -105,12 +105,12 @@ async function firstByteMs(url: string, body: Uint8Array): Promise<number> {
   const startMs = performance.now();
   const response = await send(url, body);
   let tookMs: number | undefined;
-  const pieces: Uint8Array[] = [];
-  for await (const piece of response.body ?? []) {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of response.body ?? []) {
     tookMs ??= performance.now() - startMs;
-    pieces.push(piece);
+    chunks.push(chunk);
   }
-  const text = Buffer.concat(pieces).toString();
+  const text = Buffer.concat(chunks).toString();
   const whole = text.endsWith(DONE) || UNARY_ANSWER_MARKS.every((mark) => text.includes(mark));
   if (tookMs !== undefined && response.status === 200 && whole) return tookMs;
   throw new Error(`an answer was not what the upstream sent: ${response.status} ${text.slice(0, 300)}`);

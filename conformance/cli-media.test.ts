@@ -437,8 +437,8 @@ async function waitFor(look: () => boolean): Promise<void> {
 async function operationTold(stderr: ReadableStream<Uint8Array>): Promise<string> {
   let text = "";
   const decoder = new TextDecoder();
-  for await (const piece of stderr) {
-    text += decoder.decode(piece, { stream: true });
+  for await (const chunk of stderr) {
+    text += decoder.decode(chunk, { stream: true });
     const name = /^Operation (\S+)\n/m.exec(text)?.[1];
     if (name !== undefined) return name;
   }

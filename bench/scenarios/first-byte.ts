@@ -3,7 +3,7 @@ import type { Bench, Row, Scenario } from "../scenario.ts";
 import { quantile } from "../statistics.ts";
 
 const WARM_UP_REQUESTS = 30;
-/** The end of a stream must not come with its beginning: the gateway keeps the last piece until its ledger is written. */
+/** The end of a stream must not come with its beginning: the gateway keeps the last chunk until its ledger is written. */
 const PAUSE_MS = 3;
 
 export const firstByte: Scenario = {
@@ -11,7 +11,7 @@ export const firstByte: Scenario = {
   title: "added time to the first byte, one call at a time",
   run: async (bench) => {
     await bench.upstream.plan({ burst: 2, between: PAUSE_MS });
-    return [...(await measureAdded(bench, "in one piece", false)), ...(await measureAdded(bench, "streamed", true))];
+    return [...(await measureAdded(bench, "not streamed", false)), ...(await measureAdded(bench, "streamed", true))];
   },
 };
 

@@ -3,7 +3,7 @@ import { cpuMicrosecondsPer, inTurns, summary } from "../turns.ts";
 
 export const unary1Kb: Scenario = {
   id: "unary-1kb",
-  title: "an answer in one piece, a body of 1 KB, 16 calls at once",
+  title: "a non-streamed answer, a body of 1 KB, 16 calls at once",
   run: async (bench) => {
     const call = (url: string, requests: number) => bench.load.unary({ url, body: "small", requests, atOnce: 16 });
     const requests = bench.quick ? 3_000 : 12_000;

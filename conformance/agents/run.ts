@@ -1,5 +1,5 @@
 /**
- * Real coding agents do a small piece of work through the gateway: read a file, write another. They are set up as their own
+ * Real coding agents do a small task through the gateway: read a file, write another. They are set up as their own
  * documents say, with the gateway's base URL, and call their vendor's model by its own name; then models of the other wires.
  * The model is the simulator's `agent`, which refuses to go on where its thinking did not come back as it left. What an agent
  * says that it used must be what the ledger holds. Agents are installed from their registries at the first run; all else

@@ -23,23 +23,23 @@ export interface Performance {
   promptTokens: number;
   /** Thought before the first word, and shown to nobody. */
   thinkingTokens?: number;
-  /** What is said, in pieces, each with the tokens that it truly has. */
-  pieces: readonly Piece[];
-  /** Between two pieces. */
+  /** What is said, in chunks, each with the tokens that it truly has. */
+  chunks: readonly Chunk[];
+  /** Between two chunks. */
   everyMs?: number;
   /** Before the first. */
   thinkingMs?: number;
-  /** Between the last piece and the usage. */
+  /** Between the last chunk and the usage. */
   tailMs?: number;
   /** What it tells of its usage in place of the truth. */
   tells?: object;
 }
 
-export type Piece = readonly [text: string, tokens: number];
+export type Chunk = readonly [text: string, tokens: number];
 
 /** So many words of English, a token each. */
-export const words = (count: number, last = "done"): Piece[] =>
-  Array.from({ length: count }, (_, index): Piece => [index === count - 1 ? last : "word ", 1]);
+export const words = (count: number, last = "done"): Chunk[] =>
+  Array.from({ length: count }, (_, index): Chunk => [index === count - 1 ? last : "word ", 1]);
 
 /**
  * A host that keeps books: for each purse, what it charges for the requests that reached it. It counts the tokens that it
@@ -146,15 +146,15 @@ class Answer {
   }
 
   async send(charge: (tokens: number) => void): Promise<void> {
-    const { thinkingTokens = 0, pieces, everyMs = 0, thinkingMs = 0, tailMs = 0 } = this.#performance;
+    const { thinkingTokens = 0, chunks, everyMs = 0, thinkingMs = 0, tailMs = 0 } = this.#performance;
     if (!(await this.#work(thinkingMs, thinkingTokens, charge))) return;
     if (this.#stream) {
       startEvents(this.#response);
       if (this.#dialect === "messages") this.#response.write(this.#messageStart());
     }
     let onItsWay = 0;
-    for (const [text, tokens] of pieces) {
-      if (this.#stream) this.#response.write(this.#piece(text, tokens));
+    for (const [text, tokens] of chunks) {
+      if (this.#stream) this.#response.write(this.#chunk(text, tokens));
       else this.#output += tokens;
       await this.#pause(everyMs);
       // What was on its way when somebody hung up is charged to nobody.
@@ -210,7 +210,7 @@ class Answer {
     return start + wire.event({ type: "content_block_start", index: 0, content_block: { type: "text", text: "" } });
   }
 
-  #piece(text: string, tokens: number): string {
+  #chunk(text: string, tokens: number): string {
     this.#output += tokens;
     switch (this.#dialect) {
       case "chat":
@@ -234,7 +234,7 @@ class Answer {
   }
 
   #whole(): object {
-    const text = this.#performance.pieces.map(([piece]) => piece).join("");
+    const text = this.#performance.chunks.map(([chunk]) => chunk).join("");
     return {
       chat: {
         id: "chatcmpl-1",

@@ -12,7 +12,7 @@ const LONGEST: Performance = {
   promptTokens: 10,
   thinkingTokens: LONGEST_TOKENS - 192,
   thinkingMs: 300,
-  pieces: words(192),
+  chunks: words(192),
 };
 
 /** H23 and what lies between: budgets, scopes and names, asked for at once and by their edges. */

@@ -4,7 +4,7 @@ import { BillingHarness } from "./billing-harness.ts";
 import { DEAR_MODEL, type Performance, words } from "./billing-host.ts";
 import type { Cheat, CheatGroup } from "./cheat.ts";
 
-const ANSWER: Performance = { promptTokens: 20, pieces: words(50) };
+const ANSWER: Performance = { promptTokens: 20, chunks: words(50) };
 const price = (value: number) => [{ value, unit: "perMTokens", currency: "USD" }];
 
 /** A model whose dearer terms have a price. */

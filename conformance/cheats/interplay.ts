@@ -12,10 +12,10 @@ const DOCUMENT_BYTES = 1_000_000;
 const SOUND_TOKENS = 3_840;
 const reader = (promptTokens: number): Performance => ({
   promptTokens,
-  pieces: [["The answer is 42. first-word ", 8], ...words(300, "end")],
+  chunks: [["The answer is 42. first-word ", 8], ...words(300, "end")],
   everyMs: 10,
 });
-const ANSWER: Performance = { promptTokens: 20, pieces: words(50) };
+const ANSWER: Performance = { promptTokens: 20, chunks: words(50) };
 
 /** What lies between the lines: media that only the host can count, keys that end in the middle, counters that cost nothing. */
 export async function openInterplay(): Promise<CheatGroup> {
@@ -100,19 +100,19 @@ function documents(harness: BillingHarness): Cheat[] {
   }));
 }
 
-/** Leaves an answer in one piece that takes longer than anybody is read on for. */
+/** Leaves a non-streamed answer that takes longer than anybody is read on for. */
 function slowUnary(harness: BillingHarness): Cheat[] {
   return [100, 200].flatMap((pace) =>
     DIALECTS.map((dialect) => ({
       id: "H26",
-      tries: `leaves a ${dialect} answer in one piece after 1 s, of a host that makes ${pace} tokens a second`,
+      tries: `leaves a non-streamed ${dialect} answer after 1 s, of a host that makes ${pace} tokens a second`,
       run: async () => {
         const thinkingMs = 6_000;
         const purse = harness.purse({
           promptTokens: 12,
           thinkingTokens: (pace * thinkingMs) / 1000,
           thinkingMs,
-          pieces: words(3),
+          chunks: words(3),
         });
         await visit(
           harness.call(purse, dialect, { body: dialect === "messages" ? { max_tokens: 8_000 } : {} }),
@@ -175,7 +175,7 @@ function revocations(harness: BillingHarness): Cheat[] {
     id: "S05",
     tries: `a key is revoked while its ${dialect} answer runs, and tries again`,
     run: async () => {
-      const purse = harness.purse({ promptTokens: 20, pieces: words(60), everyMs: 10 });
+      const purse = harness.purse({ promptTokens: 20, chunks: words(60), everyMs: 10 });
       const admin = (path: string, init: RequestInit) =>
         fetch(harness.gateway.adminUrl + path, {
           ...init,

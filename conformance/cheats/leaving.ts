@@ -1,7 +1,7 @@
 import type { DialectName } from "../../src/canon/dialect-name.ts";
 import type { CallOptions } from "../../testing/build-call.ts";
 import { BillingHarness, LANES } from "./billing-harness.ts";
-import { type Performance, type Piece, words } from "./billing-host.ts";
+import { type Chunk, type Performance, words } from "./billing-host.ts";
 import type { Cheat, CheatGroup } from "./cheat.ts";
 import { type Farewell, statusesOf, visit } from "./rude-client.ts";
 
@@ -10,17 +10,17 @@ const THINKER: Performance = {
   promptTokens: 12,
   thinkingTokens: 3_000,
   thinkingMs: 150,
-  pieces: words(6, "the-last-word"),
+  chunks: words(6, "the-last-word"),
   everyMs: 10,
   tailMs: 60,
 };
 
 /** Goes on for longer than anybody is read on for. */
-const endless = (piece: Piece, thinkingTokens = 0): Performance => ({
+const endless = (chunk: Chunk, thinkingTokens = 0): Performance => ({
   promptTokens: 12,
   thinkingTokens,
   thinkingMs: thinkingTokens > 0 ? 200 : 0,
-  pieces: [["first-word ", 3], ...Array.from({ length: 400 }, () => piece)],
+  chunks: [["first-word ", 3], ...Array.from({ length: 400 }, () => chunk)],
   everyMs: 10,
 });
 
@@ -30,7 +30,7 @@ const MOMENTS: Readonly<Record<string, { leave: Leave; stream: boolean }>> = {
   "before the headers": { stream: true, leave: (_, ms) => ms > 60 },
   "at the first word": { stream: true, leave: (text) => text.includes("word") },
   "at the last word": { stream: true, leave: (text) => text.includes("the-last-word") },
-  "while one piece is waited for": { stream: false, leave: (_, ms) => ms > 60 },
+  "while a non-streamed answer is awaited": { stream: false, leave: (_, ms) => ms > 60 },
 };
 
 /** Each host's way to be asked for much thinking. */

@@ -60,7 +60,7 @@ function bodies(harness: ProgramHarness, measured: Measured): Cheat[] {
         ([name, value]) => `${name}: ${value}\r\n`,
       );
       const head = `POST ${new URL(url).pathname} HTTP/1.1\r\nhost: 127.0.0.1\r\n${headers.join("")}content-length: ${BODY_MB * MB}\r\n\r\n`;
-      const piece = Buffer.alloc(MB, "x");
+      const chunk = Buffer.alloc(MB, "x");
       const sockets: Socket[] = [];
       for (let index = 0; index < 10; index++) {
         const socket = open(url);
@@ -71,7 +71,7 @@ function bodies(harness: ProgramHarness, measured: Measured): Cheat[] {
       for (let sent = 0; sent < BODY_MB - 1; sent++) {
         for (const socket of sockets) {
           if (socket.destroyed || socket.closed) continue;
-          if (!socket.write(piece))
+          if (!socket.write(chunk))
             await Promise.race([new Promise((resolve) => socket.once("drain", resolve)), Bun.sleep(300)]);
         }
       }
@@ -122,9 +122,9 @@ function forms(harness: ProgramHarness, measured: Measured): Cheat[] {
 }
 
 /** Sends for as long as anybody listens. */
-function sendWithoutEnd(response: ServerResponse, piece: Buffer): void {
+function sendWithoutEnd(response: ServerResponse, chunk: Buffer): void {
   const go = () => {
-    while (!response.destroyed && response.write(piece));
+    while (!response.destroyed && response.write(chunk));
   };
   response.on("drain", go);
   go();
@@ -143,7 +143,7 @@ function answers(harness: ProgramHarness, measured: Measured): Cheat[] {
     );
     return statuses.join(", ");
   };
-  const piece = Buffer.alloc(MB, "x");
+  const chunk = Buffer.alloc(MB, "x");
   return [
     measured("S23", "four packed answers of 256 MB each", () => {
       harness.upstream.play((_request, response) => {
@@ -154,7 +154,7 @@ function answers(harness: ProgramHarness, measured: Measured): Cheat[] {
     measured("S23", "six answers without an end", () => {
       harness.upstream.play((_request, response) => {
         response.writeHead(200, { "content-type": "application/json" });
-        sendWithoutEnd(response, piece);
+        sendWithoutEnd(response, chunk);
       });
       return calls(6, false);
     }),
@@ -162,14 +162,14 @@ function answers(harness: ProgramHarness, measured: Measured): Cheat[] {
       harness.upstream.play((_request, response) => {
         startEvents(response);
         response.write("data: ");
-        sendWithoutEnd(response, piece);
+        sendWithoutEnd(response, chunk);
       });
       return calls(6, true);
     }),
     measured("S23", "six refusals without an end", () => {
       harness.upstream.play((_request, response) => {
         response.writeHead(400, { "content-type": "application/json" });
-        sendWithoutEnd(response, piece);
+        sendWithoutEnd(response, chunk);
       });
       return calls(6, false);
     }),

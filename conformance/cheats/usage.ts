@@ -1,6 +1,6 @@
 import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { BillingHarness } from "./billing-harness.ts";
-import { type Performance, type Piece, words } from "./billing-host.ts";
+import { type Chunk, type Performance, words } from "./billing-host.ts";
 import type { Cheat, CheatGroup } from "./cheat.ts";
 
 /** What a host tells of an answer that truly has so many tokens. */
@@ -11,7 +11,7 @@ interface Lie {
   tells: object;
   promptTokens?: number;
   thinkingTokens?: number;
-  pieces?: readonly Piece[];
+  chunks?: readonly Chunk[];
 }
 
 const TEXT = words(1_000);
@@ -65,7 +65,7 @@ const LIES: readonly Lie[] = [
     host: "messages",
     what: "a cache split of nothing under a total",
     promptTokens: 10_355,
-    pieces: words(20),
+    chunks: words(20),
     tells: {
       input_tokens: 10,
       cache_creation_input_tokens: 10_345,
@@ -79,7 +79,7 @@ const LIES: readonly Lie[] = [
     what: "reasoning beside the completion",
     promptTokens: 9,
     thinkingTokens: 232,
-    pieces: words(52),
+    chunks: words(52),
     tells: {
       prompt_tokens: 9,
       completion_tokens: 52,
@@ -93,7 +93,7 @@ const LIES: readonly Lie[] = [
     what: "reasoning larger than the completion, and a total that leaves it out",
     promptTokens: 9,
     thinkingTokens: 232,
-    pieces: words(52),
+    chunks: words(52),
     tells: {
       prompt_tokens: 9,
       completion_tokens: 52,
@@ -106,7 +106,7 @@ const LIES: readonly Lie[] = [
     host: "chat",
     what: "sound in the prompt, at the price of sound",
     promptTokens: 10_000,
-    pieces: words(10),
+    chunks: words(10),
     tells: {
       prompt_tokens: 10_000,
       completion_tokens: 10,
@@ -119,10 +119,10 @@ const LIES: readonly Lie[] = [
 /** H27: whatever a host tells of its usage, no less is billed than what passed through. */
 export async function openUsage(): Promise<CheatGroup> {
   const harness = await BillingHarness.open();
-  const cheats = LIES.flatMap(({ id, host, what, tells, promptTokens = 10, thinkingTokens = 0, pieces = TEXT }) =>
+  const cheats = LIES.flatMap(({ id, host, what, tells, promptTokens = 10, thinkingTokens = 0, chunks = TEXT }) =>
     (["chat", "messages", "genai"] as const).flatMap((client) =>
       [false, true].map((stream): Cheat => {
-        const performance: Performance = { promptTokens, thinkingTokens, pieces, tells };
+        const performance: Performance = { promptTokens, thinkingTokens, chunks, tells };
         return {
           id,
           tries: `a ${host} host tells a ${client} client${stream ? ", streaming," : ""} ${what}`,

@@ -13,7 +13,7 @@ export interface Client {
 /** What a script prints of its calls: a streamed answer, and one with a tool. */
 export interface ClientReport {
   text: string;
-  pieces: number;
+  chunks: number;
   tools: string[];
   input: number;
   output: number;

@@ -51,7 +51,7 @@ try {
     const line = output.trim().split("\n").at(-1) ?? "";
     const report = (line.startsWith("{") ? JSON.parse(line) : {}) as Partial<ClientReport>;
     expectThat(report.text?.includes("simulator speaking") === true, `the text is ${JSON.stringify(report.text)}`);
-    expectThat((report.pieces ?? 0) > 1, `the answer came in ${report.pieces} pieces`);
+    expectThat((report.chunks ?? 0) > 1, `the answer came in ${report.chunks} chunks`);
     expectThat(report.tools?.includes("get_weather") === true, `the tools called are ${JSON.stringify(report.tools)}`);
     expectThat(after.failures === before.failures, `${after.failures - before.failures} calls failed`);
     for (const side of ["input", "output"] as const) {

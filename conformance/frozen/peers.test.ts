@@ -64,11 +64,11 @@ test("H29, H18: a provider that freezes on kept connections costs its calls thei
 test("H29, S17: clients that send half a request, or read nothing, are given up, and nobody else waits", async () => {
   const flood = await startScriptedUpstream();
   afterAll(() => flood.stop());
-  const piece = wire.chatChunk({ content: "x".repeat(100_000) });
+  const chunk = wire.chatChunk({ content: "x".repeat(100_000) });
   flood.play(async (_request, response) => {
     startEvents(response);
     while (!response.destroyed) {
-      const full = !response.write(piece);
+      const full = !response.write(chunk);
       if (full) await Promise.race([new Promise((resolve) => response.once("drain", resolve)), Bun.sleep(50)]);
     }
   });

@@ -125,11 +125,11 @@ test.skipIf(disk === undefined)(
         "database or disk is full",
         () => {
           // To the last page, and beyond what freed pages may give.
-          for (let piece = 0; ; piece += 1) {
+          for (let index = 0; ; index += 1) {
             const { bavail, bsize } = statfsSync(disk.folder);
             const left = Number(bavail) * Number(bsize);
             if (left === 0) break;
-            writeFileSync(`${ballast}-${piece}`, new Uint8Array(left));
+            writeFileSync(`${ballast}-${index}`, new Uint8Array(left));
           }
         },
         () => rmSync(`${ballast}-0`, { force: true }),

@@ -117,7 +117,7 @@ describe("thinking, from a messages host", () => {
   });
 
   function streamOf(content: readonly Json[]): Json[] {
-    const pieces = content.flatMap((block, index): Json[] => {
+    const events = content.flatMap((block, index): Json[] => {
       const delta = (value: Json) => ({ type: "content_block_delta", index, delta: value });
       const { thinking, signature, input, ...head } = block;
       const start =
@@ -134,7 +134,7 @@ describe("thinking, from a messages host", () => {
     });
     return [
       { type: "message_start", message: { ...message([], "end_turn"), stop_reason: null } },
-      ...pieces,
+      ...events,
       { type: "message_delta", delta: { stop_reason: "tool_use", stop_sequence: null }, usage: { output_tokens: 4 } },
       { type: "message_stop" },
     ];

@@ -58,7 +58,7 @@ describe("H09: broken arguments are told, and never become none", () => {
     expect(response.status).toBe(200);
     const text = await response.text();
     expect(text).toContain("Let me see.");
-    // Also what came in one piece with the call.
+    // Also what came in one read with the call.
     expect(text).toContain(" One moment.");
     expect(text).toContain(WORDS);
     expect(text).not.toContain("functionCall");
@@ -70,7 +70,7 @@ describe("H09: broken arguments are told, and never become none", () => {
     ["genai", '"parts":[{"text":""}]', "Let me see.", "MAX_TOKENS", "dropped"],
   ] as const)(
     "%s: an answer that was cut off says so, and the receipt too",
-    async (dialect, whole, piece, stop, action) => {
+    async (dialect, whole, part, stop, action) => {
       const note = {
         path: "content",
         action,
@@ -85,7 +85,7 @@ describe("H09: broken arguments are told, and never become none", () => {
       playStream("length");
       const stream = await callGateway(gateway.url, dialect, gateway.key, { model: "test/chat", stream: true });
       const text = await stream.text();
-      expect(text).toContain(piece);
+      expect(text).toContain(part);
       expect(text).toContain(stop);
       expect(text).not.toContain("functionCall");
       expect((await gateway.receipt(stream)).fields).toContainEqual(note);

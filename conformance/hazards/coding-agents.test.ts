@@ -160,11 +160,11 @@ test.each([false, true])("H01: the answer's text is its last block, signed or no
   expect(fields.map(({ path, action }) => `${path} ${action}`)).toContain("content dropped");
 });
 
-test("contract 2.6: white space between the pieces of a model's turn reaches a host that takes none alone", async () => {
+test("contract 2.6: white space between the parts of a model's turn reaches a host that takes none alone", async () => {
   upstream.play((_request, response) => void sendJson(response, ANSWER));
-  const piece = (text: string) => ({ role: "model", parts: [{ text }] });
+  const part = (text: string) => ({ role: "model", parts: [{ text }] });
   const user = (text: string) => ({ role: "user", parts: [{ text }] });
-  const contents = [user("Write."), piece("for x in y:"), piece("\n    "), piece("print(x)"), user("Thanks.")];
+  const contents = [user("Write."), part("for x in y:"), part("\n    "), part("print(x)"), user("Thanks.")];
   const response = await callGateway(gateway.url, "genai", gateway.key, { model: "test/messages", body: { contents } });
   expect(response.status).toBe(200);
   const sent = JSON.parse(upstream.seen[0]?.body ?? "{}") as { messages: { content: { text: string }[] }[] };

@@ -38,7 +38,7 @@ const FIRST = {
 };
 
 describe("H27, contract 2.11: no written token vanishes between a total and its split", () => {
-  test.each(DIALECTS)("a %s client, an answer in one piece", async (client) => {
+  test.each(DIALECTS)("a %s client, a non-streamed answer", async (client) => {
     upstream.play((_request, response) => {
       const content = [{ type: "text", text: "hi" }];
       sendJson(response, {

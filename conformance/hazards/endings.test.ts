@@ -37,15 +37,15 @@ describe("H14, H16: behind the end of the content nothing that came is lost", ()
     "the host closes": (response: ServerResponse) => void response.end(),
   };
   test.each(Object.entries(ways))("%s", async (_, end) => {
-    for (const inOnePiece of [true, false]) {
+    for (const inOneRead of [true, false]) {
       const { text, response, ms } = await stream("chat", async (host) => {
-        host.write(wire.chatChunk({ content: "a" }) + (inOnePiece ? "" : wire.chatChunk({ content: "b" })));
-        if (!inOnePiece) await sleep(20);
+        host.write(wire.chatChunk({ content: "a" }) + (inOneRead ? "" : wire.chatChunk({ content: "b" })));
+        if (!inOneRead) await sleep(20);
         host.write(wire.chatChunk({ content: "c" }) + wire.chatChunk({}, "stop") + wire.chatUsage(USAGE));
         await sleep(20);
         end(host);
       });
-      expect(contentsOf(text)).toBe(inOnePiece ? "ac" : "abc");
+      expect(contentsOf(text)).toBe(inOneRead ? "ac" : "abc");
       expect(text).toEndWith("data: [DONE]\n\n");
       expect(text).not.toContain('"error"');
       expect(ms).toBeLessThan(3_000);

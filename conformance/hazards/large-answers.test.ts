@@ -23,9 +23,9 @@ const chatAnswer = (content: string) => ({
 });
 
 /** Sends blanks and letters for as long as anybody listens. */
-function sendWithoutEnd(response: ServerResponse, piece: Buffer): void {
+function sendWithoutEnd(response: ServerResponse, chunk: Buffer): void {
   const go = () => {
-    while (!response.destroyed && response.write(piece));
+    while (!response.destroyed && response.write(chunk));
   };
   response.on("drain", go);
   go();
@@ -53,7 +53,7 @@ describe("S23: an answer is bounded, however it is packed", () => {
     expect(gateway.app.heldBytes()).toBe(0);
   });
 
-  test.each([...DIALECTS])("%s: an endless answer in one piece", async (dialect) => {
+  test.each([...DIALECTS])("%s: an endless non-streamed answer", async (dialect) => {
     upstream.play((_request, response) => {
       response.writeHead(200, { "content-type": "application/json" });
       sendWithoutEnd(response, Buffer.alloc(MEGABYTE, "x"));

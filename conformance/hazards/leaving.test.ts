@@ -32,7 +32,7 @@ test("H13, H23: clients that leave at any moment give their place back, and stop
     const leaving = Array.from({ length: CONCURRENT }, async (_, place) => {
       const controller = new AbortController();
       setTimeout(() => controller.abort(), 1 + place * 6 + Math.random() * 6);
-      // An answer in one piece is none here: such a call fails, and its client leaves in the pause before the second try.
+      // A non-streamed answer is none here: such a call fails, and its client leaves in the pause before the second try.
       const options = { stream: place % 4 !== 3, signal: controller.signal };
       await callGateway(gateway.url, "chat", LIMITED_KEY, options)
         .then((response) => response.text())

@@ -152,9 +152,9 @@ describe.each(Object.keys(PROTOCOLS))("S17 in %s", (name) => {
     "a body of %d bytes that comes at the pace or faster is read to its end",
     async (bytes) => {
       const { socket, answer } = announce(protocol, TEST_KEY, bytes, slow);
-      const pieces = 8;
-      for (let piece = 0; piece < pieces; piece++) {
-        socket.write(" ".repeat(bytes / pieces));
+      const chunks = 8;
+      for (let chunk = 0; chunk < chunks; chunk++) {
+        socket.write(" ".repeat(bytes / chunks));
         await Bun.sleep(60);
       }
       socket.end();

@@ -31,7 +31,7 @@ const { upstream, gateway } = await scriptedHarness((url) => {
   };
 });
 
-/** An answer that says on which terms it was served, in one piece or streamed. */
+/** An answer that says on which terms it was served, streamed or not. */
 const answering =
   (dialect: DialectName, told: Record<string, unknown>, stream: boolean): Script =>
   (_request, response) => {

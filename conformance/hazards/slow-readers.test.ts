@@ -12,11 +12,11 @@ const { upstream, gateway } = await scriptedHarness((url) => ({
 }));
 
 test("H13, H20: a client that reads nothing is given up: its upstream stops, and its connection ends", async () => {
-  const piece = wire.chatChunk({ content: "x".repeat(100_000) });
+  const chunk = wire.chatChunk({ content: "x".repeat(100_000) });
   upstream.play(async (_request, response) => {
     startEvents(response);
     while (!response.destroyed) {
-      if (!response.write(piece))
+      if (!response.write(chunk))
         await Promise.race([new Promise((resolve) => response.once("drain", resolve)), sleep(50)]);
     }
   });

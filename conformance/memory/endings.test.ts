@@ -32,7 +32,7 @@ const frame = (type: string, body: object) => eventFrame(type, JSON.stringify(bo
 const converseDelta = (text: string) => frame("contentBlockDelta", { contentBlockIndex: 0, delta: { text } });
 const genaiEnd = { candidates: [{ finishReason: "STOP", index: 0 }] };
 
-/** An answer of two pieces; the event with the finish reason; the usage, where it comes behind that; an error. */
+/** An answer of two chunks; the event with the finish reason; the usage, where it comes behind that; an error. */
 const HOSTS: Record<Host, { first: string; second: string; finish: string; usage: string; error: string }> = {
   chat: {
     first: wire.chatChunk({ content: "Whole " }),

@@ -17,7 +17,7 @@ const whole = {
 };
 
 const moment = fc.integer({ min: 0, max: LONG_MS });
-/** When the host begins and ends, when the client leaves; an answer in one piece fails here, and is tried again. */
+/** When the host begins and ends, when the client leaves; a non-streamed answer fails here, and is tried again. */
 const visit = fc.record({ beginsMs: moment, goesOnMs: moment, leavesMs: moment, stream: fc.boolean() });
 
 for (const dialect of DIALECTS) {

@@ -215,13 +215,13 @@ describe("H26: the upstream goes on and on: it is ended, and an estimate is bill
         const delta = (text: string) =>
           wire.event({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text } });
         const said = [...digits, "last"];
-        const pieces = {
+        const chunks = {
           chat: () => said.map((content) => wire.chatChunk({ content })),
           messages: () => [wire.messageStart(), wire.textBlock(), ...said.map(delta)],
           // A host that tells nothing as it goes on.
           genai: () => said.map((text) => wire.genaiChunk(text, undefined, {})),
         }[host]();
-        for (const piece of pieces) void reply.write(piece);
+        for (const chunk of chunks) void reply.write(chunk);
       });
       const body = {
         chat: { reasoning_effort: "none" },
@@ -283,7 +283,7 @@ describe("H26: the upstream goes on and on: it is ended, and an estimate is bill
 
 describe("the client leaves before the first content", () => {
   test.each([
-    ["an answer in one piece", false, 0],
+    ["a non-streamed answer", false, 0],
     ["a stream whose headers are not sent", true, 0],
     ["a stream with keep-alives", true, DEFAULT_TIMINGS.commitDeadlineMs + 20_000],
   ] as const)("%s: what comes is billed by its own figures", async (_, stream, afterMs) => {

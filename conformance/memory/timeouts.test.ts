@@ -106,7 +106,7 @@ describe("H28: keep-alives are not life", () => {
     expect(await early.receipt(answer)).toMatchObject({ cost_nano_usd: 0, offers: [{ reason: "upstream_timeout" }] });
   });
 
-  test.each(DIALECTS)("%s: blanks before an answer in one piece", async (dialect) => {
+  test.each(DIALECTS)("%s: blanks before a non-streamed answer", async (dialect) => {
     harness.upstream.play(trickle(200, " \n"));
     const answer = await harness.call(dialect);
     expect(answer.status).toBe(504);
@@ -152,7 +152,7 @@ function trickle(status: number, chunk: string): Script {
   };
 }
 
-describe("H18: an answer in one piece", () => {
+describe("H18: a non-streamed answer", () => {
   const whole = JSON.stringify({
     id: "chatcmpl-1",
     object: "chat.completion",

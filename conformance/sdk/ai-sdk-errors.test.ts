@@ -42,7 +42,7 @@ Reflect.set(globalThis, "AI_SDK_LOG_WARNINGS", false);
 
 let harness: SimulatedGateway;
 beforeAll(async () => {
-  // The pieces of the genai wire are large and few, so that it takes longer pauses to come to the middle of an answer.
+  // The chunks of the genai wire are large and few, so that it takes longer pauses to come to the middle of an answer.
   harness = await startSimulatedGateway({ tokenDelayMs: 5 });
 });
 afterAll(() => harness.stop());

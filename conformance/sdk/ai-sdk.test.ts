@@ -53,7 +53,7 @@ for (const { name, dialect, kind, thinkingKind, thinking, model } of AI_PROVIDER
       maxRetries: 0,
     });
 
-    test("contract 2.13, 2.11, 2.7: an answer in one piece", async () => {
+    test("contract 2.13, 2.11, 2.7: a non-streamed answer", async () => {
       const answer = await generateText(asking("Where do three roads meet?"));
       expect(answer.text).toContain("Where do three roads meet?");
       expect(answer.finishReason).toBe("stop");

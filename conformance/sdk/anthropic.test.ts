@@ -40,7 +40,7 @@ function answers<Block extends ReadBlock>({ version, errors, connect }: Messages
         messages: [{ role: "user", content }],
       });
 
-      test("contract 2.11: an answer in one piece", async () => {
+      test("contract 2.11: a non-streamed answer", async () => {
         const message = await open().messages.create(asking("Where do three roads meet?"));
         expect(message).toMatchObject({
           type: "message",

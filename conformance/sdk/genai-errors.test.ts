@@ -56,7 +56,7 @@ const BREAKS = ["error-in-stream", "cut-mid-stream", "cut-mid-event", "close-mid
 
 let harness: SimulatedGateway;
 beforeAll(async () => {
-  // The pieces of this wire are large and few, so that it takes longer pauses to come to the middle of an answer.
+  // The chunks of this wire are large and few, so that it takes longer pauses to come to the middle of an answer.
   harness = await startSimulatedGateway({ tokenDelayMs: 5 });
 });
 afterAll(() => harness.stop());

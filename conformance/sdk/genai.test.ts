@@ -51,7 +51,7 @@ function answers<Turn extends ReadTurn>({ version, error, finish, connect }: Gen
         config: { systemInstruction: "Be brief." },
       });
 
-      test("contract 2.7: an answer in one piece", async () => {
+      test("contract 2.7: a non-streamed answer", async () => {
         const answer = await open().generateContent(asking("Where do three roads meet?"));
         expect(answer.text).toContain("Where do three roads meet?");
         const { promptTokenCount = 0, candidatesTokenCount = 0, totalTokenCount } = answer.usageMetadata ?? {};

@@ -31,7 +31,7 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
         ],
       });
 
-      test("contract 2.13: an answer in one piece", async () => {
+      test("contract 2.13: a non-streamed answer", async () => {
         const completion = await open().chat.completions.create(asking("Where do three roads meet?"));
         expect(completion).toMatchObject({ object: "chat.completion", model: `${kind}/standard` });
         expect(completion.choices[0]?.finish_reason).toBe("stop");

@@ -40,7 +40,7 @@ export interface SimulatedGateway {
 
 /**
  * The whole gateway with the simulator behind it, as itself and as every vendor whose wire it plays. Without a pause
- * between the pieces an answer would arrive in one read, and nothing could break in the middle of it.
+ * between the chunks an answer would arrive in one read, and nothing could break in the middle of it.
  */
 export async function startSimulatedGateway({ tokenDelayMs = 1 } = {}): Promise<SimulatedGateway> {
   const simulator = await startSimulator({ tokenDelayMs });

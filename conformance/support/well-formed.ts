@@ -24,7 +24,7 @@ const WHOLE: Readonly<Record<DialectName, Form>> = {
   messages: form(MessageAnswer),
   genai: form(GenerateContentAnswer),
 };
-const PIECE: Readonly<Record<DialectName, Form>> = {
+const CHUNK: Readonly<Record<DialectName, Form>> = {
   chat: form(ChatCompletionChunk),
   messages: form(MessageStreamEvent),
   genai: form(GenerateContentAnswer),
@@ -36,12 +36,12 @@ export function answerProblem(dialect: DialectName, stream: boolean, text: strin
   const frames = readFrames(text);
   const data = frames.map(({ data: own }) => own ?? "");
   if (dialect === "chat" && data.pop() !== "[DONE]") return "the stream does not end with [DONE]";
-  const pieces = data.map((own) => JSON.parse(own) as JsonObject);
-  for (const piece of pieces) {
-    const problem = mismatch(PIECE[dialect], piece);
-    if (problem !== undefined) return `${problem} in ${JSON.stringify(piece)}`;
+  const chunks = data.map((own) => JSON.parse(own) as JsonObject);
+  for (const chunk of chunks) {
+    const problem = mismatch(CHUNK[dialect], chunk);
+    if (problem !== undefined) return `${problem} in ${JSON.stringify(chunk)}`;
   }
-  return ORDER[dialect](pieces);
+  return ORDER[dialect](chunks);
 }
 
 function mismatch({ schema, check }: Form, value: unknown): string | undefined {
@@ -51,10 +51,10 @@ function mismatch({ schema, check }: Form, value: unknown): string | undefined {
   return `${found?.path} ${found?.problem}`;
 }
 
-/** What no schema says: which pieces come when. */
-const ORDER: Readonly<Record<DialectName, (pieces: readonly JsonObject[]) => string | undefined>> = {
-  chat: (pieces) => {
-    const choices = pieces.flatMap((piece) => arrayAt(piece, "choices"));
+/** What no schema says: which chunks come when. */
+const ORDER: Readonly<Record<DialectName, (chunks: readonly JsonObject[]) => string | undefined>> = {
+  chat: (chunks) => {
+    const choices = chunks.flatMap((chunk) => arrayAt(chunk, "choices"));
     const ends = choices.filter((choice) => stringAt(choice, "finish_reason") !== undefined);
     if (ends.length !== 1) return `${ends.length} finish reasons`;
     if (choices.at(-1) !== ends[0]) return "something follows the finish reason";
@@ -69,8 +69,8 @@ const ORDER: Readonly<Record<DialectName, (pieces: readonly JsonObject[]) => str
     }
     return undefined;
   },
-  messages: (pieces) => {
-    const types = pieces.map((piece) => stringAt(piece, "type") ?? "").filter((type) => type !== "ping");
+  messages: (chunks) => {
+    const types = chunks.map((chunk) => stringAt(chunk, "type") ?? "").filter((type) => type !== "ping");
     // Blocks one after the other, each whole, between the start of the message and its end.
     const blocks = "(?:content_block_start (?:content_block_delta )*content_block_stop )*";
     if (
@@ -78,18 +78,18 @@ const ORDER: Readonly<Record<DialectName, (pieces: readonly JsonObject[]) => str
     )
       return `events in the order ${types.join(", ")}`;
     let next = 0;
-    for (const piece of pieces) {
-      const index = numberAt(piece, "index");
+    for (const chunk of chunks) {
+      const index = numberAt(chunk, "index");
       if (index !== undefined && index !== next) return `block ${index} where ${next} is open`;
-      if (stringAt(piece, "type") === "content_block_stop") next += 1;
+      if (stringAt(chunk, "type") === "content_block_stop") next += 1;
     }
     return undefined;
   },
-  genai: (pieces) => {
-    const ends = pieces.filter((piece) =>
-      arrayAt(piece, "candidates").some((candidate) => stringAt(candidate, "finishReason") !== undefined),
+  genai: (chunks) => {
+    const ends = chunks.filter((chunk) =>
+      arrayAt(chunk, "candidates").some((candidate) => stringAt(candidate, "finishReason") !== undefined),
     );
-    if (ends.length !== 1 || pieces.at(-1) !== ends[0])
+    if (ends.length !== 1 || chunks.at(-1) !== ends[0])
       return `${ends.length} finish reasons, or not in the last chunk`;
     return undefined;
   },

@@ -171,10 +171,10 @@ describe.skipIf(!present)("recorded streams through the native lane", () => {
       const whole = run(recording, bytes, () => 1 << 20);
       for (const size of bytes.length <= 60_000 ? [1, 2, 3, 7, 61] : [997]) {
         made = 0;
-        const pieces = run(recording, bytes, () => size);
-        expect(pieces.text).toBe(whole.text);
-        expect(pieces.tap.usage).toEqual(whole.tap.usage);
-        expect(pieces.tap.stop).toEqual(whole.tap.stop);
+        const inChunks = run(recording, bytes, () => size);
+        expect(inChunks.text).toBe(whole.text);
+        expect(inChunks.tap.usage).toEqual(whole.tap.usage);
+        expect(inChunks.tap.stop).toEqual(whole.tap.stop);
       }
     },
   );

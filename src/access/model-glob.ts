@@ -1,30 +1,30 @@
 /**
- * Whether a pattern covers a model id; `*` stands for any run of characters, an empty one included. Each fixed piece is
+ * Whether a pattern covers a model id; `*` stands for any run of characters, an empty one included. Each fixed part is
  * looked for once, from left to right, and the search never goes back.
  */
 export function matches(pattern: string, id: string): boolean {
-  return matchesPieces(pattern.split("*"), id);
+  return matchesParts(pattern.split("*"), id);
 }
 
 /** The patterns, taken apart once for many questions. */
 export function compileGlobs(patterns: readonly string[]): (id: string) => boolean {
   if (patterns.includes("*")) return () => true;
   const compiled = patterns.map((pattern) => pattern.split("*"));
-  return (id) => compiled.some((pieces) => matchesPieces(pieces, id));
+  return (id) => compiled.some((parts) => matchesParts(parts, id));
 }
 
-function matchesPieces(pieces: readonly string[], id: string): boolean {
-  const first = pieces[0] ?? "";
-  if (pieces.length === 1) return id === first;
-  const last = pieces[pieces.length - 1] ?? "";
+function matchesParts(parts: readonly string[], id: string): boolean {
+  const first = parts[0] ?? "";
+  if (parts.length === 1) return id === first;
+  const last = parts[parts.length - 1] ?? "";
   if (id.length < first.length + last.length || !id.startsWith(first) || !id.endsWith(last)) return false;
   const end = id.length - last.length;
   let from = first.length;
-  for (let index = 1; index < pieces.length - 1; index += 1) {
-    const piece = pieces[index] ?? "";
-    const found = id.indexOf(piece, from);
-    if (found < 0 || found + piece.length > end) return false;
-    from = found + piece.length;
+  for (let index = 1; index < parts.length - 1; index += 1) {
+    const part = parts[index] ?? "";
+    const found = id.indexOf(part, from);
+    if (found < 0 || found + part.length > end) return false;
+    from = found + part.length;
   }
   return true;
 }

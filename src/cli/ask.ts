@@ -50,8 +50,8 @@ async function readLine(hidden: boolean): Promise<string> {
     return false;
   };
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const read = (piece: Buffer | string): void => {
-    const text = ahead + piece.toString().replaceAll("\r\n", "\n").replaceAll(SEQUENCE, "");
+  const read = (chunk: Buffer | string): void => {
+    const text = ahead + chunk.toString().replaceAll("\r\n", "\n").replaceAll(SEQUENCE, "");
     ahead = "";
     try {
       for (let at = 0; at < text.length; at++) {

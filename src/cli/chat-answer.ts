@@ -1,7 +1,7 @@
 import { arrayAt, type JsonObject, numberAt, objectAt, parseObject, stringAt } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
 import { EventSplitter, readFrames } from "../wire/sse.ts";
-import { type GatewayClient, piecesOf } from "./gateway-client.ts";
+import { chunksOf, type GatewayClient } from "./gateway-client.ts";
 
 export interface ChatMessage {
   role: "system" | "user" | "assistant";
@@ -47,8 +47,8 @@ export async function askModel({ client, model, messages, signal, onText }: Aski
     const response = await client.post("/v1/chat/completions", body, { signal, timeoutMs: TIMEOUT_MS });
     answer.receipt = response.headers.get("x-trivium-receipt");
     const splitter = new EventSplitter(MAX_EVENT_BYTES);
-    for await (const piece of piecesOf(response, signal)) {
-      for (const { data } of readFrames(splitter.push(piece))) {
+    for await (const chunk of chunksOf(response, signal)) {
+      for (const { data } of readFrames(splitter.push(chunk))) {
         const event = data === undefined ? undefined : parseObject(data);
         if (event) take(event, answer, onText);
       }

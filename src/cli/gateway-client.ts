@@ -79,7 +79,7 @@ export class GatewayClient {
   /** A file under the address that an answer gave. The address is signed: the key stays here. */
   async *download(url: string, sending: Sending): AsyncGenerator<Uint8Array> {
     const response = await this.#send(url, {}, sending);
-    yield* piecesOf(response, sending.signal);
+    yield* chunksOf(response, sending.signal);
   }
 
   /** The model that was named, else the simulator's own where the gateway has it. */
@@ -153,17 +153,17 @@ export class GatewayClient {
 }
 
 export async function readJson(response: Response): Promise<JsonObject> {
-  const pieces: Uint8Array[] = [];
-  for await (const piece of piecesOf(response)) pieces.push(piece);
-  const body = parseObject(Buffer.concat(pieces).toString("utf8"));
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of chunksOf(response)) chunks.push(chunk);
+  const body = parseObject(Buffer.concat(chunks).toString("utf8"));
   if (!isObject(body)) throw new GatewayError("upstream_failed", `What answers at ${response.url} is no gateway.`);
   return body;
 }
 
 /** The body of an answer. */
-export async function* piecesOf(response: Response, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+export async function* chunksOf(response: Response, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
-    for await (const piece of response.body ?? []) yield piece;
+    for await (const chunk of response.body ?? []) yield chunk;
   } catch (cause) {
     signal?.throwIfAborted();
     throw new UnheardError("upstream_failed", "The connection to the gateway broke in the middle of its answer.", {

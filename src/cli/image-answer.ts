@@ -1,7 +1,7 @@
 import { arrayAt, isObject, numberAt, objectAt, parseObject, stringAt } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
 import { EventSplitter, readFrames } from "../wire/sse.ts";
-import { isModerationCode, piecesOf, readJson } from "./gateway-client.ts";
+import { chunksOf, isModerationCode, readJson } from "./gateway-client.ts";
 
 /** What an answer tells of one image. */
 export type ImageStep =
@@ -11,7 +11,7 @@ export type ImageStep =
 
 const MAX_EVENT_BYTES = 256 * 1024 * 1024;
 
-/** The images of an answer in one piece, at the places that they were asked for. */
+/** The images of a non-streamed answer, in the order in which they were requested. */
 export async function* readImages(response: Response): AsyncGenerator<ImageStep> {
   const body = await readJson(response);
   const failures = new Map(arrayAt(body, "errors").map((error) => [numberAt(error, "index"), error]));
@@ -43,8 +43,8 @@ export async function* readImageStream(response: Response): AsyncGenerator<Image
 
 async function* eventsOf(response: Response) {
   const splitter = new EventSplitter(MAX_EVENT_BYTES);
-  for await (const piece of piecesOf(response)) {
-    for (const { data } of readFrames(splitter.push(piece))) {
+  for await (const chunk of chunksOf(response)) {
+    for (const { data } of readFrames(splitter.push(chunk))) {
       const event = data === undefined ? undefined : parseObject(data);
       if (event) yield event;
     }

@@ -43,9 +43,9 @@ export async function writeOutput({ path, content, force }: FileToWrite): Promis
     const file = await open(temporary, "w");
     let bytes = 0;
     try {
-      for await (const piece of content) {
-        await file.writeFile(piece);
-        bytes += piece.length;
+      for await (const chunk of content) {
+        await file.writeFile(chunk);
+        bytes += chunk.length;
       }
     } finally {
       await file.close();

@@ -3,7 +3,7 @@ import { ConfigError } from "./config-error.ts";
 
 /**
  * Refuses a file that lost what an accident takes: its whole text, or every key or provider that it had. Whoever writes a file in
- * pieces, or truncates it first, leaves such ones behind for a moment, and taking one over would turn everybody away (H25). A
+ * chunks, or truncates it first, leaves such ones behind for a moment, and taking one over would turn everybody away (H25). A
  * section that is there and empty was meant.
  */
 export function refuseLosses(before: Config | undefined, after: Config): void {

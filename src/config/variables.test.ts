@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { expandVariables, hideReferences, restoreReferences } from "./variables.ts";
 
-const pieces = fc.array(
+const segments = fc.array(
   fc.oneof(
     fc.constantFrom("$", "$$", "${", "}", "${A}", "${A:-b, c}", "${A:-#: [x]\\\"'&*}", "${ü:-ß}", "\n", "{ k: ", " }"),
     fc.string(),
@@ -12,7 +12,7 @@ const pieces = fc.array(
 
 test("hiding references from the parser keeps every line and column, and restoring brings the text back", () => {
   fc.assert(
-    fc.property(pieces, (parts) => {
+    fc.property(segments, (parts) => {
       const source = parts.join("");
       const hidden = hideReferences(source);
       expect(hidden.length).toBe(source.length);

@@ -10,9 +10,9 @@ describe("bounded content", () => {
       pull: () => new Promise(() => undefined),
       cancel: () => cancelled.resolve(),
     });
-    const pieces = boundedContent(silent, { maxBytes: 10, stallMs: 50 }, system.clock);
-    expect((await pieces.next()).value).toHaveLength(3);
-    await expect(pieces.next()).rejects.toHaveProperty("kind", "upstream_timeout");
+    const chunks = boundedContent(silent, { maxBytes: 10, stallMs: 50 }, system.clock);
+    expect((await chunks.next()).value).toHaveLength(3);
+    await expect(chunks.next()).rejects.toHaveProperty("kind", "upstream_timeout");
     await cancelled.promise;
   });
 
@@ -22,8 +22,8 @@ describe("bounded content", () => {
       yield new Uint8Array(2);
     })();
     let size = 0;
-    for await (const piece of boundedContent(content, { maxBytes: 3, stallMs: 30 }, system.clock)) {
-      size += piece.length;
+    for await (const chunk of boundedContent(content, { maxBytes: 3, stallMs: 30 }, system.clock)) {
+      size += chunk.length;
       await Bun.sleep(60);
     }
     expect(size).toBe(3);

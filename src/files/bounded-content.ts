@@ -1,12 +1,12 @@
 import type { Clock } from "../base/clock.ts";
 import { within } from "../base/within.ts";
 import { GatewayError } from "../canon/error.ts";
+import { chunksOf } from "./chunks.ts";
 import type { FileContent } from "./file-store.ts";
-import { piecesOf } from "./pieces.ts";
 
 export interface ContentBounds {
   maxBytes: number;
-  /** How long the source may be silent between two pieces. */
+  /** How long the source may be silent between two chunks. */
   stallMs?: number;
   /** How long the whole may take; as long as a file may take to be written, unless said otherwise. */
   limitMs?: number;
@@ -17,7 +17,7 @@ const STALL_MS = 60_000;
 /** How long the whole may take. It is shorter than the time after which a file without a row is taken for a lost one. */
 export const WRITE_LIMIT_MS = 30 * 60_000;
 
-/** The pieces of a content as they come, within bounds of size and time. A source that is given up is told so. */
+/** The chunks of a content as they come, within bounds of size and time. A source that is given up is told so. */
 export async function* boundedContent(
   content: FileContent,
   bounds: ContentBounds,
@@ -25,23 +25,23 @@ export async function* boundedContent(
 ): AsyncGenerator<Uint8Array, void> {
   const { maxBytes, stallMs = STALL_MS, limitMs = WRITE_LIMIT_MS } = bounds;
   const deadlineMs = clock.nowMs() + limitMs;
-  const pieces = piecesOf(content);
+  const chunks = chunksOf(content);
   let size = 0;
   let ended = false;
   try {
     for (;;) {
       const leftMs = Math.max(0, Math.min(stallMs, deadlineMs - clock.nowMs()));
-      const piece = await within(pieces.next(), leftMs, clock, stalled);
-      ended = piece === undefined;
-      if (piece === undefined) return;
-      size += piece.length;
+      const chunk = await within(chunks.next(), leftMs, clock, stalled);
+      ended = chunk === undefined;
+      if (chunk === undefined) return;
+      size += chunk.length;
       if (size > maxBytes) {
         throw new GatewayError("too_large", `The file is larger than ${maxBytes} bytes, the most that is kept of one.`);
       }
-      yield piece;
+      yield chunk;
     }
   } finally {
-    if (!ended) pieces.cancel();
+    if (!ended) chunks.cancel();
   }
 }
 

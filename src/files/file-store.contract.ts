@@ -15,7 +15,7 @@ export function sampleBytes(size: number): Uint8Array {
   return bytes;
 }
 
-export async function* inPieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
+export async function* inChunks(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   for (let start = 0; start < bytes.length; start += size) yield bytes.subarray(start, start + size);
 }
 
@@ -39,7 +39,7 @@ export function fileStoreContract(kind: string, store: () => FileStore): void {
   describe(`file store contract: ${kind}`, () => {
     test("bytes, a stream and an iterable come back as they were, and their size is told", async () => {
       const bytes = sampleBytes(3 * MiB + 17);
-      for (const content of [bytes, new Blob([bytes.slice().buffer]).stream(), inPieces(bytes, 65_521)]) {
+      for (const content of [bytes, new Blob([bytes.slice().buffer]).stream(), inChunks(bytes, 65_521)]) {
         const name = newName();
         expect(await store().put(name, content, bytes.length)).toEqual({ size: bytes.length });
         expect((await store().open(name, { start: 0, end: 0 }))?.size).toBe(bytes.length);
@@ -85,12 +85,12 @@ export function fileStoreContract(kind: string, store: () => FileStore): void {
 
     test("a source that breaks, early or late, leaves nothing, and its own words are heard", async () => {
       const before = await namesIn(store());
-      for (const pieces of [0, 1, 20]) {
+      for (const chunks of [0, 1, 20]) {
         const breaking = (async function* () {
-          yield* inPieces(new Uint8Array(pieces * MiB), MiB);
-          throw new Error(`broke after ${pieces}`);
+          yield* inChunks(new Uint8Array(chunks * MiB), MiB);
+          throw new Error(`broke after ${chunks}`);
         })();
-        await expect(store().put(newName(), breaking, 100 * MiB)).rejects.toThrow(`broke after ${pieces}`);
+        await expect(store().put(newName(), breaking, 100 * MiB)).rejects.toThrow(`broke after ${chunks}`);
       }
       expect(await namesIn(store())).toEqual(before);
     });

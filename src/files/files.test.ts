@@ -6,7 +6,7 @@ import { system } from "../base/system.ts";
 import { selectFile, sumFileSizes } from "../storage/files.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
-import { inPieces, sampleBytes } from "./file-store.contract.ts";
+import { inChunks, sampleBytes } from "./file-store.contract.ts";
 import type { FileStore } from "./file-store.ts";
 import { type FileLimits, Files, type FileToKeep } from "./files.ts";
 import { openFileStore } from "./open-file-store.ts";
@@ -128,7 +128,7 @@ describe("files", () => {
 
   test("one file beyond its limit is refused, and leaves neither row nor blob", async () => {
     const files = await open({ maxFileBytes: 2_000 });
-    for (const content of [sampleBytes(2_001), inPieces(sampleBytes(2_001), 100)]) {
+    for (const content of [sampleBytes(2_001), inChunks(sampleBytes(2_001), 100)]) {
       await expect(files.keep(video({ content }))).rejects.toHaveProperty("kind", "too_large");
     }
     expect(blobs()).toEqual([]);
@@ -140,7 +140,7 @@ describe("files", () => {
     const files = await open({ maxTotalBytes: 2_500 });
     const first = await files.keep(video());
     const second = await files.keep(video({ nowMs: NOW + HOUR_MS }));
-    for (const content of [sampleBytes(1_000), inPieces(sampleBytes(1_000), 100)]) {
+    for (const content of [sampleBytes(1_000), inChunks(sampleBytes(1_000), 100)]) {
       await expect(files.keep(video({ content }))).rejects.toHaveProperty("kind", "overloaded");
     }
     expect(blobs()).toEqual([first.id, second.id].sort());
@@ -151,7 +151,7 @@ describe("files", () => {
   test("a project that has used its share is refused, and others are not", async () => {
     const files = await open({ maxTotalBytes: 10_000, maxProjectBytes: 1_500 });
     await files.keep(video());
-    for (const content of [sampleBytes(1_000), inPieces(sampleBytes(1_000), 100)]) {
+    for (const content of [sampleBytes(1_000), inChunks(sampleBytes(1_000), 100)]) {
       const error = await files.keep(video({ content })).catch((thrown: unknown) => thrown);
       expect(error).toMatchObject({ kind: "overloaded", message: expect.stringContaining('"red" has used its share') });
     }
@@ -175,7 +175,7 @@ describe("files", () => {
   test("files kept at the same time do not fill the store beyond its limit", async () => {
     const files = await open({ maxTotalBytes: 3_500 });
     const kept = await Promise.allSettled(
-      Array.from({ length: 10 }, () => files.keep(video({ content: inPieces(sampleBytes(1_000), 100) }))),
+      Array.from({ length: 10 }, () => files.keep(video({ content: inChunks(sampleBytes(1_000), 100) }))),
     );
     const records = kept.flatMap((one) => (one.status === "fulfilled" ? [one.value.id] : []));
     expect(records.length).toBeLessThanOrEqual(3);

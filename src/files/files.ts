@@ -11,9 +11,9 @@ import {
 } from "../storage/files.ts";
 import { claimSetting } from "../storage/settings.ts";
 import type { Storage } from "../storage/storage.ts";
+import { streamOf } from "./chunks.ts";
 import { type ByteRange, type FileContent, type FileStore, isFileName, type OpenFile } from "./file-store.ts";
 import { servedType } from "./media-type.ts";
-import { streamOf } from "./pieces.ts";
 import { isSignedFile, signFile } from "./signature.ts";
 
 export interface FileLimits {
@@ -93,9 +93,9 @@ export class Files {
     const used = await this.#usedBytes(project, known, nowMs);
     const id = `file_${this.#random.id()}`;
     let counted = 0;
-    const count = (piece: Uint8Array) => {
-      counted += piece.length;
-      this.#unwritten += piece.length;
+    const count = (chunk: Uint8Array) => {
+      counted += chunk.length;
+      this.#unwritten += chunk.length;
       if (used.total + this.#unwritten > this.#limits.maxTotalBytes) throw storeFull();
       if (used.ofProject + counted > this.#limits.maxProjectBytes) throw shareUsed(project);
     };

@@ -97,13 +97,13 @@ describe("folder store", () => {
     const name = newName();
     await store.put(name, bytes, bytes.length);
     const reader = (await store.open(name))?.stream.getReader();
-    const pieces: Uint8Array[] = [];
-    for (let piece = await reader?.read(); piece?.value; piece = await reader?.read()) {
-      pieces.push(piece.value);
+    const chunks: Uint8Array[] = [];
+    for (let chunk = await reader?.read(); chunk?.value; chunk = await reader?.read()) {
+      chunks.push(chunk.value);
       await store.remove(name);
     }
-    expect(pieces.length).toBeGreaterThan(1);
-    expect(Bun.hash(Buffer.concat(pieces))).toBe(Bun.hash(bytes));
+    expect(chunks.length).toBeGreaterThan(1);
+    expect(Bun.hash(Buffer.concat(chunks))).toBe(Bun.hash(bytes));
   });
 
   test("a reader that leaves in the middle keeps no file open", async () => {

@@ -107,9 +107,9 @@ export class FolderStore implements FileStore {
     const handle = await this.#onDisk(() => open(path, "wx", 0o600));
     try {
       let size = 0;
-      for await (const piece of boundedContent(content, { maxBytes }, this.#sources.clock)) {
-        await this.#onDisk(() => writeWhole(handle, piece));
-        size += piece.length;
+      for await (const chunk of boundedContent(content, { maxBytes }, this.#sources.clock)) {
+        await this.#onDisk(() => writeWhole(handle, chunk));
+        size += chunk.length;
       }
       // Before it gets its name: after a power cut a name must not stand for bytes that never reached the disk.
       await this.#onDisk(() => handle.sync());
@@ -153,8 +153,8 @@ export class FolderStore implements FileStore {
 
 const hangs = () => Object.assign(new Error("the disk does not answer"), { code: "ETIMEDOUT" });
 
-async function writeWhole(handle: FileHandle, piece: Uint8Array): Promise<void> {
-  for (let written = 0; written < piece.length; ) {
-    written += (await handle.write(piece, written, piece.length - written)).bytesWritten;
+async function writeWhole(handle: FileHandle, chunk: Uint8Array): Promise<void> {
+  for (let written = 0; written < chunk.length; ) {
+    written += (await handle.write(chunk, written, chunk.length - written)).bytesWritten;
   }
 }

@@ -3,6 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import { within } from "../base/within.ts";
 import { GatewayError } from "../canon/error.ts";
 import { boundedContent, WRITE_LIMIT_MS } from "./bounded-content.ts";
+import { streamOf } from "./chunks.ts";
 import { errorCode, unlessMissing } from "./error-code.ts";
 import {
   type ByteRange,
@@ -13,7 +14,6 @@ import {
   type ListedFile,
   type OpenFile,
 } from "./file-store.ts";
-import { streamOf } from "./pieces.ts";
 
 export interface S3Settings {
   bucket: string;
@@ -64,7 +64,7 @@ export class S3Store implements FileStore {
     const key = this.#key(name);
     let failure: unknown;
     let size = 0;
-    const pieces = boundedContent(content, { maxBytes }, this.#clock);
+    const chunks = boundedContent(content, { maxBytes }, this.#clock);
     let giveUp: (reason: unknown) => void = () => undefined;
     const stream = new ReadableStream<Uint8Array>(
       {
@@ -73,7 +73,7 @@ export class S3Store implements FileStore {
         },
         pull: async (controller) => {
           try {
-            const next = await pieces.next();
+            const next = await chunks.next();
             if (next.done) return controller.close();
             size += next.value.length;
             controller.enqueue(next.value);
@@ -83,7 +83,7 @@ export class S3Store implements FileStore {
           }
         },
         cancel: async () => {
-          await pieces.return();
+          await chunks.return();
         },
       },
       { highWaterMark: 0 },
@@ -93,7 +93,7 @@ export class S3Store implements FileStore {
       return { size };
     } catch (thrown) {
       giveUp(thrown);
-      await pieces.return();
+      await chunks.return();
       // The source's own words, where it was the source that failed.
       throw failure ?? thrown;
     }

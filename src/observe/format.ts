@@ -54,7 +54,7 @@ const jsonFormat = (now: () => string): Format => ({
     const shown = fields === undefined ? "" : JSON.stringify(fields, showError).slice(1, -1);
     return `{"time":"${now()}","level":"${level}","msg":${JSON.stringify(message)}${shown === "" ? "" : `,${shown}`}}\n`;
   },
-  // Written piece by piece: this is the one line that every call pays for.
+  // Written field by field: this is the one line that every call pays for.
   call: (level, call, { requestId, host, failures }) => {
     const { usage } = call;
     return (

@@ -242,7 +242,7 @@ describe("the answers of the program fit the document", () => {
     expect(fits({ predictions: [{ bytesBase64Encoded: 1 }] })).toBe(false);
   });
 
-  test("contract 2.14: images in one piece and as events", () => {
+  test("contract 2.14: images whole and as events", () => {
     const request = decodeGeneration({ model: "a/b", prompt: "a fox", stream: true });
     expect(answerCheck("/api/v1/images/generations", "post")(encodeImages({ results, usage }, request, 1))).toBe(true);
     const media = operation("/api/v1/images/generations").responses["200"]?.content?.["text/event-stream"];

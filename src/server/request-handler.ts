@@ -123,7 +123,7 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
 }
 
 /**
- * `new URL` would do, and build more than the two pieces that a route needs. Where a request names no host, or one that
+ * `new URL` would do, and build more than the two parts that a route needs. Where a request names no host, or one that
  * cannot be, the runtime gives the path alone: all of it counts (S04).
  */
 function splitUrl(url: string): { path: string; query: URLSearchParams } {

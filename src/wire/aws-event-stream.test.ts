@@ -33,9 +33,9 @@ function frame(headers: Record<string, string>, payload: string, lies: { total?:
 const event = (type: string, payload: string) =>
   frame({ ":event-type": type, ":content-type": "application/json", ":message-type": "event" }, payload);
 
-const read = (...pieces: Uint8Array[]) => {
+const read = (...chunks: Uint8Array[]) => {
   const splitter = new AwsEventSplitter();
-  return { text: pieces.map((piece) => splitter.push(piece)).join(""), rest: splitter.end() };
+  return { text: chunks.map((chunk) => splitter.push(chunk)).join(""), rest: splitter.end() };
 };
 
 describe("frames of application/vnd.amazon.eventstream (providers 1.6)", () => {

@@ -32,7 +32,7 @@ const decoder = new TextDecoder("utf-8");
  * these too. The same surface as `EventSplitter`.
  */
 export class AwsEventSplitter {
-  /** No frame is larger than its bound, so neither is what waits, but for the last piece. */
+  /** No frame is larger than its bound, so neither is what waits, but for the last chunk. */
   readonly #rest = new ByteBuffer();
 
   /** Bytes that wait for the end of their frame. */

@@ -116,7 +116,7 @@ function endOfOnlyKey(body: string | Buffer, key: string): number | undefined {
 
 const PLAIN_KEY = /^\w+$/;
 const STRING_VALUE = /\s*:\s*"/y;
-/** The longest piece of bytes in which a member's value is looked for: names of models are short. */
+/** the longest run of bytes in which a member's value is looked for: names of models are short. */
 const WINDOW = 4096;
 
 function stringValueAfter(body: string | Buffer, from: number): Span | undefined {

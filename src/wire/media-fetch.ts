@@ -234,15 +234,15 @@ const tooLarge = (maxBytes: number) => new MediaFetchError(`it is larger than ${
 
 async function readBody(response: Response, maxBytes: number): Promise<Uint8Array> {
   if (Number(response.headers.get("content-length")) > maxBytes) throw tooLarge(maxBytes);
-  const pieces: Uint8Array[] = [];
+  const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const piece of response.body ?? []) {
-    length += piece.length;
+  for await (const chunk of response.body ?? []) {
+    length += chunk.length;
     if (length > maxBytes) throw tooLarge(maxBytes);
-    pieces.push(piece);
+    chunks.push(chunk);
   }
   if (length === 0) throw new MediaFetchError("it is empty");
-  return Buffer.concat(pieces, length);
+  return Buffer.concat(chunks, length);
 }
 
 function typeOf(said: string, bytes: Uint8Array): string {

@@ -7,10 +7,10 @@ const BOUNDARY = "----cut-here";
 const TYPE = `multipart/form-data; boundary=${BOUNDARY}`;
 const LIMITS: MultipartLimits = { maxBytes: 1_000_000, maxParts: 20, maxFieldBytes: 1000 };
 
-const read = (pieces: readonly Uint8Array[], type = TYPE, limits: Partial<MultipartLimits> = {}): Promise<Form> =>
+const read = (chunks: readonly Uint8Array[], type = TYPE, limits: Partial<MultipartLimits> = {}): Promise<Form> =>
   readMultipart(
     (async function* () {
-      yield* pieces;
+      yield* chunks;
     })(),
     type,
     { ...LIMITS, ...limits },
@@ -48,7 +48,7 @@ const ENTRIES: FormEntry[] = [
 const plain = (form: Form) =>
   form.map((entry) => ("bytes" in entry ? { ...entry, bytes: Buffer.from(entry.bytes).toString("hex") } : entry));
 
-describe("H12: forms arrive in any pieces", () => {
+describe("H12: forms arrive in any chunks", () => {
   test("cut at every byte", async () => {
     for (let at = 0; at <= FORM.length; at++) {
       expect(plain(await read([FORM.subarray(0, at), FORM.subarray(at)]))).toEqual(plain(ENTRIES));
@@ -76,8 +76,8 @@ describe("H12: forms arrive in any pieces", () => {
         // Nor may a file and the line end behind it make a boundary.
         fc.pre(!files.some((file) => /\r\n--a(?:\r\n|--)/.test(`\r\n${Buffer.from(file).toString("latin1")}\r\n`)));
         const places = [0, ...cuts.filter((cut) => cut < body.length).sort((one, other) => one - other), body.length];
-        const pieces = places.slice(1).map((place, index) => body.subarray(places[index], place));
-        const form = await read(pieces, "multipart/form-data; boundary=a");
+        const chunks = places.slice(1).map((place, index) => body.subarray(places[index], place));
+        const form = await read(chunks, "multipart/form-data; boundary=a");
         expect(form.map((entry) => ("bytes" in entry ? [...entry.bytes] : entry))).toEqual(files);
       }),
       { numRuns: 300 },

@@ -73,7 +73,7 @@ class FormReader {
   #state: State = "beginning";
   #total = 0;
   #head: PartHead | undefined;
-  #pieces: Uint8Array[] = [];
+  #chunks: Uint8Array[] = [];
   #size = 0;
 
   constructor(boundary: string, limits: MultipartLimits) {
@@ -106,7 +106,7 @@ class FormReader {
     return this.#entries;
   }
 
-  /** Takes one piece of what has arrived; false while more bytes are needed. */
+  /** Takes one chunk of what has arrived; false while more bytes are needed. */
   step(): boolean {
     switch (this.#state) {
       case "beginning":
@@ -205,14 +205,14 @@ class FormReader {
       const problem = `The form field ${head.name} is larger than ${this.#limits.maxFieldBytes} bytes.`;
       throw new MultipartError("too_large", problem, head.name);
     }
-    this.#pieces.push(bytes);
+    this.#chunks.push(bytes);
   }
 
   #finishPart(): void {
     const head = this.#head;
     if (head === undefined) return;
-    const bytes = joined(this.#pieces);
-    this.#pieces = [];
+    const bytes = joined(this.#chunks);
+    this.#chunks = [];
     this.#size = 0;
     this.#head = undefined;
     const { name, fileName, mimeType } = head;
@@ -246,9 +246,9 @@ const badBoundary = (field: string | undefined) =>
     field,
   );
 
-function joined(pieces: readonly Uint8Array[]): Uint8Array {
-  const [only] = pieces;
-  return pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces);
+function joined(chunks: readonly Uint8Array[]): Uint8Array {
+  const [only] = chunks;
+  return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks);
 }
 
 function textOf(bytes: Uint8Array, name: string): string {

@@ -4,7 +4,7 @@ import { EventSplitter, EventTooLargeError, readFrames } from "./sse.ts";
 
 const encoder = new TextEncoder();
 
-function readInPieces(bytes: Uint8Array, cuts: readonly number[]): { text: string; rest: string; pushes: string[] } {
+function readInChunks(bytes: Uint8Array, cuts: readonly number[]): { text: string; rest: string; pushes: string[] } {
   const splitter = new EventSplitter();
   const pushes: string[] = [];
   let from = 0;
@@ -22,7 +22,7 @@ describe("H07: events are read from bytes, CR and LF only", () => {
   test("one byte at a time gives the same events, inside UTF-8 too", () => {
     const bytes = encoder.encode(stream);
     const cuts = Array.from({ length: bytes.length - 1 }, (_, index) => index + 1);
-    const { text, rest } = readInPieces(bytes, cuts);
+    const { text, rest } = readInChunks(bytes, cuts);
     expect(text).toBe(stream);
     expect(rest).toBe("");
     const frames = readFrames(text);
@@ -52,7 +52,7 @@ describe("H07: events are read from bytes, CR and LF only", () => {
             if (next >= bytes.length) break;
             cuts.push(next);
           }
-          const { text, rest, pushes } = readInPieces(bytes, cuts);
+          const { text, rest, pushes } = readInChunks(bytes, cuts);
           expect(text + rest).toBe(whole);
           const joined = pushes.flatMap((push) => readFrames(push)).filter((frame) => frame.raw.trim() !== "");
           expect(joined.map(({ event, data }) => ({ event, data }))).toEqual(
@@ -64,7 +64,7 @@ describe("H07: events are read from bytes, CR and LF only", () => {
   });
 
   test("an event without its blank line is told apart at the end", () => {
-    const { text, rest } = readInPieces(encoder.encode("data: a\n\ndata: b\n"), []);
+    const { text, rest } = readInChunks(encoder.encode("data: a\n\ndata: b\n"), []);
     expect(text).toBe("data: a\n\n");
     expect(rest).toBe("data: b\n");
   });

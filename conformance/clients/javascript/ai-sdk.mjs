@@ -1,5 +1,5 @@
 import { generateText, jsonSchema, streamText, tool as toolOf } from "ai";
-import { HELLO, key, model, piece, show, tokens, tool, url, WEATHER, WEATHER_SCHEMA } from "./report.mjs";
+import { addChunk, HELLO, key, model, show, tokens, tool, url, WEATHER, WEATHER_SCHEMA } from "./report.mjs";
 
 const MODELS = {
   openai: async () => {
@@ -22,7 +22,7 @@ const MODELS = {
 
 const options = { model: await MODELS[process.env.AI_SDK_PROVIDER](), maxOutputTokens: 400 };
 const streamed = streamText({ ...options, prompt: HELLO });
-for await (const text of streamed.textStream) piece(text);
+for await (const text of streamed.textStream) addChunk(text);
 const usage = await streamed.usage;
 tokens(usage.inputTokens, usage.outputTokens);
 const get_weather = toolOf({ description: "Tells the weather of a city.", inputSchema: jsonSchema(WEATHER_SCHEMA) });

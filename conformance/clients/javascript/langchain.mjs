@@ -1,4 +1,4 @@
-import { HELLO, key, model, piece, show, tokens, tool, url, WEATHER, WEATHER_SCHEMA } from "./report.mjs";
+import { addChunk, HELLO, key, model, show, tokens, tool, url, WEATHER, WEATHER_SCHEMA } from "./report.mjs";
 
 const CLIENTS = {
   openai: async () => {
@@ -18,7 +18,7 @@ const CLIENTS = {
 const client = await CLIENTS[process.env.LANGCHAIN_PROVIDER]();
 let whole;
 for await (const chunk of await client.stream(HELLO)) {
-  piece(chunk.text);
+  addChunk(chunk.text);
   whole = whole === undefined ? chunk : whole.concat(chunk);
 }
 tokens(whole.usage_metadata?.input_tokens, whole.usage_metadata?.output_tokens);

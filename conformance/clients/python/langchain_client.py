@@ -23,7 +23,7 @@ report = Report()
 model = client()
 whole = None
 for chunk in model.stream(HELLO):
-    report.piece(chunk.text)
+    report.chunk(chunk.text)
     whole = chunk if whole is None else whole + chunk
 answer = model.bind_tools([get_weather]).invoke(WEATHER)
 for call in answer.tool_calls:

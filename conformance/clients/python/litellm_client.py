@@ -22,7 +22,7 @@ for chunk in litellm.completion(
     messages=[{"role": "user", "content": HELLO}], stream=True, stream_options={"include_usage": True}, **options
 ):
     if chunk.choices:
-        report.piece(chunk.choices[0].delta.content)
+        report.chunk(chunk.choices[0].delta.content)
     usage = getattr(chunk, "usage", None)
     if usage:
         report.tokens(usage.prompt_tokens, usage.completion_tokens)

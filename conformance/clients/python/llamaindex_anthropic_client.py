@@ -6,7 +6,7 @@ report = Report()
 model = Anthropic(model=MODEL, base_url=URL, api_key=KEY, max_tokens=400)
 last = {}
 for chunk in model.stream_complete(HELLO):
-    report.piece(chunk.delta)
+    report.chunk(chunk.delta)
     usage = chunk.raw.get("usage") if isinstance(chunk.raw, dict) else getattr(chunk.raw, "usage", None)
     if usage is not None:
         for field in ("input_tokens", "output_tokens"):

@@ -7,7 +7,7 @@ report = Report()
 model = GoogleGenAI(model=MODEL, api_key=KEY, max_tokens=400, http_options=types.HttpOptions(base_url=URL))
 last = None
 for chunk in model.stream_complete(HELLO):
-    report.piece(chunk.delta)
+    report.chunk(chunk.delta)
     usage = (chunk.raw or {}).get("usage_metadata")
     last = usage or last
 report.tokens(last["prompt_token_count"], last["candidates_token_count"])

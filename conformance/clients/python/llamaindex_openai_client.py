@@ -11,7 +11,7 @@ model = OpenAI(
     additional_kwargs={"stream_options": {"include_usage": True}},
 )
 for chunk in model.stream_complete(HELLO):
-    report.piece(chunk.delta)
+    report.chunk(chunk.delta)
     usage = getattr(chunk.raw, "usage", None)
     if usage:
         report.tokens(usage.prompt_tokens, usage.completion_tokens)

@@ -23,7 +23,7 @@ async def main() -> None:
     streamed = Runner.run_streamed(talker, HELLO)
     async for event in streamed.stream_events():
         if event.type == "raw_response_event" and event.data.type == "response.output_text.delta":
-            report.piece(event.data.delta)
+            report.chunk(event.data.delta)
     tooled = Agent(name="tooled", model=model, model_settings=settings, tools=[get_weather])
     ended = await Runner.run(tooled, WEATHER)
     for run in (streamed, ended):

@@ -24,7 +24,7 @@ async def main() -> None:
     talker = Agent(model(), model_settings={"max_tokens": 400})
     async with talker.run_stream(HELLO) as streamed:
         async for text in streamed.stream_text(delta=True, debounce_by=None):
-            report.piece(text)
+            report.chunk(text)
     tooled = Agent(model(), model_settings={"max_tokens": 400})
 
     @tooled.tool_plain

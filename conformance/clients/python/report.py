@@ -19,14 +19,14 @@ class Report:
     """Collects the streamed text, the tool call and the tokens as the client's own objects tell them."""
 
     def __init__(self) -> None:
-        self.pieces: list[str] = []
+        self.chunks: list[str] = []
         self.tools: list[str] = []
         self.input = 0
         self.output = 0
 
-    def piece(self, text: str | None) -> None:
+    def chunk(self, text: str | None) -> None:
         if text:
-            self.pieces.append(text)
+            self.chunks.append(text)
 
     def tool(self, name: str | None) -> None:
         if name:
@@ -40,8 +40,8 @@ class Report:
         print(
             json.dumps(
                 {
-                    "text": "".join(self.pieces),
-                    "pieces": len(self.pieces),
+                    "text": "".join(self.chunks),
+                    "chunks": len(self.chunks),
                     "tools": self.tools,
                     "input": self.input,
                     "output": self.output,

@@ -18,7 +18,7 @@ def model() -> OpenAIModel:
     return OpenAIModel(client_args=client, model_id=MODEL, params={"max_tokens": 400})
 
 
-talker = Agent(model=model(), callback_handler=lambda **event: report.piece(event.get("data")))
+talker = Agent(model=model(), callback_handler=lambda **event: report.chunk(event.get("data")))
 tooled = Agent(model=model(), tools=[get_weather], callback_handler=None)
 for result in (talker(HELLO), tooled(WEATHER)):
     usage = result.metrics.accumulated_usage

@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { jsonPieces } from "../../wire/json-pieces.ts";
+import { jsonChunks } from "../../wire/json-chunks.ts";
 import type { ClientPresence } from "../call.ts";
 import type { DirectController } from "../client-output.ts";
 import type { Gateway } from "../gateway.ts";
@@ -13,18 +13,18 @@ export function jsonBody(
   client: ClientPresence,
   { clock, timings: { slowReaderMs } }: Pick<Gateway, "clock" | "timings">,
 ): string | ReadableStream {
-  const pieces = jsonPieces(value);
-  const first = pieces.next();
+  const chunks = jsonChunks(value);
+  const first = chunks.next();
   if (first.done) return "";
-  const second = pieces.next();
+  const second = chunks.next();
   if (second.done) return first.value;
   const pull = async (controller: DirectController) => {
     controller.write(first.value);
     controller.write(second.value);
     await taken(controller, client, slowReaderMs, clock);
-    for (const piece of pieces) {
+    for (const chunk of chunks) {
       if (client.gone) break;
-      controller.write(piece);
+      controller.write(chunk);
       await taken(controller, client, slowReaderMs, clock);
     }
     controller.close();

@@ -136,7 +136,7 @@ export const streamGenerateContent: Operation = {
   parameters: [...IN_ADDRESS, "alt", "x-trivium-strict"],
   answers: [
     events(GenerateContentAnswer, "With `alt=sse`: events whose data are these chunks, without a closing sentinel."),
-    json(Type.Array(GenerateContentAnswer), "Without it: one JSON array, sent piece by piece."),
+    json(Type.Array(GenerateContentAnswer), "Without it: one JSON array, sent in chunks."),
   ],
 };
 

@@ -1,6 +1,6 @@
 import { HttpFailure } from "./failure.ts";
 
-/** A URL in the pieces that a request needs. */
+/** A URL split into the parts that a request needs. */
 export interface Address {
   url: string;
   /** Connections may be shared within it. */

@@ -2,13 +2,13 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { ChunkedBody } from "./chunked-body.ts";
 
-/** What comes out of a body that comes in pieces of these sizes. */
+/** What comes out of a body that arrives in reads of these sizes. */
 function decode(text: string, sizes: readonly number[] = [text.length]) {
   const body = new ChunkedBody();
   let content = "";
   let behind = 0;
-  for (let at = 0, piece = 0; at < text.length && !body.done; piece++) {
-    const size = Math.max(1, sizes[piece % sizes.length] ?? 1);
+  for (let at = 0, read = 0; at < text.length && !body.done; read++) {
+    const size = Math.max(1, sizes[read % sizes.length] ?? 1);
     const bytes = Uint8Array.from(Buffer.from(text.slice(at, at + size), "latin1"));
     content += Buffer.from(body.push(bytes, (count) => (behind += count))).toString("latin1");
     at += size;
@@ -22,7 +22,7 @@ test("sizes in either case, leading zeros, extensions, padding and trailers", ()
   expect(decode(`${text}HTTP/1.1`)).toEqual({ content: "abc0123456789de", done: true, behind: 8 });
 });
 
-test("any content in any chunks, cut into pieces anywhere, is the same; a body that is cut is never done", () => {
+test("any content in any chunks, cut anywhere, is the same; a body that is cut is never done", () => {
   const chunk = fc.string({ unit: "binary-ascii", minLength: 1, maxLength: 40 });
   fc.assert(
     fc.property(fc.array(chunk, { maxLength: 8 }), fc.array(fc.nat({ max: 30 }), { minLength: 1 }), (chunks, sizes) => {

@@ -35,7 +35,7 @@ export class ChunkedBody {
   #trailers = 0;
 
   /**
-   * The content of a piece, all of it together: it is moved within the piece, which the caller gives away. `behind` is told
+   * The content of the bytes of one read, all together: it is moved within these bytes, which the caller gives away. `behind` is told
    * how many bytes follow the end of the body.
    */
   push(bytes: Uint8Array, behind: (count: number) => void): Uint8Array {

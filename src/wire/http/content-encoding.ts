@@ -16,7 +16,7 @@ const PLAIN: ReadonlySet<string> = new Set(["", "identity", "none"]);
 
 /**
  * The answer with its content as it was before a compression. Requests ask for none: it would cost both sides work, and
- * compressors hold back the small pieces of a stream. Some hosts compress all the same.
+ * compressors hold back the small chunks of a stream. Some hosts compress all the same.
  */
 export function decodeContent(answer: HttpAnswer): HttpAnswer {
   const encoding = answer.headers.get("content-encoding")?.toLowerCase() ?? "identity";
@@ -27,13 +27,13 @@ export function decodeContent(answer: HttpAnswer): HttpAnswer {
   if (!create) throw malformed(`its content encoding ${JSON.stringify(encoding.slice(0, 40))} is not known`);
   const decoder = create();
   // Whatever ends the one ends the other; the reader below learns of it from the decoder itself.
-  pipeline(Readable.from(rawPieces(answer)), decoder, () => {});
-  const pieces = decoder[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
+  pipeline(Readable.from(rawChunks(answer)), decoder, () => {});
+  const chunks = decoder[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
   const { status, headers } = answer;
-  const read = async () => (await pieces.next()).value as Uint8Array | undefined;
+  const read = async () => (await chunks.next()).value as Uint8Array | undefined;
   return { status, headers, read, readWhile: (take) => pullWhile(read, take) };
 }
 
-async function* rawPieces(answer: HttpAnswer): AsyncGenerator<Uint8Array> {
-  for (let piece = await answer.read(); piece; piece = await answer.read()) yield piece;
+async function* rawChunks(answer: HttpAnswer): AsyncGenerator<Uint8Array> {
+  for (let chunk = await answer.read(); chunk; chunk = await answer.read()) yield chunk;
 }

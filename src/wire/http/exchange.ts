@@ -15,18 +15,18 @@ export interface HttpAnswer {
    */
   read(): Promise<Uint8Array | undefined>;
   /**
-   * Hands each piece over in the moment in which it comes, until `take` says no: then true. False at the end of a whole
-   * body. Instead of `read`, where a turn of waiting for each piece would cost more than the piece.
+   * Hands each chunk over in the moment in which it comes, until `take` says no: then true. False at the end of a whole
+   * body. Instead of `read`, where a turn of waiting for each chunk would cost more than the chunk.
    */
-  readWhile(take: (piece: Uint8Array) => boolean): Promise<boolean>;
+  readWhile(take: (chunk: Uint8Array) => boolean): Promise<boolean>;
 }
 
-/** `readWhile` for answers that can only be read piece by piece. */
+/** `readWhile` for answers that can only be read chunk by chunk. */
 export async function pullWhile(
   read: () => Promise<Uint8Array | undefined>,
-  take: (piece: Uint8Array) => boolean,
+  take: (chunk: Uint8Array) => boolean,
 ): Promise<boolean> {
-  for (let piece = await read(); piece; piece = await read()) if (!take(piece)) return true;
+  for (let chunk = await read(); chunk; chunk = await read()) if (!take(chunk)) return true;
   return false;
 }
 

@@ -84,7 +84,7 @@ describe("answers", () => {
     }
   });
 
-  test("the same answer in pieces of one byte", async () => {
+  test("the same answer in reads of one byte", async () => {
     const text = `HTTP/1.1 100 Continue\r\n\r\n${CHUNKED}2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n`;
     const host = startHost(async (socket) => {
       for (const letter of text) {
@@ -144,7 +144,7 @@ describe("answers", () => {
     await until(() => host.open === 0);
   });
 
-  test("a compression that was not asked for is undone, also piece by piece; a cut or broken one fails", async () => {
+  test("a compression that was not asked for is undone, also in small chunks; a cut or broken one fails", async () => {
     const content = "data: 1\n\n".repeat(500);
     const packed: [string, Uint8Array][] = [
       ["gzip", gzipSync(content)],
@@ -369,11 +369,11 @@ describe("back-pressure", () => {
 
   test("a host is held back while nobody reads", async () => {
     let written = 0;
-    const piece = Buffer.alloc(64 * 1024, "y");
+    const chunk = Buffer.alloc(64 * 1024, "y");
     const total = 40_000_000;
     const fill = (socket: Bun.Socket<unknown>) => {
       while (written < total) {
-        const taken = socket.write(written + piece.length > total ? piece.subarray(0, total - written) : piece);
+        const taken = socket.write(written + chunk.length > total ? chunk.subarray(0, total - written) : chunk);
         if (taken <= 0) return;
         written += taken;
       }
@@ -420,7 +420,7 @@ describe("back-pressure", () => {
   });
 });
 
-describe("pieces handed over as they come", () => {
+describe("chunks handed over as they come", () => {
   const three = async (socket: Bun.Socket<unknown>) => {
     socket.write(CHUNKED);
     for (const letter of ["a", "b", "c"]) {
@@ -434,8 +434,8 @@ describe("pieces handed over as they come", () => {
     const host = startHost((socket) => void three(socket));
     const answer = await begin(host.url).answer();
     let text = "";
-    const take = (piece: Uint8Array) => {
-      text += Buffer.from(piece).toString();
+    const take = (chunk: Uint8Array) => {
+      text += Buffer.from(chunk).toString();
       return !text.endsWith("b");
     };
     expect([await answer.readWhile(take), text]).toEqual([true, "ab"]);
@@ -464,8 +464,8 @@ describe("pieces handed over as they come", () => {
     let end = `${CHUNKED}1\r\na\r\n`;
     const host = startHost((socket) => void socket.end(end));
     let text = "";
-    const take = (piece: Uint8Array) => {
-      text += Buffer.from(piece).toString();
+    const take = (chunk: Uint8Array) => {
+      text += Buffer.from(chunk).toString();
       return true;
     };
     expect(await failureOf((await begin(host.url).answer()).readWhile(take))).toBe("broken");

@@ -21,7 +21,7 @@ const tooMany = () => malformed("there is more of it than one request asked for"
 const WHOLE = Promise.resolve(false);
 
 interface Taking {
-  take: (piece: Uint8Array) => boolean;
+  take: (chunk: Uint8Array) => boolean;
   end: PromiseWithResolvers<boolean>;
 }
 
@@ -90,8 +90,8 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
     return this.#reading.promise;
   }
 
-  readWhile(take: (piece: Uint8Array) => boolean): Promise<boolean> {
-    // What a host answers in one piece is here already: then there is nothing to wait for.
+  readWhile(take: (chunk: Uint8Array) => boolean): Promise<boolean> {
+    // An answer that came in one read is already here: then there is nothing to wait for.
     if (this.#unreadBytes > 0) {
       try {
         if (!take(this.#takeUnread())) return Promise.resolve(true);
@@ -252,7 +252,7 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
 
   /** The answer is whole. Its connection is used again only where nothing is left over on either side. */
   #finish(): void {
-    // Whoever took the last piece may have closed the exchange over it.
+    // Whoever took the last chunk may have closed the exchange over it.
     if (this.#state !== "body") return;
     this.#state = "ended";
     if (this.#paused) this.#connection.resume();

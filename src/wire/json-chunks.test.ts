@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { jsonPieces } from "./json-pieces.ts";
+import { jsonChunks } from "./json-chunks.ts";
 
-const text = (value: unknown) => [...jsonPieces(value)].join("");
+const text = (value: unknown) => [...jsonChunks(value)].join("");
 
 test("H12: any value is written as JSON.stringify writes it", () => {
   fc.assert(
@@ -13,11 +13,11 @@ test("H12: any value is written as JSON.stringify writes it", () => {
   expect(text({ a: undefined, b: [] as unknown[], c: {} })).toBe('{"b":[],"c":{}}');
 });
 
-test("H20: a long string leaves in pieces, and characters at the cuts survive", () => {
+test("H20: a long string leaves in chunks, and characters at the cuts survive", () => {
   const fox = "🦊";
   const value = { predictions: [{ long: `"${"x".repeat(262_142)}${fox}${"\n".repeat(700_000)}` }], last: 1 };
-  const pieces = [...jsonPieces(value)];
-  expect(pieces.length).toBeGreaterThan(3);
-  expect(Math.max(...pieces.map((piece) => piece.length))).toBeLessThan(800_000);
-  expect(JSON.parse(pieces.join(""))).toEqual(value);
+  const chunks = [...jsonChunks(value)];
+  expect(chunks.length).toBeGreaterThan(3);
+  expect(Math.max(...chunks.map((chunk) => chunk.length))).toBeLessThan(800_000);
+  expect(JSON.parse(chunks.join(""))).toEqual(value);
 });

@@ -1,16 +1,16 @@
 import type { FileContent } from "./file-store.ts";
 
-/** A source of pieces that can be told, at any moment, that nobody wants more of it. */
-export interface Pieces {
+/** A source of chunks that can be told, at any moment, that nobody wants more of it. */
+export interface Chunks {
   next(): Promise<Uint8Array | undefined>;
   cancel(): void;
 }
 
 /**
- * The pieces of a content, one at a time. A stream is read by its reader, because that can be cancelled while a piece is
- * still awaited: the iterator that a stream offers would wait for the piece first.
+ * The chunks of a content, one at a time. A stream is read by its reader, because that can be cancelled while a chunk is
+ * still awaited: the iterator that a stream offers would wait for the chunk first.
  */
-export function piecesOf(content: FileContent): Pieces {
+export function chunksOf(content: FileContent): Chunks {
   if (content instanceof ReadableStream) {
     const reader = content.getReader();
     return {
@@ -33,26 +33,26 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-/** The content as a stream, with its pieces shown to `look` as they pass. What that throws ends the content. */
+/** The content as a stream, with its chunks shown to `look` as they pass. What that throws ends the content. */
 export function streamOf(
   content: FileContent,
-  look: (piece: Uint8Array) => void = () => {},
+  look: (chunk: Uint8Array) => void = () => {},
 ): ReadableStream<Uint8Array> {
-  const pieces = piecesOf(content);
+  const chunks = chunksOf(content);
   return new ReadableStream<Uint8Array>(
     {
       pull: async (controller) => {
-        const piece = await pieces.next();
-        if (piece === undefined) return controller.close();
+        const chunk = await chunks.next();
+        if (chunk === undefined) return controller.close();
         try {
-          look(piece);
+          look(chunk);
         } catch (thrown) {
-          pieces.cancel();
+          chunks.cancel();
           throw thrown;
         }
-        controller.enqueue(piece);
+        controller.enqueue(chunk);
       },
-      cancel: () => pieces.cancel(),
+      cancel: () => chunks.cancel(),
     },
     { highWaterMark: 0 },
   );

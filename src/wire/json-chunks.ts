@@ -1,30 +1,30 @@
 /** Strings up to this length are written whole; of a longer one, so much at a time. */
-const PIECE_LENGTH = 256 * 1024;
+const CHUNK_LENGTH = 256 * 1024;
 
 /** What JSON writes as an escape. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what must be escaped
 const ESCAPED = /["\\\u0000-\u001f\ud800-\udfff]/;
 
 /**
- * The text of a JSON value in pieces, as `JSON.stringify` would write it. An image in base64 is tens of megabytes, and one
- * text of all of it would hold it a second time; its pieces here share the memory of the image.
+ * The text of a JSON value in chunks, as `JSON.stringify` would write it. An image in base64 is tens of megabytes, and one
+ * text of all of it would hold it a second time; its chunks here share the memory of the image.
  */
-export function* jsonPieces(value: unknown): Generator<string, void> {
+export function* jsonChunks(value: unknown): Generator<string, void> {
   let held = "";
-  for (const piece of walk(value)) {
-    if (piece.length < PIECE_LENGTH) {
-      held += piece;
-      if (held.length < PIECE_LENGTH) continue;
+  for (const chunk of walk(value)) {
+    if (chunk.length < CHUNK_LENGTH) {
+      held += chunk;
+      if (held.length < CHUNK_LENGTH) continue;
     }
     if (held !== "") yield held;
-    if (piece.length >= PIECE_LENGTH) yield piece;
+    if (chunk.length >= CHUNK_LENGTH) yield chunk;
     held = "";
   }
   if (held !== "") yield held;
 }
 
 function* walk(value: unknown): Generator<string> {
-  if (typeof value === "string" && value.length > PIECE_LENGTH) yield* longString(value);
+  if (typeof value === "string" && value.length > CHUNK_LENGTH) yield* longString(value);
   else if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) {
       yield index === 0 ? "[" : ",";
@@ -46,9 +46,9 @@ function* walk(value: unknown): Generator<string> {
 /** A cut between the halves of a character leaves each as an escape, and readers put them together again. */
 function* longString(text: string): Generator<string> {
   yield '"';
-  for (let at = 0; at < text.length; at += PIECE_LENGTH) {
-    const piece = text.slice(at, at + PIECE_LENGTH);
-    yield ESCAPED.test(piece) ? JSON.stringify(piece).slice(1, -1) : piece;
+  for (let at = 0; at < text.length; at += CHUNK_LENGTH) {
+    const chunk = text.slice(at, at + CHUNK_LENGTH);
+    yield ESCAPED.test(chunk) ? JSON.stringify(chunk).slice(1, -1) : chunk;
   }
   yield '"';
 }
