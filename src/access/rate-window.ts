@@ -45,8 +45,8 @@ export class RateWindow {
   /** Seconds until nothing of the last minute counts any more. */
   secondsUntilEmpty(nowMs: number): number {
     this.#advance(nowMs);
-    for (let age = 0; age < SLOTS; age += 1) {
-      if (this.#slots[(this.#second - age + SLOTS) % SLOTS] !== 0) return SLOTS - age;
+    for (let seconds = SLOTS; seconds > 0; seconds -= 1) {
+      if (this.#slots[(this.#second + seconds) % SLOTS] !== 0) return seconds;
     }
     return 0;
   }
@@ -60,11 +60,8 @@ export class RateWindow {
   /** Forgets what is a minute old. */
   #advance(nowMs: number): void {
     const second = secondOf(nowMs);
-    if (second - this.#second >= SLOTS) {
-      this.#slots.fill(0);
-      this.#total = 0;
-      this.#second = second;
-    }
+    // However long nothing was used, no more than all slots need be emptied.
+    this.#second = Math.max(this.#second, second - SLOTS);
     while (this.#second < second) {
       this.#second += 1;
       const slot = this.#second % SLOTS;

@@ -1,6 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import type { UpstreamDialectName } from "../canon/dialect-name.ts";
 import type { ReasoningWish } from "../canon/reasoning.ts";
+import type { Dialect } from "../dialects/dialect.ts";
+import { UPSTREAM_CODECS } from "../dialects/index.ts";
+import type { TextTarget } from "../routing/target.ts";
 import type { Call } from "./call.ts";
 import { type EndedAnswer, unseenTokens } from "./unseen-tokens.ts";
 
@@ -14,18 +17,14 @@ interface Asked {
 }
 
 function unseen({ via = "chat", reasons = true, amount, limit, answers = 1 }: Asked, ended: EndedAnswer): number {
-  const call = {
-    incoming: {
-      dialect: {
-        outputLimit: () => limit,
-        answerCount: () => answers,
-        reasoningWish: () => (amount === undefined ? undefined : { amount, path: "reasoning" }),
-      },
-    },
-    model: { reasoning: reasons, maxOutputTokens: 100_000 },
-    body: {},
-    attempt: { target: { via } },
+  const requests: Pick<Dialect["requests"], "outputLimit" | "answerCount" | "reasoning"> = {
+    outputLimit: () => limit,
+    answerCount: () => answers,
+    reasoning: () => (amount === undefined ? undefined : { amount, path: "reasoning" }),
   };
+  const target: Pick<TextTarget, "codec"> = { codec: UPSTREAM_CODECS[via] };
+  const model: Pick<Call["model"], "reasoning" | "maxOutputTokens"> = { reasoning: reasons, maxOutputTokens: 100_000 };
+  const call = { incoming: { dialect: { requests } }, model, body: {}, attempt: { target } };
   return unseenTokens(call as unknown as Call, ended);
 }
 
