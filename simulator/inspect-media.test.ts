@@ -3,7 +3,7 @@ import { decodeBase64, inspectMedia, MediaProblem } from "./inspect-media.ts";
 
 const ascii = (text: string): number[] => [...Buffer.from(text, "latin1")];
 
-/** The smallest heads that carry a size; the images behind them do not matter here. */
+/** The smallest headers that hold a size; the images after them do not matter here. */
 const JPEG = Uint8Array.from([
   0xff,
   0xd8,

@@ -59,7 +59,7 @@ describe("contract 2.5: images of the simulator are real", () => {
     expect(differs(one, await drawImage({ ...options, prompt: `${long}two` }))).toBe(true);
   });
 
-  test("the seed alone decides what lies behind the words", async () => {
+  test("only the seed decides what is behind the text", async () => {
     const top = async (change: Partial<ImageOptions>) =>
       (await pixels(await drawImage({ ...options, ...change }))).bytes.subarray(0, options.width * 4 * 40);
     expect(differs(await top({}), await top({ prompt: "A harbour" }))).toBe(false);
@@ -83,7 +83,7 @@ describe("contract 2.5: images of the simulator are real", () => {
     }
   });
 
-  test("a side that cannot be drawn is told by name", async () => {
+  test("an error names the side that cannot be drawn", async () => {
     await expect(drawImage({ ...options, width: 63 })).rejects.toThrow(
       "width must be a whole number from 64 to 16384, not 63",
     );

@@ -40,7 +40,7 @@ async function output(command: string[]): Promise<Uint8Array> {
   return bytes;
 }
 
-/** One frame of a video, decoded by somebody else. */
+/** One frame of a video, decoded by another program. */
 async function frameOf(video: Uint8Array, index: number): Promise<Canvas> {
   const png = await withFile(video, (path) => {
     const select = ["-vf", `select=eq(n\\,${index})`, "-frames:v", "1", "-pix_fmt", "rgb24"];
@@ -122,7 +122,7 @@ describe.skipIf(!canDecode)("contract 2.1: videos of the simulator, decoded by f
   });
 });
 
-describe("videos are made beside the event loop", () => {
+describe("videos are made off the event loop", () => {
   test("the same options give the same bytes, in another process too", async () => {
     const code = `const { makeVideo } = await import(${JSON.stringify(new URL("./make-video.ts", import.meta.url).href)});
       process.stdout.write(await makeVideo(${JSON.stringify(options)}));`;
@@ -144,14 +144,14 @@ describe("videos are made beside the event loop", () => {
     expect(longest).toBeLessThan(took / 2);
   });
 
-  test("a video is kept: asked for again it is there, and nobody can spoil it", async () => {
+  test("a video is cached, and its bytes cannot be changed through a result", async () => {
     const [one, other] = await Promise.all([makeVideo({ ...options, seed: 5 }), makeVideo({ ...options, seed: 5 })]);
     const copy = other.slice();
     one.fill(0);
     expect(Buffer.from(await makeVideo({ ...options, seed: 5 })).equals(copy)).toBe(true);
   });
 
-  test("what cannot be made is told, and the next video is made all the same", async () => {
+  test("an invalid request is an error, and the next video is made", async () => {
     await expect(makeVideo({ ...options, width: 321 })).rejects.toThrow("width must be even in a video, not 321");
     await expect(makeVideo({ ...options, seconds: 0 })).rejects.toThrow("from 1 to 1800 frames, not 0");
     await expect(makeVideo({ ...options, fps: 0 })).rejects.toThrow("fps must be from 1 to 60, not 0");

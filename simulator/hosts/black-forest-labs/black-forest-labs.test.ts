@@ -113,7 +113,7 @@ describe("providers 2.6: FLUX", () => {
     expect(await ended("standard", { prompt: `sim:${outcome}` })).toMatchObject({ status: word, result: null });
   });
 
-  test("a blocked prompt is told at the first poll; of two images one fails; a link is dead", async () => {
+  test("the first poll reports a blocked prompt; one of two images fails; a link expires", async () => {
     expect(await poll((await submit("standard", { prompt: "sim:blocked" })).body)).toMatchObject({
       status: "Request Moderated",
     });

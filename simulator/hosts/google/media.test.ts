@@ -75,7 +75,7 @@ describe("contract 2.4: images of Imagen", () => {
     ["a count out of range", { sampleCount: 5 }, "sample_count"],
     ["a count that is no number", { sampleCount: "2" }, "sample_count"],
     ["an unknown ratio", { aspectRatio: "21:9" }, "aspect_ratio"],
-    ["a seed beside a watermark", { seed: 7 }, "addWatermark"],
+    ["a seed with a watermark", { seed: 7 }, "addWatermark"],
     ["an unknown type", { outputOptions: { mimeType: "image/gif" } }, "mime_type"],
     ["an unknown level of safety", { safetySetting: "none" }, "safety_setting"],
     ["a bucket that is none", { storageUri: "https://example.org" }, "storage_uri"],
@@ -120,13 +120,13 @@ describe("contract 2.4: images of Imagen", () => {
     expect(errorOf(await edit([raw], { sampleImageSize: "2K" })).message).toContain("sampleImageSize");
   });
 
-  test("held-back images are missing, and why is told when it is asked for", async () => {
+  test("held-back images are missing, with a reason when the request asks for it", async () => {
     const some = await imagen("sim:one-fails", { sampleCount: 3, includeRaiReason: true });
     expect(predictionsOf(some).map((one) => one.raiFilteredReason === undefined)).toEqual([true, true, false]);
     expect(predictionsOf(await imagen("sim:one-fails", { sampleCount: 3 }))).toHaveLength(2);
     expect((await imagen("sim:moderated", { sampleCount: 2 })).body).toEqual({});
-    const told = await imagen("sim:moderated", { sampleCount: 2, includeRaiReason: true });
-    expect(told.body.predictions).toEqual([{ raiFilteredReason: expect.stringContaining("filtered") }]);
+    const reported = await imagen("sim:moderated", { sampleCount: 2, includeRaiReason: true });
+    expect(reported.body.predictions).toEqual([{ raiFilteredReason: expect.stringContaining("filtered") }]);
   });
 
   test.each([
@@ -222,7 +222,7 @@ describe("contract 2.6: images of Gemini's own models", () => {
     ["several candidates", { candidateCount: 2 }, "candidates"],
     ["an unknown ratio", { imageConfig: { aspectRatio: "1:9" } }, "aspect_ratio"],
     ["what only Vertex has", { imageConfig: { outputMimeType: "image/jpeg" } }, "outputMimeType"],
-    ["a level beside a budget", { thinkingConfig: { thinkingLevel: "LOW", thinkingBudget: 5 } }, "together"],
+    ["a level with a budget", { thinkingConfig: { thinkingLevel: "LOW", thinkingBudget: 5 } }, "together"],
   ])("refuses %s", async (_, config, named) => {
     const reply = await draws("a fox", config);
     expect(reply.status).toBe(400);

@@ -2,9 +2,10 @@ import type { Exchange } from "../../exchange.ts";
 import type { Json } from "../../json.ts";
 import { Fields } from "../../media/fields.ts";
 import { isJson } from "../../media/is-json.ts";
+import { names } from "../../names.ts";
 import { GOOGLE_REFUSALS } from "./refusals.ts";
 import { type GoogleHost, invalid } from "./text/errors.ts";
-import { names, withCamelNames } from "./text/proto-json.ts";
+import { withCamelNames } from "./text/proto-json.ts";
 
 const ENVELOPE = {
   gemini: names("instances parameters webhookConfig"),

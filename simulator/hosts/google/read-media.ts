@@ -1,9 +1,9 @@
 import { decodeBase64 } from "../../inspect-media.ts";
 import type { Fields } from "../../media/fields.ts";
 import { type GivenImage, imageOfBytes } from "../../media/given-image.ts";
+import { names } from "../../names.ts";
 import { unsupported } from "./refusals.ts";
 import { type GoogleHost, invalid } from "./text/errors.ts";
-import { names } from "./text/proto-json.ts";
 
 const KNOWN = names("bytesBase64Encoded gcsUri mimeType");
 const TYPES = ["image/png", "image/jpeg", "image/webp"] as const;

@@ -87,7 +87,7 @@ describe("providers 2.7: Kling's images", () => {
   const REFUSED: readonly [string, JsonObject][] = [
     ["a data prefix", { image: `data:image/png;base64,${IMAGE}` }],
     ["bytes that are no image", { image: "aGVsbG8=" }],
-    ["a negative prompt beside an image", { image: IMAGE, negative_prompt: "dogs" }],
+    ["a negative prompt with an image", { image: IMAGE, negative_prompt: "dogs" }],
     ["ten images", { n: 10 }],
     ["4k", { resolution: "4k" }],
     ["an unknown ratio", { aspect_ratio: "5:4" }],
@@ -141,7 +141,7 @@ describe("providers 3.4: Kling's videos", () => {
     ["true for sound", TEXT_VIDEO, { sound: true }],
     ["a resolution", TEXT_VIDEO, { resolution: "720p" }],
     ["an unknown mode", TEXT_VIDEO, { mode: "max" }],
-    ["a ratio beside an image", IMAGE_VIDEO, { image: IMAGE, aspect_ratio: "16:9" }],
+    ["a ratio with an image", IMAGE_VIDEO, { image: IMAGE, aspect_ratio: "16:9" }],
     ["a data prefix", IMAGE_VIDEO, { image: `data:image/png;base64,${IMAGE}` }],
     ["no image", IMAGE_VIDEO, {}],
   ];

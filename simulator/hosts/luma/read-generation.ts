@@ -3,8 +3,8 @@ import { isObject, type Json, type JsonObject } from "../../json.ts";
 import { Fields } from "../../media/fields.ts";
 import { isPublicUrl } from "../../media/given-image.ts";
 import { parseSize, sizeOfArea, sizeOfShortSide } from "../../media/image-size.ts";
+import { names } from "../../names.ts";
 import type { ImageSize } from "../../sniff-image.ts";
-import { names } from "../google/text/proto-json.ts";
 import { LUMA_REFUSALS } from "./refusals.ts";
 
 const VIDEO_MODELS = /^(?:standard|ray-1-6|ray-2|ray-flash-2|ray-3(?:[.-][\w-]+)?|ray-flash-3)$/;

@@ -5,7 +5,7 @@ import { framesOf, type GivenImage, givenImage, isPublicUrl } from "../../media/
 import { parseDrawable } from "../../media/image-size.ts";
 import { seedOf } from "../../media/seed-of.ts";
 import type { VideoOptions } from "../../media-maker/video-options.ts";
-import { names } from "../google/text/proto-json.ts";
+import { names } from "../../names.ts";
 import { RUNWAY_REFUSALS } from "./refusals.ts";
 
 export type Endpoint = "image_to_video" | "text_to_video" | "video_to_video" | "text_to_image";

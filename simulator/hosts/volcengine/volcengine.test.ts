@@ -217,7 +217,7 @@ describe("providers 3.3: Seedance", () => {
     ["a last frame alone", { content: [frame("last_frame")] }],
     ["two first frames", { content: [frame("first_frame"), frame("first_frame")] }],
     [
-      "audio beside a first frame",
+      "audio with a first frame",
       {
         content: [
           frame("first_frame"),
@@ -256,7 +256,7 @@ describe("providers 3.3: Seedance", () => {
     expect((await show(late)).body).toMatchObject({ status: "expired" });
   });
 
-  test("outcomes inside a task are told with HTTP 200; of two videos, one fails", async () => {
+  test("outcomes of a task come with HTTP 200; one of two videos fails", async () => {
     const byOutcome = (outcome: string) => ended({ content: [said(`sim:${outcome}`)] });
     expect(await byOutcome("moderated")).toMatchObject({
       status: "failed",

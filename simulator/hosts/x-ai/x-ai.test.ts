@@ -104,7 +104,7 @@ describe("contract 2.4: images", () => {
     expect(await harness.answerTo("/hosts/x-ai/v1/chat/completions", { body })).toBeUndefined();
   });
 
-  test("outcomes: moderation stands beside the images, and a failure inside a 200", async () => {
+  test("outcomes: moderation is reported with the images, a failure inside a 200", async () => {
     const outcome = (name: string, more: JsonObject = {}) => generate({ prompt: `sim:${name}`, ...more });
     const held = (body: JsonObject) => dataOf(body).map((one) => one.respect_moderation === false);
     expect((await outcome("blocked")).status).toBe(400);

@@ -29,9 +29,9 @@ export function tellTask(context: MediaContext, key: string, id: string): Respon
   const job = context.jobs.find<Task>(HOST, id, key);
   if (job === undefined) throw openaiError(404, `The task ${id} does not exist.`);
   const { model, requestId, result, heldBack } = job.request;
-  const told = { id, model, request_id: requestId };
-  if (context.jobs.phase(job) !== "ended") return Response.json({ ...told, task_status: "PROCESSING" });
-  if (job.outcome === "moderated") return Response.json({ ...told, task_status: "FAIL", ...heldBack });
-  if (job.outcome === "fails") return Response.json({ ...told, task_status: "FAIL" });
-  return Response.json({ ...told, task_status: "SUCCESS", ...result() });
+  const shared = { id, model, request_id: requestId };
+  if (context.jobs.phase(job) !== "ended") return Response.json({ ...shared, task_status: "PROCESSING" });
+  if (job.outcome === "moderated") return Response.json({ ...shared, task_status: "FAIL", ...heldBack });
+  if (job.outcome === "fails") return Response.json({ ...shared, task_status: "FAIL" });
+  return Response.json({ ...shared, task_status: "SUCCESS", ...result() });
 }

@@ -19,8 +19,8 @@ function chunk(frame: Frame, ordinal: number, render: (json: string, ordinal: nu
   // Pings stop at the host.
   if (event.type === "ping") return [];
   const metrics = { inputTokenCount: 1, outputTokenCount: 1, invocationLatency: 10, firstByteLatency: 5 };
-  const told = event.type === "message_stop" ? { ...event, "amazon-bedrock-invocationMetrics": metrics } : event;
-  return [{ ...frame, text: render(JSON.stringify(told), ordinal) }];
+  const sent = event.type === "message_stop" ? { ...event, "amazon-bedrock-invocationMetrics": metrics } : event;
+  return [{ ...frame, text: render(JSON.stringify(sent), ordinal) }];
 }
 
 function inFrames(rendered: Rendered, render: (json: string, ordinal: number) => string): Rendered {

@@ -104,10 +104,10 @@ function usageOf({ usage }: Plan, isClaude: boolean): JsonObject {
 /** What the caller wanted to see of the model's own answer, as far as it is there. */
 function additional(plan: Plan, wanted: readonly string[], mode: "whole" | "stream"): JsonObject {
   if (plan.stopSequence === undefined) return {};
-  const told = { stop_sequence: plan.stopSequence };
-  if (mode === "whole" && wanted.includes("/stop_sequence")) return { additionalModelResponseFields: told };
+  const fields = { stop_sequence: plan.stopSequence };
+  if (mode === "whole" && wanted.includes("/stop_sequence")) return { additionalModelResponseFields: fields };
   if (mode === "stream" && wanted.includes("/delta/stop_sequence"))
-    return { additionalModelResponseFields: { delta: told } };
+    return { additionalModelResponseFields: { delta: fields } };
   return {};
 }
 

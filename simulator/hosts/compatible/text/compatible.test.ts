@@ -193,7 +193,7 @@ describe("providers 1.7: rules of single hosts", () => {
     );
   });
 
-  test("what is known from hearsay is refused by a strict simulator alone", async () => {
+  test("only a strict simulator refuses by rules that are not verified", async () => {
     expect(await statusOf("mistral", { messages: TURN })).toBe(200);
     expect(await statusOf("mistral", { messages: TURN }, strict)).toBe(400);
   });

@@ -166,8 +166,8 @@ class ChunkWriter {
           ? { role: "assistant", ...delta }
           : delta;
     const rest: JsonObject = deltas === "sparse" ? {} : { logprobs: null, finish_reason: null };
-    const told = this.#answer.options.includeUsage && (deltas === "null keys" || !usageUnasked);
-    const usage: JsonObject = told ? { usage: null } : {};
+    const showsUsage = this.#answer.options.includeUsage && (deltas === "null keys" || !usageUnasked);
+    const usage: JsonObject = showsUsage ? { usage: null } : {};
     this.chunk({ choices: [{ index: 0, delta: full, ...rest }], ...usage }, tokens);
   }
 

@@ -4,12 +4,12 @@ import { isObject, type Json } from "../../../json.ts";
 import { Fields } from "../../../media/fields.ts";
 import { imageOfBytes } from "../../../media/given-image.ts";
 import { seedOf } from "../../../media/seed-of.ts";
+import { names } from "../../../names.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { countTokens } from "../../../text/tokens.ts";
 import { jsonBody } from "../read-envelope.ts";
 import { GOOGLE_REFUSALS, unsupported } from "../refusals.ts";
 import { type GoogleHost, invalid } from "../text/errors.ts";
-import { names } from "../text/proto-json.ts";
 import { readContents } from "../text/read-contents.ts";
 import { REQUEST_FIELDS } from "../text/read-request.ts";
 

@@ -4,12 +4,12 @@ import { Fields } from "../../../media/fields.ts";
 import type { GivenImage } from "../../../media/given-image.ts";
 import { isDrawable } from "../../../media/image-size.ts";
 import { seedOf } from "../../../media/seed-of.ts";
+import { names } from "../../../names.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { looseChoice, readEnvelope, readStorage } from "../read-envelope.ts";
 import { readImage } from "../read-media.ts";
 import { GOOGLE_REFUSALS, unsupported } from "../refusals.ts";
 import { type GoogleHost, invalid } from "../text/errors.ts";
-import { names } from "../text/proto-json.ts";
 
 const INSTANCE = names("prompt referenceImages");
 const PARAMETERS = names(
@@ -93,7 +93,7 @@ function readReferences(instance: Fields, host: GoogleHost): Reference[] {
   if (masks.length > 1) throw invalid("Only one reference image of type REFERENCE_TYPE_MASK is allowed.");
   const [mask] = masks;
   if (mask === undefined) return references;
-  if (raw === undefined) throw invalid("A mask needs a reference image of type REFERENCE_TYPE_RAW beside it.");
+  if (raw === undefined) throw invalid("A mask needs a reference image of type REFERENCE_TYPE_RAW with it.");
   const size = mask.image?.size;
   if (
     size !== undefined &&

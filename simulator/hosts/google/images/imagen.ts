@@ -19,13 +19,13 @@ function safety(categories: readonly string[]): JsonObject {
 async function prediction(request: ImagenRequest, index: number, model: string): Promise<JsonObject> {
   const mimeType = `image/${request.format}`;
   const { storageUri } = request;
-  const told = {
+  const shared = {
     ...(request.rewritesPrompt ? { prompt: `A detailed image: ${request.prompt}` } : {}),
     ...(request.tellsSafety ? safety(IMAGE_CATEGORIES) : {}),
   };
   if (storageUri !== undefined) {
     const ending = request.format === "jpeg" ? "jpg" : "png";
-    return { mimeType, gcsUri: `${storageUri}/${crypto.randomUUID()}/sample_${index}.${ending}`, ...told };
+    return { mimeType, gcsUri: `${storageUri}/${crypto.randomUUID()}/sample_${index}.${ending}`, ...shared };
   }
   const bytesBase64Encoded = await encodeImage({
     prompt: request.prompt,
@@ -37,7 +37,7 @@ async function prediction(request: ImagenRequest, index: number, model: string):
     inputs: request.inputs,
     note: model,
   });
-  return { bytesBase64Encoded, mimeType, ...told };
+  return { bytesBase64Encoded, mimeType, ...shared };
 }
 
 /** Held-back images are missing from the list. One item gives the reason, only when the request asks for it. */

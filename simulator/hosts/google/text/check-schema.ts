@@ -1,6 +1,7 @@
 import { isObject, type Json } from "../../../json.ts";
+import { names } from "../../../names.ts";
 import { type GoogleHost, invalidValue, unknownName } from "./errors.ts";
-import { names, refuseUnknown } from "./proto-json.ts";
+import { refuseUnknown } from "./proto-json.ts";
 
 const KNOWN = {
   gemini: names(

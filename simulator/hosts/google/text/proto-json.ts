@@ -26,10 +26,6 @@ export function withCamelNames(value: Json): Json {
   return renamed;
 }
 
-export function names(list: string): ReadonlySet<string> {
-  return new Set(list.split(/\s+/));
-}
-
 /** Google refuses every field that its proto file does not have. */
 export function refuseUnknown(object: JsonObject, known: ReadonlySet<string>, path: string): void {
   for (const name of Object.keys(object)) if (!known.has(name)) throw unknownName(name, path);

@@ -1,9 +1,10 @@
 import { decodeBase64, inspectMedia, type Media, MediaProblem, remoteMedia } from "../../../inspect-media.ts";
 import { canonicalJson, isObject, type Json, type JsonObject } from "../../../json.ts";
+import { names } from "../../../names.ts";
 import type { PromptPart, Turn } from "../../../text/prompt.ts";
 import { isSigned } from "../../../text/signature.ts";
 import { invalid, invalidValue } from "./errors.ts";
-import { names, refuseUnknown } from "./proto-json.ts";
+import { refuseUnknown } from "./proto-json.ts";
 
 export const CALL_PURPOSE = "google function call";
 export const TEXT_PURPOSE = "google text";

@@ -1,9 +1,10 @@
 import { isObject, type Json, type JsonObject } from "../../../json.ts";
+import { names } from "../../../names.ts";
 import type { SimulatedModel } from "../../../text/adapter.ts";
 import { mergeTurns, type OutputFormat, type Prompt, type Thinking, type Tool } from "../../../text/prompt.ts";
 import { checkSchema } from "./check-schema.ts";
 import { type GoogleHost, invalid, invalidValue, unknownName } from "./errors.ts";
-import { names, refuseUnknown } from "./proto-json.ts";
+import { refuseUnknown } from "./proto-json.ts";
 import { readContents, requireSignatures } from "./read-contents.ts";
 
 const SHARED = "model contents systemInstruction tools toolConfig safetySettings generationConfig cachedContent";

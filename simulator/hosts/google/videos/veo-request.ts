@@ -3,11 +3,11 @@ import { Fields } from "../../../media/fields.ts";
 import { framesOf } from "../../../media/given-image.ts";
 import { seedOf } from "../../../media/seed-of.ts";
 import type { VideoOptions } from "../../../media-maker/video-options.ts";
+import { names } from "../../../names.ts";
 import { looseChoice, readEnvelope, readStorage } from "../read-envelope.ts";
 import { readImage, readVideo } from "../read-media.ts";
 import { GOOGLE_REFUSALS, unsupported } from "../refusals.ts";
 import { type GoogleHost, invalid } from "../text/errors.ts";
-import { names } from "../text/proto-json.ts";
 
 const INSTANCE = names("prompt image lastFrame video referenceImages mask");
 const PARAMETERS = names(

@@ -6,10 +6,10 @@ import type { MediaJob } from "../../../media/jobs.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
 import { isHeldBack, playImmediateOutcome } from "../../../media/play-outcome.ts";
 import { makeVideo } from "../../../media-maker/make-video.ts";
+import { names } from "../../../names.ts";
 import { jsonBody } from "../read-envelope.ts";
 import { GOOGLE_REFUSALS, immediateErrors, noSuchModel } from "../refusals.ts";
 import { type GoogleHost, googleError, invalid } from "../text/errors.ts";
-import { names } from "../text/proto-json.ts";
 import { readVeo, type VeoRequest } from "./veo-request.ts";
 
 const MODELS = /^(?:standard|veo-(?:2\.0|3\.0|3\.1)(?:-fast|-lite)?-generate-(?:\d{3}|preview|exp))$/;

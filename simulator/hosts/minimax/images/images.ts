@@ -8,8 +8,8 @@ import { isHeldBack, playImmediateOutcome, waitFor } from "../../../media/play-o
 import { encodeImage, publishImage } from "../../../media/publish.ts";
 import { seedOf } from "../../../media/seed-of.ts";
 import type { ImageOptions } from "../../../media-maker/draw-image.ts";
+import { names } from "../../../names.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
-import { names } from "../../google/text/proto-json.ts";
 import { badParameters, CODES, firstWord, immediateErrors, refusalsIn, SUCCESS } from "../refusals.ts";
 
 const MODELS = ["image-01", "image-01-live", "standard"] as const;

@@ -10,7 +10,7 @@ import { publishVideo } from "../../../media/publish.ts";
 import { seedOf } from "../../../media/seed-of.ts";
 import { makeVideo } from "../../../media-maker/make-video.ts";
 import type { VideoOptions } from "../../../media-maker/video-options.ts";
-import { names } from "../../google/text/proto-json.ts";
+import { names } from "../../../names.ts";
 import { badParameters, baseResponse, CODES, firstWord, immediateErrors, refusalsIn, SUCCESS } from "../refusals.ts";
 
 const HOST = "minimax videos";

@@ -2,7 +2,7 @@ import type { Json } from "../../../json.ts";
 import { isObject } from "../../../json.ts";
 import { Fields } from "../../../media/fields.ts";
 import { type GivenImage, givenImage } from "../../../media/given-image.ts";
-import { names } from "../../google/text/proto-json.ts";
+import { names } from "../../../names.ts";
 import { badParameters, refusalsIn, secondWord } from "../refusals.ts";
 
 const REFUSALS = refusalsIn(secondWord);

@@ -10,7 +10,7 @@ import { playImmediateOutcome } from "../../../media/play-outcome.ts";
 import { publishVideo } from "../../../media/publish.ts";
 import { seedOf } from "../../../media/seed-of.ts";
 import type { VideoOptions } from "../../../media-maker/video-options.ts";
-import { names } from "../../google/text/proto-json.ts";
+import { names } from "../../../names.ts";
 import { badParameters, CODES, immediateErrors, refusalsIn, secondWord } from "../refusals.ts";
 import { readContent } from "./v2-content.ts";
 

@@ -24,7 +24,7 @@ async function* frames(
   context: MediaContext,
 ): AsyncGenerator<string> {
   const prefix = request.action === "edit" ? "image_edit" : "image_generation";
-  const told = async (image: ImageOptions): Promise<JsonObject> => ({
+  const imageJson = async (image: ImageOptions): Promise<JsonObject> => ({
     b64_json: await encodeImage(image),
     created_at: Math.floor(context.nowMs() / 1_000),
     size: `${request.width}x${request.height}`,
@@ -36,11 +36,11 @@ async function* frames(
   const count = failure === undefined ? imageCount(request, outcome) : 1;
   for (let at = 0; at < count; at += 1) {
     for (let partial = 0; partial < partialsOf(request); partial += 1) {
-      const body = await told(imageOf(request, at, partial));
+      const body = await imageJson(imageOf(request, at, partial));
       yield frame(`${prefix}.partial_image`, { ...body, partial_image_index: partial });
     }
     if (failure !== undefined) return yield frame("error", JSON.parse(failure.body) as JsonObject);
-    const body = await told(imageOf(request, at));
+    const body = await imageJson(imageOf(request, at));
     yield frame(`${prefix}.completed`, { ...body, usage: imageUsage(request, 1, false) });
   }
 }

@@ -38,7 +38,7 @@ function statusOf(job: VideoJob, context: MediaContext): string {
   return errorOf(job) === null ? "completed" : "failed";
 }
 
-function told(job: VideoJob, context: MediaContext): Response {
+function videoAnswer(job: VideoJob, context: MediaContext): Response {
   const { request } = job;
   const status = statusOf(job, context);
   const done = status === "completed";
@@ -81,7 +81,7 @@ function take(request: VideoRequest, exchange: Exchange, context: MediaContext, 
   const immediate = playImmediateOutcome(outcome, immediateErrors(request.model, blocked));
   if (immediate !== undefined) return immediate;
   const id = `video_${crypto.randomUUID().replaceAll("-", "")}`;
-  return told(context.jobs.create({ id, host: HOST, key, request, outcome }), context);
+  return videoAnswer(context.jobs.create({ id, host: HOST, key, request, outcome }), context);
 }
 
 export async function createVideo(exchange: Exchange, context: MediaContext, key: string): Promise<Response> {
@@ -97,7 +97,7 @@ export function remixVideo(exchange: Exchange, context: MediaContext, key: strin
 }
 
 export function tellVideo(context: MediaContext, key: string, id: string): Response {
-  return told(known(context.jobs.find<VideoRequest>(HOST, id, key), id), context);
+  return videoAnswer(known(context.jobs.find<VideoRequest>(HOST, id, key), id), context);
 }
 
 export function deleteVideo(context: MediaContext, key: string, id: string): Response {
