@@ -21,9 +21,9 @@ export interface Reply {
   end(): void;
   /** The connection breaks, or was never made. */
   fail(kind: FailureKind): void;
-  /** When the gateway ended the request; undefined while it has not. */
+  /** When the gateway gave the request up; undefined where it did not. */
   readonly closedAtMs: number | undefined;
-  /** Resolves when the gateway ends the request before the answer is whole. */
+  /** Resolves when the gateway gives the request up. */
   readonly closed: Promise<void>;
 }
 
@@ -166,8 +166,7 @@ class MemoryExchange implements Exchange, HttpAnswer, Reply {
   }
 
   close(): void {
-    if (this.#end !== undefined) return;
-    this.closedAtMs = this.#clock.nowMs();
+    this.closedAtMs ??= this.#clock.nowMs();
     this.fail("broken");
     this.#closed.resolve();
   }

@@ -14,27 +14,18 @@ import { Watchdog } from "../src/relay/watchdog.ts";
 import type { TextTarget } from "../src/routing/target.ts";
 import { Targets } from "../src/routing/targets.ts";
 import { BufferPool } from "../src/wire/byte-buffer.ts";
-import type { AnswerHeaders, Exchange, HttpAnswer } from "../src/wire/http/exchange.ts";
-import { pullWhile } from "../src/wire/http/exchange.ts";
-import { HttpFailure } from "../src/wire/http/failure.ts";
-import type { Post } from "../src/wire/post.ts";
+import { MemoryNetwork, type Script as NetworkScript } from "./memory-network.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
 /** How a scripted host answers one request: with an answer, with a failure, or never. */
-export type Script = Partial<Pick<HttpAnswer, "status">> & {
+export interface Script {
+  status?: number;
   headers?: Record<string, string>;
   /** What it sends, piece by piece; after a number it waits for so many milliseconds. Without an end it hangs. */
   body?: readonly (string | number)[];
   hangs?: true;
   /** Its connection breaks when all of it was sent. */
   breaks?: true;
-  failure?: Error;
-};
-
-export interface SentRequest {
-  url: string;
-  body: string;
-  closed: boolean;
 }
 
 const KEY = "key-of-the-gateway";
@@ -42,13 +33,8 @@ const KEY = "key-of-the-gateway";
 /** A gateway without sockets: hosts answer what the test scripts, one script for each request, and time is the test's. */
 export function scriptedGateway(scripts: readonly Script[] = []) {
   const clock = new VirtualClock();
-  const queue = [...scripts];
-  const sent: SentRequest[] = [];
-  const post: Post = (url, _headers, body) => {
-    const request = { url, body: String(body), closed: false };
-    sent.push(request);
-    return new ScriptedExchange(queue.shift() ?? { hangs: true }, clock, request);
-  };
+  const network = new MemoryNetwork(clock);
+  network.play(...[...scripts, { hangs: true as const }].map((script) => played(script, clock)));
   const sources = { clock, random: { id: () => "id", bytes: (length: number) => new Uint8Array(length) } };
   const settings = { kind: "openai-compatible", apiKey: new Secret(KEY) };
   const providers = new Map(
@@ -83,7 +69,7 @@ export function scriptedGateway(scripts: readonly Script[] = []) {
     memory: new MemoryBudget(1024 * 1024),
     buffers: new BufferPool(),
     log: createLog({ clock, level: "silent" }),
-    post,
+    post: network.post,
     fetchMedia: () => Promise.reject(new Error("nothing is fetched here")),
     publicUrl: () => "http://gateway.test",
     timings: DEFAULT_TIMINGS,
@@ -94,44 +80,22 @@ export function scriptedGateway(scripts: readonly Script[] = []) {
   };
   const { model, offers } = catalogue.resolve("acme/model");
   const targets: readonly TextTarget[] = gateway.snapshot.targets.text(model, offers);
-  return { gateway, clock, sent, receipts, targets };
+  return { gateway, clock, network, receipts, targets };
 }
 
-class ScriptedExchange implements Exchange {
-  readonly #script: Script;
-  readonly #clock: VirtualClock;
-  readonly #request: SentRequest;
-  readonly #cut = Promise.withResolvers<never>();
-
-  constructor(script: Script, clock: VirtualClock, request: SentRequest) {
-    this.#script = script;
-    this.#clock = clock;
-    this.#request = request;
-    this.#cut.promise.catch(() => {});
-  }
-
-  async answer(): Promise<HttpAnswer> {
-    const { status = 200, headers = {}, body = [], hangs, breaks, failure } = this.#script;
-    if (failure) throw failure;
-    if (hangs && body.length === 0) return this.#cut.promise;
-    const pieces = body.values();
-    const read = async (): Promise<Uint8Array | undefined> => {
-      for (const piece of pieces) {
-        if (typeof piece === "string") return Buffer.from(piece);
-        await Promise.race([this.#clock.sleep(piece), this.#cut.promise]);
-      }
-      if (breaks) throw new HttpFailure("broken", "the host closed the connection");
-      return hangs ? this.#cut.promise : undefined;
-    };
-    const named: AnswerHeaders = { get: (name) => headers[name] };
-    return { status, headers: named, read, readWhile: (take) => pullWhile(read, take) };
-  }
-
-  close(): void {
-    this.#request.closed = true;
-    this.#cut.reject(new Error("the exchange was closed"));
-  }
-}
+/** The script as the network plays it. */
+const played =
+  ({ status, headers, body = [], hangs, breaks }: Script, clock: VirtualClock): NetworkScript =>
+  async (reply) => {
+    if (hangs && body.length === 0) return;
+    reply.head(status, headers);
+    for (const step of body) {
+      if (typeof step === "number") await clock.sleep(step);
+      else await reply.write(step);
+    }
+    if (breaks) reply.fail("broken");
+    else if (!hangs) reply.end();
+  };
 
 /** A call that was admitted, with what is left of its client in the test's hands. */
 export function sampleCall(gateway: Gateway, body: JsonObject = {}, adapted: readonly FieldNote[] = []) {

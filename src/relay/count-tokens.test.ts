@@ -13,15 +13,15 @@ async function counted(countsTokens: boolean) {
 }
 
 test("H11: an offer that can count is asked, and its count is free", async () => {
-  const { sent, text, receipts } = await counted(true);
-  expect(sent).toHaveLength(1);
+  const { network, text, receipts } = await counted(true);
+  expect(network.requests).toHaveLength(1);
   expect(text).toContain("77");
   expect(receipts).toMatchObject([{ outcome: "ok", provider: "one", fields: [], usage: {}, costNanoUsd: 0 }]);
 });
 
 test("H11: where none can the gateway estimates, and says so", async () => {
-  const { sent, response, receipts } = await counted(false);
-  expect(sent).toEqual([]);
+  const { network, response, receipts } = await counted(false);
+  expect(network.requests).toEqual([]);
   expect(response.headers.get("x-trivium-approximated")).toBe("(count)");
   expect(receipts).toMatchObject([
     {

@@ -35,13 +35,13 @@ const saidIn = (text: string) =>
 
 describe("a streamed answer", () => {
   test("is passed on as it comes, and its end waits for the receipt", async () => {
-    const { text, receipts, sent } = await streamed({ headers: SSE, body: [HELLO, 50, WORLD, 50, STOP, DONE] });
+    const { text, receipts, network } = await streamed({ headers: SSE, body: [HELLO, 50, WORLD, 50, STOP, DONE] });
     const all = await text();
     expect(saidIn(all)).toBe("Hello world");
     expect(all).toEndWith(DONE);
     expect(all).not.toContain('"upstream"');
     expect(receipts).toMatchObject([{ outcome: "ok", stop: { unified: "stop" }, usageSource: "estimated" }]);
-    expect(sent[0]?.closed).toBe(false);
+    expect(network.replies[0]?.closedAtMs).toBeUndefined();
   });
 
   test("one that has come whole is settled before its headers leave", async () => {
@@ -96,14 +96,14 @@ describe("after the commit, a failure is told in the stream", () => {
       { headers: SSE, body: [`${HELLO}data: {"error":{"message":"broken"}}\n\n`] },
     ],
   ])("%s", async (_, script) => {
-    const { text, receipts, sent } = await streamed(script);
+    const { text, receipts, network } = await streamed(script);
     const all = await text();
     expect(saidIn(all)).toBe("Hello");
     expect(all).toContain('"error"');
     expect(all).not.toContain("[DONE]");
     expect(receipts).toMatchObject([{ outcome: "upstream_failed", usageSource: "partial" }]);
-    expect(sent).toHaveLength(1);
-    expect(sent[0]?.closed).toBe(true);
+    expect(network.requests).toHaveLength(1);
+    expect(network.replies[0]?.closedAtMs).toBeNumber();
   });
 });
 
