@@ -79,7 +79,7 @@ export async function outcomesOf({ dialect, name, text }: SampleRequest): Promis
 }
 
 /** More values than this would show nothing new. */
-const MOST_VARIANTS = 3;
+const MAX_VARIANTS = 3;
 
 type Encodings = Record<UpstreamDialectName, EncodedRequest>;
 
@@ -102,7 +102,7 @@ async function variants(
   for (const value of [undefined, ...otherValues(member)]) {
     const other = await accepted(dialect, changed(body, member.keys, value));
     if (other !== undefined) made.push(other);
-    if (made.length >= MOST_VARIANTS || isClear()) break;
+    if (made.length >= MAX_VARIANTS || isClear()) break;
   }
   return made;
 }

@@ -7,7 +7,7 @@ const CHUNKS_PER_SECOND = 20;
 /** After opening, so that connections and first answers are not measured. */
 const SETTLE_MS = 500;
 /** Below this share of the chunks that were due, the machine could not keep the pace, and the figure means nothing. */
-const LEAST_SHARE = 0.9;
+const MIN_SHARE = 0.9;
 
 export const cadence: Scenario = {
   id: "cadence",
@@ -36,7 +36,7 @@ async function measureStreams({ load, upstream }: Bench, child: Child, windowMs:
     await Bun.sleep(windowMs);
     const chunks = (await load.held()) - before;
     const due = (STREAMS * CHUNKS_PER_SECOND * (performance.now() - startMs)) / 1000;
-    if (chunks < due * LEAST_SHARE) throw new Error(`only ${chunks} of ${Math.round(due)} chunks came in time`);
+    if (chunks < due * MIN_SHARE) throw new Error(`only ${chunks} of ${Math.round(due)} chunks came in time`);
     return chunks;
   });
   const sent = await upstream.finish();

@@ -13,7 +13,7 @@ const STREAMED_SHARE = 0.1;
 const STREAM_CHUNKS = 20;
 const SAMPLE_EVERY_MS = 250;
 /** A leak of a hundred bytes a call; settled sizes were seen to differ by less. */
-const MOST_GROWTH_PER_10_000 = 1;
+const MAX_GROWTH_PER_10_000 = 1;
 
 /**
  * Bun gives memory back only some seconds after the last call, the later the more had been in use, so the size that
@@ -51,7 +51,7 @@ export const growth: Scenario = {
       return (end.megabytes - middle.megabytes) / ((end.requests - middle.requests) / 10_000);
     });
     growing.ratios = {};
-    if (!bench.quick) growing.target = atMost(MOST_GROWTH_PER_10_000, "MB", growing.values.gateway ?? Number.NaN);
+    if (!bench.quick) growing.target = atMost(MAX_GROWTH_PER_10_000, "MB", growing.values.gateway ?? Number.NaN);
     return [...sizes, growing];
   },
 };

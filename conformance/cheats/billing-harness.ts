@@ -24,7 +24,7 @@ export interface HarnessOptions extends TestGatewayOptions {
   models?: readonly object[];
 }
 
-const MOST_PURSES = 400;
+const MAX_PURSES = 400;
 const QUIET_MS = 15_000;
 
 /** A gateway before a host that keeps books; each cheat is told apart by its purse, in the books and in the ledger. */
@@ -43,7 +43,7 @@ export class BillingHarness {
     const host = await BillingHost.start();
     const { limits, models = [], config, timings, ...rest } = options;
     const scripted = scriptedModels(host.upstream.url, { first_byte: 30_000, idle: 30_000 });
-    const purses = Array.from({ length: MOST_PURSES }, (_, index) => ({
+    const purses = Array.from({ length: MAX_PURSES }, (_, index) => ({
       name: `purse-${index}`,
       key: keyOf(`Purse${index}`),
       models: ["test/*"],
@@ -66,7 +66,7 @@ export class BillingHarness {
   /** A new purse, and what the host plays to it. */
   purse(performance: Performance): Purse {
     const index = this.#purses++;
-    if (index >= MOST_PURSES) throw new Error("there are no more purses");
+    if (index >= MAX_PURSES) throw new Error("there are no more purses");
     const name = `purse-${index}`;
     this.host.rehearse(name, performance);
     return { name, key: keyOf(`Purse${index}`) };

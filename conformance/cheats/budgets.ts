@@ -6,11 +6,11 @@ import { visit } from "./rude-client.ts";
 
 const BUDGET_USD = 0.2;
 const BUDGET_NANO = BUDGET_USD * 1e9;
-const LONGEST_TOKENS = 64_000;
+const MAX_TOKENS = 64_000;
 /** An answer of all that the model may write: 0.128 USD. */
-const LONGEST: Performance = {
+const LONGEST_ANSWER: Performance = {
   promptTokens: 10,
-  thinkingTokens: LONGEST_TOKENS - 192,
+  thinkingTokens: MAX_TOKENS - 192,
   thinkingMs: 300,
   chunks: words(192),
 };
@@ -23,7 +23,7 @@ export async function openBudgets(): Promise<CheatGroup> {
     models: [
       {
         id: "test/long",
-        max_output_tokens: LONGEST_TOKENS,
+        max_output_tokens: MAX_TOKENS,
         reasoning: true,
         pricings: {
           prompt: [{ value: 1, unit: "perMTokens", currency: "USD" }],
@@ -46,7 +46,7 @@ export async function openBudgets(): Promise<CheatGroup> {
     id: "H23",
     tries,
     run: async () => {
-      const purse = harness.purse(LONGEST);
+      const purse = harness.purse(LONGEST_ANSWER);
       const call = harness.call(purse, "chat", { body, stream: leave, model: "test/long" });
       const one = async () => {
         if (!leave) return (await fetch(...call)).status;
@@ -60,7 +60,7 @@ export async function openBudgets(): Promise<CheatGroup> {
       const over = (outcome.upstream ?? 0) / BUDGET_NANO;
       const figures = `${over.toFixed(1)} times the budget`;
       // One call may cost more than it was thought to; a second beside it may not.
-      const most = BUDGET_NANO + LONGEST_TOKENS * 2_000 + 10_000;
+      const most = BUDGET_NANO + MAX_TOKENS * 2_000 + 10_000;
       return (outcome.upstream ?? 0) > most
         ? { ...outcome, figures, broken: "the budget is overdrawn" }
         : { ...outcome, figures };
@@ -70,7 +70,7 @@ export async function openBudgets(): Promise<CheatGroup> {
     id,
     tries,
     run: async () => {
-      const purse = harness.purse(LONGEST);
+      const purse = harness.purse(LONGEST_ANSWER);
       const response = await attack(purse.key, purse.name);
       await response.text();
       const outcome = await harness.outcome(purse, String(response.status), { rows: 0 });
@@ -102,8 +102,8 @@ export async function openBudgets(): Promise<CheatGroup> {
   ];
   const cheats: Cheat[] = [
     atOnce("twenty calls at once that name no limit", 20, {}, false),
-    atOnce("twenty calls at once with a limit", 20, { max_completion_tokens: LONGEST_TOKENS }, false),
-    atOnce("twenty calls at once that are left at once", 20, { max_completion_tokens: LONGEST_TOKENS }, true),
+    atOnce("twenty calls at once with a limit", 20, { max_completion_tokens: MAX_TOKENS }, false),
+    atOnce("twenty calls at once that are left at once", 20, { max_completion_tokens: MAX_TOKENS }, true),
     atOnce("twenty calls at once that name no limit and are left at once", 20, {}, true),
     ...names.flatMap((model) => [
       refusal("S04", `a key for test/* asks for ${model} (chat)`, (key, purse) =>

@@ -9,7 +9,7 @@ export interface Visit {
 
 export type Farewell = "closes" | "resets" | "sends FIN and reads on";
 
-const LONGEST_MS = 20_000;
+const TIMEOUT_MS = 20_000;
 
 /** The bytes of a request. */
 export function requestBytes([url, init]: [string, RequestInit], extra: Record<string, string> = {}): string {
@@ -57,10 +57,10 @@ export async function visit(
   });
   socket.write(requestBytes(call));
   const since = () => performance.now() - startedMs;
-  while (!closed && !leave(text, since()) && since() < LONGEST_MS) await Promise.race([changed.promise, Bun.sleep(5)]);
+  while (!closed && !leave(text, since()) && since() < TIMEOUT_MS) await Promise.race([changed.promise, Bun.sleep(5)]);
   if (farewell === "sends FIN and reads on") {
     socket.end();
-    while (!closed && since() < LONGEST_MS) await Promise.race([changed.promise, Bun.sleep(20)]);
+    while (!closed && since() < TIMEOUT_MS) await Promise.race([changed.promise, Bun.sleep(20)]);
   } else if (farewell === "resets") socket.resetAndDestroy();
   else socket.destroy();
   return { text, ms: since() };

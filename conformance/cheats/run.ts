@@ -29,7 +29,7 @@ const GROUPS: Readonly<Record<string, OpenGroup>> = {
   folder: openFolder,
 };
 const AT_ONCE = 12;
-const LONGEST_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 
 let held = 0;
 let broken = 0;
@@ -45,8 +45,8 @@ function tell({ id, tries }: Cheat, outcome: Outcome): void {
 }
 
 async function play(cheat: Cheat): Promise<void> {
-  const late = Bun.sleep(LONGEST_MS).then(
-    (): Outcome => ({ got: "nothing", broken: `no end within ${LONGEST_MS} ms` }),
+  const late = Bun.sleep(TIMEOUT_MS).then(
+    (): Outcome => ({ got: "nothing", broken: `no end within ${TIMEOUT_MS} ms` }),
   );
   const outcome = await Promise.race([cheat.run(), late]).catch(
     (error: unknown): Outcome => ({ got: "nothing", broken: `could not be played: ${String(error)}` }),
