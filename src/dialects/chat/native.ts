@@ -1,4 +1,5 @@
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
+import { clampOutput } from "../../canon/clamp-output.ts";
 import { Notes } from "../../canon/notes.ts";
 import { tellTerms } from "../../canon/terms.ts";
 import { fitToolId } from "../../canon/tool-id.ts";
@@ -81,11 +82,10 @@ function limitOutput(
     // It may stand there as null, which the host would take for the last word.
     if (field in body) remove.push(field);
   }
-  const limit = wanted ?? legacy;
-  if (limit !== undefined && context.maxOutputTokens !== undefined && limit > context.maxOutputTokens) {
-    set[path] = String(context.maxOutputTokens);
-    notes.approximated(path, `the model's limit is ${context.maxOutputTokens}`);
-  }
+  const asked = wanted ?? legacy;
+  if (asked === undefined) return;
+  const limit = clampOutput(asked, context.maxOutputTokens, (reason) => notes.approximated(path, reason));
+  if (limit !== asked) set[path] = String(limit);
 }
 
 /** The contract's `reasoning` object and `reasoning_effort` as what the host knows; its own words stay as they came. */

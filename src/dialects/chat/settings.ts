@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../base/json.ts";
 import type { CallSettings } from "../../canon/call.ts";
+import { clampOutput } from "../../canon/clamp-output.ts";
 import type { Fields } from "../../canon/fields.ts";
 import type { RequestScope } from "./request-scope.ts";
 
@@ -89,9 +90,8 @@ export function encodeSettings(scope: RequestScope): JsonObject {
   const pathOf = (key: keyof CallSettings) => call.paths[key] ?? key;
   const settings = withoutRefused(scope);
   if (settings.maxOutputTokens !== undefined) {
-    const most = traits.maxOutputTokens ?? settings.maxOutputTokens;
-    if (settings.maxOutputTokens > most) notes.approximated(pathOf("maxOutputTokens"), `the model's limit is ${most}`);
-    body[quirks.maxTokensField] = Math.min(settings.maxOutputTokens, most);
+    const lowered = (reason: string) => notes.approximated(pathOf("maxOutputTokens"), reason);
+    body[quirks.maxTokensField] = clampOutput(settings.maxOutputTokens, traits.maxOutputTokens, lowered);
   }
   for (const [key, field] of NUMBERS) {
     const value = settings[key];

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../base/json.ts";
 import { withFallingAges, withMostMarks } from "../../canon/cache-marks.ts";
 import type { CallSettings, CanonCall } from "../../canon/call.ts";
+import { clampOutput } from "../../canon/clamp-output.ts";
 import { reportExtras } from "../../canon/extras.ts";
 import { fieldPath } from "../../canon/field-names.ts";
 import { joinTexts } from "../../canon/join-texts.ts";
@@ -201,10 +202,9 @@ function markLast(messages: Message[], call: CanonCall, context: EncodeRequestCo
 
 function encodeLimit(call: CanonCall, { traits }: EncodeRequestContext, notes: Notes): number | undefined {
   const { maxOutputTokens: wanted, paths } = call;
-  const limit = traits.maxOutputTokens;
-  if (wanted === undefined || limit === undefined || wanted <= limit) return wanted;
-  notes.approximated(paths.maxOutputTokens ?? "max_tokens", `the model's limit is ${limit}`);
-  return limit;
+  if (wanted === undefined) return undefined;
+  const lowered = (reason: string) => notes.approximated(paths.maxOutputTokens ?? "max_tokens", reason);
+  return clampOutput(wanted, traits.maxOutputTokens, lowered);
 }
 
 /** What a thinking model of the older form refuses: a prefilled answer, and calls that did not begin with a thought. */

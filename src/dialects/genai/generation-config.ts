@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../base/json.ts";
 import type { CallSettings, CanonCall, Extra, OutputFormat } from "../../canon/call.ts";
+import { clampOutput } from "../../canon/clamp-output.ts";
 import { Fields } from "../../canon/fields.ts";
 import type { MediaPart } from "../../canon/part.ts";
 import type { ReasoningWish } from "../../canon/reasoning.ts";
@@ -142,12 +143,9 @@ function encodeSampling(scope: EncodeScope): JsonObject {
 function encodeLimits(scope: EncodeScope): JsonObject {
   const { call, context, notes } = scope;
   const limits: Record<string, unknown> = {};
-  const most = context.traits.maxOutputTokens ?? Number.POSITIVE_INFINITY;
   if (call.maxOutputTokens !== undefined) {
-    limits["maxOutputTokens"] = Math.min(call.maxOutputTokens, most);
-    if (call.maxOutputTokens > most) {
-      notes.approximated(pathOfSetting(scope, "maxOutputTokens"), `the model's limit is ${most}`);
-    }
+    const lowered = (reason: string) => notes.approximated(pathOfSetting(scope, "maxOutputTokens"), reason);
+    limits["maxOutputTokens"] = clampOutput(call.maxOutputTokens, context.traits.maxOutputTokens, lowered);
   }
   const stop = (call.stop ?? []).filter((one) => one !== "");
   if (stop.length === 0) return limits;

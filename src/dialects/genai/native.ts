@@ -1,4 +1,5 @@
 import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
+import { clampOutput } from "../../canon/clamp-output.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import { type BodySource, editBody } from "../../wire/edit-body.ts";
@@ -26,17 +27,19 @@ export const PRICED_FIELDS: PricedFields = { serviceTier: {} };
 export function prepareRequest(request: ReceivedRequest, context: NativeRequestContext<GenaiQuirks>): UpstreamRequest {
   const { body } = request;
   const notes: FieldNote[] = [];
-  const limit = context.maxOutputTokens;
   const wanted = numberAt(objectAt(body, "generationConfig"), "maxOutputTokens");
   const settings = body["safetySettings"];
   const unknownMethods = context.quirks.labels ? [] : methodNotes(settings);
   notes.push(...unknownMethods);
   let source: BodySource = unknownMethods.length === 0 ? request : { text: removeMethods(request.text, settings) };
-  if (wanted !== undefined && limit !== undefined && wanted > limit) {
-    const text = changeValue(source.text, ["generationConfig", "maxOutputTokens"], () => String(limit));
-    source = { text };
-    const reason = `the model's limit is ${limit}`;
-    notes.push({ path: "generationConfig.maxOutputTokens", action: "approximated", reason });
+  if (wanted !== undefined) {
+    const path = "generationConfig.maxOutputTokens";
+    const limit = clampOutput(wanted, context.maxOutputTokens, (reason) =>
+      notes.push({ path, action: "approximated", reason }),
+    );
+    if (limit !== wanted) {
+      source = { text: changeValue(source.text, ["generationConfig", "maxOutputTokens"], () => String(limit)) };
+    }
   }
   if (!context.reasons && objectAt(objectAt(body, "generationConfig"), "thinkingConfig") !== undefined) {
     const withoutThinking = (config: string) => new ObjectEdit(config).remove("thinkingConfig").toString();

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../base/json.ts";
 import { withFallingAges } from "../../canon/cache-marks.ts";
 import type { CanonCall } from "../../canon/call.ts";
+import { clampOutput } from "../../canon/clamp-output.ts";
 import { mergeExtras, reportExtras } from "../../canon/extras.ts";
 import { fieldPath } from "../../canon/field-names.ts";
 import { joinTexts } from "../../canon/join-texts.ts";
@@ -13,7 +14,7 @@ import type { MessagesQuirks } from "./quirks.ts";
 import { DEFAULT_OUTPUT, encodeReasoning } from "./reasoning.ts";
 import { RequestContent } from "./request-content.ts";
 import { encodeSettings } from "./request-settings.ts";
-import { encodeSystem, encodeTurns, lacksThinking } from "./request-turns.ts";
+import { encodeSystem, encodeTurns, lacksThinking, type Message } from "./request-turns.ts";
 import { allowedNames, encodeToolChoice, forcesCall } from "./tool-choice.ts";
 import { encodeTool } from "./tools.ts";
 
@@ -40,17 +41,13 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<Me
   marks.limit(notes, call.cache === undefined ? 0 : 1);
 
   const limit = outputLimit(call, context, notes);
-  const budgeted = traits.reasoningForm === undefined || traits.reasoningForm === "budget";
-  const obstacle =
-    standIn !== undefined
-      ? "a tool that must be called stands in for the answer's schema, which excludes thinking"
-      : !own && forcesCall(call) && tools.length > 0
-        ? "a model that must call a tool cannot think before it"
-        : !own && budgeted && messages.at(-1)?.role === "assistant"
-          ? "a model that thinks cannot go on from the beginning of an answer"
-          : budgeted && lacksThinking(messages)
-            ? "the target demands the thinking that came before the last tool call, and the history has none of its own"
-            : undefined;
+  const obstacle = whyNotThink({
+    own,
+    standsIn: standIn !== undefined,
+    mustCall: forcesCall(call) && tools.length > 0,
+    budgeted: traits.reasoningForm === undefined || traits.reasoningForm === "budget",
+    messages,
+  });
   const reasoning = encodeReasoning(call, { traits, notes, ...limit, obstacle });
   const { thinking, effort, maxTokens } = reasoning;
   const thinks = thinking !== undefined && thinking["type"] !== "disabled";
@@ -78,6 +75,31 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<Me
   return { body: own ? mergeExtras(body, call.extras) : body, notes: notes.list, reading: { ...names, ...reading } };
 }
 
+interface Circumstances {
+  /** The client speaks this dialect too, and is told by the host itself what it may not ask for. */
+  own: boolean;
+  /** A tool stands in for the answer's schema. */
+  standsIn: boolean;
+  mustCall: boolean;
+  /** The model is told how much to think by a budget. */
+  budgeted: boolean;
+  messages: readonly Message[];
+}
+
+/** Why the target would refuse to think, whatever the client asks for; undefined where it would not. */
+function whyNotThink({ own, standsIn, mustCall, budgeted, messages }: Circumstances): string | undefined {
+  if (standsIn) return "a tool that must be called stands in for the answer's schema, which excludes thinking";
+  if (!own && mustCall) return "a model that must call a tool cannot think before it";
+  if (!budgeted) return undefined;
+  if (!own && messages.at(-1)?.role === "assistant") {
+    return "a model that thinks cannot go on from the beginning of an answer";
+  }
+  if (lacksThinking(messages)) {
+    return "the target demands the thinking that came before the last tool call, and the history has none of its own";
+  }
+  return undefined;
+}
+
 function outputLimit(call: CanonCall, { traits }: EncodeRequestContext<MessagesQuirks>, notes: Notes) {
   const wanted = call.maxOutputTokens;
   const most = traits.maxOutputTokens;
@@ -86,9 +108,6 @@ function outputLimit(call: CanonCall, { traits }: EncodeRequestContext<MessagesQ
     notes.approximated(path, `the target demands a limit, and none is known: ${DEFAULT_OUTPUT} was sent`);
     return { maxTokens: DEFAULT_OUTPUT, growing: true };
   }
-  if (wanted !== undefined && most !== undefined && wanted > most) {
-    notes.approximated(path, `the model's limit is ${most}`);
-    return { maxTokens: most, growing: false };
-  }
-  return { maxTokens: wanted ?? most ?? DEFAULT_OUTPUT, growing: false };
+  const asked = wanted ?? most ?? DEFAULT_OUTPUT;
+  return { maxTokens: clampOutput(asked, most, (reason) => notes.approximated(path, reason)), growing: false };
 }

@@ -1,4 +1,5 @@
 import { type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
+import { clampOutput } from "../../canon/clamp-output.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import { editBody } from "../../wire/edit-body.ts";
 import type {
@@ -27,10 +28,12 @@ export function prepareRequest(
   const set: Record<string, string> = { model: JSON.stringify(context.upstreamModel) };
   const wanted = numberAt(body, "max_tokens");
   const budget = numberAt(objectAt(body, "thinking"), "budget_tokens") ?? 0;
-  const limit = context.maxOutputTokens;
-  if (wanted !== undefined && limit !== undefined && wanted > limit && budget < limit) {
-    set["max_tokens"] = String(limit);
-    notes.push({ path: "max_tokens", action: "approximated", reason: `the model's limit is ${limit}` });
+  const most = context.maxOutputTokens;
+  // A budget of thinking that is above the limit is the host's to refuse.
+  if (wanted !== undefined && most !== undefined && budget < most) {
+    const lowered = (reason: string) => notes.push({ path: "max_tokens", action: "approximated", reason });
+    const limit = clampOutput(wanted, most, lowered);
+    if (limit !== wanted) set["max_tokens"] = String(limit);
   }
   const empty = emptyTools(body);
   notes.push(...empty.notes);

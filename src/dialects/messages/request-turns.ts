@@ -9,7 +9,7 @@ import { GO_ON } from "../go-on.ts";
 import type { MessagesQuirks } from "./quirks.ts";
 import type { RequestContent } from "./request-content.ts";
 
-interface Message extends JsonObject {
+export interface Message extends JsonObject {
   role: "user" | "assistant" | "system";
   content: JsonObject[];
 }
