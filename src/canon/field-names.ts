@@ -17,6 +17,7 @@ export type FieldName =
   | "location"
   | "contextSize"
   | "format"
+  | "turns"
   | "maxOutputTokens";
 
 /**

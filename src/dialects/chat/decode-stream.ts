@@ -7,13 +7,13 @@ import { parseInOrder } from "../../wire/ordered-json.ts";
 import type { SseFrame } from "../../wire/sse.ts";
 import type { DecodeAnswerContext, StreamDecoder } from "../codec.ts";
 import { decodeAnnotation, decodeSources } from "./annotations.ts";
-import { AnswerBlocks } from "./answer-blocks.ts";
 import { answerError } from "./answer-error.ts";
 import { decodeContent } from "./content.ts";
 import { brokeOff, decodeMetadata, firstChoice } from "./decode-response.ts";
 import { decodeErrorObject } from "./errors.ts";
 import { decodeLogprobs } from "./logprobs.ts";
 import { decodeMedia } from "./media.ts";
+import { OpenBlocks } from "./open-blocks.ts";
 import type { ChatQuirks } from "./quirks.ts";
 import { readDetail } from "./reasoning-details.ts";
 import { ReasoningTags } from "./reasoning-tags.ts";
@@ -29,7 +29,7 @@ import { decodeUsage } from "./usage.ts";
 export class ChatStreamDecoder implements StreamDecoder {
   readonly #context: DecodeAnswerContext<ChatQuirks>;
   readonly #toolCalls: ToolCallIndexer;
-  readonly #blocks: AnswerBlocks;
+  readonly #blocks: OpenBlocks;
   readonly #tags: ReasoningTags | undefined;
   #sources: WebCitation[] = [];
   #annotated = false;
@@ -42,7 +42,7 @@ export class ChatStreamDecoder implements StreamDecoder {
   constructor(context: DecodeAnswerContext<ChatQuirks>) {
     this.#context = context;
     this.#toolCalls = new ToolCallIndexer(context.makeId);
-    this.#blocks = new AnswerBlocks(context.origin);
+    this.#blocks = new OpenBlocks(context.origin);
     const { reasoningTags } = context.quirks;
     this.#tags = reasoningTags === undefined ? undefined : new ReasoningTags(reasoningTags);
   }

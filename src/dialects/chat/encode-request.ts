@@ -5,7 +5,7 @@ import { Notes } from "../../canon/notes.ts";
 import { wantedAmount } from "../../canon/reasoning.ts";
 import type { EncodedRequest, EncodeRequestContext } from "../codec.ts";
 import { fitToolNames, plainNames } from "../fit-tool-names.ts";
-import { encodeMessages } from "./encode-messages.ts";
+import { encodeTurns } from "./encode-turns.ts";
 import type { ChatQuirks } from "./quirks.ts";
 import { encodeReasoning } from "./reasoning.ts";
 import type { RequestScope } from "./request-scope.ts";
@@ -24,7 +24,7 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<Ch
   const settings = encodeSettings(scope);
   const body: JsonObject = {
     model: context.upstreamModel,
-    messages: encodeMessages(scope, instruction),
+    messages: encodeTurns(scope, instruction),
     ...settings,
     ...encodeThinking(scope, settings),
     ...encodeTools(scope, standIn),

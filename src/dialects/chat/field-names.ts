@@ -9,6 +9,7 @@ export const FIELD_NAMES: FieldNames = {
   contextSize: "search_context_size",
   strict: "function.strict",
   format: "custom.format",
+  turns: "messages",
   maxOutputTokens: "max_completion_tokens",
 };
 

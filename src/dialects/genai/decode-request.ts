@@ -7,7 +7,7 @@ import { ROUTING_FIELDS } from "../routing-fields.ts";
 import { decodePart } from "./content.ts";
 import { decodeContents } from "./decode-contents.ts";
 import { FIELD_NAMES } from "./field-names.ts";
-import { decodeGenerationConfig } from "./generation-config.ts";
+import { decodeSettings } from "./settings.ts";
 import { OWN_ORIGIN } from "./signature.ts";
 import { decodeToolConfig, decodeTools } from "./tools.ts";
 
@@ -21,7 +21,7 @@ export function decodeRequest(body: JsonObject): CanonCall {
   if (whole !== undefined) return decodeRequest(whole);
   const fields = new Fields(body);
   fields.skip(...GATEWAY_FIELDS);
-  const config = decodeGenerationConfig(fields.object("generationConfig"));
+  const config = decodeSettings(fields.object("generationConfig"));
   const toolConfig = decodeToolConfig(fields.object("toolConfig") ?? {});
   const cachedContent = fields.string("cachedContent");
   const call = {

@@ -2,11 +2,11 @@ import { arrayAt, isObject, type JsonObject, stringAt } from "../../base/json.ts
 import { fold } from "../../canon/fold.ts";
 import type { CanonReply } from "../../canon/reply.ts";
 import type { DecodeAnswerContext } from "../codec.ts";
-import { AnswerReader } from "./answer-reader.ts";
+import { OpenBlocks } from "./open-blocks.ts";
 
 /** A whole answer is a stream of one chunk. Throws what is an error under a status of success. */
 export function decodeResponse(body: JsonObject, context: DecodeAnswerContext): CanonReply {
-  const reader = new AnswerReader(context);
+  const reader = new OpenBlocks(context);
   return fold([...reader.read(finished(body)), ...reader.end()]);
 }
 

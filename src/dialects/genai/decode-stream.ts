@@ -4,30 +4,30 @@ import type { CanonEvent } from "../../canon/event.ts";
 import { parseInOrder } from "../../wire/ordered-json.ts";
 import type { SseFrame } from "../../wire/sse.ts";
 import type { DecodeAnswerContext, StreamDecoder } from "../codec.ts";
-import { AnswerReader } from "./answer-reader.ts";
+import { OpenBlocks } from "./open-blocks.ts";
 
 /** Each event is a chunk in the shape of a whole answer; there is no sentinel at the end. */
 export class GenaiStreamDecoder implements StreamDecoder {
   readonly usageRuns = true;
-  readonly #reader: AnswerReader;
+  readonly #blocks: OpenBlocks;
 
   constructor(context: DecodeAnswerContext) {
-    this.#reader = new AnswerReader(context);
+    this.#blocks = new OpenBlocks(context);
   }
 
   get complete(): boolean {
-    return this.#reader.complete;
+    return this.#blocks.complete;
   }
 
   push({ data }: SseFrame): CanonEvent[] {
     if (data === undefined || data === "[DONE]") return [];
     const chunk = parseChunk(data);
-    if (chunk !== undefined) return this.#reader.read(chunk);
-    return this.#reader.fail(new GatewayError("upstream_failed", "The provider sent a chunk that is not JSON."));
+    if (chunk !== undefined) return this.#blocks.read(chunk);
+    return this.#blocks.fail(new GatewayError("upstream_failed", "The provider sent a chunk that is not JSON."));
   }
 
   end(): CanonEvent[] {
-    return this.#reader.end();
+    return this.#blocks.end();
   }
 }
 

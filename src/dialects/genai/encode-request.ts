@@ -6,12 +6,12 @@ import { objectRoot, structuredToolName } from "../answer-schema.ts";
 import type { AnswerReading, EncodedRequest, EncodeRequestContext } from "../codec.ts";
 import { fitToolNames, type ToolNameRule } from "../fit-tool-names.ts";
 import { encodePromptPart } from "./content.ts";
-import { encodeContents } from "./encode-contents.ts";
 import type { EncodeScope } from "./encode-scope.ts";
-import { encodeGenerationConfig } from "./generation-config.ts";
+import { encodeTurns } from "./encode-turns.ts";
 import { lowerSchema } from "./lower-schema.ts";
 import type { GenaiQuirks } from "./quirks.ts";
 import { methodNotes, withoutMethods } from "./safety-method.ts";
+import { encodeSettings } from "./settings.ts";
 import { encodeToolChoice, encodeTools, functionNames, withoutDialect } from "./tools.ts";
 
 const TOOL_NAMES: ToolNameRule = {
@@ -45,10 +45,10 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<Ge
     ...call.system.flatMap((part) => encodePromptPart(part, scope)),
     ...(inWords ? [{ text: "Answer with JSON only." }] : []),
   ];
-  const contents = encodeContents(scope);
+  const contents = encodeTurns(scope);
   const tools = encodeTools(scope, standIn?.declaration);
   const choice = standIn?.choice ?? encodeToolChoice(scope);
-  const config = encodeGenerationConfig(scope, standIn !== undefined || inWords);
+  const config = encodeSettings(scope, standIn !== undefined || inWords);
   const body: JsonObject = {
     ...(system.length > 0 ? { systemInstruction: { parts: system } } : {}),
     contents,

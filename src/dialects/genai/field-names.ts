@@ -7,5 +7,6 @@ export const FIELD_NAMES: FieldNames = {
   clip: "videoMetadata",
   isError: "functionResponse.response",
   blockedDomains: "excludeDomains",
+  turns: "contents",
   maxOutputTokens: "generationConfig.maxOutputTokens",
 };

@@ -7,7 +7,7 @@ import type { DecodeAnswerContext, StreamDecoder } from "../codec.ts";
 import { decodeException } from "../framed-exception.ts";
 import { decodeErrorObject } from "./errors.ts";
 import { decodeFinish } from "./finish.ts";
-import { type BlockDecoder, createBlockDecoder } from "./stream-blocks.ts";
+import { type BlockDecoder, createBlockDecoder } from "./open-blocks.ts";
 import { decodeUsage, isSearchResult, mergeUsage, promptUsage, tellUsageTerms, withSearches } from "./usage.ts";
 
 /**

@@ -10,11 +10,11 @@ import type { EncodedRequest, EncodeRequestContext } from "../codec.ts";
 import { fitToolNames, plainNames } from "../fit-tool-names.ts";
 import { encodeFormat } from "./answer-format.ts";
 import { CacheMarks, encodeCache } from "./cache.ts";
+import { encodeSystem, encodeTurns, lacksThinking, type Message } from "./encode-turns.ts";
 import type { MessagesQuirks } from "./quirks.ts";
 import { DEFAULT_OUTPUT, encodeReasoning } from "./reasoning.ts";
 import { RequestContent } from "./request-content.ts";
-import { encodeSettings } from "./request-settings.ts";
-import { encodeSystem, encodeTurns, lacksThinking, type Message } from "./request-turns.ts";
+import { encodeSettings } from "./settings.ts";
 import { allowedNames, encodeToolChoice, forcesCall } from "./tool-choice.ts";
 import { encodeTool } from "./tools.ts";
 

@@ -7,5 +7,6 @@ export const FIELD_NAMES: FieldNames = {
   blockedDomains: "blocked_domains",
   maxUses: "max_uses",
   location: "user_location",
+  turns: "messages",
   maxOutputTokens: "max_tokens",
 };

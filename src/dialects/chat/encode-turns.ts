@@ -12,7 +12,7 @@ import { encodeToolResult } from "./tool-result.ts";
 const PARAGRAPH = "\n\n";
 
 /** The whole conversation, the system's text first. */
-export function encodeMessages(scope: RequestScope, instruction: string | undefined): JsonObject[] {
+export function encodeTurns(scope: RequestScope, instruction: string | undefined): JsonObject[] {
   const turns = joinAnswers(scope.call);
   const messages = encodeSystem(scope, instruction);
   for (let at = 0; at < turns.length; ) {

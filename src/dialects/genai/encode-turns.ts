@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../base/json.ts";
 import type { Turn } from "../../canon/call.ts";
+import { fieldPath } from "../../canon/field-names.ts";
 import type { Part, ToolCallPart } from "../../canon/part.ts";
 import { resultsInCallOrder } from "../../canon/result-order.ts";
 import { GO_ON } from "../go-on.ts";
@@ -20,7 +21,7 @@ interface Content {
 const WORDLESS = { text: " " };
 
 /** The conversation for the upstream: roles alternate, the first is the user's, and none is empty. */
-export function encodeContents(scope: EncodeScope): JsonObject[] {
+export function encodeTurns(scope: EncodeScope): JsonObject[] {
   const writer = new ContentsWriter(scope);
   for (const turn of resultsInCallOrder(scope.call.turns)) writer.turn(turn);
   return writer.end();
@@ -60,7 +61,7 @@ class ContentsWriter {
     const { call, notes } = this.#scope;
     this.#askToGoOn();
     if (this.#contents[0]?.role !== "user") {
-      const path = call.dialect === "genai" ? "contents" : "messages";
+      const path = fieldPath(call.fieldNames, undefined, "turns");
       notes.approximated(path, "this provider wants a user's message first; an empty one was put there");
       this.#contents.unshift({ role: "user", parts: [WORDLESS], extras: {} });
     }

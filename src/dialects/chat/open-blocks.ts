@@ -42,7 +42,7 @@ const MAX_NAMELESS = 1024 * 1024;
  * This protocol streams fields, not blocks: a block begins with the first piece of its field, and ends when a piece of
  * another one comes. Tool calls may interleave, and stay open until the next one begins behind a whole set of arguments.
  */
-export class AnswerBlocks {
+export class OpenBlocks {
   readonly #readOrigin: OriginReader;
   readonly #calls = new Map<number, OpenCall>();
   /** Calls of which only the name has not come. */

@@ -31,7 +31,7 @@ interface OpenText {
  * last text stays open until the end, or until something else begins, because citations come last and need it open. The
  * finish waits for the end as well: usage may follow the chunk that has the finish reason.
  */
-export class AnswerReader {
+export class OpenBlocks {
   readonly #context: DecodeAnswerContext;
   readonly #source: PartSource;
   /** The ids that calls have so far. */

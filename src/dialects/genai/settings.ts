@@ -41,7 +41,7 @@ export interface DecodedConfig {
   extras: Extra[];
 }
 
-export function decodeGenerationConfig(raw: JsonObject | undefined): DecodedConfig {
+export function decodeSettings(raw: JsonObject | undefined): DecodedConfig {
   const fields = new Fields(raw);
   const settings: Writable<CallSettings> = {};
   const paths: Writable<CanonCall["paths"]> = {};
@@ -99,7 +99,7 @@ function decodeFormat(fields: Fields, raw: JsonObject): { format: OutputFormat; 
 }
 
 /** `standIn`: a forced call takes the place of the answer's schema. */
-export function encodeGenerationConfig(scope: EncodeScope, standIn: boolean): JsonObject {
+export function encodeSettings(scope: EncodeScope, standIn: boolean): JsonObject {
   const { call } = scope;
   const thinkingConfig = encodeThinking(scope);
   const resolution = call.dialect === "genai" ? undefined : overallResolution(scope);

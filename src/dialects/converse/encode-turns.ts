@@ -1,0 +1,100 @@
+import type { JsonObject } from "../../base/json.ts";
+import type { CanonCall } from "../../canon/call.ts";
+import { fieldPath } from "../../canon/field-names.ts";
+import type { Notes } from "../../canon/notes.ts";
+import { resultsInCallOrder } from "../../canon/result-order.ts";
+import type { EncodeRequestContext } from "../codec.ts";
+import { GO_ON } from "../go-on.ts";
+import type { ContentEncoder, EncodedParts } from "./content.ts";
+import { cachePoint, takesCachePoints } from "./tools.ts";
+
+export interface Message {
+  role: "user" | "assistant";
+  content: readonly JsonObject[];
+}
+
+/** Roles must alternate: turns of one role that follow each other become one message, results of tools first. */
+export function encodeTurns(
+  call: CanonCall,
+  context: EncodeRequestContext,
+  encoder: ContentEncoder,
+  notes: Notes,
+): Message[] {
+  const merged: ({ role: Message["role"] } & EncodedParts)[] = [];
+  for (const turn of resultsInCallOrder(call.turns)) {
+    if (turn.name !== undefined) {
+      notes.dropped(fieldPath(call.fieldNames, turn.path, "name"), "this protocol has no names of participants");
+    }
+    const role = turn.role === "assistant" ? "assistant" : "user";
+    const encoded = encoder.encode(turn.parts, role);
+    if (turn.role === "system" && encoded.others.length > 0) {
+      notes.approximated(turn.path, "a system message inside the conversation goes as the user's, in tags");
+      encoded.others = encoded.others.map((block) =>
+        typeof block["text"] === "string" ? { text: `<system>${block["text"]}</system>` } : block,
+      );
+    }
+    if (encoded.results.length === 0 && encoded.others.length === 0) continue;
+    const last = merged.at(-1);
+    if (last?.role === role) {
+      last.results.push(...encoded.results);
+      last.others.push(...encoded.others);
+    } else merged.push({ role, ...encoded });
+  }
+  const messages: Message[] = merged.map(({ role, results, others }) => ({
+    role,
+    content: [...results, ...withText(others, call, notes)],
+  }));
+  trimPrefill(messages, call, notes);
+  if (messages[0]?.role !== "user") {
+    notes.approximated(
+      call.turns[0]?.path ?? "messages",
+      'this provider wants the user to speak first: "." was put before',
+    );
+    messages.unshift({ role: "user", content: [{ text: "." }] });
+  }
+  if (context.traits.prefill === false) askToGoOn(messages, call, notes);
+  return call.cache === undefined ? messages : markLast(messages, call, context, notes);
+}
+
+/** Models refuse an answer's beginning that ends in white space. */
+function trimPrefill(messages: Message[], call: CanonCall, notes: Notes): void {
+  const last = messages.at(-1);
+  const text = last?.content.at(-1)?.["text"];
+  if (last?.role !== "assistant" || typeof text !== "string" || text.trimEnd() === text) return;
+  notes.approximated(call.turns.at(-1)?.path ?? "messages", "white space at the end of a begun answer is cut off here");
+  messages[messages.length - 1] = { ...last, content: [...last.content.slice(0, -1), { text: text.trimEnd() }] };
+}
+
+/** Newer models refuse a conversation in which the assistant has the last word. */
+function askToGoOn(messages: Message[], { turns }: CanonCall, notes: Notes): void {
+  const last = messages.at(-1);
+  if (last?.role !== "assistant" || last.content.some((block) => "toolUse" in block)) return;
+  notes.approximated(
+    turns.at(-1)?.path ?? "messages",
+    "the model does not go on from the beginning of an answer by itself: it was asked to in words",
+  );
+  messages.push({ role: "user", content: [{ text: GO_ON }] });
+}
+
+/** The host refuses a document in a message without a word beside it. */
+function withText(blocks: JsonObject[], { fieldNames }: CanonCall, notes: Notes): JsonObject[] {
+  if (!blocks.some((block) => "document" in block) || blocks.some((block) => "text" in block)) return blocks;
+  notes.approximated(
+    fieldPath(fieldNames, undefined, "turns"),
+    "this provider wants text beside a document; a short one is added",
+  );
+  return [...blocks, { text: "(See the document.)" }];
+}
+
+function markLast(messages: Message[], call: CanonCall, context: EncodeRequestContext, notes: Notes): Message[] {
+  const { cache = {}, paths } = call;
+  const last = messages.at(-1);
+  if (!takesCachePoints(context)) notes.dropped(paths.cache ?? "cache", "this model takes no cache marks");
+  else if (
+    last !== undefined &&
+    !last.content.some((block, at) => at === last.content.length - 1 && "cachePoint" in block)
+  ) {
+    return [...messages.slice(0, -1), { ...last, content: [...last.content, cachePoint(cache)] }];
+  }
+  return messages;
+}

@@ -1,0 +1,90 @@
+import type { JsonObject } from "../../base/json.ts";
+import type { CallSettings, CanonCall } from "../../canon/call.ts";
+import { clampOutput } from "../../canon/clamp-output.ts";
+import type { Notes } from "../../canon/notes.ts";
+import type { EncodeRequestContext } from "../codec.ts";
+
+/** Settings for which the protocol has no field, whatever the model. */
+const UNKNOWN: readonly (keyof CallSettings)[] = [
+  "frequencyPenalty",
+  "presencePenalty",
+  "seed",
+  "logprobs",
+  "logitBias",
+  "verbosity",
+  "userId",
+  "cachedContent",
+];
+
+export function encodeLimit(call: CanonCall, { traits }: EncodeRequestContext, notes: Notes): number | undefined {
+  const { maxOutputTokens: wanted, paths } = call;
+  if (wanted === undefined) return undefined;
+  const lowered = (reason: string) => notes.approximated(paths.maxOutputTokens ?? "max_tokens", reason);
+  return clampOutput(wanted, traits.maxOutputTokens, lowered);
+}
+
+export function encodeSampling(
+  call: CanonCall,
+  { traits, origin }: EncodeRequestContext,
+  thinks: boolean,
+  notes: Notes,
+): JsonObject {
+  const { temperature, topP, paths } = call;
+  const refused = traits.rejectsSampling
+    ? "this model takes no sampling settings"
+    : thinks
+      ? "this model takes no sampling settings while it thinks"
+      : undefined;
+  if (refused !== undefined) {
+    if (temperature !== undefined && !(thinks && temperature === 1)) {
+      notes.dropped(paths.temperature ?? "temperature", refused);
+    }
+    if (topP !== undefined) notes.dropped(paths.topP ?? "top_p", refused);
+    return {};
+  }
+  const clamped = temperature === undefined ? undefined : Math.min(1, Math.max(0, temperature));
+  if (clamped !== temperature)
+    notes.approximated(paths.temperature ?? "temperature", `this provider's range makes it ${clamped}`);
+  const both = temperature !== undefined && topP !== undefined && origin === "messages";
+  if (both) notes.dropped(paths.topP ?? "top_p", "models of this family take temperature or this, not both");
+  return {
+    ...(clamped === undefined ? {} : { temperature: clamped }),
+    ...(topP === undefined || both ? {} : { topP }),
+  };
+}
+
+export function encodeTopK(
+  call: CanonCall,
+  { traits, origin }: EncodeRequestContext,
+  thinks: boolean,
+  notes: Notes,
+): JsonObject {
+  const { topK, paths } = call;
+  if (topK === undefined) return {};
+  if (origin === "messages" && !thinks && !traits.rejectsSampling) return { top_k: topK };
+  notes.dropped(paths.topK ?? "top_k", "this model does not take it here");
+  return {};
+}
+
+export function encodeStops(call: CanonCall, { traits, origin }: EncodeRequestContext, notes: Notes): JsonObject {
+  const { stop = [], paths } = call;
+  if (stop.length === 0) return {};
+  const path = paths.stop ?? "stop";
+  if (traits.rejectsStop) {
+    notes.dropped(path, "this model takes no stop sequences");
+    return {};
+  }
+  const kept = origin === "messages" ? stop.filter((sequence) => sequence.trim() !== "") : stop;
+  if (kept.length < stop.length) notes.dropped(path, "this model takes no stop sequence of nothing but blanks");
+  return kept.length === 0 ? {} : { stopSequences: kept };
+}
+
+export function dropUnknown(call: CanonCall, notes: Notes): void {
+  const reason = "this protocol has no such setting";
+  for (const key of UNKNOWN) {
+    const without = call[key] === undefined || (key.endsWith("Penalty") && call[key] === 0);
+    if (!without) notes.dropped(call.paths[key] ?? key, reason);
+  }
+  if ((call.candidateCount ?? 1) > 1) notes.dropped(call.paths.candidateCount ?? "candidateCount", reason);
+  if (call.parallelTools === false) notes.dropped(call.paths.parallelTools ?? "parallel_tool_calls", reason);
+}
