@@ -11,7 +11,7 @@ export interface TimerOptions {
  * nothing else is left to do. Each member can be taken off and called alone.
  */
 export interface Clock {
-  /** A clock that never steps, for everything that is waited for or measured; it starts at the wall clock's time. */
+  /** A clock that never steps, for everything that is waited for or measured; it starts at the wall clock's time (decision 0025). */
   readonly nowMs: () => number;
   /** The machine's clock, for every moment that is stored or reported; it may be set (H30). */
   readonly wallMs: () => number;
