@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { Glob } from "bun";
 
 /**
- * Time, chance and the network are handed down from the program's start (`src/base/clock.ts`, `sources.ts`, `src/wire/post.ts`),
+ * Time, chance and the network are handed down from the program's start (`src/base/clock.ts`, `sources.ts`, `src/wire/send.ts`),
  * so that everything can be run in memory and without waiting. These are the ways around that.
  *
  * `setImmediate` is none of them: it lets others have their turn, and waits for no time.

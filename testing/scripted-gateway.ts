@@ -69,7 +69,7 @@ export function scriptedGateway(scripts: readonly Script[] = []) {
     memory: new MemoryBudget(1024 * 1024),
     buffers: new BufferPool(),
     log: createLog({ clock, level: "silent" }),
-    post: network.post,
+    send: network.send,
     fetchMedia: () => Promise.reject(new Error("nothing is fetched here")),
     publicUrl: () => "http://gateway.test",
     timings: DEFAULT_TIMINGS,

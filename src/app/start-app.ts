@@ -20,7 +20,7 @@ import type { Storage } from "../storage/storage.ts";
 import { storageFailure } from "../storage/storage-failure.ts";
 import { VERSION } from "../version.ts";
 import { fetchMedia } from "../wire/media-fetch.ts";
-import { createPost } from "../wire/post.ts";
+import { createSend } from "../wire/send.ts";
 import { conditionOf } from "./condition.ts";
 import { adminCheck, type FirstStart, makeFirstKeys } from "./first-start.ts";
 import { loadSimulator } from "./load-simulator.ts";
@@ -97,7 +97,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
   const gateway = await makeGateway(config, {
     clock,
     random,
-    post: createPost(clock),
+    send: createSend(clock),
     fetchMedia: (url, options) => fetchMedia(url, { ...options, clock }),
     log,
     timings,

@@ -4,7 +4,7 @@ import type { OutgoingRequest } from "../providers/credentials.ts";
 import type { TextTarget } from "../routing/target.ts";
 import type { Exchange, HttpAnswer } from "../wire/http/exchange.ts";
 import { readRetryAfter } from "../wire/http/retry-after.ts";
-import { postFailure } from "../wire/post.ts";
+import { sendFailure } from "../wire/send.ts";
 import { AttemptTimeouts } from "./attempt-timeouts.ts";
 import { type AttemptRecord, type Call, ClientGoneError, type LeaveListener } from "./call.ts";
 import { connectionFailure } from "./connection-failure.ts";
@@ -91,12 +91,12 @@ export class Attempt implements AttemptRecord, LeaveListener {
 
   /** Sends the request; resolves with a successful answer's headers, or throws what the failure means. */
   async open(): Promise<HttpAnswer> {
-    const { url, headers, body } = await this.#makeRequest();
+    const outgoing = await this.#makeRequest();
     let answer: HttpAnswer;
     try {
       if (this.#call.client.gone) throw new ClientGoneError();
       if (this.#closed) throw new Error("the attempt was ended while its address was made");
-      this.#exchange = this.#gateway.post(url, headers, body);
+      this.#exchange = this.#gateway.send(outgoing);
       answer = await this.#exchange.answer();
     } catch (error) {
       throw this.explain(error);
@@ -204,7 +204,7 @@ export class Attempt implements AttemptRecord, LeaveListener {
     if (this.#gateway.closing) return shuttingDown();
     if (this.#expired !== undefined)
       return new GatewayError("upstream_timeout", `The provider ${this.#expired}.`, { cause: thrown });
-    const kind = postFailure(thrown);
+    const kind = sendFailure(thrown);
     this.retryAtOnce = kind === "stale";
     return connectionFailure(kind, thrown);
   }

@@ -9,7 +9,7 @@ import type { Log } from "../observe/log.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { Targets } from "../routing/targets.ts";
 import type { BufferPool } from "../wire/byte-buffer.ts";
-import type { Post } from "../wire/post.ts";
+import type { Send } from "../wire/send.ts";
 import type { MemoryBudget } from "./memory-budget.ts";
 import type { FetchMedia } from "./resolve-media.ts";
 import type { Timings } from "./timings.ts";
@@ -36,7 +36,7 @@ export interface Gateway extends Sources {
   readonly buffers: BufferPool;
   readonly log: Log;
   /** How providers are reached. */
-  readonly post: Post;
+  readonly send: Send;
   readonly fetchMedia: FetchMedia;
   /** Generated media that are kept for a while. */
   readonly files: Files;

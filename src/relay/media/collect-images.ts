@@ -22,7 +22,10 @@ export interface ImageBatch extends ImageUpstream {
   note: (note: ImageNote) => void;
 }
 
-type Finishing = Pick<ImageBatch, "clock" | "provider" | "signal" | "asked" | "adapter" | "upstreamModel" | "note">;
+type Finishing = Pick<
+  ImageBatch,
+  "clock" | "send" | "provider" | "signal" | "asked" | "adapter" | "upstreamModel" | "note"
+>;
 
 /**
  * Makes all images of a call, by several calls to the provider where one cannot make as many. Failures are reported image

@@ -1,10 +1,9 @@
-import type { Clock } from "../../base/clock.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { InlineImage, MediaLink } from "../../media/image.ts";
 import type { Provider } from "../../providers/provider.ts";
 import { MediaFetchError, streamMedia } from "../../wire/media-fetch.ts";
 import { sniffMedia } from "../../wire/sniff-media.ts";
-import { isSuccess, mediaOf, openMedia } from "./exchange.ts";
+import { type ExchangeOptions, isSuccess, mediaOf, openMedia } from "./exchange.ts";
 
 const MAX_IMAGE_BYTES = 64 * 1024 * 1024;
 const MAX_VIDEO_BYTES = 1024 ** 3;
@@ -16,10 +15,8 @@ export interface FetchedResult {
   content: ReadableStream<Uint8Array>;
 }
 
-interface Fetching {
-  clock: Clock;
+interface Fetching extends Pick<ExchangeOptions, "clock" | "send" | "signal"> {
   provider: Provider;
-  signal: AbortSignal;
 }
 
 /**
@@ -27,22 +24,23 @@ interface Fetching {
  * needs it; all others under the rules for foreign URLs (S12), and never with the credential.
  */
 export async function fetchResult(link: MediaLink, fetching: Fetching): Promise<FetchedResult> {
-  const { clock, provider, signal } = fetching;
+  const { clock, send, provider, signal } = fetching;
   let { url } = link;
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
     const own = url.startsWith("/") || mediaOf(provider).owns(url);
     if (!own) return fetchForeign(url, fetching);
     const request = { method: "GET" as const, url, headers: { accept: "*/*" }, anonymous: link.credential !== true };
-    const response = await openMedia(provider, request, { clock, signal, timeoutMs: TIMEOUT_MS });
-    const location = response.headers.get("location");
-    if (response.status >= 300 && response.status < 400 && location !== null) {
-      await response.body?.cancel();
-      url = new URL(location, response.url).href;
+    const exchange = await openMedia(provider, request, { clock, send, signal, timeoutMs: TIMEOUT_MS });
+    const { status, headers } = exchange;
+    if (!isSuccess(exchange)) exchange.close();
+    const location = headers.get("location");
+    if (status >= 300 && status < 400 && location !== undefined) {
+      url = new URL(location, exchange.url).href;
       continue;
     }
-    if (!isSuccess(response) || response.body === null) throw notFetched(`HTTP status ${response.status}`);
-    const type = response.headers.get("content-type")?.split(";")[0]?.trim() ?? "";
-    return { mimeType: link.mimeType ?? (type === "" ? "video/mp4" : type), content: response.body };
+    if (!isSuccess(exchange)) throw notFetched(`HTTP status ${status}`);
+    const type = headers.get("content-type")?.split(";")[0]?.trim() ?? "";
+    return { mimeType: link.mimeType ?? (type === "" ? "video/mp4" : type), content: exchange.stream() };
   }
   throw notFetched(`it redirects more than ${MAX_REDIRECTS} times`);
 }

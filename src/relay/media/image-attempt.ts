@@ -43,6 +43,7 @@ export function batchFor(call: ImageRelay, gateway: Gateway, attempt: ImageAttem
   const { target } = attempt;
   return {
     clock: gateway.clock,
+    send: gateway.send,
     provider: target.provider,
     adapter: target.adapter,
     upstreamModel: target.offer.upstreamModel,

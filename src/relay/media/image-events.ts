@@ -7,9 +7,8 @@ import type { InlineImage } from "../../media/image.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageReply, ImageResult, ImageSettings } from "../../media/image-reply.ts";
 import { EventSplitter, readFrames } from "../../wire/sse.ts";
-import { connectionFailure } from "../connection-failure.ts";
 import { collectImages, finishResult, type ImageBatch, missingImages, withRealSize } from "./collect-images.ts";
-import { isSuccess, mediaOf, openMedia, readAnswer } from "./exchange.ts";
+import { isSuccess, type MediaExchange, mediaOf, openMedia, readAnswer } from "./exchange.ts";
 
 /** One step of a streamed answer, ready for the client. */
 export type ImageStep =
@@ -57,15 +56,15 @@ async function* streamedSteps(
 ): AsyncGenerator<ImageStep> {
   const { provider, adapter, signal } = batch;
   const context = mediaOf(provider).context(batch.upstreamModel, batch.jobName);
-  const options = { clock: batch.clock, signal, timeoutMs: MAX_STREAM_MS };
+  const options = { clock: batch.clock, send: batch.send, signal, timeoutMs: MAX_STREAM_MS };
   const request = stream.submit(call, context);
   batch.begin(call.count);
-  const response = await openMedia(provider, request, options);
-  const type = response.headers.get("content-type") ?? "";
-  if (!isSuccess(response)) throw adapter.error(await readAnswer(response, options));
+  const exchange = await openMedia(provider, request, options);
+  const type = exchange.headers.get("content-type") ?? "";
+  if (!isSuccess(exchange)) throw adapter.error(await readAnswer(exchange, options));
   if (!type.startsWith("text/event-stream")) {
     // Not streamed, but made and billed: a retry would cost a second time.
-    const state = adapter.readSubmit(await readAnswer(response, options), call, context);
+    const state = adapter.readSubmit(await readAnswer(exchange, options), call, context);
     if (state.state !== "done") throw new GatewayError("upstream_failed", "The provider did not stream its answer.");
     const results = await Promise.all(state.reply.results.map((result) => finishResult(result, batch)));
     yield* wholeSteps({ ...state.reply, results });
@@ -73,7 +72,7 @@ async function* streamedSteps(
   }
   let ended = false;
   let results = 0;
-  for await (const event of eventsOf(response)) {
+  for await (const event of eventsOf(exchange)) {
     const step = stream.read(event);
     if (step === undefined) continue;
     if (step.kind === "partial") {
@@ -100,7 +99,7 @@ async function* streamedSteps(
   for (const result of missingImages(call.count - results)) yield { kind: "result", result };
 }
 
-async function* eventsOf(response: Response) {
+async function* eventsOf(exchange: MediaExchange) {
   const splitter = new EventSplitter(512 * 1024 * 1024);
   const parse = function* (text: string) {
     for (const { data } of readFrames(text)) {
@@ -112,10 +111,9 @@ async function* eventsOf(response: Response) {
     }
   };
   try {
-    for await (const chunk of response.body ?? []) yield* parse(splitter.push(chunk));
-  } catch (cause) {
-    if (cause instanceof GatewayError) throw cause;
-    throw connectionFailure("broken", cause);
+    for (let chunk = await exchange.read(); chunk; chunk = await exchange.read()) yield* parse(splitter.push(chunk));
+  } finally {
+    exchange.close();
   }
   const rest = splitter.end();
   if (rest.trim() !== "") yield* parse(`${rest}\n\n`);

@@ -5,6 +5,7 @@ import type { FittedImageCall } from "../../media/image-call.ts";
 import type { UpstreamImageReply } from "../../media/image-reply.ts";
 import { forgottenJob } from "../../providers/media-adapters/failed-job.ts";
 import type { Provider } from "../../providers/provider.ts";
+import type { Send } from "../../wire/send.ts";
 import { exchangeMedia, isSuccess, mediaOf } from "./exchange.ts";
 
 /** An image of the highest quality takes minutes; longer than this is not waited for. */
@@ -16,6 +17,7 @@ const MAX_FAILED_POLLS = 5;
 
 export interface ImageUpstream {
   clock: Clock;
+  send: Send;
   provider: Provider;
   adapter: ImageAdapter;
   upstreamModel: string;
@@ -29,10 +31,10 @@ export interface ImageUpstream {
 
 /** One call to the provider, polled where the provider answers later. */
 export async function makeImages(call: FittedImageCall, upstream: ImageUpstream): Promise<UpstreamImageReply> {
-  const { clock, provider, adapter, signal } = upstream;
+  const { clock, send, provider, adapter, signal } = upstream;
   const context = mediaOf(provider).context(upstream.upstreamModel, upstream.jobName);
   const deadlineMs = clock.nowMs() + MAX_WAIT_MS;
-  const options = { clock, signal, timeoutMs: MAX_WAIT_MS };
+  const options = { clock, send, signal, timeoutMs: MAX_WAIT_MS };
   const request = adapter.submit(call, context);
   upstream.begin(call.count);
   const first = await exchangeMedia(provider, request, options);
@@ -59,11 +61,11 @@ export async function makeImages(call: FittedImageCall, upstream: ImageUpstream)
 
 async function ask(
   job: JobHandle,
-  { clock, provider, adapter, signal }: ImageUpstream,
+  { clock, send, provider, adapter, signal }: ImageUpstream,
   context: AdapterContext,
 ): Promise<JobState<UpstreamImageReply>> {
   if (!adapter.poll || !adapter.readPoll) throw new Error("an adapter with waiting jobs must have poll and readPoll");
-  const options = { clock, signal, timeoutMs: POLL_TIMEOUT_MS };
+  const options = { clock, send, signal, timeoutMs: POLL_TIMEOUT_MS };
   const answer = await exchangeMedia(provider, adapter.poll(job, context), options);
   if (isSuccess(answer)) return adapter.readPoll(answer, job, context);
   const error = adapter.error(answer);

@@ -69,7 +69,7 @@ async function submitPart(
   try {
     const request = adapter.submit(share, context);
     const { signal } = new AbortController();
-    const options = { clock: gateway.clock, signal, timeoutMs: provider.timeoutMs.firstByte };
+    const options = { clock: gateway.clock, send: gateway.send, signal, timeoutMs: provider.timeoutMs.firstByte };
     const answer = await exchangeMedia(provider, request, options);
     if (!isSuccess(answer)) throw adapter.error(answer);
     const state = readTaken(() => adapter.readSubmit(answer, share, context));

@@ -1,3 +1,4 @@
+import type { HttpRequest } from "../send.ts";
 import { decodeContent } from "./content-encoding.ts";
 import { type AnswerHeaders, type Exchange, type HttpAnswer, pullWhile } from "./exchange.ts";
 import { HttpFailure } from "./failure.ts";
@@ -9,9 +10,10 @@ export class FetchExchange implements Exchange {
   readonly #controller = new AbortController();
   readonly #request: () => Promise<Response>;
 
-  constructor(url: string, headers: Readonly<Record<string, string>>, body: string | Uint8Array) {
+  constructor({ method = "POST", url, headers, body }: HttpRequest) {
     const { signal } = this.#controller;
-    this.#request = () => fetch(url, { method: "POST", headers, body, signal, redirect: "manual", decompress: false });
+    const sent = body === undefined ? {} : { body };
+    this.#request = () => fetch(url, { method, headers, ...sent, signal, redirect: "manual", decompress: false });
   }
 
   async answer(): Promise<HttpAnswer> {

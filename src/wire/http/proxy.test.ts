@@ -28,7 +28,7 @@ test("calls go through the proxy that the environment names, but for the excepti
   const child = Bun.spawn(
     [
       process.execPath,
-      join(import.meta.dir, "post.child.ts"),
+      join(import.meta.dir, "send.child.ts"),
       "http://host.invalid/v1",
       `http://127.0.0.1:${host.port}/`,
     ],

@@ -4,9 +4,15 @@ import { requestHead } from "./request-head.ts";
 
 test("a request's first lines", () => {
   const address = readAddress("https://example.test:8443/a%20b/c?d=e");
-  expect(requestHead(address, { authorization: "Bearer x" }, 12)).toBe(
+  expect(requestHead("POST", address, { authorization: "Bearer x" }, 12)).toBe(
     "POST /a%20b/c?d=e HTTP/1.1\r\nhost: example.test:8443\r\nauthorization: Bearer x\r\n" +
       "accept-encoding: identity\r\ncontent-length: 12\r\n\r\n",
+  );
+});
+
+test("a question has no body, and says nothing of one", () => {
+  expect(requestHead("GET", readAddress("http://example.test/a"), { accept: "*/*" }, 0)).toBe(
+    "GET /a HTTP/1.1\r\nhost: example.test\r\naccept: */*\r\naccept-encoding: identity\r\n\r\n",
   );
 });
 
@@ -26,8 +32,8 @@ test("nothing in a header can begin another line or another request", () => {
     { host: "elsewhere" },
     { Connection: "upgrade" },
   ];
-  for (const headers of refused) expect(() => requestHead(address, headers, 1)).toThrow(/cannot be sent/);
-  expect(() => requestHead(address, { authorization: "secret\n" }, 1)).not.toThrow(/secret/);
+  for (const headers of refused) expect(() => requestHead("POST", address, headers, 1)).toThrow(/cannot be sent/);
+  expect(() => requestHead("POST", address, { authorization: "secret\n" }, 1)).not.toThrow(/secret/);
 });
 
 test("addresses: defaults, literals, and what is refused", () => {

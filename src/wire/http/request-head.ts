@@ -7,14 +7,20 @@ const NOT_A_VALUE = /[^\t\x20-\x7e]/;
 const OWN = new Set(["host", "content-length", "transfer-encoding", "connection"]);
 
 /** The request's first lines. Whatever could end a line before its time is refused, not mended. */
-export function requestHead(address: Address, headers: Readonly<Record<string, string>>, bodyBytes: number): string {
+export function requestHead(
+  method: "GET" | "POST",
+  address: Address,
+  headers: Readonly<Record<string, string>>,
+  bodyBytes: number,
+): string {
   let lines = known.get(headers);
   if (lines === undefined) {
     lines = headerLines(headers);
     known.set(headers, lines);
   }
   const { target, hostHeader } = address;
-  return `POST ${target} HTTP/1.1\r\nhost: ${hostHeader}\r\n${lines}content-length: ${bodyBytes}\r\n\r\n`;
+  const length = method === "GET" ? "" : `content-length: ${bodyBytes}\r\n`;
+  return `${method} ${target} HTTP/1.1\r\nhost: ${hostHeader}\r\n${lines}${length}\r\n`;
 }
 
 /** Callers keep their headers from one request to the next, and never change them. */

@@ -20,7 +20,7 @@ function startHost(...of: Parameters<typeof startRawHost>): RawHost {
 }
 
 const begin = (url: string, body: string | Uint8Array = "{}", pool = new ConnectionPool(system.clock)) =>
-  new SocketExchange(pool, readAddress(url), { "content-type": "application/json" }, body);
+  new SocketExchange(pool, readAddress(url), { headers: { "content-type": "application/json" }, body });
 
 async function readAll(answer: HttpAnswer): Promise<string> {
   const parts: Uint8Array[] = [];

@@ -1,3 +1,4 @@
+import type { HttpRequest } from "../send.ts";
 import type { Address } from "./address.ts";
 import { type AnswerHead, readAnswerHead } from "./answer-head.ts";
 import { ChunkedBody } from "./chunked-body.ts";
@@ -58,16 +59,15 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
   constructor(
     pool: ConnectionPool,
     address: Address,
-    headers: Readonly<Record<string, string>>,
-    body: string | Uint8Array,
+    { method = "POST", headers, body = "", newConnection = false }: Omit<HttpRequest, "url">,
   ) {
     this.#pool = pool;
     this.#address = address;
     this.#body = body;
     this.#bodyBytes = typeof body === "string" ? Buffer.byteLength(body) : body.length;
-    this.#requestHead = requestHead(address, headers, this.#bodyBytes);
+    this.#requestHead = requestHead(method, address, headers, this.#bodyBytes);
     for (;;) {
-      const kept = pool.take(address.origin);
+      const kept = newConnection ? undefined : pool.take(address.origin);
       if (kept && !kept.lend(this)) continue;
       this.#connection = kept ?? pool.connect(address, this);
       if (kept) this.ready(kept);

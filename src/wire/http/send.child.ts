@@ -1,17 +1,17 @@
 /** A process beside the tests', which differs from theirs in its environment: posts to each address and prints what came. */
 import { system } from "../../base/system.ts";
-import { createPost, postFailure } from "../post.ts";
+import { createSend, sendFailure } from "../send.ts";
 
-const post = createPost(system.clock);
+const send = createSend(system.clock);
 
 for (const url of process.argv.slice(2)) {
   try {
-    const answer = await post(url, { "x-test": "1" }, "hello").answer();
+    const answer = await send({ url, headers: { "x-test": "1" }, body: "hello" }).answer();
     const parts: Uint8Array[] = [];
     for (let part = await answer.read(); part; part = await answer.read()) parts.push(part);
     console.log(`${answer.status} ${Buffer.concat(parts).toString()}`);
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : undefined;
-    console.log(postFailure(error), cause && "code" in cause ? cause.code : "");
+    console.log(sendFailure(error), cause && "code" in cause ? cause.code : "");
   }
 }

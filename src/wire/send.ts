@@ -7,25 +7,37 @@ import { ConnectionPool } from "./http/pool.ts";
 import { usesProxy } from "./http/proxy.ts";
 import { SocketExchange } from "./http/socket-exchange.ts";
 
-/**
- * Sends a body. A redirect is an answer like any other: never followed. Throws where the request cannot be sent as it is.
- */
-export type Post = (url: string, headers: Readonly<Record<string, string>>, body: string | Uint8Array) => Exchange;
+/** A request as it leaves. */
+export interface HttpRequest {
+  /** POST where absent. */
+  method?: "GET" | "POST";
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  body?: string | Uint8Array;
+  /**
+   * Over a new connection. A host may close a kept one just when it is used again, and then nobody knows whether it has read
+   * the request: for what must not be done twice.
+   */
+  newConnection?: boolean;
+}
+
+/** Sends a request. A redirect is an answer like any other: never followed. Throws where the request cannot be sent as it is. */
+export type Send = (request: HttpRequest) => Exchange;
 
 const { http_proxy, HTTP_PROXY, https_proxy, HTTPS_PROXY, no_proxy, NO_PROXY } = process.env;
 const environment = { http_proxy, HTTP_PROXY, https_proxy, HTTPS_PROXY, no_proxy, NO_PROXY };
 const anyProxy = Boolean(http_proxy || HTTP_PROXY || https_proxy || HTTPS_PROXY);
 
 /** Over sockets, whose connections are kept for later requests; through a proxy where the environment names one. */
-export function createPost(clock: Clock): Post {
+export function createSend(clock: Clock): Send {
   const pool = new ConnectionPool(clock);
-  return (url, headers, body) => {
-    const address = readAddress(url);
+  return (request) => {
+    const address = readAddress(request.url);
     return anyProxy && usesProxy(address, environment)
-      ? new FetchExchange(url, headers, body)
-      : new SocketExchange(pool, address, headers, body);
+      ? new FetchExchange(request)
+      : new SocketExchange(pool, address, request);
   };
 }
 
 /** Whether the host was never reached, or the connection broke. */
-export const postFailure = (thrown: unknown): FailureKind => (thrown instanceof HttpFailure ? thrown.kind : "broken");
+export const sendFailure = (thrown: unknown): FailureKind => (thrown instanceof HttpFailure ? thrown.kind : "broken");
