@@ -19,6 +19,14 @@ export function answerHeaders(call: AnsweredCall, contentType: string): Record<s
   return addReceiptHeaders(headers, call);
 }
 
+/** The same of a streamed answer: nobody on the way may hold it back. */
+export function streamHeaders(call: AnsweredCall, contentType: string): Record<string, string> {
+  const headers = answerHeaders(call, contentType);
+  headers["cache-control"] = "no-cache";
+  headers["x-accel-buffering"] = "no";
+  return headers;
+}
+
 /** Its receipt, its limits, and the fields of its request that were not honoured: also of a call that is refused (choices 6). */
 export function addReceiptHeaders(
   headers: Record<string, string>,

@@ -1,12 +1,15 @@
 import { GatewayError } from "../canon/error.ts";
 import type { BufferPool, ByteBuffer } from "../wire/byte-buffer.ts";
-import type { ClientPresence } from "./call.ts";
+import type { Call, ClientPresence, IncomingCall, LeaveListener } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 
 /** How much may be on its way to a client before the gateway waits for it. Waiting costs a turn, so not every chunk does. */
 const MAX_UNCONFIRMED_BYTES = 128 * 1024;
 /** More than this is not held for any client. */
 export const MAX_HELD_BYTES = 32 * 1024 * 1024;
+
+/** What an error in a stream needs to know of its call. */
+type FailedCall = Pick<IncomingCall, "dialect" | "requestId" | "options">;
 
 /** What Bun hands to a stream of type "direct": writes go straight to the socket, and what it does not take is copied. */
 export interface DirectController {
@@ -17,7 +20,53 @@ export interface DirectController {
 }
 
 /** Where an answer goes whose client has left. */
-export const NOBODY: DirectController = { write: () => 0, flush: () => 0, close: () => {} };
+const NOBODY: DirectController = { write: () => 0, flush: () => 0, close: () => {} };
+
+/** Whether the deadline for the commit comes before there is anything to commit. */
+export async function commitsEarly(
+  { startedAtMs }: Pick<Call, "startedAtMs">,
+  gateway: Gateway,
+  opening: Promise<unknown>,
+): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const unwatch = gateway.watchdog.watch((now) => {
+    if (now - startedAtMs >= gateway.timings.commitDeadlineMs) resolve(true);
+  });
+  const settled = () => resolve(false);
+  opening.then(settled, settled);
+  const early = await promise;
+  unwatch();
+  return early;
+}
+
+/** The body of an answer that is written straight to the client's socket. */
+export function directBody(client: ClientPresence, pull: (controller: DirectController) => unknown): ReadableStream {
+  const source = { type: "direct", pull, cancel: () => client.leave() };
+  return new ReadableStream(source as unknown as ConstructorParameters<typeof ReadableStream>[0]);
+}
+
+/**
+ * The same of an answer that goes on to its end without its client. Should that leave before the runtime asks for the body,
+ * nothing else would begin it.
+ */
+export function streamedBody(
+  client: ClientPresence,
+  produce: (controller: DirectController) => Promise<void>,
+): ReadableStream {
+  let begun = false;
+  const begin = (controller: DirectController): Promise<void> | undefined => {
+    if (begun) {
+      controller.close();
+      return undefined;
+    }
+    begun = true;
+    client.forget(listener);
+    return produce(controller);
+  };
+  const listener: LeaveListener = { clientLeft: () => void begin(NOBODY) };
+  client.tell(listener);
+  return directBody(client, begin);
+}
 
 /**
  * What one client gets of a stream, and the memory for it. Until the commit it is held, for each attempt by itself; then it is
@@ -126,6 +175,26 @@ export class ClientOutput {
   /** The same for what was held: all of an answer that was complete before anything of it was sent. */
   keepHeld(held: ByteBuffer): void {
     this.#last = held;
+  }
+
+  /** Sends a text. Resolves when the client may be sent more. */
+  async sendText(text: string): Promise<void> {
+    if (text === "" || this.#client.gone) return;
+    this.begun = true;
+    this.#controller.write(text);
+    this.#wroteAtMs = undefined;
+    this.#unconfirmedBytes += text.length;
+    if (this.#unconfirmedBytes >= MAX_UNCONFIRMED_BYTES) await this.taken();
+    else this.#controller.flush();
+  }
+
+  /** An error in the client's own protocol, as the end of a stream. */
+  async fail(error: GatewayError, { dialect, requestId, options }: FailedCall): Promise<void> {
+    const writes = dialect.errors.encodeInStream(error, requestId, { options, begun: this.begun });
+    for (const { text, pauseMs } of writes) {
+      if (pauseMs > 0) await this.#gateway.clock.sleep(pauseMs);
+      this.write(text);
+    }
   }
 
   /** A text that is none of the answer: a keep-alive, or an error. */

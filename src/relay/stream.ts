@@ -2,10 +2,10 @@ import { asGatewayError, GatewayError } from "../canon/error.ts";
 import type { TapProgress } from "../dialects/dialect.ts";
 import type { TextTarget } from "../routing/target.ts";
 import type { ByteBuffer } from "../wire/byte-buffer.ts";
-import { answerHeaders } from "./answer-headers.ts";
+import { streamHeaders } from "./answer-headers.ts";
 import { type Attempt, beginAttempt } from "./attempt.ts";
-import type { Call, LeaveListener } from "./call.ts";
-import { ClientOutput, type DirectController, NOBODY } from "./client-output.ts";
+import type { Call } from "./call.ts";
+import { ClientOutput, commitsEarly, type DirectController, directBody, streamedBody } from "./client-output.ts";
 import type { Gateway } from "./gateway.ts";
 import { identifiedResponse } from "./identity-headers.ts";
 import { type OpenStream, openStream } from "./open-stream.ts";
@@ -23,38 +23,19 @@ export async function relayStream(call: Call, gateway: Gateway, plan: readonly T
   const relay = new StreamRelay(call, gateway, output, opening, opened);
   const isWhole = opened?.tap.state === "ended" && opened.tap.failure === undefined;
   if (isWhole) await relay.settleWhole(opened);
-  const body = new ReadableStream({
-    type: "direct",
-    pull: (controller: DirectController) => (isWhole ? output.sendWhole(controller) : relay.run(controller)),
-    cancel: () => call.client.leave(),
-  } as unknown as ConstructorParameters<typeof ReadableStream>[0]);
-  const headers = answerHeaders(call, dialect.http.streamType(options));
-  headers["cache-control"] = "no-cache";
-  headers["x-accel-buffering"] = "no";
-  return identifiedResponse(body, headers);
+  const body = isWhole
+    ? directBody(call.client, (controller) => output.sendWhole(controller))
+    : streamedBody(call.client, (controller) => relay.run(controller));
+  return identifiedResponse(body, streamHeaders(call, dialect.http.streamType(options)));
 }
 
-/** Whether the deadline comes before the stream is open or has failed. */
-async function commitsEarly(call: Call, gateway: Gateway, opening: Promise<unknown>): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  const unwatch = gateway.watchdog.watch((now) => {
-    if (now - call.startedAtMs >= gateway.timings.commitDeadlineMs) resolve(true);
-  });
-  const settled = () => resolve(false);
-  opening.then(settled, settled);
-  const early = await promise;
-  unwatch();
-  return early;
-}
-
-class StreamRelay implements LeaveListener {
+class StreamRelay {
   readonly #call: Call;
   readonly #gateway: Gateway;
   readonly #output: ClientOutput;
   readonly #opening: Promise<OpenStream>;
   #stream: OpenStream | undefined;
   #firstContentAtMs: number | undefined;
-  #running = false;
   #settled = false;
 
   constructor(
@@ -69,21 +50,10 @@ class StreamRelay implements LeaveListener {
     this.#output = output;
     this.#opening = opening;
     this.#stream = opened;
-    call.client.tell(this);
-  }
-
-  /** Should a client leave before the runtime asks for the body's first byte, nothing else would settle the call. */
-  clientLeft(): void {
-    if (!this.#running) this.run(NOBODY);
   }
 
   /** To the end of the upstream's answer, whether or not the client stays for it (H26). */
   async run(controller: DirectController): Promise<void> {
-    if (this.#running) {
-      controller.close();
-      return;
-    }
-    this.#running = true;
     this.#output.commit(controller, this.#stream !== undefined);
     try {
       await this.#passOn();
@@ -92,19 +62,16 @@ class StreamRelay implements LeaveListener {
       await this.#fail(asGatewayError(thrown));
     } finally {
       this.#output.close();
-      this.#call.client.forget(this);
     }
   }
 
   /** An answer that had come to its end before anything of it was sent: all of it is sent when its row is committed. */
   async settleWhole(stream: OpenStream): Promise<void> {
-    this.#running = true;
     this.#begin(stream);
     stream.reader.release();
     stream.reader.end(stream.held);
     this.#output.keepHeld(stream.held);
     await this.#settle("ok");
-    this.#call.client.forget(this);
   }
 
   #begin(stream: OpenStream): void {
@@ -188,12 +155,7 @@ class StreamRelay implements LeaveListener {
     if (client.gone) return;
     if (error.kind === "internal") this.#gateway.log.error({ err: error.cause ?? error }, "internal error in a stream");
     const provider = this.#stream?.attempt.target.provider;
-    const reported = provider?.redactError(error) ?? error;
-    const state = { options: incoming.options, begun: this.#output.begun };
-    for (const { text, pauseMs } of incoming.dialect.errors.encodeInStream(reported, incoming.requestId, state)) {
-      if (pauseMs > 0) await this.#gateway.clock.sleep(pauseMs);
-      this.#output.write(text);
-    }
+    await this.#output.fail(provider?.redactError(error) ?? error, incoming);
   }
 
   #settle(end: string): Promise<void> {

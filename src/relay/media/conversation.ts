@@ -8,8 +8,9 @@ import type { InlineImage } from "../../media/image.ts";
 import type { ImageReply } from "../../media/image-reply.ts";
 import { imageRequestOfCall } from "../../media/image-request-of-call.ts";
 import type { ImageTarget } from "../../routing/target.ts";
-import { answerHeaders } from "../answer-headers.ts";
+import { answerHeaders, streamHeaders } from "../answer-headers.ts";
 import { type Call, ClientGoneError } from "../call.ts";
+import { ClientOutput, commitsEarly, type DirectController, streamedBody } from "../client-output.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
 import { RelayError } from "../relay-error.ts";
@@ -20,7 +21,6 @@ import { nothingMade } from "./image-failures.ts";
 import { withImages } from "./image-inputs.ts";
 import type { ImageRelay } from "./image-relay.ts";
 import { ImageWork } from "./image-work.ts";
-import { isLate, keptAlive, type Write, writtenBody } from "./keep-waiting.ts";
 import { BYTES_PER_IMAGE, requireFileSpace } from "./require-file-space.ts";
 import { billOfImages, settleImages } from "./settle-images.ts";
 
@@ -97,29 +97,27 @@ async function streamAnswer(
     return [...unfold(reply)].map((event) => encoder.push(event)).join("");
   };
   const work = answer(call, relay, gateway, plan, encode);
-  const late =
-    dialect.http.keepAlive !== undefined && (await isLate(work, gateway.timings.commitDeadlineMs, gateway.clock));
-  const body = late
-    ? writtenBody(call.client, gateway.timings.slowReaderMs, gateway.clock, (write) =>
-        writeLate(work, call, gateway, write),
-      )
+  const early = dialect.http.keepAlive !== undefined && (await commitsEarly(call, gateway, work));
+  const body = early
+    ? streamedBody(call.client, (controller) => writeLate(work, call, gateway, controller))
     : await work;
-  const headers = answerHeaders(relay, dialect.http.streamType(options));
-  headers["cache-control"] = "no-cache";
-  headers["x-accel-buffering"] = "no";
-  return identifiedResponse(body, headers);
+  return identifiedResponse(body, streamHeaders(relay, dialect.http.streamType(options)));
 }
 
-async function writeLate(work: Promise<string>, { incoming }: Call, gateway: Gateway, write: Write): Promise<void> {
-  const { dialect, requestId, options } = incoming;
-  const { keepAlive = "" } = dialect.http;
+async function writeLate(
+  work: Promise<string>,
+  { client, incoming }: Call,
+  gateway: Gateway,
+  controller: DirectController,
+): Promise<void> {
+  const output = new ClientOutput(client, gateway, incoming.dialect.http.keepAlive);
+  output.commit(controller, false);
   try {
-    await write(keepAlive);
-    await write(await keptAlive(work, write, keepAlive, gateway.timings.keepAliveMs, gateway.clock));
+    await output.sendText(await work);
   } catch (thrown) {
-    const error = asGatewayError(thrown instanceof RelayError ? thrown.error : thrown);
-    const writes = dialect.errors.encodeInStream(error, requestId, { options, begun: true });
-    for (const { text } of writes) await write(text);
+    if (!client.gone) await output.fail(asGatewayError(thrown instanceof RelayError ? thrown.error : thrown), incoming);
+  } finally {
+    output.close();
   }
 }
 

@@ -3,8 +3,9 @@ import type { Usage } from "../../canon/usage.ts";
 import type { ImageReply, ImageResult } from "../../media/image-reply.ts";
 import { createImageEventEncoder, type ImageEventEncoder } from "../../media/images-api/image-events.ts";
 import type { ImageTarget } from "../../routing/target.ts";
-import { answerHeaders } from "../answer-headers.ts";
+import { streamHeaders } from "../answer-headers.ts";
 import { ClientGoneError } from "../call.ts";
+import { ClientOutput, commitsEarly, streamedBody } from "../client-output.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
 import { tryOffers } from "../try-offers.ts";
@@ -15,7 +16,6 @@ import { type ImageStep, imageSteps } from "./image-events.ts";
 import { failureOf, nothingMade } from "./image-failures.ts";
 import type { ImageAttempt, ImageRelay } from "./image-relay.ts";
 import type { ImagesMade } from "./image-work.ts";
-import { isLate, keptAlive, type Write, writtenBody } from "./keep-waiting.ts";
 import { settleImages } from "./settle-images.ts";
 
 const KEEP_ALIVE = ": keep-alive\n\n";
@@ -34,15 +34,18 @@ export async function streamImages(
   const opening = tryOffers(call, gateway, plan, beginImages(call, gateway), (attempt) =>
     openAt(call, gateway, attempt),
   );
-  if (!(await isLate(opening, gateway.timings.commitDeadlineMs, gateway.clock))) await opening;
-  opening.catch(() => {});
-  const body = writtenBody(call.client, gateway.timings.slowReaderMs, gateway.clock, (write) =>
-    writeEvents(call, gateway, opening, write),
-  );
-  const headers = answerHeaders(call, "text/event-stream");
-  headers["cache-control"] = "no-cache";
-  headers["x-accel-buffering"] = "no";
-  return identifiedResponse(body, headers);
+  const early = await commitsEarly(call, gateway, opening);
+  if (!early) await opening;
+  const output = new ClientOutput(call.client, gateway, KEEP_ALIVE);
+  const body = streamedBody(call.client, async (controller) => {
+    output.commit(controller, !early);
+    try {
+      await writeEvents(call, gateway, opening, output);
+    } finally {
+      output.close();
+    }
+  });
+  return identifiedResponse(body, streamHeaders(call, "text/event-stream"));
 }
 
 async function openAt(call: ImageRelay, gateway: Gateway, attempt: ImageAttempt): Promise<OpenImages> {
@@ -56,17 +59,15 @@ async function writeEvents(
   call: ImageRelay,
   gateway: Gateway,
   opening: Promise<OpenImages>,
-  write: Write,
+  output: ClientOutput,
 ): Promise<void> {
   const { work, client, request } = call;
   const createdSeconds = Math.floor(gateway.clock.wallMs() / 1000);
-  const awaited = <T>(next: Promise<T>) =>
-    keptAlive(next, write, KEEP_ALIVE, gateway.timings.keepAliveMs, gateway.clock);
   let encoder = createImageEventEncoder(request, createdSeconds);
   const toClient = (error: GatewayError) =>
     inClientWords(work.made === undefined ? error : redacted(error, call), request.paths);
   try {
-    const opened = await awaited(opening);
+    const opened = await opening;
     const results: ImageResult[] = [];
     const reply: ImageReply = { results };
     const made: ImagesMade = { reply, whole: false };
@@ -75,10 +76,10 @@ async function writeEvents(
     encoder = createImageEventEncoder(requestSent(call), createdSeconds);
     const { steps } = opened;
     let held: MadeStep | undefined;
-    for (let next = opened.first; !next.done; next = await awaited(steps.next())) {
+    for (let next = opened.first; !next.done; next = await steps.next()) {
       const step = next.value;
       if (step.kind === "partial") {
-        await write(encoder.partial(step.image, step.settings));
+        await output.sendText(encoder.partial(step.image, step.settings));
         continue;
       }
       // Some providers report usage image by image, others once at the end.
@@ -89,9 +90,9 @@ async function writeEvents(
       if (step.result.kind !== "made") continue;
       if (step.settings !== undefined) reply.settings ??= step.settings;
       const image = { ...step, result: step.result };
-      if (results.length < request.call.count) await write(completed(image, encoder));
+      if (results.length < request.call.count) await output.sendText(completed(image, encoder));
       else {
-        if (held) await write(completed(held, encoder));
+        if (held) await output.sendText(completed(held, encoder));
         held = image;
       }
     }
@@ -99,16 +100,16 @@ async function writeEvents(
     const notMade = results.filter((result) => result.kind !== "made");
     if (notMade.length === results.length) throw nothingMade(results);
     await settleImages(call, gateway, client.gone ? "client_gone" : "ok");
-    if (held) await write(completed(held, encoder, reply.usage));
+    if (held) await output.sendText(completed(held, encoder, reply.usage));
     // Clients stop reading at an error, so everything that was made comes before it.
     const [first] = notMade;
-    if (first) await write(encoder.error(toClient(failureOf(first))));
+    if (first) await output.sendText(encoder.error(toClient(failureOf(first))));
   } catch (thrown) {
     const error = asGatewayError(thrown);
     await settleImages(call, gateway, client.gone ? "client_gone" : error.kind);
     if (error.kind === "internal" && !(error instanceof ClientGoneError))
       gateway.log.error({ err: error.cause ?? error }, "internal error in a stream");
-    await write(encoder.error(toClient(error)));
+    await output.sendText(encoder.error(toClient(error)));
   }
 }
 
