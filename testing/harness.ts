@@ -83,7 +83,7 @@ export class Harness {
     const config = configOf(sections);
     const gateway = await makeGateway(config, {
       ...sources,
-      post: upstream.post,
+      send: upstream.send,
       fetchMedia: () => Promise.reject(new Error("the harness has no network to fetch media from")),
       log: createLog({
         clock,

@@ -1,7 +1,7 @@
 import type { Clock } from "../src/base/clock.ts";
 import type { AnswerHeaders, Exchange, HttpAnswer } from "../src/wire/http/exchange.ts";
 import { type FailureKind, HttpFailure } from "../src/wire/http/failure.ts";
-import type { Post } from "../src/wire/post.ts";
+import type { Send } from "../src/wire/send.ts";
 
 /** A request as an upstream sees it. */
 export interface SentRequest {
@@ -102,7 +102,7 @@ export class MemoryNetwork {
     return this.replies.filter((reply) => (reply as MemoryExchange).isOpen).length;
   }
 
-  readonly post: Post = (url, headers, body) => {
+  readonly send: Send = ({ url, headers, body = "" }) => {
     const text = typeof body === "string" ? body : Buffer.from(body).toString();
     const request = { url, headers, body: text, atMs: this.#clock.nowMs() };
     const exchange = new MemoryExchange(this.#clock);

@@ -25,24 +25,28 @@ export interface ClientConnection {
   hangUp(): void;
 }
 
-/** A request as the server hands it to the relay: who, in which dialect, for what; the body not yet read. */
-export interface IncomingCall {
+/** A request as the server hands it to the relay, whatever it asks for: the body not yet read. */
+export interface IncomingRequest {
   request: Request;
   requestId: string;
   connection: ClientConnection;
   credential: string | undefined;
   dialect: Dialect;
-  door: Door;
-  verb: Verb;
   /** How the name of the model is read. */
   naming: Naming;
+  /** What cannot be honoured to the letter is refused (`x-trivium-strict`). */
+  strict: boolean;
+}
+
+/** A request for text: in which form, and for what. */
+export interface IncomingCall extends IncomingRequest {
+  door: Door;
+  verb: Verb;
   /** Where the path names the model and whether to stream; elsewhere the body does. */
   modelInPath?: string | undefined;
   streamInPath?: boolean | undefined;
   /** What the client asks for by its URL and headers: made by its dialect, handed back to it, understood by nobody else. */
   options: unknown;
-  /** What cannot be honoured to the letter is refused (`x-trivium-strict`). */
-  strict: boolean;
 }
 
 /** What a call has of an attempt. The attempt alone writes it. */

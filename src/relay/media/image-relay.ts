@@ -1,11 +1,9 @@
 import type { JsonObject } from "../../base/json.ts";
-import type { Naming } from "../../catalogue/catalogue.ts";
-import type { Dialect } from "../../dialects/dialect.ts";
 import type { ImageCall } from "../../media/image-call.ts";
 import type { ImageReply } from "../../media/image-reply.ts";
 import type { ImageRequest } from "../../media/image-request.ts";
 import type { ImageTarget } from "../../routing/target.ts";
-import type { ClientConnection, ClientPresence } from "../call.ts";
+import type { ClientPresence, IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import type { HeldMemory } from "../memory-budget.ts";
 import type { AdmittedCall } from "../settle.ts";
@@ -13,16 +11,8 @@ import type { ImageWork } from "./image-work.ts";
 import { MediaAttempt } from "./media-attempt.ts";
 
 /** A request for images as the server hands it over, before its body is read. */
-export interface IncomingImages {
-  request: Request;
-  requestId: string;
-  connection: ClientConnection;
-  credential: string | undefined;
-  dialect: Dialect;
-  strict: boolean;
-  /** How the model's name is resolved. */
-  naming: Naming;
-  /** genai: the URL's path names the model; elsewhere the body does. */
+export interface IncomingImages extends IncomingRequest {
+  /** genai: the path names the model; elsewhere the body does. */
   modelInPath?: string;
   protocol: ImageProtocol;
 }

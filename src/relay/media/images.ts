@@ -1,10 +1,9 @@
-import { RECEIPT_PREFIX, timePrefix } from "../../base/timed-id.ts";
 import { asGatewayError } from "../../canon/error.ts";
 import { noteRoutingHeaders } from "../../dialects/routing-fields.ts";
 import type { ImageTarget } from "../../routing/target.ts";
+import { admitCall, type EnteredRequest } from "../admit-call.ts";
 import { answerHeaders } from "../answer-headers.ts";
-import { beforeAdmission } from "../before-admission.ts";
-import { ClientGoneError, ClientPresence } from "../call.ts";
+import { ClientGoneError } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
 import { RelayError } from "../relay-error.ts";
@@ -21,47 +20,17 @@ import { resolutionOf, settleImages } from "./settle-images.ts";
 
 /** Serves a call for images: like any other call, with calls to media APIs in the middle. */
 export async function relayImages(incoming: IncomingImages, gateway: Gateway): Promise<Response> {
-  const startedAtMs = gateway.clock.nowMs();
-  const principal = gateway.keys.authenticate(incoming.credential ?? "");
-  const client = new ClientPresence(incoming.request, incoming.connection, gateway.watchdog);
-  const { admission, memory, model, plan, request } = await beforeAdmission(
-    principal,
-    client,
-    gateway,
-    async ({ entry, memory }) => {
-      const { model: named, request: read } = await incoming.protocol.read(incoming.request, memory, gateway);
-      const { catalogue, targets } = gateway.snapshot;
-      const { model, offers, notes } = catalogue.resolve(incoming.modelInPath ?? named ?? "", incoming.naming);
-      const planned = targets.images(model, offers);
-      const resolved = await withImages(read, gateway, incoming.request.signal);
-      noteRoutingHeaders(incoming.request.headers, resolved.notes);
-      const request = notes.length === 0 ? resolved : { ...resolved, notes: [...notes, ...resolved.notes] };
-      const plan = imageOffersThatFit(request, planned, model);
-      const { count, quality } = request.call;
-      const admission = entry.admit({
-        model: model.id,
-        dialect: incoming.dialect.name,
-        estimatedCostNanoUsd: expectedImageCost(count, { quality, ...resolutionOf(request.call) }, offers),
-        estimatedTokens: 0,
-      });
-      return { admission, memory, model, plan, request };
-    },
-  );
-  gateway.runningCalls++;
+  const { admitted, asked } = await admitCall(incoming, gateway, (entered) => readImages(incoming, entered, gateway));
+  const { model, request, plan } = asked;
+  const { client } = admitted;
+  const work = new ImageWork(client, gateway);
   const call: ImageRelay & { incoming: IncomingImages } = {
+    ...admitted,
     incoming,
-    request,
-    client,
-    work: new ImageWork(client, gateway),
-    receiptId: RECEIPT_PREFIX + timePrefix(admission.atMs) + gateway.random.id(),
-    principal,
-    admission,
     model,
+    request,
+    work,
     stream: request.stream,
-    startedAtMs,
-    offersTried: [],
-    attempt: undefined,
-    memory,
   };
   try {
     return request.stream ? await streamImages(call, gateway, plan) : await wholeImages(call, gateway, plan);
@@ -70,6 +39,26 @@ export async function relayImages(incoming: IncomingImages, gateway: Gateway): P
     await settleImages(call, gateway, client.gone ? "client_gone" : error.kind);
     throw new RelayError(inClientWords(error, request.paths), call);
   }
+}
+
+/** The request, resolved and admitted, and the targets that can serve it. */
+async function readImages(incoming: IncomingImages, { entry, memory }: EnteredRequest, gateway: Gateway) {
+  const { model: named, request: read } = await incoming.protocol.read(incoming.request, memory, gateway);
+  const { catalogue, targets } = gateway.snapshot;
+  const { model, offers, notes } = catalogue.resolve(incoming.modelInPath ?? named ?? "", incoming.naming);
+  const planned = targets.images(model, offers);
+  const resolved = await withImages(read, gateway, incoming.request.signal);
+  noteRoutingHeaders(incoming.request.headers, resolved.notes);
+  const request = notes.length === 0 ? resolved : { ...resolved, notes: [...notes, ...resolved.notes] };
+  const plan = imageOffersThatFit(request, planned, model);
+  const { count, quality } = request.call;
+  const admission = entry.admit({
+    model: model.id,
+    dialect: incoming.dialect.name,
+    estimatedCostNanoUsd: expectedImageCost(count, { quality, ...resolutionOf(request.call) }, offers),
+    estimatedTokens: 0,
+  });
+  return { admission, model, plan, request };
 }
 
 async function wholeImages(

@@ -1,16 +1,13 @@
-import type { Principal } from "../../access/principal.ts";
 import { asGatewayError } from "../../canon/error.ts";
 import type { Operation } from "../../canon/operation.ts";
-import type { Naming } from "../../catalogue/catalogue.ts";
-import type { Dialect } from "../../dialects/dialect.ts";
 import { noteRoutingHeaders } from "../../dialects/routing-fields.ts";
 import { checkFrames } from "../../media/check-images.ts";
 import { decodeVideo, type VideoRequest } from "../../media/predict-long-running/decode-video.ts";
 import { operationName } from "../../media/predict-long-running/operation-name.ts";
 import type { Operations } from "../../operations/operations.ts";
+import { type EnteredRequest, enterRequest, leaveRequest } from "../admit-call.ts";
 import { answerHeaders } from "../answer-headers.ts";
-import type { EnteredRequest } from "../before-admission.ts";
-import { type ClientConnection, ClientPresence } from "../call.ts";
+import type { IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
 import { readBody } from "../read-body.ts";
@@ -27,15 +24,7 @@ import { expectedVideoBytes, requireFileSpace } from "./require-file-space.ts";
 import { isCertain, submitAt } from "./submit-videos.ts";
 
 /** A submit request as the server hands it over. */
-export interface IncomingVideo {
-  request: Request;
-  requestId: string;
-  connection: ClientConnection;
-  credential: string | undefined;
-  dialect: Dialect;
-  strict: boolean;
-  /** How the model's name is resolved. */
-  naming: Naming;
+export interface IncomingVideo extends IncomingRequest {
   modelInPath: string;
 }
 
@@ -45,26 +34,20 @@ export async function submitVideo(
   gateway: Gateway,
   operations: Operations,
 ): Promise<Response> {
-  const principal = gateway.keys.authenticate(incoming.credential ?? "");
-  const entry = gateway.admissions.enter(principal);
-  const memory = gateway.memory.open(principal);
-  const client = new ClientPresence(incoming.request, incoming.connection, gateway.watchdog);
+  const entered = enterRequest(incoming, gateway);
   try {
-    return await submit(incoming, { principal, client, entry, memory }, gateway, operations);
+    return await submit(incoming, entered, gateway, operations);
   } finally {
-    entry.leave();
-    memory.release();
-    client.release();
+    leaveRequest(entered);
   }
 }
 
 async function submit(
   incoming: IncomingVideo,
-  { principal, client, entry, memory }: EnteredRequest & { principal: Principal; client: ClientPresence },
+  { startedAtMs, principal, client, entry, memory }: EnteredRequest,
   gateway: Gateway,
   operations: Operations,
 ): Promise<Response> {
-  const startedAtMs = gateway.clock.nowMs();
   const { catalogue, targets, maxBodyBytes } = gateway.snapshot;
   const { body, text } = await readBody(incoming.request, { maxBytes: maxBodyBytes, memory }, gateway);
   const { model, offers, notes } = catalogue.resolve(incoming.modelInPath, incoming.naming);

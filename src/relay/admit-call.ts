@@ -1,0 +1,73 @@
+import type { Admission, Entry } from "../access/admit.ts";
+import type { Principal } from "../access/principal.ts";
+import { RECEIPT_PREFIX, timePrefix } from "../base/timed-id.ts";
+import { type Call, ClientPresence, type IncomingRequest } from "./call.ts";
+import type { Gateway } from "./gateway.ts";
+import type { HeldMemory } from "./memory-budget.ts";
+
+/** A request from the moment that it is known who sends it: counted before it is read (S17). */
+export interface EnteredRequest {
+  readonly startedAtMs: number;
+  readonly principal: Principal;
+  readonly client: ClientPresence;
+  readonly entry: Entry;
+  readonly memory: HeldMemory;
+}
+
+/** Throws for a stranger, and for a key that sends too much. */
+export function enterRequest({ request, connection, credential }: IncomingRequest, gateway: Gateway): EnteredRequest {
+  const startedAtMs = gateway.clock.nowMs();
+  const principal = gateway.keys.authenticate(credential ?? "");
+  const client = new ClientPresence(request, connection, gateway.watchdog);
+  try {
+    const entry = gateway.admissions.enter(principal);
+    return { startedAtMs, principal, client, entry, memory: gateway.memory.open(principal) };
+  } catch (refusal) {
+    client.release();
+    throw refusal;
+  }
+}
+
+/** Gives back what a request had taken that does not become a call. */
+export function leaveRequest({ entry, memory, client }: EnteredRequest): void {
+  entry.leave();
+  memory.release();
+  client.release();
+}
+
+/** What every call has from its admission on. Its settlement gives back what it has taken. */
+export type Admitted = Pick<
+  Call,
+  "receiptId" | "principal" | "admission" | "startedAtMs" | "client" | "memory" | "offersTried"
+> & { attempt: undefined };
+
+/** Has a request read and admitted. From here on there is a receipt; a request that is turned away has none. */
+export async function admitCall<Asked extends { admission: Admission }>(
+  incoming: IncomingRequest,
+  gateway: Gateway,
+  read: (entered: EnteredRequest) => Promise<Asked>,
+): Promise<{ admitted: Admitted; asked: Asked }> {
+  const entered = enterRequest(incoming, gateway);
+  let asked: Asked;
+  try {
+    asked = await read(entered);
+  } catch (refusal) {
+    leaveRequest(entered);
+    throw refusal;
+  }
+  gateway.runningCalls++;
+  const { startedAtMs, principal, client, memory } = entered;
+  const { admission } = asked;
+  const receiptId = RECEIPT_PREFIX + timePrefix(admission.atMs) + gateway.random.id();
+  const admitted = {
+    receiptId,
+    principal,
+    admission,
+    startedAtMs,
+    client,
+    memory,
+    offersTried: [],
+    attempt: undefined,
+  };
+  return { admitted, asked };
+}

@@ -1,0 +1,61 @@
+import type { KeyLimits } from "../access/key-limits.ts";
+import type { Principal } from "../access/principal.ts";
+import type { JsonObject } from "../base/json.ts";
+import type { Usage } from "../canon/usage.ts";
+import type { Model, Offer } from "../catalogue/model.ts";
+import { priceCall } from "../catalogue/price-call.ts";
+import { askedTerms } from "../dialects/priced-fields.ts";
+import type { IncomingCall } from "./call.ts";
+import { expectedImageCost } from "./media/expected-image-cost.ts";
+import { outputLimit, USUAL_OUTPUT } from "./output-limit.ts";
+
+const NO_ESTIMATE = { estimatedCostNanoUsd: 0, estimatedTokens: 0 };
+
+const countsUse = ({ tokensPerMinute, budgetUsdPerDay, budgetUsdPerMonth, budgetUsdTotal }: KeyLimits): boolean =>
+  tokensPerMinute !== undefined ||
+  budgetUsdPerDay !== undefined ||
+  budgetUsdPerMonth !== undefined ||
+  budgetUsdTotal !== undefined;
+
+/** Only keys with a token or money limit need an estimate; for all others the walk over the body is saved. */
+export function estimateUse(
+  principal: Principal,
+  incoming: IncomingCall,
+  model: Model,
+  offers: readonly Offer[],
+  body: JsonObject,
+) {
+  const { limits } = principal;
+  if (!countsUse(limits) || incoming.verb === "count_tokens") return NO_ESTIMATE;
+  if (!model.outputModalities.includes("text")) {
+    const count = incoming.dialect.codec.decodeRequest(body).candidateCount ?? 1;
+    return { estimatedCostNanoUsd: expectedImageCost(count, {}, offers), estimatedTokens: 0 };
+  }
+  const input = incoming.dialect.requests.estimateTokens(body);
+  const asked = incoming.dialect.requests.outputLimit(body);
+  const output = outputLimit({ incoming, model, body }, USUAL_OUTPUT);
+  const terms = askedTerms(body, incoming.dialect.requests.pricedFields);
+  const costOf = (tokens: number) => Math.max(0, ...offers.map((offer) => dearest(input, tokens, offer, terms)));
+  // A guess at the answer must not keep a call out for ever that asks for no more than the key may have in a minute.
+  const most = asked === undefined ? Math.max(input, limits.tokensPerMinute ?? input + output) : input + output;
+  const longest = asked === undefined ? outputLimit({ incoming, model, body }, Number.MAX_SAFE_INTEGER) : output;
+  return {
+    estimatedCostNanoUsd: costOf(output),
+    // Where neither the caller nor the model has a limit, nobody knows the most.
+    mostCostNanoUsd: costOf(longest < Number.MAX_SAFE_INTEGER ? longest : output),
+    estimatedTokens: Math.min(input + output, most),
+  };
+}
+
+/** Whether a prompt comes to stand in a cache, and how much of an answer is reasoning, nobody knows before. */
+function dearest(input: number, output: number, offer: Offer, terms: readonly string[]): number {
+  const prompts: Usage[] = [{ input }, { cacheWrite5m: input }, { cacheWrite1h: input }];
+  const answers: Usage[] = [{ output }, { reasoning: output }];
+  const ways = prompts.flatMap((prompt) => answers.map((answer) => ({ ...prompt, ...answer })));
+  // Cheaper terms may not be had: the ordinary price is the least.
+  return Math.max(
+    ...ways.map((usage) =>
+      Math.max(priceCall(usage, offer, []).costNanoUsd, priceCall(usage, offer, terms).costNanoUsd),
+    ),
+  );
+}
