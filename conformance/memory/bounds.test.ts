@@ -229,12 +229,69 @@ describe("what cannot be honoured", () => {
     });
   });
 
+  test("H09: and so is what a caller asks of the gateway by headers", async () => {
+    const { headers } = await call({ "x-trivium-hedge": "2" });
+    expect(headers.get("x-trivium-dropped")).toBe("logit_bias,x-trivium-hedge");
+  });
+
+  test("H09: what is lost of an answer is told once for each of its causes", async () => {
+    const { upstream } = harness;
+    const broken = (name: string, index: number) => ({
+      id: `call_${index}`,
+      type: "function",
+      function: { name, arguments: '{"a":' },
+    });
+    const message = { role: "assistant", content: null, tool_calls: ["one", "two", "one"].map(broken) };
+    upstream.play(
+      upstream.json({
+        choices: [{ index: 0, message, finish_reason: "length" }],
+        usage: { prompt_tokens: 1, completion_tokens: 9, total_tokens: 10 },
+      }),
+    );
+    const tool = (name: string) => ({ name, input_schema: { type: "object" } });
+    const given = await harness.call("messages", { model: "test/chat", body: { tools: [tool("one"), tool("two")] } });
+    expect(given.status).toBe(200);
+    const { fields } = await harness.receipt(given);
+    expect(fields.filter(({ path }) => path === "content").map(({ reason }) => reason.split(" ").at(-1))).toEqual([
+      "one",
+      "two",
+    ]);
+  });
+
   test("refuses the call where the caller or its key wants it to the letter, before anybody is asked", async () => {
     for (const refused of [await call({ "x-trivium-strict": "true" }), await call({}, STRICT_KEY)]) {
       expect([refused.status, harness.upstream.requests.length]).toEqual([400, 0]);
       expect(errorIn(refused).message).toContain("logit_bias");
     }
   });
+});
+
+test("S22: what a provider said when it failed is in the log at debug, and nowhere else", async () => {
+  const lines: string[] = [];
+  const quiet = await Harness.start({ onLog: (line) => lines.push(line) });
+  const said = JSON.stringify({ error: { message: "no quota", type: "insufficient_quota" } });
+  quiet.upstream.play((reply) => {
+    reply.head(400);
+    void reply.write(said);
+    reply.end();
+  });
+  await quiet.call("chat");
+  quiet.upstream.play((reply) => {
+    reply.head(400);
+    reply.end();
+  });
+  await quiet.call("chat");
+  await quiet.clock.pass(1_000);
+  const failures = lines
+    .join("")
+    .split("\n")
+    .filter((line) => line.includes("provider failed"))
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(failures.map(({ status, said }) => [status, said])).toEqual([
+    [400, said],
+    [400, undefined],
+  ]);
+  expect(lines.join("").split("no quota")).toHaveLength(2);
 });
 
 describe("a request that names no model", () => {

@@ -80,6 +80,15 @@ describe("H19: a provider's Retry-After is heeded, and passed on", () => {
     expect([given.status, sentMs()]).toEqual([200, [0, 1_000]]);
   });
 
+  test("two seconds are still waited for, and no more", async () => {
+    harness.upstream.play(refuses(503, { "retry-after": "2" }), answers);
+    const waited = await harness.call("chat");
+    expect([waited.status, sentMs()]).toEqual([200, [0, 2_000]]);
+    harness.upstream.play(refuses(503, { "retry-after": "3" }), answers);
+    const told = await harness.call("chat");
+    expect([told.status, toldSeconds(told), sentMs()]).toEqual([503, 3, [0]]);
+  });
+
   test("another offer is asked at once instead", async () => {
     harness.upstream.play(refuses(503, { "retry-after": "30" }), answers);
     const given = await harness.call("chat", { model: "test/two" });

@@ -211,4 +211,16 @@ describe("H18: a non-streamed answer", () => {
       expect(answer.text).toContain(`sent nothing for ${CONTENT_MS} ms`);
     },
   );
+
+  test("a streamed one begins with its first word, and has no longer than ever for that", async () => {
+    const { models, providers } = scriptedModels(UPSTREAM_URL) as {
+      models: object[];
+      providers: { "up-chat": object };
+    };
+    const upChat = { ...providers["up-chat"], timeout_ms: { content: 90_000 } };
+    const patient = await Harness.start({ config: { models, providers: { ...providers, "up-chat": upChat } } });
+    patient.upstream.play(() => {});
+    const answer = await patient.call("chat", { stream: true });
+    expect(answer.text).toContain("sent nothing for 60000 ms");
+  });
 });

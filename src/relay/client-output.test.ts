@@ -48,6 +48,24 @@ describe("what a client gets", () => {
     expect(written).toEqual(["held", "kept", "(closed)"]);
   });
 
+  test("H20: every buffer that was taken is given back, whatever became of it", () => {
+    const { output, render, gateway } = committed();
+    const { buffers } = gateway;
+    const [dropped, sent, kept] = [output.hold(), output.hold(), output.hold()];
+    output.drop(dropped);
+    output.sendHeld(sent);
+    output.keepHeld(kept);
+    output.close();
+    expect(new Set([buffers.take(), buffers.take(), buffers.take()])).toEqual(new Set([dropped, sent, kept]));
+    const other = committed();
+    other.output.keep(render("kept"));
+    other.output.dropLast();
+    const again = other.gateway.buffers.take();
+    expect(again.length).toBe(0);
+    other.output.drop(again);
+    expect(other.gateway.buffers.take()).toBe(again);
+  });
+
   test("an answer that failed has no proper end", () => {
     const { output, written, render } = committed();
     output.keep(render("data: [DONE]\n\n"));
