@@ -185,8 +185,8 @@ export async function readAnswer(
 }
 
 /**
- * A body of a known length is gathered in one buffer, which is let go by hand: the collector would keep it, and the text made of
- * it beside it, until the heap has grown as much. Of any other the text is made as the bytes come.
+ * A large body of a known length is collected in one buffer, so that its bytes and its text are held at once for a moment
+ * only. Of any other the text is made as the bytes come.
  */
 async function readText(exchange: MediaExchange, maxBytes: number): Promise<string> {
   const declared = Number(exchange.headers.get("content-length") ?? 0);
@@ -200,14 +200,21 @@ async function readText(exchange: MediaExchange, maxBytes: number): Promise<stri
       exchange.close();
       throw new GatewayError("upstream_failed", `The provider's answer is larger than ${maxBytes} bytes.`);
     }
-    if (whole) whole.set(chunk, size);
-    else text += decoder.decode(chunk, { stream: true });
     size += chunk.length;
+    if (whole) {
+      whole.set(chunk, size - chunk.length);
+      letGo(chunk);
+    } else text += decoder.decode(chunk, { stream: true });
   }
   if (!whole) return text + decoder.decode();
   text = decoder.decode(whole);
-  whole.buffer.transfer(0);
+  letGo(whole);
   return text;
+}
+
+/** Frees bytes that nobody reads any more; the collector would leave them until the heap has grown as much. */
+function letGo({ buffer, byteLength }: Uint8Array): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }
 
 export const isSuccess = ({ status }: { status: number }): boolean => status >= 200 && status < 300;
