@@ -96,6 +96,7 @@ describe("an answer in one piece", () => {
       usage_source: "measured",
       cost_nano_usd: 10 * 1_000 + 7 * 2_000,
       stop: { unified: "stop" },
+      offers: [{ provider: "up-chat", outcome: "answered", ms: 1_000 }],
       first_content_ms: 1_000,
       total_ms: 1_000,
     });
@@ -144,6 +145,27 @@ test("a stream that comes whole, in one read, is billed and timed as any other",
     total_ms: 1_000,
     stop: { unified: "stop" },
   });
+});
+
+test("a host that leaves its connection open behind the end of a whole answer is closed a second later", async () => {
+  const { clock, upstream } = harness;
+  upstream.play(upstream.openStream(wire.chatChunk({ content: "hi" }) + wire.chatChunk({}, "stop") + wire.done));
+  expect((await harness.call("chat", { stream: true })).text).toEndWith(wire.done);
+  expect(upstream.open).toBe(1);
+  await clock.pass(1_300);
+  expect(upstream.open).toBe(0);
+});
+
+test("S16: when a call is settled its connection may be closed for its silence again", async () => {
+  harness.upstream.play(async (reply) => {
+    await harness.clock.sleep(1_000);
+    harness.upstream.json(answer("hi", told(10, 7)))(reply, harness.upstream.requests[0] as never);
+  });
+  const call = harness.send("chat");
+  await harness.clock.pass(500);
+  expect(call.connection).toMatchObject({ held: true, rested: false });
+  await harness.clock.until(call.answer);
+  expect(call.connection.rested).toBe(true);
 });
 
 describe("H14, H26: an answer whose client leaves", () => {

@@ -208,14 +208,14 @@ describe("a gateway that stops", () => {
 
 describe("what cannot be honoured", () => {
   const body = { logit_bias: { "1": 5 } };
-  const call = (headers: Record<string, string> = {}, key = TEST_KEY) => {
+  const call = (headers: Record<string, string> = {}, key = TEST_KEY, more: object = {}) => {
     const { upstream } = harness;
     upstream.play((reply) => {
       reply.head(200, SSE);
       void reply.write(wire.messageStart() + wire.textBlock("hello") + wire.messageEnd());
       reply.end();
     });
-    return harness.call("chat", { stream: true, model: "test/messages", body, headers, key });
+    return harness.call("chat", { stream: true, model: "test/messages", body: { ...body, ...more }, headers, key });
   };
 
   test("is named in the answer and in its receipt", async () => {
@@ -229,9 +229,9 @@ describe("what cannot be honoured", () => {
     });
   });
 
-  test("H09: and so is what a caller asks of the gateway by headers", async () => {
-    const { headers } = await call({ "x-trivium-hedge": "2" });
-    expect(headers.get("x-trivium-dropped")).toBe("logit_bias,x-trivium-hedge");
+  test("H09: and so is what a caller asks of the gateway itself, by fields or by headers", async () => {
+    const { headers } = await call({ "x-trivium-hedge": "2" }, TEST_KEY, { trivium: {} });
+    expect(headers.get("x-trivium-dropped")).toBe("logit_bias,trivium,x-trivium-hedge");
   });
 
   test("H09: what is lost of an answer is told once for each of its causes", async () => {
@@ -292,6 +292,16 @@ test("S22: what a provider said when it failed is in the log at debug, and nowhe
     [400, undefined],
   ]);
   expect(lines.join("").split("no quota")).toHaveLength(2);
+  quiet.upstream.play(quiet.upstream.brokenStream(wire.chatChunk({ content: "hi" }), 10));
+  await quiet.call("chat", { stream: true });
+  await quiet.clock.pass(1_000);
+  expect(lines.join("")).not.toContain("internal error");
+  // The line of a call has what the operator needs, without the provider's words.
+  const calls = lines
+    .join("")
+    .split("\n")
+    .filter((line) => line.includes('"receipt"') && line.includes('"status":400'));
+  expect(calls).toHaveLength(2);
 });
 
 describe("a request that names no model", () => {
@@ -300,8 +310,13 @@ describe("a request that names no model", () => {
     [7, "model is 7"],
     ["", 'model is ""'],
   ])("%p", async (model, words) => {
+    await harness.clock.pass(1_000);
+    const { timers } = harness.clock;
     const refused = await harness.call("chat", { body: { model } });
     expect(refused.status).toBe(400);
+    // Nobody watches over a call that was turned away.
+    await harness.clock.pass(1_000);
+    expect(harness.clock.timers).toBe(timers);
     expect(errorIn(refused).message).toStartWith(words);
   });
 });

@@ -154,10 +154,7 @@ export class Attempt implements AttemptRecord, LeaveListener {
     } catch (error) {
       throw this.explain(error);
     }
-    if (tooLarge) {
-      this.close();
-      throw new GatewayError("upstream_failed", `The provider's answer is larger than ${maxBytes} bytes.`);
-    }
+    if (tooLarge) throw new GatewayError("upstream_failed", `The provider's answer is larger than ${maxBytes} bytes.`);
     const [first] = parts;
     return decoder.decode(parts.length === 1 ? first : Buffer.concat(parts, size));
   }

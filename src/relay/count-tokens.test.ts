@@ -33,3 +33,16 @@ test("H11: where none can the gateway estimates, and says so", async () => {
     },
   ]);
 });
+
+test("H13: a client that leaves while a host counts is the end of it: there is nothing to bill", async () => {
+  const { gateway, clock, targets, network } = scriptedGateway([{ hangs: true }]);
+  const { call, leave } = sampleCall(gateway);
+  const counting = { ...call, incoming: { ...call.incoming, verb: "count_tokens" as const } };
+  const plan = targets.map((target) => ({ ...target, countsTokens: true }));
+  const answer = relayTokenCount(counting, gateway, plan);
+  answer.catch(() => {});
+  await clock.pass(1_000);
+  leave();
+  await clock.pass(0);
+  expect([gateway.leftTexts, network.open]).toEqual([0, 0]);
+});

@@ -77,8 +77,8 @@ const jsonOf = (bytes: number): string => JSON.stringify({ text: "x".repeat(byte
 
 /** Whether it is still being read. */
 async function isPending(reading: Promise<unknown>): Promise<boolean> {
-  const pending = Symbol("pending");
-  return (await Promise.race([reading.catch(() => undefined), Promise.resolve(pending)])) === pending;
+  const later = new Promise((resolve) => setImmediate(resolve, "pending"));
+  return (await Promise.race([reading.catch(() => undefined), later])) === "pending";
 }
 
 describe("what is taken", () => {

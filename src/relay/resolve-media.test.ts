@@ -211,5 +211,9 @@ describe("S12: media by address", () => {
     expect(failure.message).toBe(
       "p3 could not be fetched: with it, the media of this call are larger than 67108864 bytes",
     );
+    // As much as the bound is allowed.
+    const quarter = new Uint8Array(16 * 1024 * 1024);
+    const exact = await resolveMedia(call, NOTHING_BY_ITSELF, async () => ({ bytes: quarter, mimeType: "image/png" }));
+    expect(sources(exact).every(({ type }) => type === "data")).toBe(true);
   });
 });

@@ -16,6 +16,12 @@ describe("H06, H27: a usage that cannot be true is bounded by what passed throug
       { input: 10, cacheRead: 40, output: 3 },
     ],
     [
+      "more from a cache than is left beside what was written to it",
+      { input: 10, cacheRead: 1e6, cacheWrite5m: 5, cacheWrite1h: 7, output: 3, doubtful: true as const },
+      8,
+      { input: 10, cacheRead: 28, cacheWrite5m: 5, cacheWrite1h: 7, output: 3 },
+    ],
+    [
       "a cache beside the prompt, where the request is as large",
       { input: 10, cacheRead: 30, output: 3, doubtful: true as const },
       8,
