@@ -6,7 +6,7 @@ const STREAMS = 500;
 const CHUNKS_PER_SECOND = 20;
 /** After opening, so that connections and first answers are not measured. */
 const SETTLE_MS = 500;
-/** Below this share of the chunks that were due, the machine could not keep the pace, and the figure means nothing. */
+/** Below this share of the chunks that were due, the machine could not keep up the rate, and the figure means nothing. */
 const MIN_SHARE = 0.9;
 
 export const cadence: Scenario = {

@@ -102,15 +102,15 @@ function documents(harness: BillingHarness): Cheat[] {
 
 /** Leaves a non-streamed answer that takes longer than anybody is read on for. */
 function slowUnary(harness: BillingHarness): Cheat[] {
-  return [100, 200].flatMap((pace) =>
+  return [100, 200].flatMap((rate) =>
     DIALECTS.map((dialect) => ({
       id: "H26",
-      tries: `leaves a non-streamed ${dialect} answer after 1 s, of a host that makes ${pace} tokens a second`,
+      tries: `leaves a non-streamed ${dialect} answer after 1 s, of a host that makes ${rate} tokens a second`,
       run: async () => {
         const thinkingMs = 6_000;
         const purse = harness.purse({
           promptTokens: 12,
-          thinkingTokens: (pace * thinkingMs) / 1000,
+          thinkingTokens: (rate * thinkingMs) / 1000,
           thinkingMs,
           chunks: words(3),
         });

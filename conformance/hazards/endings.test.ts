@@ -93,7 +93,7 @@ test("H20: what a host sends without end, before its content or behind it, is no
   expect(behind.text.slice(-300)).toContain("behind the end of its answer");
 }, 30_000);
 
-describe("choices 3: every chunk is mended, not the first alone", () => {
+describe("choices 3: every chunk is repaired, not only the first", () => {
   const chunk = (delta: object, more: object = {}) =>
     `data: ${JSON.stringify({ object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason: null }], ...more })}\n\n`;
   const end = wire.chatChunk({}, "stop") + wire.done;

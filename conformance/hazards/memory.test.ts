@@ -140,7 +140,7 @@ describe.each(Object.keys(PROTOCOLS))("S17 in %s", (name) => {
     ["in chunks", "chunked"],
   ] as const)("a large body that trickles is given up, and its connection closed (%s)", async (_, bytes) => {
     const { socket, answer } = announce(protocol, TEST_KEY, bytes, impatient);
-    // One byte at a time, faster than a stall: only the pace is wrong.
+    // One byte at a time, faster than a stall: only the rate is wrong.
     const trickle = setInterval(() => socket.write(bytes === "chunked" ? "1\r\n \r\n" : " "), 50);
     const text = await answer;
     clearInterval(trickle);
@@ -149,7 +149,7 @@ describe.each(Object.keys(PROTOCOLS))("S17 in %s", (name) => {
   });
 
   test.each([20 * 1024, 700 * 1024])(
-    "a body of %d bytes that comes at the pace or faster is read to its end",
+    "a body of %d bytes that comes at the rate or faster is read to its end",
     async (bytes) => {
       const { socket, answer } = announce(protocol, TEST_KEY, bytes, slow);
       const chunks = 8;

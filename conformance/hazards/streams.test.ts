@@ -118,9 +118,9 @@ test("H20, H22: a client that reads nothing holds the upstream back, instead of 
     startEvents(response);
     const chunk = wire.chatChunk({ content: "x".repeat(64 * 1024) });
     for (let count = 0; count < 3000 && !response.destroyed; count++) {
-      const room = response.write(chunk);
+      const written = response.write(chunk);
       sent += chunk.length;
-      if (!room) await Promise.race([new Promise((resolve) => response.once("drain", resolve)), sleep(3000)]);
+      if (!written) await Promise.race([new Promise((resolve) => response.once("drain", resolve)), sleep(3000)]);
     }
     response.end();
   });

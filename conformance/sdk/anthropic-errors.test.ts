@@ -166,7 +166,7 @@ function refusals<Block extends ReadBlock>({ version, errors, connect }: Message
       expect(answers.map(({ status }) => status)).toEqual([529, 200]);
     });
 
-    test("choices 4: one failure of the upstream is mended by the gateway, unseen by the package", async () => {
+    test("choices 4: the gateway retries one failure of the upstream, unseen by the package", async () => {
       const { call, answers } = attempt("anthropic/flaky-1");
       expect(textOf((await call()).content)).toContain("Again?");
       expect(answers.map(({ status }) => status)).toEqual([200]);

@@ -154,7 +154,7 @@ describe("genai 2, retries", () => {
     expect(answers.map(({ status }) => status)).toEqual([503, 200]);
   });
 
-  test("choices 4: one failure of the upstream is mended by the gateway, unseen by the package", async () => {
+  test("choices 4: the gateway retries one failure of the upstream, unseen by the package", async () => {
     const { call, answers } = attempt("vertex/flaky-1");
     expect((await call()).text).toContain("Again?");
     expect(answers.map(({ status }) => status)).toEqual([200]);

@@ -166,7 +166,7 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
       expect(answers.map(({ status }) => status)).toEqual([503, 200]);
     });
 
-    test("choices 4: one failure of the upstream is mended by the gateway, unseen by the package", async () => {
+    test("choices 4: the gateway retries one failure of the upstream, unseen by the package", async () => {
       const { call, answers } = attempt("openai/flaky-1");
       expect((await call()).choices[0]?.message.content).toContain("Again?");
       expect(answers.map(({ status }) => status)).toEqual([200]);

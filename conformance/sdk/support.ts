@@ -20,7 +20,7 @@ const HOSTS = {
 /** A model is called `<kind>/<simulated model>`: its one offer is at a provider of that kind. */
 export type Kind = keyof typeof HOSTS;
 
-/** A model that says nothing for many seconds is offered by a provider whose patience ends sooner. */
+/** A model that says nothing for many seconds is offered by a provider whose timeout is shorter. */
 const SILENT_MODEL = "slow-first-byte";
 const IMPATIENT_MS = 200;
 

@@ -114,7 +114,7 @@ function splitContent(parts: readonly Json[]): { text: string; thought: string }
 }
 
 /** What the tap adds to chat chunks where a host falls short of the protocol, taken out again for the comparison. */
-function withoutMending(event: unknown): unknown {
+function withoutRepairs(event: unknown): unknown {
   if (typeof event !== "object" || event === null || !("choices" in event)) return event;
   const copy = structuredClone(event) as Json & { choices: Json[] };
   for (const choice of copy.choices) {
@@ -158,7 +158,7 @@ describe.skipIf(!present)("recorded streams through the native lane", () => {
       expect(tap.state === "open").toBe(failed);
       const expected = expectedEvents(recording);
       const closing = expected.at(-1) === "[DONE]" || recording.dialect !== "openai-chat" || failed ? [] : ["[DONE]"];
-      expect(eventsIn(text).map(withoutMending)).toEqual([...expected, ...closing].map(withoutMending));
+      expect(eventsIn(text).map(withoutRepairs)).toEqual([...expected, ...closing].map(withoutRepairs));
       if (!failed) expect(totalsOf(tap.usage)).toEqual(recordedTotals(recording));
     },
   );

@@ -47,7 +47,7 @@ export interface AdmissionsOptions {
 const IDLE_MS = 120_000;
 const SWEEP_MS = 60_000;
 /** The start, and the last few times that the clock was set. */
-const MOST_LEARNT = 4;
+const MAX_LEARNT = 4;
 const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
 
 /**
@@ -104,7 +104,7 @@ export class Admissions {
   /** The clock was set: the day and month that it shows now may hold receipts that nobody has counted here. */
   learn(spent: AdmissionsOptions["spent"], asOfMs: number): void {
     this.#learnt.push({ spent, asOfMs });
-    if (this.#learnt.length > MOST_LEARNT) this.#learnt.splice(1, 1);
+    if (this.#learnt.length > MAX_LEARNT) this.#learnt.splice(1, 1);
     for (const [keyId, meter] of this.#meters) meter.learn(sumsOf(keyId, spent), asOfMs);
   }
 

@@ -24,7 +24,7 @@ export class RateCounters {
     if (requestsPerMinute !== undefined) {
       const window = this.#requestWindow(nowMs);
       if (window.used(nowMs) + 1 > requestsPerMinute) {
-        const wait = window.secondsUntilRoom(nowMs, requestsPerMinute, 1);
+        const wait = window.secondsUntilFree(nowMs, requestsPerMinute, 1);
         throw limited(`${key} has made the ${requestsPerMinute} requests that it may make in a minute.`, wait);
       }
       window.add(nowMs, 1);
@@ -51,7 +51,7 @@ export class RateCounters {
     const window = this.#tokenWindow(nowMs);
     const used = window.used(nowMs);
     if (used + estimatedTokens > tokensPerMinute) {
-      const wait = window.secondsUntilRoom(nowMs, tokensPerMinute, estimatedTokens);
+      const wait = window.secondsUntilFree(nowMs, tokensPerMinute, estimatedTokens);
       throw limited(
         `The key "${keyName}" may use ${tokensPerMinute} tokens a minute, has used about ${used}, and this call may need ${estimatedTokens}.`,
         wait,

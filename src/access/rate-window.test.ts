@@ -66,7 +66,7 @@ describe("RateWindow", () => {
           if (asks === "room") {
             const until = slow.secondsUntil(nowMs, (used) => used + amount <= 9);
             // Nobody asks while there is room; then the answer is the least that a client can be told.
-            expect(window.secondsUntilRoom(nowMs, 9, amount)).toBe(Math.max(1, until));
+            expect(window.secondsUntilFree(nowMs, 9, amount)).toBe(Math.max(1, until));
           }
         }
       }),
@@ -77,6 +77,6 @@ describe("RateWindow", () => {
   test("what never fits is told to wait for a minute", () => {
     const window = new RateWindow(START_MS);
     window.add(START_MS, 5);
-    expect(window.secondsUntilRoom(START_MS, 10, 11)).toBe(60);
+    expect(window.secondsUntilFree(START_MS, 10, 11)).toBe(60);
   });
 });

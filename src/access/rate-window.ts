@@ -32,7 +32,7 @@ export class RateWindow {
   }
 
   /** Seconds, 1 to 60, until `amount` more fits under `limit`. */
-  secondsUntilRoom(nowMs: number, limit: number, amount: number): number {
+  secondsUntilFree(nowMs: number, limit: number, amount: number): number {
     this.#advance(nowMs);
     let left = this.#total;
     for (let seconds = 1; seconds < SLOTS; seconds += 1) {

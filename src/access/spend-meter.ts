@@ -4,7 +4,7 @@ export type BudgetWindow = (typeof BUDGET_WINDOWS)[number];
 
 const DAY_MS = 86_400_000;
 /** So many days, and so many months, are remembered: a clock that was set wrong finds its way back to those that it left. */
-const MOST_WINDOWS = 8;
+const MAX_WINDOWS = 8;
 
 /**
  * What one key has spent, in nano-dollars, by day, by month and in all. Each amount belongs to the moment in its receipt, and a
@@ -73,7 +73,7 @@ class WindowSums {
     }
     this.#windows.push(window);
     this.#sums.push(sum);
-    if (this.#windows.length <= MOST_WINDOWS) return;
+    if (this.#windows.length <= MAX_WINDOWS) return;
     const distances = this.#windows.map((one) => Math.abs(one - window));
     const farthest = distances.indexOf(Math.max(...distances));
     this.#windows.splice(farthest, 1);

@@ -112,8 +112,8 @@ export class GatewayClient {
     let response: Response;
     try {
       // Bun would give up after five silent minutes; an image may take longer.
-      const patience = { timeout: timeoutMs, signal: signal ? AbortSignal.any([signal, limit]) : limit };
-      response = await fetch(url, { ...init, ...patience });
+      const limits = { timeout: timeoutMs, signal: signal ? AbortSignal.any([signal, limit]) : limit };
+      response = await fetch(url, { ...init, ...limits });
     } catch (cause) {
       signal?.throwIfAborted();
       const { origin } = new URL(url);

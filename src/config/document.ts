@@ -49,8 +49,8 @@ export type DocumentNode = MapNode | ListNode | ScalarNode;
 export type Report = (place: Place, message: string) => void;
 
 /** Bounds for anchors that repeat or contain themselves. */
-const MOST_NODES = 500_000;
-const DEEPEST = 32;
+const MAX_NODES = 500_000;
+const MAX_DEPTH = 32;
 
 /** Reads YAML. Undefined when the text cannot be read as such; what is wrong has then been reported. */
 export function readDocument(source: string, report: Report): DocumentNode | undefined {
@@ -99,7 +99,7 @@ class Builder {
   build(root: ParsedNode): DocumentNode | undefined {
     const built = this.#node(root, this.#place(root), 0);
     if (this.#boundless === undefined) return built;
-    this.#report(this.#boundless, `aliases unfold here to more than ${MOST_NODES} values, or deeper than ${DEEPEST}`);
+    this.#report(this.#boundless, `aliases unfold here to more than ${MAX_NODES} values, or deeper than ${MAX_DEPTH}`);
     return undefined;
   }
 
@@ -109,7 +109,7 @@ class Builder {
 
   #node(source: unknown, around: Place, depth: number): DocumentNode {
     const empty: ScalarNode = { kind: "scalar", place: around, value: null };
-    if (++this.#nodes > MOST_NODES || depth > DEEPEST) {
+    if (++this.#nodes > MAX_NODES || depth > MAX_DEPTH) {
       this.#boundless ??= around;
       return empty;
     }

@@ -5,7 +5,7 @@ import type { Config, ModelSettings, ProviderSettings, StaticKeySettings } from 
 import type { KeyFile, ModelFile, ProviderFile, RootFile } from "./schema.ts";
 
 const BYTES_PER_MEGABYTE = 1024 * 1024;
-const USUAL_MEMORY_BYTES = 512 * BYTES_PER_MEGABYTE;
+const DEFAULT_MEMORY_BYTES = 512 * BYTES_PER_MEGABYTE;
 const MS_PER_HOUR = 3_600_000;
 
 /** The checked file with defaults filled in. `folder` is what relative paths start from. */
@@ -30,7 +30,7 @@ export function toConfig(
       // One key may hold half of it, and the largest body must get through beside others.
       memoryBytes:
         server.memory_mb === undefined
-          ? Math.max(USUAL_MEMORY_BYTES, 4 * maxBodyBytes)
+          ? Math.max(DEFAULT_MEMORY_BYTES, 4 * maxBodyBytes)
           : Math.round(server.memory_mb * BYTES_PER_MEGABYTE),
       drainDelaySeconds: server.drain_delay_seconds ?? 0,
       drainSeconds: server.drain_seconds ?? 30,

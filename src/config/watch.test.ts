@@ -57,7 +57,7 @@ const SETTLE_MS = 2_000;
 /** Longer than a change takes to be noticed. */
 const awhile = () => clock.pass(3 * SETTLE_MS);
 
-test("H25: a change comes whole, a bad file leaves the old one, a mended one comes again", async () => {
+test("H25: a change comes whole, a bad file leaves the old one, a repaired one is read again", async () => {
   writeFileSync(file, "server: { port: 1001 }\n");
   start();
   writeFileSync(file, "server: { port: 1002 }\n");

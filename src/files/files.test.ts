@@ -136,7 +136,7 @@ describe("files", () => {
     expect((await files.keep(video({ content: sampleBytes(2_000) }))).size).toBe(2_000);
   });
 
-  test("a full store refuses until files expire, and then makes room by itself", async () => {
+  test("a full store refuses until files expire, and then frees space by itself", async () => {
     const files = await open({ maxTotalBytes: 2_500 });
     const first = await files.keep(video());
     const second = await files.keep(video({ nowMs: NOW + HOUR_MS }));
@@ -159,17 +159,17 @@ describe("files", () => {
     expect(blobs()).toHaveLength(2);
   });
 
-  test("whether there is room can be asked before anything is made", async () => {
+  test("whether there is space can be asked before anything is made", async () => {
     const files = await open({ maxTotalBytes: 2_500, maxProjectBytes: 1_500 });
     const first = await files.keep(video());
-    await files.requireRoom("red", 500, NOW);
-    await files.requireRoom("blue", 1_500, NOW);
-    await expect(files.requireRoom("red", 501, NOW)).rejects.toHaveProperty("kind", "overloaded");
-    await expect(files.requireRoom("blue", 1_501, NOW)).rejects.toHaveProperty("kind", "overloaded");
-    await files.requireRoom("red", 1_500, first.expiresAtMs);
+    await files.requireSpace("red", 500, NOW);
+    await files.requireSpace("blue", 1_500, NOW);
+    await expect(files.requireSpace("red", 501, NOW)).rejects.toHaveProperty("kind", "overloaded");
+    await expect(files.requireSpace("blue", 1_501, NOW)).rejects.toHaveProperty("kind", "overloaded");
+    await files.requireSpace("red", 1_500, first.expiresAtMs);
     const unbounded = await open({ maxTotalBytes: 1e18, maxProjectBytes: 1e18 });
     // No disk has that much.
-    await expect(unbounded.requireRoom("red", 1e17, NOW)).rejects.toHaveProperty("kind", "overloaded");
+    await expect(unbounded.requireSpace("red", 1e17, NOW)).rejects.toHaveProperty("kind", "overloaded");
   });
 
   test("files kept at the same time do not fill the store beyond its limit", async () => {

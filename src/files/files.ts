@@ -122,7 +122,7 @@ export class Files {
   }
 
   /** Throws where so many bytes more of this project's could not be kept: before anything is made that would have to be. */
-  async requireRoom(project: string, bytes: number, nowMs: number): Promise<void> {
+  async requireSpace(project: string, bytes: number, nowMs: number): Promise<void> {
     await this.#usedBytes(project, bytes, nowMs);
     const free = await this.#store.freeBytes?.();
     if (free !== undefined && free < bytes) throw storeFull();
@@ -189,7 +189,7 @@ export class Files {
     await removeUnknown();
   }
 
-  /** What is kept already, with room for so many bytes more: expired files make room before anybody is refused. */
+  /** What is kept already, with space for so many bytes more: expired files are removed before a file is refused. */
   async #usedBytes(project: string, wanted: number, nowMs: number): Promise<{ total: number; ofProject: number }> {
     const look = async () => {
       const total = await sumFileSizes(this.#storage);

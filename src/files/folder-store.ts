@@ -144,7 +144,7 @@ export class FolderStore implements FileStore {
     } catch (cause) {
       const code = errorCode(cause) ?? "unknown reason";
       if (code === "ENOSPC" || code === "EDQUOT") {
-        throw new GatewayError("overloaded", "The file store has no room left on its disk.", { cause });
+        throw new GatewayError("overloaded", "The file store has no space left on its disk.", { cause });
       }
       throw new GatewayError("internal", `The folder of the file store cannot be used: ${code}.`, { cause });
     }

@@ -165,7 +165,7 @@ describe("LedgerWriter", () => {
       const writer = open({ maxWaitMs: 100 });
       await write(writer, "first");
       const writes = writeAll(writer, ids("a", 50));
-      // One for their commit, one for the callers' patience.
+      // One for their commit, one for the callers' timeout.
       expect(clock.timers).toBe(2);
       await clock.until(writes);
       await clock.pass(1_000);
@@ -173,7 +173,7 @@ describe("LedgerWriter", () => {
     });
 
     test("a long queue leaves the event loop free between inserts", async () => {
-      const writer = open({ clock: system.clock, patienceMs: 5 });
+      const writer = open({ clock: system.clock, commitTimeoutMs: 5 });
       storage.fault = "before";
       await writeAll(writer, ids("a", 5_000));
       storage.fault = "none";
@@ -190,7 +190,7 @@ describe("LedgerWriter", () => {
 
   describe("a store that fails", () => {
     test("H21: answers go on after a short wait, and the rows arrive later, once", async () => {
-      const writer = open({ patienceMs: 60 });
+      const writer = open({ commitTimeoutMs: 60 });
       storage.fault = "before";
       const waits: Promise<number>[] = [];
       const timed = async (id: string): Promise<number> => {
@@ -247,7 +247,7 @@ describe("LedgerWriter", () => {
     });
 
     test("H21: rows whose commit was not heard of are sent again and stored once", async () => {
-      const writer = open({ patienceMs: 5 });
+      const writer = open({ commitTimeoutMs: 5 });
       storage.fault = "after";
       await clock.until(writeAll(writer, ids("a", 5)));
       expect(writer.queued).toBe(5);
@@ -318,7 +318,7 @@ describe("LedgerWriter", () => {
 
   describe("a store that does not answer (H29)", () => {
     test("H21: it keeps no caller waiting", async () => {
-      const writer = open({ patienceMs: 30, drainMs: 50 });
+      const writer = open({ commitTimeoutMs: 30, drainMs: 50 });
       storage.fault = "hang";
       expect(await waited(write(writer, "a"))).toBe(30);
       const flush = writer.flush();

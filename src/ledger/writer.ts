@@ -15,7 +15,7 @@ export interface LedgerWriterOptions {
   /** Rows kept while the store fails; beyond it new ones are refused. */
   maxQueued?: number;
   /** After this, a caller is let go although its row is not yet stored, so that answers go on while the store is down. */
-  patienceMs?: number;
+  commitTimeoutMs?: number;
   /** How long `flush` and `close` wait for a store that fails. */
   drainMs?: number;
   /** Told of every failed attempt, and of every row that is given up. */
@@ -48,7 +48,7 @@ export class LedgerWriter {
   readonly #maxWaitMs: number;
   readonly #maxRows: number;
   readonly #maxQueued: number;
-  readonly #patienceMs: number;
+  readonly #commitTimeoutMs: number;
   readonly #drainMs: number;
   readonly #onProblem: (error: unknown) => void;
   readonly #written: () => Promise<void>;
@@ -75,7 +75,7 @@ export class LedgerWriter {
     this.#maxWaitMs = options.maxWaitMs ?? 5;
     this.#maxRows = options.maxRows ?? 256;
     this.#maxQueued = options.maxQueued ?? 50_000;
-    this.#patienceMs = options.patienceMs ?? 250;
+    this.#commitTimeoutMs = options.commitTimeoutMs ?? 250;
     this.#drainMs = options.drainMs ?? 5_000;
     this.#onProblem = options.onProblem;
     this.#written = options.written ?? (() => Promise.resolve());
@@ -104,7 +104,7 @@ export class LedgerWriter {
   }
 
   /**
-   * Resolves when the row is committed, or when the store has kept the caller waiting for `patienceMs`. `alone`: no other
+   * Resolves when the row is committed, or when the store has kept the caller waiting for `commitTimeoutMs`. `alone`: no other
    * row can be expected soon, so there is nothing to gather for.
    */
   write(receipt: Receipt, alone = false): Promise<void> {
@@ -115,7 +115,7 @@ export class LedgerWriter {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#queue.push({ receipt, sinceMs: this.#clock.nowMs(), release: resolve });
     this.#taken += 1;
-    this.#watch(this.#patienceMs);
+    this.#watch(this.#commitTimeoutMs);
     if (this.#attempt === undefined && !this.#backingOff) this.#plan(alone);
     return promise;
   }
@@ -269,9 +269,9 @@ export class LedgerWriter {
   #look(): void {
     this.#watching = false;
     const nowMs = this.#clock.nowMs();
-    let nextMs = this.#patienceMs;
+    let nextMs = this.#commitTimeoutMs;
     for (const entry of this.#queue) {
-      const leftMs = entry.sinceMs + this.#patienceMs - nowMs;
+      const leftMs = entry.sinceMs + this.#commitTimeoutMs - nowMs;
       if (leftMs > 0) {
         nextMs = leftMs;
         break;

@@ -4,10 +4,10 @@ import type { Clock } from "../base/clock.ts";
 /** Lines gather for this long, so that one write serves many calls. */
 const GATHER_MS = 50;
 /** Beyond this many bytes that nobody takes, lines are dropped and counted. */
-const MOST_WAITING = 1024 * 1024;
+const MAX_WAITING_BYTES = 1024 * 1024;
 const FIRST_BYTES = 64 * 1024;
 /** What a character may come to in UTF-8. */
-const MOST_BYTES_PER_CHARACTER = 3;
+const MAX_BYTES_PER_CHARACTER = 3;
 const FLUSH_MS = 2_000;
 const PAUSE_MS = 20;
 
@@ -35,7 +35,7 @@ export class LineWriter {
   }
 
   push(line: string): void {
-    if (this.#length + line.length > MOST_WAITING) {
+    if (this.#length + line.length > MAX_WAITING_BYTES) {
       this.#lost += 1;
       return;
     }
@@ -46,7 +46,7 @@ export class LineWriter {
   }
 
   #put(line: string): void {
-    const needed = this.#length + line.length * MOST_BYTES_PER_CHARACTER;
+    const needed = this.#length + line.length * MAX_BYTES_PER_CHARACTER;
     if (needed > this.#waiting.length) {
       const grown = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.#waiting.length));
       this.#waiting.copy(grown, 0, 0, this.#length);

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { system } from "../base/system.ts";
 import { FailureThrottle } from "./failure-throttle.ts";
 
-function stand() {
+function harness() {
   const clock = { ms: 0 };
   const waits: number[] = [];
   const sleep = async (ms: number) => void waits.push(ms);
@@ -16,7 +16,7 @@ function stand() {
 }
 
 test("S21: a hundred wrong credentials a minute are told at once, each further one after a second", async () => {
-  const { clock, fail } = stand();
+  const { clock, fail } = harness();
   expect(await fail("10.0.0.1", 100)).toBe(0);
   expect(await fail("10.0.0.1", 5)).toBe(5);
   expect(await fail("10.0.0.2", 100)).toBe(0);
@@ -25,7 +25,7 @@ test("S21: a hundred wrong credentials a minute are told at once, each further o
 });
 
 test("S21: a network of IPv6 counts as one address", async () => {
-  const { fail } = stand();
+  const { fail } = harness();
   await fail("2001:db8:0:1:aaaa::1", 100);
   expect(await fail("2001:db8:0:1:bbbb:1:2:3", 1)).toBe(1);
   expect(await fail("2001:db8:0:2::1", 1)).toBe(0);
@@ -36,7 +36,7 @@ test("S21: a network of IPv6 counts as one address", async () => {
 });
 
 test("S21: a hundred thousand addresses take the memory of ten thousand", async () => {
-  const { fail } = stand();
+  const { fail } = harness();
   for (let host = 0; host < 10_000; host++) await fail(`10.${host >> 8}.${host & 255}.1`, 1);
   expect(await fail("10.0.0.1", 99)).toBe(0);
   expect(await fail("11.0.0.1", 100)).toBe(0);

@@ -23,7 +23,7 @@ describe("choices 7: a start that fails says what would be right", () => {
     }
   });
 
-  test("what nobody can mend stays as it was", () => {
+  test("an error that a person cannot fix stays as it was", () => {
     const unknown = thrown("EMFILE");
     expect(listenFailure(unknown, { host: "127.0.0.1", port: 81, fields })).toBe(unknown);
   });

@@ -7,7 +7,7 @@ interface Wanted {
   fields: { host: string; port: string; portFlag?: string };
 }
 
-/** Why nothing listens, where a person can mend it; anything else as it was thrown. */
+/** Why nothing listens, if a person can fix it; any other error as it was thrown. */
 export function listenFailure(cause: unknown, { host, port, fields }: Wanted): unknown {
   if (!(cause instanceof Error && "code" in cause)) return cause;
   if (!isOfThisMachine(host)) {

@@ -24,7 +24,7 @@ const NOT_SUPPORTED: readonly [pattern: RegExp, name: string, instead: string | 
 const ENDINGS =
   /(\/chat\/completions|\/messages(?:\/count_tokens)?|\/images\/(?:generations|edits)|\/generation|\/models(?:\/.+)?)$/;
 
-const LONGEST_SHOWN = 200;
+const MAX_SHOWN_LENGTH = 200;
 
 /** No handler stands there: says so, and what was probably meant. `publicUrl` is where clients find the gateway. */
 export function unknownEndpoint<H>(
@@ -32,7 +32,7 @@ export function unknownEndpoint<H>(
   path: string,
   { table, routes, publicUrl }: { table: RouteTable<H>; routes: readonly Route<H>[]; publicUrl: string },
 ): GatewayError {
-  const shown = path.slice(0, LONGEST_SHOWN);
+  const shown = path.slice(0, MAX_SHOWN_LENGTH);
   const methods = table.methodsOf(path);
   const message =
     methods.length > 0
@@ -52,7 +52,7 @@ function advice<H>(
   if (!table.find("GET", "/openapi.json")) {
     return `There are ${routes.map((route) => `${route.method} ${shownPath(route.path)}`).join(", ")}.`;
   }
-  const near = path.length > LONGEST_SHOWN ? undefined : nearPath(method, path, table);
+  const near = path.length > MAX_SHOWN_LENGTH ? undefined : nearPath(method, path, table);
   if (near !== undefined) return `Did you mean ${method} ${near}?`;
   const missing = NOT_SUPPORTED.find(([pattern]) => pattern.test(path));
   if (missing !== undefined) {

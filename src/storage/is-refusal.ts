@@ -7,7 +7,7 @@ const POSTGRES_REFUSAL = /^(?:22|23|54|42804)/;
 
 /**
  * Whether a statement failed for what it was given: however often it is given, it will fail. What else fails, such as a file
- * that is held, a full disk or a lost connection, may be mended by waiting.
+ * that is held, a full disk or a lost connection, may pass with time.
  */
 export function isRefusal(thrown: unknown): boolean {
   if (thrown instanceof SQLiteError) return SQLITE_REFUSAL.test(thrown.code ?? "");

@@ -117,9 +117,9 @@ export class PostgresStorage implements Storage {
     }
   }
 
-  async #within<Result>(wishedMs: number, begin: (attempt: Attempt) => Promise<Result>): Promise<Result> {
+  async #within<Result>(requestedMs: number, begin: (attempt: Attempt) => Promise<Result>): Promise<Result> {
     // Patience is for work, not for silence.
-    const limitMs = this.#silent ? Math.min(wishedMs, this.#statementMs) : wishedMs;
+    const limitMs = this.#silent ? Math.min(requestedMs, this.#statementMs) : requestedMs;
     const attempt: Attempt = { pool: this.#pool, over: false };
     const work = begin(attempt);
     try {

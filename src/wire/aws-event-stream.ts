@@ -7,10 +7,10 @@ import { ByteBuffer } from "./byte-buffer.ts";
  */
 const PRELUDE_BYTES = 12;
 const CHECKSUM_BYTES = 4;
-const LEAST_BYTES = PRELUDE_BYTES + CHECKSUM_BYTES;
+const MIN_BYTES = PRELUDE_BYTES + CHECKSUM_BYTES;
 /** The protocol's own bounds. What says it is larger is no frame, and is not waited for. */
-const MOST_BYTES = 24 * 1024 * 1024;
-const MOST_HEADER_BYTES = 128 * 1024;
+const MAX_BYTES = 24 * 1024 * 1024;
+const MAX_HEADER_BYTES = 128 * 1024;
 
 /** Bytes of the value by the header's type; `undefined` where a length of two bytes stands before it. */
 const VALUE_BYTES: readonly (number | undefined)[] = [0, 0, 1, 2, 4, 8, undefined, undefined, 8, 16];
@@ -78,8 +78,8 @@ function frameSize(bytes: Uint8Array): number | undefined {
   const total = view.getUint32(0);
   const headers = view.getUint32(4);
   if (view.getUint32(8) !== crc32(bytes.subarray(0, 8))) throw new BrokenFrameError("its first checksum is wrong");
-  if (total < LEAST_BYTES || total > MOST_BYTES) throw new BrokenFrameError(`it says it is ${total} bytes long`);
-  if (headers > MOST_HEADER_BYTES || headers > total - LEAST_BYTES) {
+  if (total < MIN_BYTES || total > MAX_BYTES) throw new BrokenFrameError(`it says it is ${total} bytes long`);
+  if (headers > MAX_HEADER_BYTES || headers > total - MIN_BYTES) {
     throw new BrokenFrameError(`it says its headers are ${headers} bytes long`);
   }
   return total;

@@ -25,13 +25,13 @@ function keepDigits(_key: string, value: unknown, { source }: { source?: string 
 }
 
 /** Longer than any spelling that a program chooses for a double; what is longer is not looked into, but kept. */
-const LONGEST_DOUBLE = 40;
+const MAX_DOUBLE_LENGTH = 40;
 
 /** A whole number keeps its spelling, since readers tell it from `1e+21` by that; of all others the value is enough. */
 function isHeld(value: number, source: string): boolean {
   const written = String(value);
   if (written === source) return true;
-  return source.length <= LONGEST_DOUBLE && /[.e]/i.test(source) && digitsOf(written) === digitsOf(source);
+  return source.length <= MAX_DOUBLE_LENGTH && /[.e]/i.test(source) && digitsOf(written) === digitsOf(source);
 }
 
 const digitsOf = (number: string): string => number.replace(/e.*|\D/gi, "").replace(/^0+|0+$/g, "");

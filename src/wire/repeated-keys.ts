@@ -16,7 +16,7 @@ import {
  * only where the figures differ is the text walked through.
  */
 export function findRepeatedKey(text: string, parsed: unknown): RepeatedKey | undefined {
-  return membersAtMost(text) === countKeys(parsed, DEEPEST) ? undefined : walk(text);
+  return membersAtMost(text) === countKeys(parsed, MAX_DEPTH) ? undefined : walk(text);
 }
 
 export interface RepeatedKey {
@@ -45,7 +45,7 @@ function membersAtMost(text: string): number {
 }
 
 /** Deeper than this only the walk goes, which needs no stack. */
-const DEEPEST = 500;
+const MAX_DEPTH = 500;
 
 /** Not a number where the value is nested too deeply. */
 function countKeys(value: unknown, levels: number): number {

@@ -22,7 +22,7 @@ export function expectedVideoBytes({ seconds, count, resolution }: FittedVideoCa
 export async function requireFileSpace(gateway: Gateway, project: string, bytes: number): Promise<void> {
   const { files, log, clock } = gateway;
   try {
-    await files.requireRoom(project, bytes, clock.nowMs());
+    await files.requireSpace(project, bytes, clock.nowMs());
   } catch (thrown) {
     const error = asGatewayError(thrown);
     if (error.kind === "overloaded") log.error({ project }, `${error.message} To cure it: ${FULL_STORE_CURE}.`);

@@ -8,7 +8,7 @@ import { audioTokens } from "./0007-audio-tokens.ts";
 import { instances } from "./0008-instances.ts";
 import type { Migration } from "./migration.ts";
 
-/** Every migration, in order. One that has been released is never changed; a later one mends it. */
+/** Every migration, in order. One that has been released is never changed; a later one corrects it. */
 export const MIGRATIONS: readonly Migration[] = [
   firstTables,
   strictKeys,

@@ -6,7 +6,7 @@ const NOT_A_VALUE = /[^\t\x20-\x7e]/;
 /** What this client says itself; a caller's word on these could let one request pass for two. */
 const OWN = new Set(["host", "content-length", "transfer-encoding", "connection"]);
 
-/** The request's first lines. Whatever could end a line before its time is refused, not mended. */
+/** The request's first lines. Whatever could end a line before its time is refused, not repaired. */
 export function requestHead(
   method: "GET" | "POST",
   address: Address,
