@@ -2,10 +2,10 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Child, Processes } from "./processes.ts";
 
-const PLACES = ["/usr/sbin/nginx", "/usr/local/sbin/nginx", "/opt/homebrew/bin/nginx"];
+const PATHS = ["/usr/sbin/nginx", "/usr/local/sbin/nginx", "/opt/homebrew/bin/nginx"];
 
 export function findNginx(): string | undefined {
-  return Bun.which("nginx") ?? PLACES.find((place) => Bun.which(place) !== null);
+  return Bun.which("nginx") ?? PATHS.find((path) => Bun.which(path) !== null);
 }
 
 /** A reverse proxy written in C, as the lower bound of what the job costs. Runs in the foreground below `folder`. */

@@ -40,7 +40,7 @@ afterAll(async () => {
   rmSync(workFolder, { recursive: true, force: true });
 });
 
-const newFolder = () => mkdtempSync(join(workFolder, "place-"));
+const newFolder = () => mkdtempSync(join(workFolder, "workspace-"));
 
 const environment = (more: Record<string, string> = {}): Record<string, string> => ({
   PATH: `${join(root, "bin")}${delimiter}${process.env["PATH"] ?? ""}`,

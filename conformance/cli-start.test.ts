@@ -22,7 +22,7 @@ import { freePort, startTestGateway, type TestGateway } from "./support/test-gat
 setDefaultTimeout(60_000);
 
 const workFolder = mkdtempSync(join(tmpdir(), "trivium-start-"));
-const newFolder = () => mkdtempSync(join(workFolder, "place-"));
+const newFolder = () => mkdtempSync(join(workFolder, "workspace-"));
 
 let simulator: Simulator;
 let gateway: TestGateway;

@@ -72,7 +72,7 @@ async function waitFor<T>(look: () => T | undefined | false | Promise<T | undefi
   }
 }
 
-interface Place {
+interface Workspace {
   folder: string;
   configFile: string;
   url: string;
@@ -80,8 +80,8 @@ interface Place {
 }
 
 /** A folder with a trivium.yaml on free ports. */
-async function newPlace(drainSeconds = 0.5): Promise<Place> {
-  const folder = mkdtempSync(join(workFolder, "place-"));
+async function newWorkspace(drainSeconds = 0.5): Promise<Workspace> {
+  const folder = mkdtempSync(join(workFolder, "workspace-"));
   const port = await freePort();
   const adminPort = await freePort();
   const configFile = join(folder, "trivium.yaml");
@@ -91,13 +91,14 @@ async function newPlace(drainSeconds = 0.5): Promise<Place> {
 
 /** JSON is YAML too. */
 const writeConfig = (file: string, sections: object) => writeFileSync(file, JSON.stringify(sections, null, 1));
-const readSections = ({ configFile }: Place) => JSON.parse(readFileSync(configFile, "utf8")) as Record<string, unknown>;
+const readSections = ({ configFile }: Workspace) =>
+  JSON.parse(readFileSync(configFile, "utf8")) as Record<string, unknown>;
 
 /** Resolves when everything is printed and a call would be taken. */
-async function serve(place: Place, ...args: string[]): Promise<Child> {
-  const child = new Child([trivium, "serve", ...args], place.folder);
+async function serve(workspace: Workspace, ...args: string[]): Promise<Child> {
+  const child = new Child([trivium, "serve", ...args], workspace.folder);
   await waitFor(() => child.stdout.endsWith("\n"));
-  expect((await fetch(`${place.url}/readyz`)).status).toBe(200);
+  expect((await fetch(`${workspace.url}/readyz`)).status).toBe(200);
   return child;
 }
 
@@ -119,20 +120,20 @@ async function jsonOf<T>(folder: string, ...args: string[]): Promise<T> {
   return JSON.parse(stdout) as T;
 }
 
-const usageOf = (place: Place) =>
-  jsonOf<{ group: string; calls: number; costNanoUsd: number }[]>(place.folder, "usage");
+const usageOf = (workspace: Workspace) =>
+  jsonOf<{ group: string; calls: number; costNanoUsd: number }[]>(workspace.folder, "usage");
 
-const ask = (place: Place, key: string, model = "sim/standard", stream = false) =>
-  callGateway(place.url, "chat", key, { model, stream });
+const ask = (workspace: Workspace, key: string, model = "sim/standard", stream = false) =>
+  callGateway(workspace.url, "chat", key, { model, stream });
 
 describe("the first start", () => {
   test("choices 7: prints a key, a secret and a curl line that works when pasted; the second start prints none", async () => {
-    const place = await newPlace();
-    const first = await serve(place);
+    const workspace = await newWorkspace();
+    const first = await serve(workspace);
     const key = /^ *API key \(shown once\) +(sk-trv-[\w-]{43})$/m.exec(first.stdout)?.[1] ?? "";
     const secret = /^ *Admin secret \(shown once\) +(\S{20,})$/m.exec(first.stdout)?.[1] ?? "";
     expect(key).not.toBe("");
-    const { url, adminUrl } = place;
+    const { url, adminUrl } = workspace;
     expect(first.stdout).toMatch(new RegExp(`^Trivium \\d+\\.\\d+\\.\\d+ is listening on ${url}\n\n`));
     for (const [label, value] of [
       ["OpenAI base URL", `${url}/v1`],
@@ -154,45 +155,45 @@ describe("the first start", () => {
     const line = /^curl .*$/m.exec(first.stdout)?.[0] ?? "";
     expect(line).not.toBe("");
     if (canPaste) {
-      const pasted = new Child(["sh", "-c", line], place.folder);
+      const pasted = new Child(["sh", "-c", line], workspace.folder);
       expect(await pasted.ended()).toBe(0);
       const answer = JSON.parse(pasted.stdout) as { choices: { message: { content: string } }[] };
       expect(answer.choices[0]?.message.content).toContain("Hello, who are you?");
     }
 
     const withSecret = { headers: { authorization: `Bearer ${secret}` } };
-    expect((await fetch(`${place.adminUrl}/api/keys`, withSecret)).status).toBe(200);
-    expect((await fetch(`${place.adminUrl}/api/keys`)).status).toBe(401);
+    expect((await fetch(`${workspace.adminUrl}/api/keys`, withSecret)).status).toBe(200);
+    expect((await fetch(`${workspace.adminUrl}/api/keys`)).status).toBe(401);
     expect(await first.end()).toBe(0);
 
-    const second = await serve(place);
-    expect(second.stdout).toContain(place.url);
+    const second = await serve(workspace);
+    expect(second.stdout).toContain(workspace.url);
     expect(second.stdout).not.toMatch(/sk-trv-|secret|curl/i);
-    expect((await ask(place, key)).status).toBe(200);
-    expect((await fetch(`${place.adminUrl}/api/keys`, withSecret)).status).toBe(200);
+    expect((await ask(workspace, key)).status).toBe(200);
+    expect((await fetch(`${workspace.adminUrl}/api/keys`, withSecret)).status).toBe(200);
     await second.end("SIGKILL");
   });
 
   test("serve --json says the same to a program", async () => {
-    const place = await newPlace();
-    const child = await serve(place, "--json");
+    const workspace = await newWorkspace();
+    const child = await serve(workspace, "--json");
     const said = JSON.parse(child.stdout) as { first_start: Record<string, string>; missing_providers: object[] };
     expect(said).toMatchObject({
-      url: place.url,
-      admin_url: place.adminUrl,
-      base_urls: { openai: `${place.url}/v1`, anthropic: place.url, google: place.url },
+      url: workspace.url,
+      admin_url: workspace.adminUrl,
+      base_urls: { openai: `${workspace.url}/v1`, anthropic: workspace.url, google: workspace.url },
       providers: ["simulator"],
       first_start: { admin_secret: expect.stringMatching(/^trv-admin-/) },
     });
     expect(said.missing_providers).toContainEqual({ kind: "openai", variables: ["OPENAI_API_KEY"] });
-    expect((await ask(place, said.first_start["api_key"] ?? "")).status).toBe(200);
+    expect((await ask(workspace, said.first_start["api_key"] ?? "")).status).toBe(200);
     await child.end("SIGKILL");
   });
 
   test("serve --port, --host and --admin-port win over the file; a log line for each call, and one for the end", async () => {
-    const place = await newPlace();
+    const workspace = await newWorkspace();
     const [port, adminPort] = [await freePort(), await freePort()];
-    const moved = { ...place, url: `http://localhost:${port}`, adminUrl: `http://127.0.0.1:${adminPort}` };
+    const moved = { ...workspace, url: `http://localhost:${port}`, adminUrl: `http://127.0.0.1:${adminPort}` };
     const args = ["--port", String(port), "--host", "localhost", "--admin-port", String(adminPort)];
     const child = await serve(moved, ...args, "--json");
     const said = JSON.parse(child.stdout) as { url: string; first_start: Record<string, string> };
@@ -204,7 +205,7 @@ describe("the first start", () => {
     expect(call).toMatchObject({ level: "info", msg: "call", model: "sim/standard", outcome: "ok" });
     expect(end).toMatchObject({ level: "info", msg: "shutting down" });
 
-    const same = await command(place.folder, "serve", "--port", "4000", "--admin-port", "4000");
+    const same = await command(workspace.folder, "serve", "--port", "4000", "--admin-port", "4000");
     expect(same.code).toBe(1);
     expect(same.stderr).toContain("server.port and admin.port are the same on one host");
     const bare = mkdtempSync(join(workFolder, "bare-"));
@@ -214,15 +215,15 @@ describe("the first start", () => {
   });
 
   test("log: a file's level and form hold, and flags win over them", async () => {
-    const place = await newPlace();
-    writeConfig(place.configFile, { ...readSections(place), log: { level: "error", format: "text" } });
-    const quiet = await serve(place);
+    const workspace = await newWorkspace();
+    writeConfig(workspace.configFile, { ...readSections(workspace), log: { level: "error", format: "text" } });
+    const quiet = await serve(workspace);
     const key = /sk-trv-[\w-]{43}/.exec(quiet.stdout)?.[0] ?? "";
-    expect((await ask(place, key)).status).toBe(200);
+    expect((await ask(workspace, key)).status).toBe(200);
     expect(await quiet.end()).toBe(0);
     expect(quiet.stderr).toBe("");
-    const loud = await serve(place, "--log-level", "info");
-    expect((await ask(place, key)).status).toBe(200);
+    const loud = await serve(workspace, "--log-level", "info");
+    expect((await ask(workspace, key)).status).toBe(200);
     expect(await loud.end()).toBe(0);
     expect(loud.stderr).toMatch(/^\S+ info {2}sim\/standard {2}\d+ ms .*\n\S+ info {2}shutting down active=0\n$/);
   });
@@ -230,45 +231,45 @@ describe("the first start", () => {
 
 describe("commands beside a running gateway", () => {
   const harness = (async () => {
-    const place = await newPlace();
-    return { place, child: await serve(place) };
+    const workspace = await newWorkspace();
+    return { workspace, child: await serve(workspace) };
   })();
   afterAll(async () => (await harness).child.end("SIGKILL"));
 
   test("keys: one that is made works, one that is revoked is refused, both within a second", async () => {
-    const { place } = await harness;
-    const created = await command(place.folder, "keys", "create", "--name", "ci", "--models", "sim/*");
+    const { workspace } = await harness;
+    const created = await command(workspace.folder, "keys", "create", "--name", "ci", "--models", "sim/*");
     expect(created.code).toBe(0);
     const [key = ""] = created.stdout.split("\n");
-    await waitFor(async () => (await ask(place, key)).status === 200, 1000);
+    await waitFor(async () => (await ask(workspace, key)).status === 200, 1000);
 
-    const list = await command(place.folder, "keys", "list");
+    const list = await command(workspace.folder, "keys", "list");
     expect(list.stdout).toMatch(/^id +name +project +key +models +limits +today +month +total +made +state$/m);
-    const cost = (await usageOf(place)).find(({ group }) => group === "sim/standard")?.costNanoUsd ?? 0;
+    const cost = (await usageOf(workspace)).find(({ group }) => group === "sim/standard")?.costNanoUsd ?? 0;
     const spent = (cost / 1e9).toFixed(4);
     const row = `^key_\\w+ +ci +default +…${key.slice(-4)} +sim/\\* +none +${spent} +${spent} +${spent} +\\S+ +valid$`;
     expect(list.stdout).toMatch(new RegExp(row, "m"));
     expect(list.stdout).not.toContain(key);
 
-    const revoked = await command(place.folder, "keys", "revoke", "ci");
+    const revoked = await command(workspace.folder, "keys", "revoke", "ci");
     expect(revoked.code).toBe(0);
-    await waitFor(async () => (await ask(place, key)).status === 401, 1000);
-    expect((await command(place.folder, "keys", "list")).stdout).toMatch(/ ci .* revoked$/m);
+    await waitFor(async () => (await ask(workspace, key)).status === 401, 1000);
+    expect((await command(workspace.folder, "keys", "list")).stdout).toMatch(/ ci .* revoked$/m);
   });
 
   test("keys --json: create, list, revoke; limits and scopes hold", async () => {
-    const { place } = await harness;
+    const { workspace } = await harness;
     const limits = ["--limit", "concurrent=3", "--limit", "budget_usd_per_day=0.5"];
     const options = ["--project", "team", "--protocols", "chat", "--expires", "2099-01-31", ...limits];
     const { id, key } = await jsonOf<{ id: string; key: string }>(
-      place.folder,
+      workspace.folder,
       "keys",
       "create",
       "--name",
       "narrow",
       ...options,
     );
-    const listed = await jsonOf<{ id: string }[]>(place.folder, "keys", "list", "--project", "team");
+    const listed = await jsonOf<{ id: string }[]>(workspace.folder, "keys", "list", "--project", "team");
     expect(JSON.stringify(listed)).not.toContain(key);
     expect(listed).toEqual([
       expect.objectContaining({
@@ -280,23 +281,23 @@ describe("commands beside a running gateway", () => {
         spent_usd: { day: 0, month: 0, total: 0 },
       }),
     ]);
-    await waitFor(async () => (await ask(place, key)).status === 200, 1000);
-    const other = await callGateway(place.url, "messages", key, { model: "sim/standard" });
+    await waitFor(async () => (await ask(workspace, key)).status === 200, 1000);
+    const other = await callGateway(workspace.url, "messages", key, { model: "sim/standard" });
     expect(other.status).toBe(403);
-    const revoked = await jsonOf<object>(place.folder, "keys", "revoke", id);
+    const revoked = await jsonOf<object>(workspace.folder, "keys", "revoke", id);
     expect(revoked).toMatchObject({ id, name: "narrow", revoked_at: expect.any(String) });
   });
 
   test("choices 9: keys update changes what is named, leaves the rest, and is held to within a second", async () => {
-    const { place } = await harness;
-    const update = (...args: string[]) => jsonOf<Record<string, unknown>>(place.folder, "keys", "update", ...args);
+    const { workspace } = await harness;
+    const update = (...args: string[]) => jsonOf<Record<string, unknown>>(workspace.folder, "keys", "update", ...args);
     const created = await jsonOf<{ id: string; key: string }>(
-      place.folder,
+      workspace.folder,
       ...["keys", "create", "--name", "changed", "--models", "openai/*", "--limit", "requests_per_minute=900"],
       ...["--limit", "concurrent=5", "--protocols", "chat"],
     );
     const { id, key } = created;
-    expect((await ask(place, key)).status).toBe(403);
+    expect((await ask(workspace, key)).status).toBe(403);
     const wider = await update(id, "--models", "sim/*", "--limit", "concurrent=none", "--limit", "budget_usd_total=0");
     expect(wider).toMatchObject({
       name: "changed",
@@ -304,11 +305,11 @@ describe("commands beside a running gateway", () => {
       protocols: ["chat"],
       limits: { requests_per_minute: 900, budget_usd_total: 0 },
     });
-    await waitFor(async () => (await ask(place, key)).status === 402, 2000);
+    await waitFor(async () => (await ask(workspace, key)).status === 402, 2000);
     await update("changed", "--limit", "budget_usd_total=none", "--protocols", "all", "--name", "renamed", "--strict");
-    await waitFor(async () => (await ask(place, key)).status === 200, 2000);
-    expect((await callGateway(place.url, "messages", key, { model: "sim/standard" })).status).toBe(200);
-    const listed = await jsonOf<{ id: string }[]>(place.folder, "keys", "list");
+    await waitFor(async () => (await ask(workspace, key)).status === 200, 2000);
+    expect((await callGateway(workspace.url, "messages", key, { model: "sim/standard" })).status).toBe(200);
+    const listed = await jsonOf<{ id: string }[]>(workspace.folder, "keys", "list");
     expect(listed.find((one) => one.id === id)).toMatchObject({ name: "renamed", strict: true, protocols: null });
 
     const mistakes: [number, RegExp, string[]][] = [
@@ -324,35 +325,35 @@ describe("commands beside a running gateway", () => {
       [2, /--limit: concurrent is given twice/, [id, "--limit", "concurrent=1", "--limit", "concurrent=2"]],
       [2, /Nothing is to change/, [id]],
     ];
-    const ended = await Promise.all(mistakes.map(([, , args]) => command(place.folder, "keys", "update", ...args)));
+    const ended = await Promise.all(mistakes.map(([, , args]) => command(workspace.folder, "keys", "update", ...args)));
     ended.forEach(({ code, stderr }, index) => {
       const [expected, message] = mistakes[index] ?? [];
       expect(code).toBe(expected ?? -1);
       expect(stderr).toMatch(message ?? "");
     });
-    await command(place.folder, "keys", "revoke", id);
-    const late = await command(place.folder, "keys", "update", id, "--name", "x");
+    await command(workspace.folder, "keys", "revoke", id);
+    const late = await command(workspace.folder, "keys", "update", id, "--name", "x");
     expect(late).toMatchObject({ code: 1, stderr: `The key renamed (${id}) is revoked, and stays so.\n` });
   });
 
   test("models and usage, for people and for programs", async () => {
-    const { place, child } = await harness;
+    const { workspace, child } = await harness;
     const key = /sk-trv-[\w-]{43}/.exec(child.stdout)?.[0] ?? "";
-    expect((await ask(place, key, "sim/max-tokens")).status).toBe(200);
-    expect((await ask(place, key, "sim/fail-400")).status).toBe(400);
+    expect((await ask(workspace, key, "sim/max-tokens")).status).toBe(200);
+    expect((await ask(workspace, key, "sim/fail-400")).status).toBe(400);
 
-    const models = await command(place.folder, "models", "sim/thinker");
+    const models = await command(workspace.folder, "models", "sim/thinker");
     expect(models.stdout).toMatch(
       /^model +context +prompt +completion +offers\nsim\/thinker +200k +\$1\/M +\$2\/M +simulator\n$/,
     );
-    const entries = await jsonOf<{ id: string; object: string }[]>(place.folder, "models", "sim/thinker");
+    const entries = await jsonOf<{ id: string; object: string }[]>(workspace.folder, "models", "sim/thinker");
     expect(entries).toEqual([expect.objectContaining({ id: "sim/thinker", object: "model" })]);
 
-    const usage = await command(place.folder, "usage", "--days", "1");
+    const usage = await command(workspace.folder, "usage", "--days", "1");
     expect(usage.stdout).toMatch(/^model +calls +failed +input +cached +output +reasoning +images +seconds +USD$/m);
     expect(usage.stdout).toMatch(/^sim\/fail-400 +1 +1 +0 +0 +0 +0 +0 +0 +0\.000000$/m);
     const sums = await jsonOf<{ group: string; calls: number; failures: number; costNanoUsd: number }[]>(
-      place.folder,
+      workspace.folder,
       "usage",
       "--by",
       "provider",
@@ -364,8 +365,8 @@ describe("commands beside a running gateway", () => {
 });
 
 describe("commands by themselves", () => {
-  test("check: 0 for a good file, 1 with the place of every mistake, 2 when called wrongly", async () => {
-    const { folder } = await newPlace();
+  test("check: 0 for a good file, 1 with the position of every mistake, 2 when called wrongly", async () => {
+    const { folder } = await newWorkspace();
     const good = await command(folder, "check");
     expect({ code: good.code, stderr: good.stderr }).toEqual({ code: 0, stderr: "" });
     expect(good.stdout).toMatch(/trivium\.yaml: fine; \d+ models from simulator\n$/);
@@ -391,7 +392,7 @@ describe("commands by themselves", () => {
   });
 
   test("check: a model without a price is a warning, and the file is fine", async () => {
-    const { folder } = await newPlace();
+    const { folder } = await newWorkspace();
     const models = [{ id: "anthropic/claude-sonnet-4.5", offers: [{ provider: "simulator", model: "standard" }] }];
     writeConfig(join(folder, "unpriced.yaml"), { models });
     const message =
@@ -406,7 +407,7 @@ describe("commands by themselves", () => {
   });
 
   test("what cannot be done ends with 1, what is called wrongly with 2, and neither with a stack", async () => {
-    const { folder } = await newPlace();
+    const { folder } = await newWorkspace();
     const cases: [number, RegExp, string[]][] = [
       [1, /There is no key with the id or name "nobody"/, ["keys", "revoke", "nobody"]],
       [1, /limits\.speed is not a limit/, ["keys", "create", "--name", "x", "--limit", "speed=9"]],
@@ -430,7 +431,7 @@ describe("commands by themselves", () => {
   });
 
   test("openapi prints the document of this configuration", async () => {
-    const { folder, configFile } = await newPlace();
+    const { folder, configFile } = await newWorkspace();
     writeConfig(configFile, { server: { public_url: "https://models.example" } });
     for (const args of [["openapi"], ["openapi", "--json"]]) {
       const { code, stdout } = await command(folder, ...args);
@@ -442,7 +443,7 @@ describe("commands by themselves", () => {
   });
 
   test("sim runs the simulator alone", async () => {
-    const { folder } = await newPlace();
+    const { folder } = await newWorkspace();
     for (const json of [false, true]) {
       const port = await freePort();
       const child = new Child([trivium, "sim", "--port", String(port), ...(json ? ["--json"] : [])], folder);
@@ -458,36 +459,36 @@ describe("commands by themselves", () => {
 });
 
 test("a port in use is told in one line, ends the program, and uses up no key", async () => {
-  const place = await newPlace();
+  const workspace = await newWorkspace();
   const blocker = Bun.serve({
-    port: Number(new URL(place.url).port),
+    port: Number(new URL(workspace.url).port),
     hostname: "127.0.0.1",
     fetch: () => new Response(),
   });
-  const failed = new Child([trivium, "serve"], place.folder);
+  const failed = new Child([trivium, "serve"], workspace.folder);
   expect(await failed.ended()).toBe(1);
   expect(failed.stderr.trim()).toMatch(/^Port \d+ of 127\.0\.0\.1 is in use\.[^\n]*$/);
   await blocker.stop(true);
-  const child = await serve(place);
+  const child = await serve(workspace);
   expect(child.stdout).toContain("API key (shown once)");
   expect(await child.end()).toBe(0);
 });
 
 describe("signals", () => {
   test("choices 7: SIGTERM lets a running stream finish and takes no new call", async () => {
-    const place = await newPlace(4);
-    const child = await serve(place);
+    const workspace = await newWorkspace(4);
+    const child = await serve(workspace);
     const key = /sk-trv-[\w-]{43}/.exec(child.stdout)?.[0] ?? "";
-    const stream = await ask(place, key, "sim/slow", true);
+    const stream = await ask(workspace, key, "sim/slow", true);
     const rest = stream.text();
     child.tell("SIGTERM");
     await waitFor(() => child.stderr.includes("shutting down: waiting for 1 active request (Ctrl-C again to force)"));
-    const late = await ask(place, key).then(
+    const late = await ask(workspace, key).then(
       ({ status }) => status,
       (error: { code?: string }) => error.code,
     );
     expect(late).toBe(503);
-    const readiness = await fetch(`${place.url}/readyz`);
+    const readiness = await fetch(`${workspace.url}/readyz`);
     expect(await readiness.json()).toEqual({ status: "not ready", reason: "draining" });
     const text = await rest;
     expect(text).toContain("simulator");
@@ -496,48 +497,48 @@ describe("signals", () => {
     expect(await child.ended()).toBe(0);
     expect(performance.now() - finishedAt).toBeLessThan(2000);
 
-    const sums = await jsonOf<{ group: string; calls: number; failures: number }[]>(place.folder, "usage");
+    const sums = await jsonOf<{ group: string; calls: number; failures: number }[]>(workspace.folder, "usage");
     expect(sums).toEqual([expect.objectContaining({ group: "sim/slow", calls: 1, failures: 0 })]);
   });
 
   test("choices 7: SIGHUP reads the file again; a bad file keeps the old configuration", async () => {
-    const place = await newPlace();
-    const child = await serve(place);
-    const sections = readSections(place);
+    const workspace = await newWorkspace();
+    const child = await serve(workspace);
+    const sections = readSections(workspace);
     const key = `sk-trv-${"StaticKeyOfTheSuite".padEnd(43, "x")}`;
     const reloads = () => child.stderr.match(/configuration reloaded/g)?.length ?? 0;
 
     child.tell("SIGHUP");
     await waitFor(() => reloads() === 1);
-    expect((await ask(place, key)).status).toBe(401);
+    expect((await ask(workspace, key)).status).toBe(401);
 
     const other = { name: "other", key: "another-key-of-the-file-5678" };
-    writeConfig(place.configFile, { ...sections, keys: [{ name: "static", key }, other] });
+    writeConfig(workspace.configFile, { ...sections, keys: [{ name: "static", key }, other] });
     child.tell("SIGHUP");
     await waitFor(() => reloads() >= 2);
-    expect((await ask(place, key)).status).toBe(200);
-    const listed = await command(place.folder, "keys", "list");
+    expect((await ask(workspace, key)).status).toBe(200);
+    const listed = await command(workspace.folder, "keys", "list");
     expect(listed.stdout).toMatch(
       /^static:static +static +default +…xxxx +\* +none +[\d.]+ +[\d.]+ +[\d.]+ +configured +valid$/m,
     );
     expect(listed.stdout).not.toContain(key);
     expect(listed.stdout).toMatch(/^static:other .*…5678/m);
     expect(listed.stdout).not.toContain(other.key);
-    const nobodys = await jsonOf<object[]>(place.folder, "keys", "list", "--project", "nobody");
+    const nobodys = await jsonOf<object[]>(workspace.folder, "keys", "list", "--project", "nobody");
     expect(nobodys).toEqual([]);
 
-    writeFileSync(place.configFile, "keys: []\nserver:\n  prot: 1\n");
+    writeFileSync(workspace.configFile, "keys: []\nserver:\n  prot: 1\n");
     child.tell("SIGHUP");
     await waitFor(() => child.stderr.includes("configuration not reloaded"));
     expect(child.stderr).toContain("trivium.yaml:3:3: server.prot is not a known field; did you mean port?");
-    expect((await ask(place, key)).status).toBe(200);
+    expect((await ask(workspace, key)).status).toBe(200);
 
     // And without any signal; not where the keys are gone, which may be an accident (H25).
-    writeConfig(place.configFile, sections);
+    writeConfig(workspace.configFile, sections);
     await waitFor(() => child.stderr.includes("keys is gone, which had 2"), 15_000);
-    expect((await ask(place, key)).status).toBe(200);
-    writeConfig(place.configFile, { ...sections, keys: [] });
-    await waitFor(async () => (await ask(place, key)).status === 401, 15_000);
+    expect((await ask(workspace, key)).status).toBe(200);
+    writeConfig(workspace.configFile, { ...sections, keys: [] });
+    await waitFor(async () => (await ask(workspace, key)).status === 401, 15_000);
     await child.end("SIGKILL");
   });
 });

@@ -296,13 +296,13 @@ describe("Python", () => {
     return JSON.parse(stdout.toString()) as boolean[];
   }
 
-  const places: (string | undefined)[] = examples.map(() => undefined);
+  const chosen: (string | undefined)[] = examples.map(() => undefined);
   const problems: string[] = [];
   if (present)
     for (const interpreter of interpreters) {
       try {
         for (const [index, found] of check(interpreter).entries())
-          if (found && places[index] === undefined) places[index] = interpreter;
+          if (found && chosen[index] === undefined) chosen[index] = interpreter;
       } catch (thrown) {
         problems.push(String(thrown));
       }
@@ -314,7 +314,7 @@ describe("Python", () => {
   });
 
   for (const [index, { file, code }] of examples.entries()) {
-    const interpreter = places[index];
+    const interpreter = chosen[index];
     const [name = ""] = modulesOf(code);
     if (interpreter === undefined && present)
       console.log(`skipped: ${file}: ${modulesOf(code).join(", ")} not installed`);

@@ -28,7 +28,7 @@ async function sent(dialect: DialectName, options: CallOptions): Promise<{ text:
   return { text: upstream.seen[0]?.body ?? "", notes: fields.map(({ path, action }) => `${action} ${path}`) };
 }
 
-test("choices 3: max_tokens takes the place of max_completion_tokens, also where that one is null", async () => {
+test("choices 3: max_tokens replaces max_completion_tokens, also where that one is null", async () => {
   for (const limits of [
     { max_tokens: 3, max_completion_tokens: null },
     { max_completion_tokens: null, max_tokens: 3 },

@@ -127,9 +127,9 @@ describe("bin/bun", () => {
   const version = (launcher: string, PATH = "/usr/bin:/bin") =>
     run(["/bin/sh", launcher, "--version"], workFolder, { PATH }).then((text) => text.trim());
 
-  /** The launchers in a package of that place. */
-  function placed(place: string): string {
-    const folder = join(mkdtempSync(join(workFolder, "place-")), place);
+  /** The launchers in a package at that path. */
+  function launchersAt(path: string): string {
+    const folder = join(mkdtempSync(join(workFolder, "package-")), path);
     mkdirSync(folder, { recursive: true });
     cpSync(join(root, "bin"), join(folder, "bin"), { recursive: true });
     return folder;
@@ -140,15 +140,15 @@ describe("bin/bun", () => {
   };
 
   test("finds the runtime beside the package, above it, and beside its own package in a store of links", async () => {
-    const beside = placed("node_modules/trivium");
+    const beside = launchersAt("node_modules/trivium");
     link(runtime, join(beside, "../@oven/bun-here"));
     expect(await version(join(beside, "bin/bun"))).toBe(Bun.version);
 
-    const nested = placed("node_modules/wrapper/node_modules/trivium");
+    const nested = launchersAt("node_modules/wrapper/node_modules/trivium");
     link(runtime, join(nested, "../../../@oven/bun-here"));
     expect(await version(join(nested, "bin/bun"))).toBe(Bun.version);
 
-    const stored = placed("node_modules/.store/trivium@1/node_modules/trivium");
+    const stored = launchersAt("node_modules/.store/trivium@1/node_modules/trivium");
     const store = join(stored, "../../../");
     link(runtime, join(store, "bun@1/node_modules/@oven/bun-here"));
     mkdirSync(join(store, "bun@1/node_modules/bun"));
@@ -158,7 +158,7 @@ describe("bin/bun", () => {
   });
 
   test("takes the program that the install script has put in place, and not its message", async () => {
-    const folder = placed("node_modules/trivium");
+    const folder = launchersAt("node_modules/trivium");
     const program = join(folder, "../bun/bin/bun.exe");
     mkdirSync(join(program, ".."), { recursive: true });
     writeFileSync(program, 'echo "the install script was not run" >&2\nexit 1\n', { mode: 0o755 });

@@ -286,8 +286,8 @@ describe("docs/deploy.md", () => {
     "its backup of a running gateway holds the keys",
     async () => {
       await folder.shell("bin/trivium keys create --name kept");
-      const place = join(gateway.folder, "data/trivium.db");
-      await folder.shell(deploy.one("sh", "sqlite3").replace("data/trivium.db", place));
+      const path = join(gateway.folder, "data/trivium.db");
+      await folder.shell(deploy.one("sh", "sqlite3").replace("data/trivium.db", path));
       expect(await folder.shell("sqlite3 copy.db 'select name from api_keys'")).toContain("kept");
       expect(await folder.shell("ls -l copy.db")).toStartWith("-rw-------");
     },

@@ -13,7 +13,7 @@ afterAll(() => rmSync(workFolder, { recursive: true, force: true }));
 
 /** A folder with this trivium.yaml; JSON is YAML too. */
 function newFolder(sections: object = {}): string {
-  const folder = mkdtempSync(join(workFolder, "place-"));
+  const folder = mkdtempSync(join(workFolder, "workspace-"));
   writeFileSync(join(folder, "trivium.yaml"), JSON.stringify(sections));
   return folder;
 }

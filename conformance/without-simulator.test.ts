@@ -19,20 +19,20 @@ afterAll(() => {
 
 /** The program with these of its folders, and with the packages that it must have, none of the optional ones. */
 function install(...folders: string[]): string {
-  const place = mkdtempSync(join(workFolder, "place-"));
-  for (const folder of ["bin", ...folders]) cpSync(join(root, folder), join(place, folder), { recursive: true });
-  cpSync(join(root, "package.json"), join(place, "package.json"));
+  const checkout = mkdtempSync(join(workFolder, "checkout-"));
+  for (const folder of ["bin", ...folders]) cpSync(join(root, folder), join(checkout, folder), { recursive: true });
+  cpSync(join(root, "package.json"), join(checkout, "package.json"));
   const { dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
     dependencies: Record<string, string>;
   };
-  mkdirSync(join(place, "node_modules"));
+  mkdirSync(join(checkout, "node_modules"));
   for (const name of ["@oven", ...Object.keys(dependencies)]) {
-    symlinkSync(join(root, "node_modules", name), join(place, "node_modules", name));
+    symlinkSync(join(root, "node_modules", name), join(checkout, "node_modules", name));
   }
-  return place;
+  return checkout;
 }
 
-async function serve(place: string, settings: object): Promise<string> {
+async function serve(checkout: string, settings: object): Promise<string> {
   const port = await freePort();
   const config = {
     server: { host: "127.0.0.1", port },
@@ -40,9 +40,14 @@ async function serve(place: string, settings: object): Promise<string> {
     keys: [{ name: "tests", key: TEST_KEY }],
     ...settings,
   };
-  writeFileSync(join(place, "trivium.yaml"), JSON.stringify(config));
+  writeFileSync(join(checkout, "trivium.yaml"), JSON.stringify(config));
   const env = { PATH: "/usr/bin:/bin" };
-  const child = Bun.spawn([join(place, "bin/trivium"), "serve"], { cwd: place, env, stdout: "ignore", stderr: "pipe" });
+  const child = Bun.spawn([join(checkout, "bin/trivium"), "serve"], {
+    cwd: checkout,
+    env,
+    stdout: "ignore",
+    stderr: "pipe",
+  });
   running.add(child);
   const url = `http://127.0.0.1:${port}`;
   const reached = () =>

@@ -43,9 +43,9 @@ async function check(title: string, command: string[]): Promise<void> {
 }
 
 /** Bun ends a run with lines such as ` 12 pass`; a run without them has not come to its end. */
-async function suite(title: string, places: string[]): Promise<void> {
+async function suite(title: string, paths: string[]): Promise<void> {
   const parallel = [`--parallel=${WORKERS}`, "--no-isolate", "--timeout", "60000"];
-  const { code, output } = await run(title, [`${root}bin/bun`, "test", ...parallel, ...places]);
+  const { code, output } = await run(title, [`${root}bin/bun`, "test", ...parallel, ...paths]);
   const count = (word: string) => Number(new RegExp(`^ *(\\d+) ${word}$`, "m").exec(output)?.[1] ?? 0);
   counts.passed += count("pass");
   counts.skipped += count("skip") + count("todo");

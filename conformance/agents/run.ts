@@ -47,9 +47,9 @@ interface Outcome {
 /** One agent, one model, in a folder and with a home of its own; nothing of this machine's environment reaches it. */
 async function work(agent: Agent, program: string, model: string): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), "trivium-agent-work-"));
-  const [home, place] = [join(folder, "home"), join(folder, "work")];
-  for (const path of [home, place]) mkdirSync(path);
-  const [source, target] = [join(place, "notes.txt"), join(place, "loud.txt")];
+  const [home, work] = [join(folder, "home"), join(folder, "work")];
+  for (const path of [home, work]) mkdirSync(path);
+  const [source, target] = [join(work, "notes.txt"), join(work, "loud.txt")];
   writeFileSync(source, CONTENT);
   const prompt = agent.talksOnly
     ? "Hello, who are you?"
@@ -63,7 +63,7 @@ async function work(agent: Agent, program: string, model: string): Promise<Outco
   const [all, beside] = [await harness.used(), await harness.used(titles)];
   const began = performance.now();
   const child = Bun.spawn([program, ...agent.arguments(task)], {
-    cwd: place,
+    cwd: work,
     env: {
       PATH: process.env["PATH"] ?? "",
       HOME: home,

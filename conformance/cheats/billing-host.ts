@@ -31,7 +31,7 @@ export interface Performance {
   thinkingMs?: number;
   /** Between the last chunk and the usage. */
   tailMs?: number;
-  /** What it tells of its usage in place of the truth. */
+  /** The usage that it reports instead of the truth. */
   tells?: object;
 }
 

@@ -246,7 +246,7 @@ function files(gateway: TestGateway): Cheat[] {
 
 const VIDEO_NANO_USD = 3_200_000_000;
 
-/** Videos that are asked for when there is no place for them: refused before the provider is asked, or paid. */
+/** Videos that are asked for when there is no space for them: refused before the provider is asked, or paid. */
 function fullStore(simulator: { url: string }): Cheat {
   return {
     id: "decision 0019",

@@ -205,9 +205,9 @@ describe("choices 3: kinds of content and tools that the contract does not list"
           expect(fields).toEqual([]);
         } else {
           expect(upstream.seen[0]?.body).not.toContain(trace);
-          const place = path.replace(/\.(source\.)?type$/, "");
-          expect(fields.map((field) => field.path)).toContainEqual(expect.stringContaining(place));
-          expect(response.headers.get("x-trivium-dropped")).toContain(place);
+          const field = path.replace(/\.(source\.)?type$/, "");
+          expect(fields.map((note) => note.path)).toContainEqual(expect.stringContaining(field));
+          expect(response.headers.get("x-trivium-dropped")).toContain(field);
         }
       }
     });

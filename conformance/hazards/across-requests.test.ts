@@ -100,7 +100,7 @@ describe("the order of keys", () => {
 
   for (const client of DIALECT_NAMES) {
     test.each(HOSTS.filter((host) => host !== client))(
-      `H05: integer-like keys of arguments and schemas keep their place, ${client} client and %s host, both ways`,
+      `H05: integer-like keys of arguments and schemas keep their order, ${client} client and %s host, both ways`,
       async (host) => {
         play(host, { args: ARGS });
         const response = await fetch(gateway.url + ADDRESSES[client](host), {
@@ -115,9 +115,9 @@ describe("the order of keys", () => {
         expect(bare(await response.text())).toContain(ARGS);
         const sent = bare(upstream.seen[0]?.body ?? "");
         expect(sent).toContain(ARGS);
-        const places = ['"10":{"type"', '"2":{"type"', '"b":{"type"', '"a":{"type"'].map((key) => sent.indexOf(key));
-        expect(places).toEqual(places.toSorted((one, other) => one - other));
-        expect(places[0]).toBeGreaterThan(0);
+        const offsets = ['"10":{"type"', '"2":{"type"', '"b":{"type"', '"a":{"type"'].map((key) => sent.indexOf(key));
+        expect(offsets).toEqual(offsets.toSorted((one, other) => one - other));
+        expect(offsets[0]).toBeGreaterThan(0);
       },
     );
   }

@@ -5,7 +5,7 @@ import { callGateway } from "../support/client-calls.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sendJson, startEvents } from "../support/scripted-upstream.ts";
 
-/** What hosts want back, or tell in places of their own, and what clients get of it. */
+/** What hosts want back, or report in fields of their own, and what clients get of it. */
 const { upstream, gateway } = await scriptedHarness((url) => {
   const { providers, models, ...config } = scriptedModels(url) as { providers: object; models: object[] };
   const at = (id: string, provider: string, model = "upstream-model") => ({
@@ -132,36 +132,43 @@ describe("H01: reasoning_details go back to the host that made them, and to no s
   });
 });
 
-describe("contract 2.13: usage that a host tells in a place of its own", () => {
+describe("contract 2.13: usage that a host reports in a field of its own", () => {
   const usage = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 };
   const finish = { delta: {}, finish_reason: "stop", index: 0 };
-  const places = {
+  const variants = {
     x_groq: { choices: [finish], x_groq: { id: "req_1", usage } },
     choice: { choices: [{ ...finish, usage }] },
     "x_groq and the usual one": { choices: [finish], x_groq: { id: "req_1", usage }, usage },
   };
 
-  test.each(Object.entries(places))("%s: a client that asked is told it once, where it looks", async (_name, last) => {
-    upstream.play((_request, response) => {
-      startEvents(response);
-      const envelope = { id: "chatcmpl-1", object: "chat.completion.chunk", created: 7, model: "m" };
-      response.end(
-        `${wire.chatChunk({ role: "assistant", content: "ok" })}data: ${JSON.stringify({ ...envelope, ...last })}\n\n${wire.done}`,
-      );
-    });
-    const ask = async (body: Record<string, unknown>) => {
-      const response = await callGateway(gateway.url, "chat", gateway.key, { model: "test/groq", stream: true, body });
-      const text = await response.text();
-      expect(text).toEndWith("data: [DONE]\n\n");
-      const shown = eventsOf(text).filter((event) => event["usage"]);
-      return { shown, receipt: await gateway.receipt(response) };
-    };
-    const asked = await ask({ stream_options: { include_usage: true } });
-    expect(asked.shown).toMatchObject([{ id: "chatcmpl-1", model: "test/groq", usage }]);
-    expect(asked.receipt.usage).toMatchObject({ input: 9, output: 3 });
-    const priced = await ask({ usage: { include: true } });
-    expect(priced.shown).toMatchObject([{ usage: { ...usage, cost: 0 } }]);
-  });
+  test.each(Object.entries(variants))(
+    "%s: a client that asked is told it once, where it looks",
+    async (_name, last) => {
+      upstream.play((_request, response) => {
+        startEvents(response);
+        const envelope = { id: "chatcmpl-1", object: "chat.completion.chunk", created: 7, model: "m" };
+        response.end(
+          `${wire.chatChunk({ role: "assistant", content: "ok" })}data: ${JSON.stringify({ ...envelope, ...last })}\n\n${wire.done}`,
+        );
+      });
+      const ask = async (body: Record<string, unknown>) => {
+        const response = await callGateway(gateway.url, "chat", gateway.key, {
+          model: "test/groq",
+          stream: true,
+          body,
+        });
+        const text = await response.text();
+        expect(text).toEndWith("data: [DONE]\n\n");
+        const shown = eventsOf(text).filter((event) => event["usage"]);
+        return { shown, receipt: await gateway.receipt(response) };
+      };
+      const asked = await ask({ stream_options: { include_usage: true } });
+      expect(asked.shown).toMatchObject([{ id: "chatcmpl-1", model: "test/groq", usage }]);
+      expect(asked.receipt.usage).toMatchObject({ input: 9, output: 3 });
+      const priced = await ask({ usage: { include: true } });
+      expect(priced.shown).toMatchObject([{ usage: { ...usage, cost: 0 } }]);
+    },
+  );
 
   test("who did not ask is told nothing", async () => {
     upstream.play((_request, response) => {

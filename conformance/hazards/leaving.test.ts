@@ -9,7 +9,7 @@ import { sleep, startEvents } from "../support/scripted-upstream.ts";
 
 const CONCURRENT = 8;
 const ROUNDS = 4;
-const LIMITED_KEY = `sk-trv-${"KeyWithAFewPlaces".padEnd(43, "x")}`;
+const LIMITED_KEY = `sk-trv-${"KeyWithAFewSlots".padEnd(43, "x")}`;
 const { upstream, gateway } = await scriptedHarness((url) => ({
   config: {
     ...scriptedModels(url),
@@ -20,7 +20,7 @@ const { upstream, gateway } = await scriptedHarness((url) => ({
 
 const whole = wire.chatChunk({ role: "assistant", content: "hi" }) + wire.chatChunk({}, "stop") + wire.done;
 
-test("H13, H23: clients that leave at any moment give their place back, and stop their upstream", async () => {
+test("H13, H23: clients that leave at any moment free their slot, and stop their upstream", async () => {
   upstream.play(async (_request, response) => {
     await sleep(Math.random() * 25);
     startEvents(response);
@@ -29,11 +29,11 @@ test("H13, H23: clients that leave at any moment give their place back, and stop
     response.end(whole.slice(300));
   });
   for (let round = 0; round < ROUNDS; round++) {
-    const leaving = Array.from({ length: CONCURRENT }, async (_, place) => {
+    const leaving = Array.from({ length: CONCURRENT }, async (_, index) => {
       const controller = new AbortController();
-      setTimeout(() => controller.abort(), 1 + place * 6 + Math.random() * 6);
+      setTimeout(() => controller.abort(), 1 + index * 6 + Math.random() * 6);
       // A non-streamed answer is none here: such a call fails, and its client leaves in the pause before the second try.
-      const options = { stream: place % 4 !== 3, signal: controller.signal };
+      const options = { stream: index % 4 !== 3, signal: controller.signal };
       await callGateway(gateway.url, "chat", LIMITED_KEY, options)
         .then((response) => response.text())
         .catch(() => "left");

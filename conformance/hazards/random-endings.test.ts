@@ -13,7 +13,7 @@ import { startTestGateway } from "../support/test-gateway.ts";
 
 /**
  * H13, H14, H29: however the host and the client end, at whichever byte, nothing is left behind: no call, no byte of memory, no
- * place among a key's calls, no money aside, no connection; each call has one row, which tells every request that left.
+ * slot among a key's calls, no money aside, no connection; each call has one row, which tells every request that left.
  * Over sockets, a few times; conformance/memory/random-endings.test.ts does it many times.
  */
 const CONCURRENT = 8;
@@ -151,7 +151,7 @@ test("H13, H14, H29: random endings at both sides leave nothing behind", async (
   await fc.assert(
     fc.asyncProperty(fc.array(ending, { minLength: CONCURRENT, maxLength: CONCURRENT }), async (endings) => {
       const [rowsBefore, heardBefore] = [rows().length, upstream.seen.length];
-      // All at once: a place that was not given back would turn away one of the next round.
+      // All at once: a slot that was not freed would turn away one of the next round.
       await Promise.all(endings.map(play));
       const left = () => [gateway.app.active(), gateway.app.heldBytes(), upstream.open];
       await until(() => left().every((count) => count === 0), left);

@@ -55,7 +55,7 @@ describe("S23: what answers hold", () => {
     expect((await clock.until(call.answer)).status).toBe(200);
   });
 
-  test("one that the memory has no place for is told as that, and nobody is asked again", async () => {
+  test("one that does not fit into memory is reported as that, and no provider is called again", async () => {
     const { clock, upstream, gateway } = harness;
     const others = ["a", "b"].map((keyId) => gateway.memory.open({ keyId, keyName: keyId }));
     for (const held of others) held.add(31 * MB);

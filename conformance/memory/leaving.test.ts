@@ -6,7 +6,7 @@ import { scriptedModels } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 
 const CONCURRENT = 8;
-const LIMITED_KEY = `sk-trv-${"KeyWithAFewPlaces".padEnd(43, "x")}`;
+const LIMITED_KEY = `sk-trv-${"KeyWithAFewSlots".padEnd(43, "x")}`;
 /** Longer than an answer takes here, and than the pause before a second try. */
 const LONG_MS = 4_000;
 
@@ -21,7 +21,7 @@ const moment = fc.integer({ min: 0, max: LONG_MS });
 const visit = fc.record({ beginsMs: moment, goesOnMs: moment, leavesMs: moment, stream: fc.boolean() });
 
 for (const dialect of DIALECTS) {
-  test(`H13, H23: ${dialect}: clients that leave at any moment give their place back, and stop their upstream`, async () => {
+  test(`H13, H23: ${dialect}: clients that leave at any moment free their slot, and stop their upstream`, async () => {
     const harness = await Harness.start({
       config: {
         ...scriptedModels(UPSTREAM_URL, { first_byte: 60_000, idle: 60_000 }),
@@ -46,7 +46,7 @@ for (const dialect of DIALECTS) {
         await clock.pass(5 * LONG_MS);
         expect(harness.leftovers()).toMatchObject({ runningCalls: 0, leftTexts: 0, heldBytes: 0, openUpstreams: 0 });
         const statuses = await Promise.allSettled(calls.map(async (call) => (await call.response).status));
-        // Nobody was turned away: the places of those before were free again.
+        // Nobody was turned away: the slots of the calls before were free again.
         for (const one of statuses) expect(one).not.toMatchObject({ value: 429 });
       }),
       { numRuns: 25 },

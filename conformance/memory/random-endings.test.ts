@@ -10,7 +10,7 @@ import { wire } from "../../testing/upstream-wire.ts";
 
 /**
  * H13, H14, H29: however the host and the client end, at whichever byte and moment, nothing is left behind: no call, no byte of
- * memory, no place among a key's calls, no money aside, no open request; each call has one row, which tells every request that left.
+ * memory, no slot among a key's calls, no money aside, no open request; each call has one row, which tells every request that left.
  */
 const CONCURRENT = 8;
 const BUDGET_USD = 1_000;
@@ -115,7 +115,7 @@ test("H13, H14, H29: random endings at both sides leave nothing behind", async (
     fc.asyncProperty(fc.array(ending, { minLength: CONCURRENT, maxLength: CONCURRENT }), async (endings) => {
       const before = (await rows()).length;
       upstream.play(...endings.map((one) => playing(one, harness)));
-      // All at once: a place that was not given back would turn away one of the next round.
+      // All at once: a slot that was not freed would turn away one of the next round.
       const calls = endings.map(({ client, host, stream, leavesAfterMs }) => {
         const call = harness.send(client, { model: `test/${host}`, stream });
         if (leavesAfterMs !== undefined) clock.after(leavesAfterMs, () => call.leave());

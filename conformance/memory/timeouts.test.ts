@@ -29,10 +29,10 @@ beforeAll(async () => {
       { ...provider, base_url: provider?.base_url.replace(UPSTREAM_URL, `${UPSTREAM_URL}/spare`) },
     ];
   });
-  const two = config.models.map((model, place) => ({
+  const two = config.models.map((model, index) => ({
     ...model,
-    id: `two/${DIALECTS[place]}`,
-    offers: ["up", "spare"].map((which) => ({ provider: `${which}-${DIALECTS[place]}`, model: "upstream-model" })),
+    id: `two/${DIALECTS[index]}`,
+    offers: ["up", "spare"].map((which) => ({ provider: `${which}-${DIALECTS[index]}`, model: "upstream-model" })),
   }));
   const providers = { ...config.providers, ...Object.fromEntries(spare) };
   harness = await Harness.start({ config: { providers, models: [...config.models, ...two] } });
@@ -73,7 +73,7 @@ describe("H28: keep-alives are not life", () => {
     },
   );
 
-  test.each(lanes)("a %s client, a %s host: another offer answers in its place", async (client, host) => {
+  test.each(lanes)("a %s client, a %s host: another offer answers instead", async (client, host) => {
     const { upstream } = harness;
     upstream.play(upstream.endlessStream(1_000, KEEP_ALIVES[host]), upstream.stream(CONTENT[host] + REST[host]));
     const answer = await ask(client, `two/${host}`);

@@ -152,8 +152,8 @@ function tools<Turn extends ReadTurn>({ version, error, finish, connect }: Genai
               : [[functionCall === undefined ? "thoughts" : "calls", thoughtSignature]],
           );
         // Thoughts that nobody signed ride on the call: many clients of this protocol keep no thoughts in their history.
-        const place = upstream.signs === "nothing" ? "calls" : upstream.signs;
-        expect(signaturesOf(whole).map(([where]) => where)).toEqual([place]);
+        const signed = upstream.signs === "nothing" ? "calls" : upstream.signs;
+        expect(signaturesOf(whole).map(([where]) => where)).toEqual([signed]);
         for (const [, signature] of signaturesOf(whole)) expect(signature?.length).toBeGreaterThan(40);
         expect(signaturesOf(streamed)).toEqual(signaturesOf(whole));
         for (const turn of [whole, streamed]) {

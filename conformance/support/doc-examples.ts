@@ -80,7 +80,7 @@ export class ExampleFolder {
     return stdout;
   }
 
-  /** The program is called by its place in the checkout, which is not where the example runs. */
+  /** The program is called by its path in the checkout, which is not where the example runs. */
   shell(code: string): Promise<string> {
     return this.run(["sh", "-eu", "-c", code.replaceAll("bin/trivium", join(root, "bin/trivium"))]);
   }

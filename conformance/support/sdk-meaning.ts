@@ -15,7 +15,7 @@ export interface Meaning {
   usage: { input: number; cached: number; output: number } | undefined;
 }
 
-export interface Place {
+export interface SdkCall {
   /** As the vendor's own SDK takes it. */
   baseUrl: string;
   apiKey: string;
@@ -29,7 +29,7 @@ export interface Place {
 type Json = any;
 
 /** Asks with the vendor's own SDK, and reads what the SDK gives. */
-export const READERS: Readonly<Record<DialectName, (place: Place) => Promise<Meaning>>> = {
+export const READERS: Readonly<Record<DialectName, (call: SdkCall) => Promise<Meaning>>> = {
   chat: readChat,
   messages: readMessages,
   genai: readGenai,
@@ -53,7 +53,7 @@ const CHAT_STOPS: Record<string, Meaning["stop"]> = {
   content_filter: "filter",
 };
 
-async function readChat({ baseUrl, apiKey, model, stream, body }: Place): Promise<Meaning> {
+async function readChat({ baseUrl, apiKey, model, stream, body }: SdkCall): Promise<Meaning> {
   const sdk = new OpenAI({ baseURL: baseUrl, apiKey, maxRetries: 0 });
   const request: Json = { model, messages: [{ role: "user", content: "Hello" }], ...body, stream };
   if (stream) request.stream_options = { include_usage: true };
@@ -122,7 +122,7 @@ const MESSAGES_STOPS: Record<string, Meaning["stop"]> = {
   pause_turn: "pause",
 };
 
-async function readMessages({ baseUrl, apiKey, model, stream, body }: Place): Promise<Meaning> {
+async function readMessages({ baseUrl, apiKey, model, stream, body }: SdkCall): Promise<Meaning> {
   const sdk = new Anthropic({ baseURL: baseUrl, apiKey, maxRetries: 0 });
   const request: Json = { model, max_tokens: 4096, messages: [{ role: "user", content: "Hello" }], ...body };
   const message: Json = stream ? await sdk.messages.stream(request).finalMessage() : await sdk.messages.create(request);
@@ -149,7 +149,7 @@ async function readMessages({ baseUrl, apiKey, model, stream, body }: Place): Pr
 const FILTERS =
   /^(SAFETY|RECITATION|BLOCKLIST|PROHIBITED_CONTENT|SPII|IMAGE_SAFETY|IMAGE_PROHIBITED_CONTENT|IMAGE_RECITATION|MODEL_ARMOR)$/;
 
-async function readGenai({ baseUrl, apiKey, model, stream, body }: Place): Promise<Meaning> {
+async function readGenai({ baseUrl, apiKey, model, stream, body }: SdkCall): Promise<Meaning> {
   const sdk = new GoogleGenAI({ vertexai: true, apiKey, httpOptions: { baseUrl, apiVersion: "v1" } });
   const request: Json = { model, contents: [{ role: "user", parts: [{ text: "Hello" }] }], config: body ?? {} };
   const chunks: Json[] = [];

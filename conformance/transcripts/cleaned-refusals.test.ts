@@ -35,9 +35,9 @@ test.each(refusals.map((recording) => [nameOf(recording), recording] as const))(
       expect(cleaned).not.toMatch(/:\/\/|\d+\.\d+\.\d+\.\d+|googleapis\.com|projects\/[^[]/);
       expect(cleanText(cleaned)).toBe(cleaned);
       const words = text.split(" ");
-      for (const [place] of words.entries()) {
-        const internal = INTERNALS[place % INTERNALS.length] ?? "";
-        const spoiled = [...words.slice(0, place), internal, ...words.slice(place)].join(" ");
+      for (const [index] of words.entries()) {
+        const internal = INTERNALS[index % INTERNALS.length] ?? "";
+        const spoiled = [...words.slice(0, index), internal, ...words.slice(index)].join(" ");
         const told = cleanText(spoiled);
         expect(told).not.toContain(internal);
         // Nothing else is lost by it.

@@ -8,7 +8,7 @@ import { type Json, object, present, requestOf, textOf } from "../support/record
 
 /**
  * Recorded answers of models that talk and draw. Their own protocol gives them on as they are; the others say what they
- * have a place for. The ledger counts the tokens of images apart, whoever asked.
+ * can carry. The ledger counts the tokens of images apart, whoever asked.
  */
 
 interface Drawn {

@@ -33,7 +33,7 @@ interface ToldImage {
 interface Told {
   images: ToldImage[];
   receiptId: string;
-  /** Tokens, where the protocol has a place for them. */
+  /** Tokens, if the protocol has a field for them. */
   totalTokens?: number;
 }
 
@@ -88,7 +88,7 @@ const gptClients: ImageClient[] = [
   },
 }));
 
-/** The events of a stream have no place for the words that a host made of the prompt. */
+/** The events of a stream have no field for the prompt as the host revised it. */
 const streamingClient: ImageClient = {
   name: "openai 7, streamed",
   protocol: "chat",
@@ -248,7 +248,7 @@ describe.skipIf(!present)("contract 2.4: what was asked of the hosts when the an
     const before = harness.upstream.seen.length;
     await client?.ask(one, 1);
     const [seen] = harness.upstream.seen.slice(before);
-    // One of the hosts names its version, project and place in the address; these are the configuration's affair.
+    // One of the hosts names its version, project and location in the URL; these are the configuration's affair.
     const address = ({ path }: { path: string }) => path.slice(path.search(/\/images\/|\/models\//));
     expect(address({ path: seen?.path ?? "" })).toBe(address({ path: recording.http }));
     // The oldest model has one quality. The type is asked for by a client that wants it, and links are never asked for.

@@ -103,7 +103,7 @@ describe.skipIf(!present)("every recorded answer in every protocol", () => {
       expect(words(got.text)).toBe(words(want.text));
       expect(got.reasoning).toBe(want.reasoning);
       expect(got.calls.map(({ name }) => name)).toEqual(want.calls.map(({ name }) => name));
-      // Arguments that the model broke have no place in protocols that carry objects.
+      // Arguments that the model broke cannot be sent in protocols that carry objects.
       for (const [index, call] of want.calls.entries())
         if (whole[index]) expect(got.calls[index]?.args).toEqual(call.args);
       expect(toldAs(want, client)).toContain(got.stop);
@@ -157,7 +157,7 @@ interface Refusal {
   cause: Cause;
   /** What of the provider's words must arrive; where it is the operator's affair, what must not. */
   words: string;
-  /** The provider's own code and field, which one of the protocols has a place for. */
+  /** The provider's own code and field, which one of the protocols has fields for. */
   code?: string;
   retryAfter?: string;
 }

@@ -66,9 +66,9 @@ class WindowSums {
   }
 
   #set(window: number, sum: number): void {
-    const place = this.#windows.indexOf(window);
-    if (place >= 0) {
-      this.#sums[place] = sum;
+    const index = this.#windows.indexOf(window);
+    if (index >= 0) {
+      this.#sums[index] = sum;
       return;
     }
     this.#windows.push(window);

@@ -188,8 +188,8 @@ async function askForKeys(chosen: SetUp[], values: Values, baseUrls: ReadonlyMap
       const one = await tried(candidate(kind, key, "given", baseUrls), values);
       tell(one);
       if (one.result?.state === "rejected") continue;
-      const place = chosen.findIndex((other) => other.kind === kind);
-      chosen.splice(place < 0 ? chosen.length : place, place < 0 ? 0 : 1, one);
+      const index = chosen.findIndex((other) => other.kind === kind);
+      chosen.splice(index < 0 ? chosen.length : index, index < 0 ? 0 : 1, one);
       return;
     }
   };

@@ -1,6 +1,6 @@
 import type { Config } from "./config.ts";
 import type { MapNode, Report } from "./document.ts";
-import { placeAt } from "./place-at.ts";
+import { positionAt } from "./position-at.ts";
 
 /** Clients and the operator need an address each. A port that is left out counts too, so the defaults are filled in by now. */
 export function checkListeners(
@@ -11,5 +11,8 @@ export function checkListeners(
   if (server.port === 0 || server.port !== admin.port || server.host !== admin.host) return;
   const section = root.entries.get("admin")?.node;
   const written = section?.kind === "map" && section.entries.has("port") ? "admin" : "server";
-  report(placeAt(root, [written, "port"]), "server.port and admin.port are the same on one host; each needs its own");
+  report(
+    positionAt(root, [written, "port"]),
+    "server.port and admin.port are the same on one host; each needs its own",
+  );
 }

@@ -1,6 +1,6 @@
 import type { Config } from "./config.ts";
 import type { MapNode, Report } from "./document.ts";
-import { placeAt } from "./place-at.ts";
+import { positionAt } from "./position-at.ts";
 
 const BYTES_PER_MEGABYTE = 1024 * 1024;
 
@@ -9,7 +9,7 @@ export function checkMemory({ server }: Pick<Config, "server">, root: MapNode, r
   if (server.memoryBytes >= 2 * server.maxBodyBytes) return;
   const largest = server.maxBodyBytes / BYTES_PER_MEGABYTE;
   report(
-    placeAt(root, ["server", "memory_mb"]),
+    positionAt(root, ["server", "memory_mb"]),
     `server.memory_mb must be at least twice server.max_body_mb, which is ${largest}; one key may hold half of it`,
   );
 }

@@ -1,6 +1,6 @@
 import type { MapNode, Report } from "./document.ts";
 import { nearest } from "./nearest.ts";
-import { placeAt } from "./place-at.ts";
+import { positionAt } from "./position-at.ts";
 import { SIMULATOR } from "./read-providers.ts";
 import type { RootFile } from "./schema.ts";
 
@@ -36,7 +36,7 @@ export function checkReferences(
       if (earlier === undefined) first.set(value, index);
       else {
         const message = `${section}[${index}].${field} is the same as ${section}[${earlier}].${field}`;
-        report(placeAt(root, [section, index, field]), message);
+        report(positionAt(root, [section, index, field]), message);
       }
     });
   };
@@ -65,8 +65,8 @@ export function checkReferences(
       if (provider === undefined || known.has(provider)) return;
       const near = nearest(provider, known);
       const hint = near === undefined ? `declared are ${[...known].join(", ")}` : `did you mean ${near}?`;
-      const place = placeAt(root, ["models", modelIndex, "offers", offerIndex, "provider"]);
-      report(place, `models[${modelIndex}].offers[${offerIndex}].provider is not a declared provider; ${hint}`);
+      const position = positionAt(root, ["models", modelIndex, "offers", offerIndex, "provider"]);
+      report(position, `models[${modelIndex}].offers[${offerIndex}].provider is not a declared provider; ${hint}`);
     });
   });
 }
@@ -83,14 +83,14 @@ function checkAliases(
   for (const [alias, meant] of Object.entries(aliases)) {
     const path = `aliases.${alias}`;
     if (isModel(alias))
-      report(placeAt(root, ["aliases", alias]), `${path} is the id of a model; an alias is a new name`);
+      report(positionAt(root, ["aliases", alias]), `${path} is the id of a model; an alias is a new name`);
     if (meant === undefined || isModel(meant) || isModel(meant.replace(/:[^:]*$/, ""))) continue;
     const near = Object.hasOwn(aliases, meant)
       ? undefined
       : (nearest(meant, [...configured].filter(isText)) ?? known.near(meant));
     const hint = near === undefined ? "it must be the id of a model, <provider>/<model_name>" : `did you mean ${near}?`;
     const problem = Object.hasOwn(aliases, meant) ? "is itself an alias" : "is not a known model";
-    report(placeAt(root, ["aliases", alias]), `${path} ${problem}; ${hint}`);
+    report(positionAt(root, ["aliases", alias]), `${path} ${problem}; ${hint}`);
   }
 }
 

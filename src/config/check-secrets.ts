@@ -1,6 +1,6 @@
 import type { Config } from "./config.ts";
 import type { MapNode, Report } from "./document.ts";
-import { placeAt } from "./place-at.ts";
+import { positionAt } from "./position-at.ts";
 
 const AT_HOME = 16;
 const ELSEWHERE = 32;
@@ -13,7 +13,7 @@ export function checkSecrets({ admin }: Pick<Config, "admin">, root: MapNode, re
   if (length >= least) return;
   const where = least === AT_HOME ? "" : ` where admin.host is ${admin.host}`;
   report(
-    placeAt(root, ["admin", "secret"]),
+    positionAt(root, ["admin", "secret"]),
     `admin.secret must have at least ${least} characters${where}; it has ${length}. "openssl rand -hex 24" makes a good one`,
   );
 }

@@ -14,39 +14,39 @@ import {
 } from "yaml";
 import { hideReferences, restoreReferences } from "./variables.ts";
 
-export interface Place {
+export interface Position {
   line: number;
   column: number;
 }
 
 export interface MapNode {
   kind: "map";
-  place: Place;
+  position: Position;
   entries: Map<string, MapEntry>;
 }
 
 export interface MapEntry {
   /** Where the key is. */
-  place: Place;
+  position: Position;
   node: DocumentNode;
 }
 
 export interface ListNode {
   kind: "list";
-  place: Place;
+  position: Position;
   items: DocumentNode[];
 }
 
 export interface ScalarNode {
   kind: "scalar";
-  place: Place;
+  position: Position;
   value: unknown;
 }
 
 /** A value of the file that remembers where it stands. */
 export type DocumentNode = MapNode | ListNode | ScalarNode;
 
-export type Report = (place: Place, message: string) => void;
+export type Report = (position: Position, message: string) => void;
 
 /** Bounds for anchors that repeat or contain themselves. */
 const MAX_NODES = 500_000;
@@ -57,13 +57,13 @@ export function readDocument(source: string, report: Report): DocumentNode | und
   const lines = new LineCounter();
   const document = parseDocument(hideReferences(source), { lineCounter: lines, prettyErrors: false });
   const faults = [...document.errors, ...document.warnings];
-  for (const fault of faults) report(placeOf(lines, fault.pos[0]), faultMessage(fault));
+  for (const fault of faults) report(positionOf(lines, fault.pos[0]), faultMessage(fault));
   if (faults.some((fault) => fault.code !== "DUPLICATE_KEY")) return undefined;
-  if (document.contents === null) return { kind: "map", place: { line: 1, column: 1 }, entries: new Map() };
+  if (document.contents === null) return { kind: "map", position: { line: 1, column: 1 }, entries: new Map() };
   return new Builder(document, lines, report).build(document.contents);
 }
 
-function placeOf(lines: LineCounter, offset: number): Place {
+function positionOf(lines: LineCounter, offset: number): Position {
   const { line, col } = lines.linePos(offset);
   return { line: Math.max(1, line), column: Math.max(1, col) };
 }
@@ -88,7 +88,7 @@ class Builder {
   readonly #report: Report;
   readonly #targets = new Map<Alias, ReturnType<Alias["resolve"]>>();
   #nodes = 0;
-  #boundless: Place | undefined;
+  #boundless: Position | undefined;
 
   constructor(document: Document.Parsed, lines: LineCounter, report: Report) {
     this.#document = document;
@@ -97,38 +97,38 @@ class Builder {
   }
 
   build(root: ParsedNode): DocumentNode | undefined {
-    const built = this.#node(root, this.#place(root), 0);
+    const built = this.#node(root, this.#position(root), 0);
     if (this.#boundless === undefined) return built;
     this.#report(this.#boundless, `aliases unfold here to more than ${MAX_NODES} values, or deeper than ${MAX_DEPTH}`);
     return undefined;
   }
 
-  #place(node: { range?: readonly number[] | null }): Place {
-    return placeOf(this.#lines, node.range?.[0] ?? 0);
+  #position(node: { range?: readonly number[] | null }): Position {
+    return positionOf(this.#lines, node.range?.[0] ?? 0);
   }
 
-  #node(source: unknown, around: Place, depth: number): DocumentNode {
-    const empty: ScalarNode = { kind: "scalar", place: around, value: null };
+  #node(source: unknown, around: Position, depth: number): DocumentNode {
+    const empty: ScalarNode = { kind: "scalar", position: around, value: null };
     if (++this.#nodes > MAX_NODES || depth > MAX_DEPTH) {
       this.#boundless ??= around;
       return empty;
     }
     if (isAlias(source)) {
       const target = this.#target(source);
-      if (target !== undefined) return this.#node(target, this.#place(target), depth + 1);
-      this.#report(this.#place(source), `there is no anchor &${source.source} above this alias`);
+      if (target !== undefined) return this.#node(target, this.#position(target), depth + 1);
+      this.#report(this.#position(source), `there is no anchor &${source.source} above this alias`);
       return empty;
     }
     if (isMap(source)) return this.#map(source, depth);
     if (isSeq(source)) {
-      const place = this.#place(source);
-      return { kind: "list", place, items: source.items.map((item) => this.#node(item, place, depth + 1)) };
+      const position = this.#position(source);
+      return { kind: "list", position, items: source.items.map((item) => this.#node(item, position, depth + 1)) };
     }
     if (!isScalar(source)) return empty;
     const { value } = source;
     return {
       kind: "scalar",
-      place: this.#place(source),
+      position: this.#position(source),
       value: typeof value === "string" ? restoreReferences(value) : value,
     };
   }
@@ -144,18 +144,18 @@ class Builder {
     const merged: DocumentNode[] = [];
     for (const { key, value } of source.items) {
       if (!isScalar(key)) {
-        this.#report(this.#place(source), "a field's name must be plain text");
+        this.#report(this.#position(source), "a field's name must be plain text");
         continue;
       }
-      const place = this.#place(key);
-      const node = this.#node(value, place, depth + 1);
+      const position = this.#position(key);
+      const node = this.#node(value, position, depth + 1);
       if (key.value === "<<" && key.type === Scalar.PLAIN) merged.push(...(node.kind === "list" ? node.items : [node]));
-      else entries.set(restoreReferences(String(key.value)), { place, node });
+      else entries.set(restoreReferences(String(key.value)), { position, node });
     }
     for (const node of merged) {
-      if (node.kind !== "map") this.#report(node.place, "<< takes a mapping, or a list of mappings");
+      if (node.kind !== "map") this.#report(node.position, "<< takes a mapping, or a list of mappings");
       else for (const [name, entry] of node.entries) if (!entries.has(name)) entries.set(name, entry);
     }
-    return { kind: "map", place: this.#place(source), entries };
+    return { kind: "map", position: this.#position(source), entries };
   }
 }

@@ -204,7 +204,7 @@ describe("what loads", () => {
     expect(config.admin.secret?.reveal()).toBe("hidden-admin-secret");
   });
 
-  test("JSON in YAML's place, as tools write it, loads with absolute paths kept", () => {
+  test("JSON instead of YAML, as tools write it, loads with absolute paths kept", () => {
     const flow = (value: unknown) => JSON.stringify(value);
     const models = ["chat-001-c", "bed-117-m0"].map((id) => ({
       id: `replay/${id}`,
@@ -273,12 +273,12 @@ describe("what loads", () => {
       keys: [],
       log: { level: "info" as const, format: "auto" as const, calls: "all" as const },
     };
-    const places = (base: string) => ({
+    const paths = (base: string) => ({
       dataDir: join(base, "data"),
       storage: `sqlite:${join(base, "data/trivium.db")}`,
       files: join(base, "data/files"),
     });
-    expect(loadConfig(options)).toEqual({ awaitedFile: join(bare, "trivium.yaml"), ...defaults, ...places(bare) });
+    expect(loadConfig(options)).toEqual({ awaitedFile: join(bare, "trivium.yaml"), ...defaults, ...paths(bare) });
 
     const nested = join(bare, "etc");
     mkdirSync(nested);
@@ -288,7 +288,7 @@ describe("what loads", () => {
       file: join(nested, "gateway.yaml"),
       ...defaults,
       shownFile: "etc/gateway.yaml",
-      ...places(nested),
+      ...paths(nested),
     });
   });
 
@@ -303,7 +303,7 @@ describe("what loads", () => {
     expect(load("aliases: { fast: '${FAST}' }", { FAST: "acme/known" }).aliases).toEqual({ fast: "acme/known" });
   });
 
-  test("choices 1: an alias that names nothing, another alias, a model, or has no name is told with its place", () => {
+  test("choices 1: an alias that names nothing, another alias, a model, or has no name is reported with its position", () => {
     expect(
       problemsOf(
         [
@@ -411,7 +411,7 @@ models:
   });
 });
 
-describe("what is refused, with its place", () => {
+describe("what is refused, with its position", () => {
   const provider = (fields: string) => `providers:\n  claude:\n    kind: anthropic\n    api_key: k\n    ${fields}\n`;
   const address = "an http or https address without query, fragment or credentials";
   const cases: [string, string, string[]][] = [
@@ -596,7 +596,7 @@ describe("what is refused, with its place", () => {
     ],
     ["a file that is a list", "- a\n", ["trivium.yaml:1:1: the file must be a mapping of fields"]],
     [
-      "a memory in which the largest body has no place",
+      "a memory in which the largest body does not fit",
       "server: { max_body_mb: 20, memory_mb: 32 }",
       [
         "trivium.yaml:1:39: server.memory_mb must be at least twice server.max_body_mb, which is 20; one key may hold half of it",
@@ -642,7 +642,7 @@ lacking.yaml:5:1: simulater is not a known field; did you mean simulator?`,
     );
   });
 
-  test("H25: a bound that a start would hold a key to is told by a check, at its place", () => {
+  test("H25: a bound that a start would hold a key to is told by a check, at its position", () => {
     const key = (fields: string) => problemsOf(`keys:\n  - { name: a, ${fields} }\n`);
     const long = "a-key-of-the-configuration";
     for (const budget of ["budget_usd_per_day", "budget_usd_per_month", "budget_usd_total"]) {
@@ -658,7 +658,7 @@ lacking.yaml:5:1: simulater is not a known field; did you mean simulator?`,
     ]);
   });
 
-  test("S21: secrets that can be guessed are refused with their place and the cure, and are not shown", () => {
+  test("S21: secrets that can be guessed are refused with their position and the fix, and are not shown", () => {
     const key = (text: string) => problemsOf(`keys:\n  - { name: a, key: ${text} }\n`);
     expect(key("k".repeat(20))).toEqual([]);
     expect(key("k".repeat(19))).toEqual([
@@ -716,7 +716,7 @@ lacking.yaml:5:1: simulater is not a known field; did you mean simulator?`,
   });
 });
 
-test("docs/configuration.md, Prices: a model that nothing gives a price is a warning with its place, unless it is said to be free", () => {
+test("docs/configuration.md, Prices: a model that nothing gives a price is a warning with its position, unless it is said to be free", () => {
   const price = "pricings: { prompt: [{ value: 1, unit: perMTokens, currency: USD }] }";
   const warningsOf = (...models: string[]) =>
     load(`models:\n${models.map((model) => `  - { ${model} }\n`).join("")}`).warnings.map(tellProblem);

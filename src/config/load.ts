@@ -6,7 +6,7 @@ import { checkReferences, type Incomplete, type KnownModels } from "./check-refe
 import { checkSecrets } from "./check-secrets.ts";
 import type { Config } from "./config.ts";
 import { ConfigError, type ConfigProblem } from "./config-error.ts";
-import { type MapNode, type Place, readDocument } from "./document.ts";
+import { type MapNode, type Position, readDocument } from "./document.ts";
 import { hidePasswords } from "./hide-passwords.ts";
 import { type ProviderKind, readProviders } from "./read-providers.ts";
 import { readValue, type Shape, shapeOf } from "./read-values.ts";
@@ -52,11 +52,11 @@ export function loadConfig({ path, cwd, environment, kinds, prices, models, over
   const problems: ConfigProblem[] = [];
   const reportTo =
     (list: ConfigProblem[]) =>
-    ({ line, column }: Place, message: string) =>
+    ({ line, column }: Position, message: string) =>
       void list.push({ file: shownFile, line, column, message });
   const report = reportTo(problems);
   const root = readDocument(readText(file, shownFile), report);
-  if (root !== undefined && root.kind !== "map") report(root.place, "the file must be a mapping of fields");
+  if (root !== undefined && root.kind !== "map") report(root.position, "the file must be a mapping of fields");
   if (root?.kind !== "map") throw mistakes(problems);
 
   const folder = dirname(file);
@@ -91,7 +91,7 @@ function overridden(file: RootFile, { host, port, adminPort }: Overrides): RootF
   return { ...file, server: { ...file.server, ...server }, admin: { ...file.admin, ...admin } };
 }
 
-const mistakes = (problems: ConfigProblem[]) => new ConfigError(problems.sort(byPlace));
+const mistakes = (problems: ConfigProblem[]) => new ConfigError(problems.sort(byPosition));
 
 function readText(file: string, shownFile: string): string {
   try {
@@ -108,6 +108,6 @@ function shownPath(file: string, cwd: string): string {
   return short.startsWith("..") || isAbsolute(short) ? file : short;
 }
 
-function byPlace(one: ConfigProblem, other: ConfigProblem): number {
+function byPosition(one: ConfigProblem, other: ConfigProblem): number {
   return one.line - other.line || one.column - other.column;
 }

@@ -1,5 +1,5 @@
 import type { ProviderSettings } from "./config.ts";
-import type { DocumentNode, Place } from "./document.ts";
+import type { DocumentNode, Position } from "./document.ts";
 import { type ReadContext, readValue, type Shape, shapeOf } from "./read-values.ts";
 import { ProviderFile } from "./schema.ts";
 import { toProvider } from "./to-config.ts";
@@ -33,32 +33,32 @@ export function readProviders(
   if (node.kind === "scalar" && node.value === null) return undefined;
   const providers = new Map<string, ProviderFile>();
   if (node.kind !== "map") {
-    context.report(node.place, "providers must be a mapping of provider names");
+    context.report(node.position, "providers must be a mapping of provider names");
     return providers;
   }
   for (const [name, entry] of node.entries) {
     if (name === SIMULATOR)
-      context.report(entry.place, `providers.${SIMULATOR}: this name is the built-in simulator's`);
+      context.report(entry.position, `providers.${SIMULATOR}: this name is the built-in simulator's`);
     else if (!NAME.test(name)) {
       context.report(
-        entry.place,
+        entry.position,
         `providers.${name}: a provider's name has only letters, digits, dots, dashes and underscores`,
       );
     }
     const path = `providers.${name}`;
     const shape = shapeFor(entry.node, kinds);
     let whole = true;
-    const report = (place: Place, message: string) => {
+    const report = (position: Position, message: string) => {
       whole = false;
-      context.report(place, message);
+      context.report(position, message);
     };
-    const value = readValue(entry.node, shape, path, { ...context, report }, entry.place);
+    const value = readValue(entry.node, shape, path, { ...context, report }, entry.position);
     if (value === undefined) continue;
     const fields = value as ProviderFile;
     providers.set(name, fields);
     // Of a provider that lacks what was wrong in it, more would be missed than is missing.
     const mistakes = whole ? kinds.get(fields.kind)?.mistakes(toProvider(name, fields, folder)) : undefined;
-    for (const mistake of mistakes ?? []) context.report(entry.place, `${path}: ${mistake}`);
+    for (const mistake of mistakes ?? []) context.report(entry.position, `${path}: ${mistake}`);
   }
   return providers;
 }

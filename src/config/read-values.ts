@@ -1,5 +1,5 @@
 import type { TSchema } from "typebox";
-import type { DocumentNode, MapNode, Place, Report, ScalarNode } from "./document.ts";
+import type { DocumentNode, MapNode, Position, Report, ScalarNode } from "./document.ts";
 import { FORMATS } from "./formats.ts";
 import { nearest } from "./nearest.ts";
 import { expandVariables } from "./variables.ts";
@@ -47,7 +47,7 @@ export function readValue(
   shape: Shape,
   path: string,
   context: ReadContext,
-  at = node.place,
+  at = node.position,
 ): unknown {
   return read(node, shape, path, context, at, true);
 }
@@ -57,7 +57,7 @@ function read(
   shape: Shape,
   path: string,
   context: ReadContext,
-  at: Place,
+  at: Position,
   needed: boolean,
 ): unknown {
   if (shape.anyOf !== undefined) {
@@ -72,17 +72,24 @@ function read(
   }
   if (shape.type === "object" && node.kind === "map") return readMap(node, shape, path, context, at);
   if (shape.type === "array" && node.kind === "list") {
-    if (node.items.length < (shape.minItems ?? 0)) context.report(node.place, `${path} must be ${expectation(shape)}`);
+    if (node.items.length < (shape.minItems ?? 0))
+      context.report(node.position, `${path} must be ${expectation(shape)}`);
     return node.items.map((item, index) => readValue(item, shape.items ?? {}, `${path}[${index}]`, context));
   }
   if (node.kind === "scalar" && shape.type !== "object" && shape.type !== "array") {
     return readScalar(node, shape, path, context, needed);
   }
-  context.report(node.place, `${path || "the file"} must be ${expectation(shape)}`);
+  context.report(node.position, `${path || "the file"} must be ${expectation(shape)}`);
   return undefined;
 }
 
-function readMap(node: MapNode, shape: Shape, path: string, context: ReadContext, at: Place): Record<string, unknown> {
+function readMap(
+  node: MapNode,
+  shape: Shape,
+  path: string,
+  context: ReadContext,
+  at: Position,
+): Record<string, unknown> {
   if (shape.patternProperties !== undefined) return readNamed(node, shape.patternProperties, path, context);
   const properties = shape.properties ?? {};
   const required = shape.required ?? [];
@@ -94,13 +101,13 @@ function readMap(node: MapNode, shape: Shape, path: string, context: ReadContext
       const known = Object.keys(properties).filter((one) => properties[one]?.notBuilt === undefined);
       const near = nearest(name, known);
       const hint = near === undefined ? `known here: ${known.join(", ")}` : `did you mean ${near}?`;
-      context.report(entry.place, `${fieldPath} is not a known field; ${hint}`);
+      context.report(entry.position, `${fieldPath} is not a known field; ${hint}`);
       continue;
     }
-    const value = read(entry.node, field, fieldPath, context, entry.place, required.includes(name));
+    const value = read(entry.node, field, fieldPath, context, entry.position, required.includes(name));
     if (value === undefined) continue;
     if (field.notBuilt === undefined) values.push([name, value]);
-    else context.report(entry.place, `${fieldPath} does nothing in this version: ${field.notBuilt}`);
+    else context.report(entry.position, `${fieldPath} does nothing in this version: ${field.notBuilt}`);
   }
   const missing = required.filter((name) => !node.entries.has(name));
   if (missing.length > 0) context.report(at, `${path || "the file"} needs ${missing.join(" and ")}`);
@@ -118,12 +125,12 @@ function readNamed(
     const [, field] = Object.entries(patterns).find(([pattern]) => new RegExp(pattern).test(name)) ?? [];
     if (field === undefined) {
       context.report(
-        entry.place,
+        entry.position,
         `${path} has a name that is empty, has white space, or is longer than 128 characters`,
       );
       continue;
     }
-    const value = read(entry.node, field, `${path}.${name}`, context, entry.place, true);
+    const value = read(entry.node, field, `${path}.${name}`, context, entry.position, true);
     if (value !== undefined) values.push([name, value]);
   }
   return Object.fromEntries(values);
@@ -135,7 +142,7 @@ function readScalar(node: ScalarNode, shape: Shape, path: string, context: ReadC
     const expansion = expandVariables(value, context.environment);
     if (expansion.malformed) {
       context.report(
-        node.place,
+        node.position,
         `${path} has a \${ that is no variable; write \${NAME}, \${NAME:-default}, or $$ for a $`,
       );
       return undefined;
@@ -144,7 +151,7 @@ function readScalar(node: ScalarNode, shape: Shape, path: string, context: ReadC
       if (expansion.whole && !needed && shape.writeOnly !== true) return undefined;
       const names = expansion.unset.join(" and ");
       const hint = expansion.whole ? "" : `; write \${${expansion.unset[0]}:-} if it may be empty`;
-      context.report(node.place, `${path} needs the environment variable ${names}, which is not set${hint}`);
+      context.report(node.position, `${path} needs the environment variable ${names}, which is not set${hint}`);
       return undefined;
     }
     value = expansion.used ? typed(expansion.text, shape) : expansion.text;
@@ -153,7 +160,7 @@ function readScalar(node: ScalarNode, shape: Shape, path: string, context: ReadC
   const near = typeof value === "string" ? nearest(value, (shape.enum ?? []).map(String)) : undefined;
   const quotes = shape.type === "string" && typeof value !== "string" ? "; put it in quotes" : "";
   const hint = near === undefined ? quotes : `; did you mean ${near}?`;
-  context.report(node.place, `${path} must be ${expectation(shape)}${hint}`);
+  context.report(node.position, `${path} must be ${expectation(shape)}${hint}`);
   return undefined;
 }
 

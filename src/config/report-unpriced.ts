@@ -1,5 +1,5 @@
 import type { MapNode, Report } from "./document.ts";
-import { placeAt } from "./place-at.ts";
+import { positionAt } from "./position-at.ts";
 import type { ModelFile } from "./schema.ts";
 
 /** What is known of prices without the file. */
@@ -18,6 +18,6 @@ export function reportUnpriced(models: readonly ModelFile[], known: KnownPrices,
     const right = "write its pricings, or pricings: {} where it is free";
     const advice = near === undefined ? right : `did you mean ${near}? Else ${right}`;
     const message = `models[${index}] has no price: its calls cost 0 and count against no budget; ${advice}`;
-    report(placeAt(root, ["models", index, "id"]), message);
+    report(positionAt(root, ["models", index, "id"]), message);
   }
 }

@@ -49,9 +49,9 @@ export function watchConfig(
       const config = load();
       if (file !== undefined && found && config.file === undefined) throw gone(file);
       found = config.file !== undefined;
-      const place = config.file ?? config.awaitedFile;
-      if (place !== file) {
-        file = place;
+      const path = config.file ?? config.awaitedFile;
+      if (path !== file) {
+        file = path;
         loaded = seen = stateOf(file);
       }
       if (!asked) refuseLosses(taken, config);

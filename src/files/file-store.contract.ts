@@ -8,7 +8,7 @@ export const newName = (): string => {
   return `file_${String(made).padStart(22, "0")}`;
 };
 
-/** Bytes that differ from place to place, so that a range from the wrong one is noticed. */
+/** Bytes that differ at every offset, so that a range from a wrong offset is noticed. */
 export function sampleBytes(size: number): Uint8Array {
   const bytes = new Uint8Array(size);
   for (let index = 0; index < size; index += 1) bytes[index] = (index * 31 + (index >> 8) * 7 + (index >> 16)) & 255;

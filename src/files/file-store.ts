@@ -28,7 +28,7 @@ export interface FileStore {
   open(name: string, range?: ByteRange): Promise<OpenFile | undefined>;
   /** A file that is not there is no fault: two instances may remove the same one. */
   remove(name: string): Promise<void>;
-  /** Every file with a name of ours. Others' files in the same place are not seen, and so never removed. */
+  /** Every file with a name of ours. Other programs' files in the same folder or bucket are not listed, and so never removed. */
   list(): AsyncIterable<ListedFile>;
   /** How much more fits, where that is known. */
   freeBytes?(): Promise<number>;

@@ -218,14 +218,14 @@ describe("files", () => {
     const later = expired.expiresAtMs + 1;
     const kept = await files.keep(video({ nowMs: later }));
     const [lost, young] = [`file_${makeId()}`, `file_${makeId()}`];
-    const place = (name: string) => join(folder, "blobs", name);
+    const path = (name: string) => join(folder, "blobs", name);
     for (const [name, atMs] of [
       [lost, later - HOUR_MS - 1_000],
       [young, later - HOUR_MS + 1_000],
       [kept.id, later - 10 * HOUR_MS],
     ] as const) {
-      if (name !== kept.id) writeFileSync(place(name), "bytes");
-      utimesSync(place(name), atMs / 1000, atMs / 1000);
+      if (name !== kept.id) writeFileSync(path(name), "bytes");
+      utimesSync(path(name), atMs / 1000, atMs / 1000);
     }
     await files.sweep(later);
     expect(blobs()).toEqual([kept.id, young].sort());

@@ -28,32 +28,34 @@ describe("folder store", () => {
   });
 
   test("a writer killed in the middle leaves nothing to see, and its rest is swept once it is stale", async () => {
-    const place = join(root, "killed");
+    const folder = join(root, "killed");
     const name = newName();
-    const child = Bun.spawn([process.execPath, join(import.meta.dir, "put.child.ts"), place, name], { stdout: "pipe" });
+    const child = Bun.spawn([process.execPath, join(import.meta.dir, "put.child.ts"), folder, name], {
+      stdout: "pipe",
+    });
     const reader = child.stdout.getReader();
     await reader.read();
     child.kill("SIGKILL");
     await child.exited;
-    const left = readdirSync(place);
+    const left = readdirSync(folder);
     expect(left).toHaveLength(1);
     expect(left[0]).toEndWith(".part");
-    expect(statSync(join(place, left[0] ?? "")).size).toBeGreaterThan(1_000_000);
+    expect(statSync(join(folder, left[0] ?? "")).size).toBeGreaterThan(1_000_000);
 
-    const reopened = await openFileStore(place, {}, system);
+    const reopened = await openFileStore(folder, {}, system);
     expect(await namesIn(reopened)).toEqual([]);
     expect(await reopened.open(name)).toBeUndefined();
     // Another instance may still be writing what is young.
-    expect(readdirSync(place)).toEqual(left);
+    expect(readdirSync(folder)).toEqual(left);
     await openFileStore(
-      place,
+      folder,
       {},
       {
         ...system,
         clock: { ...system.clock, wallMs: () => Date.now() + HOUR_MS },
       },
     );
-    expect(readdirSync(place)).toEqual([]);
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   test("H29: a disk that hangs ends each step with an error, without its path", async () => {
@@ -83,13 +85,13 @@ describe("folder store", () => {
   });
 
   test("others' files in the folder are neither listed nor swept", async () => {
-    const place = join(root, "shared");
-    const shared = await openFileStore(place, {}, system);
+    const folder = join(root, "shared");
+    const shared = await openFileStore(folder, {}, system);
     const foreign = ["notes.txt", "video.part", "file_short", `${newName()}.part`, `.${newName()}`];
-    for (const name of foreign) writeFileSync(join(place, name), "mine");
+    for (const name of foreign) writeFileSync(join(folder, name), "mine");
     await shared.removeUnfinished(Date.now() + HOUR_MS);
     expect(await namesIn(shared)).toEqual([]);
-    expect(readdirSync(place).sort()).toEqual(foreign.sort());
+    expect(readdirSync(folder).sort()).toEqual(foreign.sort());
   });
 
   test("a file that is removed while it is read can be read to its end", async () => {
@@ -122,7 +124,7 @@ describe("folder store", () => {
   test("choices 7: a folder that cannot be used is told at the start with its path and its reason", async () => {
     const taken = join(root, "taken");
     writeFileSync(taken, "a file");
-    const told = (place: string) => openFileStore(place, {}, system).catch((error: unknown) => String(error));
+    const told = (folder: string) => openFileStore(folder, {}, system).catch((error: unknown) => String(error));
     expect(await told(taken)).toContain(`The folder ${taken} of the file store cannot be used: EEXIST.`);
     expect(await told(join(taken, "below"))).toContain(
       `${join(taken, "below")} of the file store cannot be used: ENOTDIR.`,
@@ -138,10 +140,10 @@ describe("folder store", () => {
   });
 
   test("a folder that goes away later is told to clients with its reason and without its path", async () => {
-    const place = join(root, "gone");
-    const gone = await openFileStore(place, {}, system);
-    rmSync(place, { recursive: true });
-    writeFileSync(place, "a file");
+    const folder = join(root, "gone");
+    const gone = await openFileStore(folder, {}, system);
+    rmSync(folder, { recursive: true });
+    writeFileSync(folder, "a file");
     const thrown = await gone.put(newName(), sampleBytes(10), 10).catch((error: unknown) => error);
     expect(String(thrown)).toContain("ENOTDIR");
     expect(String(thrown)).not.toContain(root);

@@ -51,12 +51,12 @@ export class FolderStore implements FileStore {
   }
 
   async put(name: string, content: FileContent, maxBytes: number): Promise<{ size: number }> {
-    const place = this.#place(name);
-    const temporary = `${place}.${this.#sources.random.id()}.part`;
+    const path = this.#path(name);
+    const temporary = `${path}.${this.#sources.random.id()}.part`;
     try {
       const size = await this.#write(temporary, content, maxBytes);
       await this.#onDisk(async () => {
-        await rename(temporary, place);
+        await rename(temporary, path);
         await this.#settleNames();
       });
       return { size };
@@ -68,17 +68,17 @@ export class FolderStore implements FileStore {
   }
 
   async open(name: string, range?: ByteRange): Promise<OpenFile | undefined> {
-    const place = this.#place(name);
-    const found = await this.#onDisk(() => unlessMissing(stat(place), "ENOENT"));
+    const path = this.#path(name);
+    const found = await this.#onDisk(() => unlessMissing(stat(path), "ENOENT"));
     if (found === undefined) return undefined;
     const { start, end } = range ?? { start: 0, end: found.size };
     // The runtime opens the file when the stream is first read, and closes it when it is done or cancelled.
-    return { stream: Bun.file(place).slice(start, end).stream(), size: found.size };
+    return { stream: Bun.file(path).slice(start, end).stream(), size: found.size };
   }
 
   async remove(name: string): Promise<void> {
-    const place = this.#place(name);
-    await this.#onDisk(() => rm(place, { force: true }));
+    const path = this.#path(name);
+    await this.#onDisk(() => rm(path, { force: true }));
   }
 
   async *list(): AsyncGenerator<ListedFile> {
@@ -133,7 +133,7 @@ export class FolderStore implements FileStore {
     return (await this.#onDisk(() => readdir(this.#folder))).filter(wanted);
   }
 
-  #place(name: string): string {
+  #path(name: string): string {
     return join(this.#folder, checkedFileName(name));
   }
 

@@ -1,6 +1,6 @@
 import { GatewayError } from "../canon/error.ts";
 import type { Receipt } from "../canon/receipt.ts";
-import { selectReceipt, selectReceiptPlace, selectReceipts } from "../storage/receipts.ts";
+import { selectReceipt, selectReceiptPosition, selectReceipts } from "../storage/receipts.ts";
 import type { Storage } from "../storage/storage.ts";
 import { sumCostByKey, sumCostOfKey, sumUsage, type UsageGroup, type UsageSum } from "../storage/usage-sums.ts";
 
@@ -46,7 +46,7 @@ export async function recentReceipts(storage: Storage, range: RecentRange): Prom
   }
   const { beforeId, ...page } = range;
   if (beforeId === undefined) return await selectReceipts(storage, page);
-  const before = await selectReceiptPlace(storage, beforeId, range.project);
+  const before = await selectReceiptPosition(storage, beforeId, range.project);
   if (before === undefined) {
     throw new GatewayError(
       "not_found",

@@ -31,8 +31,8 @@ export class FailureThrottle {
       this.#failures.clear();
       this.#windowEndsMs = nowMs + WINDOW_MS;
     }
-    const place = networkOf(address);
-    const counted = this.#failures.has(place) || this.#failures.size < MAX_ADDRESSES ? place : "";
+    const network = networkOf(address);
+    const counted = this.#failures.has(network) || this.#failures.size < MAX_ADDRESSES ? network : "";
     const failures = (this.#failures.get(counted) ?? 0) + 1;
     this.#failures.set(counted, failures);
     if (failures <= FREE_FAILURES || this.#waiting >= MAX_WAITING) return;

@@ -15,8 +15,8 @@ export function listenFailure(cause: unknown, { host, port, fields }: Wanted): u
     return new GatewayError("internal", message, { path: fields.host, cause });
   }
   if (cause.code === "EADDRINUSE") {
-    const places = fields.portFlag === undefined ? fields.port : `${fields.port} or ${fields.portFlag}`;
-    const message = `Port ${port} of ${host} is in use. Is another Trivium running? Set ${places} to a free one.`;
+    const settings = fields.portFlag === undefined ? fields.port : `${fields.port} or ${fields.portFlag}`;
+    const message = `Port ${port} of ${host} is in use. Is another Trivium running? Set ${settings} to a free one.`;
     return new GatewayError("internal", message, { path: fields.port, cause });
   }
   if (cause.code === "EACCES") {

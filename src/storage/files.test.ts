@@ -14,7 +14,7 @@ import {
   sumFileSizes,
 } from "./files.ts";
 import { openStorage } from "./open.ts";
-import type { StoragePlace } from "./storage.contract.ts";
+import type { TestDatabases } from "./storage.contract.ts";
 import type { Storage } from "./storage.ts";
 
 const PLENTY = { maxTotalBytes: 1024 ** 4, maxProjectBytes: 1024 ** 4 };
@@ -33,16 +33,16 @@ function sampleFile(changes: Partial<StoredFile> = {}): StoredFile {
 }
 
 /** What every engine must do alike. */
-function filesContract(engine: string, place: StoragePlace): void {
+function filesContract(engine: string, databases: TestDatabases): void {
   describe(`files on ${engine}`, () => {
     let url: string;
     let storage: Storage;
     beforeEach(async () => {
-      url = await place.fresh();
+      url = await databases.fresh();
       storage = await openStorage(url, system.clock);
     });
     afterEach(() => storage.close());
-    afterAll(() => place.clear());
+    afterAll(() => databases.clear());
 
     test("a file comes back as it was kept, with a size beyond 32 bits and text that would break a query", async () => {
       const hostile = sampleFile({ id: "file_2", project: "' OR 1=1 --", ownerId: '"; DROP TABLE files; --' });

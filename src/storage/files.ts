@@ -66,13 +66,13 @@ export async function selectExpiredFiles(queries: Queries, nowMs: number, limit:
 /** Those of the ids that have a row. */
 export async function selectKnownFiles(queries: Queries, ids: readonly string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set();
-  const rows = await queries.query(`SELECT id FROM files WHERE id IN (${places(ids)})`, ids);
+  const rows = await queries.query(`SELECT id FROM files WHERE id IN (${placeholders(ids)})`, ids);
   return new Set(rows.map((row) => text(row, "id")));
 }
 
 /** Rows that another instance has already deleted are no fault. */
 export async function deleteFiles(queries: Queries, ids: readonly string[]): Promise<void> {
-  if (ids.length > 0) await queries.query(`DELETE FROM files WHERE id IN (${places(ids)})`, ids);
+  if (ids.length > 0) await queries.query(`DELETE FROM files WHERE id IN (${placeholders(ids)})`, ids);
 }
 
 /** Of one project's files, or of all. */
@@ -84,7 +84,7 @@ export async function sumFileSizes(queries: Queries, project?: string): Promise<
   return row === undefined ? 0 : number(row, "total");
 }
 
-const places = (ids: readonly string[]): string => ids.map(() => "?").join(", ");
+const placeholders = (ids: readonly string[]): string => ids.map(() => "?").join(", ");
 
 function readFile(row: StoredRow): StoredFile {
   return {

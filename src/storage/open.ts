@@ -3,10 +3,10 @@ import { GatewayError } from "../canon/error.ts";
 import { migrate } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
 import { PostgresStorage } from "./postgres.ts";
+import { redactStorageUrl, sqlitePath } from "./redact-storage-url.ts";
 import { SqliteStorage } from "./sqlite.ts";
 import type { Storage } from "./storage.ts";
 import { storageFailure } from "./storage-failure.ts";
-import { sqlitePath, storagePlace } from "./storage-place.ts";
 
 /** Opens `sqlite:<path>`, `sqlite::memory:` or `postgres://…`, and brings its tables up to date. */
 export async function openStorage(url: string, clock: Clock, statementMs?: number): Promise<Storage> {
@@ -41,7 +41,7 @@ async function opened(url: string, open: () => Promise<Storage>): Promise<Storag
     return await open();
   } catch (thrown) {
     const reason = thrown instanceof Error ? thrown.message : String(thrown);
-    throw new GatewayError("internal", `The storage cannot be opened: ${storagePlace(url)}: ${reason}.`, {
+    throw new GatewayError("internal", `The storage cannot be opened: ${redactStorageUrl(url)}: ${reason}.`, {
       cause: thrown,
     });
   }

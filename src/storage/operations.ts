@@ -206,9 +206,9 @@ export async function selectEndedOperations(queries: Queries, ids: readonly stri
   const ended: Operation[] = [];
   for (let from = 0; from < ids.length; from += IDS_AT_ONCE) {
     const some = ids.slice(from, from + IDS_AT_ONCE);
-    const places = some.map(() => "?").join(", ");
+    const placeholders = some.map(() => "?").join(", ");
     const rows = await queries.query(
-      `SELECT ${COLUMNS} FROM operations WHERE id IN (${places}) AND state IN ('done', 'failed')`,
+      `SELECT ${COLUMNS} FROM operations WHERE id IN (${placeholders}) AND state IN ('done', 'failed')`,
       some,
     );
     ended.push(...rows.map(readOperation));

@@ -83,7 +83,7 @@ export async function selectReceipts(queries: Queries, page: ReceiptPage): Promi
 }
 
 /** Where a receipt stands in the order of `selectReceipts`; in a project, only that project's receipts are known. */
-export async function selectReceiptPlace(
+export async function selectReceiptPosition(
   queries: Queries,
   id: string,
   project?: string,

@@ -7,13 +7,13 @@ import { MIGRATIONS } from "./migrations/index.ts";
 import { openStorage } from "./open.ts";
 import { insertProject, selectProjects } from "./projects.ts";
 import { sampleReceipt } from "./receipt.sample.ts";
-import { insertReceipts, selectReceipt, selectReceiptPlace, selectReceipts } from "./receipts.ts";
+import { insertReceipts, selectReceipt, selectReceiptPosition, selectReceipts } from "./receipts.ts";
 import { claimSetting, readSetting, writeSetting } from "./settings.ts";
 import type { Storage } from "./storage.ts";
 import { sumCostByKey, sumCostOfKey, sumUsage } from "./usage-sums.ts";
 
 /** Where a suite finds empty databases of one engine. */
-export interface StoragePlace {
+export interface TestDatabases {
   /** The URL of a database that has never been opened. */
   fresh(): Promise<string>;
   /** Drops every database that was handed out. */
@@ -37,20 +37,20 @@ function sampleKey(changes: Partial<StoredKey> = {}): StoredKey {
 }
 
 /** What every engine must do alike. */
-export function storageContract(engine: string, place: StoragePlace): void {
+export function storageContract(engine: string, databases: TestDatabases): void {
   describe(`storage contract on ${engine}`, () => {
     let url: string;
     let storage: Storage;
 
     beforeEach(async () => {
-      url = await place.fresh();
+      url = await databases.fresh();
       storage = await openStorage(url, system.clock);
     });
     afterEach(() => storage.close());
-    afterAll(() => place.clear());
+    afterAll(() => databases.clear());
 
     test("several openings at once make the tables once", async () => {
-      const empty = await place.fresh();
+      const empty = await databases.fresh();
       const opened = await Promise.all([1, 2, 3, 4].map(() => openStorage(empty, system.clock)));
       const rows = await opened[0]?.query("SELECT version FROM migrations");
       await Promise.all(opened.map((one) => one.close()));
@@ -242,7 +242,7 @@ export function storageContract(engine: string, place: StoragePlace): void {
       );
       await insertReceipts(storage, receipts);
       const seen: string[] = [];
-      let before = await selectReceiptPlace(storage, "none", "a");
+      let before = await selectReceiptPosition(storage, "none", "a");
       for (let pages = 0; pages < 5; pages += 1) {
         const page = await selectReceipts(storage, {
           project: "a",
@@ -252,10 +252,10 @@ export function storageContract(engine: string, place: StoragePlace): void {
         seen.push(...page.map((receipt) => receipt.id));
         const last = page.at(-1);
         if (last === undefined) break;
-        before = await selectReceiptPlace(storage, last.id, "a");
+        before = await selectReceiptPosition(storage, last.id, "a");
       }
       expect(seen).toEqual(["r8", "r7", "r6", "r5", "r3", "r2", "r1", "r0"]);
-      expect(await selectReceiptPlace(storage, "r4", "a")).toBeUndefined();
+      expect(await selectReceiptPosition(storage, "r4", "a")).toBeUndefined();
       expect((await selectReceipts(storage, { limit: 200 })).map((receipt) => receipt.id)).toContain("r4");
     });
 

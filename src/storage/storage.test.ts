@@ -6,13 +6,13 @@ import { SQL } from "bun";
 import { system } from "../base/system.ts";
 import { openStorage } from "./open.ts";
 import { insertProject, selectProjects } from "./projects.ts";
-import { type StoragePlace, storageContract } from "./storage.contract.ts";
+import { storageContract, type TestDatabases } from "./storage.contract.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "trivium-storage-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 let count = 0;
-const sqlite: StoragePlace = {
+const sqlite: TestDatabases = {
   fresh: async () => {
     count += 1;
     return `sqlite:${join(folder, "made", `${count}.db`)}`;
@@ -25,11 +25,11 @@ const postgresUrl = process.env["TRIVIUM_TEST_POSTGRES"];
 if (postgresUrl === undefined || postgresUrl === "") {
   console.log("skipped: the storage contract on PostgreSQL, because TRIVIUM_TEST_POSTGRES names no server");
 } else {
-  storageContract("postgres", postgresPlace(postgresUrl));
+  storageContract("postgres", postgresDatabases(postgresUrl));
 }
 
 /** A database of its own for each test, on a server where the user may create them. */
-function postgresPlace(serverUrl: string): StoragePlace {
+function postgresDatabases(serverUrl: string): TestDatabases {
   const made: string[] = [];
   const run = async (statement: string): Promise<void> => {
     const server = new SQL(serverUrl, { max: 1 });
@@ -69,17 +69,17 @@ describe("openStorage", () => {
   });
 
   test("S09: the file, its log and the folder made for them are for this user alone; so is what was open before", async () => {
-    const place = join(folder, "private", "deep");
-    const path = join(place, "file.db");
-    const modes = () => readdirSync(place).map((name) => [name, statSync(join(place, name)).mode & 0o777]);
+    const nested = join(folder, "private", "deep");
+    const path = join(nested, "file.db");
+    const modes = () => readdirSync(nested).map((name) => [name, statSync(join(nested, name)).mode & 0o777]);
     const closed = ["file.db", "file.db-shm", "file.db-wal"].map((name) => [name, 0o600]);
     const umask = process.umask(0o022);
     try {
       const storage = await openStorage(`sqlite:${path}`, system.clock);
-      expect(statSync(dirname(place)).mode & 0o777).toBe(0o700);
-      expect(statSync(place).mode & 0o777).toBe(0o700);
+      expect(statSync(dirname(nested)).mode & 0o777).toBe(0o700);
+      expect(statSync(nested).mode & 0o777).toBe(0o700);
       expect(modes().toSorted()).toEqual(closed);
-      for (const name of readdirSync(place)) chmodSync(join(place, name), 0o644);
+      for (const name of readdirSync(nested)) chmodSync(join(nested, name), 0o644);
       const again = await openStorage(`sqlite:${path}`, system.clock);
       expect(modes().toSorted()).toEqual(closed);
       await Promise.all([storage.close(), again.close()]);
@@ -88,11 +88,11 @@ describe("openStorage", () => {
     }
   });
 
-  test("a folder in the file's place is refused and left as it is", async () => {
-    const place = join(folder, "taken");
-    mkdirSync(place, { mode: 0o755 });
-    await expect(openStorage(`sqlite:${place}`, system.clock)).rejects.toThrow();
-    expect(statSync(place).mode & 0o777).toBe(0o755);
+  test("a folder at the path of the file is refused and left as it is", async () => {
+    const path = join(folder, "taken");
+    mkdirSync(path, { mode: 0o755 });
+    await expect(openStorage(`sqlite:${path}`, system.clock)).rejects.toThrow();
+    expect(statSync(path).mode & 0o777).toBe(0o755);
   });
 
   test("S10: a server that does not answer is named without its password", async () => {

@@ -1,6 +1,6 @@
 const WORD = 4;
 
-/** Bytes that are looked for at a place that is known. Compared four at a time: this is done for every byte of a stream. */
+/** Bytes that are looked for at a offset that is known. Compared four at a time: this is done for every byte of a stream. */
 export class BytePattern {
   readonly bytes: Buffer;
   readonly #words: Int32Array;
@@ -19,13 +19,13 @@ export class BytePattern {
     const { bytes } = this;
     const words = this.#words;
     if (at < 0 || at + bytes.length > view.byteLength) return false;
-    let place = at;
+    let offset = at;
     for (let word = 0; word < words.length; word++) {
-      if (view.getInt32(place, true) !== words[word]) return false;
-      place += WORD;
+      if (view.getInt32(offset, true) !== words[word]) return false;
+      offset += WORD;
     }
     for (let rest = words.length * WORD; rest < bytes.length; rest++) {
-      if (view.getUint8(place++) !== bytes[rest]) return false;
+      if (view.getUint8(offset++) !== bytes[rest]) return false;
     }
     return true;
   }

@@ -75,8 +75,8 @@ describe("H12: forms arrive in any chunks", () => {
         ]);
         // Nor may a file and the line end behind it make a boundary.
         fc.pre(!files.some((file) => /\r\n--a(?:\r\n|--)/.test(`\r\n${Buffer.from(file).toString("latin1")}\r\n`)));
-        const places = [0, ...cuts.filter((cut) => cut < body.length).sort((one, other) => one - other), body.length];
-        const chunks = places.slice(1).map((place, index) => body.subarray(places[index], place));
+        const offsets = [0, ...cuts.filter((cut) => cut < body.length).sort((one, other) => one - other), body.length];
+        const chunks = offsets.slice(1).map((offset, index) => body.subarray(offsets[index], offset));
         const form = await read(chunks, "multipart/form-data; boundary=a");
         expect(form.map((entry) => ("bytes" in entry ? [...entry.bytes] : entry))).toEqual(files);
       }),

@@ -39,7 +39,7 @@ export const PARAMETERS = {
     "Idempotency-Key",
     "The same key with the same body gives the same operation for 24 hours; with another body it is refused.",
   ),
-  "x-trivium-media": header("x-trivium-media", "`inline` for the videos themselves in place of their addresses.", {
+  "x-trivium-media": header("x-trivium-media", "`inline` for the videos themselves instead of their URLs.", {
     type: "string",
     enum: ["inline"],
   }),
@@ -51,7 +51,7 @@ export const PARAMETERS = {
     type: "string",
     enum: ["2023-06-01"],
   }),
-  "anthropic-version": header("anthropic-version", "What the vendor's SDKs send in place of partner-version.", {
+  "anthropic-version": header("anthropic-version", "What the vendor's SDKs send instead of partner-version.", {
     type: "string",
     enum: ["2023-06-01", "2026-10-21"],
   }),

@@ -12,7 +12,7 @@ const MAX_CHUNK = 2 ** 48;
 /** Sizes with more digits are rare, and read with more care. */
 const MAX_PLAIN_DIGITS = 8;
 
-type Place =
+type State =
   | "size"
   | "extension"
   | "size end"
@@ -27,7 +27,7 @@ type Place =
 /** Takes the chunks' frames off. Trailers are read and forgotten: nothing here has a use for them. */
 export class ChunkedBody {
   done = false;
-  #place: Place = "size";
+  #state: State = "size";
   /** Bytes of the chunk that are still to come; while its size is read, the size so far. */
   #left = 0;
   #digits = 0;
@@ -44,7 +44,7 @@ export class ChunkedBody {
     let at = 0;
     const { length } = bytes;
     while (at < length && !this.done) {
-      if (this.#place !== "data") {
+      if (this.#state !== "data") {
         const data = this.#plainFrame(bytes, at);
         if (data >= 0) at = data;
         else this.#step(bytes[at++] ?? 0);
@@ -56,7 +56,7 @@ export class ChunkedBody {
       end += taken;
       at += taken;
       this.#left -= taken;
-      if (this.#left === 0) this.#place = "data return";
+      if (this.#left === 0) this.#state = "data return";
     }
     if (at < length) behind(length - at);
     return bytes.subarray(Math.max(start, 0), end);
@@ -67,7 +67,7 @@ export class ChunkedBody {
    * chunk's data begins; -1 leaves everything to be read byte by byte.
    */
   #plainFrame(bytes: Uint8Array, from: number): number {
-    if (this.#place !== "data return" || bytes[from] !== CR || bytes[from + 1] !== LF) return -1;
+    if (this.#state !== "data return" || bytes[from] !== CR || bytes[from + 1] !== LF) return -1;
     let size = 0;
     for (let at = from + 2; at < from + 2 + MAX_PLAIN_DIGITS; at++) {
       const byte = bytes[at] ?? CR;
@@ -76,7 +76,7 @@ export class ChunkedBody {
       else if (size === 0 || byte !== CR || bytes[at + 1] !== LF) return -1;
       else {
         this.#left = size;
-        this.#place = "data";
+        this.#state = "data";
         return at + 2;
       }
     }
@@ -85,25 +85,25 @@ export class ChunkedBody {
 
   /** One byte of a frame. */
   #step(byte: number): void {
-    switch (this.#place) {
+    switch (this.#state) {
       case "size":
         this.#size(byte);
         break;
       case "extension":
         if (byte === LF || ++this.#line > MAX_SIZE_LINE) throw malformed("a chunk's size is not a line of its own");
-        if (byte === CR) this.#place = "size end";
+        if (byte === CR) this.#state = "size end";
         break;
       case "size end":
         expect(byte, LF);
-        this.#place = this.#left === 0 ? "trailers" : "data";
+        this.#state = this.#left === 0 ? "trailers" : "data";
         break;
       case "data return":
         expect(byte, CR);
-        this.#place = "data end";
+        this.#state = "data end";
         break;
       case "data end":
         expect(byte, LF);
-        this.#place = "size";
+        this.#state = "size";
         this.#digits = 0;
         this.#line = 0;
         break;
@@ -115,7 +115,7 @@ export class ChunkedBody {
         break;
       case "trailer end":
         expect(byte, LF);
-        this.#place = "trailers";
+        this.#state = "trailers";
         break;
       default:
         expect(byte, LF);
@@ -132,12 +132,12 @@ export class ChunkedBody {
     }
     if (this.#digits === 0 || (byte !== CR && byte !== SEMICOLON && byte !== SPACE && byte !== TAB))
       throw malformed("a chunk has no size");
-    this.#place = byte === CR ? "size end" : "extension";
+    this.#state = byte === CR ? "size end" : "extension";
   }
 
-  #trailer(next: Place, byte: number): void {
+  #trailer(next: State, byte: number): void {
     if (byte === LF || ++this.#trailers > MAX_TRAILERS) throw malformed("its trailers do not end as they should");
-    this.#place = next;
+    this.#state = next;
   }
 }
 

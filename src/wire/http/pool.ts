@@ -46,10 +46,10 @@ export class ConnectionPool {
     const now = this.#clock.nowMs();
     const rested = now - this.#options.restMs;
     // The last to be parked stands last, and may have to rest.
-    for (let place = connections.length - 1; place >= 0; place--) {
-      const connection = connections[place];
+    for (let index = connections.length - 1; index >= 0; index--) {
+      const connection = connections[index];
       if (!connection || connection.idleSinceMs > rested || connection.idleUntilMs <= now) continue;
-      connections.splice(place, 1);
+      connections.splice(index, 1);
       return connection;
     }
     return undefined;
@@ -82,8 +82,8 @@ export class ConnectionPool {
 
   readonly #forget = (connection: Connection): void => {
     const connections = this.#idle.get(connection.origin);
-    const place = connections?.lastIndexOf(connection) ?? -1;
-    if (place >= 0) connections?.splice(place, 1);
+    const index = connections?.lastIndexOf(connection) ?? -1;
+    if (index >= 0) connections?.splice(index, 1);
   };
 
   #sweep(): void {

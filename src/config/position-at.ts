@@ -1,7 +1,7 @@
-import type { DocumentNode, Place } from "./document.ts";
+import type { DocumentNode, Position } from "./document.ts";
 
 /** Where a field stands, or the nearest thing around it that is in the file. */
-export function placeAt(root: DocumentNode, path: readonly (string | number)[]): Place {
+export function positionAt(root: DocumentNode, path: readonly (string | number)[]): Position {
   let node = root;
   for (const step of path) {
     const next =
@@ -13,5 +13,5 @@ export function placeAt(root: DocumentNode, path: readonly (string | number)[]):
     if (next === undefined) break;
     node = next;
   }
-  return node.place;
+  return node.position;
 }

@@ -4,7 +4,7 @@ export function sqlitePath(url: string): string | undefined {
 }
 
 /** The storage as people are told of it: without user and password, which must not reach a log (S10). */
-export function storagePlace(url: string): string {
+export function redactStorageUrl(url: string): string {
   const path = sqlitePath(url);
   if (path !== undefined) return `the SQLite file ${path}`;
   const { host, pathname } = new URL(url);
