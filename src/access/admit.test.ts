@@ -86,7 +86,7 @@ describe("admit: scopes", () => {
 });
 
 describe("admit: before the body is read (S17)", () => {
-  test("a request that is still being read has its place among those under way, and gives it back when it is turned away", () => {
+  test("a request that is still being read holds a slot, and frees it when it is refused", () => {
     const { admissions, refusal } = gate();
     const who = principal({ limits: { concurrent: 1 } });
     const reading = admissions.enter(who);
@@ -107,7 +107,7 @@ describe("admit: before the body is read (S17)", () => {
 });
 
 describe("admit: rates", () => {
-  test("requests a minute: the limit passes, one more waits for as long as it is told", () => {
+  test("requests a minute: the limit passes, and one more passes after the wait that was reported", () => {
     const { clock, admit, refusal } = gate();
     const who = principal({ limits: { requestsPerMinute: 3 } });
     admit(who);
@@ -128,7 +128,7 @@ describe("admit: rates", () => {
     expect(refusal(who).retryAfterSeconds).toBe(20);
   });
 
-  test("never more than the limit in 59 seconds, and the wait that is told is always enough", () => {
+  test("never more than the limit in 59 seconds, and the reported wait is always enough", () => {
     const gaps = fc.array(fc.nat({ max: 30_000 }), { maxLength: 60 });
     fc.assert(
       fc.property(gaps, fc.integer({ min: 1, max: 5 }), (between, limit) => {
@@ -172,7 +172,7 @@ describe("admit: rates", () => {
     admit(who, { estimatedTokens: 300 });
   });
 
-  test("a call that needs more tokens than a minute has is told so, with a wait in range", () => {
+  test("a call that needs more tokens than a minute allows is refused with that reason and a wait in range", () => {
     const { refusal } = gate();
     const { message, retryAfterSeconds } = refusal(principal({ limits: { tokensPerMinute: 10 } }), {
       estimatedTokens: 11,
@@ -199,7 +199,7 @@ describe("admit: rates", () => {
     expect(reading.admit(call).rateHeaders["x-ratelimit-remaining-requests"]).toBe("0");
   });
 
-  test("concurrent calls: a place is free when a call ends, once", () => {
+  test("concurrent calls: a slot is freed when a call ends, once", () => {
     const { admit, refusal } = gate();
     const who = principal({ limits: { concurrent: 2 } });
     const one = admit(who);
@@ -309,7 +309,7 @@ describe("admit: budgets", () => {
     expect(refusal(who).kind).toBe("budget_exhausted");
   });
 
-  test("H19: a call that only waits for others is told when to try again; one that never fits is not", () => {
+  test("H19: a call that only waits for others gets a retry time; one that never fits does not", () => {
     const { admit, refusal } = gate();
     const who = principal({ limits: { budgetUsdTotal: 1 } });
     admit(who).release({ costNanoUsd: 4e8, tokens: 0 });
@@ -429,7 +429,7 @@ describe("admit: budgets", () => {
       const who = principal({ keyId: `key_${day}`, limits: { budgetUsdPerDay: 0.01 } });
       return /: (\S+) are spent/.exec(refusal(who, { estimatedCostNanoUsd: 1e9 }).message)?.[1] ?? "";
     };
-    // Of keys that nobody has heard of yet: the first days are forgotten, the last three are not.
+    // For keys that are not known yet, the first days are forgotten, the last three are not.
     expect([1, 2, 3, 4, 5, 6].map(spentOn)).toEqual(["0", "0", "0", "0.4", "0.5", "0.6"]);
     const total = principal({ keyId: "key_0", limits: { budgetUsdTotal: 1 } });
     expect(refusal(total, { estimatedCostNanoUsd: 2e8 }).message).toContain("0.9 are spent");

@@ -5,25 +5,25 @@ import { RateCounters } from "./rate-limits.ts";
 import { checkScopes } from "./scopes.ts";
 import { type BudgetWindow, SpendMeter } from "./spend-meter.ts";
 
-/** What a call came to in the end. */
+/** What a call used and cost in the end. */
 export interface ActualUse {
   costNanoUsd: number;
   tokens: number;
 }
 
-/** A request that may be read. It has its place among those under way, and counts as one of its key's requests. */
+/** A request that may be read. It holds a slot among the calls in flight, and counts as one of its key's requests. */
 export interface Entry {
-  /** Lets the call in that the request turned out to be; throws where the key's scopes, tokens or budget do not allow it. */
+  /** Admits the call that the request describes; throws if the key's scopes, tokens or budget do not allow it. */
   admit(call: AdmittedCall): Admission;
-  /** The request was turned away before it was let in. */
+  /** The request was refused before its call was admitted. */
   leave(): void;
 }
 
-/** A call that was let in. */
+/** A call that was admitted. */
 export interface Admission {
-  /** Called once, at the end: what was reserved is given back, what was used is counted. */
+  /** Called once, at the end: releases what was reserved and counts what was used. */
   release(actual: ActualUse): void;
-  /** The moment that its receipt and its budgets put it at: one reading of one clock for both (H30). */
+  /** The time of the call in its receipt and in its budgets: one reading of one clock for both (H30). */
   readonly atMs: number;
   readonly rateHeaders: Readonly<Record<string, string>>;
 }
@@ -35,15 +35,15 @@ export interface AdmittedCall extends CostEstimate {
 }
 
 export interface AdmissionsOptions {
-  /** A clock that only goes on, for rates. */
+  /** A monotonic clock, for rates. */
   nowMs: () => number;
   /** The clock of the machine, for money and for expiry. */
   wallMs: () => number;
-  /** What the ledger held for the key when the gateway started, in nano-dollars; answered from memory. */
+  /** What the ledger held for the key when the gateway started, in nano-dollars; read from memory. */
   spent: (keyId: string, window: BudgetWindow) => number;
 }
 
-/** After this much idleness nothing that a key's rate counters hold counts any more. */
+/** After this much idle time, nothing in a key's rate counters counts any more. */
 const IDLE_MS = 120_000;
 const SWEEP_MS = 60_000;
 /** The start, and the last few times that the clock was set. */
@@ -51,17 +51,17 @@ const MAX_LEARNT = 4;
 const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
 
 /**
- * Lets calls in or refuses them. A decision and what it reserves are made in one turn of the event loop, so that
+ * Admits calls or refuses them. A decision and its reservation happen in one turn of the event loop, so that
  * parallel calls cannot all pass on the same remainder (H23).
  */
 export class Admissions {
   readonly #nowMs: () => number;
   readonly #wallMs: () => number;
-  /** What the ledger held, and when it was asked; again after the clock was set. */
+  /** What the ledger held, and when it was read; read again after the clock was set. */
   readonly #learnt: { spent: AdmissionsOptions["spent"]; asOfMs: number }[];
-  /** Only of keys with limits, and only while they are in use. */
+  /** Only for keys with limits, and only while they are in use. */
   readonly #counters = new Map<string, RateCounters>();
-  /** Of each key that has spent since the start, limited or not: a budget may come with a new configuration. */
+  /** For each key that has spent since the start, limited or not: a new configuration may add a budget. */
   readonly #meters = new Map<string, SpendMeter>();
   #sweptMs: number;
 
@@ -78,8 +78,8 @@ export class Admissions {
   }
 
   /**
-   * Counts a request against the rate and the concurrency of its key, or refuses it: before its body is read, since whoever
-   * is over a limit must not fill the memory (S17).
+   * Counts a request against the rate and the concurrency of its key, or refuses it before its body is read: a caller over a
+   * limit must not fill the memory (S17).
    */
   enter(principal: Principal): Entry {
     const nowMs = this.#nowMs();
@@ -91,7 +91,7 @@ export class Admissions {
     return new LimitedEntry(principal, this.#nowMs, this.#wallMs, counters, this.#meterOf(keyId), nowMs);
   }
 
-  /** Keeps money of a key aside for something that ends later than the call that began it. */
+  /** Reserves a key's money for work that ends later than the call that began it. */
   hold(keyId: string, costNanoUsd: number): (actualNanoUsd: number, atMs: number) => void {
     const meter = this.#meterOf(keyId);
     meter.reserved += costNanoUsd;
@@ -101,7 +101,7 @@ export class Admissions {
     };
   }
 
-  /** The clock was set: the day and month that it shows now may hold receipts that nobody has counted here. */
+  /** The clock was set: the day and month that it shows now may have receipts that are not counted here. */
   learn(spent: AdmissionsOptions["spent"], asOfMs: number): void {
     this.#learnt.push({ spent, asOfMs });
     if (this.#learnt.length > MAX_LEARNT) this.#learnt.splice(1, 1);

@@ -11,20 +11,20 @@ const BUDGETS: Readonly<Record<BudgetWindow, { limit: keyof KeyLimits; words: st
 
 const NANO_PER_USD = 1e9;
 
-/** Where calls under way are all that is in the way. */
+/** For a call that only waits for calls in flight. */
 const RETRY_AFTER_SECONDS = 2;
 
 /** What a call may cost. */
 export interface CostEstimate {
   estimatedCostNanoUsd: number;
-  /** The most that it can come to, where it names no limit of its answer; else as estimated. */
+  /** The most that it can cost, if the request sets no output limit; otherwise as estimated. */
   mostCostNanoUsd?: number | undefined;
 }
 
 /**
- * What is kept aside for a call: the most that it can cost, so that no calls at once pass a budget together, whatever they
- * leave open (H23). What is left of a budget may be less: then the usual is enough for one call that runs alone, and it keeps
- * all others out.
+ * What is reserved for a call: the most that it can cost, so that concurrent calls cannot exceed a budget together, whatever
+ * limits they leave out (H23). The rest of a budget may be less: then the usual cost is enough for one call that runs alone and
+ * keeps all others out.
  */
 export function reserveBudgets(
   principal: Principal,
@@ -42,8 +42,8 @@ export function reserveBudgets(
 }
 
 /**
- * Refuses a call that might pass one of the key's budgets, counting what calls under way may still cost. Where it could run
- * when those have ended (`alone`), it may be tried again.
+ * Refuses a call that might exceed one of the key's budgets, counting what calls in flight may still cost. If it could run when
+ * those have ended (`alone`), it may be tried again.
  */
 function checkBudgets(
   principal: Principal,
@@ -58,7 +58,7 @@ function checkBudgets(
     const spent = meter.spent(window, nowMs);
     const used = spent + meter.reserved;
     const budget = Math.round(budgetUsd * NANO_PER_USD);
-    // A call of unknown cost counts as nothing, yet must not pass on a budget that is used up.
+    // A call of unknown cost counts as nothing, but a budget that is used up must still refuse it.
     if (used < budget && used + needed <= budget) continue;
     const onlyNow = spent < budget && spent + alone <= budget;
     const endsMs = windowEndMs(window, nowMs);

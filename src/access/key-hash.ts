@@ -1,7 +1,7 @@
 import type { Random } from "../base/sources.ts";
 
 export const KEY_PREFIX = "sk-trv-";
-/** What the admin secrets begin with that a first start makes. */
+/** The prefix of admin secrets made at the first start. */
 export const ADMIN_SECRET_PREFIX = "trv-admin-";
 
 /** 256 random bits, written in base64url. */
@@ -12,7 +12,7 @@ export interface NewApiKey {
   /** Shown once; only the hash is kept. */
   key: string;
   hash: string;
-  /** The last four characters, by which a person tells keys apart. */
+  /** The last four characters, so that people can distinguish keys. */
   hint: string;
 }
 
@@ -22,12 +22,12 @@ export function newApiKey({ bytes }: Pick<Random, "bytes">): NewApiKey {
 }
 
 const HINT_CHARACTERS = 4;
-/** Of a shorter key, which a configuration may have, the hint would give too much away. */
+/** The hint would reveal too much of a shorter key, which a configuration may contain. */
 const SHORTEST_HINTED = 20;
 
 export const hintOf = (key: string): string => (key.length < SHORTEST_HINTED ? "" : key.slice(-HINT_CHARACTERS));
 
-/** The whole digest, always: a shortened one would let two keys meet (S06). */
+/** Always the whole digest: shortened ones could collide (S06). */
 export function hashKey(key: string): string {
   return Bun.SHA256.hash(key, "hex");
 }

@@ -5,7 +5,7 @@ import { GatewayError } from "../canon/error.ts";
 export interface KeyLimits {
   readonly requestsPerMinute?: number;
   readonly tokensPerMinute?: number;
-  /** Calls under way at one time. */
+  /** Concurrent calls. */
   readonly concurrent?: number;
   readonly budgetUsdPerDay?: number;
   readonly budgetUsdPerMonth?: number;
@@ -37,12 +37,12 @@ const KNOWN: ReadonlyMap<string, LimitName> = new Map(
   ]),
 );
 
-/** The limits as they were stored or given, known names only, with figures that can be held to. */
+/** The limits as stored or given: known names only, with values that can be enforced. */
 export function readLimits(given: Readonly<Record<string, number | undefined>>): KeyLimits {
   const limits: Partial<Record<LimitName, number>> = {};
-  for (const [told, value] of Object.entries(given)) {
-    const name = KNOWN.get(told);
-    if (name === undefined) refuse(told, `is not a limit; known are ${LIMIT_WIRE_NAMES.join(", ")}`);
+  for (const [written, value] of Object.entries(given)) {
+    const name = KNOWN.get(written);
+    if (name === undefined) refuse(written, `is not a limit; known are ${LIMIT_WIRE_NAMES.join(", ")}`);
     if (value === undefined) continue;
     if (limits[name] !== undefined) refuse(wireName(name), "is given twice");
     const isBudget = name.startsWith("budget");

@@ -1,4 +1,4 @@
-/** A process beside the tests': makes a key, prints it, and revokes it when it is told to. */
+/** Runs as a process next to the tests: makes a key, prints it, and revokes it on request. */
 import { system } from "../base/system.ts";
 import { openStorage } from "../storage/open.ts";
 import { createKey, revokeKey } from "./keys.ts";

@@ -111,7 +111,7 @@ describe("KeyRing", () => {
     expect(refusalOf(ring, "a-key-of-the-configuration").message).toContain("expired on 2026-01-01T00:00:00.010Z");
   });
 
-  test("a key of the configuration may have 512 characters, no more; a longer one is known to nobody", async () => {
+  test("a key of the configuration may have 512 characters, no more; a longer one is unknown", async () => {
     const common = { name: "long", project: "default", models: ["*"] };
     const ring = await open([{ ...common, key: "k".repeat(512) }]);
     expect(ring.authenticate("k".repeat(512)).keyName).toBe("long");
@@ -170,7 +170,7 @@ describe("KeyRing", () => {
     expect(refusalOf(ring, key).message).not.toContain(key.slice(-4));
   });
 
-  test("a key of the configuration may look like anything: a wrong one is not told to look like a made one", async () => {
+  test("a key of the configuration may look like anything: the message about a wrong one does not ask for the form of a made one", async () => {
     const ring = await open([{ name: "one", project: "default", models: ["*"], key: "a-key-of-the-configuration" }]);
     expect(refusalOf(ring, "a-key-of-the-confguration").message).toContain("is not known here. Ask the operator");
     expect(refusalOf(ring, "sk-trv-short").message).toContain("well-formed");
@@ -347,12 +347,12 @@ describe("KeyRing", () => {
       const { key, id } = await create("ci");
       const ring = await openWatched();
       const stop = ring.startWatching();
-      for (const told of [1, 2]) {
+      for (const reported of [1, 2]) {
         await clock.pass(1_000);
         expect(ring.blindMs).toBe(0);
         watched.down = true;
         await clock.pass(60_000);
-        expect(problems).toHaveLength(told);
+        expect(problems).toHaveLength(reported);
         expect(problems.at(-1)).toContain("API keys cannot be refreshed: those in memory stay valid");
         expect(ring.blindMs).toBe(60_000);
         watched.down = false;
@@ -394,7 +394,7 @@ describe("KeyRing", () => {
       stop();
     });
 
-    test("H29: a key that was revoked here does not come back where the storage goes away again after it was told", async () => {
+    test("H29: a key that was revoked here does not come back if the storage fails again after it was reported", async () => {
       const { key, id } = await create("ci");
       const ring = await openWatched();
       ring.revokeHere(id);

@@ -23,7 +23,7 @@ export interface KeyRingOptions {
   storage: Storage;
   staticKeys: readonly StaticKey[];
   clock: Clock;
-  /** Told when keys cannot be read; those in memory go on working. */
+  /** Called when keys cannot be read; those in memory keep working. */
   onProblem?: (error: unknown) => void;
 }
 
@@ -35,7 +35,7 @@ interface KnownKey {
 /** How often a running gateway looks for keys that others made or revoked. */
 export const KEY_WATCH_MS = 500;
 
-/** By what a key of the configuration goes in receipts. */
+/** Marks a key of the configuration in receipts. */
 export const staticKeyId = (name: string): string => `static:${name}`;
 
 /** Every key in memory, by full digest: a call is authenticated without asking the storage (H21). */
@@ -46,10 +46,10 @@ export class KeyRing {
   #static: ReadonlyMap<string, KnownKey>;
   #stored: ReadonlyMap<string, KnownKey> = new Map();
   #stamp = "";
-  /** Refreshes begun, and the latest whose result is in use: a slow one must not undo a later one. */
+  /** Counts the refreshes, and the latest whose result is in use: a slow refresh must not undo a later one. */
   #begun = 0;
   #applied = 0;
-  /** When a look at the storage last succeeded, on the clock that never steps. */
+  /** When the storage was last read, on the monotonic clock. */
   #lookedMs: number;
   #failing = false;
   /** Ids of keys that were revoked here while the storage could not be written. */
@@ -69,7 +69,7 @@ export class KeyRing {
     return ring;
   }
 
-  /** The key's principal; the key itself is in none of the messages (S10). */
+  /** The principal of the key. No message contains the key itself (S10). */
   authenticate(presented: string): Principal {
     if (presented === "") {
       throw new GatewayError(
@@ -91,7 +91,7 @@ export class KeyRing {
 
   #unknown(presented: string): GatewayError {
     if (presented.startsWith(ADMIN_SECRET_PREFIX)) return isAdminSecret();
-    // Keys of the configuration may look like anything: where there are some, the form of made keys tells nobody anything.
+    // Keys of the configuration may look like anything: if there are any, a hint at the usual form of keys would mislead.
     const meantMade = presented.startsWith(KEY_PREFIX) || this.#static.size === 0;
     return meantMade && !isWellFormedKey(presented) ? malformed() : refused("is not known here");
   }
@@ -100,14 +100,14 @@ export class KeyRing {
   async refresh(): Promise<void> {
     this.#begun += 1;
     const turn = this.#begun;
-    // The stamp is taken first: a key written between the two reads is then seen at the next look.
+    // The stamp is read first: a key written between the two reads is then found at the next refresh.
     const stamp = await this.#storage.changeStamp();
     const stored = new Map<string, KnownKey>();
     for (const key of await selectKeys(this.#storage)) {
       try {
         stored.set(key.hash, { principal: principalOf(key), revoked: key.revokedAtMs !== undefined });
       } catch (thrown) {
-        // A limit that this program does not know cannot be held, so the key does not work; all others do.
+        // An unknown limit cannot be enforced, so this key does not work; all others do.
         const message = `The stored API key ${key.id} cannot be used here.`;
         this.#onProblem(new GatewayError("internal", message, { cause: thrown }));
       }
@@ -119,14 +119,14 @@ export class KeyRing {
     for (const { principal, revoked } of stored.values()) if (revoked) this.#revokedHere.delete(principal.keyId);
   }
 
-  /** For how long nothing could be learnt of keys that others made or revoked. */
+  /** For how long keys made or revoked by other processes could not be read. */
   get blindMs(): number {
     return this.#clock.nowMs() - this.#lookedMs;
   }
 
   /**
-   * Lets the key work here no more, from now on, whatever becomes of the storage (H29). The next look that succeeds writes it
-   * down for everybody else. False where no stored key has this id, nor one alone this name.
+   * Revokes the key in this process at once, whatever happens to the storage (H29). The next successful refresh writes it
+   * down for other processes. False if no stored key has this id, and not exactly one has this name.
    */
   revokeHere(idOrName: string): boolean {
     const principals = [...this.#stored.values()].filter(({ revoked }) => !revoked).map(({ principal }) => principal);
@@ -138,14 +138,14 @@ export class KeyRing {
   }
 
   async #look(): Promise<void> {
-    // They stay revoked here until the storage has been read again: it may go away once more before that.
+    // They stay revoked here until the storage has been read again: it may fail once more before that.
     for (const id of this.#revokedHere) await markKeyRevoked(this.#storage, id, this.#clock.wallMs());
     if ((await this.#storage.changeStamp()) !== this.#stamp) await this.refresh();
     this.#lookedMs = this.#clock.nowMs();
     this.#failing = false;
   }
 
-  /** Looks for keys that other processes made or revoked. The function that is returned ends it. */
+  /** Polls for keys that other processes made or revoked. The returned function ends it. */
   startWatching(intervalMs = KEY_WATCH_MS): () => void {
     let stopped = false;
     let cancel: Cancel = () => {};
@@ -153,7 +153,7 @@ export class KeyRing {
       try {
         await this.#look();
       } catch (thrown) {
-        // Told once, and not twice a second for as long as it lasts.
+        // Reported once, not twice a second while it lasts.
         if (!this.#failing) this.#onProblem(cannotLook(thrown));
         this.#failing = true;
       }
@@ -169,7 +169,7 @@ export class KeyRing {
     };
   }
 
-  /** Puts the configuration's keys in the place of those it had before, all at once. */
+  /** Replaces all keys of the configuration at once. */
   replaceStatic(keys: readonly StaticKey[]): void {
     this.#static = readStatic(keys);
   }

@@ -5,12 +5,11 @@ import type { Principal } from "./principal.ts";
 
 type Scopes = Pick<Principal, "project" | "models" | "protocols" | "expiresAtMs" | "limits">;
 
-/** Refuses a key that could do something which its maker cannot (S05). */
+/** Refuses a key that could do more than its maker (S05). */
 export function checkSubset(child: Scopes, maker: Scopes): void {
   if (child.project !== maker.project) refuse("project", `it must stay in the project "${maker.project}"`);
   for (const pattern of child.models) {
-    // A maker's star also takes a star of the child's as a plain character; so whatever the child's star comes to stand
-    // for, the maker's covers it.
+    // The maker's star also matches a star of the child as a plain character, so it covers whatever the child's star matches.
     if (!maker.models.some((allowed) => matches(allowed, pattern))) {
       refuse("models", `"${pattern}" is not covered by ${maker.models.join(", ")}`);
     }

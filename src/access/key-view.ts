@@ -6,7 +6,7 @@ export interface KeyView {
   id: string;
   name: string;
   project: string;
-  /** The key's last characters, by which a person tells keys apart. */
+  /** The key's last characters, so that people can distinguish keys. */
   hint: string;
   models: readonly string[];
   /** `null`: every one. */
@@ -14,7 +14,7 @@ export interface KeyView {
   limits: Record<string, number>;
   strict: boolean;
   expires_at: string | null;
-  /** `null` where the key stands in the configuration. */
+  /** `null` for a key of the configuration. */
   created_at: string | null;
   made_by: string | null;
   revoked_at: string | null;
@@ -22,7 +22,7 @@ export interface KeyView {
 
 const moment = (ms: number | undefined): string | null => (ms === undefined ? null : new Date(ms).toISOString());
 
-/** Those of the configuration have no day on which they were made. */
+/** Keys of the configuration have no creation date. */
 export function keyView(key: Omit<KeySummary, "createdAtMs"> & { createdAtMs?: number }): KeyView {
   return {
     id: key.id,

@@ -111,7 +111,7 @@ describe("keys", () => {
       },
       system,
     );
-    // Two keys of one millisecond are listed in the order of their random ids, so they are told apart by name.
+    // Two keys of one millisecond are listed in the order of their random ids, so they are distinguished by name.
     const made = await listKeys(storage);
     const [same, less] = ["same", "less"].map((name) => made.find((key) => key.name === name));
     expect(same).toMatchObject({

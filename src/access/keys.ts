@@ -25,20 +25,20 @@ const MAX_PATTERN_LENGTH = 200;
 export interface KeyRequest {
   name: string;
   project: string;
-  /** Without it the maker's, or every model. */
+  /** Default: the maker's models, or every model. */
   models?: readonly string[];
   protocols?: readonly string[];
   expiresAtMs?: number;
   limits?: KeyLimits;
-  /** Refuse what cannot be honoured to the letter. */
+  /** Refuse what cannot be honoured exactly. */
   strict?: boolean;
-  /** The key in whose name this one is made; the new key can do no more than it (S05). */
+  /** The key that makes this one; the new key can do no more than it (S05). */
   maker?: Principal;
 }
 
 export interface CreatedKey {
   id: string;
-  /** The only time that the key is seen. */
+  /** The key is shown only here. */
   key: string;
   hint: string;
 }
@@ -71,7 +71,7 @@ export async function createKey(
     name: checkName("name", request.name),
     ...scopes,
     limits: { ...scopes.limits },
-    // A key that makes another hands its strictness on: a child can do no more than its maker.
+    // A key passes its strictness to the keys that it makes: a child can do no more than its maker.
     ...(request.strict || maker?.strict ? { strict: true } : {}),
     hash,
     hint,
@@ -151,7 +151,7 @@ function changeLimits(
     string,
     number
   >;
-  // Both are read alone first, so that a name that is none is told, whether it comes or goes.
+  // Both are read alone first, so that an unknown name is reported whether it is added or removed.
   readLimits(Object.fromEntries(removed.map((name) => [name, undefined])));
   const limits = { ...limitsView(stored), ...limitsView(given) };
   for (const name of removed) delete limits[name];

@@ -23,7 +23,7 @@ describe("model globs", () => {
     );
   });
 
-  test("S05: two fixed parts of a pattern do not meet in the same characters", () => {
+  test("S05: two fixed parts of a pattern do not match the same characters", () => {
     expect(matches("acme/*-mini*-mini", "acme/x-mini")).toBe(false);
     expect(matches("acme/*-mini*-mini", "acme/x-mini-mini")).toBe(true);
     expect(matches("acme/a*a", "acme/a")).toBe(false);

@@ -1,12 +1,12 @@
 /**
- * Whether a pattern covers a model id; `*` stands for any run of characters, an empty one included. Each fixed part is
+ * Whether a pattern covers a model id; `*` matches any run of characters, an empty one included. Each fixed part is
  * looked for once, from left to right, and the search never goes back.
  */
 export function matches(pattern: string, id: string): boolean {
   return matchesParts(pattern.split("*"), id);
 }
 
-/** The patterns, taken apart once for many questions. */
+/** The patterns, compiled once for many checks. */
 export function compileGlobs(patterns: readonly string[]): (id: string) => boolean {
   if (patterns.includes("*")) return () => true;
   const compiled = patterns.map((pattern) => pattern.split("*"));

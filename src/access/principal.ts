@@ -6,17 +6,17 @@ export interface Principal {
   keyId: string;
   keyName: string;
   project: string;
-  /** Globs of model ids; `*` stands for any run of characters. */
+  /** Globs of model ids; `*` matches any run of characters. */
   models: readonly string[];
   /** Without it, every protocol. */
   protocols?: readonly string[];
   limits: KeyLimits;
-  /** Calls that cannot be honoured to the letter are refused, not approximated. */
+  /** Calls that cannot be honoured exactly are refused, not approximated. */
   strict?: boolean;
   expiresAtMs?: number;
 }
 
-/** Throws where the key has a limit that this program does not know: it could not be held to. */
+/** Throws if the key has a limit that this program does not know and so could not enforce. */
 export function principalOf(key: Omit<StoredKey, "hash">): Principal {
   return {
     keyId: key.id,

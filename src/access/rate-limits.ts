@@ -3,7 +3,7 @@ import type { KeyLimits } from "./key-limits.ts";
 import type { Principal } from "./principal.ts";
 import { RateWindow } from "./rate-window.ts";
 
-/** What one limited key has used lately, and has under way. */
+/** What one limited key has used lately, and its calls in flight. */
 export class RateCounters {
   underWay = 0;
   lastUsedMs: number;
@@ -14,7 +14,7 @@ export class RateCounters {
     this.lastUsedMs = nowMs;
   }
 
-  /** Takes the place of one more request, or refuses it: before anything of it is read (S17). */
+  /** Takes a slot for one more request, or refuses it before anything of it is read (S17). */
   enter(principal: Principal, nowMs: number): void {
     const { concurrent, requestsPerMinute } = principal.limits;
     const key = `The key "${principal.keyName}"`;
@@ -39,7 +39,7 @@ export class RateCounters {
     this.lastUsedMs = nowMs;
   }
 
-  /** It counts no longer: it was refused for what it would use. */
+  /** The request no longer counts: it was refused for what it would use. */
   forget(limits: KeyLimits, enteredMs: number, nowMs: number): void {
     if (limits.requestsPerMinute !== undefined) this.#requestWindow(nowMs).correct(enteredMs, nowMs, 1, 0);
   }
@@ -60,7 +60,7 @@ export class RateCounters {
     window.add(nowMs, estimatedTokens);
   }
 
-  /** What was taken at `takenMs`, under the same limits, came to something else in the end. */
+  /** Corrects what was taken at `takenMs` under the same limits. */
   correctTokens(limits: KeyLimits, takenMs: number, nowMs: number, estimated: number, actual: number): void {
     if (limits.tokensPerMinute === undefined) return;
     this.#tokenWindow(nowMs).correct(takenMs, nowMs, estimated, actual);

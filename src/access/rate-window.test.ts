@@ -37,7 +37,7 @@ describe("RateWindow", () => {
       actual: fc.nat(9),
       /** How many steps ago something was added that is corrected now. */
       back: fc.nat(6),
-      asks: fc.constantFrom("used", "room", "empty", "nothing"),
+      asks: fc.constantFrom("used", "free", "empty", "nothing"),
       corrects: fc.boolean(),
     });
     fc.assert(
@@ -63,9 +63,9 @@ describe("RateWindow", () => {
           if (asks === "empty") {
             expect(window.secondsUntilEmpty(nowMs)).toBe(slow.secondsUntil(nowMs, (used) => used === 0));
           }
-          if (asks === "room") {
+          if (asks === "free") {
             const until = slow.secondsUntil(nowMs, (used) => used + amount <= 9);
-            // Nobody asks while there is room; then the answer is the least that a client can be told.
+            // It is not called while there is space; then the answer is the smallest wait that clients get.
             expect(window.secondsUntilFree(nowMs, 9, amount)).toBe(Math.max(1, until));
           }
         }
@@ -74,7 +74,7 @@ describe("RateWindow", () => {
     );
   });
 
-  test("what never fits is told to wait for a minute", () => {
+  test("an amount that never fits waits for a minute", () => {
     const window = new RateWindow(START_MS);
     window.add(START_MS, 5);
     expect(window.secondsUntilFree(START_MS, 10, 11)).toBe(60);

@@ -21,7 +21,7 @@ export class RateWindow {
   }
 
   /**
-   * Puts the true amount in the place of the one that was added at `addedMs`. Where that second is over a minute ago,
+   * Replaces the amount that was added at `addedMs` with the true one. If that second is over a minute ago,
    * nothing is left to take back, and only what exceeds it still counts, from now on.
    */
   correct(addedMs: number, nowMs: number, added: number, actual: number): void {

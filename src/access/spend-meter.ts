@@ -3,15 +3,15 @@ export const BUDGET_WINDOWS = ["day", "month", "total"] as const;
 export type BudgetWindow = (typeof BUDGET_WINDOWS)[number];
 
 const DAY_MS = 86_400_000;
-/** So many days, and so many months, are remembered: a clock that was set wrong finds its way back to those that it left. */
+/** This many days and this many months are kept, so that a clock that was set wrong and corrected finds its earlier sums. */
 const MAX_WINDOWS = 8;
 
 /**
  * What one key has spent, in nano-dollars, by day, by month and in all. Each amount belongs to the moment in its receipt, and a
- * budget to the day and month of the clock: whichever way that is set, a window holds what its receipts come to (H30).
+ * budget to the day and month of the clock: however the clock is set, a window holds the sum of its receipts (H30).
  */
 export class SpendMeter {
-  /** Promised to calls under way; it counts against every window until they end. */
+  /** Reserved for calls in flight; it counts against every window until they end. */
   reserved = 0;
   #total: number;
   readonly #days = new WindowSums();
@@ -42,13 +42,13 @@ export class SpendMeter {
   }
 }
 
-/** When the window starts anew; a total never does. */
+/** When the window restarts; a total never does. */
 export function windowEndMs(window: BudgetWindow, nowMs: number): number | undefined {
   if (window === "total") return undefined;
   return window === "day" ? (dayOf(nowMs) + 1) * DAY_MS : Date.UTC(1970, monthOf(nowMs) + 1);
 }
 
-/** Sums by the number of their window; of too many, the one that is farthest from the last that was used goes. */
+/** Sums by window number. Beyond the limit, the window farthest from the one used last is dropped. */
 class WindowSums {
   readonly #windows: number[] = [];
   readonly #sums: number[] = [];

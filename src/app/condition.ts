@@ -3,7 +3,7 @@ import type { LedgerWriter } from "../ledger/writer.ts";
 import type { Condition } from "../server/condition.ts";
 import type { Presence } from "./presence.ts";
 
-/** Keys are looked for twice a second; so long without an answer is no hiccup. */
+/** Keys are polled twice a second; this long without an answer is more than a brief failure. */
 const KEYS_BLIND_MS = 3_000;
 
 interface Parts {
@@ -14,8 +14,8 @@ interface Parts {
 }
 
 /**
- * How the gateway is, from what its parts have seen: nothing is asked, so that the answer comes at once whatever hangs (H29). Calls
- * need the storage only for their rows, and those wait in memory while it is away.
+ * The health of the gateway, from what its parts have observed: nothing is queried, so the answer comes at once whatever hangs
+ * (H29). Calls need the storage only for their rows, which wait in memory while it is unavailable.
  */
 export function conditionOf({ phase, keys, ledger, presence }: Parts): Condition {
   const reasons: string[] = [];

@@ -6,7 +6,7 @@ import type { Config } from "../config/config.ts";
 import { claimSetting, readSetting } from "../storage/settings.ts";
 import type { Storage } from "../storage/storage.ts";
 
-/** What the first start makes. It is told once and kept only as a digest. */
+/** What the first start makes. It is shown once and kept only as a digest. */
 export interface FirstStart {
   apiKey?: string;
   adminSecret?: string;
@@ -15,7 +15,7 @@ export interface FirstStart {
 const ADMIN_DIGEST = "admin_secret_sha256";
 const digest = (text: string) => createHash("sha256").update(text).digest("hex");
 
-/** Where no key exists anywhere, the first start makes one, so that the printed line works when pasted. */
+/** If no key exists anywhere, the first start makes one, so that the printed line works when pasted. */
 export async function makeFirstKeys(storage: Storage, config: Config, sources: Sources): Promise<FirstStart> {
   const first: FirstStart = {};
   if (config.keys.length === 0 && (await listKeys(storage)).length === 0) {

@@ -1,6 +1,6 @@
 /**
- * The only way from the gateway into the simulator: loaded where it is switched on, so that a process without it runs none of
- * its code, nor the package that it encodes videos with (docs/decisions/0002).
+ * The only import of the simulator: it is loaded if switched on, so that a process without it runs none of its code, nor the
+ * package that encodes its videos (docs/decisions/0002).
  */
 export const loadSimulator = () => import("../../simulator/simulator.ts");
 

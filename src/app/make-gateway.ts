@@ -20,7 +20,7 @@ export interface GatewaySurroundings
   fileStore: FileStore;
 }
 
-/** Everything that calls need, made of a configuration; nothing of it runs by itself yet. */
+/** Everything that calls need, built from a configuration; nothing runs by itself yet. */
 export async function makeGateway(config: Config, surroundings: GatewaySurroundings): Promise<Gateway> {
   const { storage, fileStore, ...given } = surroundings;
   const { clock, random, log, publicUrl } = given;
@@ -65,7 +65,7 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
   };
 }
 
-/** What each key has spent in the windows that hold this moment, as the ledger has it. */
+/** What each key has spent in the current windows, according to the ledger. */
 export async function spentAt(
   storage: Storage,
   asOfMs: number,

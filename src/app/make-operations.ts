@@ -9,7 +9,7 @@ import { FULL_STORE_CURE } from "../relay/media/require-file-space.ts";
 import { VideoJobs } from "../relay/media/video-jobs.ts";
 import type { Storage } from "../storage/storage.ts";
 
-/** Asynchronous jobs: what is still open goes on, and what it may cost is held again. */
+/** Asynchronous jobs: open ones continue, and their possible cost is reserved again. */
 export async function makeOperations(
   gateway: Gateway,
   storage: Storage,

@@ -1,7 +1,7 @@
 import { PROVIDER_KINDS } from "../providers/index.ts";
 
 /**
- * What an operator does about a model that nobody here offers. Environment variables make providers only where the configuration
+ * What an operator can do about a model without a provider. Environment variables declare providers only if the configuration
  * declares none.
  */
 export function missingProvider(

@@ -5,22 +5,22 @@ import type { Log } from "../observe/log.ts";
 import { beat, deleteInstance, type Instance, selectInstances } from "../storage/instances.ts";
 import type { Storage } from "../storage/storage.ts";
 
-/** After so many beats of our own, one whose count stood still is taken for dead, and its row is removed. */
+/** After this many beats of our own, an instance whose count did not change is considered dead, and its row is removed. */
 const BEATS_UNTIL_FORGOTTEN = 12;
 
-/** While the storage is away it is looked at more often, so that its return is told soon. */
+/** While the storage is unavailable it is checked more often, so that its return is noticed soon. */
 const FASTER_IN_TROUBLE = 5;
 
 interface Neighbour {
   beats: number;
-  /** Looks in a row at which its count had not moved. */
+  /** Consecutive checks at which its count had not changed. */
   still: number;
-  told: boolean;
+  reported: boolean;
 }
 
 /**
- * Says in the storage, every few seconds, that this gateway is alive. That tells it of others on the same storage, with which it
- * shares no limits, and whether the storage takes writes at all.
+ * Records in the storage, every few seconds, that this gateway is alive. That shows other gateways on the same storage, which
+ * share no limits with it, and whether the storage accepts writes.
  */
 export class Presence {
   readonly #storage: Storage;
@@ -57,7 +57,7 @@ export class Presence {
     this.#stopped = true;
     this.#cancel();
     await this.#beating;
-    // Where the storage is away the row stays, and is removed by whoever finds it standing still.
+    // If the storage is unavailable the row stays, and another instance removes it later.
     if (this.#trouble === undefined) await deleteInstance(this.#storage, this.#self.id).catch(() => {});
   }
 
@@ -87,7 +87,7 @@ export class Presence {
   async #notice({ id, place, startedAtMs, beats }: Instance): Promise<void> {
     const known = this.#neighbours.get(id);
     if (known === undefined) {
-      this.#neighbours.set(id, { beats, still: 0, told: false });
+      this.#neighbours.set(id, { beats, still: 0, reported: false });
       return;
     }
     if (known.beats === beats) {
@@ -99,8 +99,8 @@ export class Presence {
     }
     known.beats = beats;
     known.still = 0;
-    if (known.told) return;
-    known.told = true;
+    if (known.reported) return;
+    known.reported = true;
     const since = new Date(startedAtMs).toISOString();
     this.#log.warn(
       `another gateway uses this storage (${place}, since ${since}), and limits are not shared yet: each instance counts requests, tokens and budgets alone, so that together they let through as many times as much. Run one instance, or divide the limits by their number.`,

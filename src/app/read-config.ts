@@ -8,12 +8,12 @@ import { BUILT_IN } from "../providers/index.ts";
 import { type ProviderDeclaration, spokenAt } from "../providers/provider.ts";
 import type { Registry } from "../providers/registry.ts";
 
-/** Where a configuration comes from: a file, or what the environment says alone. */
+/** Where a configuration comes from: a file, or only the environment. */
 export interface ConfigSource {
   configPath?: string;
   cwd: string;
   environment: Readonly<Record<string, string | undefined>>;
-  /** The dialects and kinds of providers; the program's own where nothing is given. */
+  /** The dialects and kinds of providers; default: the program's own. */
   registry?: Registry;
   /** What the command line says; it wins over the file. */
   overrides?: Overrides;
@@ -43,7 +43,7 @@ const PRICES: KnownPrices = {
   near: (id) => (IDS.has(id) ? undefined : nearNames(id, PRICED)[0]),
 };
 
-/** Address and credentials are tried apart, so that a provider that lacks both is told so at once. */
+/** URL and credentials are checked separately, so that a provider that lacks both is reported with both. */
 function toKind({ fields, dialects, baseUrl, authenticate }: ProviderDeclaration): ProviderKind {
   return {
     ...fields,

@@ -22,7 +22,7 @@ export interface SimulatorAccess {
   key: string;
 }
 
-/** The configuration's view of the world, built whole before anything sees it. */
+/** Everything derived from the configuration, complete before anything uses it. */
 export function makeSnapshot(
   config: Config,
   environment: ConfigSource["environment"],
@@ -54,7 +54,10 @@ function dayOf(file: string | undefined, nowMs: number): string {
   return (stat?.mtime ?? new Date(nowMs)).toISOString().slice(0, 10);
 }
 
-/** Those of the file were tried when it was read; a file of credentials that went since then is a mistake of the configuration too. */
+/**
+ * The providers of the file were checked when it was read; a credentials file that disappeared since is a configuration
+ * mistake, too.
+ */
 function createOrExplain(
   settings: ProviderSettings,
   file: string | undefined,
@@ -75,14 +78,14 @@ const known = [...PROVIDER_KINDS.values()].flatMap(({ kind, variables }) => (var
 const providersFromEnvironment = (environment: ConfigSource["environment"]): ProviderSettings[] =>
   environmentProviders(environment, known);
 
-/** A provider that is not there because its variables are not set. */
+/** A provider that is missing because its variables are not set. */
 export interface MissingProvider {
   kind: string;
   /** Those that are not set. */
   variables: readonly string[];
 }
 
-/** A configuration that names its providers has all that it wants. */
+/** A configuration that declares providers has no missing ones. */
 export function missingProviders(
   { providers }: Pick<Config, "providers">,
   environment: ConfigSource["environment"],

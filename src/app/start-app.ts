@@ -36,7 +36,7 @@ export interface AppOptions extends ConfigSource {
   log: Log;
   /** Time and randomness; the machine's own where nothing is given. */
   sources?: Sources;
-  /** Shorter waits, for tests. */
+  /** Shorter timeouts, for tests. */
   timings?: Partial<Timings>;
 }
 
@@ -53,12 +53,15 @@ export interface App {
   providers: readonly string[];
   /** Kinds of providers that the environment would make, were these variables set. */
   missing: readonly MissingProvider[];
-  /** Calls under way. */
+  /** Calls in flight. */
   active(): number;
   /** What all calls hold in memory now, of bodies and answers. */
   heldBytes: () => number;
   reload(): void;
-  /** Takes calls for `server.drain_delay_seconds` more, then lets running ones finish within `server.drain_seconds`, or until the signal comes. */
+  /**
+   * Takes calls for `server.drain_delay_seconds` more, then lets running ones finish within `server.drain_seconds`, or until
+   * the signal comes.
+   */
   stop(hurry?: AbortSignal): Promise<{ lostReceipts: number }>;
 }
 
@@ -85,7 +88,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
     for (const warning of warnings) log.warn(tellProblem(warning));
   };
   warn(config);
-  // A key that nobody else has: its port is one more way into this process, for everybody on the machine (S19).
+  // A key that only this process knows: every user of the machine can reach the simulator's port (S19).
   const simulatorKey = `${random.id()}${random.id()}`;
   const simulator = config.simulator
     ? await (await loadSimulator()).startSimulator({ apiKey: simulatorKey, closed: true })
@@ -125,7 +128,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
   const server = listen({ ...config.server, context, routes: routesOf(registry.dialects) });
   const admin = listen({ ...config.admin, publicUrl: `http://${config.admin.host}`, context, routes: ADMIN_ROUTES });
 
-  // Only now is a port known that the system was to choose.
+  // A port chosen by the system is known only now.
   const reachable = (url: string) => (url.endsWith(":0") ? server.url : url);
   publicUrl = reachable(publicUrl);
   if (/^http:\/\/(0\.0\.0\.0|\[::\])[:/]/.test(publicUrl)) {
@@ -134,8 +137,8 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
     );
   }
 
-  // Only a gateway that holds its ports takes up work, or makes keys: a start that fails must leave nothing running, and must
-  // not use up the one time that they are shown.
+  // Only a gateway that holds its ports starts work or makes keys: a failed start must leave nothing running, and must not make
+  // keys that are shown only once.
   poller.start();
   const firstStart = await makeFirstKeys(storage, config, sources);
   context.isAdmin = await adminCheck(storage, config);
@@ -195,7 +198,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
       stopWatchingKeys();
       stopWatchingClock();
       stopSweeping();
-      // Rows first: nothing that may hang stands between them and the storage.
+      // Rows first: nothing that may hang comes between them and the storage.
       await settled(gateway);
       await gateway.ledger.close();
       await inTime(Promise.all([admin.drain(0), poller.stop(), presence.stop(), simulator?.stop()]), gateway);
@@ -217,7 +220,7 @@ async function settled(gateway: Gateway): Promise<void> {
   while (gateway.runningCalls > 0 && nowMs() < untilMs) await sleep(10);
 }
 
-/** A stop that hangs would be ended by force, and then without a word (H29). */
+/** A stop that hangs would be killed, and then without a message (H29). */
 async function inTime(step: Promise<unknown>, { clock, log }: Gateway): Promise<void> {
   const late = () => new Error(`a part did not stop within ${LAST_STEP_MS} ms`);
   await within(step, LAST_STEP_MS, clock, late).catch((err: unknown) => {
@@ -225,7 +228,7 @@ async function inTime(step: Promise<unknown>, { clock, log }: Gateway): Promise<
   });
 }
 
-/** Forgets what is past its time, now and every ten minutes. */
+/** Removes what has expired, now and every ten minutes. */
 function sweepRegularly({ files, log, clock }: Gateway, operations: Operations): () => void {
   const sweep = () => {
     Promise.all([files.sweep(clock.nowMs()), operations.sweep()]).catch((error: unknown) => {

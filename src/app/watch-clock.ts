@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 
 const LOOK_EVERY_MS = 5_000;
-/** Less is the clock being slowly set right, as time servers do. */
+/** A smaller step is the clock being corrected slowly, as time servers do. */
 const STEP_MS = 2_000;
 
 interface ClockOptions {
@@ -10,7 +10,7 @@ interface ClockOptions {
   everyMs?: number;
 }
 
-/** Notices that the clock was set, or that the machine slept. The function that is returned ends it. */
+/** Notices that the clock was set, or that the machine slept. The returned function ends it. */
 export function watchClock({ clock, onStep, everyMs = LOOK_EVERY_MS }: ClockOptions): () => void {
   const { wallMs, nowMs } = clock;
   let offsetMs = wallMs() - nowMs();

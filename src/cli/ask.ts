@@ -30,12 +30,12 @@ export async function ask(question: string, { hidden = false } = {}): Promise<st
   }
 }
 
-/** What came behind the end of a line, for the next question: somebody may paste several. */
+/** What came after the end of a line, for the next question: several lines may be pasted at once. */
 let ahead = "";
 
 async function readLine(hidden: boolean): Promise<string> {
   let line = "";
-  /** Gives whether the line is whole. */
+  /** Returns whether the line is complete. */
   const take = (character: string): boolean => {
     if (character === CTRL_C || (character === CTRL_D && line === "")) throw new AskingEnded();
     if (ENDS.includes(character)) return true;

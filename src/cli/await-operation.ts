@@ -18,7 +18,7 @@ export interface Waiting {
   nowMs: () => number;
 }
 
-/** Asks about an operation until it is done (contract 3). */
+/** Polls an operation until it is done (contract 3). */
 export async function awaitOperation(
   client: GatewayClient,
   name: string,

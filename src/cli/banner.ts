@@ -8,7 +8,7 @@ type Started = Pick<
   "url" | "adminUrl" | "publicUrl" | "models" | "tryModel" | "providers" | "missing" | "firstStart"
 >;
 
-/** Providers that are not there are named up to here; there are many. */
+/** At most this many missing providers are named. */
 const MAX_MISSING = 3;
 
 /** The base URL for each kind of client. */
@@ -19,7 +19,7 @@ export const baseUrls = (url: string) => ({
   strict: { openai: `${url}/api/v1`, anthropic: `${url}/api/msg`, google: `${url}/api/genai` },
 });
 
-/** What a person reads who has started the gateway. */
+/** What a person reads after starting the gateway. */
 export function banner(started: Started, paint: Paint): string {
   const { url, adminUrl, models, providers, firstStart, tryModel } = started;
   const reachable = reachableUrl(started.publicUrl);
@@ -56,7 +56,7 @@ function tellMissing({ missing }: Started): string {
   return `${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}; \`${programName()} init\` sets them up`;
 }
 
-/** An address of every interface is none that a client on this machine can be given. */
+/** Clients cannot connect to a wildcard address; on this machine, loopback reaches it. */
 export const reachableUrl = (url: string): string => url.replace(/^(https?:\/\/)(?:0\.0\.0\.0|\[::\])/, "$1127.0.0.1");
 
 function curlLine(baseUrl: string, key: string, model: string): string {

@@ -8,7 +8,7 @@ export interface ChatMessage {
   content: string;
 }
 
-/** What came of one question. */
+/** The result of one question. */
 export interface ChatAnswer {
   model: string;
   content: string;
@@ -16,7 +16,7 @@ export interface ChatAnswer {
   outputTokens: number | undefined;
   costUsd: number | undefined;
   receipt: string | null;
-  /** Somebody did not wait for the end. */
+  /** The user did not wait for the end. */
   stopped: boolean;
 }
 
@@ -31,7 +31,7 @@ export interface Asking {
 const TIMEOUT_MS = 30 * 60_000;
 const MAX_EVENT_BYTES = 64 * 1024 * 1024;
 
-/** Asks, and tells the answer as it comes. A question that is called off gives what came until then. */
+/** Asks, and prints the answer as it arrives. A cancelled question returns what arrived until then. */
 export async function askModel({ client, model, messages, signal, onText }: Asking): Promise<ChatAnswer> {
   const body = { model, messages, stream: true, stream_options: { include_usage: true }, usage: { include: true } };
   const answer: ChatAnswer = {

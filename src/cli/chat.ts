@@ -90,7 +90,7 @@ async function converse(session: Session): Promise<number> {
   console.log(`${paint.bold(session.model)}  ${paint.dim(HELP)}`);
   const prompt = paint.green("> ");
   const lines = createInterface({ input: process.stdin, output: process.stdout, terminal: true, prompt });
-  // The terminal gives no signal while its keys are read one by one: the reader tells of Ctrl-C.
+  // The terminal sends no signal while its keys are read one by one: the reader reports Ctrl-C.
   lines.on("SIGINT", () => {
     if (session.asking) session.stop();
     else {
@@ -128,7 +128,7 @@ async function answerTo(question: string, session: Session, paint: ReturnType<ty
   }
 }
 
-/** Nothing that a model says can move the cursor, or change what the terminal shows elsewhere. */
+/** Nothing in a model's answer can move the cursor, or change what the terminal shows elsewhere. */
 const printable = (text: string): string =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
   text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");

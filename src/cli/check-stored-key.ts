@@ -4,7 +4,7 @@ import { GatewayError } from "../canon/error.ts";
 import type { Config } from "../config/config.ts";
 import type { Storage } from "../storage/storage.ts";
 
-/** A key of the configuration is as it stands there, whatever the storage says of its name. */
+/** A key of the configuration is used as written there, whatever the storage holds under its name. */
 export async function checkStoredKey(
   idOrName: string,
   storage: Storage,

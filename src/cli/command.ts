@@ -5,7 +5,7 @@ export const EXIT = { ok: 0, failed: 1, usage: 2, moderated: 3, interrupted: 130
 
 export interface Command {
   name: string;
-  /** What stands behind the name, such as `create --name NAME`. */
+  /** The usage after the name, such as `create --name NAME`. */
   usage: string;
   summary: string;
   /** What `--help` prints. */
@@ -14,7 +14,7 @@ export interface Command {
 }
 
 type FlagKinds = NonNullable<ParseArgsConfig["options"]>;
-/** `value` stands for the value in the help; flags without one are switches. */
+/** `value` names the value in the help; flags without one are switches. */
 type Flags = Readonly<Record<string, FlagKinds[string] & { value?: string; about: string }>>;
 
 /** A mistake in how a command was called. */
@@ -36,15 +36,15 @@ export type Given<F extends Flags> = ReturnType<typeof readFlags<F>>;
 
 interface Description<F extends Flags> extends Pick<Command, "name" | "usage" | "summary"> {
   flags: F;
-  /** How many words it takes beside its flags; none unless said. */
+  /** How many positional arguments it takes; default 0. */
   takes?: number;
   run(given: Given<F>): Promise<number>;
 }
 
-/** A command whose flags are said once, for reading them and for its help. */
+/** A command whose flags are declared once, for parsing and for its help. */
 export function defineCommand<const F extends Flags>(description: Description<F>): Command {
   const { name, usage, summary, flags, takes = 0 } = description;
-  // A command may say in words of its own what a common flag means to it.
+  // A command may describe a common flag in its own words.
   const help = () => describe({ name, usage, summary }, { ...flags, ...COMMON, ...flags, ...HELP });
   return {
     name,
@@ -61,7 +61,7 @@ export function defineCommand<const F extends Flags>(description: Description<F>
 
 export const isHelpFlag = (word: string): boolean => word === "--help" || word === "-h";
 
-/** Whoever asks for help is not told of mistakes in the rest. */
+/** With `--help`, mistakes in the other arguments are not reported. */
 function asksForHelp(args: readonly string[]): boolean {
   const end = args.indexOf("--");
   return args.slice(0, end < 0 ? args.length : end).some(isHelpFlag);

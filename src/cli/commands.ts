@@ -1,9 +1,9 @@
 import type { Command } from "./command.ts";
 
-/** What the help tells of a command. */
+/** What the help says about a command. */
 export interface CommandAbout {
   name: string;
-  /** What stands behind the name, such as `[--port PORT]`. */
+  /** The usage after the name, such as `[--port PORT]`. */
   usage: string;
   summary: string;
 }

@@ -5,13 +5,13 @@ import { readEnvFile } from "../config/env-file.ts";
 import { configPath } from "./config-path.ts";
 
 /**
- * Where a command finds its configuration. Its variables are those of the environment and, below them, those of the file `.env`
- * beside it. That file is for the configuration alone: it changes nothing in this process (S20).
+ * Where a command finds its configuration. Its variables come from the environment and, with lower priority, from the file
+ * `.env` next to it. That file is for the configuration alone: it changes nothing in this process (S20).
  */
 export function configSource(flag: string | undefined): ConfigSource {
   const named = configPath(flag);
   const cwd = process.cwd();
   const file = join(dirname(resolve(cwd, named.configPath ?? "trivium.yaml")), ".env");
-  const beside = existsSync(file) ? readEnvFile(readFileSync(file, "utf8")) : {};
-  return { ...named, cwd, environment: { ...beside, ...process.env } };
+  const fromFile = existsSync(file) ? readEnvFile(readFileSync(file, "utf8")) : {};
+  return { ...named, cwd, environment: { ...fromFile, ...process.env } };
 }

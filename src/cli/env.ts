@@ -32,7 +32,7 @@ const CLIENTS: Readonly<Record<string, (settings: Settings) => Record<string, st
   "qwen-code": ({ url, model }) => ({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: KEY, OPENAI_MODEL: model }),
 };
 
-/** What cannot be pointed here, and why. */
+/** Clients that cannot use the gateway, and why. */
 const IMPOSSIBLE: Readonly<Record<string, string>> = {
   codex: "Codex speaks the Responses API alone, which this gateway does not have yet.",
 };

@@ -14,13 +14,13 @@ export const CONNECTION_FLAGS = {
   config: { type: "string", value: "FILE", about: "configuration to take the URL from (default: $TRIVIUM_CONFIG)" },
 } as const;
 
-/** The request may have arrived, and its answer was not heard. */
+/** The request may have arrived, but its answer was lost. */
 export class UnheardError extends GatewayError {}
 
 /** These failures come before anything is sent. */
 const NEVER_SENT: readonly unknown[] = ["ECONNREFUSED", "ENOTFOUND"];
 
-/** Words for an image that moderation held back. Some providers' own take the place of the gateway's. */
+/** Codes for an image that moderation blocked. Some providers' own codes replace the gateway's. */
 const MODERATION_CODES: readonly unknown[] = ["content_filter", "moderation_blocked"];
 export const isModerationCode = (code: unknown): boolean => MODERATION_CODES.includes(code);
 
@@ -76,13 +76,13 @@ export class GatewayClient {
     return this.#send(this.url + path, { method: "POST", ...init }, sending);
   }
 
-  /** A file under the address that an answer gave. The address is signed: the key stays here. */
+  /** A file at the URL that an answer gave. The URL is signed, so the key is not sent. */
   async *download(url: string, sending: Sending): AsyncGenerator<Uint8Array> {
     const response = await this.#send(url, {}, sending);
     yield* chunksOf(response, sending.signal);
   }
 
-  /** The model that was named, else the simulator's own where the gateway has it. */
+  /** The model that was named, else the simulator's if the gateway has it. */
   async chooseModel(
     named: string | undefined,
     simulated: string,
@@ -140,13 +140,13 @@ export class GatewayClient {
     return new GatewayError(KIND_OF_STATUS[status] ?? (status >= 500 ? "upstream_failed" : "invalid_request"), message);
   }
 
-  /** Not every protocol has a word for moderation in its errors; the receipt has. */
+  /** Not every protocol reports moderation in its errors; the receipt does. */
   async #wasModerated(receipt: string): Promise<boolean> {
     try {
       const { data } = await this.#read(`/api/v1/generation?id=${encodeURIComponent(receipt)}`);
       return stringAt(arrayAt(data, "offers").at(-1), "reason") === "content_blocked";
     } catch {
-      // The call's own error is worth more than that its receipt could not be read.
+      // The call's own error matters more than the failure to read its receipt.
       return false;
     }
   }

@@ -3,9 +3,9 @@ import { UsageError } from "./command.ts";
 const DEFAULT_URL = "http://127.0.0.1:8787";
 
 /**
- * Where a running gateway is: `--url`, else TRIVIUM_URL, else as the configuration says that somebody named, else the
- * address that a gateway has by default. A `trivium.yaml` that merely lies in the working folder is not asked: whoever put it
- * there would be sent the API key (S20).
+ * Where a running gateway is: `--url`, else TRIVIUM_URL, else the URL of the configuration that was named, else the default URL
+ * of a gateway. A `trivium.yaml` that merely lies in the working folder is ignored: whoever put it there would receive the API
+ * key (S20).
  */
 export async function gatewayUrl(given: { url?: string | undefined; config?: string | undefined }): Promise<string> {
   const [source, address] = await addressOf(given);

@@ -3,7 +3,7 @@ import { GatewayError } from "../canon/error.ts";
 import { EventSplitter, readFrames } from "../wire/sse.ts";
 import { chunksOf, isModerationCode, readJson } from "./gateway-client.ts";
 
-/** What an answer tells of one image. */
+/** What an answer says about one image. */
 export type ImageStep =
   | { kind: "partial"; index: number; bytes: Uint8Array }
   | { kind: "made"; index: number; image: { bytes: Uint8Array } | { url: string }; revisedPrompt?: string }
@@ -24,7 +24,7 @@ export async function* readImages(response: Response): AsyncGenerator<ImageStep>
   }
 }
 
-/** The same of a stream (contract 2.14), with images half made. */
+/** The same for a stream (contract 2.14), with partial images. */
 export async function* readImageStream(response: Response): AsyncGenerator<ImageStep> {
   let index = 0;
   for await (const event of eventsOf(response)) {

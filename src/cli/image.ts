@@ -122,7 +122,7 @@ interface Writing {
   format: string;
 }
 
-/** Every image is written as it comes: what was paid for is not lost when a later one fails. */
+/** Every image is written as it arrives: an image that was paid for is not lost when a later one fails. */
 async function writeImages(steps: AsyncGenerator<ImageStep>, writing: Writing): Promise<MediaOutcome> {
   const { output, count } = writing;
   const files: MediaOutcome["files"] = [];
@@ -134,7 +134,7 @@ async function writeImages(steps: AsyncGenerator<ImageStep>, writing: Writing): 
     else notMade.push({ reason: step.reason, moderated: step.moderated });
   }
   const missing = count - files.length - notMade.length;
-  // One failure may stand for all of them.
+  // One failure may be reported for all of them.
   if (missing > 0 && (files.length > 0 || notMade.length === 0)) {
     const reason = `${missing} of ${count} images ${missing === 1 ? "was" : "were"} not made, and the provider did not say why.`;
     notMade.push({ reason, moderated: false });

@@ -15,7 +15,7 @@ import { type LiveResult, tryProvider } from "./try-provider.ts";
 
 const FILE = "trivium.yaml";
 const ENV_FILE = ".env";
-/** Asked for by name; all others only if somebody says which. */
+/** Offered by name; all others only on request. */
 const FIRST_KINDS = ["openai", "anthropic", "gemini"];
 const KEY = /^[\x21-\x7e]{1,4096}$/;
 
@@ -38,10 +38,10 @@ type Values = Given<typeof FLAGS>["values"];
 /** A provider to set up. */
 interface Candidate {
   kind: string;
-  /** Under which the vendor's own tools look for the key. */
+  /** The variable in which the vendor's own tools look for the key. */
   variable: string;
   key: string;
-  /** A key of the environment stays there; others are written down. */
+  /** A key of the environment stays there; others are written to a file. */
   source: "environment" | "given";
   baseUrl?: string;
 }
@@ -50,7 +50,7 @@ interface SetUp extends Candidate {
   result: LiveResult | undefined;
 }
 
-/** The kinds that one key in one variable makes. */
+/** The kinds that need only one key in one variable. */
 const KINDS: ReadonlyMap<string, string> = new Map(
   [...PROVIDER_KINDS.values()].flatMap(({ kind, variables = {} }) => {
     const [[field, variable] = [], ...more] = Object.entries(variables);
@@ -91,7 +91,7 @@ async function setUp(values: Values, interactive: boolean): Promise<number> {
   const given = good.filter(({ source }) => source === "given");
   if (given.length > 0) await mayWrite(ENV_FILE, values.force, interactive);
   const refused = chosen.length - good.length;
-  // What was asked for and cannot be had is not passed over where nobody reads along.
+  // Without a terminal, a request that cannot be met is an error and is not skipped.
   if (refused > 0 && !interactive) {
     report(chosen, [], values.json);
     return EXIT.failed;
@@ -203,7 +203,7 @@ async function askForKeys(chosen: SetUp[], values: Values, baseUrls: ReadonlyMap
   }
 }
 
-/** Beside the questions; the runtime's own way to standard error would be red. */
+/** Printed next to the questions; `console.error` of the runtime would be red. */
 const tellPerson = (line: string) => void process.stderr.write(`${line}\n`);
 
 /** For the person who answers questions. */
@@ -212,14 +212,14 @@ function tell({ kind, variable, source, result }: SetUp): void {
   tellPerson(`  ${kind}${where}: ${result === undefined ? "not checked" : result.detail}`);
 }
 
-/** Whole or not at all; keys are in a file that its owner alone can read. */
+/** All files or none; keys are in a file that only its owner can read. */
 async function writeFiles(good: readonly SetUp[], given: readonly SetUp[]): Promise<string[]> {
   const files: string[] = [];
   if (given.length > 0) {
     const before = existsSync(ENV_FILE) ? readFileSync(ENV_FILE, "utf8") : "";
     const variables = Object.fromEntries(given.map(({ variable, key }) => [variable, key]));
     const text = changeEnvFile(before, variables);
-    // A key that is read otherwise than it was given would be rejected later, and nobody would know why.
+    // A key that is read back differently would be rejected later without an obvious reason.
     const read = readEnvFile(text);
     for (const [name, key] of Object.entries(variables)) {
       if (read[name] !== key) throw new Error(`${ENV_FILE} cannot hold ${name}`);
@@ -248,7 +248,7 @@ function configText(providers: readonly SetUp[]): string {
   ]);
   return [
     "# Written by `trivium init`; see docs/configuration.md for every field.",
-    "# Variables come from the environment, or from the file .env beside this one.",
+    "# Variables come from the environment, or from the file .env next to this one.",
     "server:",
     "  host: 127.0.0.1",
     "  port: 8787",

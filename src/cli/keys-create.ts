@@ -6,7 +6,7 @@ import { defineCommand, EXIT, printJson, UsageError } from "./command.ts";
 import { KEY_FLAGS, readExpiry, readLimitFlags, readProtocols } from "./key-flags.ts";
 import { withStorage } from "./with-storage.ts";
 
-/** Running gateways look for changes; who uses the key the moment it is shown must not be refused. */
+/** Running gateways poll for changes; a key that is used the moment it is shown must not be refused. */
 const KNOWN_WITHIN_MS = KEY_WATCH_MS + 100;
 
 export const createKeyCommand = defineCommand({

@@ -31,7 +31,7 @@ export const listKeysCommand = defineCommand({
 });
 
 interface ListedKey extends KeyView {
-  /** US dollars in the running UTC day and month, and ever. */
+  /** US dollars in the current UTC day and month, and in total. */
   spent_usd: Record<keyof Spent, number>;
 }
 
@@ -46,10 +46,10 @@ const configuredKeys = (config: Config): KeyView[] =>
 
 function row({ id, name, project, hint, models, limits, spent_usd, ...key }: ListedKey): string[] {
   const state = key.revoked_at !== null ? "revoked" : isExpired(key) ? "expired" : "valid";
-  const told = Object.entries(limits).map(([limit, value]) => `${limit}=${value}`);
+  const shown = Object.entries(limits).map(([limit, value]) => `${limit}=${value}`);
   const spent = [spent_usd.day, spent_usd.month, spent_usd.total].map((usd) => usd.toFixed(4));
   const made = key.created_at === null ? "configured" : key.created_at.slice(0, 10);
-  return [id, name, project, `…${hint}`, models.join(","), told.join(",") || "none", ...spent, made, state];
+  return [id, name, project, `…${hint}`, models.join(","), shown.join(",") || "none", ...spent, made, state];
 }
 
 const isExpired = ({ expires_at }: Pick<KeyView, "expires_at">) =>

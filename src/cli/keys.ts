@@ -15,7 +15,7 @@ export const keys: Command = {
       console.log(keys.help());
       return EXIT.ok;
     }
-    // Flags alone are those of the list.
+    // Flags without a subcommand belong to `list`.
     const [name, rest] = verb.startsWith("-") ? ["list", [verb, ...args]] : [verb, args];
     const command = VERBS.find((one) => one.name === `keys ${name}`);
     if (!command) throw new UsageError(`There is no "keys ${name}".`);

@@ -3,10 +3,10 @@ import { basename } from "node:path";
 import { sniffMedia } from "../wire/sniff-media.ts";
 import { UsageError } from "./command.ts";
 
-/** The gateway takes less; a video that was named by mistake need not be read to know that. */
+/** The gateway's own limit is lower; this one avoids reading a video that was named by mistake. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
-/** Images or videos of one call; every one of them has a file, whose place is looked at before the call. */
+/** Images or videos of one call; the path of each file is checked before the call. */
 export const MAX_RESULTS = 100;
 
 export interface ImageFile {

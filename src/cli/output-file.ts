@@ -4,7 +4,7 @@ import { dirname, join, parse } from "node:path";
 import { GatewayError } from "../canon/error.ts";
 import { UsageError } from "./command.ts";
 
-/** `fox.png` with `-2` behind its name is `fox-2.png`. */
+/** `fox.png` with the suffix `-2` is `fox-2.png`. */
 export function withSuffix(path: string, suffix: string): string {
   const { dir, name, ext } = parse(path);
   return join(dir, `${name}${suffix}${ext}`);
@@ -14,7 +14,7 @@ export function withSuffix(path: string, suffix: string): string {
 export const numbered = (path: string, index: number, count: number): string =>
   count === 1 ? path : withSuffix(path, `-${index + 1}`);
 
-/** Whether these files could be written is asked before anything is paid for. */
+/** Checks that these files can be written before anything is paid for. */
 export function checkOutput(paths: readonly string[], force: boolean): void {
   for (const path of paths) {
     const folder = dirname(path);

@@ -1,7 +1,7 @@
 const REDRAW_MS = 1_000;
 const REPEAT_MS = 10_000;
 
-/** A line that is written over itself once a second where somebody sits before it, and elsewhere a line every ten seconds. */
+/** On a terminal, a line that is rewritten once a second; elsewhere a new line every ten seconds. */
 export class ProgressLine {
   readonly #out: { isTTY?: boolean; write(text: string): unknown };
   readonly #label: string;
@@ -24,13 +24,13 @@ export class ProgressLine {
     if (out.isTTY) this.#draw();
   }
 
-  /** How far it is, where that is known. */
+  /** The progress, if known. */
   set(percent: number | undefined): void {
     this.#percent = percent ?? this.#percent;
     if (this.#timer && this.#out.isTTY) this.#draw();
   }
 
-  /** Leaves an empty line for whatever is said next. */
+  /** Clears the line for whatever is printed next. */
   stop(): void {
     if (!this.#timer) return;
     clearInterval(this.#timer);

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../base/json.ts";
 import { EXIT, printJson } from "./command.ts";
 
-/** What came of a call for images or videos. */
+/** The result of a call for images or videos. */
 export interface MediaOutcome {
   files: { path: string; mime_type: string; bytes: number; revised_prompt?: string }[];
   notMade: { reason: string; moderated: boolean }[];
@@ -16,7 +16,7 @@ export function reportMedia({ files, notMade }: MediaOutcome, about: JsonObject,
   return notMade.length > 0 ? EXIT.failed : EXIT.ok;
 }
 
-/** What the headers of an answer say of the call. Fields that could not be honoured are told at once. */
+/** What the headers of an answer say about the call. Fields that could not be honoured are reported at once. */
 export function readAbout({ headers }: Response): {
   receipt: string | null;
   dropped: string[];

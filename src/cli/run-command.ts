@@ -6,7 +6,7 @@ import { EXIT, isHelpFlag, UsageError, usageLine } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 
 function help(): string {
-  const lines = COMMANDS.map(({ name, usage: behind, summary }) => `  ${`${name} ${behind}`.padEnd(66)}${summary}`);
+  const lines = COMMANDS.map(({ name, usage, summary }) => `  ${`${name} ${usage}`.padEnd(66)}${summary}`);
   return [
     `trivium ${VERSION}: one API key, every provider, three wire protocols.`,
     "",
@@ -18,7 +18,7 @@ function help(): string {
   ].join("\n");
 }
 
-/** Runs one command and gives its exit code. Whatever a person can fix is told in one line, without a stack. */
+/** Runs one command and returns its exit code. A mistake that a person can fix is reported in one line, without a stack. */
 export async function runCommand(args: readonly string[]): Promise<number> {
   const [name = "help", ...rest] = args;
   if (name === "help" || isHelpFlag(name)) {

@@ -40,28 +40,28 @@ export const serve = defineCommand({
       const app = await startApp({ ...source, log });
       if (values.json) printJson(tellPrograms(app));
       else console.log(banner(app, paintFor(process.stdout)));
-      code = await runUntilTold(app, log);
+      code = await runUntilStopped(app, log);
     } finally {
-      // A write that nobody takes would keep the process for ever.
+      // A write that is never read would keep the process alive for ever.
       if (!(await log.flush())) process.exit(code);
     }
     return code;
   },
 });
 
-/** The exit code is that of a failure where receipts were given up. */
-async function runUntilTold(app: App, log: Log): Promise<number> {
-  // One call's fault must not end all the others: it is logged, and the gateway goes on.
+/** The exit code is a failure if receipts were lost. */
+async function runUntilStopped(app: App, log: Log): Promise<number> {
+  // A fault in one call must not end all others: it is logged, and the gateway goes on.
   process.on("uncaughtException", (err) => log.error({ err }, "uncaught exception"));
   process.on("unhandledRejection", (err) => log.error({ err }, "unhandled rejection"));
-  const { promise: told, resolve } = Promise.withResolvers<void>();
+  const { promise: stopped, resolve } = Promise.withResolvers<void>();
   const hurry = new AbortController();
   let signals = 0;
   const stop = () => (++signals === 1 ? resolve() : hurry.abort());
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
   process.on("SIGHUP", () => app.reload());
-  await told;
+  await stopped;
   const active = app.active();
   const waiting = active === 1 ? "waiting for 1 active request" : `waiting for ${active} active requests`;
   log.info({ active }, active === 0 ? "shutting down" : `shutting down: ${waiting} (Ctrl-C again to force)`);
@@ -85,7 +85,7 @@ function readSource(values: Given<typeof FLAGS>["values"]): ConfigSource {
   };
 }
 
-/** In a file the two are compared where they stand; here they may come from the command line. */
+/** In a file the two are compared on load; here they may come from the command line. */
 function checkPorts({ server, admin }: ReturnType<typeof readConfig>): void {
   if (server.port === 0 || server.port !== admin.port || server.host !== admin.host) return;
   throw new UsageError(`Port ${server.port} is that of the Admin API too: set --admin-port to another one.`);

@@ -16,10 +16,10 @@ export const sim = defineCommand({
     const simulator = await startOrExplain(values.host, port);
     if (values.json) printJson({ url: simulator.url });
     else console.log(`The simulator (not a model) is listening on ${simulator.url}`);
-    const { promise: told, resolve } = Promise.withResolvers<void>();
+    const { promise: stopped, resolve } = Promise.withResolvers<void>();
     process.on("SIGTERM", () => resolve());
     process.on("SIGINT", () => resolve());
-    await told;
+    await stopped;
     await simulator.stop();
     return EXIT.ok;
   },
@@ -32,7 +32,7 @@ async function startOrExplain(host: string, port: number) {
     return await startSimulator({ port, host });
   } catch (cause) {
     const failure = listenFailure(cause, { host, port, fields });
-    // A port that somebody else holds is no mistake of the call's; a host that is none is one.
+    // A port that is in use is not a usage mistake; an invalid host is one.
     const isMistake = failure instanceof GatewayError && failure.path === fields.host;
     throw isMistake ? new UsageError(failure.message, { cause }) : failure;
   }

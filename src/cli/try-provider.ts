@@ -13,7 +13,7 @@ export interface LiveResult {
 const TIMEOUT_MS = 10_000;
 const REJECTIONS: readonly number[] = [401, 402, 403];
 
-/** Asks for a list of models or the like, which costs nothing. No word of the answer is repeated. */
+/** Requests a list of models or the like, which costs nothing. Nothing of the answer is repeated. */
 export async function tryProvider(provider: Provider): Promise<LiveResult> {
   const { name, host } = provider;
   const result = (state: LiveResult["state"], detail: string): LiveResult => ({ provider: name, host, state, detail });

@@ -49,10 +49,10 @@ export const video = defineCommand({
       values.force,
     );
     const client = await connect(values);
-    const leaving = new AbortController();
-    const leave = () => leaving.abort();
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, leave);
-    const making: Making = { client, values, output, signal: leaving.signal };
+    const stopping = new AbortController();
+    const stop = () => stopping.abort();
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, stop);
+    const making: Making = { client, values, output, signal: stopping.signal };
     const submitted = request ? await submit(request, making) : { name: values.operation ?? "", about: {} };
     return submitted === undefined ? EXIT.interrupted : seeThrough(submitted, making);
   },
@@ -126,7 +126,7 @@ function checkResumption(values: Values, prompt: string | undefined): void {
   }
 }
 
-/** Undefined where somebody did not wait for the answer. */
+/** Undefined if the user did not wait for the answer. */
 async function submit(body: VideoBody, { client, values, signal }: Making): Promise<Submitted | undefined> {
   const model = await client.chooseModel(values.model, "sim/video", "video");
   const [publisher = "", name = ""] = model.split("/").map(encodeURIComponent);
@@ -144,7 +144,7 @@ async function submit(body: VideoBody, { client, values, signal }: Making): Prom
   }
 }
 
-/** From the name to the files. The name is told at once, so that no end of this process loses the video. */
+/** From the name to the files. The name is printed at once, so that the video is not lost if this process ends. */
 async function seeThrough({ name, about }: Submitted, making: Making): Promise<number> {
   const { client, values, output, signal } = making;
   console.error(`Operation ${name}`);
@@ -191,7 +191,7 @@ async function writeVideos(operation: JsonObject, making: Making): Promise<Media
   return { files, notMade };
 }
 
-/** One entry for each video that is not there. */
+/** One entry for each missing video. */
 function readNotMade(operation: JsonObject): MediaOutcome["notMade"] {
   const response = objectAt(operation, "response");
   const reasons = arrayAt(response, "raiMediaFilteredReasons");
@@ -206,7 +206,7 @@ function readNotMade(operation: JsonObject): MediaOutcome["notMade"] {
   return [...heldBack, ...failures.map((failure) => ({ reason: reasonOf(failure), moderated: false }))];
 }
 
-/** The key is no part of the line: it would stay in the shell's history. */
+/** The key is not part of the line: it would stay in the shell's history. */
 function resumeLine(name: string, output: string, { url, config, force }: Values): string {
   const words = ["trivium", "video", "--operation", name, "-o", output];
   if (url !== undefined) words.push("--url", url);

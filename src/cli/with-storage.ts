@@ -6,7 +6,7 @@ import type { Storage } from "../storage/storage.ts";
 import { storageFailure } from "../storage/storage-failure.ts";
 import { configSource } from "./config-source.ts";
 
-/** Opens the configured storage for one command, beside a running gateway or without one. */
+/** Opens the configured storage for one command, with or without a running gateway. */
 export async function withStorage<T>(
   flag: string | undefined,
   work: (storage: Storage, config: Config) => Promise<T>,

@@ -2,7 +2,7 @@ import type { Config } from "./config.ts";
 import type { MapNode, Report } from "./document.ts";
 import { positionAt } from "./position-at.ts";
 
-/** Clients and the operator need an address each. A port that is left out counts too, so the defaults are filled in by now. */
+/** Clients and the operator need separate ports. A port that is left out counts too, so the defaults are filled in by now. */
 export function checkListeners(
   { server, admin }: Pick<Config, "server" | "admin">,
   root: MapNode,

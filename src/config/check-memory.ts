@@ -4,7 +4,7 @@ import { positionAt } from "./position-at.ts";
 
 const BYTES_PER_MEGABYTE = 1024 * 1024;
 
-/** The largest body that is allowed must have a place in the memory for calls, of which one key may hold half. */
+/** The largest allowed body must fit into the memory for calls, of which one key may hold half. */
 export function checkMemory({ server }: Pick<Config, "server">, root: MapNode, report: Report): void {
   if (server.memoryBytes >= 2 * server.maxBodyBytes) return;
   const largest = server.maxBodyBytes / BYTES_PER_MEGABYTE;

@@ -18,7 +18,7 @@ export interface KnownModels {
   near(id: string): string | undefined;
 }
 
-/** What no single field shows: names used twice, and names that nothing bears. */
+/** Checks across fields: names used twice, and references to names that do not exist. */
 export function checkReferences(
   file: Incomplete<RootFile>,
   root: MapNode,
@@ -71,7 +71,7 @@ export function checkReferences(
   });
 }
 
-/** An alias is a new name, and stands for a model that is known: an alias of an alias would hide what is called. */
+/** An alias is a new name for a known model: an alias of an alias would hide which model is called. */
 function checkAliases(
   { aliases = {}, models = [] }: Incomplete<RootFile>,
   root: MapNode,

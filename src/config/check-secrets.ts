@@ -5,7 +5,7 @@ import { positionAt } from "./position-at.ts";
 const AT_HOME = 16;
 const ELSEWHERE = 32;
 
-/** The admin secret opens everything: one that can be guessed is none (S21). */
+/** The admin secret gives access to everything, so it must not be guessable (S21). */
 export function checkSecrets({ admin }: Pick<Config, "admin">, root: MapNode, report: Report): void {
   if (admin.secret === undefined) return;
   const { length } = admin.secret.reveal();

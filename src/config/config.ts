@@ -5,15 +5,15 @@ import type { ModelFile } from "./schema.ts";
 
 /** What `trivium.yaml` says, with its defaults filled in, paths made absolute and credentials wrapped. */
 export interface Config {
-  /** The file that was read; absent when there is none and the defaults alone hold. */
+  /** The file that was read; absent if there is none and only defaults apply. */
   file?: string;
-  /** The same as people are told of it. */
+  /** The same for display. */
   shownFile: string;
-  /** The names of the fields at its root that say something. */
+  /** The names of the root fields that have a value. */
   fields: readonly string[];
   /** Where a file would be read from, when there is none. */
   awaitedFile?: string;
-  /** What is no mistake, and may not be meant. */
+  /** Warnings: valid, but perhaps not intended. */
   warnings: readonly ConfigProblem[];
   server: {
     host: string;
@@ -22,19 +22,19 @@ export interface Config {
     /** Origins whose pages may call from a browser. */
     cors: readonly string[];
     maxBodyBytes: number;
-    /** What the bodies and answers of all calls may take together. */
+    /** The memory limit for the bodies and answers of all calls together. */
     memoryBytes: number;
-    /** How long calls are still taken after the program was told to stop. */
+    /** How long new calls are still accepted after a stop signal. */
     drainDelaySeconds: number;
     drainSeconds: number;
   };
   admin: { host: string; port: number; secret?: Secret };
   dataDir: string;
-  /** `sqlite:<absolute path>` or a PostgreSQL address, which may hold a password. */
+  /** `sqlite:<absolute path>` or a PostgreSQL URL, which may contain a password. */
   storage: string;
   /** A folder, or `s3://bucket/prefix`. */
   files: string;
-  /** How long operations that have ended, and what they made, are kept, and how much of it. */
+  /** How long finished operations and their files are kept, and how many bytes. */
   retention: { ms: number; maxFileBytes: number; maxTotalBytes: number; maxProjectBytes: number };
   simulator: boolean;
   log: {
@@ -43,7 +43,7 @@ export interface Config {
     /** Which calls get a line. */
     calls: "all" | "errors" | "off";
   };
-  /** Absent: those that the environment makes. Present: exactly these, be it none. */
+  /** Absent: the providers of the environment. Present: exactly these, even if there are none. */
   providers?: ProviderSettings[];
   models: ModelSettings[];
   /** Other names of models → their ids, which may be pinned. */
@@ -112,7 +112,7 @@ export interface StaticKeySettings {
   /** A moment as ISO 8601 writes it, in UTC. */
   expiresAt?: string;
   limits?: KeyLimits;
-  /** Refuse what cannot be honoured to the letter. */
+  /** Refuse what cannot be honoured exactly. */
   strict?: boolean;
 }
 

@@ -43,7 +43,7 @@ export interface ScalarNode {
   value: unknown;
 }
 
-/** A value of the file that remembers where it stands. */
+/** A value of the file with its position. */
 export type DocumentNode = MapNode | ListNode | ScalarNode;
 
 export type Report = (position: Position, message: string) => void;
@@ -75,7 +75,7 @@ function faultMessage(fault: YAMLError): string {
     case "MULTIPLE_DOCS":
       return "a second document begins here; the file holds one";
     case "UNEXPECTED_TOKEN":
-      // The parser puts the text that it stumbled over behind a colon, and that text may be a secret.
+      // The parser puts the text that it could not read after a colon, and that text may be a secret.
       return `YAML syntax error: ${fault.message.replace(/: .*/s, "")}`;
     default:
       return `YAML syntax error: ${fault.message}`;
@@ -133,7 +133,7 @@ class Builder {
     };
   }
 
-  /** The parser looks through the whole document for each anchor, so it is asked once. */
+  /** The parser searches the whole document for each anchor, so the anchors are collected once. */
   #target(alias: Alias) {
     if (!this.#targets.has(alias)) this.#targets.set(alias, alias.resolve(this.#document));
     return this.#targets.get(alias);

@@ -26,7 +26,7 @@ export function changeEnvFile(text: string, variables: Readonly<Record<string, s
   return `${[...changed, ...[...left].map(([name, value]) => writeLine(name, value))].join("\n")}\n`;
 }
 
-/** In single quotation marks nothing has a meaning of its own, in shells neither. */
+/** In single quotation marks nothing is special, in shells neither. */
 const writeLine = (name: string, value: string): string =>
   /^[\w@%+=:,./-]*$/.test(value)
     ? `${name}=${value}`

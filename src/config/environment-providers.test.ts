@@ -37,14 +37,14 @@ test("fields come under the program's names, credentials as secrets, the first o
   expect(providers[2]?.apiKey?.reveal()).toBe("hidden-4");
 });
 
-test("white space around a value is no part of it; a value of nothing else is none", () => {
+test("white space around a value is trimmed; a value of white space alone counts as unset", () => {
   const environment = { OPENAI_API_KEY: " sk-ok\r\n", GEMINI_API_KEY: " \t\n" };
   const providers = environmentProviders(environment, KNOWN);
   expect(providers.map(({ kind }) => kind)).toEqual(["openai"]);
   expect(providers[0]?.apiKey?.reveal()).toBe("sk-ok");
 });
 
-test("S10: what a file would refuse is told under the variable's name, all of it, and no value", () => {
+test("S10: every mistake that a file would report is reported under the variable's name, without the value", () => {
   const environment = {
     OPENAI_API_KEY: "hidden key",
     KLING_ACCESS_KEY: "fine",

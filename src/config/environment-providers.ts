@@ -4,7 +4,7 @@ import { expectation, fits, shapeOf } from "./read-values.ts";
 import { ProviderFile } from "./schema.ts";
 import { toProvider } from "./to-config.ts";
 
-/** The environment variables that make a provider of a kind: the names that the vendors' own tools read. */
+/** The environment variables that declare a provider of a kind: the names that the vendors' own tools read. */
 export interface KnownVariables {
   kind: string;
   /** Field of the configuration file → variable. */
@@ -15,8 +15,7 @@ const FIELDS = shapeOf(ProviderFile).properties ?? {};
 
 /**
  * A provider for each kind all of whose variables are set, named after it. Used when no file declares providers. Values are
- * held to what the file's fields are held to; white space around them, such as the end of a line that a file of secrets has,
- * is not part of them.
+ * checked like the fields of a file; surrounding white space, such as the newline at the end of a secrets file, is trimmed.
  */
 export function environmentProviders(
   environment: Readonly<Record<string, string | undefined>>,

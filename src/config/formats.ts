@@ -9,7 +9,7 @@ export const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
 
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
 
-/** A query or user part would travel with every call to that address, into logs and to whoever is behind it (S07). */
+/** A query or user part would be sent with every call to that URL, into logs and to the host (S07). */
 function isHttpAddress(text: string): boolean {
   return /^https?:\/\/[^\s?#]+$/i.test(text) && URL.canParse(text) && !/^https?:\/\/[^/]*@/i.test(text);
 }

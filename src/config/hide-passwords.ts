@@ -1,8 +1,8 @@
 import type { Config } from "./config.ts";
 
 /**
- * Makes a configuration that is printed by accident show no password (S10). Credentials are secrets by type; the
- * addresses of the storage and of the files are plain text that may hold one.
+ * Makes a configuration that is printed by accident show no password (S10). Credentials are secrets by type; the URLs of the
+ * storage and of the file store are plain text that may contain one.
  */
 export function hidePasswords(config: Config): Config {
   const shown = () => ({

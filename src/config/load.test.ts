@@ -303,7 +303,7 @@ describe("what loads", () => {
     expect(load("aliases: { fast: '${FAST}' }", { FAST: "acme/known" }).aliases).toEqual({ fast: "acme/known" });
   });
 
-  test("choices 1: an alias that names nothing, another alias, a model, or has no name is reported with its position", () => {
+  test("choices 1: an alias of nothing, of another alias, named like a model, or without a name is reported with its position", () => {
     expect(
       problemsOf(
         [
@@ -366,7 +366,7 @@ keys:
 });
 
 describe("variables", () => {
-  test("stand in block and flow style, alone and within text, with and without a default", () => {
+  test("work in block and flow style, alone and within text, with and without a default", () => {
     const config = load(
       `
 server: { host: \${HOST:-0.0.0.0}, port: \${PORT:-9000}, max_body_mb: \${MB} }
@@ -532,12 +532,12 @@ describe("what is refused, with its position", () => {
       ],
     ],
     [
-      "an offer of nobody's",
+      "an offer of an unknown provider",
       `${provider("")}models:\n  - id: a/b\n    offers: [ { provider: claud, model: m } ]\n`,
       ["trivium.yaml:8:27: models[0].offers[0].provider is not a declared provider; did you mean claude?"],
     ],
     [
-      "an offer of nobody's where providers come from the environment",
+      "an offer of an unknown provider while providers come from the environment",
       "models: [ { id: a/b, offers: [ { provider: gemini, model: m }, { provider: simulator, model: m }, { provider: acme, model: m } ] } ]",
       [
         `trivium.yaml:1:111: models[0].offers[2].provider is not a declared provider; declared are ${[...KINDS.keys()].join(", ")}, simulator`,
@@ -585,7 +585,7 @@ describe("what is refused, with its position", () => {
       "redis: redis://h\nmodels: [ { id: a/b, offers: [ { provider: simulator, model: m, weight: 2 } ] } ]",
       [
         "trivium.yaml:1:1: redis does nothing in this version: limits and budgets are not shared between instances yet; run one instance, and remove it",
-        "trivium.yaml:2:65: models[0].offers[0].weight does nothing in this version: offers are tried in the order in which they stand; put them in that order, and remove it",
+        "trivium.yaml:2:65: models[0].offers[0].weight does nothing in this version: offers are tried in the order in which they are listed; put them in that order, and remove it",
       ],
     ],
     ["the same field twice", "simulator: true\nsimulator: false\n", ["trivium.yaml:2:1: this field is written twice"]],
@@ -608,7 +608,7 @@ describe("what is refused, with its position", () => {
     expect(problemsOf(yaml)).toEqual(expected);
   });
 
-  test("all mistakes are told at once, in the file's order, however many", () => {
+  test("all mistakes are reported at once, in the file's order, however many", () => {
     const fields = Array.from({ length: 40 }, (_, index) => `unheard_of_${index}: 1`);
     const problems = problemsOf(`server: { port: x }\n${fields.join("\n")}\nkeys: 5\n`);
     expect(problems.map((problem) => Number(problem.split(":")[1]))).toEqual(
@@ -616,7 +616,7 @@ describe("what is refused, with its position", () => {
     );
   });
 
-  test("what no field of a provider shows is told of all of them, at their names, beside the other mistakes", () => {
+  test("mistakes across a provider's fields are reported for all providers, at their names, with the other mistakes", () => {
     const kinds = new Map(KINDS);
     const lacking = { ...kind([], ["api_key", "credentials"]), mistakes: () => ["one is needed", "so is two"] };
     kinds.set("lacking", lacking);
@@ -642,7 +642,7 @@ lacking.yaml:5:1: simulater is not a known field; did you mean simulator?`,
     );
   });
 
-  test("H25: a bound that a start would hold a key to is told by a check, at its position", () => {
+  test("H25: a bound that a start enforces for keys is reported by a check, at its position", () => {
     const key = (fields: string) => problemsOf(`keys:\n  - { name: a, ${fields} }\n`);
     const long = "a-key-of-the-configuration";
     for (const budget of ["budget_usd_per_day", "budget_usd_per_month", "budget_usd_total"]) {
@@ -680,7 +680,7 @@ lacking.yaml:5:1: simulater is not a known field; did you mean simulator?`,
     expect(secret(1, "127.0.0.1")[0]).toStartWith("trivium.yaml:1:");
   });
 
-  test("two listeners on one address are told, a default among them too", () => {
+  test("two listeners on one port are reported, also if one is a default", () => {
     const message = "server.port and admin.port are the same on one host; each needs its own";
     expect(problemsOf("server: { port: 9000 }\nadmin: { port: 9000 }\n")).toEqual([`trivium.yaml:2:16: ${message}`]);
     expect(problemsOf("server: { port: 8788 }\n")).toEqual([`trivium.yaml:1:17: ${message}`]);
@@ -716,17 +716,17 @@ lacking.yaml:5:1: simulater is not a known field; did you mean simulator?`,
   });
 });
 
-test("docs/configuration.md, Prices: a model that nothing gives a price is a warning with its position, unless it is said to be free", () => {
+test("docs/configuration.md, Prices: a model without a price is a warning with its position, unless it is declared free", () => {
   const price = "pricings: { prompt: [{ value: 1, unit: perMTokens, currency: USD }] }";
   const warningsOf = (...models: string[]) =>
     load(`models:\n${models.map((model) => `  - { ${model} }\n`).join("")}`).warnings.map(tellProblem);
-  const told = "has no price: its calls cost 0 and count against no budget";
+  const unpriced = "has no price: its calls cost 0 and count against no budget";
   const right = "write its pricings, or pricings: {} where it is free";
   expect(
     warningsOf("id: acme/known", "id: acme/knwon", "id: acme/other, offers: [{ provider: simulator, model: m }]"),
   ).toEqual([
-    `trivium.yaml:3:11: models[1] ${told}; did you mean acme/known? Else ${right}`,
-    `trivium.yaml:4:11: models[2] ${told}; ${right}`,
+    `trivium.yaml:3:11: models[1] ${unpriced}; did you mean acme/known? Else ${right}`,
+    `trivium.yaml:4:11: models[2] ${unpriced}; ${right}`,
   ]);
   const offer = (fields: string) => `{ provider: simulator, model: m, ${fields} }`;
   expect(
@@ -758,7 +758,7 @@ describe("S10: no secret is shown", () => {
     expect(config.storage).toBe("postgres://me:hidden-p@ss@h/d?password=hidden-too");
   });
 
-  test("in the message about a mistake at or beside it", () => {
+  test("in the message about a mistake at it or next to it", () => {
     const mistakes = [
       "providers: { a: { kind: anthropic, api_key: 'hidden with spaces' } }",
       "providers: { a: { kind: anthropic, api_key: [hidden] } }",

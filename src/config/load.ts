@@ -20,7 +20,7 @@ export type { ProviderKind } from "./read-providers.ts";
 export type { KnownPrices } from "./report-unpriced.ts";
 
 export interface LoadOptions {
-  /** A file that somebody asked for: it must be there. Without one, `trivium.yaml` in `cwd` is read if it exists. */
+  /** A file that was asked for must exist. Without one, `trivium.yaml` in `cwd` is read if it exists. */
   path?: string;
   cwd: string;
   environment: Readonly<Record<string, string | undefined>>;
@@ -40,7 +40,7 @@ export interface Overrides {
 /** Of `providers` only the name is known here: its fields depend on the kinds, and readProviders reads them. */
 const ROOT: Shape = { ...shapeOf(RootFile), properties: { ...shapeOf(RootFile).properties, providers: {} } };
 
-/** Reads the configuration, or throws a ConfigError that tells everything that is wrong with it. */
+/** Reads the configuration, or throws a ConfigError with everything that is wrong in it. */
 export function loadConfig({ path, cwd, environment, kinds, prices, models, overrides = {} }: LoadOptions): Config {
   const file = resolve(cwd, path ?? "trivium.yaml");
   if (path === undefined && !existsSync(file)) {
@@ -80,7 +80,7 @@ export function loadConfig({ path, cwd, environment, kinds, prices, models, over
   return hidePasswords({ file, shownFile, fields: fieldsOf(root), warnings, ...config });
 }
 
-/** A field without a value is as good as absent. */
+/** A field without a value counts as absent. */
 function fieldsOf({ entries }: MapNode): string[] {
   return [...entries].flatMap(([name, { node }]) => (node.kind === "scalar" && node.value === null ? [] : [name]));
 }

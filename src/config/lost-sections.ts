@@ -2,9 +2,9 @@ import type { Config } from "./config.ts";
 import { ConfigError } from "./config-error.ts";
 
 /**
- * Refuses a file that lost what an accident takes: its whole text, or every key or provider that it had. Whoever writes a file in
- * chunks, or truncates it first, leaves such ones behind for a moment, and taking one over would turn everybody away (H25). A
- * section that is there and empty was meant.
+ * Refuses a file that is suddenly empty, or lost every key or provider. A program that writes a file in chunks, or truncates it
+ * first, leaves such a file for a moment, and loading it would refuse every client (H25). A section that is present and empty
+ * is intended.
  */
 export function refuseLosses(before: Config | undefined, after: Config): void {
   if (before?.file === undefined || after.file === undefined) return;

@@ -1,6 +1,6 @@
 import { editsBetween } from "../base/edit-distance.ts";
 
-/** The candidate that a mistyped name most likely meant, if any is near. */
+/** The candidate closest to a mistyped name, if any is close. */
 export function nearest(wanted: string, candidates: Iterable<string>): string | undefined {
   const mostEdits = wanted.length < 4 ? 1 : Math.min(3, Math.max(2, Math.floor(wanted.length / 3)));
   let best: string | undefined;

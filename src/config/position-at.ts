@@ -1,6 +1,6 @@
 import type { DocumentNode, Position } from "./document.ts";
 
-/** Where a field stands, or the nearest thing around it that is in the file. */
+/** The position of a field, or of the nearest enclosing node that is in the file. */
 export function positionAt(root: DocumentNode, path: readonly (string | number)[]): Position {
   let node = root;
   for (const step of path) {

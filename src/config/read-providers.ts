@@ -10,7 +10,7 @@ export interface ProviderKind {
   optional: readonly string[];
   /** Those that its field `dialects` may name. */
   dialects: readonly string[];
-  /** What no single field shows, such as a file of credentials that is not there. */
+  /** Checks across fields, such as a missing file of credentials. */
   mistakes: (settings: ProviderSettings) => readonly string[];
 }
 
@@ -56,7 +56,7 @@ export function readProviders(
     if (value === undefined) continue;
     const fields = value as ProviderFile;
     providers.set(name, fields);
-    // Of a provider that lacks what was wrong in it, more would be missed than is missing.
+    // Fields that were wrong are left out of the provider: checking it further would report them as missing, too.
     const mistakes = whole ? kinds.get(fields.kind)?.mistakes(toProvider(name, fields, folder)) : undefined;
     for (const mistake of mistakes ?? []) context.report(entry.position, `${path}: ${mistake}`);
   }

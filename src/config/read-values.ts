@@ -8,7 +8,7 @@ import { expandVariables } from "./variables.ts";
 export interface Shape {
   type?: string;
   properties?: Readonly<Record<string, Shape>>;
-  /** Of a mapping whose fields have names of the operator's choice: what such names look like, and their one shape. */
+  /** For a mapping whose names the operator chooses: the form of the names, and the shape of every value. */
   patternProperties?: Readonly<Record<string, Shape>>;
   required?: readonly string[];
   items?: Shape;
@@ -23,7 +23,7 @@ export interface Shape {
   format?: string;
   description?: string;
   writeOnly?: boolean;
-  /** Of a field that this version has no use for: what to do instead. To accept it would be to promise it. */
+  /** For a field that this version does not implement: what to do instead. Accepting it would promise something. */
   notBuilt?: string;
 }
 
@@ -38,7 +38,7 @@ export interface ReadContext {
 }
 
 /**
- * The value of a node as its shape wants it, with variables expanded. Every mistake is reported, not the first alone (the
+ * The value of a node as its shape wants it, with variables expanded. Every mistake is reported, not only the first (the
  * compiled checks of the schema library stop after eight, and know nothing of lines); what is wrong is left out, or
  * undefined in a list. `at` is where a missing field is reported.
  */
@@ -171,7 +171,7 @@ function typed(text: string, shape: Shape): unknown {
   return text;
 }
 
-/** Whether a value is what its shape wants, as it stands. */
+/** Whether a value already has its shape. */
 export function fits(value: unknown, shape: Shape): boolean {
   if (shape.enum !== undefined) return shape.enum.includes(value);
   if (shape.type === "boolean") return typeof value === "boolean";

@@ -2,18 +2,18 @@ import type { MapNode, Report } from "./document.ts";
 import { positionAt } from "./position-at.ts";
 import type { ModelFile } from "./schema.ts";
 
-/** What is known of prices without the file. */
+/** The prices that are known without the file. */
 export interface KnownPrices {
   has(id: string): boolean;
   /** The id that a misspelt one most likely meant. */
   near(id: string): string | undefined;
 }
 
-/** Models whose calls cost nothing because nobody says what they cost. It may be meant so: `pricings: {}` says that it is. */
+/** Models whose calls cost nothing because no price is given. `pricings: {}` says that this is intended. */
 export function reportUnpriced(models: readonly ModelFile[], known: KnownPrices, root: MapNode, report: Report): void {
   for (const [index, { id, pricings, offers }] of models.entries()) {
-    const isTold = pricings !== undefined || offers?.every((offer) => offer.pricings !== undefined) === true;
-    if (isTold || known.has(id)) continue;
+    const isPriced = pricings !== undefined || offers?.every((offer) => offer.pricings !== undefined) === true;
+    if (isPriced || known.has(id)) continue;
     const near = known.near(id);
     const right = "write its pricings, or pricings: {} where it is free";
     const advice = near === undefined ? right : `did you mean ${near}? Else ${right}`;

@@ -1,6 +1,6 @@
 import type { Config } from "./config.ts";
 
-/** What is built once, at the start. A field that is missing here is taken over by a reload, or not used. */
+/** What is built once, at the start. A reload applies every other field that is used. */
 const FIXED: Readonly<Record<string, (config: Config) => unknown>> = {
   "server.host": ({ server }) => server.host,
   "server.port": ({ server }) => server.port,
@@ -24,7 +24,7 @@ const FIXED: Readonly<Record<string, (config: Config) => unknown>> = {
   "log.calls": ({ log }) => log.calls,
 };
 
-/** The fields whose new value only a restart brings, by their names in the file. */
+/** The fields that need a restart to change, by their names in the file. */
 export function restartFields(started: Config, changed: Config): string[] {
   return Object.keys(FIXED).filter((field) => FIXED[field]?.(started) !== FIXED[field]?.(changed));
 }

@@ -28,7 +28,7 @@ const Credential = Type.String({
   writeOnly: true,
 });
 
-/** Who gives the file's content instead must not find it in the message that says there is no such file (S10). */
+/** If the file's content is given instead of its path, the message about the missing file must not show it (S10). */
 const CredentialsFile = Type.String({
   pattern: "^(?!\\s*\\{).+$",
   description: "the path of a file",
@@ -85,7 +85,7 @@ const OfferFile = Type.Object(
     max_output_tokens: Type.Optional(Tokens),
     weight: Type.Optional(
       Type.Number({
-        notBuilt: "offers are tried in the order in which they stand; put them in that order, and remove it",
+        notBuilt: "offers are tried in the order in which they are listed; put them in that order, and remove it",
       }),
     ),
     dialect: Type.Optional(UpstreamDialect),

@@ -27,7 +27,7 @@ export function toConfig(
       publicUrl: withoutSlash(server.public_url ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}`),
       cors: server.cors ?? [],
       maxBodyBytes,
-      // One key may hold half of it, and the largest body must get through beside others.
+      // One key may hold half of it, and the largest body must fit next to others.
       memoryBytes:
         server.memory_mb === undefined
           ? Math.max(DEFAULT_MEMORY_BYTES, 4 * maxBodyBytes)
@@ -47,7 +47,7 @@ export function toConfig(
       ms: Math.round((file.retention?.hours ?? 48) * MS_PER_HOUR),
       maxFileBytes: Math.round((file.retention?.max_file_mb ?? 1024) * BYTES_PER_MEGABYTE),
       maxTotalBytes: Math.round(totalMegabytes * BYTES_PER_MEGABYTE),
-      // One project that makes much must leave room for the others.
+      // One project must leave space for the others.
       maxProjectBytes: Math.round((file.retention?.max_project_mb ?? totalMegabytes / 2) * BYTES_PER_MEGABYTE),
     },
     simulator: file.simulator ?? true,

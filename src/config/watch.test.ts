@@ -57,7 +57,7 @@ const SETTLE_MS = 2_000;
 /** Longer than a change takes to be noticed. */
 const awhile = () => clock.pass(3 * SETTLE_MS);
 
-test("H25: a change comes whole, a bad file leaves the old one, a repaired one is read again", async () => {
+test("H25: a change is applied whole, a bad file keeps the old one, a repaired file is applied", async () => {
   writeFileSync(file, "server: { port: 1001 }\n");
   start();
   writeFileSync(file, "server: { port: 1002 }\n");
@@ -95,7 +95,7 @@ test("a file replaced by rename, and one behind a swapped link, are changes too"
   expect(changes[1]?.server.port).toBe(1003);
 });
 
-test("H25: a file that disappears leaves the old configuration, and is a problem only when asked to reload", async () => {
+test("H25: a file that disappears keeps the old configuration, and is a problem only on a requested reload", async () => {
   writeFileSync(file, "server: { port: 1001 }\n");
   const { reload } = start();
   rmSync(file);
@@ -146,7 +146,7 @@ describe("H25: what an accident takes from a file is not taken over, unless some
     ["nothing but comments", "# to be written\n", "the file is empty; if that is meant, send SIGHUP"],
     ["every key", PROVIDERS, "keys is gone, which had 1; if that is meant, write keys: [], or send SIGHUP"],
     [
-      "a section of keys cut behind its name",
+      "a section of keys cut after its name",
       `${PROVIDERS}keys:\n`,
       "keys is gone, which had 1; if that is meant, write keys: [], or send SIGHUP",
     ],

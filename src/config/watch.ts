@@ -5,29 +5,29 @@ import { ConfigError } from "./config-error.ts";
 import { refuseLosses } from "./lost-sections.ts";
 
 export interface ConfigWatch {
-  /** Reads the configuration again now, changed or not, and takes it over whatever it lost: somebody asked for it. */
+  /** Reloads the configuration now, changed or not, and applies it even if sections are lost: an operator asked for it. */
   reload(): void;
   close(): void;
 }
 
 /**
- * The file is looked at rather than listened to: a look sees an editor's rename, a mounted folder and a swapped
- * symbolic link alike, which file events do not everywhere.
+ * The file is polled: polling sees an editor's rename, a mounted folder and a swapped symbolic link alike, which file events do
+ * not on every system.
  */
 const LOOK_EVERY_MS = 250;
-/** A change counts once the file has been left alone for this long, so that it is not read half written. */
+/** A change counts once the file has been unchanged for this long, so that it is not read half written. */
 const SETTLE_MS = 2_000;
 
 interface WatchOptions {
   clock: Clock;
   signal?: AbortSignal;
-  /** How long a changed file must be left alone. */
+  /** How long a changed file must stay unchanged. */
   settleMs?: number;
 }
 
 /**
- * Hands over each new configuration whole. One that is wrong, or gone, is a problem for `onProblem`, and the old one
- * stays (H25). `load` is called once at the start to learn which file to look at; where there is none yet, that is the one
+ * Passes on each new configuration as a whole. A file that is wrong or missing is reported to `onProblem`, and the old
+ * configuration stays (H25). `load` is called once at the start to learn which file to watch; if there is none yet, the one
  * that would be read.
  */
 export function watchConfig(
@@ -47,7 +47,7 @@ export function watchConfig(
     loaded = seen = stateOf(file);
     try {
       const config = load();
-      if (file !== undefined && found && config.file === undefined) throw gone(file);
+      if (file !== undefined && found && config.file === undefined) throw missing(file);
       found = config.file !== undefined;
       const path = config.file ?? config.awaitedFile;
       if (path !== file) {
@@ -85,7 +85,7 @@ function stateOf(file: string | undefined): string | undefined {
   return stat === undefined ? undefined : `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}:${stat.ctimeNs}`;
 }
 
-function gone(file: string): ConfigError {
+function missing(file: string): ConfigError {
   return new ConfigError([
     { file, line: 1, column: 1, message: "the file is gone; the configuration read before stays" },
   ]);

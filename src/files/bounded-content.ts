@@ -17,7 +17,7 @@ const STALL_MS = 60_000;
 /** How long the whole may take. It is shorter than the time after which a file without a row is taken for a lost one. */
 export const WRITE_LIMIT_MS = 30 * 60_000;
 
-/** The chunks of a content as they come, within bounds of size and time. A source that is given up is told so. */
+/** The chunks of a content as they come, within bounds of size and time. A source that is abandoned is cancelled. */
 export async function* boundedContent(
   content: FileContent,
   bounds: ContentBounds,

@@ -1,6 +1,6 @@
 import type { FileContent } from "./file-store.ts";
 
-/** A source of chunks that can be told, at any moment, that nobody wants more of it. */
+/** A source of chunks that can be cancelled at any time. */
 export interface Chunks {
   next(): Promise<Uint8Array | undefined>;
   cancel(): void;
@@ -15,7 +15,7 @@ export function chunksOf(content: FileContent): Chunks {
     const reader = content.getReader();
     return {
       next: async () => (await reader.read()).value,
-      // What a source says to being given up changes nothing.
+      // An error from cancelling a source changes nothing.
       cancel: () => void reader.cancel().catch(() => undefined),
     };
   }
@@ -33,7 +33,7 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-/** The content as a stream, with its chunks shown to `look` as they pass. What that throws ends the content. */
+/** The content as a stream, with its chunks passed to `look` as they arrive. An error thrown by `look` ends the content. */
 export function streamOf(
   content: FileContent,
   look: (chunk: Uint8Array) => void = () => {},

@@ -1,9 +1,9 @@
-/** The word by which the runtime names a failure of a disk or a bucket. */
+/** The code by which the runtime names a failure of a disk or a bucket. */
 export function errorCode(thrown: unknown): string | undefined {
   return thrown instanceof Error && "code" in thrown && typeof thrown.code === "string" ? thrown.code : undefined;
 }
 
-/** Undefined where the work fails with that code, which says that there is no such file. */
+/** Undefined if the work fails with that code, which means that there is no such file. */
 export async function unlessMissing<Result>(work: Promise<Result>, code: string): Promise<Result | undefined> {
   try {
     return await work;

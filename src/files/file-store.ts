@@ -9,7 +9,7 @@ export interface ByteRange {
 }
 
 export interface OpenFile {
-  /** The bytes of the range, read as they are asked for. */
+  /** The bytes of the range, read on demand. */
   stream: ReadableStream<Uint8Array>;
   /** Of the whole file. */
   size: number;
@@ -20,19 +20,21 @@ export interface ListedFile {
   writtenAtMs: number;
 }
 
-/** Bytes under names. What they are, whose, and for how long is written in the storage. */
+/** Bytes under names. Their type, owner and expiry are in the storage. */
 export interface FileStore {
-  /** The whole content is there afterwards or, where this fails or the process is killed, nothing is. */
+  /** Afterwards the whole content is stored or, if this fails or the process is killed, nothing. */
   put(name: string, content: FileContent, maxBytes: number): Promise<{ size: number }>;
-  /** Undefined where there is no file of that name. What has begun to be read can be read to its end, removed or not. */
+  /** Undefined where there is no file of that name. A file that is being read can be read to its end, even if it is removed. */
   open(name: string, range?: ByteRange): Promise<OpenFile | undefined>;
-  /** A file that is not there is no fault: two instances may remove the same one. */
+  /** A missing file is not an error: two instances may remove the same one. */
   remove(name: string): Promise<void>;
-  /** Every file with a name of ours. Other programs' files in the same folder or bucket are not listed, and so never removed. */
+  /**
+   * Every file with a name of ours. Other programs' files in the same folder or bucket are not listed, and so never removed.
+   */
   list(): AsyncIterable<ListedFile>;
-  /** How much more fits, where that is known. */
+  /** The free space, if known. */
   freeBytes?(): Promise<number>;
-  /** Clears away what writers left behind that were killed long before this moment. */
+  /** Removes what writers left that were killed long before this time. */
   removeUnfinished(nowMs: number): Promise<void>;
 }
 
@@ -41,7 +43,7 @@ const NAME = /^file_[A-Za-z0-9_-]{22}$/;
 /** Names are made by the gateway alone: `file_` and 22 characters for 128 random bits. No path can be spelt like that. */
 export const isFileName = (name: string): boolean => NAME.test(name);
 
-/** The name itself. What has another shape came from elsewhere, and must not get near a path. */
+/** The name itself. A name of another form comes from elsewhere and must not become part of a path. */
 export function checkedFileName(name: string): string {
   if (isFileName(name)) return name;
   throw new GatewayError("internal", "A name that the gateway did not make was given to the file store.");

@@ -22,7 +22,7 @@ export interface FileLimits {
   maxFileBytes: number;
   /** Of all files of all projects together. */
   maxTotalBytes: number;
-  /** Of the files of one project: nobody may fill the store for all others. */
+  /** For the files of one project: no project may fill the store for all others. */
   maxProjectBytes: number;
 }
 
@@ -50,17 +50,17 @@ export interface FileToKeep {
   nowMs: number;
 }
 
-/** By what right somebody asks for a file: a key of a project, or an address that was signed. */
+/** What authorizes a request for a file: a key of a project, or a signed URL. */
 export type FileClaim = { project: string } | { expires: string; signature: string };
 
 const SECRET_SETTING = "file_url_secret";
 
-/** A blob that has been without a row for this long lost it in a crash; a younger one may be about to get its row. */
+/** A blob that had no row for this long lost it in a crash; a younger one may be about to get its row. */
 const ORPHAN_MS = 60 * 60_000;
 const SWEEP_BATCH = 200;
 const MAX_SWEEP_BATCHES = 500;
 
-/** Generated media, kept for a while: bytes in the file store, and what is known of them in the storage. */
+/** Generated media, kept for a while: bytes in the file store, metadata in the storage. */
 export class Files {
   readonly #storage: Storage;
   readonly #store: FileStore;
@@ -81,7 +81,7 @@ export class Files {
     this.#secret = secret;
   }
 
-  /** The secret of signed addresses is made once: they hold on every instance, and after a restart. */
+  /** The secret of signed URLs is made once: they are valid on every instance, and after a restart. */
   static async open(options: FilesOptions): Promise<Files> {
     const made = Buffer.from(options.random.bytes(32)).toString("base64url");
     return new Files(options, await claimSetting(options.storage, SECRET_SETTING, made));
@@ -121,21 +121,21 @@ export class Files {
     }
   }
 
-  /** Throws where so many bytes more of this project's could not be kept: before anything is made that would have to be. */
+  /** Throws if this many more bytes of the project could not be kept. Called before they are generated. */
   async requireSpace(project: string, bytes: number, nowMs: number): Promise<void> {
     await this.#usedBytes(project, bytes, nowMs);
     const free = await this.#store.freeBytes?.();
     if (free !== undefined && free < bytes) throw storeFull();
   }
 
-  /** An address that whoever holds it can fetch the file from, until the file's own end at the latest. */
+  /** A URL from which any holder can fetch the file, until the file expires at the latest. */
   urlOf(record: StoredFile, untilMs = record.expiresAtMs): string {
     const expires = Math.floor(Math.min(untilMs, record.expiresAtMs) / 1000);
     const signature = signFile(this.#secret, record.id, expires);
     return `${this.#publicUrl().replace(/\/+$/, "")}/files/${record.id}?expires=${expires}&signature=${signature}`;
   }
 
-  /** The file, for whoever has a right to it. All others cannot tell it from one that never was (S09). */
+  /** The file, for an authorized caller. To all others it looks as if it never existed (S09). */
   async read(id: string, claims: readonly FileClaim[], nowMs: number): Promise<StoredFile | undefined> {
     if (!isFileName(id)) return undefined;
     const record = await selectFile(this.#storage, id);
@@ -151,7 +151,7 @@ export class Files {
     return this.#store.open(record.id, range);
   }
 
-  /** Removes what has expired and what crashes left behind. Several instances may do so at once. */
+  /** Removes what has expired and what crashes left. Several instances may do so at once. */
   async sweep(nowMs: number): Promise<void> {
     this.#sweeping ??= this.#sweep(nowMs).finally(() => {
       this.#sweeping = undefined;
@@ -165,7 +165,7 @@ export class Files {
     await this.#store.removeUnfinished(nowMs);
   }
 
-  /** Rows go before their blobs, for the same reason that they come after them. */
+  /** Rows are removed before their blobs, and written after them: no row is without its blob. */
   async #removeExpired(nowMs: number): Promise<void> {
     for (let batch = 0; batch < MAX_SWEEP_BATCHES; batch += 1) {
       const ids = (await selectExpiredFiles(this.#storage, nowMs, SWEEP_BATCH)).map(({ id }) => id);
@@ -211,12 +211,12 @@ export class Files {
     return used;
   }
 
-  /** After a failure it may be unknown whether the row was written: a blob goes only when it surely has none. */
+  /** After a failure it may be unknown whether the row was written: a blob is removed only if it surely has none. */
   async #removeUnlessKept(id: string): Promise<void> {
     try {
       if ((await selectFile(this.#storage, id)) === undefined) await this.#store.remove(id);
     } catch {
-      // What failed first is what the caller has to hear; the sweep finds the blob later.
+      // The caller must see the first failure; the sweep finds the blob later.
     }
   }
 }

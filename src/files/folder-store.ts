@@ -15,10 +15,10 @@ import {
   type OpenFile,
 } from "./file-store.ts";
 
-/** No writer is silent for as long as this, so a temporary file that was not touched since belongs to nobody. */
+/** No writer is silent for this long, so an older temporary file has no writer any more. */
 const UNFINISHED_MS = 10 * 60_000;
 
-/** A disk of the network may hang; so long is more than any step on one that works takes (H29). */
+/** A network disk may hang; no step on a working disk takes this long (H29). */
 const DISK_MS = 60_000;
 
 const TEMPORARY = /^file_[A-Za-z0-9_-]{22}\.[\w-]{22,36}\.part$/;
@@ -39,10 +39,10 @@ export class FolderStore implements FileStore {
     const { clock } = sources;
     try {
       await within(mkdir(folder, { recursive: true, mode: 0o700 }), DISK_MS, clock, hangs);
-      // A folder that nothing can be written to is told now, and not by the first video that was paid for.
+      // A folder without write access fails now, not with the first video that was paid for.
       await within(access(folder, constants.R_OK | constants.W_OK | constants.X_OK), DISK_MS, clock, hangs);
     } catch (cause) {
-      // The operator reads this, who needs the path.
+      // The operator reads this and needs the path.
       const code = errorCode(cause) ?? "unknown reason";
       const message = `The folder ${folder} of the file store cannot be used: ${code}.`;
       throw new GatewayError("internal", message, { cause });
@@ -61,7 +61,7 @@ export class FolderStore implements FileStore {
       });
       return { size };
     } catch (thrown) {
-      // What cannot be removed now is removed with what killed writers leave behind.
+      // A file that cannot be removed now is swept later, with those of killed writers.
       await this.#onDisk(() => rm(temporary, { force: true })).catch(() => undefined);
       throw thrown;
     }
@@ -111,7 +111,7 @@ export class FolderStore implements FileStore {
         await this.#onDisk(() => writeWhole(handle, chunk));
         size += chunk.length;
       }
-      // Before it gets its name: after a power cut a name must not stand for bytes that never reached the disk.
+      // Before it gets its name: after a power cut, no name may refer to bytes that never reached the disk.
       await this.#onDisk(() => handle.sync());
       return size;
     } finally {
@@ -137,7 +137,7 @@ export class FolderStore implements FileStore {
     return join(this.#folder, checkedFileName(name));
   }
 
-  /** A full or missing disk is told with its reason, and without the path, which is no business of a client's. */
+  /** A full or missing disk is reported with its reason, but without the path, which clients must not see. */
   async #onDisk<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
       return await within(work(), this.#diskMs, this.#sources.clock, hangs);

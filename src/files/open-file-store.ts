@@ -6,7 +6,7 @@ import { type S3Settings, S3Store } from "./s3-store.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Opens a folder, made where there is none, or `s3://bucket/prefix`, and clears away what killed writers left behind. */
+/** Opens a folder, created if missing, or `s3://bucket/prefix`, and removes what killed writers left. */
 export async function openFileStore(url: string, environment: Environment, sources: Sources): Promise<FileStore> {
   const store = await connect(url, environment, sources);
   await store.removeUnfinished(sources.clock.wallMs());
@@ -21,7 +21,7 @@ async function connect(url: string, environment: Environment, sources: Sources):
   return await FolderStore.open(url, sources);
 }
 
-/** The address names the bucket; what is secret comes from the environment, under the names that other programs use. */
+/** The URL names the bucket; secrets come from the environment, under the names that other programs use. */
 function readS3Settings(url: string, environment: Environment): S3Settings {
   const [, bucket = "", path = ""] = /^s3:\/\/([^/?#@:]+)(?:\/([^?#]*))?$/.exec(url) ?? [];
   if (bucket === "") {

@@ -1,4 +1,4 @@
-/** A process beside the tests': writes a file that never ends, and says when a part of it is on the disk. */
+/** Runs as a process next to the tests: writes a file that never ends, and says when a part of it is on the disk. */
 
 import { writeSync } from "node:fs";
 import { system } from "../base/system.ts";

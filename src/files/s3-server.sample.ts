@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 export interface TemporaryS3 {
-  /** What the usual variables of the environment would say. */
+  /** The usual environment variables. */
   environment: Record<string, string>;
-  /** Uploads that were begun and neither completed nor given up. */
+  /** Uploads that were begun and neither completed nor aborted. */
   openUploads(): Promise<number>;
   stop(): Promise<void>;
 }

@@ -33,7 +33,7 @@ const ANSWER_MS = 30_000;
 /** Parts in flight times their size is what one upload holds in memory. */
 const UPLOAD = { partSize: 8 * 1024 * 1024, queueSize: 2, retry: 3 };
 
-/** Files in a bucket of Amazon's or of any host that speaks the same protocol. */
+/** Files in an S3 bucket of Amazon or of a compatible host. */
 export class S3Store implements FileStore {
   readonly #client: S3Client;
   readonly #clock: Clock;
@@ -49,7 +49,7 @@ export class S3Store implements FileStore {
     this.#shown = `s3://${options.bucket}/${prefix}`;
   }
 
-  /** Asks the bucket once, so that a wrong name or credential shows at the start and not with the first video. */
+  /** Queries the bucket once, so that a wrong name or credential fails at the start and not with the first video. */
   static async open(settings: S3Settings, clock: Clock): Promise<S3Store> {
     const store = new S3Store(settings, clock);
     await store.#ask(store.#client.list({ prefix: settings.prefix, maxKeys: 1 }));
@@ -57,7 +57,7 @@ export class S3Store implements FileStore {
   }
 
   /**
-   * A part of an upload is no object: the name appears with the last step, whole. The runtime gives up an upload whose
+   * A part of an upload is not an object: the name appears with the last step. The runtime aborts an upload whose
    * stream fails; ending its writer with an error, as its types offer, was seen to complete the upload instead.
    */
   async put(name: string, content: FileContent, maxBytes: number): Promise<{ size: number }> {
@@ -94,7 +94,7 @@ export class S3Store implements FileStore {
     } catch (thrown) {
       giveUp(thrown);
       await chunks.return();
-      // The source's own words, where it was the source that failed.
+      // The source's own error, if the source failed.
       throw failure ?? thrown;
     }
   }
@@ -104,9 +104,9 @@ export class S3Store implements FileStore {
     const found = await this.#ask(unlessMissing(file.stat(), "NoSuchKey"));
     if (found === undefined) return undefined;
     const { start, end } = range ?? { start: 0, end: found.size };
-    // An empty range has no form in the protocol's header.
+    // The range header cannot express an empty range.
     const content = start === end ? new Uint8Array(0) : file.slice(start, end).stream();
-    // A client that takes its time is not the bucket's silence, so the whole has no limit.
+    // A slow client is not a silent bucket, so the whole transfer has no limit.
     const bounds = { maxBytes: end - start, stallMs: this.#stallMs, limitMs: Number.POSITIVE_INFINITY };
     return { stream: streamOf(boundedContent(content, bounds, this.#clock)), size: found.size };
   }

@@ -1,13 +1,13 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-/** The right to fetch one file until a moment, in seconds since 1970, for whoever holds the address. */
+/** The right to fetch one file until a time, in seconds since 1970, for any holder of the URL. */
 export function signFile(secret: string, id: string, expires: number): string {
   return createHmac("sha256", secret).update(`${id}\n${expires}`).digest("base64url");
 }
 
-/** Whether the two query parameters of an address give that right now. */
+/** Whether the two query parameters of a URL give that right now. */
 export function isSignedFile(secret: string, id: string, expires: string, signature: string, nowMs: number): boolean {
-  // One spelling only: the signature is of a number, and a second way to write it would be a second address.
+  // One spelling only: the signature is of a number, and a second spelling would be a second URL.
   if (!/^[1-9]\d{0,11}$/.test(expires)) return false;
   const right = Buffer.from(signFile(secret, id, Number(expires)));
   const presented = Buffer.from(signature);

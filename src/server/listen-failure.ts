@@ -3,7 +3,7 @@ import { GatewayError } from "../canon/error.ts";
 interface Wanted {
   host: string;
   port: number;
-  /** What the two are called where a person set them. */
+  /** The names of the two settings, as the operator knows them. */
   fields: { host: string; port: string; portFlag?: string };
 }
 

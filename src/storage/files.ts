@@ -23,8 +23,8 @@ export interface StoreLimits {
 }
 
 /**
- * Keeps the row if all files together, and those of its project, stay within their limits, and says whether it did. Instances that keep files at the
- * same moment take turns, so that they cannot all pass on the same remainder.
+ * Keeps the row if all files together, and those of its project, stay within their limits, and says whether it did. Instances
+ * that keep files at the same moment take turns, so that they cannot all pass on the same remainder.
  */
 export async function insertFile(
   storage: Storage,
@@ -54,7 +54,7 @@ export async function selectFile(queries: Queries, id: string): Promise<StoredFi
   return row === undefined ? undefined : readFile(row);
 }
 
-/** Files whose time is up, the longest expired first. */
+/** Expired files, the longest expired first. */
 export async function selectExpiredFiles(queries: Queries, nowMs: number, limit: number): Promise<StoredFile[]> {
   const rows = await queries.query(
     `SELECT ${COLUMNS} FROM files WHERE expires_at_ms <= ? ORDER BY expires_at_ms, id LIMIT ?`,
@@ -70,7 +70,7 @@ export async function selectKnownFiles(queries: Queries, ids: readonly string[])
   return new Set(rows.map((row) => text(row, "id")));
 }
 
-/** Rows that another instance has already deleted are no fault. */
+/** Rows that another instance has already deleted are not an error. */
 export async function deleteFiles(queries: Queries, ids: readonly string[]): Promise<void> {
   if (ids.length > 0) await queries.query(`DELETE FROM files WHERE id IN (${placeholders(ids)})`, ids);
 }

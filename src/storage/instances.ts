@@ -7,7 +7,7 @@ export interface Instance {
   /** Host and process, for people. */
   place: string;
   startedAtMs: number;
-  /** Moves while it lives. */
+  /** Counts up while it lives. */
   beats: number;
 }
 

@@ -124,7 +124,7 @@ function readKey(row: StoredRow): StoredKey {
   };
 }
 
-/** Only this program writes these columns, so their JSON has the shape it gave them unless a hand has been at them. */
+/** Only this program writes these columns, so their JSON has the expected shape unless it was edited by hand. */
 function readJson<Value>(id: string, column: string, value: string): Value {
   try {
     return JSON.parse(value) as Value;

@@ -28,7 +28,7 @@ export async function migrate(storage: Storage, migrations: readonly Migration[]
 }
 
 async function apply(queries: Queries, migration: Migration, engine: Storage["engine"], nowMs: number): Promise<void> {
-  // Asked again under the lock: another process may have been here first.
+  // Read again under the lock: another process may have been first.
   const applied = await queries.query("SELECT version FROM migrations WHERE version = ?", [migration.version]);
   if (applied.length > 0) return;
   for (const statement of migration.statements) {
@@ -41,7 +41,7 @@ async function apply(queries: Queries, migration: Migration, engine: Storage["en
   ]);
 }
 
-/** A transaction that no other process can run beside. SQLite's holds the write lock from its start anyway. */
+/** A transaction that excludes all other processes. SQLite's holds the write lock from its start anyway. */
 async function alone(storage: Storage, work: (queries: Queries) => Promise<unknown>): Promise<void> {
   await storage.transaction(async (queries) => {
     if (storage.engine === "postgres") await queries.query("SELECT pg_advisory_xact_lock(?)", [MIGRATION_LOCK]);

@@ -5,7 +5,7 @@ import { readKeyChanges } from "./change-counter.ts";
 import { type Parameter, type Queries, STATEMENT_MS, type Storage, type StoredRow } from "./storage.ts";
 import { StorageTimeout } from "./storage-timeout.ts";
 
-/** A connection must be had in less time than a statement, so that a host that is silent is told from one that is slow. */
+/** The timeout to connect is shorter than that of a statement, to distinguish a silent host from a slow one. */
 const CONNECT_SHARE = 0.8;
 /** How long a server that is alive may take to confirm that it has stopped a statement. */
 const CANCEL_SHARE = 0.2;
@@ -37,7 +37,7 @@ export class PostgresStorage implements Storage {
   readonly #clock: Clock;
   readonly #statementMs: number;
   #pool: SQL;
-  /** The last that was heard of the server is nothing. */
+  /** The server did not answer the last time. */
   #silent = false;
   #closed = false;
 
@@ -55,10 +55,10 @@ export class PostgresStorage implements Storage {
         url,
         max: 10,
         connectionTimeout: (statementMs * CONNECT_SHARE) / 1000,
-        // Connections are renewed now and then: poolers and firewalls forget old ones without a word.
+        // Connections are renewed now and then: poolers and firewalls drop old ones silently.
         idleTimeout: 300,
         maxLifetime: 1_800,
-        // Named here as well, because PGDATABASE in the environment would win over the name in the address.
+        // Named here as well, because PGDATABASE in the environment would override the name in the URL.
         ...(database === "" ? {} : { database }),
       });
     const storage = new PostgresStorage(makePool, clock, statementMs);
@@ -79,7 +79,7 @@ export class PostgresStorage implements Storage {
       attempt.pool.begin(async (connection) => {
         const queries: Queries = { query: (text, parameters = []) => run(connection, text, parameters, attempt) };
         const done = { result: await work(queries) };
-        // Whoever waited was told that it failed: it must not be committed behind its back.
+        // The caller was told that it failed, so it must not be committed later.
         if (attempt.over) throw new StorageTimeout(limitMs);
         return done;
       }),
@@ -118,7 +118,7 @@ export class PostgresStorage implements Storage {
   }
 
   async #within<Result>(requestedMs: number, begin: (attempt: Attempt) => Promise<Result>): Promise<Result> {
-    // Patience is for work, not for silence.
+    // Long timeouts are for work, not for a silent server.
     const limitMs = this.#silent ? Math.min(requestedMs, this.#statementMs) : requestedMs;
     const attempt: Attempt = { pool: this.#pool, over: false };
     const work = begin(attempt);
@@ -135,7 +135,7 @@ export class PostgresStorage implements Storage {
 
   async #giveUp(attempt: Attempt, work: Promise<unknown>): Promise<void> {
     attempt.over = true;
-    // One that is known to be silent would only be given one more connection to keep.
+    // A server that is known to be silent would only take one more connection.
     if (!this.#silent) {
       attempt.running?.cancel();
       const confirmed = work.then(

@@ -26,7 +26,7 @@ export const USAGE_COLUMNS: Readonly<Record<UsageCounter, string>> = {
   searches: "usage_searches",
 };
 
-/** A whole number that a BIGINT takes, or nothing: one odd figure must not keep a batch of rows out of the ledger. */
+/** An integer that fits a BIGINT, or null: one odd value must not keep a batch of rows out of the ledger. */
 function whole(value: number | undefined): number | null {
   if (value === undefined || Number.isNaN(value)) return null;
   return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Math.round(value)));
@@ -36,7 +36,7 @@ function fraction(value: number | undefined): number | null {
   return value !== undefined && Number.isFinite(value) ? value : null;
 }
 
-/** A word, or nothing: what came to be of another type on its way from a host must not keep a batch out either. */
+/** A string, or null: a value of another type from a host must not keep a batch out either. */
 function words(name: string, from: (receipt: Receipt) => string): ReceiptColumn {
   return { name, type: "TEXT", from: (receipt) => wordOf(from(receipt)) ?? "" };
 }

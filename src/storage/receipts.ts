@@ -15,7 +15,7 @@ const INSERT_JSON = `INSERT INTO receipts (${NAMES}) SELECT ${NAMES}
  * Writes the rows together, so that all are kept or none. A receipt that is already there is left as it is: the
  * same rows may be sent again when an answer was lost.
  *
- * SQLite is fastest with one prepared statement run for each row; PostgreSQL, behind a socket, with one statement that
+ * SQLite is fastest with one prepared statement run for each row; PostgreSQL, over a socket, with one statement that
  * takes all rows as JSON.
  */
 export async function insertReceipts(storage: Storage, receipts: readonly Receipt[]): Promise<void> {
@@ -27,7 +27,7 @@ export async function insertReceipts(storage: Storage, receipts: readonly Receip
   await storage.runForEach(INSERT_ONE, receipts.map(valuesOf));
 }
 
-/** One receipt inside a transaction of somebody else's, on either engine. */
+/** One receipt inside the caller's transaction, on either engine. */
 export async function insertReceipt(queries: Queries, receipt: Receipt): Promise<void> {
   await queries.query(INSERT_ONE, valuesOf(receipt));
 }
@@ -82,7 +82,7 @@ export async function selectReceipts(queries: Queries, page: ReceiptPage): Promi
   return rows.map(readReceipt);
 }
 
-/** Where a receipt stands in the order of `selectReceipts`; in a project, only that project's receipts are known. */
+/** The position of a receipt in the order of `selectReceipts`; with a project, only among that project's receipts. */
 export async function selectReceiptPosition(
   queries: Queries,
   id: string,

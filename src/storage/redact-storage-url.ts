@@ -3,7 +3,7 @@ export function sqlitePath(url: string): string | undefined {
   return url.startsWith("sqlite:") ? url.slice("sqlite:".length).replace(/^\/\/(?=\/)/, "") : undefined;
 }
 
-/** The storage as people are told of it: without user and password, which must not reach a log (S10). */
+/** The storage URL for messages: without user and password, which must not reach a log (S10). */
 export function redactStorageUrl(url: string): string {
   const path = sqlitePath(url);
   if (path !== undefined) return `the SQLite file ${path}`;

@@ -14,7 +14,7 @@ export async function writeSetting(queries: Queries, name: string, value: string
 }
 
 /**
- * Writes the setting where there is none, and returns the value that stands. Of two processes that start for the first
+ * Writes the setting if there is none, and returns the stored value. Of two processes that start for the first
  * time together, one sees its own value and the other sees that it came second.
  */
 export async function claimSetting(queries: Queries, name: string, value: string): Promise<string> {

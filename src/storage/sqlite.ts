@@ -14,21 +14,21 @@ const LOCK_RETRY_MS = 10;
 const isBusy = (thrown: unknown): boolean =>
   thrown instanceof SQLiteError && /^SQLITE_(BUSY|LOCKED)/.test(thrown.code ?? "");
 
-/** Of a file that is not there, that is another user's, or on a disk without modes. */
+/** The file is missing, belongs to another user, or is on a disk without modes. */
 const UNCHANGEABLE = new Set(["ENOENT", "EPERM", "ENOTSUP"]);
 
-/** The file holds the secret that signs the addresses of files: nobody else may read it, from its first byte on (S09). */
+/** The file holds the secret that signs file URLs: no other user may read it, from its first byte on (S09). */
 function makePrivate(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   try {
-    // Never one that is there already: closing it would drop the locks that this process has on it through SQLite.
+    // Never an existing file: closing it would drop the locks that this process holds on it through SQLite.
     closeSync(openSync(path, "ax", 0o600));
   } catch (thrown) {
     if (codeOf(thrown) !== "EEXIST") throw thrown;
   }
 }
 
-/** Versions before this one left it open to all. */
+/** Earlier versions left it readable by all users. */
 function closeToOthers(path: string): void {
   for (const file of [path, `${path}-wal`, `${path}-shm`]) {
     try {
@@ -53,7 +53,7 @@ export class SqliteStorage implements Storage {
   readonly #commit: Statement;
   /**
    * Set while a transaction is open. There is one connection, so a statement from elsewhere would land inside the
-   * transaction and be lost with it on a rollback: everybody else waits.
+   * transaction and be lost with it on a rollback: all others wait.
    */
   #openTransaction: Promise<void> | undefined;
 
@@ -68,7 +68,7 @@ export class SqliteStorage implements Storage {
     this.#commit = database.query("COMMIT");
   }
 
-  /** `path` is a file, made with its folder where there is none, or `:memory:`. */
+  /** `path` is a file, created with its folder if missing, or `:memory:`. */
   static async open(path: string, clock: Clock, statementMs = STATEMENT_MS): Promise<SqliteStorage> {
     const inMemory = path === ":memory:";
     if (!inMemory) makePrivate(path);

@@ -1,24 +1,24 @@
-/** What a query may be given. Values only ever travel as parameters, never inside the text (S02). */
+/** The values that a query takes. They are always sent as parameters, never inside the text (S02). */
 export type Parameter = string | number | null;
 
 /** One row as the engine gives it; `columns.ts` reads values out of it the same way for both engines. */
 export type StoredRow = Readonly<Record<string, unknown>>;
 
-/** How long a statement, or a transaction as a whole, may take where nothing else is said (H29). */
+/** How long a statement, or a transaction as a whole, may take by default (H29). */
 export const STATEMENT_MS = 5_000;
 /** For sums over the whole ledger that an operator asks for. */
 export const REPORT_MS = 30_000;
-/** For what a start does to tables of any size, while nobody else waits for it. */
+/** For migrations of tables of any size at the start, while nothing else waits. */
 export const START_MS = 1_800_000;
 
 export interface Queries {
-  /** Runs one statement. `?` stands for each parameter, in order, on every engine. */
+  /** Runs one statement. `?` marks each parameter, in order, on every engine. */
   query(text: string, parameters?: readonly Parameter[], limitMs?: number): Promise<readonly StoredRow[]>;
 }
 
 /**
- * The one durable store of the gateway: SQLite or PostgreSQL, the same queries on both. Whatever it is asked ends in time: with
- * a `StorageTimeout` where the store does not answer.
+ * The one durable store of the gateway: SQLite or PostgreSQL, the same queries on both. Every query ends in time: with a
+ * `StorageTimeout` if the store does not answer.
  */
 export interface Storage extends Queries {
   readonly engine: "sqlite" | "postgres";

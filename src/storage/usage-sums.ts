@@ -22,13 +22,13 @@ export interface UsageSum {
   /** The model, key id, provider or project; for days the number of days since 1970. */
   group: string;
   calls: number;
-  /** Calls that ended in an error; a client that left is none. */
+  /** Calls that ended in an error; a client that disconnected is not an error. */
   failures: number;
   usage: Usage;
   costNanoUsd: number;
 }
 
-/** Both engines divide whole numbers without a rest. */
+/** Both engines divide integers to integers. */
 const GROUP_EXPRESSION: Readonly<Record<UsageGroup, string>> = {
   model: "model",
   key: "key_id",
@@ -43,7 +43,7 @@ const COUNTER_SUMS = USAGE_COUNTERS.map((counter) => {
   return counter === "seconds" ? `SUM(${column}) AS ${column}` : `CAST(SUM(${column}) AS BIGINT) AS ${column}`;
 }).join(", ");
 
-/** No receipt of that time or later has an id before this: with it a question about days does not read years. */
+/** No receipt of that time or later has a smaller id: with it, a query about days does not read years. */
 const firstIdOf = (sinceMs: number): string => RECEIPT_PREFIX + timePrefix(sinceMs);
 
 export async function sumUsage(queries: Queries, question: UsageQuestion): Promise<UsageSum[]> {
@@ -91,7 +91,7 @@ export interface KeyCost {
   total: number;
 }
 
-/** What every key has spent since the two moments, and ever. */
+/** What every key has spent since the two times, and in total. */
 export async function sumCostByKey(queries: Queries, dayStartMs: number, monthStartMs: number): Promise<KeyCost[]> {
   const rows = await queries.query(
     `SELECT key_id,

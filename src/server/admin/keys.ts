@@ -52,7 +52,7 @@ export const createKeyHandler: Handler = async ({ request }, { storage, gateway 
 
 export const revokeKeyHandler: Handler = async ({ parameters }, { storage, gateway }) => {
   const id = parameters["id"] ?? "";
-  // It stops working here before anything else is tried: the storage may not answer.
+  // It is revoked here before anything else is tried: the storage may not answer.
   const stopped = gateway.keys.revokeHere(id);
   try {
     const revoked = await revokeKey(storage, id, gateway);
@@ -65,7 +65,7 @@ export const revokeKeyHandler: Handler = async ({ parameters }, { storage, gatew
   }
 };
 
-/** A misspelt limit that was ignored would make a key that may do more than was meant (H25). */
+/** Ignoring a misspelt limit would make a key that may do more than intended (H25). */
 function refuseUnknown(body: Readonly<Record<string, unknown>>): void {
   const known = Object.keys(KeyRequest.properties);
   const unknown = Object.keys(body).find((name) => !known.includes(name));

@@ -15,7 +15,7 @@ const ROUTES: readonly AdminRoute[] = [
   { method: "GET", path: "/api/usage", access: "admin", handle: showUsage },
 ];
 
-/** Every address of the operator's listener. */
+/** Every endpoint of the operator's listener. */
 export const ADMIN_ROUTES: readonly Route<Handler>[] = ROUTES.map((route) => {
   return { ...route, dialect: "chat", door: "contract" };
 });
