@@ -129,15 +129,19 @@ export class Harness {
     return await this.clock.until(this.send(dialect, options).answer);
   }
 
-  /** A request that is no ordinary call. */
-  async post(path: string, body: object, key = TEST_KEY): Promise<ReadAnswer> {
+  /** Sends a request that is no ordinary call. */
+  sendPost(path: string, body: object, key = TEST_KEY): SentCall {
     const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
-    return await this.#fetch(path, { method: "POST", headers, body: JSON.stringify(body) });
+    return this.#send(path, { method: "POST", headers, body: JSON.stringify(body) });
   }
 
-  #fetch(path: string, init: RequestInit): Promise<ReadAnswer> {
-    const sent = new SentCall(this.#handle, this.clock, [URL_OF_GATEWAY + path, init], {});
-    return this.clock.until(sent.answer);
+  /** Sends it, and lets time pass until its answer is whole. */
+  async post(path: string, body: object, key?: string): Promise<ReadAnswer> {
+    return await this.clock.until(this.sendPost(path, body, key).answer);
+  }
+
+  #send(path: string, init: RequestInit): SentCall {
+    return new SentCall(this.#handle, this.clock, [URL_OF_GATEWAY + path, init], {});
   }
 
   /** The receipt of an answer, as the API shows it. */
@@ -147,7 +151,7 @@ export class Harness {
 
   async receiptOf(id: string): Promise<ReceiptData> {
     const headers = { authorization: `Bearer ${TEST_KEY}` };
-    const found = await this.#fetch(`/api/v1/generation?id=${id}`, { headers });
+    const found = await this.clock.until(this.#send(`/api/v1/generation?id=${id}`, { headers }).answer);
     if (found.status !== 200) throw new Error(`no receipt ${id}: ${found.text}`);
     return (JSON.parse(found.text) as { data: ReceiptData }).data;
   }

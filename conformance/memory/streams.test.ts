@@ -223,6 +223,22 @@ for (const dialect of DIALECTS) {
       call.leave();
     });
 
+    test("an upstream that falls silent after its client has read again is a timeout as ever", async () => {
+      const { clock, upstream } = harness;
+      const long = {
+        chat: wire.chatChunk({ content: "x".repeat(256 * 1024) }),
+        genai: wire.genaiChunk("x".repeat(256 * 1024)),
+      };
+      const more = dialect === "messages" ? wire.textBlock("x".repeat(256 * 1024)) : long[dialect];
+      upstream.play(upstream.openStream(beginning[dialect], 100, more));
+      const call = harness.send(dialect, { stream: true, readsChunks: 1 });
+      await clock.pass(10_000);
+      call.goOn();
+      const { text, endMs } = await clock.until(call.answer);
+      expect(text).toContain(`fell silent for ${IDLE_MS} ms`);
+      expect(endMs).toBeWithin(IDLE_MS, IDLE_MS + 10_000 + 3 * TICK_MS);
+    });
+
     test("H20, H22: a client that reads again gets everything, in order", async () => {
       const { clock, upstream } = harness;
       const texts = Array.from({ length: 20 }, (_, index) => `${index}:`.padEnd(32 * 1024, "."));
