@@ -7,9 +7,10 @@ import { readRetryAfter } from "../wire/http/retry-after.ts";
 import { sendFailure } from "../wire/send.ts";
 import { AttemptTimeouts } from "./attempt-timeouts.ts";
 import { type AttemptRecord, type Call, ClientGoneError, type LeaveListener } from "./call.ts";
+import { chooseLane } from "./choose-lane.ts";
 import { connectionFailure } from "./connection-failure.ts";
 import { type Gateway, shuttingDown } from "./gateway.ts";
-import { chooseLane, type Lane } from "./lane.ts";
+import type { Lane } from "./lane.ts";
 import { refuseNotes } from "./refuse-notes.ts";
 import { addressRequest, prepareRequest } from "./upstream-request.ts";
 

@@ -18,12 +18,13 @@ import { relayUnary } from "./unary.ts";
 export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<Response> {
   const { dialect, verb } = incoming;
   const { admitted, asked } = await admitCall(incoming, gateway, (entered) => readCall(incoming, entered, gateway));
-  const { model, offers, checked, notes } = asked;
+  const { checked } = asked;
+  const { model, offers, calledAs, notes } = asked.resolved;
   const call: Call = {
     ...admitted,
     incoming,
     model,
-    modelInAnswer: incoming.door === "dropin" ? asked.calledAs : model.id,
+    modelInAnswer: incoming.door === "dropin" ? calledAs : model.id,
     request: new HeldRequest(checked),
     body: checked.body,
     stream: incoming.streamInPath ?? checked.body["stream"] === true,
@@ -75,7 +76,7 @@ async function readCall(incoming: IncomingCall, { principal, entry, memory }: En
     dialect: dialect.name,
     ...estimateUse(principal, incoming, model, offers, checked.body),
   });
-  return { ...resolved, admission, checked };
+  return { resolved, admission, checked };
 }
 
 function modelName(incoming: IncomingCall, body: JsonObject): string {

@@ -1,25 +1,11 @@
 import type { Clock } from "../base/clock.ts";
 import { readAddress } from "./http/address.ts";
-import type { Exchange } from "./http/exchange.ts";
+import type { Exchange, HttpRequest } from "./http/exchange.ts";
 import { type FailureKind, HttpFailure } from "./http/failure.ts";
 import { FetchExchange } from "./http/fetch-exchange.ts";
 import { ConnectionPool } from "./http/pool.ts";
 import { usesProxy } from "./http/proxy.ts";
 import { SocketExchange } from "./http/socket-exchange.ts";
-
-/** A request as it leaves. */
-export interface HttpRequest {
-  /** POST where absent. */
-  method?: "GET" | "POST";
-  url: string;
-  headers: Readonly<Record<string, string>>;
-  body?: string | Uint8Array;
-  /**
-   * Over a new connection. A host may close a kept one just when it is used again, and then nobody knows whether it has read
-   * the request: for what must not be done twice.
-   */
-  newConnection?: boolean;
-}
 
 /** Sends a request. A redirect is an answer like any other: never followed. Throws where the request cannot be sent as it is. */
 export type Send = (request: HttpRequest) => Exchange;

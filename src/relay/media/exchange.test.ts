@@ -3,9 +3,9 @@ import { gzipSync } from "node:zlib";
 import { VirtualClock } from "../../../testing/virtual-clock.ts";
 import { system } from "../../base/system.ts";
 import type { Provider } from "../../providers/provider.ts";
-import type { HttpAnswer } from "../../wire/http/exchange.ts";
+import type { HttpAnswer, HttpRequest } from "../../wire/http/exchange.ts";
 import { type FailureKind, HttpFailure } from "../../wire/http/failure.ts";
-import { createSend, type HttpRequest, type Send } from "../../wire/send.ts";
+import { createSend, type Send } from "../../wire/send.ts";
 import { openMedia, readAnswer, UncertainError } from "./exchange.ts";
 
 const LARGE = Buffer.alloc(1024 * 1024, " ");

@@ -4,10 +4,10 @@ import { GatewayError } from "../../canon/error.ts";
 import type { MediaAnswer, MediaRequest } from "../../media/adapter.ts";
 import type { ProviderMedia } from "../../providers/media-adapters/provider-media.ts";
 import type { Provider } from "../../providers/provider.ts";
-import type { AnswerHeaders, Exchange, HttpAnswer } from "../../wire/http/exchange.ts";
+import type { AnswerHeaders, Exchange, HttpAnswer, HttpRequest } from "../../wire/http/exchange.ts";
 import { readRetryAfter } from "../../wire/http/retry-after.ts";
 import { parseLargeJson } from "../../wire/parse-large-json.ts";
-import { type HttpRequest, type Send, sendFailure } from "../../wire/send.ts";
+import { type Send, sendFailure } from "../../wire/send.ts";
 import { connectionFailure } from "../connection-failure.ts";
 
 /** Enough for several large images in base64. */

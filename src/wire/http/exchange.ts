@@ -1,3 +1,17 @@
+/** A request as it leaves. */
+export interface HttpRequest {
+  /** POST where absent. */
+  method?: "GET" | "POST";
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  body?: string | Uint8Array;
+  /**
+   * Over a new connection. A host may close a kept one just when it is used again, and then nobody knows whether it has read
+   * the request: for what must not be done twice.
+   */
+  newConnection?: boolean;
+}
+
 /** One request and its answer. It has begun when it is made, and is ended by `close` or by the end of the answer. */
 export interface Exchange {
   /** Resolves when the answer's headers are there; called once. */

@@ -1,6 +1,5 @@
-import type { HttpRequest } from "../send.ts";
 import { decodeContent } from "./content-encoding.ts";
-import { type AnswerHeaders, type Exchange, type HttpAnswer, pullWhile } from "./exchange.ts";
+import { type AnswerHeaders, type Exchange, type HttpAnswer, type HttpRequest, pullWhile } from "./exchange.ts";
 import { HttpFailure } from "./failure.ts";
 
 const NOT_CONNECTED = new Set(["ConnectionRefused", "ECONNREFUSED", "ENOTFOUND", "FailedToOpenSocket", "EHOSTUNREACH"]);

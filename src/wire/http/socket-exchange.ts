@@ -1,10 +1,9 @@
-import type { HttpRequest } from "../send.ts";
 import type { Address } from "./address.ts";
 import { type AnswerHead, readAnswerHead } from "./answer-head.ts";
 import { ChunkedBody } from "./chunked-body.ts";
 import type { Connection, ConnectionUser } from "./connection.ts";
 import { decodeContent } from "./content-encoding.ts";
-import type { AnswerHeaders, Exchange, HttpAnswer } from "./exchange.ts";
+import type { AnswerHeaders, Exchange, HttpAnswer, HttpRequest } from "./exchange.ts";
 import { HttpFailure, malformed } from "./failure.ts";
 import type { ConnectionPool } from "./pool.ts";
 import { requestHead } from "./request-head.ts";
