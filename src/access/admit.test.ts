@@ -295,7 +295,7 @@ describe("admit: budgets", () => {
   test("H23: what is kept aside is the most that a call can cost, so that calls at once cannot pass a budget together", () => {
     const { admit, refusal } = gate();
     const who = principal({ limits: { budgetUsdTotal: 1 } });
-    const open = { estimatedCostNanoUsd: 1e8, mostCostNanoUsd: 8e8 };
+    const open = { estimatedCostNanoUsd: 1e8, maxCostNanoUsd: 8e8 };
     const first = admit(who, open);
     const refused = refusal(who, open);
     expect(refused.message).toContain("0 are spent, 0.8 reserved by calls under way, and this call may cost 0.8.");

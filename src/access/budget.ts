@@ -18,7 +18,7 @@ const RETRY_AFTER_SECONDS = 2;
 export interface CostEstimate {
   estimatedCostNanoUsd: number;
   /** The most that it can cost, if the request sets no output limit; otherwise as estimated. */
-  mostCostNanoUsd?: number | undefined;
+  maxCostNanoUsd?: number | undefined;
 }
 
 /**
@@ -29,16 +29,16 @@ export interface CostEstimate {
 export function reserveBudgets(
   principal: Principal,
   meter: SpendMeter,
-  { estimatedCostNanoUsd, mostCostNanoUsd = estimatedCostNanoUsd }: CostEstimate,
+  { estimatedCostNanoUsd, maxCostNanoUsd = estimatedCostNanoUsd }: CostEstimate,
   nowMs: number,
 ): number {
   const isAlone = meter.reserved === 0;
-  const wanted = { needed: isAlone ? estimatedCostNanoUsd : mostCostNanoUsd, alone: estimatedCostNanoUsd };
+  const wanted = { needed: isAlone ? estimatedCostNanoUsd : maxCostNanoUsd, alone: estimatedCostNanoUsd };
   checkBudgets(principal, meter, wanted, nowMs, () =>
-    mostCostNanoUsd > estimatedCostNanoUsd ? " A limit of the answer's tokens in the request makes that less." : "",
+    maxCostNanoUsd > estimatedCostNanoUsd ? " A limit of the answer's tokens in the request makes that less." : "",
   );
-  meter.reserved += mostCostNanoUsd;
-  return mostCostNanoUsd;
+  meter.reserved += maxCostNanoUsd;
+  return maxCostNanoUsd;
 }
 
 /**

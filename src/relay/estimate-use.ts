@@ -42,7 +42,7 @@ export function estimateUse(
   return {
     estimatedCostNanoUsd: costOf(output),
     // Where neither the caller nor the model has a limit, nobody knows the most.
-    mostCostNanoUsd: costOf(longest < Number.MAX_SAFE_INTEGER ? longest : output),
+    maxCostNanoUsd: costOf(longest < Number.MAX_SAFE_INTEGER ? longest : output),
     estimatedTokens: Math.min(input + output, most),
   };
 }
