@@ -12,7 +12,7 @@ export const weigh = (characters: number, bytes: number): number =>
   characters + WEIGHT_OF_SURPLUS_BYTE * (bytes - characters);
 
 /** What one event of content weighs at least: no host sends less than a token in one, however few characters it has (H26). */
-export const LEAST_WEIGHT = 4;
+export const MIN_WEIGHT = 4;
 
 /** The weight of the text of one event; none where it is empty. */
-export const eventWeight = (text: string): number => (text === "" ? 0 : Math.max(LEAST_WEIGHT, textWeight(text)));
+export const eventWeight = (text: string): number => (text === "" ? 0 : Math.max(MIN_WEIGHT, textWeight(text)));

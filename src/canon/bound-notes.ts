@@ -1,16 +1,16 @@
 import type { FieldNote } from "./receipt.ts";
 
-const MOST_NOTES = 300;
-const LONGEST_TEXT = 500;
+const MAX_NOTES = 300;
+const MAX_TEXT = 500;
 
 /** As many notes as a receipt keeps. How many more there would be is told in one at their end (H09, H20). */
 export function boundNotes(notes: readonly FieldNote[]): FieldNote[] {
   const kept = notes
-    .slice(0, MOST_NOTES)
+    .slice(0, MAX_NOTES)
     .map(({ path, action, reason }): FieldNote => ({ path: cut(path), action, reason: cut(reason) }));
   const more = notes.length - kept.length;
   if (more > 0) kept.push({ path: "*", action: "dropped", reason: `${more} more were dropped or approximated` });
   return kept;
 }
 
-const cut = (text: string): string => (text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text);
+const cut = (text: string): string => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text);

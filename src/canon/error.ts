@@ -144,13 +144,13 @@ export class GatewayError extends Error {
 }
 
 /** Details that are nested deeper say nothing to anybody, and a walk into them might never come back. */
-const DEEPEST_DETAILS = 64;
+const MAX_DETAIL_DEPTH = 64;
 
 /** Names are texts too. */
 function changeTexts(value: unknown, change: (text: string) => string, depth = 0): unknown {
   if (typeof value === "string") return change(value);
   if (typeof value !== "object" || value === null) return value;
-  if (depth === DEEPEST_DETAILS) return null;
+  if (depth === MAX_DETAIL_DEPTH) return null;
   const changed = (item: unknown) => changeTexts(item, change, depth + 1);
   if (Array.isArray(value)) return value.map(changed);
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [change(name), changed(item)]));

@@ -28,12 +28,12 @@ export interface Usage {
 }
 
 /** More than any answer has: a host that says so has not counted, and one such figure would spoil every sum. */
-const MOST = 1_000_000_000;
+const MAX_COUNT = 1_000_000_000;
 
 /** A count as a host tells it; what cannot be one is not told. */
 export function countAt(holder: unknown, key: string): number | undefined {
   const count = numberAt(holder, key);
-  return count !== undefined && count >= 0 && count <= MOST ? Math.round(count) : undefined;
+  return count !== undefined && count >= 0 && count <= MAX_COUNT ? Math.round(count) : undefined;
 }
 
 /** `measured`: the upstream's own figures. `estimated`: ours. `partial`: the answer broke off; what was produced until then. */

@@ -5,7 +5,7 @@ import { GatewayError } from "../canon/error.ts";
 import { explainMismatch, type Mismatch } from "./explain.ts";
 import { readNamesOf, refuseFoldedKeys } from "./folded-keys.ts";
 import { listedOnly } from "./listed-only.ts";
-import { DEEPEST_NESTING, nestsDeeperThan } from "./nesting.ts";
+import { MAX_NESTING, nestsDeeperThan } from "./nesting.ts";
 import type { SchemaNode } from "./schema-node.ts";
 import { withoutNulls } from "./without-nulls.ts";
 
@@ -51,8 +51,8 @@ export function defineCheck<S extends TSchema>(schema: S, rules: CheckRules<Stat
   const names = readNamesOf(schema as SchemaNode, rules.alsoRead);
   const clean = (body: unknown) => withoutNulls(schema as SchemaNode, body);
   const check = (body: unknown, context: CheckContext): Static<S> => {
-    if (nestsDeeperThan(body, DEEPEST_NESTING)) {
-      const problem = `The request body is nested deeper than ${DEEPEST_NESTING} levels`;
+    if (nestsDeeperThan(body, MAX_NESTING)) {
+      const problem = `The request body is nested deeper than ${MAX_NESTING} levels`;
       throw new GatewayError("invalid_request", `${problem}; it must be flatter.`);
     }
     refuseFoldedKeys(body, names);

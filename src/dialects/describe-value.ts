@@ -1,4 +1,4 @@
-const LONGEST_QUOTE = 48;
+const MAX_QUOTE = 48;
 
 /** What was found, in words that finish the sentence "it is …": short, and never a whole document. */
 export function describeValue(value: unknown): string {
@@ -11,5 +11,5 @@ export function describeValue(value: unknown): string {
 }
 
 function abbreviate(text: string): string {
-  return text.length <= LONGEST_QUOTE ? text : `${text.slice(0, LONGEST_QUOTE).toWellFormed()}…`;
+  return text.length <= MAX_QUOTE ? text : `${text.slice(0, MAX_QUOTE).toWellFormed()}…`;
 }

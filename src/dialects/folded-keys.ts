@@ -12,14 +12,14 @@ export interface ReadNames {
 }
 
 /** Objects in objects; nothing that is read is deeper, and a schema may refer to itself. */
-const DEEPEST = 4;
+const MAX_DEPTH = 4;
 
 /**
  * What a schema reads, without what is in lists: those hold the client's content. `more` are names that are looked at
  * although the schema does not have them.
  */
 export function readNamesOf(schema: SchemaNode, more: readonly string[] = []): ReadNames {
-  return namesOf([schema], more, DEEPEST);
+  return namesOf([schema], more, MAX_DEPTH);
 }
 
 function namesOf(nodes: readonly SchemaNode[], more: readonly string[], levels: number): ReadNames {

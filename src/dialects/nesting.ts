@@ -1,5 +1,5 @@
 /** No honest request comes near this; recursive code downstream may rely on it. */
-export const DEEPEST_NESTING = 200;
+export const MAX_NESTING = 200;
 
 /** Whether a JSON value has objects or arrays more than `levels` deep. Recursion is bounded by `levels` itself. */
 export function nestsDeeperThan(value: unknown, levels: number): boolean {

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, objectAt } from "../../base/json.ts";
-import { LEAST_WEIGHT, weigh } from "../../base/text-weight.ts";
+import { MIN_WEIGHT, weigh } from "../../base/text-weight.ts";
 import type { ByteBuffer } from "../../wire/byte-buffer.ts";
 import { BytePattern } from "../../wire/byte-pattern.ts";
 import { findOnlyString } from "../../wire/edit-body.ts";
@@ -121,7 +121,7 @@ export class ChunkTemplate {
       if (end < 0) return -1;
     }
     if (!CLOSE.isAt(view, end)) return -1;
-    if (characters > 0) this.characters += Math.max(LEAST_WEIGHT, weigh(characters, this.#textEnd - at - head.length));
+    if (characters > 0) this.characters += Math.max(MIN_WEIGHT, weigh(characters, this.#textEnd - at - head.length));
     return end + CLOSE.length;
   }
 }

@@ -15,7 +15,7 @@ import type { ModelTraits } from "../../canon/traits.ts";
 import type { ChatQuirks } from "./quirks.ts";
 
 /** Below this no budget makes sense to any model. */
-const LEAST_BUDGET = 1024;
+const MIN_BUDGET = 1024;
 
 const OFF_WORD = "none";
 
@@ -137,7 +137,7 @@ function encodeBudget(
   takesBudget: boolean,
   notes: Notes,
 ): number | "off" | undefined {
-  const least = traits.budget?.min ?? LEAST_BUDGET;
+  const least = traits.budget?.min ?? MIN_BUDGET;
   if (amount === "off" || (isObject(amount) && amount.budget === 0)) {
     if (traits.budget?.off !== false) return "off";
     notes.approximated(path, "this model cannot be kept from thinking; it was given the least");

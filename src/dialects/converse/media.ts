@@ -39,7 +39,7 @@ const DOCUMENT_FORMATS: ReadonlyMap<string, string> = new Map([
   ["text/markdown", "md"],
 ]);
 
-const MOST_NAME_CHARACTERS = 200;
+const MAX_NAME_CHARACTERS = 200;
 
 /** Pictures, films and documents as the host takes them: their bytes inside the request. */
 export class MediaEncoder {
@@ -131,7 +131,7 @@ export class MediaEncoder {
       .replaceAll(/[^A-Za-z0-9\s()[\]-]+/g, "-")
       .replaceAll(/\s+/g, " ")
       .trim()
-      .slice(0, MOST_NAME_CHARACTERS - 8);
+      .slice(0, MAX_NAME_CHARACTERS - 8);
     const base = clean === "" ? "document" : clean;
     let name = base;
     let count = this.#counts.get(base) ?? 1;

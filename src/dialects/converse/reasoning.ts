@@ -14,7 +14,7 @@ import {
 import type { EncodeRequestContext } from "../codec.ts";
 
 /** The least budget of any model that takes one. */
-const LEAST_BUDGET = 1024;
+const MIN_BUDGET = 1024;
 /** What is left for the answer where neither the client nor the catalogue names a limit. */
 const ANSWER_TOKENS = 4096;
 const ADAPTIVE_EFFORTS: readonly Effort[] = ["low", "medium", "high", "max"];
@@ -147,7 +147,7 @@ function encodeBudget(
   path: string,
   notes: Notes,
 ): Partial<EncodedReasoning> {
-  const least = Math.max(LEAST_BUDGET, traits.budget?.min ?? LEAST_BUDGET);
+  const least = Math.max(MIN_BUDGET, traits.budget?.min ?? MIN_BUDGET);
   if (amount === "off") {
     if (traits.budget?.off !== false) return {};
     notes.approximated(path, "this model cannot be kept from thinking; it thinks as little as it can");
@@ -160,11 +160,8 @@ function encodeBudget(
         : BUDGET_OF_EFFORT[amount === "dynamic" ? "medium" : amount];
   const limit = maxTokens ?? traits.maxOutputTokens ?? Number.POSITIVE_INFINITY;
   const budget = Math.min(Math.max(wanted, least), traits.budget?.max ?? wanted, limit - 1);
-  if (budget < LEAST_BUDGET) {
-    notes.dropped(
-      path,
-      `the output limit of ${limit} leaves no room for thinking, which takes at least ${LEAST_BUDGET}`,
-    );
+  if (budget < MIN_BUDGET) {
+    notes.dropped(path, `the output limit of ${limit} leaves no room for thinking, which takes at least ${MIN_BUDGET}`);
     return {};
   }
   if (budget !== wanted || amount === "dynamic") notes.approximated(path, `this model is given a budget of ${budget}`);

@@ -7,7 +7,7 @@ export type ReportLoss = (loss: string) => void;
 const MAX_NODES = 5000;
 const MAX_DEPTH = 100;
 /** A schema with more rules than this counts for several. */
-const USUAL_RULES = 100;
+const DEFAULT_RULES = 100;
 /** Most references that the parts of one `allOf` may lead through. */
 const MAX_FOLLOWED = 1000;
 
@@ -61,7 +61,7 @@ class Lowering {
       if (value === false) this.#lost("a schema that allows nothing", path);
       return {};
     }
-    this.#nodes += 1 + Math.floor(Object.keys(value).length / USUAL_RULES);
+    this.#nodes += 1 + Math.floor(Object.keys(value).length / DEFAULT_RULES);
     if (this.#full || this.#depth >= MAX_DEPTH) {
       this.#lost("what lies beyond the size that a schema with its references inlined may have", path);
       return {};

@@ -33,7 +33,7 @@ const TYPE_OF_EXTENSION: ReadonlyMap<string, string> = new Map([
   ["webm", "video/webm"],
 ]);
 
-const USUAL_TYPE: Readonly<Record<MediaKind, string>> = {
+const DEFAULT_TYPE: Readonly<Record<MediaKind, string>> = {
   image: "image/jpeg",
   document: "application/pdf",
   audio: "audio/mpeg",
@@ -107,7 +107,7 @@ function utf8Of(base64: string): string | undefined {
 function readFile(file: Fields): Pick<MediaPart, "kind" | "source"> {
   const url = file.string("fileUri") ?? "";
   const mimeType = file.string("mimeType");
-  const guessed = mimeType ?? guessMimeType(url) ?? (FILM_PAGE.test(url) ? USUAL_TYPE.video : USUAL_TYPE.document);
+  const guessed = mimeType ?? guessMimeType(url) ?? (FILM_PAGE.test(url) ? DEFAULT_TYPE.video : DEFAULT_TYPE.document);
   const told = mimeType === undefined ? {} : { mimeType };
   const source: MediaSource =
     OWN_FILE.test(url) || !/^https?:/i.test(url)
@@ -226,7 +226,7 @@ function typeOfUrl(part: MediaPart, source: MediaSource & { type: "url" }, scope
   if (mimeType !== undefined) return { mimeType };
   // A client of this protocol left it out knowingly: for the pages of films it may be missing.
   if (scope.call.dialect === "genai") return {};
-  const usual = USUAL_TYPE[part.kind];
+  const usual = DEFAULT_TYPE[part.kind];
   scope.notes.approximated(pathOf(part), `the address does not tell its media type; ${usual} was assumed`);
   return { mimeType: usual };
 }

@@ -2,7 +2,7 @@ import { isObject } from "../../base/json.ts";
 import { putField } from "../../base/put-field.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { pathTo } from "../explain.ts";
-import { DEEPEST_NESTING } from "../nesting.ts";
+import { MAX_NESTING } from "../nesting.ts";
 import { REQUEST_SHAPE, type Shape, type Treatment } from "./shapes.ts";
 import { treatString } from "./treat-string.ts";
 
@@ -51,10 +51,10 @@ function placeOf(wanted: object, value: unknown, path: string): string | undefin
 function treat(value: unknown, treatment: Treatment, depth: number): unknown {
   if (typeof value === "string") return typeof treatment === "string" ? treatString(value, treatment) : value;
   if (typeof value !== "object" || value === null || treatment === "data") return value;
-  if (depth > DEEPEST_NESTING) {
+  if (depth > MAX_NESTING) {
     throw new GatewayError(
       "invalid_request",
-      `The request body is nested deeper than ${DEEPEST_NESTING} levels; it must be flatter.`,
+      `The request body is nested deeper than ${MAX_NESTING} levels; it must be flatter.`,
     );
   }
   if (Array.isArray(value)) return treatArray(value, treatment, depth);

@@ -24,7 +24,7 @@ const LEVELS: readonly Effort[] = [...EFFORT_OF_LEVEL.values()];
 const COMMON_LEVELS: readonly Effort[] = ["low", "high"];
 
 /** Below this a budget is not worth having: there would be no room to think in. */
-const LEAST_ROOM = 1024;
+const MIN_ROOM = 1024;
 
 export function decodeThinking(raw: JsonObject): { reasoning?: ReasoningWish; rest: JsonObject } {
   const fields = new Fields(raw);
@@ -96,8 +96,8 @@ function encodeBudget(amount: ReasoningAmount, scope: EncodeScope, path: string)
   const { min, max } = traits.budget ?? { min: 0, max: Number.POSITIVE_INFINITY };
   const fitting = Math.min(Math.max(wanted, min), max);
   const room = roomFor(scope);
-  if (fitting > room && room < LEAST_ROOM) {
-    scope.notes.dropped(path, `the output limit leaves no room to think: it would take ${LEAST_ROOM} tokens or more`);
+  if (fitting > room && room < MIN_ROOM) {
+    scope.notes.dropped(path, `the output limit leaves no room to think: it would take ${MIN_ROOM} tokens or more`);
     return switchedOff(scope, path);
   }
   const budget = Math.max(Math.min(fitting, room), min);

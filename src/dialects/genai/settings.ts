@@ -26,9 +26,9 @@ const NUMBERS = [
   "seed",
 ] as const satisfies readonly (keyof CallSettings)[];
 
-const MOST_STOPS = 5;
+const MAX_STOPS = 5;
 /** Penalties are below 2 here; what is 2 or more becomes this. */
-const MOST_PENALTY = 1.99;
+const MAX_PENALTY = 1.99;
 const SEED_LIMIT = 2 ** 31;
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
@@ -128,7 +128,7 @@ function encodeSampling(scope: EncodeScope): JsonObject {
   for (const name of ["presencePenalty", "frequencyPenalty"] as const) {
     const wanted = call[name];
     if (wanted === undefined) continue;
-    const taken = wanted >= 2 ? MOST_PENALTY : Math.max(wanted, -2);
+    const taken = wanted >= 2 ? MAX_PENALTY : Math.max(wanted, -2);
     sampling[name] = taken;
     if (taken !== wanted) notes.approximated(pathOfSetting(scope, name), "penalties are from -2 to below 2 here");
   }
@@ -153,10 +153,10 @@ function encodeLimits(scope: EncodeScope): JsonObject {
     notes.dropped(pathOfSetting(scope, "stop"), "the model refuses stop sequences");
     return limits;
   }
-  if (stop.length > MOST_STOPS) {
-    notes.approximated(pathOfSetting(scope, "stop"), `only the first ${MOST_STOPS} stop sequences can be sent`);
+  if (stop.length > MAX_STOPS) {
+    notes.approximated(pathOfSetting(scope, "stop"), `only the first ${MAX_STOPS} stop sequences can be sent`);
   }
-  return { ...limits, stopSequences: stop.slice(0, MOST_STOPS) };
+  return { ...limits, stopSequences: stop.slice(0, MAX_STOPS) };
 }
 
 /** A single word comes without quotes here only by the dialect's own schema language. */

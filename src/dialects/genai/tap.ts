@@ -1,5 +1,5 @@
 import { arrayAt, type JsonObject, objectAt, parseObject, stringAt } from "../../base/json.ts";
-import { LEAST_WEIGHT, textWeight } from "../../base/text-weight.ts";
+import { MIN_WEIGHT, textWeight } from "../../base/text-weight.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { Usage } from "../../canon/usage.ts";
 import { editBody } from "../../wire/edit-body.ts";
@@ -103,7 +103,7 @@ export class GenaiTap extends TapBase {
   }
 
   #countPiece(weight: number): void {
-    if (weight > 0) this.generatedCharacters += Math.max(LEAST_WEIGHT, weight);
+    if (weight > 0) this.generatedCharacters += Math.max(MIN_WEIGHT, weight);
   }
 
   #write(data: string): string {

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, numberAt, objectAt, parseObject, stringAt } from "../../base/json.ts";
-import { eventWeight, LEAST_WEIGHT, textWeight } from "../../base/text-weight.ts";
+import { eventWeight, MIN_WEIGHT, textWeight } from "../../base/text-weight.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { Usage } from "../../canon/usage.ts";
 import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
@@ -54,7 +54,7 @@ export class MessagesTap extends TapBase {
         const delta = events.slice(at, end);
         // However short, it is content, unless it is empty: whoever waits for content goes by this figure (H28).
         const empty = events.startsWith('""}}\n\n', end - 6);
-        if (!empty) this.generatedCharacters += Math.max(LEAST_WEIGHT, textWeight(delta) - ENVELOPE);
+        if (!empty) this.generatedCharacters += Math.max(MIN_WEIGHT, textWeight(delta) - ENVELOPE);
         text += delta;
       } else text += this.pushCarefully(events.slice(at, end));
       at = end;
