@@ -50,7 +50,7 @@ export class ChunkTemplate {
     const present = Object.values(delta).filter((value) => value !== null);
     const key = TEXT_KEYS.find((name) => typeof delta[name] === "string");
     if (key === undefined || present.length !== 1 || (isObject(choice) && choice["finish_reason"])) return undefined;
-    // What the careful road mends in each chunk, a copy of the upstream's bytes would not.
+    // What the careful road repairs in each chunk, a copy of the upstream's bytes would not.
     const twin = TWIN[key];
     if (typeof chunk["model"] !== "string" || !chunk["id"] || !chunk["object"] || (twin && twin in delta))
       return undefined;

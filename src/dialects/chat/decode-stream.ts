@@ -130,7 +130,7 @@ export class ChatStreamDecoder implements StreamDecoder {
   }
 
   #readDelta(delta: JsonObject): CanonEvent[] {
-    const calls = (this.#toolCalls.mend(delta) ?? arrayAt(delta, "tool_calls")).filter(isObject);
+    const calls = (this.#toolCalls.repair(delta) ?? arrayAt(delta, "tool_calls")).filter(isObject);
     const details = arrayAt(delta, "reasoning_details").flatMap((raw) => readDetail(raw) ?? []);
     const spoken = stringAt(delta, "reasoning_content") || stringAt(delta, "reasoning") || "";
     const upcoming = new Set(calls.flatMap((call) => stringAt(call, "id") ?? []));

@@ -302,7 +302,7 @@ describe("contract 2.12: unsupported fields", () => {
     expect(refusalOf(check, { ...sound, [field]: null })).toBeUndefined();
   });
 
-  test("the wrong value of such a field is still called unsupported, so that it is not mended in vain", () => {
+  test("the wrong value of such a field is still called unsupported, so that it is not repaired in vain", () => {
     expect(refusalOf(check, { ...sound, max_tokens: "100" })?.kind).toBe("unsupported_parameter");
     expect(refusalOf(check, { ...sound, max_tokens: 0 }, AT_DROPIN_DOOR)?.message).toContain(
       "an integer of at least 1",

@@ -162,7 +162,7 @@ export class ChatTap extends TapBase {
     let data = text;
     this.#count(delta);
     const path = ["choices", position, "delta"];
-    const calls = this.#toolCalls.mend(delta);
+    const calls = this.#toolCalls.repair(delta);
     if (calls) data = changeValue(data, [...path, "tool_calls"], () => JSON.stringify(calls));
     const told = stringAt(choice, "finish_reason");
     const finish = told ? finishOf(choice, () => this.#toolCalls.hasBroken) : undefined;

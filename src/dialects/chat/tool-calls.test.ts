@@ -23,7 +23,7 @@ function nativeCalls(pieces: readonly Piece[]): { id: string; name: string; inpu
   const calls: { id: string; name: string; input: string }[] = [];
   for (const piece of pieces) {
     const sent = [fragment(piece)];
-    for (const call of (indexer.mend({ tool_calls: sent }) ?? sent) as {
+    for (const call of (indexer.repair({ tool_calls: sent }) ?? sent) as {
       index: number;
       id?: string;
       function: { name?: string; arguments: string };
@@ -147,7 +147,7 @@ describe("H03: streamed calls are told apart and put together, natively and tran
       { index: 1, id: "b" },
       { index: 1, name: "g", input: "{}" },
     ]) {
-      expect(indexer.mend({ tool_calls: [fragment(piece)] })).toBeUndefined();
+      expect(indexer.repair({ tool_calls: [fragment(piece)] })).toBeUndefined();
     }
   });
 

@@ -41,20 +41,20 @@ export class ToolCallIndexer {
   }
 
   /** The delta's tool calls as they should read, or undefined when they are right already. */
-  mend(delta: JsonObject): JsonObject[] | undefined {
+  repair(delta: JsonObject): JsonObject[] | undefined {
     const calls = arrayAt(delta, "tool_calls");
     if (calls.length === 0) return undefined;
     let changed = false;
-    const mended = calls.map((call) => {
+    const repaired = calls.map((call) => {
       if (!isObject(call)) return {};
-      const right = this.#mendOne(call);
+      const right = this.#repairOne(call);
       if (right !== call) changed = true;
       return right;
     });
-    return changed ? mended : undefined;
+    return changed ? repaired : undefined;
   }
 
-  #mendOne(call: JsonObject): JsonObject {
+  #repairOne(call: JsonObject): JsonObject {
     const fragment = readFragment(call);
     const known = this.#find(fragment);
     if (known === undefined) return this.#begin(call, fragment);

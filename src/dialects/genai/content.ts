@@ -106,7 +106,7 @@ function encodeSearchResult(part: SearchResultPart, scope: EncodeScope): JsonObj
 }
 
 /** What the client can be shown of an answer. */
-export interface AnswerManner {
+export interface AnswerOptions {
   /** The text of thoughts stays away, but a signature must come back. */
   hideThoughts: boolean;
   /** Told of each call by its name that cannot be shown, because its arguments are no object. */
@@ -114,14 +114,14 @@ export interface AnswerManner {
 }
 
 /** One part of an answer for a client. */
-export function encodeAnswerPart(part: ReplyPart, manner: AnswerManner): JsonObject[] {
+export function encodeAnswerPart(part: ReplyPart, answerOptions: AnswerOptions): JsonObject[] {
   const signature = clientSignature(part.signature);
   const signed = part.signature !== undefined;
   switch (part.type) {
     case "text":
       return part.text === "" && !signed ? [] : [{ text: part.text, ...signature }];
     case "reasoning": {
-      if (!manner.hideThoughts || part.text === "") {
+      if (!answerOptions.hideThoughts || part.text === "") {
         return part.text === "" && !signed ? [] : [{ text: part.text, thought: true, ...signature }];
       }
       // What nobody signed may have to come back all the same: it goes unseen.
@@ -133,13 +133,13 @@ export function encodeAnswerPart(part: ReplyPart, manner: AnswerManner): JsonObj
     case "tool-call": {
       const { args, broken } = encodeArguments(part);
       if (broken) {
-        manner.breakCall(part.name);
+        answerOptions.breakCall(part.name);
         return [];
       }
       return [{ functionCall: { id: part.id, name: part.name, args }, ...signature }];
     }
     case "media":
-      return encodeAnswerMedia(part, manner).map((wire) => ({ ...wire, ...signature }));
+      return encodeAnswerMedia(part, answerOptions).map((wire) => ({ ...wire, ...signature }));
     case "native":
       if (part.dialect === OWN_ORIGIN) return [part.raw];
       return [{ text: "", thought: true, thoughtSignature: wrapOpaqueBase64(carryNative(part)) }];
@@ -150,7 +150,7 @@ export function encodeAnswerPart(part: ReplyPart, manner: AnswerManner): JsonObj
   }
 }
 
-function encodeAnswerMedia({ source, title }: MediaPart, manner: AnswerManner): JsonObject[] {
+function encodeAnswerMedia({ source, title }: MediaPart, answerOptions: AnswerOptions): JsonObject[] {
   const named = title === undefined ? {} : { displayName: title };
   switch (source.type) {
     case "data":
@@ -170,6 +170,6 @@ function encodeAnswerMedia({ source, title }: MediaPart, manner: AnswerManner): 
     case "text":
       return [{ text: source.text }];
     case "parts":
-      return source.parts.flatMap((one) => encodeAnswerPart(one, manner));
+      return source.parts.flatMap((one) => encodeAnswerPart(one, answerOptions));
   }
 }

@@ -2,14 +2,14 @@ import type { CanonReply } from "../../canon/reply.ts";
 import type { EncodeAnswerContext } from "../codec.ts";
 import { judgeBrokenCall } from "../judge-broken-call.ts";
 import { AnswerEnvelope, encodeClosing, hidesThoughts } from "./answer-envelope.ts";
-import { type AnswerManner, encodeAnswerPart } from "./content.ts";
+import { type AnswerOptions, encodeAnswerPart } from "./content.ts";
 import { GroundingWriter } from "./grounding.ts";
 import type { GenaiOptions } from "./options.ts";
 import { UnsignedThoughts } from "./unsigned-thoughts.ts";
 
 export function encodeResponse(reply: CanonReply, context: EncodeAnswerContext<GenaiOptions>): string {
   const { note } = context;
-  const manner: AnswerManner = {
+  const answerOptions: AnswerOptions = {
     hideThoughts: hidesThoughts(context),
     breakCall: (name) => judgeBrokenCall(name, reply.stop, { note, action: "dropped" }),
   };
@@ -22,7 +22,7 @@ export function encodeResponse(reply: CanonReply, context: EncodeAnswerContext<G
   const thoughts = new UnsignedThoughts();
   const parts = reply.parts.flatMap((part) => {
     if (part.type === "reasoning") thoughts.think(part.text, part.signature);
-    return encodeAnswerPart(part.type === "tool-call" ? thoughts.sign(part) : part, manner);
+    return encodeAnswerPart(part.type === "tool-call" ? thoughts.sign(part) : part, answerOptions);
   });
   const closing = encodeClosing(
     {

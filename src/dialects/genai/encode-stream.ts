@@ -8,7 +8,7 @@ import type { Usage } from "../../canon/usage.ts";
 import type { EncodeAnswerContext, StreamEncoder } from "../codec.ts";
 import { judgeBrokenCall } from "../judge-broken-call.ts";
 import { AnswerEnvelope, encodeClosing, hidesThoughts } from "./answer-envelope.ts";
-import { type AnswerManner, encodeAnswerPart } from "./content.ts";
+import { type AnswerOptions, encodeAnswerPart } from "./content.ts";
 import { GroundingWriter } from "./grounding.ts";
 import type { GenaiOptions } from "./options.ts";
 import { clientSignature } from "./signature.ts";
@@ -25,7 +25,7 @@ export class GenaiStreamEncoder implements StreamEncoder {
   readonly #sequence = new InSequence();
   readonly #envelope: AnswerEnvelope;
   readonly #grounding = new GroundingWriter();
-  readonly #manner: AnswerManner;
+  readonly #answerOptions: AnswerOptions;
   /** Names of calls that were not shown: what they are worth, the stop tells. */
   readonly #broken: string[] = [];
   #refusal = "";
@@ -41,7 +41,7 @@ export class GenaiStreamEncoder implements StreamEncoder {
   constructor(context: EncodeAnswerContext<GenaiOptions>) {
     this.#context = context;
     this.#envelope = new AnswerEnvelope(context);
-    this.#manner = { hideThoughts: hidesThoughts(context), breakCall: (name) => this.#broken.push(name) };
+    this.#answerOptions = { hideThoughts: hidesThoughts(context), breakCall: (name) => this.#broken.push(name) };
   }
 
   push(event: CanonEvent): string {
@@ -56,9 +56,9 @@ export class GenaiStreamEncoder implements StreamEncoder {
     this.#thought = "";
     this.#thoughts.think(thought, signature);
     // What was shown is said already: only a signature is left to tell.
-    const text = this.#manner.hideThoughts ? thought : "";
+    const text = this.#answerOptions.hideThoughts ? thought : "";
     const part = { type: "reasoning", text, ...(signature === undefined ? {} : { signature }) } as const;
-    return this.#parts(encodeAnswerPart(part, this.#manner));
+    return this.#parts(encodeAnswerPart(part, this.#answerOptions));
   }
 
   #encode(event: CanonEvent): string {
@@ -74,7 +74,7 @@ export class GenaiStreamEncoder implements StreamEncoder {
         this.#refusal += event.text;
         return "";
       case "refusal-end":
-        return this.#parts(encodeAnswerPart({ type: "refusal", text: this.#refusal }, this.#manner));
+        return this.#parts(encodeAnswerPart({ type: "refusal", text: this.#refusal }, this.#answerOptions));
       case "text-delta":
         this.#grounding.text(event.block, event.text);
         return event.text === "" ? "" : this.#parts([{ text: event.text }]);
@@ -85,7 +85,9 @@ export class GenaiStreamEncoder implements StreamEncoder {
         return "";
       case "reasoning-delta":
         this.#thought += event.text;
-        return this.#manner.hideThoughts || event.text === "" ? "" : this.#parts([{ text: event.text, thought: true }]);
+        return this.#answerOptions.hideThoughts || event.text === ""
+          ? ""
+          : this.#parts([{ text: event.text, thought: true }]);
       case "reasoning-end":
         return this.#endThought(event.signature);
       case "tool-input-start": {
@@ -101,13 +103,13 @@ export class GenaiStreamEncoder implements StreamEncoder {
         this.#call = undefined;
         if (call === undefined) return "";
         const signed = event.signature === undefined ? call : { ...call, signature: event.signature };
-        return this.#parts(encodeAnswerPart(this.#thoughts.sign(signed), this.#manner));
+        return this.#parts(encodeAnswerPart(this.#thoughts.sign(signed), this.#answerOptions));
       }
       case "whole":
         if (event.part.type === "server-tool-call" || event.part.type === "server-tool-result") {
           this.#grounding.search(event.part);
         }
-        return this.#parts(encodeAnswerPart(event.part, this.#manner));
+        return this.#parts(encodeAnswerPart(event.part, this.#answerOptions));
       case "logprobs":
         this.#logprobs.push(...event.tokens);
         return "";

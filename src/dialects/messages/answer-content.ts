@@ -32,7 +32,7 @@ export function decodeAnswerBlock(value: unknown, context: DecodeAnswerContext):
 }
 
 /** What the client wants to see of an answer. */
-export interface AnswerManner {
+export interface AnswerOptions {
   /** Nothing of the reasoning. */
   hidden: boolean;
   /** The last block is taken for the answer: none may stand behind the last text that only carries its signature. */
@@ -44,7 +44,7 @@ export interface AnswerManner {
 }
 
 /** One part of an answer for a client. */
-export function encodeAnswerPart(part: ReplyPart, { hidden, breakCall, leaveOut }: AnswerManner): JsonObject[] {
+export function encodeAnswerPart(part: ReplyPart, { hidden, breakCall, leaveOut }: AnswerOptions): JsonObject[] {
   switch (part.type) {
     case "text": {
       const { text, citations = [], signature } = part;

@@ -3,7 +3,7 @@ import { textWeight } from "../../base/text-weight.ts";
 import type { CanonEvent } from "../../canon/event.ts";
 import type { Opaque } from "../../canon/opaque.ts";
 import { stringifyInOrder } from "../../wire/ordered-json.ts";
-import { type AnswerManner, encodeAnswerPart } from "./answer-content.ts";
+import { type AnswerOptions, encodeAnswerPart } from "./answer-content.ts";
 import { encodeCarrier } from "./carriers.ts";
 import { encodeCitation } from "./citations.ts";
 import { encodeOpaque } from "./opaque-values.ts";
@@ -18,7 +18,7 @@ type BlockEvent = Extract<CanonEvent, { block: number }>;
  * clients would send an empty block back, and upstreams refuse it. Empty thinking that is signed is something (H02).
  */
 export class BlockWriter {
-  readonly #manner: AnswerManner;
+  readonly #answerOptions: AnswerOptions;
   /** The position of the next block in the client's content. */
   #next = 0;
   #open = false;
@@ -33,8 +33,8 @@ export class BlockWriter {
   characters = 0;
   refused = false;
 
-  constructor(manner: AnswerManner) {
-    this.#manner = manner;
+  constructor(answerOptions: AnswerOptions) {
+    this.#answerOptions = answerOptions;
   }
 
   push(event: BlockEvent): JsonObject[] {
@@ -61,7 +61,7 @@ export class BlockWriter {
         return this.#endRefusal();
       case "reasoning-delta":
         if (event.text === "") return [];
-        if (!this.#manner.hidden) return this.#thinking({ type: "thinking_delta", thinking: event.text });
+        if (!this.#answerOptions.hidden) return this.#thinking({ type: "thinking_delta", thinking: event.text });
         this.#unseen += event.text;
         return [];
       case "reasoning-end":
@@ -73,7 +73,7 @@ export class BlockWriter {
       case "tool-input-end":
         return this.#endCall(event.signature);
       case "whole":
-        return encodeAnswerPart(event.part, this.#manner).flatMap((block) => this.#whole(block));
+        return encodeAnswerPart(event.part, this.#answerOptions).flatMap((block) => this.#whole(block));
       default:
         return event satisfies never;
     }
@@ -90,7 +90,7 @@ export class BlockWriter {
   finish(): { blocks: JsonObject[]; leftSignature: boolean } {
     const blocks = this.close();
     if (this.#carried.length === 0) return { blocks, leftSignature: false };
-    if (this.#manner.lastIsAnswer) return { blocks, leftSignature: true };
+    if (this.#answerOptions.lastIsAnswer) return { blocks, leftSignature: true };
     return { blocks: [...blocks, ...this.#takeCarried()], leftSignature: false };
   }
 
@@ -169,7 +169,7 @@ export class BlockWriter {
     const carried = signature === undefined ? [] : [encodeCarrier({ place: "call", signature })];
     const { name, input, custom } = this.#call;
     const last = custom ? [this.#json('"}')] : [];
-    if (!custom && parseInput(input) === undefined) this.#manner.breakCall(name);
+    if (!custom && parseInput(input) === undefined) this.#answerOptions.breakCall(name);
     return [...last, ...this.close(), ...carried.flatMap((block) => this.#whole(block))];
   }
 

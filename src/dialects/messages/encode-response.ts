@@ -6,17 +6,21 @@ import type { EncodeAnswerContext } from "../codec.ts";
 import { tokensOfCharacters } from "../estimate-tokens.ts";
 import { judgeBrokenCall } from "../judge-broken-call.ts";
 import { omitMedia } from "../omit-media.ts";
-import { type AnswerManner, encodeAnswerPart } from "./answer-content.ts";
+import { type AnswerOptions, encodeAnswerPart } from "./answer-content.ts";
 import { carriesTextSignature } from "./carriers.ts";
 import { encodeFinish } from "./finish.ts";
 import { encodeUsage } from "./usage.ts";
 
 export function encodeResponse(reply: CanonReply, context: EncodeAnswerContext): string {
   const { note } = context;
-  const manner = mannerOf(context, (name) => judgeBrokenCall(name, reply.stop, { note, action: "approximated" }));
+  const answerOptions = answerOptionsOf(context, (name) =>
+    judgeBrokenCall(name, reply.stop, { note, action: "approximated" }),
+  );
   const refused = reply.parts.some(({ type }) => type === "refusal");
-  const content = reply.parts.flatMap((part) => encodeAnswerPart(part, manner));
-  const end = manner.lastIsAnswer ? content.findLastIndex((block) => !carriesTextSignature(block)) + 1 : content.length;
+  const content = reply.parts.flatMap((part) => encodeAnswerPart(part, answerOptions));
+  const end = answerOptions.lastIsAnswer
+    ? content.findLastIndex((block) => !carriesTextSignature(block)) + 1
+    : content.length;
   if (end < content.length) note(UNCARRIED);
   return stringifyInOrder({
     id: reply.id ?? `msg_${context.makeId()}`,
@@ -36,7 +40,10 @@ export function encodeResponse(reply: CanonReply, context: EncodeAnswerContext):
  * A client that asks for the thinking to be left out gets its signatures all the same. Coding agents, which say how thinking is displayed or
  * how the context is to be managed, show the last block as the answer.
  */
-export function mannerOf({ request, note }: EncodeAnswerContext, breakCall: AnswerManner["breakCall"]): AnswerManner {
+export function answerOptionsOf(
+  { request, note }: EncodeAnswerContext,
+  breakCall: AnswerOptions["breakCall"],
+): AnswerOptions {
   const display = stringAt(objectAt(request, "thinking"), "display");
   return {
     hidden: display === "omitted",

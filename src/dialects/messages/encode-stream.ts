@@ -7,7 +7,7 @@ import type { EncodeAnswerContext, StreamEncoder } from "../codec.ts";
 import { tokensOfCharacters } from "../estimate-tokens.ts";
 import { judgeBrokenCall } from "../judge-broken-call.ts";
 import { BlockWriter } from "./block-writer.ts";
-import { mannerOf, UNCARRIED } from "./encode-response.ts";
+import { answerOptionsOf, UNCARRIED } from "./encode-response.ts";
 import { encodeFinish } from "./finish.ts";
 import { encodePrompt, encodeUsage, overEstimate } from "./usage.ts";
 
@@ -25,7 +25,7 @@ export class MessagesStreamEncoder implements StreamEncoder {
 
   constructor(context: EncodeAnswerContext) {
     this.#context = context;
-    this.#blocks = new BlockWriter(mannerOf(context, (name) => this.#broken.push(name)));
+    this.#blocks = new BlockWriter(answerOptionsOf(context, (name) => this.#broken.push(name)));
   }
 
   push(event: CanonEvent): string {
