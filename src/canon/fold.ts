@@ -5,7 +5,7 @@ import type { CanonReply, ReplyPart, TokenLogprob } from "./reply.ts";
 
 type OpenPart = Extract<ReplyPart, { type: "text" | "reasoning" | "refusal" | "tool-call" }>;
 
-/** A streamed answer in one piece; parts stand in the order in which their blocks began. Throws what an `error` event says. */
+/** A streamed answer as a whole; parts stand in the order in which their blocks began. Throws what an `error` event says. */
 export function fold(events: Iterable<CanonEvent>): CanonReply {
   const parts: ReplyPart[] = [];
   const open = new Map<number, OpenPart>();

@@ -20,7 +20,7 @@ const textsOf = (call: CanonCall) =>
   call.turns.map(({ parts }) => parts.map((part) => ("text" in part ? part.text : part.type)));
 
 describe("contract 2.6: white space between words stays, though hosts refuse it as a text of its own", () => {
-  test("one message for each piece of a stream", () => {
+  test("one message for each chunk of a stream", () => {
     const call = callOf(user(say("Go.")), model(say("for x in y:")), model(say("\n    ")), model(say("print(x)")));
     expect(textsOf(joinTexts(call))).toEqual([["Go."], ["for x in y:\n    "], [], ["print(x)"]]);
     expect(textsOf(call)).toEqual([["Go."], ["for x in y:"], ["\n    "], ["print(x)"]]);

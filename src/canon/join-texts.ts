@@ -3,7 +3,7 @@ import type { Part, TextPart } from "./part.ts";
 
 /**
  * The call with texts of nothing but white space put to the text beside them, for hosts that refuse such texts: left out, the words around
- * them would run together. Some clients keep one message for each piece of a stream, so that the neighbour may stand in another turn
+ * them would run together. Some clients keep one message for each chunk of a stream, so that the neighbour may stand in another turn
  * of the same role. Texts that have something to read stay as they are: neighbours are read as one anyway.
  */
 export function joinTexts(call: CanonCall): CanonCall {

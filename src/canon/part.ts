@@ -63,7 +63,7 @@ export interface MediaPart extends PartBase {
   citations?: boolean;
   /** How closely to look at it. */
   detail?: "low" | "medium" | "high" | "ultra_high" | "auto";
-  /** The piece of a video to look at. */
+  /** The part of a video to look at. */
   clip?: { start?: string; end?: string; fps?: number };
 }
 

@@ -80,7 +80,7 @@ const ANSWERS: Readonly<Record<UpstreamDialectName, (numbers: Numbers) => string
     `{"output":{"message":{"role":"assistant","content":[{"toolUse":{"toolUseId":"c1","name":"look","input":${argumentsOf(n)}}}]}},"stopReason":"tool_use"}`,
 };
 
-/** Streams whose events hold arguments as objects; elsewhere they are pieces of text. */
+/** Streams whose events hold arguments as objects; elsewhere they are chunks of text. */
 const STREAMS: Readonly<Record<string, { dialect: UpstreamDialectName; text: (numbers: Numbers) => string }>> = {
   messages: {
     dialect: "messages",

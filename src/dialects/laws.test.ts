@@ -61,7 +61,7 @@ const answered = everyRecording.filter(
 const streamed = answered.filter(({ stream }) => stream);
 const broken = (recording: Recording) => recording.features.includes("mid-stream-error");
 
-function decodeBytes(recording: Recording, pieces: Iterable<Uint8Array>): CanonEvent[] {
+function decodeBytes(recording: Recording, chunks: Iterable<Uint8Array>): CanonEvent[] {
   const dialect = upstreamOf(recording);
   const splitter = dialect === "converse" ? new AwsEventSplitter() : new EventSplitter();
   const decoder = UPSTREAM_CODECS[dialect].createStreamDecoder(decoding(dialect));
@@ -69,7 +69,7 @@ function decodeBytes(recording: Recording, pieces: Iterable<Uint8Array>): CanonE
   const push = (text: string) => {
     for (const frame of readFrames(text)) events.push(...decoder.push(frame));
   };
-  for (const piece of pieces) push(splitter.push(piece));
+  for (const chunk of chunks) push(splitter.push(chunk));
   const rest = splitter.end();
   if (rest.trim() !== "") push(`${rest.trimEnd()}\n\n`);
   const last = events.at(-1)?.type;
@@ -170,10 +170,10 @@ describe.skipIf(!present)("laws over recorded answers", () => {
       const whole = decodeBytes(recording, [bytes]);
       const steps = bytes.length < 20_000 ? [1, 7] : [61];
       for (const step of steps) {
-        const pieces = Array.from({ length: Math.ceil(bytes.length / step) }, (_, at) =>
+        const chunks = Array.from({ length: Math.ceil(bytes.length / step) }, (_, at) =>
           bytes.subarray(at * step, (at + 1) * step),
         );
-        expect(decodeBytes(recording, pieces)).toEqual(whole);
+        expect(decodeBytes(recording, chunks)).toEqual(whole);
       }
     },
   );

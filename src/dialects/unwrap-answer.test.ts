@@ -49,7 +49,7 @@ describe("structured output in a stream", () => {
   const events = [...unfold(replyOf([talk, standIn]))];
   const callAt = events.findIndex(({ type }) => type === "tool-input-start");
 
-  test("text waits for the call, and both go on at once; the call's pieces are not waited for", () => {
+  test("text waits for the call, and both go on at once; the call's chunks are not waited for", () => {
     const unwrapper = new AnswerUnwrapper(reading);
     expect(events.slice(0, callAt).flatMap((event) => unwrapper.push(event))).toEqual([{ type: "metadata" }]);
     expect(events.slice(callAt, callAt + 2).flatMap((event) => unwrapper.push(event))).toEqual([

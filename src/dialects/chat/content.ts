@@ -37,7 +37,7 @@ function decodePart(raw: unknown, path: string | undefined): Part {
 function thinkingText(thinking: unknown): string {
   if (typeof thinking === "string") return thinking;
   return arrayAt({ thinking }, "thinking")
-    .map((piece) => stringAt(piece, "text") ?? "")
+    .map((chunk) => stringAt(chunk, "text") ?? "")
     .join("");
 }
 
@@ -75,7 +75,7 @@ export function encodeSearchResult(part: SearchResultPart, scope: RequestScope):
     leaveOut(inner, scope);
     return [];
   });
-  const text = [heading.join("\n"), ...texts].filter((piece) => piece !== "").join("\n\n");
+  const text = [heading.join("\n"), ...texts].filter((chunk) => chunk !== "").join("\n\n");
   return { type: "text", text, ...cacheControl(scope, part) };
 }
 

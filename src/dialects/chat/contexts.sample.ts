@@ -42,19 +42,19 @@ export function requestContext(
   };
 }
 
-/** Every event of a stream whose bytes come in the given pieces. */
-export function decodePieces(pieces: Iterable<Uint8Array>, quirks?: Partial<ChatQuirks>): CanonEvent[] {
+/** Every event of a stream whose bytes come in the given chunks. */
+export function decodeBytes(stream: Iterable<Uint8Array>, quirks?: Partial<ChatQuirks>): CanonEvent[] {
   const splitter = new EventSplitter();
   const decoder = chatCodec.createStreamDecoder(decodeContext(quirks));
   const events: CanonEvent[] = [];
-  for (const piece of pieces) for (const frame of readFrames(splitter.push(piece))) events.push(...decoder.push(frame));
+  for (const bytes of stream) for (const frame of readFrames(splitter.push(bytes))) events.push(...decoder.push(frame));
   const rest = splitter.end();
   for (const frame of rest.trim() === "" ? [] : readFrames(rest)) events.push(...decoder.push(frame));
   return [...events, ...decoder.end()];
 }
 
 export const decodeText = (text: string, quirks?: Partial<ChatQuirks>): CanonEvent[] =>
-  decodePieces([Buffer.from(text)], quirks);
+  decodeBytes([Buffer.from(text)], quirks);
 
 export const chunksText = (chunks: readonly unknown[], done = true): string =>
   chunks.map((one) => `data: ${JSON.stringify(one)}\n\n`).join("") + (done ? "data: [DONE]\n\n" : "");

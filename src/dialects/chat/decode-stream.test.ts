@@ -44,17 +44,17 @@ describe("oddities of hosts (providers 1.1, 1.5, 1.7)", () => {
       { type: "tool-call", id: "a", name: "f", input: '{"x":1}' },
       { type: "tool-call", id: "b", name: "f", input: '{"y":2}' },
     ]);
-    const piece = (id: string, input: string, name?: string) =>
+    const fragment = (id: string, input: string, name?: string) =>
       chunk({
         tool_calls: [{ index: 0, id, type: "function", function: { ...(name ? { name } : {}), arguments: input } }],
       });
     expect(
-      decodeChunks([piece("a", "", "f"), piece("a", "{", "f"), piece("", "}"), chunk({}, "tool_calls")]).parts,
+      decodeChunks([fragment("a", "", "f"), fragment("a", "{", "f"), fragment("", "}"), chunk({}, "tool_calls")]).parts,
     ).toEqual([{ type: "tool-call", id: "a", name: "f", input: "{}" }]);
   });
 
   test("H03: interleaved calls keep their own arguments", () => {
-    const piece = (index: number, input: string, start = false) =>
+    const fragment = (index: number, input: string, start = false) =>
       chunk({
         tool_calls: [
           {
@@ -65,12 +65,12 @@ describe("oddities of hosts (providers 1.1, 1.5, 1.7)", () => {
         ],
       });
     const chunks = [
-      piece(0, "", true),
-      piece(1, "", true),
-      piece(0, '{"a"'),
-      piece(1, '{"b"'),
-      piece(0, ":1}"),
-      piece(1, ":2}"),
+      fragment(0, "", true),
+      fragment(1, "", true),
+      fragment(0, '{"a"'),
+      fragment(1, '{"b"'),
+      fragment(0, ":1}"),
+      fragment(1, ":2}"),
     ];
     expect(decodeChunks([...chunks, chunk({}, "tool_calls")]).parts).toEqual([
       { type: "tool-call", id: "id0", name: "f", input: '{"a":1}' },
@@ -156,10 +156,12 @@ describe("oddities of hosts (providers 1.1, 1.5, 1.7)", () => {
     const text = "<think>I <b>think</b></thin </think>\n\nThe <think> tag";
     const quirks = { reasoningTags: { open: "<think>", close: "</think>" } };
     for (let size = 1; size < text.length; size++) {
-      const pieces = Array.from({ length: Math.ceil(text.length / size) }, (_, index) =>
+      const fragments = Array.from({ length: Math.ceil(text.length / size) }, (_, index) =>
         text.slice(index * size, (index + 1) * size),
       );
-      expect(decodeChunks([...pieces.map((content) => chunk({ content })), chunk({}, "stop")], quirks).parts).toEqual([
+      expect(
+        decodeChunks([...fragments.map((content) => chunk({ content })), chunk({}, "stop")], quirks).parts,
+      ).toEqual([
         { type: "reasoning", text: "I <b>think</b></thin " },
         { type: "text", text: "The <think> tag" },
       ]);

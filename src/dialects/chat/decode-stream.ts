@@ -156,8 +156,8 @@ export class ChatStreamDecoder implements StreamDecoder {
 
   #readContent(content: unknown): CanonEvent[] {
     if (typeof content === "string" && this.#tags !== undefined) {
-      const pieces = this.#tags.push(content);
-      return pieces.flatMap(({ reasoning, text }) =>
+      const chunks = this.#tags.push(content);
+      return chunks.flatMap(({ reasoning, text }) =>
         reasoning ? this.#blocks.reasoning(text) : this.#blocks.text(text),
       );
     }

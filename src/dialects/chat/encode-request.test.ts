@@ -79,11 +79,11 @@ describe("mapping 5: tool results", () => {
   ];
 
   test("contract 2.6: an answer that its client keeps as several turns is one message, which the results follow", () => {
-    const pieces = [
+    const chunks = [
       turn("assistant", { type: "text", text: "Let me " }),
       turn("assistant", { type: "text", text: "see." }),
     ];
-    const spread = [...pieces, turn("assistant", toolCall("a")), turn("assistant", { type: "text", text: "" })];
+    const spread = [...chunks, turn("assistant", toolCall("a")), turn("assistant", { type: "text", text: "" })];
     const result: Part = {
       type: "tool-result",
       callId: "a",
@@ -96,7 +96,7 @@ describe("mapping 5: tool results", () => {
       { role: "assistant", content: "Let me see.", tool_calls: [{ id: "a" }] },
       { role: "tool", tool_call_id: "a" },
     ]);
-    expect(encode({ dialect: "chat", turns: [user, ...pieces] }).messages).toHaveLength(3);
+    expect(encode({ dialect: "chat", turns: [user, ...chunks] }).messages).toHaveLength(3);
   });
 
   test("results follow their calls in order; media and words come behind them", () => {

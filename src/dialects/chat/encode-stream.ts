@@ -229,8 +229,8 @@ export class ChatStreamEncoder implements StreamEncoder {
     const call = this.#calls.get(block);
     if (call === undefined) return "";
     call.spoken = true;
-    const piece = call.custom ? { custom: { input: text } } : { function: { arguments: text } };
-    return this.#delta({ tool_calls: [{ index: call.index, ...piece }] });
+    const fragment = call.custom ? { custom: { input: text } } : { function: { arguments: text } };
+    return this.#delta({ tool_calls: [{ index: call.index, ...fragment }] });
   }
 
   #endCall(block: number, told: Opaque | undefined): string {

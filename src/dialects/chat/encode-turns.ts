@@ -33,7 +33,7 @@ export function encodeTurns(scope: RequestScope, instruction: string | undefined
 }
 
 /**
- * Clients of other dialects may spread an answer over several turns, one for each piece that was streamed. Here an answer with
+ * Clients of other dialects may spread an answer over several turns, one for each chunk that was streamed. Here an answer with
  * calls is one message, which their results must follow.
  */
 function joinAnswers({ dialect, turns }: CanonCall): readonly Turn[] {

@@ -6,7 +6,7 @@ import { citationWithin } from "./annotations.ts";
 import { type Detail, EMPTY_TEXT_ID, type OriginReader, opaqueOf, readFromHost, TEXT_ID } from "./reasoning-details.ts";
 import { isWholeInput } from "./tool-call.ts";
 
-/** A piece of a streamed tool call under the index of its identity. */
+/** A chunk of a streamed tool call under the index of its identity. */
 export interface CallFragment {
   index: number;
   /** Only in a call's first fragment. */
@@ -39,7 +39,7 @@ interface OpenReasoning {
 const MAX_NAMELESS = 1024 * 1024;
 
 /**
- * This protocol streams fields, not blocks: a block begins with the first piece of its field, and ends when a piece of
+ * This protocol streams fields, not blocks: a block begins with the first chunk of its field, and ends when a chunk of
  * another one comes. Tool calls may interleave, and stay open until the next one begins behind a whole set of arguments.
  */
 export class OpenBlocks {
@@ -115,9 +115,9 @@ export class OpenBlocks {
     return events;
   }
 
-  call(piece: CallFragment): CanonEvent[] {
-    const known = this.#calls.get(piece.index);
-    const fragment = known === undefined ? this.#behindHeld(piece) : piece;
+  call(chunk: CallFragment): CanonEvent[] {
+    const known = this.#calls.get(chunk.index);
+    const fragment = known === undefined ? this.#behindHeld(chunk) : chunk;
     const events = known === undefined ? this.#beginCall(fragment) : [];
     const call = known ?? this.#calls.get(fragment.index);
     if (call === undefined || call.ended) return events;
@@ -188,7 +188,7 @@ export class OpenBlocks {
   }
 
   /**
-   * A detail without plain words beside it: it repeats the open block in one piece when that has ended, it signs it, or it
+   * A detail without plain words beside it: it repeats the open block whole when that has ended, it signs it, or it
    * is all that the host sends.
    */
   #detailAlone(detail: Detail): CanonEvent[] {
@@ -248,16 +248,16 @@ export class OpenBlocks {
   }
 
   /** A block begins with the call's name, which some hosts send behind its id. */
-  #behindHeld(piece: CallFragment): CallFragment {
-    const held = this.#nameless.get(piece.index);
-    this.#nameless.delete(piece.index);
-    const input = (held?.input ?? "") + piece.input;
-    const joined = { ...held, ...piece, id: held?.id ?? piece.id, custom: held?.custom || piece.custom, input };
+  #behindHeld(chunk: CallFragment): CallFragment {
+    const held = this.#nameless.get(chunk.index);
+    this.#nameless.delete(chunk.index);
+    const input = (held?.input ?? "") + chunk.input;
+    const joined = { ...held, ...chunk, id: held?.id ?? chunk.id, custom: held?.custom || chunk.custom, input };
     if (joined.name) return joined;
     if (input.length > MAX_NAMELESS) {
       throw new GatewayError("upstream_failed", "The provider sent a tool call's arguments without its name.");
     }
-    this.#nameless.set(piece.index, joined);
+    this.#nameless.set(chunk.index, joined);
     return joined;
   }
 

@@ -21,7 +21,7 @@ export class ReasoningTags {
   push(text: string): TaggedText[] {
     if (this.#state === "after") return [{ reasoning: false, text }];
     this.#held += text;
-    return [...this.#read()].filter((piece) => piece.text !== "");
+    return [...this.#read()].filter((chunk) => chunk.text !== "");
   }
 
   /** The text has ended: what was kept back is what it looks like. */

@@ -5,7 +5,7 @@ import { fold } from "../../canon/fold.ts";
 import type { CanonReply } from "../../canon/reply.ts";
 import { promptTokens } from "../../canon/usage.ts";
 import { chatCodec } from "./codec.ts";
-import { decodeContext, decodePieces, decodeText, encodeContext, encodeEvents } from "./contexts.sample.ts";
+import { decodeBytes, decodeContext, decodeText, encodeContext, encodeEvents } from "./contexts.sample.ts";
 import { chatRecordings, readRecordedJson, readRecording, recordingsPresent } from "./recordings.sample.ts";
 
 /** As much as the hosts' answers have in common. */
@@ -49,7 +49,7 @@ function readIndependently(text: string): Reading {
     if (typeof delta.content === "string") reading.text += delta.content;
     for (const part of Array.isArray(delta.content) ? delta.content : []) {
       if (part.type === "text") reading.text += part.text;
-      for (const piece of part.thinking ?? []) reading.reasoning += piece.text;
+      for (const chunk of part.thinking ?? []) reading.reasoning += chunk.text;
     }
     if (delta.refusal) reading.text += delta.refusal;
     for (const call of [
@@ -126,25 +126,25 @@ describe.skipIf(!recordingsPresent)("recorded streams", () => {
   });
 
   test.each(named)("the fold says what the bytes say: %s", (_name, bytes) => {
-    const events = decodePieces([bytes]);
+    const events = decodeBytes([bytes]);
     expectBalanced(events);
     expect(readReply(fold(events))).toEqual(readIndependently(bytes.toString()));
   });
 
   test.each(named)("law 3: written for a client and read again, it is the same answer: %s", (_name, bytes) => {
-    const events = decodePieces([bytes]);
+    const events = decodeBytes([bytes]);
     const written = encodeEvents(events);
     expect(written.endsWith("data: [DONE]\n\n")).toBe(true);
     expect(withoutRaw(fold(decodeText(written)))).toEqual(asTold(fold(events)));
   });
 
-  test.each(named)("law 6: pieces of any size give the same events: %s", (_name, bytes) => {
-    const whole = decodePieces([bytes]);
+  test.each(named)("law 6: chunks of any size give the same events: %s", (_name, bytes) => {
+    const whole = decodeBytes([bytes]);
     for (const size of [1, 7, 64, 1021]) {
       if (bytes.length / size > 40_000) continue;
-      const pieces: Uint8Array[] = [];
-      for (let at = 0; at < bytes.length; at += size) pieces.push(bytes.subarray(at, at + size));
-      expect(decodePieces(pieces)).toEqual(whole);
+      const chunks: Uint8Array[] = [];
+      for (let at = 0; at < bytes.length; at += size) chunks.push(bytes.subarray(at, at + size));
+      expect(decodeBytes(chunks)).toEqual(whole);
     }
   });
 
@@ -153,15 +153,15 @@ describe.skipIf(!recordingsPresent)("recorded streams", () => {
     const endOfFinish = bytes.indexOf("\n\n", finish);
     const step = Math.max(1, Math.floor(endOfFinish / 150));
     for (let cut = 0; cut < endOfFinish - 1; cut += step) {
-      const events = decodePieces([bytes.subarray(0, cut)]);
+      const events = decodeBytes([bytes.subarray(0, cut)]);
       expectBalanced(events);
       expect(events.at(-1)?.type).toBe("error");
     }
-    expect(decodePieces([bytes.subarray(0, endOfFinish)]).at(-1)?.type).toBe("finish");
+    expect(decodeBytes([bytes.subarray(0, endOfFinish)]).at(-1)?.type).toBe("finish");
   });
 
   test.each(failing.map(({ response_file }) => [response_file]))("H16: an error chunk ends the stream: %s", (file) => {
-    const events = decodePieces([readRecording(file)]);
+    const events = decodeBytes([readRecording(file)]);
     expectBalanced(events);
     expect(events.at(-1)).toMatchObject({ type: "error", error: expect.any(GatewayError) });
   });

@@ -33,10 +33,10 @@ function fedApart(events: readonly Buffer[]): { text: string; characters: number
 }
 
 /** What each way of feeding gives. */
-function fed(pieces: readonly Buffer[]): { text: string; characters: number } {
+function fed(chunks: readonly Buffer[]): { text: string; characters: number } {
   const tap = new ChatTap(context);
   const output = new ByteBuffer();
-  for (const piece of pieces) tap.push(Buffer.from(piece), output);
+  for (const bytes of chunks) tap.push(Buffer.from(bytes), output);
   return { text: output.view().toString(), characters: tap.generatedCharacters };
 }
 
@@ -66,9 +66,9 @@ test("what only looks like an ordinary chunk is read with care", () => {
     chunk('"a"').replace("\n\n", "\r\n\r\n"),
   ];
   for (const text of odd) {
-    const piece = Buffer.from(text);
-    const apart = fedApart([first, piece]);
-    expect(fed([first, piece])).toEqual(apart);
+    const bytes = Buffer.from(text);
+    const apart = fedApart([first, bytes]);
+    expect(fed([first, bytes])).toEqual(apart);
     expect(apart.text).not.toContain('"model":"m"');
   }
 });

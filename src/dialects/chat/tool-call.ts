@@ -10,7 +10,7 @@ export function inputOf(value: unknown): string {
   return isObject(value) ? stringifyInOrder(value) : "";
 }
 
-/** Whether arguments that came in pieces are an object from its beginning to its end. */
+/** Whether arguments that came in chunks are an object from its beginning to its end. */
 export function isWholeInput(text: string): boolean {
   if (!text.trimEnd().endsWith("}")) return false;
   try {

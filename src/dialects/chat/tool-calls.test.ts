@@ -3,26 +3,26 @@ import type { JsonObject } from "../../base/json.ts";
 import { chunk, decodeChunks } from "./contexts.sample.ts";
 import { ToolCallIndexer } from "./tool-calls.ts";
 
-interface Piece {
+interface Chunk {
   index?: number | null;
   id?: string;
   name?: string;
   input?: string;
 }
 
-const fragment = ({ index, id, name, input = "" }: Piece): JsonObject => ({
+const fragment = ({ index, id, name, input = "" }: Chunk): JsonObject => ({
   ...(index === undefined ? {} : { index }),
   ...(id === undefined ? {} : { id, type: "function" }),
   function: { ...(name === undefined ? {} : { name }), arguments: input },
 });
 
 /** The calls as a client of the same protocol puts them together: ids, names and arguments are joined by index. */
-function nativeCalls(pieces: readonly Piece[]): { id: string; name: string; input: string }[] {
+function nativeCalls(parts: readonly Chunk[]): { id: string; name: string; input: string }[] {
   let made = 0;
   const indexer = new ToolCallIndexer(() => `made${made++}`);
   const calls: { id: string; name: string; input: string }[] = [];
-  for (const piece of pieces) {
-    const sent = [fragment(piece)];
+  for (const part of parts) {
+    const sent = [fragment(part)];
     for (const call of (indexer.repair({ tool_calls: sent }) ?? sent) as {
       index: number;
       id?: string;
@@ -40,15 +40,15 @@ function nativeCalls(pieces: readonly Piece[]): { id: string; name: string; inpu
 }
 
 /** The calls as clients of other protocols get them. */
-const translatedCalls = (pieces: readonly Piece[]) =>
-  decodeChunks([...pieces.map((piece) => chunk({ tool_calls: [fragment(piece)] })), chunk({}, "tool_calls")]).parts.map(
+const translatedCalls = (parts: readonly Chunk[]) =>
+  decodeChunks([...parts.map((part) => chunk({ tool_calls: [fragment(part)] })), chunk({}, "tool_calls")]).parts.map(
     (part) => (part.type === "tool-call" ? { id: part.id, name: part.name, input: part.input } : part),
   );
 
 const one = { id: "a", name: "f", input: '{"x":1}' };
 
 describe("H03: streamed calls are told apart and put together, natively and translated", () => {
-  const cases: [string, Piece[], { id: string; name: string; input: string }[]][] = [
+  const cases: [string, Chunk[], { id: string; name: string; input: string }[]][] = [
     [
       "two calls of one function under one id",
       [
@@ -134,20 +134,20 @@ describe("H03: streamed calls are told apart and put together, natively and tran
     ],
   ];
 
-  test.each(cases)("%s", (_name, pieces, calls) => {
-    expect(nativeCalls(pieces)).toEqual(calls);
-    expect(translatedCalls(pieces)).toEqual(calls);
+  test.each(cases)("%s", (_name, parts, calls) => {
+    expect(nativeCalls(parts)).toEqual(calls);
+    expect(translatedCalls(parts)).toEqual(calls);
   });
 
   test("well-formed deltas stay untouched, a name behind the id too", () => {
     const indexer = new ToolCallIndexer(() => "made");
-    for (const piece of [
+    for (const part of [
       { index: 0, id: "a", name: "f" },
       { index: 0, input: "{}" },
       { index: 1, id: "b" },
       { index: 1, name: "g", input: "{}" },
     ]) {
-      expect(indexer.repair({ tool_calls: [fragment(piece)] })).toBeUndefined();
+      expect(indexer.repair({ tool_calls: [fragment(part)] })).toBeUndefined();
     }
   });
 

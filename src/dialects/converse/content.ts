@@ -45,7 +45,7 @@ export function decodeBlock(block: unknown, origin: string): ReplyPart {
 
 function decodeCitedText(raw: JsonObject): TextPart {
   const text = arrayAt(raw, "content")
-    .map((piece) => stringAt(piece, "text") ?? "")
+    .map((chunk) => stringAt(chunk, "text") ?? "")
     .join("");
   const citations = arrayAt(raw, "citations").flatMap((citation) => decodeCitation(citation) ?? []);
   return { type: "text", text, ...(citations.length === 0 ? {} : { citations }) };

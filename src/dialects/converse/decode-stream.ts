@@ -160,7 +160,7 @@ export class ConverseStreamDecoder implements StreamDecoder {
       case "text":
         return [{ type: "text-end", block }];
       case "tool":
-        // A call without arguments streams none, where an answer in one piece has an empty object.
+        // A call without arguments streams none, where an answer whole has an empty object.
         return [
           ...(open.empty ? [{ type: "tool-input-delta" as const, block, text: "{}" }] : []),
           { type: "tool-input-end", block },
@@ -174,7 +174,7 @@ export class ConverseStreamDecoder implements StreamDecoder {
 
   #signatureOf({ signature, redacted }: { signature: string; redacted: string[] }): Opaque | undefined {
     if (redacted.length > 0) {
-      const bytes = Buffer.concat(redacted.map((piece) => Buffer.from(piece, "base64")));
+      const bytes = Buffer.concat(redacted.map((chunk) => Buffer.from(chunk, "base64")));
       return decodeRedacted(bytes.toString("base64"), this.#origin);
     }
     return signature === "" ? undefined : { origin: this.#origin, kind: "signature", value: signature };

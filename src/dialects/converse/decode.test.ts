@@ -46,7 +46,7 @@ const END: Frame[] = [
   ["metadata", { usage: { inputTokens: 5, outputTokens: 7, totalTokens: 12 }, metrics: { latencyMs: 1 } }],
 ];
 
-describe("law 2: a stream folds to what the same answer says in one piece", () => {
+describe("law 2: a stream folds to what the same answer says whole", () => {
   const citation = {
     title: "Facts",
     sourceContent: [{ text: "It is so." }],
@@ -291,9 +291,9 @@ function readByHand(bytes: Uint8Array) {
       payload,
       ...Object.values(payload).filter((one) => typeof one === "object" && "contentBlockIndex" in one),
     );
-    const piece = (event["delta"] ?? {}) as { text?: string; citation?: object };
-    seen.text += piece.text ?? "";
-    seen.citations += piece.citation ? 1 : 0;
+    const chunk = (event["delta"] ?? {}) as { text?: string; citation?: object };
+    seen.text += chunk.text ?? "";
+    seen.citations += chunk.citation ? 1 : 0;
     const ending = (payload["messageStop"] ?? payload) as { stopReason?: string };
     const told = (payload["metadata"] ?? payload) as { usage?: Record<string, number> };
     if (ending.stopReason) seen.stop = ending.stopReason;

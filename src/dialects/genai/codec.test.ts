@@ -72,7 +72,7 @@ function chunksOf({ response_file }: Recording): JsonObject[] {
 
 const sse = (chunks: readonly JsonObject[]) => chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\r\n\r\n`).join("");
 
-/** Events of a stream's bytes, read in pieces of the given size, to its end. */
+/** Events of a stream's bytes, read in chunks of the given size, to its end. */
 function eventsOf(text: string, size = 1 << 20): CanonEvent[] {
   const decoder = genaiCodec.createStreamDecoder(decoding);
   const splitter = new EventSplitter();

@@ -6,7 +6,7 @@ import type { Part, ToolCallPart } from "../../canon/part.ts";
 import { decodeArguments } from "./arguments.ts";
 import { decodePart } from "./content.ts";
 import { leftOver } from "./part-extras.ts";
-import { CallAssembly, continues, isPiece } from "./partial-args.ts";
+import { CallAssembly, continues, isPartial } from "./partial-args.ts";
 import { OWN_ORIGIN, type PartSource, readSignature } from "./signature.ts";
 import { decodeToolResult } from "./tool-results.ts";
 import { ThoughtRestorer } from "./unsigned-thoughts.ts";
@@ -25,8 +25,8 @@ class ContentsReader {
   #calls = 0;
   #results = 0;
   readonly #restorer = new ThoughtRestorer();
-  /** A call that was streamed in pieces, and comes back in them. */
-  #pieces: { part: ToolCallPart; assembly: CallAssembly } | undefined;
+  /** A call that was streamed in chunks, and comes back in them. */
+  #chunks: { part: ToolCallPart; assembly: CallAssembly } | undefined;
 
   read(content: unknown, index: number): Turn[] {
     const fields = new Fields(content);
@@ -41,7 +41,7 @@ class ContentsReader {
       const part = this.#part(raw, `${path}.parts[${place}]`, index);
       if (part !== undefined) parts.push(...this.#restorer.restore(part));
     }
-    // Later pieces of a call stand in the turn that it began in.
+    // Later chunks of a call stand in the turn that it began in.
     if (parts.length === 0) return [];
     return [{ role: model ? "assistant" : "user", parts: joinThoughts(parts), path, ...leftOver(fields) }];
   }
@@ -56,11 +56,11 @@ class ContentsReader {
   }
 
   #call(raw: JsonObject, call: JsonObject, source: PartSource & { path: string }, turn: number): Part | undefined {
-    const open = this.#pieces;
+    const open = this.#chunks;
     if (open !== undefined && stringAt(call, "name") === undefined) {
       open.assembly.add(call);
       open.part.input = open.assembly.input;
-      if (!continues(call)) this.#pieces = undefined;
+      if (!continues(call)) this.#chunks = undefined;
       return undefined;
     }
     const outer = new Fields(raw);
@@ -83,12 +83,12 @@ class ContentsReader {
       ...readSignature(outer.string("thoughtSignature"), source),
       ...leftOver(outer, { name: "functionCall", fields: inner }),
     };
-    this.#pieces = undefined;
-    if (isPiece(call)) {
+    this.#chunks = undefined;
+    if (isPartial(call)) {
       const assembly = new CallAssembly("invalid_request");
       assembly.add(call);
       part.input = assembly.input;
-      if (continues(call)) this.#pieces = { part, assembly };
+      if (continues(call)) this.#chunks = { part, assembly };
     }
     return part;
   }
@@ -102,7 +102,7 @@ class ContentsReader {
 }
 
 /**
- * A thought of another family's that was streamed comes back in as many pieces, the signature on the last. It was signed as one,
+ * A thought of another family's that was streamed comes back in as many chunks, the signature on the last. It was signed as one,
  * and is one again; this dialect's own thoughts stay as they are.
  */
 function joinThoughts(parts: readonly Part[]): Part[] {

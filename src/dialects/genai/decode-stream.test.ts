@@ -22,7 +22,7 @@ const stop = (more: JsonObject = {}): JsonObject => ({ candidates: [{ finishReas
 const signature = (value: string) => ({ origin: "genai", kind: "signature" as const, value });
 
 describe("blocks", () => {
-  test("H01: pieces of one kind are one block; signatures end them, and a signed empty text stands alone", () => {
+  test("H01: chunks of one kind are one block; signatures end them, and a signed empty text stands alone", () => {
     const reply = fold(
       eventsOf(
         parts({ text: "I ", thought: true }, { text: "think", thought: true }),
@@ -86,7 +86,7 @@ describe("blocks", () => {
 
   test("partial arguments of any shape come together as they were", () => {
     const json = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<Json>;
-    // Empty lists and objects have no leaf, and this wire cannot say them in pieces.
+    // Empty lists and objects have no leaf, and this wire cannot say them in chunks.
     const leafy = (value: Json): boolean =>
       typeof value !== "object" ||
       value === null ||
@@ -95,11 +95,11 @@ describe("blocks", () => {
       fc.property(
         fc.dictionary(fc.string({ minLength: 1 }), json.filter(leafy), { minKeys: 1, maxKeys: 4 }),
         (input) => {
-          const pieces = partialArguments(input).map((one) =>
+          const fragments = partialArguments(input).map((one) =>
             parts({ functionCall: { partialArgs: [one], willContinue: true } }),
           );
           const begin = parts({ functionCall: { name: "f", willContinue: true } });
-          const { parts: own } = fold(eventsOf(begin, ...pieces, parts({ functionCall: {} }), stop()));
+          const { parts: own } = fold(eventsOf(begin, ...fragments, parts({ functionCall: {} }), stop()));
           const [call] = own;
           expect(JSON.parse(call?.type === "tool-call" ? call.input : "")).toEqual(JSON.parse(JSON.stringify(input)));
         },

@@ -257,7 +257,7 @@ describe("decodeRequest", () => {
     expect(turns[1]?.parts.map((part) => part.type === "tool-result" && part.callId)).toEqual(["b", "unheard-of", "a"]);
   });
 
-  test("a call that was streamed in pieces comes back whole, over several contents", () => {
+  test("a call that was streamed in chunks comes back whole, over several contents", () => {
     const turns = turnsOf(
       { role: "model", parts: [{ functionCall: { name: "f", willContinue: true }, thoughtSignature: "cw==" }] },
       {

@@ -6,7 +6,7 @@ import { parseArguments } from "./arguments.ts";
 /** How the canon's clients know the search that this dialect tells in its grounding. */
 const SEARCH_NAME = "web_search";
 
-/** A piece of an answer's text, by its characters (UTF-16). */
+/** A chunk of an answer's text, by its characters (UTF-16). */
 export interface TextRange {
   start: number;
   end: number;

@@ -9,7 +9,7 @@ import { decodePart } from "./content.ts";
 import { decodeErrorObject } from "./errors.ts";
 import { decodeCitations, decodeSearch } from "./grounding.ts";
 import { decodeLogprobs } from "./logprobs.ts";
-import { CallAssembly, continues, isPiece } from "./partial-args.ts";
+import { CallAssembly, continues, isPartial } from "./partial-args.ts";
 import { type PartSource, readSignature } from "./signature.ts";
 import { decodeStop, isFailureWord } from "./stop-reason.ts";
 import { decodeUsage, queriesIn, tellUsageTerms } from "./usage.ts";
@@ -27,7 +27,7 @@ interface OpenText {
 }
 
 /**
- * Reads an answer chunk by chunk; a whole answer is one chunk. Pieces of one kind that follow each other are one block. The
+ * Reads an answer chunk by chunk; a whole answer is one chunk. Chunks of one kind that follow each other are one block. The
  * last text stays open until the end, or until something else begins, because citations come last and need it open. The
  * finish waits for the end as well: usage may follow the chunk that has the finish reason.
  */
@@ -80,7 +80,7 @@ export class OpenBlocks {
         if (isObject(part)) events.push(...this.#part(part));
       }
     } catch (thrown) {
-      // Only pieces of arguments that fit nowhere are thrown here: what came before them is said, and then the failure.
+      // Only chunks of arguments that fit nowhere are thrown here: what came before them is said, and then the failure.
       if (!(thrown instanceof GatewayError)) throw thrown;
       return [...events, ...this.fail(thrown)];
     }
@@ -147,13 +147,13 @@ export class OpenBlocks {
     if (call !== undefined) return this.#call(raw, call);
     const part = decodePart(raw, this.#source);
     if (part === undefined) return [];
-    if (part.type === "text") return this.#textPiece(part.text, part.signature);
+    if (part.type === "text") return this.#textChunk(part.text, part.signature);
     if (part.type === "reasoning") return this.#thought(part.text, part.signature);
     this.#answering = true;
     return [...this.#closeAll(), this.#whole(part)];
   }
 
-  #textPiece(text: string, signature: Opaque | undefined): CanonEvent[] {
+  #textChunk(text: string, signature: Opaque | undefined): CanonEvent[] {
     if (text === "" && signature === undefined) return [];
     const events = [...this.#closeCall(), ...this.#closeReasoning()];
     if (text === "" && signature !== undefined) {
@@ -194,7 +194,7 @@ export class OpenBlocks {
     this.#calls++;
     const signature = readSignature(stringAt(raw, "thoughtSignature"), this.#source);
     const events: CanonEvent[] = [...this.#closeAll(), { type: "tool-input-start", block, id, name, ...signature }];
-    if (!isPiece(call)) {
+    if (!isPartial(call)) {
       const text = decodeArguments(objectAt(call, "args"));
       return [...events, { type: "tool-input-delta", block, text }, { type: "tool-input-end", block }];
     }

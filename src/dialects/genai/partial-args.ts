@@ -13,13 +13,13 @@ const MAX_DEPTH = 256;
 /** One step of a path: `.name`, `[0]`, `["name"]` or `['name']`. */
 const STEP = /\.([^.[\]]+)|\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\]|\['((?:[^'\\]|\\.)*)'\]/y;
 
-/** A call whose arguments come in pieces, each a leaf of them or the next stretch of a string. */
+/** A call whose arguments come in chunks, each a leaf of them or the next stretch of a string. */
 export class CallAssembly {
   readonly #fault: ErrorKind;
   #root: Map<string, Node> = new Map();
   #size = 0;
 
-  /** `fault`: whose fault a piece is that fits nowhere. */
+  /** `fault`: whose fault a chunk is that fits nowhere. */
   constructor(fault: ErrorKind) {
     this.#fault = fault;
   }
@@ -27,10 +27,10 @@ export class CallAssembly {
   /** Takes what one `functionCall` says in. */
   add(call: JsonObject): void {
     if (isObject(call["args"])) this.#root = nodeOf(call["args"]) as Map<string, Node>;
-    for (const piece of arrayAt(call, "partialArgs")) {
-      const value = leafOf(piece);
-      // A piece without a value only says that a string goes on.
-      if (value !== undefined) this.#put(stringAt(piece, "jsonPath") ?? "", value);
+    for (const chunk of arrayAt(call, "partialArgs")) {
+      const value = leafOf(chunk);
+      // A chunk without a value only says that a string goes on.
+      if (value !== undefined) this.#put(stringAt(chunk, "jsonPath") ?? "", value);
     }
   }
 
@@ -47,16 +47,16 @@ export class CallAssembly {
   }
 }
 
-/** More pieces of this call will come. */
+/** More chunks of this call will come. */
 export const continues = (call: JsonObject): boolean => call["willContinue"] === true;
 
-/** A piece of a call, and not a whole one. */
-export const isPiece = (call: JsonObject): boolean => continues(call) || call["partialArgs"] !== undefined;
+/** A chunk of a call, and not a whole one. */
+export const isPartial = (call: JsonObject): boolean => continues(call) || call["partialArgs"] !== undefined;
 
-function leafOf(piece: unknown): Leaf | undefined {
-  if (!isObject(piece)) return undefined;
-  if ("nullValue" in piece) return null;
-  const value = piece["stringValue"] ?? piece["numberValue"] ?? piece["boolValue"];
+function leafOf(chunk: unknown): Leaf | undefined {
+  if (!isObject(chunk)) return undefined;
+  if ("nullValue" in chunk) return null;
+  const value = chunk["stringValue"] ?? chunk["numberValue"] ?? chunk["boolValue"];
   if (typeof value === "number" || JSON.isRawJSON(value)) return value;
   return typeof value === "string" || typeof value === "boolean" ? value : undefined;
 }

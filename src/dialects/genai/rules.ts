@@ -100,7 +100,7 @@ function checkKinds(tool: object, path: string): void {
     refuse(pathTo(path, other), `is not a kind of tool here; known are ${TOOL_KINDS.join(", ")}`);
 }
 
-/** Only the later pieces of a call that was streamed in pieces have no name, and the last of them is empty. */
+/** Only the later chunks of a call that was streamed in chunks have no name, and the last of them is empty. */
 function lacksName(call: NonNullable<Part["functionCall"]>): boolean {
   return call.name === undefined && call.partialArgs === undefined && Object.keys(call).length > 0;
 }

@@ -54,7 +54,7 @@ export class GenaiTap extends TapBase {
       hasAllBut(this.#lacking, events);
     if (!ordinary) return this.pushCarefully(events);
     if (events.includes(USAGE_MARK)) this.#lastWithUsage = events;
-    for (const [piece] of events.matchAll(TEXT)) this.#countPiece(textWeight(piece) - EMPTY_TEXT);
+    for (const [fragment] of events.matchAll(TEXT)) this.#countChunk(textWeight(fragment) - EMPTY_TEXT);
     return this.#stamped(events);
   }
 
@@ -102,7 +102,7 @@ export class GenaiTap extends TapBase {
     return this.#write(String(editBody({ text: data }, { set: this.#lacking }, (key) => key in chunk)));
   }
 
-  #countPiece(weight: number): void {
+  #countChunk(weight: number): void {
     if (weight > 0) this.generatedCharacters += Math.max(MIN_WEIGHT, weight);
   }
 
@@ -116,7 +116,7 @@ export class GenaiTap extends TapBase {
     for (const candidate of arrayAt(chunk, "candidates")) {
       for (const part of arrayAt(objectAt(candidate, "content"), "parts")) {
         this.contentSeen = true;
-        this.#countPiece(textWeight(stringAt(part, "text") ?? ""));
+        this.#countChunk(textWeight(stringAt(part, "text") ?? ""));
         const call = objectAt(part, "functionCall");
         if (call) this.generatedCharacters += textWeight(JSON.stringify(call));
       }

@@ -8,7 +8,7 @@ import { FIELD_NAMES as GENAI_NAMES } from "../genai/field-names.ts";
 import { encodeRequest } from "./encode-request.ts";
 import { DEFAULT_MESSAGES_QUIRKS, type MessagesQuirks } from "./quirks.ts";
 
-/** Pieces of calls of other dialects, for the tests of what becomes of them on the way to an upstream. */
+/** Parts of calls of other dialects, for the tests of what becomes of them on the way to an upstream. */
 export const user = (...parts: Part[]): Turn => ({ role: "user", parts, path: "messages[0]" });
 export const assistant = (...parts: Part[]): Turn => ({ role: "assistant", parts, path: "messages[1]" });
 export const say = (text: string, path = "messages[0].content"): Part => ({ type: "text", text, path });

@@ -151,7 +151,7 @@ describe("oddities of upstreams", () => {
     expect(fold(events)).toEqual({ id: "msg_1", parts: [], stop: { unified: "stop", raw: "end_turn" } });
   });
 
-  test("tool input: empty first piece, whole at the start in the host's order (H05), or none at all", () => {
+  test("tool input: empty first chunk, whole at the start in the host's order (H05), or none at all", () => {
     const whole = readFrames(
       'data: {"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"b","name":"f","input":{"z":1,"10":2,"a":3}}}\n\n',
     );

@@ -301,7 +301,7 @@ describe("blocks", () => {
     expect(String(streamed?.["id"])).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
   });
 
-  test("H09: arguments that were cut off: their pieces in a stream, an empty object in a whole answer, and a note", () => {
+  test("H09: arguments that were cut off: their chunks in a stream, an empty object in a whole answer, and a note", () => {
     const reply: CanonReply = {
       ...replyOf([{ type: "tool-call", id: "a", name: "f", input: '{"x": ' }]),
       stop: { unified: "length", raw: "length" },

@@ -77,20 +77,20 @@ function redactedBlock(content: JsonObject, block: number, { origin }: DecodeAns
   };
 }
 
-/** The arguments come in pieces, or whole at the start, or not at all where there are none. */
+/** The arguments come in chunks, or whole at the start, or not at all where there are none. */
 function toolBlock(content: JsonObject, block: number, { makeId }: DecodeAnswerContext): BlockDecoder {
-  let pieces = false;
+  let chunks = false;
   const id = stringAt(content, "id") || `toolu_${makeId()}`;
   return {
     start: () => [{ type: "tool-input-start", block, id, name: stringAt(content, "name") ?? "" }],
     delta: (delta) => {
       const text = stringAt(delta, "partial_json");
       if (!text) return [];
-      pieces = true;
+      chunks = true;
       return [{ type: "tool-input-delta", block, text }];
     },
     end: () => [
-      ...(pieces
+      ...(chunks
         ? []
         : [{ type: "tool-input-delta" as const, block, text: stringifyInOrder(objectAt(content, "input") ?? {}) }]),
       { type: "tool-input-end", block },

@@ -44,7 +44,7 @@ export const frame = (event: JsonObject): SseFrame =>
 
 type Wire = Record<string, never> & { [key: string]: unknown };
 
-/** A streamed answer in one piece, put together by the rules of the protocol and by nothing of ours. */
+/** A streamed answer whole, put together by the rules of the protocol and by nothing of ours. */
 export function assemble(frames: readonly SseFrame[]): JsonObject {
   let message: Record<string, unknown> = {};
   const content: Record<string, unknown>[] = [];
