@@ -1,7 +1,7 @@
 import type { JsonObject } from "../base/json.ts";
 import type { FieldNames } from "./field-names.ts";
 import type { Part, TextPart } from "./part.ts";
-import type { ReasoningWish } from "./reasoning.ts";
+import type { ReasoningRequest } from "./reasoning.ts";
 import type { Tool, ToolChoice } from "./tool.ts";
 
 /** One step of a conversation. Results of tools stand in the user's turns; a system turn is one that came in the middle. */
@@ -62,7 +62,7 @@ export interface CanonCall extends CallSettings {
   tools: readonly Tool[];
   toolChoice?: ToolChoice;
   format?: OutputFormat;
-  reasoning?: ReasoningWish;
+  reasoning?: ReasoningRequest;
   /** Where each setting stood in the client's request, for the receipt. */
   paths: Readonly<Partial<Record<keyof CallSettings | "toolChoice" | "format", string>>>;
   /** Fields of the request that only its own dialect knows. */

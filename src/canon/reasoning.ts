@@ -6,7 +6,7 @@ export type Effort = (typeof EFFORTS)[number];
 /** An effort, an exact number of tokens, or the model's own choice. */
 export type ReasoningAmount = Effort | "dynamic" | { budget: number };
 
-export interface ReasoningWish {
+export interface ReasoningRequest {
   amount?: ReasoningAmount;
   /** false: think, but do not show it. */
   show?: boolean;
@@ -14,8 +14,8 @@ export interface ReasoningWish {
   path: string;
 }
 
-/** How much to think: who wishes to see thoughts, and says no more, expects a model that thinks by itself. */
-export const wantedAmount = ({ amount, show }: ReasoningWish): ReasoningAmount | undefined =>
+/** How much to think: who wants to see thoughts, and says no more, expects a model that thinks by itself. */
+export const wantedAmount = ({ amount, show }: ReasoningRequest): ReasoningAmount | undefined =>
   amount ?? (show ? "dynamic" : undefined);
 
 /** What each effort stands for in tokens. */

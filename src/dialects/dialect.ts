@@ -1,7 +1,7 @@
 import type { JsonObject } from "../base/json.ts";
 import type { GatewayError } from "../canon/error.ts";
 import type { ModelLists } from "../canon/listed-model.ts";
-import type { Effort, ReasoningWish } from "../canon/reasoning.ts";
+import type { Effort, ReasoningRequest } from "../canon/reasoning.ts";
 import type { FieldNote } from "../canon/receipt.ts";
 import type { Stop } from "../canon/stop.ts";
 import type { ServedOn } from "../canon/terms.ts";
@@ -171,7 +171,7 @@ export interface RequestReader {
   /** How many answers the request asks for, each of which may come to the limit. */
   answerCount(body: JsonObject): number;
   /** How much the request wants the model to think, where it says so. */
-  reasoning(body: JsonObject): ReasoningWish | undefined;
+  reasoning(body: JsonObject): ReasoningRequest | undefined;
   /** The fields by which a request asks for other terms than the ordinary. */
   readonly pricedFields: PricedFields;
 }

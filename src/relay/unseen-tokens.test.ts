@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { UpstreamDialectName } from "../canon/dialect-name.ts";
-import type { ReasoningWish } from "../canon/reasoning.ts";
+import type { ReasoningRequest } from "../canon/reasoning.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { UPSTREAM_CODECS } from "../dialects/index.ts";
 import type { TextTarget } from "../routing/target.ts";
@@ -10,7 +10,7 @@ import { type EndedAnswer, unseenTokens } from "./unseen-tokens.ts";
 interface Asked {
   via?: UpstreamDialectName;
   reasons?: boolean;
-  amount?: ReasoningWish["amount"];
+  amount?: ReasoningRequest["amount"];
   /** The caller's limit of the answer, and how many answers it wants. */
   limit?: number;
   answers?: number;

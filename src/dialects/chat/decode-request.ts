@@ -43,7 +43,7 @@ export function decodeRequest(body: JsonObject): CanonCall {
     ...settings,
     ...(toolChoice === undefined ? {} : { toolChoice }),
     ...(format === undefined ? {} : { format }),
-    ...(reasoning.wish === undefined ? {} : { reasoning: reasoning.wish }),
+    ...(reasoning.desired === undefined ? {} : { reasoning: reasoning.desired }),
     paths: {
       ...paths,
       ...(toolChoice === undefined ? {} : { toolChoice: "tool_choice" }),

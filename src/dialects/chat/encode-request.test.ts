@@ -256,7 +256,7 @@ describe("content that this protocol lacks", () => {
     expect(only(url, { media: ["audio"] }).notes).toEqual(["dropped i"]);
   });
 
-  test("H04: cache marks where the host takes them; elsewhere only a wish for a time is told", () => {
+  test("H04: cache marks where the host takes them; elsewhere only a request for a time is reported", () => {
     const marked: Part = { type: "text", text: "a", path: "t", cache: { ttl: "1h" } };
     expect(only(marked, { cacheControl: true }).content).toEqual([
       { type: "text", text: "a", cache_control: { type: "ephemeral", ttl: "1h" } },
@@ -414,7 +414,7 @@ describe("mapping 1: reasoning amount", () => {
     expect(reason("high", { reasoningField: "none" })).toEqual([{}, "dropped r"]);
   });
 
-  test("H09: a wish to see thoughts is one to think; that nothing is to be kept back is no wish at all", () => {
+  test("H09: a request to see thoughts is one to think; that nothing is to be held back is no request at all", () => {
     const { body, notes } = encode({ reasoning: { path: "r", show: true } }, { reasoningField: "reasoning_effort" });
     expect([body, notes]).toEqual([{ reasoning_effort: "medium" }, ["approximated r"]]);
     const asked = { model: "m", messages: [{ role: "user", content: "hi" }], reasoning: { exclude: false } };
@@ -437,7 +437,7 @@ describe("tools and the answer's form", () => {
     expect(named).toMatchObject({ tool_choice: "required", tools: [{ function: { name: "g" } }] });
     const allowed = encode({ tools, toolChoice: { type: "allowed", mode: "auto", names: ["f"] } }).body;
     expect(allowed).toMatchObject({ tool_choice: "auto", tools: [{ function: { name: "f" } }] });
-    // Without tools, only a wish for a call is lost.
+    // Without tools, only a request for a call is lost.
     expect(encode({ toolChoice: { type: "none" }, parallelTools: true })).toMatchObject({ body: {}, notes: [] });
     expect(encode({ toolChoice: { type: "any" } })).toMatchObject({ body: {}, notes: ["dropped tool_choice"] });
   });

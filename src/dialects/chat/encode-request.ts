@@ -41,15 +41,15 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<Ch
 }
 
 function encodeThinking({ call, context, notes }: RequestScope, settings: JsonObject): JsonObject {
-  const { reasoning: wish } = call;
-  if (wish === undefined) return {};
+  const { reasoning: desired } = call;
+  if (desired === undefined) return {};
   const { quirks, traits } = context;
   if (!traits.reasoning) {
-    const amount = wantedAmount(wish);
-    if (amount !== undefined && amount !== "off") notes.dropped(wish.path, "this model does not support thinking");
+    const amount = wantedAmount(desired);
+    if (amount !== undefined && amount !== "off") notes.dropped(desired.path, "this model does not support thinking");
     return {};
   }
   const limit = settings[quirks.maxTokensField];
   const target = { quirks, traits, ...(typeof limit === "number" ? { limit } : {}) };
-  return encodeReasoning(wish, target, notes);
+  return encodeReasoning(desired, target, notes);
 }

@@ -33,7 +33,7 @@ export const chat: Dialect = {
     estimateTokens: (body) => estimateTokens([body["messages"], body["tools"], body["response_format"]]),
     outputLimit: (body) => numberAt(body, "max_completion_tokens") ?? numberAt(body, "max_tokens"),
     answerCount: () => 1,
-    reasoning: (body) => decodeReasoning(body).wish,
+    reasoning: (body) => decodeReasoning(body).desired,
     pricedFields: PRICED_FIELDS,
   },
   errors: { encode: encodeError, encodeInStream: encodeStreamError },

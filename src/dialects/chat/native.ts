@@ -97,7 +97,7 @@ function translateReasoning(
   const { reasoningField, effortWords } = quirks;
   const given = typeof body["reasoning_effort"] === "string";
   if (reasoningField === "reasoning" || (!given && !("reasoning" in body))) return;
-  const { wish } = decodeReasoning(body);
+  const { desired } = decodeReasoning(body);
   remove.push("reasoning");
   if (reasoningField === "reasoning_effort" && given) {
     const effort = effortOfWord(body["reasoning_effort"]);
@@ -105,14 +105,14 @@ function translateReasoning(
     if (word !== undefined && word !== body["reasoning_effort"]) set["reasoning_effort"] = JSON.stringify(word);
     return;
   }
-  if (wish === undefined || reasoningField in body) {
+  if (desired === undefined || reasoningField in body) {
     remove.push("reasoning_effort");
-    if (wish !== undefined) notes.dropped(wish.path, `${reasoningField} is given too`);
+    if (desired !== undefined) notes.dropped(desired.path, `${reasoningField} is given too`);
     return;
   }
   const limit = numberAt(body, "max_completion_tokens") ?? numberAt(body, "max_tokens");
   const traits = { efforts: knownEfforts ?? (["off", ...quirks.efforts] as const) };
-  const fields = encodeReasoning(wish, { quirks, traits, ...(limit === undefined ? {} : { limit }) }, notes);
+  const fields = encodeReasoning(desired, { quirks, traits, ...(limit === undefined ? {} : { limit }) }, notes);
   for (const [key, value] of Object.entries(fields)) set[key] = JSON.stringify(value);
   if (fields["reasoning_effort"] === undefined) remove.push("reasoning_effort");
 }

@@ -8,7 +8,7 @@ import {
   effortOfBudget,
   nearestEffort,
   type ReasoningAmount,
-  type ReasoningWish,
+  type ReasoningRequest,
   wantedAmount,
 } from "../../canon/reasoning.ts";
 import type { ModelTraits } from "../../canon/traits.ts";
@@ -20,7 +20,7 @@ const MIN_BUDGET = 1024;
 const OFF_WORD = "none";
 
 interface DecodedReasoning {
-  wish?: ReasoningWish;
+  desired?: ReasoningRequest;
   /** Which of the request's own fields were understood. */
   read: readonly string[];
   /** Members of the `reasoning` object that nobody knows. */
@@ -59,7 +59,7 @@ export function decodeReasoning(body: JsonObject): DecodedReasoning {
   const [amount, path] = found;
   // That nothing is to be kept back says nothing of whether to think.
   const show = exclude === true ? { show: false } : {};
-  return { ...left, wish: { path, ...show, ...(amount === undefined ? {} : { amount }) } };
+  return { ...left, desired: { path, ...show, ...(amount === undefined ? {} : { amount }) } };
 }
 
 export function effortOfWord(word: unknown): Effort | undefined {
@@ -67,7 +67,7 @@ export function effortOfWord(word: unknown): Effort | undefined {
   return EFFORTS.find((effort) => effort === word);
 }
 
-/** What of a host and a model decides how a wish is spelt. */
+/** What of a host and a model decides how a request is spelt. */
 export interface ReasoningTarget {
   quirks: ChatQuirks;
   traits: Pick<ModelTraits, "efforts" | "budget">;
@@ -75,35 +75,35 @@ export interface ReasoningTarget {
   limit?: number;
 }
 
-/** The wish as the fields that the host knows; none where it has no way to say it. */
-export function encodeReasoning(wish: ReasoningWish, target: ReasoningTarget, notes: Notes): JsonObject {
-  const amount = wantedAmount(wish);
-  const hidden = wish.show === false;
+/** The request as the fields that the host knows; none where it has no way to say it. */
+export function encodeReasoning(desired: ReasoningRequest, target: ReasoningTarget, notes: Notes): JsonObject {
+  const amount = wantedAmount(desired);
+  const hidden = desired.show === false;
   switch (target.quirks.reasoningField) {
     case "reasoning": {
-      const how = amount === undefined ? {} : encodeAmount(amount, wish.path, target, notes);
+      const how = amount === undefined ? {} : encodeAmount(amount, desired.path, target, notes);
       return hidden || amount !== undefined ? { reasoning: { ...how, ...(hidden ? { exclude: true } : {}) } } : {};
     }
     case "reasoning_effort":
-      return amount === undefined ? {} : { reasoning_effort: encodeEffort(amount, wish.path, target, notes) };
+      return amount === undefined ? {} : { reasoning_effort: encodeEffort(amount, desired.path, target, notes) };
     case "thinking": {
       if (amount === undefined) return {};
       const { thinkingBudget, thinkingEffort } = target.quirks;
       if (thinkingEffort && amount !== "off" && amount !== "dynamic") {
-        return { thinking: { type: "enabled" }, reasoning_effort: encodeEffort(amount, wish.path, target, notes) };
+        return { thinking: { type: "enabled" }, reasoning_effort: encodeEffort(amount, desired.path, target, notes) };
       }
-      const budget = encodeBudget(amount, wish.path, target, thinkingBudget, notes);
+      const budget = encodeBudget(amount, desired.path, target, thinkingBudget, notes);
       if (budget === "off") return { thinking: { type: "disabled" } };
       return { thinking: { type: "enabled", ...(budget === undefined ? {} : { budget_tokens: budget }) } };
     }
     case "enable_thinking": {
       if (amount === undefined) return {};
-      const budget = encodeBudget(amount, wish.path, target, true, notes);
+      const budget = encodeBudget(amount, desired.path, target, true, notes);
       if (budget === "off") return { enable_thinking: false };
       return { enable_thinking: true, ...(budget === undefined ? {} : { thinking_budget: budget }) };
     }
     case "none":
-      if (amount !== undefined) notes.dropped(wish.path, "this provider cannot be told how much to think");
+      if (amount !== undefined) notes.dropped(desired.path, "this provider cannot be told how much to think");
       return {};
     default:
       return target.quirks.reasoningField satisfies never;

@@ -23,7 +23,7 @@ export function ownExtras(scope: RequestScope, extras: JsonObject | undefined): 
   return scope.call.dialect === "chat" && extras !== undefined ? extras : {};
 }
 
-/** The mark where the host takes it. Hosts that cache by themselves lose nothing without it, but for a wish for a time. */
+/** The mark where the host takes it. Hosts that cache by themselves lose nothing without it, but for a request for a time. */
 export function cacheControl(scope: RequestScope, holder: { path?: string; cache?: CacheMark }): JsonObject {
   const { cache } = holder;
   if (cache === undefined) return {};

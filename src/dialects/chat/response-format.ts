@@ -67,7 +67,7 @@ export function encodeFormat(scope: RequestScope): EncodedFormat {
 
 const JSON_INSTRUCTION = "Answer with a JSON object and nothing else.";
 
-/** Hosts refuse a wish for JSON that the prompt does not mention; clients of this protocol know it, others cannot. */
+/** Hosts refuse a request for JSON that the prompt does not mention; clients of this protocol know it, others cannot. */
 function sayJson({ call, notes }: RequestScope): { instruction?: string } {
   if (call.dialect === "chat") return {};
   const texts = [call.system, ...call.turns.map((turn) => turn.parts)].flat();

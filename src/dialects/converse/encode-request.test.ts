@@ -438,7 +438,7 @@ describe("caching (H04)", () => {
 
 describe("reasoning (H01, H02)", () => {
   const opaque = (origin: string, kind: "signature" | "redacted", value = "c2ln") => ({ origin, kind, value });
-  const wish = (amount: NonNullable<CanonCall["reasoning"]>["amount"], show?: boolean) => ({
+  const desired = (amount: NonNullable<CanonCall["reasoning"]>["amount"], show?: boolean) => ({
     reasoning: {
       path: "thinking",
       ...(amount === undefined ? {} : { amount }),
@@ -471,33 +471,33 @@ describe("reasoning (H01, H02)", () => {
 
   test("mapping 1: a budget within its bounds, and room for the answer", () => {
     const budget = (tokens: number) => ({ thinking: { type: "enabled", budget_tokens: tokens } });
-    expect(fieldsOf({ ...wish("high"), maxOutputTokens: 20000 })).toEqual({
+    expect(fieldsOf({ ...desired("high"), maxOutputTokens: 20000 })).toEqual({
       fields: budget(16384),
       config: { maxTokens: 20000 },
       notes: [],
     });
-    expect(fieldsOf(wish({ budget: 2000 }))).toMatchObject({ fields: budget(2000), config: { maxTokens: 6096 } });
-    expect(fieldsOf(wish("low"), { traits: { maxOutputTokens: 64000 } }).config).toEqual({ maxTokens: 64000 });
-    expect(fieldsOf({ ...wish("high"), maxOutputTokens: 4000 })).toEqual({
+    expect(fieldsOf(desired({ budget: 2000 }))).toMatchObject({ fields: budget(2000), config: { maxTokens: 6096 } });
+    expect(fieldsOf(desired("low"), { traits: { maxOutputTokens: 64000 } }).config).toEqual({ maxTokens: 64000 });
+    expect(fieldsOf({ ...desired("high"), maxOutputTokens: 4000 })).toEqual({
       fields: budget(3999),
       config: { maxTokens: 4000 },
       notes: ["approximated thinking"],
     });
-    expect(fieldsOf({ ...wish("high"), maxOutputTokens: 900 })).toEqual({
+    expect(fieldsOf({ ...desired("high"), maxOutputTokens: 900 })).toEqual({
       fields: undefined,
       config: { maxTokens: 900 },
       notes: ["dropped thinking"],
     });
-    expect(fieldsOf(wish("off"))).toEqual({ fields: undefined, config: undefined, notes: [] });
+    expect(fieldsOf(desired("off"))).toEqual({ fields: undefined, config: undefined, notes: [] });
     const always = { traits: { budget: { min: 2000, max: 8000, off: false } } };
-    expect(fieldsOf(wish("off"), always)).toMatchObject({ fields: budget(2000), notes: ["approximated thinking"] });
-    expect(fieldsOf(wish("max"), always)).toMatchObject({ fields: budget(8000), notes: ["approximated thinking"] });
-    expect(fieldsOf(wish("high"), { traits: { reasoning: false } })).toEqual({
+    expect(fieldsOf(desired("off"), always)).toMatchObject({ fields: budget(2000), notes: ["approximated thinking"] });
+    expect(fieldsOf(desired("max"), always)).toMatchObject({ fields: budget(8000), notes: ["approximated thinking"] });
+    expect(fieldsOf(desired("high"), { traits: { reasoning: false } })).toEqual({
       fields: undefined,
       config: undefined,
       notes: ["dropped thinking"],
     });
-    expect(fieldsOf({ ...wish("low"), temperature: 0.3, topP: 1, topK: 4 }).notes).toEqual([
+    expect(fieldsOf({ ...desired("low"), temperature: 0.3, topP: 1, topK: 4 }).notes).toEqual([
       "dropped temperature",
       "dropped top_p",
       "dropped top_k",
@@ -508,47 +508,47 @@ describe("reasoning (H01, H02)", () => {
     const adaptive: Target = {
       traits: { reasoningForm: "adaptive", efforts: ["off", "low", "medium", "high", "max"] },
     };
-    expect(fieldsOf(wish("high"), adaptive)).toMatchObject({
+    expect(fieldsOf(desired("high"), adaptive)).toMatchObject({
       fields: { thinking: { type: "adaptive" }, output_config: { effort: "high" } },
       notes: [],
     });
-    expect(fieldsOf(wish("xhigh", false), adaptive)).toMatchObject({
+    expect(fieldsOf(desired("xhigh", false), adaptive)).toMatchObject({
       fields: { thinking: { type: "adaptive", display: "omitted" }, output_config: { effort: "high" } },
       notes: ["approximated thinking"],
     });
-    expect(fieldsOf({ ...wish("dynamic"), dialect: "chat" }, adaptive).fields).toEqual({
+    expect(fieldsOf({ ...desired("dynamic"), dialect: "chat" }, adaptive).fields).toEqual({
       thinking: { type: "adaptive", display: "summarized" },
     });
-    expect(fieldsOf(wish("off"), adaptive).fields).toEqual({ thinking: { type: "disabled" } });
+    expect(fieldsOf(desired("off"), adaptive).fields).toEqual({ thinking: { type: "disabled" } });
     const effort: Target = { origin: "other-host", traits: { reasoningForm: "effort", efforts: ["low", "high"] } };
-    expect(fieldsOf(wish("medium"), effort)).toMatchObject({
+    expect(fieldsOf(desired("medium"), effort)).toMatchObject({
       fields: { reasoning_effort: "low" },
       notes: ["approximated thinking"],
     });
-    expect(fieldsOf(wish("high"), effort)).toMatchObject({ fields: { reasoning_effort: "high" }, notes: [] });
+    expect(fieldsOf(desired("high"), effort)).toMatchObject({ fields: { reasoning_effort: "high" }, notes: [] });
   });
 
   test("contract 2.12, H09: whoever leaves the amount to the model, or only wishes to see thoughts, gets a model that thinks", () => {
     const effort: Target = { origin: "other-host", traits: { reasoningForm: "effort" } };
-    for (const asked of [wish("dynamic"), wish(undefined, true)]) {
+    for (const asked of [desired("dynamic"), desired(undefined, true)]) {
       expect(fieldsOf(asked, effort)).toMatchObject({
         fields: { reasoning_effort: "medium" },
         notes: ["approximated thinking"],
       });
       expect(fieldsOf(asked).fields).toMatchObject({ thinking: { type: "enabled" } });
     }
-    expect(fieldsOf(wish(undefined, false), effort).fields).toBeUndefined();
+    expect(fieldsOf(desired(undefined, false), effort).fields).toBeUndefined();
   });
 
   test("no thinking where the host would refuse it: forced calls, a begun answer, calls that another model made", () => {
-    const forced = fieldsOf({ ...wish("high"), tools: [LOOK], toolChoice: { type: "any" } });
+    const forced = fieldsOf({ ...desired("high"), tools: [LOOK], toolChoice: { type: "any" } });
     expect(forced).toMatchObject({ fields: undefined, notes: ["dropped thinking"] });
-    expect(fieldsOf({ ...wish("high"), turns: [user(text("?")), assistant(text("It"))] }).notes).toEqual([
+    expect(fieldsOf({ ...desired("high"), turns: [user(text("?")), assistant(text("It"))] }).notes).toEqual([
       "dropped thinking",
     ]);
     const call: Part = { type: "tool-call", id: "a", name: "look", input: "{}" };
     const loop = (...before: Part[]) => ({
-      ...wish("high"),
+      ...desired("high"),
       tools: [LOOK],
       turns: [user(text("?")), assistant(...before, call), user({ type: "tool-result", callId: "a", content: [] })],
     });

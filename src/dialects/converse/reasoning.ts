@@ -61,7 +61,7 @@ export function encodeReasoning({ text, signature }: ReasoningPart, origin: stri
 /** What else of a request decides whether and how much a model can think. */
 export interface ReasoningRoom {
   maxTokens: number | undefined;
-  /** Why the model must not think in this call, whatever was wished. */
+  /** Why the model must not think in this call, whatever was wanted. */
   forbidden: string | undefined;
 }
 
@@ -82,24 +82,24 @@ export function encodeAmount(
   notes: Notes,
 ): EncodedReasoning {
   const none = { fields: {}, outputConfig: {}, thinks: false, maxTokens: room.maxTokens };
-  const wish = call.reasoning;
-  let amount = wish && wantedAmount(wish);
-  if (wish === undefined || amount === undefined) return none;
+  const desired = call.reasoning;
+  let amount = desired && wantedAmount(desired);
+  if (desired === undefined || amount === undefined) return none;
   const { traits, origin } = context;
   if (!traits.reasoning) {
-    if (amount !== "off") notes.dropped(wish.path, "this model does not support thinking");
+    if (amount !== "off") notes.dropped(desired.path, "this model does not support thinking");
     return none;
   }
   const form = traits.reasoningForm ?? (origin === "messages" ? "budget" : "effort");
   if (form === "effort" || form === "level")
-    return { ...none, fields: encodeEffort(amount, context, wish.path, notes) };
+    return { ...none, fields: encodeEffort(amount, context, desired.path, notes) };
   if (room.forbidden !== undefined && amount !== "off") {
-    notes.dropped(wish.path, room.forbidden);
+    notes.dropped(desired.path, room.forbidden);
     amount = "off";
   }
   return form === "adaptive"
     ? { ...none, ...encodeAdaptive(call, amount, context, notes) }
-    : { ...none, ...encodeBudget(amount, context, room.maxTokens, wish.path, notes) };
+    : { ...none, ...encodeBudget(amount, context, room.maxTokens, desired.path, notes) };
 }
 
 /** The efforts that models take whose own list is not known, weakest first. */

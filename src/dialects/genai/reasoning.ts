@@ -6,7 +6,7 @@ import {
   effortOfBudget,
   nearestEffort,
   type ReasoningAmount,
-  type ReasoningWish,
+  type ReasoningRequest,
 } from "../../canon/reasoning.ts";
 import type { EncodeScope } from "./encode-scope.ts";
 
@@ -26,7 +26,7 @@ const COMMON_LEVELS: readonly Effort[] = ["low", "high"];
 /** Below this a budget is not worth having: there would be no room to think in. */
 const MIN_ROOM = 1024;
 
-export function decodeThinking(raw: JsonObject): { reasoning?: ReasoningWish; rest: JsonObject } {
+export function decodeThinking(raw: JsonObject): { reasoning?: ReasoningRequest; rest: JsonObject } {
   const fields = new Fields(raw);
   const budget = fields.number("thinkingBudget");
   const level = fields.string("thinkingLevel");
@@ -67,7 +67,7 @@ export function encodeThinking(scope: EncodeScope): JsonObject | undefined {
         ? encodeBudget(amount, scope, path)
         : encodeLevel(amount, scope, path);
   // In this protocol thoughts are shown on demand only; clients of the others expect to see them.
-  // Hosts refuse the wish to see them where there will be none.
+  // Hosts refuse the request to see them where there will be none.
   const isOff = amount === "off" || quantity["thinkingBudget"] === 0;
   const shown = isOff ? undefined : (show ?? (call.dialect === "genai" ? undefined : true));
   const config = { ...quantity, ...(shown === undefined ? {} : { includeThoughts: shown }) };

@@ -3,7 +3,7 @@ import type { CallSettings, CanonCall, Extra, OutputFormat } from "../../canon/c
 import { clampOutput } from "../../canon/clamp-output.ts";
 import { Fields } from "../../canon/fields.ts";
 import type { MediaPart } from "../../canon/part.ts";
-import type { ReasoningWish } from "../../canon/reasoning.ts";
+import type { ReasoningRequest } from "../../canon/reasoning.ts";
 import { describedSchema } from "../answer-schema.ts";
 import { type EncodeScope, placeOf } from "./encode-scope.ts";
 import { toJsonSchema } from "./json-schema.ts";
@@ -37,7 +37,7 @@ export interface DecodedConfig {
   settings: CallSettings;
   paths: CanonCall["paths"];
   format?: OutputFormat;
-  reasoning?: ReasoningWish;
+  reasoning?: ReasoningRequest;
   extras: Extra[];
 }
 
@@ -191,7 +191,7 @@ const DETAILS = ["low", "medium", "high", "ultra_high"] as const;
 
 /**
  * Only the newest models take a resolution for single parts; for the whole request all do. The closest look wins, and
- * nothing that stated no wish is looked at less closely for the others' sake.
+ * nothing that stated no request is looked at less closely for the others' sake.
  */
 function overallResolution(scope: EncodeScope): string | undefined {
   const media = scope.call.turns.flatMap(({ parts }) =>

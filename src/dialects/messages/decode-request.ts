@@ -70,7 +70,7 @@ export function decodeRequest(body: JsonObject): CanonCall {
 }
 
 /**
- * A conversation that the host is to hold: later requests have only what is new in it, so that the wish cannot be left out.
+ * A conversation that the host is to hold: later requests have only what is new in it, so that the request cannot be left out.
  * The details are those by which clients know that they must send everything instead.
  */
 function refuseThread(): never {

@@ -9,14 +9,14 @@ import {
   effortOfBudget,
   nearestEffort,
   type ReasoningAmount,
-  type ReasoningWish,
+  type ReasoningRequest,
   wantedAmount,
 } from "../../canon/reasoning.ts";
 import type { ModelTraits } from "../../canon/traits.ts";
 
 export interface DecodedReasoning {
-  reasoning?: ReasoningWish;
-  /** What the wish cannot say; the dialect's own encoder lays it over what it makes of the wish. */
+  reasoning?: ReasoningRequest;
+  /** What the request cannot say; the dialect's own encoder lays it over what it makes of the request. */
   extras: readonly Extra[];
 }
 
@@ -77,33 +77,33 @@ export interface ReasoningTarget {
  */
 export function encodeReasoning(call: CanonCall, target: ReasoningTarget): EncodedReasoning {
   const { traits, notes, maxTokens, obstacle } = target;
-  const wish = call.reasoning;
-  const amount = wish && wantedAmount(wish);
+  const desired = call.reasoning;
+  const amount = desired && wantedAmount(desired);
   const asked = amount !== undefined && amount !== "off";
   if (!traits.reasoning) {
-    if (asked) notes.dropped(wish?.path ?? "reasoning", "the model does not reason");
+    if (asked) notes.dropped(desired?.path ?? "reasoning", "the model does not reason");
     return { maxTokens };
   }
   const adaptive = traits.reasoningForm !== undefined && traits.reasoningForm !== "budget";
   if (obstacle !== undefined) {
-    if (asked) notes.dropped(wish?.path ?? "reasoning", obstacle);
+    if (asked) notes.dropped(desired?.path ?? "reasoning", obstacle);
     // Models that dose their thinking by themselves may think unasked.
     return { maxTokens, ...(adaptive ? { thinking: { type: "disabled" } } : {}) };
   }
-  if (wish === undefined || amount === undefined) return { maxTokens };
-  return adaptive ? encodeAdaptive(call, wish, amount, target) : encodeBudget(call, wish, amount, target);
+  if (desired === undefined || amount === undefined) return { maxTokens };
+  return adaptive ? encodeAdaptive(call, desired, amount, target) : encodeBudget(call, desired, amount, target);
 }
 
 /** Models that dose their thinking by themselves take an effort beside it, never a budget. */
 function encodeAdaptive(
   { dialect }: CanonCall,
-  wish: ReasoningWish,
+  desired: ReasoningRequest,
   amount: ReasoningAmount,
   { traits, notes, maxTokens }: ReasoningTarget,
 ): EncodedReasoning {
   const known = traits.efforts ?? DEFAULT_EFFORTS;
   // Newer models keep their thinking to themselves unless they are asked; clients of other dialects expect to see it.
-  const shown = wish.show ?? (dialect === "messages" ? undefined : true);
+  const shown = desired.show ?? (dialect === "messages" ? undefined : true);
   const display = shown === undefined ? {} : { display: shown ? "summarized" : "omitted" };
   const thinking = { type: "adaptive", ...display };
   if (amount === "dynamic") return { thinking, maxTokens };
@@ -111,14 +111,17 @@ function encodeAdaptive(
   const effort = nearestEffort(wanted, known);
   if (effort === "off") return { thinking: { type: "disabled" }, maxTokens };
   if (effort !== wanted || typeof amount === "object") {
-    notes.approximated(wish.path, `the model takes an effort (${known.join(", ")}); ${effort ?? "its own"} was sent`);
+    notes.approximated(
+      desired.path,
+      `the model takes an effort (${known.join(", ")}); ${effort ?? "its own"} was sent`,
+    );
   }
   return { thinking, ...(effort === undefined ? {} : { effort }), maxTokens };
 }
 
 function encodeBudget(
   { dialect }: CanonCall,
-  wish: ReasoningWish,
+  desired: ReasoningRequest,
   amount: ReasoningAmount,
   { traits, notes, maxTokens, growing }: ReasoningTarget,
 ): EncodedReasoning {
@@ -131,17 +134,17 @@ function encodeBudget(
   const exact = typeof amount === "object";
   const room = exact ? limit - 1 : Math.min(limit - 1, Math.max(limit - ANSWER_ROOM, lowest));
   if (room < lowest) {
-    notes.dropped(wish.path, `max_tokens is ${limit}, which leaves no room for a thinking budget of ${lowest}`);
+    notes.dropped(desired.path, `max_tokens is ${limit}, which leaves no room for a thinking budget of ${lowest}`);
     return { maxTokens };
   }
   const budget = Math.min(inRange, room);
-  if (amount === "off") notes.approximated(wish.path, `the model always thinks; its least budget is ${budget}`);
+  if (amount === "off") notes.approximated(desired.path, `the model always thinks; its least budget is ${budget}`);
   else if (amount === "dynamic" || budget !== wanted) {
-    notes.approximated(wish.path, `the model takes a budget of tokens; ${budget} was sent`);
+    notes.approximated(desired.path, `the model takes a budget of tokens; ${budget} was sent`);
   }
   // These models show their thinking by default, and not all of their hosts know the word; other dialects' encoders hide it.
-  const said = dialect === "messages" && wish.show !== undefined;
-  const display = said ? { display: wish.show ? "summarized" : "omitted" } : {};
+  const said = dialect === "messages" && desired.show !== undefined;
+  const display = said ? { display: desired.show ? "summarized" : "omitted" } : {};
   return { thinking: { type: "enabled", budget_tokens: budget, ...display }, maxTokens: limit };
 }
 

@@ -22,7 +22,7 @@ const DEFAULTS: Partial<Record<keyof CallSettings, unknown>> = {
   candidateCount: 1,
 };
 
-/** `thinking`: the model thinks before it answers, which excludes sampling by the client's wishes. */
+/** `thinking`: the model thinks before it answers, which excludes sampling by the client's wants. */
 export function encodeSettings(call: CanonCall, traits: ModelTraits, thinking: boolean, notes: Notes): JsonObject {
   const drop = (name: keyof CallSettings, reason: string) => notes.dropped(call.paths[name] ?? name, reason);
   for (const name of NO_FIELD) {
