@@ -8,7 +8,8 @@ export function decodeError({ status, body, retryAfterSeconds }: UpstreamFailure
 }
 
 /** The words for kinds of errors are the gateway's own. */
-const errorBody = (error: GatewayError): string => JSON.stringify({ problem: error.kind, message: error.told });
+const errorBody = (error: GatewayError): string =>
+  JSON.stringify({ problem: error.kind, message: error.messageWithPath });
 
 export function encodeError(error: GatewayError): ErrorAnswer {
   return { status: error.rule.status, headers: { "content-type": "application/json" }, body: errorBody(error) };

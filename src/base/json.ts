@@ -1,4 +1,4 @@
-/** Careful readers of JSON whose shape nobody has checked: what is not there, or is of another type, is undefined. */
+/** Careful readers of JSON whose shape is not checked: what is not there, or is of another type, is undefined. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export function parseObject(text: string, parse: (text: string) => unknown = JSON.parse): JsonObject | undefined {

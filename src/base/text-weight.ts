@@ -1,4 +1,4 @@
-/** What each byte of a character behind its first adds. */
+/** What each byte of a character after its first adds. */
 const WEIGHT_OF_SURPLUS_BYTE = 1.5;
 
 /**

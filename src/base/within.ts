@@ -13,7 +13,7 @@ export async function within<Result>(
     return await Promise.race([work, promise]);
   } finally {
     cancel();
-    // Nobody hears of what becomes of it later.
+    // What becomes of it later is reported to no one.
     work.catch(() => {});
   }
 }

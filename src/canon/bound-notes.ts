@@ -3,7 +3,7 @@ import type { FieldNote } from "./receipt.ts";
 const MAX_NOTES = 300;
 const MAX_TEXT = 500;
 
-/** As many notes as a receipt keeps. How many more there would be is told in one at their end (H09, H20). */
+/** As many notes as a receipt keeps. How many more there would be is reported in one at their end (H09, H20). */
 export function boundNotes(notes: readonly FieldNote[]): FieldNote[] {
   const kept = notes
     .slice(0, MAX_NOTES)

@@ -22,19 +22,19 @@ function agesOf(tool: CacheMark, system: CacheMark, part: CacheMark, whole?: Cac
   const holders = [...fitted.tools, ...fitted.system, ...fitted.turns.flatMap(({ parts }) => parts), fitted];
   return {
     ages: holders.map(({ cache }) => cache?.ttl ?? (cache === undefined ? "none" : "default")),
-    told: notes.list.map(({ path }) => path),
+    reported: notes.list.map(({ path }) => path),
   };
 }
 
 test("H04: no mark of an hour follows one of five minutes, in the order of the prompt", () => {
   const hour = { ttl: "1h" } as const;
-  expect(agesOf(hour, hour, { ttl: "5m" }).told).toEqual([]);
+  expect(agesOf(hour, hour, { ttl: "5m" }).reported).toEqual([]);
   expect(agesOf(hour, {}, hour, hour)).toEqual({
     ages: ["1h", "default", "default", "default"],
-    told: ["p.cache_control", "whole"],
+    reported: ["p.cache_control", "whole"],
   });
   expect(agesOf({ ttl: "5m" }, hour, {})).toEqual({
     ages: ["5m", "default", "default", "none"],
-    told: ["s.cache_control"],
+    reported: ["s.cache_control"],
   });
 });

@@ -34,7 +34,7 @@ export function withMostMarks(call: CanonCall, most: number, notes: Notes): Cano
 
 const SHORTENED = "the target lets no mark of an hour follow one of five minutes: this one lasts five minutes too";
 
-/** The call without a mark of an hour behind one of five minutes, which hosts refuse wherever the two stand. */
+/** The call without a mark of an hour after one of five minutes, which hosts refuse wherever the two stand. */
 export function withFallingAges(call: CanonCall, notes: Notes): CanonCall {
   const holders: Marked[] = [
     ...call.tools,

@@ -51,7 +51,7 @@ export interface CallSettings {
   cache?: { ttl?: "5m" | "1h" };
 }
 
-/** A request in canonical form: nobody's wire format, everybody's meaning. */
+/** A request in canonical form: no protocol's wire format, but the meaning of all. */
 export interface CanonCall extends CallSettings {
   /** The dialect it was asked in. */
   dialect: string;

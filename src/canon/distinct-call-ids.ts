@@ -4,7 +4,7 @@ import type { Part, ToolCallPart, ToolResultPart } from "./part.ts";
 
 /**
  * A history in which every tool call has an id of its own, and every result that of its call: hosts number their calls
- * anew in each answer, or give one id to all, and targets refuse an id that comes twice. An id depends on nothing behind
+ * anew in each answer, or give one id to all, and targets refuse an id that comes twice. An id depends on nothing after
  * its call, so that a conversation that grows keeps those it has, and its place in prompt caches.
  */
 export function distinctCallIds(turns: readonly Turn[]): Turn[] {
@@ -26,7 +26,7 @@ interface SameId {
 
 class CallIds {
   readonly #used = new Set<string>();
-  /** The last number that was put behind an id: thousands of the same id must not try all numbers each. */
+  /** The last number that was put after an id: thousands of the same id must not try all numbers each. */
   readonly #counts = new Map<string, number>();
   /** The calls of the latest answer with that id, by the id as it came. */
   readonly #latest = new Map<string, SameId>();

@@ -63,13 +63,13 @@ export interface ErrorDetails {
   retryAfterSeconds?: number;
   /** What the upstream said beyond its message about a fault of the request; for callers of its own dialect. */
   upstreamDetails?: unknown;
-  /** Where a provider's failure came from; never told to callers. */
+  /** Where a provider's failure came from; never shown to callers. */
   failure?: FailureCause | undefined;
   cause?: unknown;
 }
 
-/** What may be said otherwise of an error that stays the same. */
-interface Told extends Pick<ErrorDetails, "path" | "code" | "upstreamDetails" | "failure"> {
+/** What may change of an error that stays the same. */
+interface Changes extends Pick<ErrorDetails, "path" | "code" | "upstreamDetails" | "failure"> {
   message?: string;
 }
 
@@ -96,30 +96,30 @@ export class GatewayError extends Error {
     return ERROR_TABLE[this.kind];
   }
 
-  /** The message, with the place at fault before it where it does not name it: not every protocol has another field for that. */
-  get told(): string {
+  /** The message, with the path at fault before it where it does not name it: not every protocol has a field for that. */
+  get messageWithPath(): string {
     if (this.path === undefined || this.path === "" || this.message.includes(this.path)) return this.message;
     return `${this.path}: ${this.message}`;
   }
 
   /** The same error in other words. */
   withMessage(message: string): this {
-    return this.#told({ message });
+    return this.#with({ message });
   }
 
-  /** The same error at a field that has another name where it is told. */
+  /** The same error at a field that the client knows by another name. */
   withPath(path: string): this {
-    return this.#told({ path });
+    return this.#with({ path });
   }
 
   /** The same error with more that is known of where it came from. */
   withFailure(failure: FailureCause): this {
-    return this.#told({ failure: { ...this.failure, ...failure } });
+    return this.#with({ failure: { ...this.failure, ...failure } });
   }
 
   /** The same error with every text changed that a caller may come to read. */
   withTexts(change: (text: string) => string): this {
-    return this.#told({
+    return this.#with({
       message: change(this.message),
       ...(this.path === undefined ? {} : { path: change(this.path) }),
       ...(this.code === undefined ? {} : { code: change(this.code) }),
@@ -127,10 +127,10 @@ export class GatewayError extends Error {
     });
   }
 
-  /** Its class stays too: some errors are told apart by theirs. */
-  #told(told: Told): this {
-    const { message = this.message, path = this.path, code = this.code } = told;
-    const { upstreamDetails = this.upstreamDetails, failure = this.failure } = told;
+  /** Its class stays too: some errors are recognised by theirs. */
+  #with(changes: Changes): this {
+    const { message = this.message, path = this.path, code = this.code } = changes;
+    const { upstreamDetails = this.upstreamDetails, failure = this.failure } = changes;
     const Same = this.constructor as new (...parameters: ConstructorParameters<typeof GatewayError>) => this;
     return new Same(this.kind, message, {
       ...(path === undefined ? {} : { path }),

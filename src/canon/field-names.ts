@@ -22,7 +22,7 @@ export type FieldName =
 
 /**
  * How a client's own dialect spells them, so that a receipt points at the field that the client wrote; canonical names where
- * absent. A function makes the whole path where a name behind the holder's path would not be it.
+ * absent. A function makes the whole path where a name after the holder's path would not be it.
  */
 export type FieldNames = Readonly<Partial<Record<FieldName, string | ((path: string) => string)>>>;
 

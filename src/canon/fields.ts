@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, numberOf } from "../base/json.ts";
 
 /**
- * Reads an object field by field and remembers which were read: what nobody asked for is left over, and goes into a part's
+ * Reads an object field by field and remembers which were read: what was not asked for is left over, and goes into a part's
  * or a call's extras, so that no field of a request can be lost by being forgotten (H09).
  */
 export class Fields {

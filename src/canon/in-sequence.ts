@@ -38,7 +38,7 @@ export class InSequence {
     return over ? [...events, ...this.#next(block)] : events;
   }
 
-  /** A block that nobody ended does not swallow the ones behind it. */
+  /** A block without an end does not swallow the ones after it. */
   #flush(): CanonEvent[] {
     const events = [...this.#waiting.values()].flatMap(({ held }) => held);
     this.#waiting.clear();

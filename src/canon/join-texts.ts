@@ -2,7 +2,7 @@ import type { CanonCall, Turn } from "./call.ts";
 import type { Part, TextPart } from "./part.ts";
 
 /**
- * The call with texts of nothing but white space put to the text beside them, for hosts that refuse such texts: left out, the words around
+ * The call with texts of nothing but white space put to the text next to them, for hosts that refuse such texts: left out, the words around
  * them would run together. Some clients keep one message for each chunk of a stream, so that the neighbour may stand in another turn
  * of the same role. Texts that have something to read stay as they are: neighbours are read as one anyway.
  */

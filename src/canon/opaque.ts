@@ -2,10 +2,10 @@ import { GatewayError } from "./error.ts";
 
 /**
  * A value that only its maker can read: a signature, an encrypted or a redacted block of reasoning. It goes back to its
- * origin unchanged, and to nobody else (H01, H02).
+ * origin unchanged, and to no other (H01, H02).
  */
 export interface Opaque {
-  /** Who made it. A dialect that belongs to one family of hosts is its own origin; chat hosts are told apart by kind. */
+  /** Who made it. A dialect that belongs to one family of hosts is its own origin; chat hosts are distinguished by kind. */
   origin: string;
   kind: OpaqueKind;
   value: string;

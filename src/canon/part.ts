@@ -7,7 +7,7 @@ export interface CacheMark {
   ttl?: "5m" | "1h";
 }
 
-/** What every part may have beside its content. */
+/** What every part may have in addition to its content. */
 interface PartBase {
   /** JSON path in the client's request; absent in answers. */
   path?: string;
@@ -44,7 +44,7 @@ export type MediaSource =
   /** Standard base64. */
   | { type: "data"; mimeType: string; data: string }
   | { type: "url"; url: string; mimeType?: string }
-  /** A file that was given to a provider before; nobody else has it. */
+  /** A file that was given to a provider before; no other has it. */
   | { type: "file"; id: string; origin: string; mimeType?: string }
   | { type: "text"; text: string }
   | { type: "parts"; parts: readonly (TextPart | MediaPart)[] };
@@ -115,7 +115,7 @@ export interface WebPage {
   age?: string;
 }
 
-/** Contract 7: a search that failed is told inside the answer. */
+/** Contract 7: a search that failed is reported inside the answer. */
 export type SearchErrorCode =
   | "too_many_requests"
   | "invalid_input"

@@ -15,7 +15,7 @@ export function resultsInCallOrder(turns: readonly Turn[]): readonly Turn[] {
   });
 }
 
-/** Only results change places, among themselves; what answers no call of the turn before stays behind the others. */
+/** Only results change places, among themselves; what answers no call of the turn before stays after the others. */
 function inOrder(parts: readonly Part[], places: ReadonlyMap<string, number>): readonly Part[] {
   const results = parts.filter((part) => part.type === "tool-result");
   const place = (id: string) => places.get(id) ?? Number.MAX_SAFE_INTEGER;

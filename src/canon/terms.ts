@@ -35,7 +35,7 @@ export function termOf(word: unknown, place?: "geo"): string | undefined {
 export type ServedOn = (terms: readonly string[]) => void;
 
 /** Tells on which terms an answer was served, by these words of it; nothing where it has none of them. */
-export function tellTerms(served: ServedOn | undefined, ...words: readonly [word: unknown, place?: "geo"][]): void {
+export function reportTerms(served: ServedOn | undefined, ...words: readonly [word: unknown, place?: "geo"][]): void {
   if (served === undefined || words.every(([word]) => typeof word !== "string")) return;
   served(words.flatMap(([word, place]) => termOf(word, place) ?? []));
 }

@@ -5,7 +5,7 @@ export interface ModelTraits {
   reasoning: boolean;
   /**
    * How the model is told how much to think: by a word, by a budget of tokens, by a level (a word that excludes a budget), or
-   * by a word beside thinking that it doses by itself. Absent: as the target's protocol usually does.
+   * by a word next to thinking that it doses by itself. Absent: as the target's protocol usually does.
    */
   reasoningForm?: "effort" | "budget" | "level" | "adaptive";
   /** The efforts that the model knows, weakest first; `off` among them where thinking can be switched off. */
@@ -22,11 +22,11 @@ export interface ModelTraits {
   mediaInToolResults?: boolean;
   /** Knows an answer's JSON Schema; where it does not, a forced tool call stands in for it. */
   structuredOutput?: boolean;
-  /** Takes a form of the answer beside tools; the other models of its dialect answer 400 to both. */
+  /** Takes a form of the answer next to tools; the other models of its dialect answer 400 to both. */
   schemaBesideTools?: boolean;
   /** Goes on from a last message of the assistant's. */
   prefill?: boolean;
-  /** messages: takes system messages behind what the user says. */
+  /** messages: takes system messages after what the user says. */
   systemMessages?: boolean;
   maxOutputTokens?: number;
 }

@@ -79,13 +79,13 @@ function compiled(schema: TSchema): CompiledForm {
 /** The body without nulls, where nothing else is wrong with it; what is wrong is thrown. */
 function repaired(body: unknown, { schema, check }: CompiledForm): unknown {
   const mismatch = explainMismatch(schema, body);
-  if (mismatch?.isNull !== true) throw told(mismatch);
+  if (mismatch?.isNull !== true) throw errorOf(mismatch);
   const clean = withoutNulls(schema, body);
-  if (!check(clean)) throw told(explainMismatch(schema, clean));
+  if (!check(clean)) throw errorOf(explainMismatch(schema, clean));
   return clean;
 }
 
-function told(mismatch: Mismatch | undefined): GatewayError {
+function errorOf(mismatch: Mismatch | undefined): GatewayError {
   if (mismatch === undefined)
     return new GatewayError("invalid_request", "The request body has a shape that is not accepted.");
   const { path, problem } = mismatch;

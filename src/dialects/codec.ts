@@ -10,7 +10,7 @@ import type { SseFrame } from "../wire/sse.ts";
 import type { AnswerContext, UpstreamFailure } from "./dialect.ts";
 import type { MediaQuirks } from "./media-quirks.ts";
 
-/** What a request to a provider depends on beside the call itself. */
+/** What a request to a provider depends on in addition to the call itself. */
 export interface EncodeRequestContext<Quirks extends MediaQuirks = MediaQuirks> {
   upstreamModel: string;
   stream: boolean;

@@ -81,7 +81,7 @@ export interface NativeHost<Quirks extends MediaQuirks = MediaQuirks> {
 export interface UpstreamRequest {
   payload: string | Buffer;
   notes: FieldNote[];
-  /** On which terms beside the ordinary it asks to be served. */
+  /** On which terms other than the ordinary it asks to be served. */
   terms?: readonly string[];
 }
 
@@ -109,15 +109,15 @@ export interface OptionsTarget {
   priceMultiples: Readonly<Record<string, number>>;
 }
 
-/** What of a client's options goes up, beside the body. */
+/** What of a client's options goes up, in addition to the body. */
 export interface ForwardedOptions {
   /** For the provider's URL, headers and body; undefined where there are none. */
   options: unknown;
-  /** On which terms beside the ordinary they ask to be served. */
+  /** On which terms other than the ordinary they ask to be served. */
   terms: readonly string[];
 }
 
-/** What the native lane needs to know beside that to hand an upstream's answer back as it is. */
+/** What the native lane needs to know in addition to hand an upstream's answer back as it is. */
 export interface NativeAnswerContext<Quirks extends MediaQuirks = MediaQuirks, Options = unknown>
   extends AnswerContext<Options> {
   quirks: Quirks;

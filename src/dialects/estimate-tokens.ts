@@ -3,7 +3,7 @@ import { textWeight } from "../base/text-weight.ts";
 
 /** English prose and code come to about four characters a token in the tokenizers of all large vendors; others: textWeight. */
 const CHARACTERS_PER_TOKEN = 4;
-/** What an image costs is up to the model; this is the order of magnitude that the vendors publish. What is behind a link is at least as much. */
+/** What an image costs is up to the model; this is the order of magnitude that the vendors publish. Content at a link is at least as much. */
 const TOKENS_PER_MEDIA = 1000;
 /** Of base64 that is no image. A page of text has some kilobytes and up to 3,000 tokens; a second of sound has 32, and some kilobytes too. */
 const CHARACTERS_OF_DOCUMENT = 42;
@@ -20,7 +20,7 @@ const LINK_KEYS: ReadonlySet<string> = new Set(["fileUri", "file_id", "image_url
 const isLink = (value: unknown): boolean =>
   typeof value === "string" ? !value.startsWith("data:") : isObject(value) && isLink(value["url"] ?? "data:");
 
-/** By its size, but for images: nobody here counts pages or seconds (H26). */
+/** By its size, but for images: pages and seconds are not counted here (H26). */
 function tokensOfMedia(type: unknown, length: number): number {
   const kind = typeof type === "string" ? type : "";
   if (kind.startsWith("image/")) return TOKENS_PER_MEDIA;

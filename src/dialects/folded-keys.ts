@@ -38,7 +38,7 @@ function objectsOf(node: SchemaNode): SchemaNode[] {
   return alternativesOf(node, node.$defs ?? {}).filter(({ properties }) => properties !== undefined);
 }
 
-/** As readers compare names that do not look at case: with the two letters beside ASCII that they take for `k` and `s`. */
+/** As readers compare names that do not look at case: with the two letters outside ASCII that they take for `k` and `s`. */
 function fold(name: string): string {
   return name.toLowerCase().replaceAll("\u017f", "s").replaceAll("\u212a", "k");
 }

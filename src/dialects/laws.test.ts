@@ -187,7 +187,7 @@ describe.skipIf(!present)("laws over recorded answers", () => {
       for (let index = 0; index < count; index++) {
         const events = decodeBytes(recording, [bytes.subarray(0, Math.floor((bytes.length * index) / count))]);
         expectBalanced(events);
-        // Bytes behind the true end (a last usage, `[DONE]`, a blank line) may be missing: then all is said already.
+        // Bytes after the true end (a last usage, `[DONE]`, a blank line) may be missing: then all is said already.
         if (events.at(-1)?.type === "finish") expect(meaningOf(fold(events)).text).toBe(meaningOf(whole).text);
         else expect(events.at(-1)?.type).toBe("error");
       }
@@ -209,16 +209,16 @@ describe.skipIf(!present)("laws over recorded answers", () => {
       const again = UPSTREAM_CODECS[dialect].decodeResponse(JSON.parse(body) as JsonObject, decoding(dialect));
       expect(meaningOf(fold(fromStream))).toEqual(meaningOf(again));
       const { signatures: _carried, ...meaning } = meaningOf(reply);
-      const { signatures: _wrapped, ...told } = meaningOf(again);
+      const { signatures: _wrapped, ...reported } = meaningOf(again);
       const refused = reply.parts.some(({ type }) => type === "refusal");
-      expect(endings(dialect, meaning, refused)).toContain(told.stop);
+      expect(endings(dialect, meaning, refused)).toContain(reported.stop);
       // A protocol that must tell a usage tells an estimate where the upstream told none.
       const { stop: _stop, usage, ...said } = meaning;
       const { text, ...others } = said;
-      expect(told).toMatchObject(usage === undefined ? others : { ...others, usage });
+      expect(reported).toMatchObject(usage === undefined ? others : { ...others, usage });
       // One protocol has one text: what stood apart stays apart by a paragraph.
       const words = (spoken: string) => (dialect === "chat" ? spoken.replace(/\s+/g, "") : spoken);
-      expect(words(told.text)).toBe(words(text));
+      expect(words(reported.text)).toBe(words(text));
     });
   }
 });

@@ -8,7 +8,7 @@ import { DIALECTS, UPSTREAM_CODECS } from "./index.ts";
 
 /**
  * Requests of a megabyte or two, made of very many small things. Where each thing is looked for among all others they take
- * from ten seconds to minutes, and nobody else is served meanwhile; else a fraction of one.
+ * from ten seconds to minutes, and no other call is served meanwhile; else a fraction of one.
  */
 const MAX_MS = 4_000;
 

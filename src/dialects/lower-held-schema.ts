@@ -40,11 +40,11 @@ export function lowerHeldSchema(schema: JsonObject, path: string, notes: Notes):
 
 function lower(schema: JsonObject, changed: Set<string>): JsonObject {
   const result: Record<string, unknown> = {};
-  const told: string[] = [];
+  const reported: string[] = [];
   for (const [key, value] of Object.entries(schema)) {
     if (REFUSED.has(key) || (key === "minItems" && typeof value === "number" && value > 1)) {
       changed.add(key);
-      told.push(`${key}: ${JSON.stringify(value)}`);
+      reported.push(`${key}: ${JSON.stringify(value)}`);
     } else if (BY_NAME.has(key) && isObject(value)) {
       const members = Object.entries(value).map(([name, member]) => [name, lowerValue(member, changed)]);
       result[key] = Object.fromEntries(members);
@@ -56,11 +56,12 @@ function lower(schema: JsonObject, changed: Set<string>): JsonObject {
     if (open !== undefined && open !== false) changed.add("additionalProperties");
     result["additionalProperties"] = false;
   }
-  if (told.length > 0) {
+  if (reported.length > 0) {
     const description = schema["description"];
-    result["description"] = [...(typeof description === "string" ? [description] : []), `(${told.join(", ")})`].join(
-      " ",
-    );
+    result["description"] = [
+      ...(typeof description === "string" ? [description] : []),
+      `(${reported.join(", ")})`,
+    ].join(" ");
   }
   return result;
 }

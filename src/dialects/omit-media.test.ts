@@ -31,14 +31,14 @@ interface Message {
   annotations?: { url_citation: { start_index: number; end_index: number } }[];
 }
 
-function told() {
+function reported() {
   const notes: FieldNote[] = [];
   return { notes, context: { ...encodeContext(), note: (note: FieldNote) => notes.push(note) } };
 }
 
 test("H09: sound and film in a whole answer leave words for the client and a line in the receipt", () => {
   for (const dialect of ["chat", "messages"] as const) {
-    const { notes, context } = told();
+    const { notes, context } = reported();
     const body = JSON.parse(DIALECTS[dialect].codec.encodeResponse(reply, context));
     const message: Message = dialect === "chat" ? body.choices[0].message : body;
     const { content, annotations } = message;
@@ -50,7 +50,7 @@ test("H09: sound and film in a whole answer leave words for the client and a lin
 
 test("H09: sound and film in a streamed answer leave words for the client and a line in the receipt", () => {
   for (const dialect of ["chat", "messages"] as const) {
-    const { notes, context } = told();
+    const { notes, context } = reported();
     const encoder = DIALECTS[dialect].codec.createStreamEncoder(context);
     const frames = readFrames([...unfold(reply)].map((event) => encoder.push(event)).join(""));
     const events = frames.flatMap(({ data }) => (data === undefined || data === "[DONE]" ? [] : [JSON.parse(data)]));

@@ -21,7 +21,7 @@ export interface FittedTerms {
 export const NO_TERMS: FittedTerms = { terms: [], remove: [] };
 
 /**
- * What nobody here can price is not bought at the contract door, and the receipt says so. At the drop-in door it goes on, and
+ * What has no known price is not bought at the contract door, and the receipt says so. At the drop-in door it goes on, and
  * the price rule tells that it has no price.
  */
 export function fitTerms(

@@ -23,7 +23,7 @@ export const DEFAULT_QUIRKS: Quirks = {
 
 const hasQuirks = (dialect: string): dialect is keyof Quirks => dialect in DEFAULT_QUIRKS;
 
-/** The quirks of one host in one dialect; only that dialect knows what is in them beside the media. */
+/** The quirks of one host in one dialect; apart from the media, only that dialect knows what is in them. */
 export function quirksOf<Name extends keyof Quirks>(dialect: Name, declared?: DeclaredQuirks): Quirks[Name];
 export function quirksOf(dialect: string, declared?: DeclaredQuirks): MediaQuirks;
 export function quirksOf(dialect: string, declared: DeclaredQuirks = {}): MediaQuirks {

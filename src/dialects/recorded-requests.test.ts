@@ -31,7 +31,7 @@ const REFUSED: Record<string, string> = {
     "tool_choice",
   // A user message without content, recorded for the 400 that it was answered with.
   "openai-chat/openai/envoy-aigw.chat-bad-request.request.json": "messages[0].content",
-  // Another model, whose tokens are not among those of the answer: nobody has checked or priced it (S07).
+  // Another model, whose tokens are not among those of the answer: it is neither checked nor priced (S07).
   "anthropic-messages/anthropic/pydantic-ai.anthropic-advisor-tool.request.json": "tools[0].model",
 };
 

@@ -69,7 +69,7 @@ export class TranslatingTap extends TapBase {
     }
   }
 
-  /** Before anything of it waits: what waits is bounded too, and was generated though nobody may ever hear it (H14). */
+  /** Before anything of it waits: what waits is bounded too, and was generated even if no client ever gets it (H14). */
   #count(text: string): void {
     this.generatedCharacters += eventWeight(text);
     if (this.generatedCharacters > MAX_CHARACTERS) {

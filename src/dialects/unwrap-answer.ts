@@ -12,7 +12,7 @@ export class AnswerUnwrapper {
   readonly #standIns = new Set<number>();
   /** Texts that are read whole before a member is taken out of them. */
   readonly #held = new Map<number, string>();
-  /** Text of which nobody knows yet whether it is the answer, and what came behind it. */
+  /** Text that may or may not be the answer, and what came after it. */
   #waiting: CanonEvent[] = [];
   #otherCalls = false;
   #unwrapped = false;
@@ -22,16 +22,16 @@ export class AnswerUnwrapper {
   }
 
   push(event: CanonEvent): CanonEvent[] {
-    return this.#tellTalk(event)
+    return this.#reportTalk(event)
       .flatMap((one) => this.#asText(one))
       .flatMap((one) => this.#takeMember(one));
   }
 
   /**
-   * Who asked for JSON reads the answer's text as JSON. Where a stand-in carries it, text beside a call is talk, which is told
+   * Who asked for JSON reads the answer's text as JSON. Where a stand-in carries it, text next to a call is talk, which is reported
    * as reasoning. Text without a call is the answer itself: which of the two it is shows at the first call, or at the end.
    */
-  #tellTalk(event: CanonEvent): CanonEvent[] {
+  #reportTalk(event: CanonEvent): CanonEvent[] {
     if (this.#reading.structuredTool === undefined) return [event];
     if (this.#unwrapped || this.#otherCalls) return asTalk(event);
     if (event.type === "tool-input-start") return [...this.#takeWaiting().flatMap(asTalk), event];
@@ -96,7 +96,7 @@ export class AnswerUnwrapper {
   }
 }
 
-/** Nobody signed the talk as reasoning, and reasoning cites nothing. */
+/** The talk is unsigned as reasoning, and reasoning cites nothing. */
 function asTalk(event: CanonEvent): CanonEvent[] {
   switch (event.type) {
     case "text-start":

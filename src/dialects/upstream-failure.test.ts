@@ -28,6 +28,6 @@ test.each([
   [500, 7, 7],
   [400, 7, undefined],
   [401, 7, undefined],
-])("H19: HTTP %d with a retry-after of %p tells the client %p", (status, told, seconds) => {
-  expect(failureToError({ status, message: "no", retryAfterSeconds: told }).retryAfterSeconds).toBe(seconds);
+])("H19: HTTP %d with a retry-after of %p tells the client %p", (status, reported, seconds) => {
+  expect(failureToError({ status, message: "no", retryAfterSeconds: reported }).retryAfterSeconds).toBe(seconds);
 });

@@ -46,7 +46,7 @@ const PROVIDER_WORDS_HELP: ReadonlySet<ErrorKind> = new Set([
 /** Kinds that may be over by the time that a provider names (H19). */
 const MAY_PASS: ReadonlySet<ErrorKind> = new Set(["rate_limited", "overloaded", "upstream_failed", "upstream_timeout"]);
 
-/** "The provider" gets its name where the failure leaves the relay; what a refused credential means is told there too. */
+/** "The provider" gets its name where the failure leaves the relay; what a refused credential means is reported there too. */
 const OWN_WORDS: Partial<Record<ErrorKind, string>> = {
   upstream_credentials: "The provider did not accept the gateway's credentials or account.",
   upstream_timeout: "The provider did not answer in time.",
@@ -60,8 +60,8 @@ export function failureToError(facts: FailureFacts): GatewayError {
     words && PROVIDER_WORDS_HELP.has(kind)
       ? words
       : (OWN_WORDS[kind] ?? `The provider failed to answer (HTTP ${facts.status}).`);
-  const told = facts.retryAfterSeconds !== undefined && MAY_PASS.has(kind);
-  const retryAfterSeconds = told || kind === "rate_limited" ? clampRetryAfter(facts.retryAfterSeconds) : undefined;
+  const reported = facts.retryAfterSeconds !== undefined && MAY_PASS.has(kind);
+  const retryAfterSeconds = reported || kind === "rate_limited" ? clampRetryAfter(facts.retryAfterSeconds) : undefined;
   const said = PROVIDER_WORDS_HELP.has(kind) && kind !== "rate_limited";
   return new GatewayError(kind, message, {
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),

@@ -57,7 +57,7 @@ describe.each(samples.map((sample) => [`${sample.dialect} ${sample.name}`, sampl
       try {
         const context = { door: "dropin", model: { id: "acme/one", reasoning: true }, verb: "generate" } as const;
         const taken = dialect.requests.check({ text: JSON.stringify(asked), body: asked }, context);
-        // What nobody knows keeps its nulls.
+        // Unknown fields keep their nulls.
         return JSON.parse(JSON.stringify(dialect.codec.decodeRequest(taken.body), leaveOutNulls)) as object;
       } catch (thrown) {
         if (!(thrown instanceof GatewayError)) throw thrown;

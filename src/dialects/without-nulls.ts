@@ -5,7 +5,7 @@ import { alternativesOf, type Definitions, jsonTypeOf, jsonTypeOfNode, type Sche
 
 /**
  * A request without the nulls by which clients say "not given": those that stand for an optional field whose schema takes
- * none. Everything else stays, data of the client's own and fields that nobody knows above all.
+ * none. Everything else stays, data of the client's own and unknown fields above all.
  */
 export function withoutNulls(node: SchemaNode, value: unknown, definitions: Definitions = {}): unknown {
   if (typeof value !== "object" || value === null) return value;

@@ -45,7 +45,7 @@ export interface IncomingCall extends IncomingRequest {
   /** Where the path names the model and whether to stream; elsewhere the body does. */
   modelInPath?: string | undefined;
   streamInPath?: boolean | undefined;
-  /** What the client asks for by its URL and headers: made by its dialect, handed back to it, understood by nobody else. */
+  /** What the client asks for by its URL and headers: made by its dialect, handed back to it, understood by nothing else. */
   options: unknown;
 }
 
@@ -56,7 +56,7 @@ export interface AttemptRecord {
   readonly lane: { readonly name: Receipt["lane"] };
   /** Fields of the request that were not honoured to the letter. */
   notes: FieldNote[];
-  /** On which terms beside the ordinary the target was asked, or says that it has served. */
+  /** On which terms other than the ordinary the target was asked, or says that it has served. */
   terms: readonly string[];
 }
 

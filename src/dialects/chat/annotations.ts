@@ -44,7 +44,7 @@ export function encodeAnnotation(citation: Citation, offset: number, length: num
   return [{ type: "url_citation", url_citation: annotation }];
 }
 
-/** Pages that some hosts name beside the answer, without saying what in it they stand for. */
+/** Pages that some hosts name next to the answer, without saying what in it they stand for. */
 export function decodeSources(body: JsonObject): WebCitation[] {
   const titles = new Map<string, string>();
   for (const result of Array.isArray(body["search_results"]) ? (body["search_results"] as unknown[]) : []) {

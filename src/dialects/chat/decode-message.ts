@@ -100,7 +100,7 @@ interface ReasoningFields {
   /** Signatures that belong to something else in the message, by its id. */
   natives: NativePart[];
   signatures: Map<string, Opaque>;
-  /** The signature of an empty text behind the others. */
+  /** The signature of an empty text after the others. */
   lone: Opaque | undefined;
 }
 

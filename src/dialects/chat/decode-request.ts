@@ -127,7 +127,7 @@ function decodeResult(fields: Fields, path: string, legacyCalls: ReadonlyMap<str
   return { type: "tool-result", callId, ...named, content, path, ...takeCache(fields), ...takeExtras(fields) };
 }
 
-/** Some clients put the mark on a message as a whole: it stands behind its last part, unless that has one of its own. */
+/** Some clients put the mark on a message as a whole: it goes to its last part, unless that has one of its own. */
 function withMark(parts: Part[], fields: Fields): Part[] {
   const last = parts.findLastIndex(({ type }) => type !== "reasoning" && type !== "native");
   const part = parts[last];

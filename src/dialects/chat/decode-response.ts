@@ -3,7 +3,7 @@ import { GatewayError } from "../../canon/error.ts";
 import { Fields } from "../../canon/fields.ts";
 import type { Part } from "../../canon/part.ts";
 import type { CanonReply, ReplyPart } from "../../canon/reply.ts";
-import { tellTerms } from "../../canon/terms.ts";
+import { reportTerms } from "../../canon/terms.ts";
 import type { DecodeAnswerContext } from "../codec.ts";
 import { decodeSources } from "./annotations.ts";
 import { answerError, noChoices } from "./answer-error.ts";
@@ -35,7 +35,7 @@ export function decodeResponse(body: JsonObject, context: DecodeAnswerContext<Ch
   const usage =
     decodeUsage(body["usage"], quirks.reasoningBeside) ??
     decodeUsage(objectAt(choice, "usage"), quirks.reasoningBeside);
-  tellTerms(context.served, [body["service_tier"]]);
+  reportTerms(context.served, [body["service_tier"]]);
   const logprobs = decodeLogprobs(choice);
   return {
     ...decodeMetadata(body),
@@ -84,7 +84,7 @@ function withSources(parts: readonly Part[], body: JsonObject): readonly Part[] 
   return parts.map((part) => (part === last && part.type === "text" ? { ...part, citations: sources } : part));
 }
 
-/** What only requests can have does not come in answers, and fields that nobody knows go nowhere from here. */
+/** What only requests can have does not come in answers, and unknown fields go nowhere from here. */
 function asReplyPart(part: Part): ReplyPart[] {
   if (part.type === "tool-result" || part.type === "search-result") return [];
   const { extras: _extras, cache: _cache, ...rest } = part;

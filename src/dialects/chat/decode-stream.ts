@@ -2,7 +2,7 @@ import { arrayAt, isObject, type JsonObject, numberAt, objectAt, parseObject, st
 import type { WebCitation } from "../../canon/citation.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { CanonEvent } from "../../canon/event.ts";
-import { tellTerms } from "../../canon/terms.ts";
+import { reportTerms } from "../../canon/terms.ts";
 import { parseInOrder } from "../../wire/ordered-json.ts";
 import type { SseFrame } from "../../wire/sse.ts";
 import type { DecodeAnswerContext, StreamDecoder } from "../codec.ts";
@@ -23,7 +23,7 @@ import { ToolCallIndexer } from "./tool-calls.ts";
 import { decodeUsage } from "./usage.ts";
 
 /**
- * The finish reason is not the end: usage comes behind it, and some hosts repeat it or send more. The stream has ended
+ * The finish reason is not the end: usage comes after it, and some hosts repeat it or send more. The stream has ended
  * properly with its sentinel, or, after a finish reason, by being closed.
  */
 export class ChatStreamDecoder implements StreamDecoder {
@@ -108,8 +108,8 @@ export class ChatStreamDecoder implements StreamDecoder {
     if (sources.length > 0) this.#sources = sources;
     if (choice !== undefined) {
       this.#answering = true;
-      const told = stringAt(choice, "finish_reason") ?? "";
-      if (isFailureWord(told)) return [...events, ...this.#fail(brokeOff(told))];
+      const reported = stringAt(choice, "finish_reason") ?? "";
+      if (isFailureWord(reported)) return [...events, ...this.#fail(brokeOff(reported))];
       events.push(...this.#readDelta(objectAt(choice, "delta") ?? objectAt(choice, "message") ?? {}));
       const finish = finishOf(choice, () => this.#toolCalls.hasBroken);
       const tokens = decodeLogprobs(choice);
@@ -119,7 +119,7 @@ export class ChatStreamDecoder implements StreamDecoder {
         this.#stopSequence = decodeStopSequence(finish, choice["stop_reason"]);
       }
     }
-    tellTerms(this.#context.served, [chunk["service_tier"]]);
+    reportTerms(this.#context.served, [chunk["service_tier"]]);
     const { reasoningBeside } = this.#context.quirks;
     const usage =
       decodeUsage(chunk["usage"], reasoningBeside) ??

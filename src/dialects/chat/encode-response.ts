@@ -54,7 +54,7 @@ function encodeMessage(parts: readonly ReplyPart[], { request, note }: EncodeAns
   let content: string | undefined;
   let refusal: string | undefined;
   let reasoning: string | undefined;
-  /** Something that leaves no trace here stood behind the text so far. */
+  /** Something that leaves no trace here came after the text so far. */
   let apart = false;
   for (const part of parts) {
     switch (part.type) {

@@ -52,7 +52,7 @@ export class ChatStreamEncoder implements StreamEncoder {
   #created: number | undefined;
   #head: string | undefined;
   #textLength = 0;
-  /** The end of the text so far, and whether something that leaves no trace here stood behind it. */
+  /** The end of the text so far, and whether something that leaves no trace here came after it. */
   #lastText = "";
   #apart = false;
   #details = 0;
@@ -233,13 +233,13 @@ export class ChatStreamEncoder implements StreamEncoder {
     return this.#delta({ tool_calls: [{ index: call.index, ...fragment }] });
   }
 
-  #endCall(block: number, told: Opaque | undefined): string {
+  #endCall(block: number, reported: Opaque | undefined): string {
     const call = this.#calls.get(block);
     if (call === undefined) return "";
     // No arguments are an empty object: clients parse what they have put together.
     const rest = call.spoken || call.custom ? "" : this.#input(block, "{}");
     this.#calls.delete(block);
-    const signature = told ?? call.signature;
+    const signature = reported ?? call.signature;
     return signature === undefined ? rest : rest + this.#signature(signature, call.id);
   }
 

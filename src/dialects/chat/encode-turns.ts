@@ -77,7 +77,7 @@ function encodeTurn(turn: Turn, role: string, content: unknown, scope: RequestSc
   return withExtras({ role, content, ...named }, ownExtras(scope, turn.extras));
 }
 
-/** Results go right behind the message with their calls, and in its order; what the user says besides comes after them. */
+/** Results go right after the message with their calls, and in its order; what the user says besides comes after them. */
 function encodeUserTurns(turns: readonly Turn[], before: Turn | undefined, scope: RequestScope): JsonObject[] {
   const results = turns.flatMap((turn) => turn.parts.filter((part) => part.type === "tool-result"));
   const encoded = inCallOrder(results, before).map((result) => encodeToolResult(result, scope));

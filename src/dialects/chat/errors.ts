@@ -25,11 +25,12 @@ export function decodeErrorObject(body: unknown, status: number, retryAfterSecon
   const nested = isObject(body) ? body["error"] : undefined;
   const error = isObject(nested) ? nested : body;
   const code = stringAt(error, "code") ?? stringAt(error, "type");
-  const told = numberAt(error, "code") ?? numberAt(error, "status_code") ?? 0;
+  const reported = numberAt(error, "code") ?? numberAt(error, "status_code") ?? 0;
   const detail = stringAt(error, "message") ?? stringAt(body, "message") ?? stringAt(body, "detail");
   const message = typeof nested === "string" ? nested : detail;
   return failureToError({
-    status: status === 200 ? (told >= 400 && told < 600 ? told : statusOfType(stringAt(error, "type"))) : status,
+    status:
+      status === 200 ? (reported >= 400 && reported < 600 ? reported : statusOfType(stringAt(error, "type"))) : status,
     message,
     kind: KIND_OF_CODE.get(code ?? "") ?? (KEY_REFUSED.test(message ?? "") ? "upstream_credentials" : undefined),
     retryAfterSeconds,
@@ -45,7 +46,7 @@ function statusOfType(type: string | undefined): number {
 function errorBody(error: GatewayError): string {
   const { type, code } = ERROR_WORDS[error.kind];
   return JSON.stringify({
-    error: { message: error.told, type, param: error.path ?? null, code: error.code ?? code },
+    error: { message: error.messageWithPath, type, param: error.path ?? null, code: error.code ?? code },
   });
 }
 

@@ -198,7 +198,7 @@ function detailOf(part: MediaPart, scope: RequestScope): JsonObject {
   return { detail: nearest };
 }
 
-/** Hosts want a name beside a file's bytes, and tell the type by its ending. */
+/** Hosts want a name with a file's bytes, and tell the type by its ending. */
 function filenameOf({ title }: MediaPart, mimeType?: string): JsonObject {
   if (mimeType === undefined) return title === undefined ? {} : { filename: title };
   const ending = mimeType === "application/pdf" ? ".pdf" : "";

@@ -1,7 +1,7 @@
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import { clampOutput } from "../../canon/clamp-output.ts";
 import { Notes } from "../../canon/notes.ts";
-import { tellTerms } from "../../canon/terms.ts";
+import { reportTerms } from "../../canon/terms.ts";
 import { fitToolId } from "../../canon/tool-id.ts";
 import { type BodySource, editBody } from "../../wire/edit-body.ts";
 import { changeElements, changeValue, ObjectEdit } from "../../wire/json-text.ts";
@@ -25,7 +25,7 @@ import { contractFinishReason, decodeStop, finishOf } from "./stop-reason.ts";
 import { hasBrokenCall } from "./tool-call.ts";
 import { decodeUsage } from "./usage.ts";
 
-/** What an assistant's message may say beside its reasoning. */
+/** What an assistant's message may say in addition to its reasoning. */
 const SAID = ["content", "tool_calls", "function_call", "refusal", "audio"];
 
 const REASONING_FIELDS = ["reasoning", "reasoning_content", "reasoning_details"];
@@ -229,16 +229,17 @@ export function patchAnswer(text: string, body: JsonObject, context: NativeAnswe
   if (failure) throw failure;
   if (!Array.isArray(body["choices"])) throw noChoices();
   const usage = decodeUsage(body["usage"], context.quirks.reasoningBeside);
-  tellTerms(context.served, [body["service_tier"]]);
+  reportTerms(context.served, [body["service_tier"]]);
   let stop: ClientAnswer["stop"];
   let data = text;
   for (const [position, choice] of arrayAt(body, "choices").entries()) {
-    const told = stringAt(choice, "finish_reason");
+    const reported = stringAt(choice, "finish_reason");
     const finish = finishOf(choice, () => hasBrokenCall(objectAt(choice, "message")));
     if (finish) {
       stop ??= decodeStop(finish);
       const word = contractFinishReason(finish);
-      if (word !== told) data = changeValue(data, ["choices", position, "finish_reason"], () => JSON.stringify(word));
+      if (word !== reported)
+        data = changeValue(data, ["choices", position, "finish_reason"], () => JSON.stringify(word));
     }
     data = patchMessage(data, ["choices", position, "message"], objectAt(choice, "message") ?? {}, context);
   }
@@ -300,11 +301,11 @@ export function mirrorReasoning(
   }
   const reasoning = stringAt(holder, "reasoning");
   const content = stringAt(holder, "reasoning_content");
-  const told = content ?? reasoning ?? (parted?.reasoning || detailsText(holder)) ?? "";
-  if (reasoning === content && (told === "" || told === content)) {
+  const said = content ?? reasoning ?? (parted?.reasoning || detailsText(holder)) ?? "";
+  if (reasoning === content && (said === "" || said === content)) {
     return parted === undefined ? undefined : { change: (text) => withContent(text, parted.text), emptied: false };
   }
-  const value = JSON.stringify(told);
+  const value = JSON.stringify(said);
   const change = (text: string) =>
     withContent(new ObjectEdit(text).set("reasoning", value).set("reasoning_content", value).toString(), parted?.text);
   return { change, emptied: false };

@@ -29,7 +29,7 @@ interface OpenCall {
 interface OpenReasoning {
   block: number;
   text: string;
-  /** The text came in details alone, and not in the plain fields beside them. */
+  /** The text came in details alone, and not in the plain fields next to them. */
   fromDetails: boolean;
   index: number | undefined;
   signature?: Opaque;
@@ -40,7 +40,7 @@ const MAX_NAMELESS = 1024 * 1024;
 
 /**
  * This protocol streams fields, not blocks: a block begins with the first chunk of its field, and ends when a chunk of
- * another one comes. Tool calls may interleave, and stay open until the next one begins behind a whole set of arguments.
+ * another one comes. Tool calls may interleave, and stay open until the next one begins after a whole set of arguments.
  */
 export class OpenBlocks {
   readonly #readOrigin: OriginReader;
@@ -188,7 +188,7 @@ export class OpenBlocks {
   }
 
   /**
-   * A detail without plain words beside it: it repeats the open block whole when that has ended, it signs it, or it
+   * A detail without plain words next to it: it repeats the open block whole when that has ended, it signs it, or it
    * is all that the host sends.
    */
   #detailAlone(detail: Detail): CanonEvent[] {
@@ -247,7 +247,7 @@ export class OpenBlocks {
     return details.flatMap((detail) => this.#encryptedBlock(detail, true));
   }
 
-  /** A block begins with the call's name, which some hosts send behind its id. */
+  /** A block begins with the call's name, which some hosts send after its id. */
   #behindHeld(chunk: CallFragment): CallFragment {
     const held = this.#nameless.get(chunk.index);
     this.#nameless.delete(chunk.index);
@@ -269,9 +269,9 @@ export class OpenBlocks {
     const events = [...this.#endSpoken(), ...this.#endWholeCalls(), ...this.#flushUnclaimed()];
     this.#unclaimed = waiting;
     const value = claimed === undefined ? undefined : opaqueOf(claimed, this.#readOrigin, false);
-    const told = signature ?? (value === undefined ? undefined : ({ ...value, kind: "signature" } as const));
+    const reported = signature ?? (value === undefined ? undefined : ({ ...value, kind: "signature" } as const));
     const call: OpenCall = { block: this.#next++, id, input: "", custom, ended: false };
-    this.#calls.set(index, told === undefined ? call : { ...call, signature: told });
+    this.#calls.set(index, reported === undefined ? call : { ...call, signature: reported });
     const start = { type: "tool-input-start", block: call.block, id, name, ...(custom ? { custom } : {}) } as const;
     return [...events, start];
   }

@@ -63,7 +63,7 @@ export interface ChatQuirks extends MediaQuirks {
   reasoningTags: { open: string; close: string } | undefined;
   /** Every answer holds its reasoning between such marks, so that clients of the same dialect too need the canon. */
   alwaysTagged: boolean;
-  /** `completion_tokens` leaves out the tokens of reasoning, which are told, and paid, beside it. */
+  /** `completion_tokens` leaves out the tokens of reasoning, which are reported, and paid, separately. */
   reasoningBeside: boolean;
 }
 

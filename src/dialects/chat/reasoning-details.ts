@@ -2,7 +2,7 @@ import { isObject, type JsonObject, numberAt, stringAt } from "../../base/json.t
 import type { Opaque } from "../../canon/opaque.ts";
 import type { ReasoningPart } from "../../canon/part.ts";
 
-/** Ids under which a detail belongs to the answer's text instead of a tool call: to text, or to an empty part behind it. */
+/** Ids under which a detail belongs to the answer's text instead of a tool call: to text, or to an empty part after it. */
 export const TEXT_ID = "content";
 export const EMPTY_TEXT_ID = "content-end";
 /** The id of a detail that carries a block of another dialect, which its maker wants back. */
@@ -11,10 +11,10 @@ export const NATIVE_ID = "native";
 /** Whose value it is, told by a detail's `format`; `id` is the detail's own, where it names nothing of ours. */
 export type OriginReader = (format: string | undefined, id: string | undefined) => { origin: string; format?: string };
 
-/** How a value's origin is told, towards a client or towards the host that made it. */
+/** How a value's origin is spelt, towards a client or towards the host that made it. */
 export type OriginSpeller = (opaque: Opaque) => { format?: string; id?: string };
 
-/** Clients are told the gateway's word for the origin, and bring it back with the value. */
+/** Clients get the gateway's word for the origin, and bring it back with the value. */
 export const spellForClient: OriginSpeller = ({ origin, format }) => ({
   format: format === undefined ? origin : `${origin}:${format}`,
 });
@@ -24,7 +24,7 @@ export const readFromClient: OriginReader = (format) => {
   return rest.length === 0 ? { origin } : { origin, format: rest.join(":") };
 };
 
-/** A host's own ids of its details have no place in the canon: they ride behind a mark in the format. */
+/** A host's own ids of its details have no place in the canon: they follow a mark in the format. */
 const ID_MARK = "#";
 
 export const spellForHost: OriginSpeller = ({ format }) => {

@@ -23,13 +23,13 @@ interface DecodedReasoning {
   desired?: ReasoningRequest;
   /** Which of the request's own fields were understood. */
   read: readonly string[];
-  /** Members of the `reasoning` object that nobody knows. */
+  /** Unknown members of the `reasoning` object. */
   rest?: JsonObject;
 }
 
 /**
  * How much to think, and whether to show it. `reasoning_effort` goes before the contract's `reasoning` object, whose budget
- * goes before its effort; a word that nobody knows stays where it is.
+ * goes before its effort; an unknown word stays where it is.
  */
 export function decodeReasoning(body: JsonObject): DecodedReasoning {
   const effort = effortOfWord(body["reasoning_effort"]);

@@ -103,10 +103,10 @@ function expectBalanced(events: readonly CanonEvent[]): void {
 }
 
 /** An answer as a client of this protocol can be told it. */
-function asTold(reply: CanonReply): CanonReply {
+function asReported(reply: CanonReply): CanonReply {
   const { stop, parts, logprobs, ...rest } = reply;
   const unified = stop.unified === "other" || stop.unified === "pause" ? "stop" : stop.unified;
-  // What a host does not count is told as none (choices 5).
+  // What a host does not count is reported as none (choices 5).
   const usage = rest.usage && { cacheRead: 0, reasoning: 0, ...rest.usage };
   return { ...rest, ...(usage ? { usage } : {}), ...(logprobs ? { logprobs } : {}), parts, stop: { unified, raw: "" } };
 }
@@ -135,7 +135,7 @@ describe.skipIf(!recordingsPresent)("recorded streams", () => {
     const events = decodeBytes([bytes]);
     const written = encodeEvents(events);
     expect(written.endsWith("data: [DONE]\n\n")).toBe(true);
-    expect(withoutRaw(fold(decodeText(written)))).toEqual(asTold(fold(events)));
+    expect(withoutRaw(fold(decodeText(written)))).toEqual(asReported(fold(events)));
   });
 
   test.each(named)("law 6: chunks of any size give the same events: %s", (_name, bytes) => {
@@ -184,7 +184,7 @@ describe.skipIf(!recordingsPresent)("recorded answers in one piece", () => {
     });
     expect(readReply(reply).calls).toHaveLength(message.tool_calls?.length ?? 0);
     const again = JSON.parse(chatCodec.encodeResponse(reply, encodeContext()));
-    expect(withoutRaw(chatCodec.decodeResponse(again, decodeContext()))).toEqual(asTold(reply));
+    expect(withoutRaw(chatCodec.decodeResponse(again, decodeContext()))).toEqual(asReported(reply));
   });
 
   const errors = chatRecordings.filter(({ status }) => status !== 200);

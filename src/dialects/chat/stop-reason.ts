@@ -35,7 +35,7 @@ const FAILURES: ReadonlySet<string> = new Set(["error", "network_error", "insuff
 
 export const decodeStop = (raw: string): Stop => ({ unified: UNIFIED.get(raw) ?? "other", raw });
 
-/** Hosts say `stop` beside calls where the request forced one; clients of other protocols go by the stop alone. */
+/** Hosts say `stop` next to calls where the request forced one; clients of other protocols go by the stop alone. */
 export function decodeStopBeside(raw: string, hasCalls: boolean): Stop {
   const stop = decodeStop(raw);
   return hasCalls && (stop.unified === "stop" || raw === "") ? { unified: "tool", raw } : stop;
@@ -45,7 +45,7 @@ export function decodeStopBeside(raw: string, hasCalls: boolean): Stop {
 const LIMITS: ReadonlySet<string> = new Set(["max_output_tokens", "max_tokens", "length", "model_length"]);
 
 /**
- * Aggregating hosts say `tool_calls` wherever there is a call, and beside it what the model's own host said. Where that was the
+ * Aggregating hosts say `tool_calls` wherever there is a call, and next to it what the model's own host said. Where that was the
  * limit, arguments that are not whole were cut by it, and the answer is what any other is that was cut.
  */
 export function finishOf(choice: unknown, hasBrokenCall: () => boolean): string | undefined {
@@ -60,9 +60,9 @@ export const encodeStop = (stop: Stop): string => WORD_OF_STOP[stop.unified];
 export const isFailureWord = (raw: string): boolean => FAILURES.has(raw);
 
 /** The stop sequence that matched, which a few hosts tell; a number there is a token. */
-export function decodeStopSequence(finish: string | undefined, told: unknown): { stopSequence?: string } {
-  const matched = finish === "stop" && typeof told === "string" && told !== "" && !UNIFIED.has(told);
-  return matched ? { stopSequence: told } : {};
+export function decodeStopSequence(finish: string | undefined, reported: unknown): { stopSequence?: string } {
+  const matched = finish === "stop" && typeof reported === "string" && reported !== "" && !UNIFIED.has(reported);
+  return matched ? { stopSequence: reported } : {};
 }
 
 export const contractFinishReason = (raw: string): string => CONTRACT_WORD.get(raw) ?? raw;

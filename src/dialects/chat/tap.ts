@@ -1,7 +1,7 @@
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, parseObject, stringAt } from "../../base/json.ts";
 import { eventWeight } from "../../base/text-weight.ts";
 import { GatewayError } from "../../canon/error.ts";
-import { tellTerms } from "../../canon/terms.ts";
+import { reportTerms } from "../../canon/terms.ts";
 import type { ByteBuffer } from "../../wire/byte-buffer.ts";
 import { editBody } from "../../wire/edit-body.ts";
 import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
@@ -24,7 +24,7 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const CR = 0x0d;
 const LF = 0x0a;
 
-/** Where the event at `at` ends: behind its blank line, or at the end of the bytes. */
+/** Where the event at `at` ends: after its blank line, or at the end of the bytes. */
 function endOfEvent(events: Uint8Array, at: number): number {
   for (let end = events.indexOf(LF, at); end >= 0; end = events.indexOf(LF, end + 1)) {
     if (events[end + 1] === LF) return end + 2;
@@ -102,7 +102,7 @@ export class ChatTap extends TapBase {
     this.failure = answerError(chunk);
     if (this.failure) return "";
     const choices = arrayAt(chunk, "choices");
-    tellTerms(this.#context.served, [chunk["service_tier"]]);
+    reportTerms(this.#context.served, [chunk["service_tier"]]);
     this.#readUsage(chunk);
     if (choices.length === 0 && isObject(chunk["usage"]) && !this.#showUsage) return "";
     const data = this.#patch(frame.data, chunk, choices);
@@ -113,11 +113,11 @@ export class ChatTap extends TapBase {
 
   #readUsage(chunk: JsonObject): void {
     const { reasoningBeside } = this.#context.quirks;
-    const told = decodeUsage(chunk["usage"], reasoningBeside);
-    const elsewhere = told
+    const reported = decodeUsage(chunk["usage"], reasoningBeside);
+    const elsewhere = reported
       ? undefined
       : (objectAt(objectAt(chunk, "x_groq"), "usage") ?? objectAt(arrayAt(chunk, "choices")[0], "usage"));
-    const usage = told ?? decodeUsage(elsewhere, reasoningBeside);
+    const usage = reported ?? decodeUsage(elsewhere, reasoningBeside);
     if (!usage) return;
     this.usageSeen = usage;
     this.#owedUsage = elsewhere;
@@ -164,13 +164,14 @@ export class ChatTap extends TapBase {
     const path = ["choices", position, "delta"];
     const calls = this.#toolCalls.repair(delta);
     if (calls) data = changeValue(data, [...path, "tool_calls"], () => JSON.stringify(calls));
-    const told = stringAt(choice, "finish_reason");
-    const finish = told ? finishOf(choice, () => this.#toolCalls.hasBroken) : undefined;
+    const reported = stringAt(choice, "finish_reason");
+    const finish = reported ? finishOf(choice, () => this.#toolCalls.hasBroken) : undefined;
     if (finish) {
       this.stop = decodeStop(finish);
       if (this.state === "open") this.state = "complete";
       const word = contractFinishReason(finish);
-      if (word !== told) data = changeValue(data, ["choices", position, "finish_reason"], () => JSON.stringify(word));
+      if (word !== reported)
+        data = changeValue(data, ["choices", position, "finish_reason"], () => JSON.stringify(word));
     }
     const reasoning = mirrorReasoning(delta, this.#hideReasoning);
     if (!reasoning) return data;

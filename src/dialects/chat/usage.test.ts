@@ -16,8 +16,8 @@ describe("H27: reasoning beside the completion, or inside it", () => {
     ["inside, as most have it", usage(50, 20, 59), false, 30, 20],
     ["inside, and miscounted", usage(128, 132, 137), false, 0, 128],
     ["inside, and miscounted, without a total", usage(128, 132), false, 0, 128],
-  ])("%s", (_, told, beside, output, reasoning) => {
-    expect(decodeUsage(told, beside)).toEqual({ input: 9, output, reasoning });
+  ])("%s", (_, reported, beside, output, reasoning) => {
+    expect(decodeUsage(reported, beside)).toEqual({ input: 9, output, reasoning });
   });
 });
 
@@ -32,10 +32,10 @@ test("H06: what is cached is a part of the prompt, and where it is more than tha
 });
 
 test("sound in a prompt is counted apart", () => {
-  const told = {
+  const reported = {
     prompt_tokens: 100,
     completion_tokens: 1,
     prompt_tokens_details: { audio_tokens: 80, cached_tokens: 5 },
   };
-  expect(decodeUsage(told)).toEqual({ input: 15, audioInput: 80, cacheRead: 5, output: 1 });
+  expect(decodeUsage(reported)).toEqual({ input: 15, audioInput: 80, cacheRead: 5, output: 1 });
 });

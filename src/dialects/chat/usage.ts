@@ -32,7 +32,7 @@ export function decodeUsage(raw: unknown, reasoningBeside = false): Usage | unde
     countAt(objectAt(raw, "server_tool_use"), "web_search_requests");
   const uncached = prompt - (cacheRead ?? 0) - (cacheWrite ?? 0);
   const audio = Math.min(countAt(promptDetails, "audio_tokens") ?? 0, Math.max(0, uncached));
-  // More from a cache than there was: beside the prompt, where it was there at all.
+  // More from a cache than there was: in addition to the prompt, if at all.
   const usage: Usage = uncached < 0 ? { input: prompt, doubtful: true } : { input: uncached - audio };
   if (audio > 0) usage.audioInput = audio;
   // A host that tells nothing of its answer has not made it for nothing.
@@ -47,7 +47,7 @@ export function decodeUsage(raw: unknown, reasoningBeside = false): Usage | unde
 interface Generated {
   completion: number | undefined;
   reasoning: number | undefined;
-  /** What the total has beside the prompt; below 0 where no total was told. */
+  /** What the total has in addition to the prompt; below 0 where no total was reported. */
   behindPrompt: number;
   reasoningBeside: boolean;
 }

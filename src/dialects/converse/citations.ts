@@ -5,7 +5,7 @@ const UNIT_OF_PLACE = { documentChar: "character", documentPage: "page", documen
 type Place = keyof typeof UNIT_OF_PLACE;
 const PLACES = Object.keys(UNIT_OF_PLACE) as Place[];
 
-/** A citation of an answer; undefined where its place is of a kind that nobody else knows. */
+/** A citation of an answer; undefined where its position is of a kind that only this protocol has. */
 export function decodeCitation(raw: unknown): Citation | undefined {
   const title = stringAt(raw, "title");
   const citedText = arrayAt(raw, "sourceContent")

@@ -20,7 +20,7 @@ import { MediaEncoder } from "./media.ts";
 import { decodeReasoning, encodeReasoning } from "./reasoning.ts";
 import { cachePoint, TOOL_ID, takesCachePoints } from "./tools.ts";
 
-/** One block of an answer. What nobody else has a place for stays as it is. */
+/** One block of an answer. What only this protocol has stays as it is. */
 export function decodeBlock(block: unknown, origin: string): ReplyPart {
   const text = stringAt(block, "text");
   if (text !== undefined) return { type: "text", text };

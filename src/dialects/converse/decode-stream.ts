@@ -30,7 +30,7 @@ export class ConverseStreamDecoder implements StreamDecoder {
   readonly #open = new Map<number, OpenBlock>();
   #blocks = 0;
   #stop: { stop: Stop; stopSequence?: string } | undefined;
-  /** Something was said beside thoughts. */
+  /** Something was said in addition to thoughts. */
   #answering = false;
   #metadataSeen = false;
   #ended = false;

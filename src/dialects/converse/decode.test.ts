@@ -295,9 +295,9 @@ function readByHand(bytes: Uint8Array) {
     seen.text += chunk.text ?? "";
     seen.citations += chunk.citation ? 1 : 0;
     const ending = (payload["messageStop"] ?? payload) as { stopReason?: string };
-    const told = (payload["metadata"] ?? payload) as { usage?: Record<string, number> };
+    const reported = (payload["metadata"] ?? payload) as { usage?: Record<string, number> };
     if (ending.stopReason) seen.stop = ending.stopReason;
-    if (told.usage) seen.usage = told.usage;
+    if (reported.usage) seen.usage = reported.usage;
   }
   return seen;
 }
@@ -355,12 +355,12 @@ describe.skipIf(!present)("every recording of the host", () => {
       cacheRead: body.usage["cacheReadInputTokens"] ?? -1,
       output: body.usage["outputTokens"] ?? -1,
     });
-    const told = body.output.message.content.map((block) => {
+    const reported = body.output.message.content.map((block) => {
       if ("text" in block) return { text: block["text"] };
       if ("toolUse" in block) return { name: block["toolUse"]?.["name"] };
       return { signature: { value: block["reasoningContent"]?.["redactedContent"] ?? "" } };
     });
-    expect(reply.parts as unknown[]).toMatchObject(told);
+    expect(reply.parts as unknown[]).toMatchObject(reported);
   });
 
   test.each(cases(recordings.filter(({ status }) => status !== 200)))("%s: its error", (_name, recording) => {

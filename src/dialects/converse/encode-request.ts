@@ -71,7 +71,7 @@ interface EncodedFormat {
   words?: string;
 }
 
-/** Models that know an answer's schema are told it; for others a tool with that schema stands in. */
+/** Models that know an answer's schema get it; for others a tool with that schema stands in. */
 function encodeFormat(call: CanonCall, context: EncodeRequestContext, notes: Notes): EncodedFormat {
   const { format, paths } = call;
   if (format === undefined) return { reading: {} };

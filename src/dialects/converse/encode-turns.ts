@@ -76,7 +76,7 @@ function askToGoOn(messages: Message[], { turns }: CanonCall, notes: Notes): voi
   messages.push({ role: "user", content: [{ text: GO_ON }] });
 }
 
-/** The host refuses a document in a message without a word beside it. */
+/** The host refuses a document in a message without any text. */
 function withText(blocks: JsonObject[], { fieldNames }: CanonCall, notes: Notes): JsonObject[] {
   if (!blocks.some((block) => "document" in block) || blocks.some((block) => "text" in block)) return blocks;
   notes.approximated(

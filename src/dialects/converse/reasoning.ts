@@ -66,7 +66,7 @@ export interface ReasoningRoom {
 }
 
 export interface EncodedReasoning {
-  /** Fields of the model's own, beside the host's. */
+  /** Fields of the model's own, in addition to the host's. */
   fields: JsonObject;
   outputConfig: JsonObject;
   /** The model will think, in the form that excludes sampling settings. */
@@ -74,7 +74,7 @@ export interface EncodedReasoning {
   maxTokens: number | undefined;
 }
 
-/** How much to think, in the words of the model's family: a budget, a word beside thinking, or a word alone. */
+/** How much to think, in the words of the model's family: a budget, a word next to thinking, or a word alone. */
 export function encodeAmount(
   call: CanonCall,
   context: EncodeRequestContext,

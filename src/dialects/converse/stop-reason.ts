@@ -11,7 +11,7 @@ const UNIFIED: ReadonlyMap<string, UnifiedStop> = new Map([
   ["guardrail_intervened", "filter"],
 ]);
 
-/** Words by which the host says that the model's output was no answer: nothing said beside one is a failure (H16). */
+/** Words by which the host says that the model's output was no answer: without anything else said it is a failure (H16). */
 const FAILURE = /^malformed_/;
 
 export const decodeStop = (raw: string): Stop => ({ unified: UNIFIED.get(raw) ?? "other", raw });

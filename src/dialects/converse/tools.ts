@@ -9,7 +9,7 @@ import type { EncodeRequestContext } from "../codec.ts";
 
 export const TOOL_ID: ToolIdRule = { pattern: /^[a-zA-Z0-9_-]{1,64}$/, make: (seed) => `tooluse_${seed}` };
 
-/** A mark behind the block that it belongs to. Five minutes is what a mark without a time means. */
+/** A mark after the block that it belongs to. Five minutes is what a mark without a time means. */
 export const cachePoint = ({ ttl }: CacheMark): JsonObject => ({
   cachePoint: { type: "default", ...(ttl === "1h" ? { ttl } : {}) },
 });
@@ -75,7 +75,7 @@ function offeredTools(call: CanonCall, notes: Notes): FunctionTool[] {
     const allowed = new Set(choice.names);
     return functions.filter(({ name }) => allowed.has(name));
   }
-  // There is no word for "none": tools that nobody may call are left out, unless the history needs them there.
+  // There is no word for "none": tools that must not be called are left out, unless the history needs them there.
   if (choice?.type !== "none" || namesInHistory(call).length > 0) return functions;
   for (const tool of functions) notes.approximated(tool.path, "a tool that may not be called is not declared here");
   return [];

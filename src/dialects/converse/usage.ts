@@ -1,7 +1,7 @@
 import { arrayAt, objectAt, stringAt } from "../../base/json.ts";
 import { countAt, type Usage } from "../../canon/usage.ts";
 
-/** `inputTokens` excludes what was read from a cache or written to one; `outputTokens` includes thinking, never told apart. */
+/** `inputTokens` excludes what was read from a cache or written to one; `outputTokens` includes thinking, never counted separately. */
 export function decodeUsage(holder: unknown): Usage | undefined {
   const raw = objectAt(holder, "usage");
   const input = countAt(raw, "inputTokens");

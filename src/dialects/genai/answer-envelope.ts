@@ -55,9 +55,9 @@ export interface Closing {
 
 /** What the last word on an answer adds to its candidate. */
 export function encodeClosing({ stop, stopDetail, refused, grounding, logprobs }: Closing, bare: boolean): JsonObject {
-  const told: Stop = refused && stop.unified !== "filter" ? { unified: "filter", raw: "" } : stop;
+  const reported: Stop = refused && stop.unified !== "filter" ? { unified: "filter", raw: "" } : stop;
   return {
-    finishReason: encodeStop(told, bare),
+    finishReason: encodeStop(reported, bare),
     ...(stopDetail === undefined ? {} : { finishMessage: stopDetail }),
     ...grounding.metadata(),
     ...encodeLogprobs(logprobs),

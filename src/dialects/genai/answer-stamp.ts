@@ -12,12 +12,12 @@ export class AnswerStamp {
     this.#context = context;
   }
 
-  /** What a chunk lacks, as JSON texts by name. What one chunk has holds for those behind it. */
+  /** What a chunk lacks, as JSON texts by name. What one chunk has holds for those after it. */
   lacking(chunk: JsonObject): Record<string, string> {
     const lacking: Record<string, string> = {};
     for (const field of FIELDS) {
-      const told = stringAt(chunk, field);
-      if (told) this.#values[field] ??= told;
+      const reported = stringAt(chunk, field);
+      if (reported) this.#values[field] ??= reported;
       else lacking[field] = JSON.stringify(this.#values[field] ?? this.#make(field));
     }
     return lacking;

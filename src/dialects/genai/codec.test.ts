@@ -183,7 +183,7 @@ function asWritten({ created: _created, ...reply }: CanonReply): CanonReply {
   return { ...reply, parts };
 }
 
-/** The stream's normal form: a text's signature stands on an empty text behind it. */
+/** The stream's normal form: a text's signature stands on an empty text after it. */
 function asStreamed(reply: CanonReply): CanonReply {
   const parts = asWritten(reply).parts.flatMap((part): CanonReply["parts"] => {
     if (part.type !== "text" || part.signature === undefined || part.text === "") return [part];

@@ -12,7 +12,7 @@ import { leftOver, putBack } from "./part-extras.ts";
 import { clientSignature, OWN_ORIGIN, type PartSource, readSignature } from "./signature.ts";
 import { thoughtAsSignature } from "./unsigned-thoughts.ts";
 
-/** What may stand beside the data of a part. */
+/** What may stand next to the data of a part. */
 const SIDE_FIELDS: ReadonlySet<string> = new Set([
   "videoMetadata",
   "mediaResolution",
@@ -124,7 +124,7 @@ export function encodeAnswerPart(part: ReplyPart, answerOptions: AnswerOptions):
       if (!answerOptions.hideThoughts || part.text === "") {
         return part.text === "" && !signed ? [] : [{ text: part.text, thought: true, ...signature }];
       }
-      // What nobody signed may have to come back all the same: it goes unseen.
+      // Unsigned reasoning may have to come back all the same: it goes unseen.
       const unseen = signed ? signature : clientSignature(thoughtAsSignature(part.text));
       return [{ text: "", thought: true, ...unseen }];
     }
@@ -143,7 +143,7 @@ export function encodeAnswerPart(part: ReplyPart, answerOptions: AnswerOptions):
     case "native":
       if (part.dialect === OWN_ORIGIN) return [part.raw];
       return [{ text: "", thought: true, thoughtSignature: wrapOpaqueBase64(carryNative(part)) }];
-    // Searches are told in the grounding of the whole answer.
+    // Searches are reported in the grounding of the whole answer.
     case "server-tool-call":
     case "server-tool-result":
       return [];

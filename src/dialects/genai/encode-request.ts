@@ -119,7 +119,7 @@ function choiceBeside(standIn: string, taken: readonly string[], { toolChoice }:
   return { allowedFunctionNames: [...toolChoice.names.filter((name) => functions.has(name)), standIn] };
 }
 
-/** Whether the model refuses a form of the answer because of the tools beside it. A client of this protocol knows it. */
+/** Whether the model refuses a form of the answer because of the tools next to it. A client of this protocol knows it. */
 function excludesFormat({ call, context }: EncodeScope): boolean {
   return call.dialect !== "genai" && call.tools.length > 0 && !context.traits.schemaBesideTools;
 }

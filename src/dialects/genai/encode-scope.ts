@@ -18,7 +18,7 @@ export interface EncodeScope {
 export const placeOf = ({ call }: EncodeScope, item: { path?: string }, field: FieldName): string =>
   fieldPath(call.fieldNames, item, field);
 
-/** Where a part stood; parts without a path come from nowhere in the request, and nobody could look for them. */
+/** Where a part stood; parts without a path come from nowhere in the request, and could not be found there. */
 export const pathOf = (part: Part): string => part.path ?? "";
 
 /** A part's signature, where the target made it; else it is left out and told. */

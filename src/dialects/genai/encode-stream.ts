@@ -18,7 +18,7 @@ import { UnsignedThoughts } from "./unsigned-thoughts.ts";
  * Writes an answer as chunks in the shape of whole answers. Blocks stand one after the other, because text has no number by
  * which a reader could sort it; a call goes out whole when it is whole. What read back differs from what was written:
  * neighbouring texts are one text, neighbouring thoughts one thought, and a text's signature stands on an empty text
- * behind it, as in the provider's own streams.
+ * after it, as in the provider's own streams.
  */
 export class GenaiStreamEncoder implements StreamEncoder {
   readonly #context: EncodeAnswerContext<GenaiOptions>;
@@ -69,7 +69,7 @@ export class GenaiStreamEncoder implements StreamEncoder {
       case "refusal-start":
         this.#refused = true;
         return "";
-      // A refusal is told whole or not at all: half of one, before an error, would read as an answer.
+      // A refusal is reported whole or not at all: half of one, before an error, would read as an answer.
       case "refusal-delta":
         this.#refusal += event.text;
         return "";

@@ -55,13 +55,15 @@ export function errorBody(error: GatewayError): string {
   if (error.path !== undefined) {
     details.push({
       "@type": "type.googleapis.com/google.rpc.BadRequest",
-      fieldViolations: [{ field: error.path, description: error.told }],
+      fieldViolations: [{ field: error.path, description: error.messageWithPath }],
     });
   }
   if (error.retryAfterSeconds !== undefined) {
     details.push({ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: `${error.retryAfterSeconds}s` });
   }
-  return JSON.stringify({ error: { code: status, message: error.told, status: ERROR_WORDS[error.kind], details } });
+  return JSON.stringify({
+    error: { code: status, message: error.messageWithPath, status: ERROR_WORDS[error.kind], details },
+  });
 }
 
 export function encodeError(error: GatewayError): ErrorAnswer {

@@ -50,7 +50,7 @@ function sourceOf(chunk: unknown): WebPage | undefined {
   return url === undefined ? undefined : { url, ...(title ? { title } : {}) };
 }
 
-/** The search behind the grounding as the call and the result that other protocols have; none where nothing was searched. */
+/** The search that the grounding is based on as the call and the result that other protocols have; none where nothing was searched. */
 export function decodeSearch(
   grounding: JsonObject | undefined,
   id: string,

@@ -86,7 +86,7 @@ const convert = (value: unknown): unknown => (isObject(value) ? toJsonSchema(val
 const convertMap = (map: unknown): unknown =>
   isObject(map) ? Object.fromEntries(Object.entries(map).map(([key, value]) => [key, convert(value)])) : map;
 
-/** Properties that the order does not name stand behind those that it names. */
+/** Properties that the order does not name come after those that it names. */
 function inOrder(properties: unknown, ordering: unknown): unknown {
   if (!isObject(properties) || !Array.isArray(ordering)) return properties;
   const named = ordering.filter((key): key is string => typeof key === "string" && Object.hasOwn(properties, key));

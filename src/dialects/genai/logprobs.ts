@@ -1,7 +1,7 @@
 import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import type { TokenLogprob } from "../../canon/reply.ts";
 
-/** `logprobsResult`: the chosen tokens, and beside each the likeliest ones. */
+/** `logprobsResult`: the chosen tokens, and next to each the likeliest ones. */
 export function decodeLogprobs(candidate: JsonObject | undefined): TokenLogprob[] {
   const result = objectAt(candidate, "logprobsResult");
   const alternatives = arrayAt(result, "topCandidates");

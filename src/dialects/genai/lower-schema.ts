@@ -176,7 +176,7 @@ class Lowering {
     return { ...(nullable ? { nullable: true } : {}), anyOf };
   }
 
-  /** Hosts refuse most fields beside a choice: what stands there goes into each of its branches. */
+  /** Hosts refuse most fields next to a choice: what stands there goes into each of its branches. */
   #anyOf(value: JsonObject, choices: readonly unknown[], path: string, within: readonly string[]): JsonObject {
     const { anyOf: _any, oneOf: _one, title: _title, $defs: _defs, definitions: _definitions, ...shared } = value;
     if (value["oneOf"] !== undefined) this.#lost("oneOf, read as anyOf", path);

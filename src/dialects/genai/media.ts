@@ -49,7 +49,7 @@ const DETAIL_OF_LEVEL: ReadonlyMap<string, MediaPart["detail"]> = new Map([
   ["UNSPECIFIED", "auto"],
 ]);
 
-/** Pages of films that the provider opens by itself and nobody can fetch. */
+/** Pages of films that the provider opens by itself and that cannot be fetched. */
 const FILM_PAGE = /^https:\/\/(?:[a-z]+\.)?(?:youtube\.com|youtu\.be)\//i;
 /** Files that were given to the provider before. */
 const OWN_FILE = /^(?:gs:|https:\/\/[a-z]+\.googleapis\.com\/(?:[^?#]*\/)?files\/|files\/)/i;
@@ -108,15 +108,15 @@ function readFile(file: Fields): Pick<MediaPart, "kind" | "source"> {
   const url = file.string("fileUri") ?? "";
   const mimeType = file.string("mimeType");
   const guessed = mimeType ?? guessMimeType(url) ?? (FILM_PAGE.test(url) ? DEFAULT_TYPE.video : DEFAULT_TYPE.document);
-  const told = mimeType === undefined ? {} : { mimeType };
+  const reported = mimeType === undefined ? {} : { mimeType };
   const source: MediaSource =
     OWN_FILE.test(url) || !/^https?:/i.test(url)
-      ? { type: "file", id: url, origin: OWN_ORIGIN, ...told }
-      : { type: "url", url, ...told };
+      ? { type: "file", id: url, origin: OWN_ORIGIN, ...reported }
+      : { type: "url", url, ...reported };
   return { kind: kindOfMimeType(guessed), source };
 }
 
-/** Read only where nothing would be lost: fields that nobody knows keep the whole object among the left-overs. */
+/** Read only where nothing would be lost: unknown fields keep the whole object among the left-overs. */
 function readClip(raw: JsonObject, part: Fields): MediaPart["clip"] {
   const metadata = new Fields(raw["videoMetadata"]);
   const start = metadata.string("startOffset");
@@ -200,8 +200,8 @@ function encodeSource(part: MediaPart, scope: EncodeScope): JsonObject[] {
         return [];
       }
       const mimeType = source.mimeType ?? guessMimeType(source.id);
-      const told = mimeType === undefined ? {} : { mimeType };
-      return [{ fileData: { ...told, fileUri: source.id, ...encodeTitle(part, scope) } }];
+      const reported = mimeType === undefined ? {} : { mimeType };
+      return [{ fileData: { ...reported, fileUri: source.id, ...encodeTitle(part, scope) } }];
     }
     case "text": {
       if (title === undefined || context.quirks.labels) {

@@ -20,7 +20,7 @@ import type { GenaiOptions } from "./options.ts";
 import type { GenaiQuirks } from "./quirks.ts";
 import { methodNotes, removeMethods } from "./safety-method.ts";
 import { decodeStop, encodeFinishReason } from "./stop-reason.ts";
-import { decodeUsage, tellUsageTerms } from "./usage.ts";
+import { decodeUsage, reportUsageTerms } from "./usage.ts";
 
 export const PRICED_FIELDS: PricedFields = { serviceTier: {} };
 
@@ -85,7 +85,7 @@ export function patchAnswer(
   if (!ANSWER_FIELDS.some((field) => field in body))
     throw new GatewayError("upstream_failed", "The provider's answer has no candidates.");
   const set = new AnswerStamp(context).lacking(body);
-  tellUsageTerms(context.served, body);
+  reportUsageTerms(context.served, body);
   return {
     text: String(editBody({ text: data }, { set }, (key) => key in body)),
     usage: decodeUsage(body),

@@ -9,7 +9,7 @@ import { treatString } from "./treat-string.ts";
 const PLAIN: Shape = { fields: new Map() };
 
 /**
- * One spelling for what clients of this protocol send in several: snake_case beside camelCase, enums in either case,
+ * One spelling for what clients of this protocol send in several: snake_case next to camelCase, enums in either case,
  * URL-safe base64, short names of enums, one object where a list is meant. Key order stays. A request that needs nothing comes back as the same object.
  */
 export function normaliseGenaiRequest(body: unknown): unknown {
@@ -24,7 +24,7 @@ export function normaliseGenaiRequest(body: unknown): unknown {
   }
 }
 
-/** Which of the two a host reads, nobody can say (S15). */
+/** Which of the two a host reads is unknown (S15). */
 class SpeltTwice {
   readonly source: object;
   readonly key: string;

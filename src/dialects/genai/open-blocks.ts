@@ -12,7 +12,7 @@ import { decodeLogprobs } from "./logprobs.ts";
 import { CallAssembly, continues, isPartial } from "./partial-args.ts";
 import { type PartSource, readSignature } from "./signature.ts";
 import { decodeStop, isFailureWord } from "./stop-reason.ts";
-import { decodeUsage, queriesIn, tellUsageTerms } from "./usage.ts";
+import { decodeUsage, queriesIn, reportUsageTerms } from "./usage.ts";
 
 /** Characters of text that are kept, because an answer's citations come at its end and point into it. */
 const MAX_TEXT = 16 * 1024 * 1024;
@@ -36,7 +36,7 @@ export class OpenBlocks {
   readonly #source: PartSource;
   /** The ids that calls have so far. */
   readonly #callIds = new Set<string>();
-  /** Something was said beside thoughts. */
+  /** Something was said in addition to thoughts. */
   #answering = false;
   #ended = false;
   #answerId: string | undefined;
@@ -56,7 +56,7 @@ export class OpenBlocks {
     this.#source = { origin: context.origin, fromClient: false };
   }
 
-  /** The reason why it stopped is told. */
+  /** The reason why it stopped is reported. */
   get complete(): boolean {
     return this.#finish !== undefined;
   }
@@ -65,7 +65,7 @@ export class OpenBlocks {
     if (this.#ended) return [];
     if (objectAt(chunk, "error")) return this.fail(decodeErrorObject(chunk));
     const events = this.#metadata(chunk);
-    tellUsageTerms(this.#context.served, chunk);
+    reportUsageTerms(this.#context.served, chunk);
     const usage = decodeUsage(chunk);
     if (usage !== undefined) this.#usage = usage;
     const blocked = stringAt(objectAt(chunk, "promptFeedback"), "blockReason");
@@ -103,7 +103,7 @@ export class OpenBlocks {
     for (const part of decodeSearch(this.#grounding, `search_${this.#id()}`)) events.push(this.#whole(part));
     if (this.#usage !== undefined) events.push({ type: "usage", usage: this.#countSearches(this.#usage) });
     const { unified, raw } = decodeStop(finish.reason);
-    // The word is the same beside calls as without any.
+    // The word is the same with calls as without any.
     const meaning = finish.blocked ? "filter" : unified === "stop" && this.#calls > 0 ? "tool" : unified;
     const detail = finish.detail === undefined ? {} : { stopDetail: finish.detail };
     return [...events, { type: "finish", stop: { unified: meaning, raw }, ...detail }];
@@ -127,7 +127,7 @@ export class OpenBlocks {
     return this.#answerId;
   }
 
-  /** What a candidate says beside its content. */
+  /** What a candidate says in addition to its content. */
   #aside(candidate: JsonObject): CanonEvent[] {
     const grounding = objectAt(candidate, "groundingMetadata");
     if (grounding !== undefined) this.#grounding = { ...this.#grounding, ...grounding };
@@ -268,6 +268,6 @@ export class OpenBlocks {
 }
 
 function brokeOff(reason: string, detail: string | undefined): GatewayError {
-  const told = detail ? `: ${detail}` : ".";
-  return new GatewayError("upstream_failed", `The provider broke off its answer (${reason})${told}`);
+  const reported = detail ? `: ${detail}` : ".";
+  return new GatewayError("upstream_failed", `The provider broke off its answer (${reason})${reported}`);
 }

@@ -3,7 +3,7 @@ import { mergeExtras } from "../../canon/extras.ts";
 import type { Fields } from "../../canon/fields.ts";
 
 /**
- * What nobody read of an object and of the object inside it that holds its data. The inner fields keep their way, as in
+ * What was not read of an object and of the object inside it that holds its data. The inner fields keep their way, as in
  * `functionResponse.scheduling`, so that a receipt points at them and they can be put back where they stood.
  */
 export function leftOver(outer: Fields, inner?: { name: string; fields: Fields }): { extras?: JsonObject } {

@@ -51,7 +51,7 @@ const DATA_FIELDS = [
   "codeExecutionResult",
 ] as const satisfies readonly (keyof Part)[];
 
-/** What may stand beside the data of a part. A field that is in neither list is data of a kind that we do not know yet. */
+/** What may stand next to the data of a part. A field that is in neither list is data of a kind that we do not know yet. */
 const SIDE_FIELDS: ReadonlySet<string> = new Set(["videoMetadata", "mediaResolution", "thought", "thoughtSignature"]);
 
 /** `path` is a function, because it is needed for refusals only and parts are many. */

@@ -5,7 +5,7 @@ export interface Shape {
   fields: Map<string, Treatment>;
   /** The keys are the client's own; every value is treated so. */
   values?: Treatment;
-  /** Other names of a field, beside snake_case. */
+  /** Other names of a field, in addition to snake_case. */
   synonyms?: ReadonlyMap<string, string>;
   /** Fields that hold a list of objects; one that stands there alone is a list of one. */
   lists?: ReadonlySet<string>;
@@ -106,7 +106,7 @@ function nestResolution(object: object): object {
   return { ...object, mediaResolution: { level: treatString(mediaResolution, "resolution") } };
 }
 
-/** The contract has the options of the output file beside the others; on the provider's wire they are nested. */
+/** The contract has the options of the output file next to the others; on the provider's wire they are nested. */
 function nestImageOutput(object: object): object {
   const { outputMimeType, outputCompressionQuality, ...rest } = object as Record<string, unknown>;
   if (outputMimeType === undefined && outputCompressionQuality === undefined) return object;

@@ -31,7 +31,7 @@ const OTHER_WORDS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Those of them by which the host says that the model's output was no answer: nothing said beside one is a failure
+ * Those of them by which the host says that the model's output was no answer: without anything else said it is a failure
  * (providers 1.8, H16).
  */
 const FAILURES: ReadonlySet<string> = new Set([

@@ -11,7 +11,7 @@ import { decodeErrorObject } from "./errors.ts";
 import { patchCandidates } from "./native.ts";
 import type { GenaiOptions } from "./options.ts";
 import type { GenaiQuirks } from "./quirks.ts";
-import { decodeUsage, searchQueries, tellUsageTerms } from "./usage.ts";
+import { decodeUsage, reportUsageTerms, searchQueries } from "./usage.ts";
 
 /** A chunk with none of these is passed on as it is. */
 const MARKS = ['"finishReason"', '"error"', '"promptFeedback"', '"groundingMetadata"', '"citationMetadata"'];
@@ -88,7 +88,7 @@ export class GenaiTap extends TapBase {
       return "";
     }
     if (frame.data.includes(USAGE_MARK)) this.#lastWithUsage = frame.raw;
-    tellUsageTerms(this.#context.served, chunk);
+    reportUsageTerms(this.#context.served, chunk);
     this.#searches += searchQueries(chunk);
     this.#readContent(chunk);
     const { data, stop } = patchCandidates(frame.data, chunk, this.#context.options.bareFinishReason);

@@ -102,7 +102,7 @@ export function encodeTools(scope: EncodeScope, standIn?: JsonObject): JsonObjec
   return [...(functions.length > 0 ? [{ functionDeclarations: functions }] : []), ...others];
 }
 
-/** The provider refuses its own search in the company of functions, and many models beside a schema of the answer. */
+/** The provider refuses its own search in the company of functions, and many models refuse it next to a schema of the answer. */
 function whyNotSearch({ call, context }: EncodeScope, hasFunctions: boolean): string | undefined {
   if (call.dialect === "genai") return undefined;
   if (hasFunctions) return "this provider does not search where the client has functions of its own";

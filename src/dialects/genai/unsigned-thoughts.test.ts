@@ -31,7 +31,7 @@ function streamed(): WirePart[] {
   const parts: WirePart[] = readFrames(text).flatMap(
     ({ data }) => JSON.parse(data ?? "{}").candidates[0].content?.parts ?? [],
   );
-  // The last chunk may have an empty text beside its finish reason.
+  // The last chunk may have an empty text next to its finish reason.
   return parts.filter((part) => part.text !== "" || part.thoughtSignature !== undefined);
 }
 

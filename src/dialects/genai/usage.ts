@@ -1,5 +1,5 @@
 import { arrayAt, isObject, type JsonObject, objectAt } from "../../base/json.ts";
-import { type ServedOn, tellTerms } from "../../canon/terms.ts";
+import { reportTerms, type ServedOn } from "../../canon/terms.ts";
 import { completionTokens, countAt, promptTokens, type Usage } from "../../canon/usage.ts";
 
 /** `promptTokenCount` includes cached tokens, not those of tool use; `candidatesTokenCount` excludes thoughts. */
@@ -17,7 +17,7 @@ export function decodeUsage(answer: unknown): Usage | undefined {
   const audioInput = Math.min(Math.max(0, audio), Math.max(0, uncached));
   const toolUse = countAt(raw, "toolUsePromptTokenCount") ?? 0;
   return {
-    // More from a cache than there was: beside the prompt, where it was there at all.
+    // More from a cache than there was: in addition to the prompt, if at all.
     ...(uncached < 0
       ? { input: prompt + toolUse, doubtful: true as const }
       : { input: uncached - audioInput + toolUse }),
@@ -31,9 +31,9 @@ export function decodeUsage(answer: unknown): Usage | undefined {
 }
 
 /** On which terms the usage says that the answer was served. */
-export function tellUsageTerms(served: ServedOn | undefined, answer: JsonObject): void {
+export function reportUsageTerms(served: ServedOn | undefined, answer: JsonObject): void {
   const raw = objectAt(answer, "usageMetadata");
-  tellTerms(served, [raw?.["serviceTier"]], [raw?.["trafficType"]]);
+  reportTerms(served, [raw?.["serviceTier"]], [raw?.["trafficType"]]);
 }
 
 /** The sums are those of the usage that is billed; this protocol has no count of what was written to a cache. */

@@ -35,7 +35,7 @@ export function decodeAnswerBlock(value: unknown, context: DecodeAnswerContext):
 export interface AnswerOptions {
   /** Nothing of the reasoning. */
   hidden: boolean;
-  /** The last block is taken for the answer: none may stand behind the last text that only carries its signature. */
+  /** The last block is taken for the answer: none may come after the last text that only carries its signature. */
   lastIsAnswer: boolean;
   /** Told of each call by its name whose arguments are no object. */
   breakCall: (name: string) => void;

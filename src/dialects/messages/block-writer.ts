@@ -47,7 +47,7 @@ export class BlockWriter {
       case "refusal-start":
         this.refused = true;
         return this.close();
-      // A refusal is told whole or not at all: half of one, before an error, would read as an answer.
+      // A refusal is reported whole or not at all: half of one, before an error, would read as an answer.
       case "refusal-delta":
         this.#refusal += event.text;
         return [];
@@ -132,7 +132,7 @@ export class BlockWriter {
   }
 
   #endThinking(signature: Opaque | undefined): JsonObject[] {
-    // Some clients keep only thinking for which they were told a signature, be it an empty one.
+    // Some clients keep only thinking that came with a signature, even an empty one.
     if (signature === undefined) {
       return this.#open ? [this.#delta({ type: "signature_delta", signature: "" }), ...this.close()] : [];
     }
@@ -144,7 +144,7 @@ export class BlockWriter {
     return [...signed, ...this.close()];
   }
 
-  /** Reasoning that the client does not want to see, and that nobody signed, goes with it unseen. */
+  /** Reasoning that the client does not want to see, and that is unsigned, goes with it unseen. */
   #takeUnseen(): Opaque | undefined {
     const text = this.#unseen;
     this.#unseen = "";

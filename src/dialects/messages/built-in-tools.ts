@@ -44,7 +44,7 @@ const TEXT_EDITOR: BuiltInTool = {
   },
 };
 
-/** Built-in tools that the client runs; undefined for those of the provider's, which nobody else has. */
+/** Built-in tools that the client runs; undefined for the provider's own. */
 export function builtInTool(type: string): BuiltInTool | undefined {
   if (/^bash_\d+$/.test(type)) return BASH;
   return /^text_editor_\d+$/.test(type) ? TEXT_EDITOR : undefined;

@@ -3,7 +3,7 @@ import { type Opaque, unwrapOpaque, wrapOpaque } from "../../canon/opaque.ts";
 
 /**
  * Text and tool calls have no signature in this dialect. One from elsewhere travels in a `redacted_thinking` block of its
- * own beside them, which clients send back unchanged, and whose wrapped `format` says what it belongs to (H01).
+ * own next to them, which clients send back unchanged, and whose wrapped `format` says what it belongs to (H01).
  */
 export type CarrierPlace =
   /** The tool call that follows: what a bare signature means. */

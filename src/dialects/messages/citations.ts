@@ -17,7 +17,7 @@ const KIND_OF_UNIT = {
 
 const isPlace = (type: string): type is keyof typeof PLACES => Object.hasOwn(PLACES, type);
 
-/** Undefined for a kind that nobody knows. */
+/** Undefined for an unknown kind. */
 export function decodeCitation(value: unknown, source: BlockSource): Citation | undefined {
   if (!isObject(value)) return undefined;
   const type = stringAt(value, "type") ?? "";

@@ -49,7 +49,7 @@ export function decodeContent(content: unknown, path: string): Part[] {
   return waiting === undefined ? parts : [...parts, waiting];
 }
 
-/** One block of a request (with its path) or of an answer. What nobody knows stays whole, for its own dialect alone. */
+/** One block of a request (with its path) or of an answer. Unknown blocks stay whole, for their own dialect alone. */
 export function decodeBlock(value: unknown, path: string | undefined, source: BlockSource): Part {
   const block = isObject(value) ? value : {};
   const type = stringAt(block, "type") ?? "";
@@ -101,7 +101,7 @@ function decodeKnown(
   }
 }
 
-/** Citations of a kind that nobody knows keep all of them among the extras, so that their order stays. */
+/** Citations of an unknown kind keep all of them among the extras, so that their order stays. */
 function decodeText(block: JsonObject, fields: Fields, source: BlockSource): TextPart | undefined {
   const text = fields.string("text");
   if (text === undefined) return undefined;

@@ -4,13 +4,13 @@ import type { DecodeAnswerContext } from "../codec.ts";
 import { decodeAnswerBlock } from "./answer-content.ts";
 import { decodeFinish } from "./finish.ts";
 import { failIfNoAnswer } from "./no-answer.ts";
-import { decodeUsage, tellUsageTerms } from "./usage.ts";
+import { decodeUsage, reportUsageTerms } from "./usage.ts";
 
 export function decodeResponse(body: JsonObject, context: DecodeAnswerContext): CanonReply {
   failIfNoAnswer(body);
   const id = stringAt(body, "id");
   const usage = decodeUsage(body["usage"]);
-  tellUsageTerms(context.served, objectAt(body, "usage"));
+  reportUsageTerms(context.served, objectAt(body, "usage"));
   return {
     ...(id ? { id } : {}),
     parts: arrayAt(body, "content").map((block) => decodeAnswerBlock(block, context)),

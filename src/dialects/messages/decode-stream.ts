@@ -8,11 +8,11 @@ import { decodeException } from "../framed-exception.ts";
 import { decodeErrorObject } from "./errors.ts";
 import { decodeFinish } from "./finish.ts";
 import { type BlockDecoder, createBlockDecoder } from "./open-blocks.ts";
-import { decodeUsage, isSearchResult, mergeUsage, promptUsage, tellUsageTerms, withSearches } from "./usage.ts";
+import { decodeUsage, isSearchResult, mergeUsage, promptUsage, reportUsageTerms, withSearches } from "./usage.ts";
 
 /**
- * Reads named events from `message_start` to `message_stop`. Pings stand anywhere; kinds of events and deltas that nobody
- * knows say nothing; only `message_stop` is a proper end (H16).
+ * Reads named events from `message_start` to `message_stop`. Pings stand anywhere; unknown kinds of events and deltas
+ * say nothing; only `message_stop` is a proper end (H16).
  */
 export class MessagesStreamDecoder implements StreamDecoder {
   readonly #context: DecodeAnswerContext;
@@ -92,7 +92,7 @@ export class MessagesStreamDecoder implements StreamDecoder {
     const begun = [...unended, ...block.start()];
     if (!isSearchResult(content)) return begun;
     this.#searches++;
-    return [...begun, ...this.#told()];
+    return [...begun, ...this.#reported()];
   }
 
   #endBlock(index: unknown): CanonEvent[] {
@@ -116,11 +116,11 @@ export class MessagesStreamDecoder implements StreamDecoder {
   #take(usage: JsonObject | undefined): CanonEvent[] {
     if (usage === undefined) return [];
     mergeUsage(this.#usage, usage);
-    tellUsageTerms(this.#context.served, this.#usage);
-    return this.#told();
+    reportUsageTerms(this.#context.served, this.#usage);
+    return this.#reported();
   }
 
-  #told(): CanonEvent[] {
+  #reported(): CanonEvent[] {
     const usage = withSearches(decodeUsage(this.#usage), this.#searches);
     return usage === undefined ? [] : [{ type: "usage", usage }];
   }

@@ -2,18 +2,18 @@ import { describe, expect, test } from "bun:test";
 import { encode, UNLIMITED } from "./call.sample.ts";
 
 describe("the output limit, which this protocol demands", () => {
-  const told = ["approximated max_completion_tokens"];
+  const reported = ["approximated max_completion_tokens"];
 
   test.each([
     ["the client's", { maxOutputTokens: 100 }, {}, 100, []],
     ["the model's", {}, {}, 64000, []],
-    ["nobody's", {}, UNLIMITED, 4096, told],
+    ["nobody's", {}, UNLIMITED, 4096, reported],
     [
       "above the model's",
       { maxOutputTokens: 99999, paths: { maxOutputTokens: "max_completion_tokens" } },
       {},
       64000,
-      told,
+      reported,
     ],
   ])("%s", (_name, call, traits, sent, notes) => {
     const result = encode(call, traits);

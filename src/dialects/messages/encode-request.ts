@@ -24,8 +24,8 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<Me
   const { traits, quirks } = context;
   const notes = new Notes();
   const own = asked.dialect === "messages";
-  const told = joinTexts(own ? asked : withFallingAges(asked, notes));
-  const { call, reading: names } = fitToolNames(told, TOOL_NAMES, notes);
+  const joined = joinTexts(own ? asked : withFallingAges(asked, notes));
+  const { call, reading: names } = fitToolNames(joined, TOOL_NAMES, notes);
   const marks = new CacheMarks();
   if (!own) reportExtras(call, notes);
   const knowsSchemas = quirks.structuredOutput && traits.structuredOutput !== false;
@@ -76,7 +76,7 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<Me
 }
 
 interface Circumstances {
-  /** The client speaks this dialect too, and is told by the host itself what it may not ask for. */
+  /** The client speaks this dialect too, and hears from the host itself what it may not ask for. */
   own: boolean;
   /** A tool stands in for the answer's schema. */
   standsIn: boolean;

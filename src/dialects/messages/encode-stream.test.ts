@@ -28,8 +28,8 @@ const replyOf = (parts: readonly ReplyPart[], more: Partial<CanonReply> = {}): C
 const contentOf = (text: string) => assemble(readFrames(text))["content"] as JsonObject[];
 const eventsOf = (text: string) =>
   readFrames(text).map(({ data }) => JSON.parse(data ?? "") as Record<string, unknown>);
-const unary = (reply: CanonReply, request: JsonObject = {}, told: FieldNote[] = []) =>
-  JSON.parse(encodeResponse(reply, encodeContext(request, told))) as Record<string, unknown>;
+const unary = (reply: CanonReply, request: JsonObject = {}, reported: FieldNote[] = []) =>
+  JSON.parse(encodeResponse(reply, encodeContext(request, reported))) as Record<string, unknown>;
 
 describe.skipIf(!recordingsThere)("recorded streams", () => {
   const streams = recordedStreams().filter(([name]) => !name.includes("overloaded"));
@@ -117,14 +117,14 @@ describe("contract 6.1: the form of the stream", () => {
     expect(sumOfPrompt(eventsOf(encodeAll(unfold({ ...reply, usage }))))).toBe(prompt);
     // Told first, nothing is estimated, and the counters stay to the letter.
     const { id: _id, ...nameless } = reply;
-    const told = eventsOf(encodeAll([{ type: "usage", usage }, ...unfold({ ...nameless, usage })]));
-    expect(objectAt(objectAt(told[0], "message"), "usage")).toMatchObject({
+    const reported = eventsOf(encodeAll([{ type: "usage", usage }, ...unfold({ ...nameless, usage })]));
+    expect(objectAt(objectAt(reported[0], "message"), "usage")).toMatchObject({
       input_tokens: input,
       cache_read_input_tokens: cacheRead,
       cache_creation_input_tokens: cacheWrite5m + cacheWrite1h,
     });
-    expect(told.at(-2)).toMatchObject({ usage: { input_tokens: input, cache_read_input_tokens: cacheRead } });
-    expect(sumOfPrompt(told)).toBe(prompt);
+    expect(reported.at(-2)).toMatchObject({ usage: { input_tokens: input, cache_read_input_tokens: cacheRead } });
+    expect(sumOfPrompt(reported)).toBe(prompt);
   });
 
   test("H06: the counters round-trip", () => {
@@ -209,7 +209,7 @@ describe("blocks", () => {
       { type: "thinking", thinking: "" },
     ]);
     expect(JSON.stringify(content)).not.toMatch(/secret|unsigned/);
-    // What nobody signed is its own proof, and comes back whole.
+    // What is unsigned is its own proof, and comes back whole.
     expect(decodeContent(content, "c")).toMatchObject([
       { type: "reasoning", text: "", signature },
       { type: "reasoning", text: "unsigned" },
@@ -250,13 +250,13 @@ describe("blocks", () => {
         { type: "text", text: "Twelve.", signature: two },
         { type: "text", text: "", signature: three },
       ]);
-      const told: FieldNote[] = [];
-      const content = contentOf(encodeAll(unfold(reply), request, told));
+      const reported: FieldNote[] = [];
+      const content = contentOf(encodeAll(unfold(reply), request, reported));
       expect(content.map(({ type }) => type)).toEqual(["text", "redacted_thinking", "tool_use", "text"]);
       expect(decodeContent(content, "c")[0]).toMatchObject({ text: "I look.", signature: one });
-      expect(told.map(({ path, action }) => [path, action])).toEqual([["content", "dropped"]]);
-      expect(content).toEqual(unary(reply, request, told)["content"] as JsonObject[]);
-      expect(told).toHaveLength(2);
+      expect(reported.map(({ path, action }) => [path, action])).toEqual([["content", "dropped"]]);
+      expect(content).toEqual(unary(reply, request, reported)["content"] as JsonObject[]);
+      expect(reported).toHaveLength(2);
     },
   );
 
@@ -375,7 +375,7 @@ const anyCall = fc
   }));
 const anyParts = fc.array(fc.oneof(anyText, anyReasoning, anyCall), { maxLength: 6 }) as fc.Arbitrary<ReplyPart[]>;
 
-/** Parts without anything in them are not sent; what an unsigned value of the dialect's own is, nobody can tell from it. */
+/** Parts without anything in them are not sent; what an unsigned value of the dialect's own is, cannot be told from it. */
 const isThere = (part: ReplyPart) => !("text" in part) || part.text !== "" || part.signature !== undefined;
 
 describe("H01, law 9: signatures of every origin come back on the part that they came with", () => {

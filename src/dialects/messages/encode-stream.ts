@@ -44,9 +44,10 @@ export class MessagesStreamEncoder implements StreamEncoder {
     if (this.#started || event.type === "error") return "";
     this.#started = true;
     const id = event.type === "metadata" ? event.id : undefined;
-    const told = event.type === "usage" && event.usage.input !== undefined ? event.usage : undefined;
-    this.#estimated = told === undefined;
-    const prompt = told === undefined ? { input_tokens: this.#context.estimateInputTokens() } : encodePrompt(told);
+    const reported = event.type === "usage" && event.usage.input !== undefined ? event.usage : undefined;
+    this.#estimated = reported === undefined;
+    const prompt =
+      reported === undefined ? { input_tokens: this.#context.estimateInputTokens() } : encodePrompt(reported);
     return writeEvent({
       type: "message_start",
       message: {

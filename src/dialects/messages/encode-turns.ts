@@ -62,7 +62,7 @@ export function encodeTurns(
 }
 
 /**
- * Hosts take a system message behind the user's words, with an answer after it or nothing: several in a row become one. The words
+ * Hosts take a system message after the user's words, with an answer after it or nothing: several in a row become one. The words
  * of a turn that nothing is left of do not stand between.
  */
 function standsRight(before: Message | undefined, turns: readonly Turn[], index: number): boolean {
@@ -109,7 +109,7 @@ function askToGoOn(messages: Message[], { turns }: CanonCall, notes: Notes): voi
   messages.push({ role: "user", content: [{ type: "text", text: GO_ON }] });
 }
 
-/** In the order of the calls; results of other calls behind them. */
+/** In the order of the calls; results of other calls after them. */
 function resultsFirst(message: Message, before: Message | undefined): Message {
   const isResult = (block: JsonObject) => block["type"] === "tool_result";
   if (message.role !== "user" || !message.content.some(isResult)) return message;

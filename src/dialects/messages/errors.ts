@@ -47,7 +47,7 @@ export function encodeError(error: GatewayError, requestId: string): ErrorAnswer
       type: "error",
       error: {
         type,
-        message: error.told,
+        message: error.messageWithPath,
         ...(error.upstreamDetails == null ? {} : { details: error.upstreamDetails }),
       },
       request_id: requestId,
@@ -68,6 +68,10 @@ const STREAM_TYPE: Partial<Record<ErrorKind, string>> = {
 
 export function encodeStreamError(error: GatewayError, requestId: string): StreamErrorWrite[] {
   const type = STREAM_TYPE[error.kind] ?? "api_error";
-  const body = JSON.stringify({ type: "error", error: { type, message: error.told }, request_id: requestId });
+  const body = JSON.stringify({
+    type: "error",
+    error: { type, message: error.messageWithPath },
+    request_id: requestId,
+  });
   return [{ text: `event: error\ndata: ${body}\n\n`, pauseMs: 0 }];
 }

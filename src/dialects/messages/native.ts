@@ -15,7 +15,7 @@ import { ROUTING_FIELDS } from "../routing-fields.ts";
 import { failIfNoAnswer } from "./no-answer.ts";
 import type { MessagesQuirks } from "./quirks.ts";
 import { decodeStop } from "./stop-reason.ts";
-import { consistentUsage, decodeUsage, missingUsage, tellUsageTerms } from "./usage.ts";
+import { consistentUsage, decodeUsage, missingUsage, reportUsageTerms } from "./usage.ts";
 
 export const PRICED_FIELDS: PricedFields = { service_tier: {}, speed: {}, inference_geo: { place: "geo" } };
 
@@ -51,7 +51,7 @@ export function patchAnswer(text: string, body: JsonObject, context: NativeAnswe
   const set: Record<string, string> = { model: JSON.stringify(context.publicModel) };
   if (!body["id"]) set["id"] = JSON.stringify(`msg_${context.makeId()}`);
   const usage = objectAt(body, "usage");
-  tellUsageTerms(context.served, usage);
+  reportUsageTerms(context.served, usage);
   if (usage) set["usage"] = JSON.stringify({ ...(consistentUsage(usage) ?? usage), ...missingUsage(usage) });
   return {
     text: String(editBody({ text }, { set }, (key) => key in body)),

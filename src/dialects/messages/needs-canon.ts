@@ -22,7 +22,7 @@ export function needsCanon(body: JsonObject, host: NativeHost<MessagesQuirks>): 
 const takesSystem = ({ quirks, traits }: NativeHost<MessagesQuirks>): boolean =>
   quirks.systemMessages && traits.systemMessages === true;
 
-/** Hosts take a system message behind the user's words, or behind a tool that they run themselves, with an answer after it or nothing. */
+/** Hosts take a system message after the user's words, or after a tool that they run themselves, with an answer after it or nothing. */
 function standsRight(messages: readonly unknown[], index: number): boolean {
   const before = messages[index - 1];
   const after = stringAt(messages[index + 1], "role");

@@ -9,7 +9,7 @@ import { decodeCitation } from "./citations.ts";
 import { readOpaque } from "./opaque-values.ts";
 import { parseInput } from "./tool-input.ts";
 
-/** What a block that is told in one step may hold until then, in characters. Nothing honest comes near. */
+/** What a block that is reported in one step may hold until then, in characters. Nothing honest comes near. */
 const MAX_HELD = 16 * 1024 * 1024;
 
 /** One block of a streamed answer, from its shell to its end. */
@@ -99,7 +99,7 @@ function toolBlock(content: JsonObject, block: number, { makeId }: DecodeAnswerC
 }
 
 /**
- * A block that is told in one step when it has ended. Of blocks that nobody knows, deltas are put together by the names of
+ * A block that is reported in one step when it has ended. Of unknown blocks, deltas are put together by the names of
  * their members: texts are appended, and `partial_json` is the input.
  */
 function wholeBlock(content: JsonObject, block: number, context: DecodeAnswerContext): BlockDecoder {

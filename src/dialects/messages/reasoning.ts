@@ -94,7 +94,7 @@ export function encodeReasoning(call: CanonCall, target: ReasoningTarget): Encod
   return adaptive ? encodeAdaptive(call, desired, amount, target) : encodeBudget(call, desired, amount, target);
 }
 
-/** Models that dose their thinking by themselves take an effort beside it, never a budget. */
+/** Models that dose their thinking by themselves take an effort next to it, never a budget. */
 function encodeAdaptive(
   { dialect }: CanonCall,
   desired: ReasoningRequest,

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import type { JsonObject } from "../../base/json.ts";
 import { readFrames, type SseFrame } from "../../wire/sse.ts";
 
-/** What tests read of the recorded traffic of this dialect. The recordings lie beside the project and may be absent. */
+/** What tests read of the recorded traffic of this dialect. The recordings are stored outside the project and may be absent. */
 interface Recording {
   dialect: string;
   status: number | null;

@@ -57,7 +57,7 @@ export const messagesRules: CheckRules<Request> = {
           `is "${type}", and the code-execution tool cannot be used here: leave it out of tools`,
         );
       }
-      // Some hosts' tools ask another model, which nobody has checked or priced (S07).
+      // Some hosts' tools ask another model, which is neither checked nor priced (S07).
       if (type !== undefined && type !== "custom" && "model" in tool) {
         refuse(`tools[${index}].model`, "names another model; a tool may not call one here");
       }

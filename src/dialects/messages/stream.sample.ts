@@ -14,7 +14,7 @@ export function decodeContext(): DecodeAnswerContext {
   return { origin: "messages", quirks: DEFAULT_MESSAGES_QUIRKS, reading: {}, makeId: () => `made${++count}` };
 }
 
-export function encodeContext(request: JsonObject = {}, told: FieldNote[] = []): EncodeAnswerContext {
+export function encodeContext(request: JsonObject = {}, reported: FieldNote[] = []): EncodeAnswerContext {
   let count = 0;
   return {
     publicModel: "acme/model",
@@ -25,7 +25,7 @@ export function encodeContext(request: JsonObject = {}, told: FieldNote[] = []):
     costUsd: () => 0,
     nowSeconds: () => 0,
     estimateInputTokens: () => 42,
-    note: (note) => void told.push(note),
+    note: (note) => void reported.push(note),
   };
 }
 
@@ -34,8 +34,8 @@ export function decodeAll(frames: readonly SseFrame[]): CanonEvent[] {
   return [...frames.flatMap((frame) => decoder.push(frame)), ...decoder.end()];
 }
 
-export function encodeAll(events: Iterable<CanonEvent>, request: JsonObject = {}, told: FieldNote[] = []): string {
-  const encoder = new MessagesStreamEncoder(encodeContext(request, told));
+export function encodeAll(events: Iterable<CanonEvent>, request: JsonObject = {}, reported: FieldNote[] = []): string {
+  const encoder = new MessagesStreamEncoder(encodeContext(request, reported));
   return [...events].map((event) => encoder.push(event)).join("");
 }
 

@@ -18,7 +18,7 @@ import {
   mergeUsage,
   missingUsage,
   promptUsage,
-  tellUsageTerms,
+  reportUsageTerms,
   withSearches,
 } from "./usage.ts";
 
@@ -146,7 +146,7 @@ export class MessagesTap extends TapBase {
   #take(usage: JsonObject | undefined): void {
     if (!isObject(usage)) return;
     mergeUsage(this.#usage, usage);
-    tellUsageTerms(this.#context.served, this.#usage);
+    reportUsageTerms(this.#context.served, this.#usage);
     this.usageSeen = decodeUsage(this.#usage);
   }
 

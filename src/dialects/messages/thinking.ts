@@ -30,7 +30,7 @@ export function encodeHiddenThinking({ text, signature }: ReasoningPart): JsonOb
   return encodeThinking({ type: "reasoning", text: "", ...(unseen === undefined ? {} : { signature: unseen }) });
 }
 
-/** Reasoning that nobody signed is its own proof. */
+/** Unsigned reasoning is its own proof. */
 export const hiddenText = (text: string): Opaque => ({ origin: "", kind: "text", value: text });
 
 /** For a client. Nothing comes of a part that has neither text nor a signature. */

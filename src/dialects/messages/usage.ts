@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, objectAt } from "../../base/json.ts";
-import { type ServedOn, tellTerms } from "../../canon/terms.ts";
+import { reportTerms, type ServedOn } from "../../canon/terms.ts";
 import { completionTokens, countAt, type Usage } from "../../canon/usage.ts";
 
 /** What a stream's first event tells of the prompt. Of the answer it can only know a beginning, which must not pass for a count. */
@@ -11,7 +11,7 @@ export function promptUsage(raw: JsonObject | undefined): JsonObject | undefined
 
 /**
  * Lays the counters of a later event over those of the earlier ones: counts are cumulative, so that the later one holds. A
- * total without its split, behind a split that was told, keeps of it what fits (H27).
+ * total without its split, after a split that was reported, keeps of it what fits (H27).
  */
 export function mergeUsage(known: Record<string, unknown>, later: JsonObject): void {
   for (const [key, value] of Object.entries(later)) if (value !== null) known[key] = value;
@@ -84,8 +84,8 @@ export function decodeUsage(raw: unknown): Usage | undefined {
   if (input === undefined && output === undefined) return undefined;
   const cacheRead = countAt(raw, "cache_read_input_tokens");
   const { minutes, hour } = cacheWrites(raw);
-  const told = countAt(objectAt(raw, "output_tokens_details"), "thinking_tokens");
-  const reasoning = told === undefined || output === undefined ? told : Math.min(told, output);
+  const reported = countAt(objectAt(raw, "output_tokens_details"), "thinking_tokens");
+  const reasoning = reported === undefined || output === undefined ? reported : Math.min(reported, output);
   const searches = countAt(objectAt(raw, "server_tool_use"), "web_search_requests");
   return {
     ...(input === undefined ? {} : { input }),
@@ -99,27 +99,27 @@ export function decodeUsage(raw: unknown): Usage | undefined {
 }
 
 /** On which terms the usage says that the answer was served. */
-export const tellUsageTerms = (served: ServedOn | undefined, usage: JsonObject | undefined): void =>
-  tellTerms(served, [usage?.["service_tier"]], [usage?.["speed"]], [usage?.["inference_geo"], "geo"]);
+export const reportUsageTerms = (served: ServedOn | undefined, usage: JsonObject | undefined): void =>
+  reportTerms(served, [usage?.["service_tier"]], [usage?.["speed"]], [usage?.["inference_geo"], "geo"]);
 
-/** What stands in for a count that the upstream never told: clients of this dialect cannot do without one. */
+/** What stands in for a count that the upstream never reported: clients of this dialect cannot do without one. */
 export interface UsageEstimate {
   input: () => number;
   output: () => number;
 }
 
 /**
- * Clients add the counters of the prompt up, so that all of them are there: a cache that nobody spoke of counts 0. The
+ * Clients add the counters of the prompt up, so that all of them are there: a cache that was not mentioned counts 0. The
  * sums are those of the usage that is billed.
  */
 export function encodeUsage(usage: Usage | undefined, estimate: UsageEstimate): JsonObject {
   const { input, output, reasoning, searches = 0 } = usage ?? {};
-  const told = output !== undefined || reasoning !== undefined;
+  const reported = output !== undefined || reasoning !== undefined;
   return {
     ...encodePrompt(
       input === undefined ? { ...usage, input: estimate.input(), imageInput: 0, audioInput: 0 } : (usage ?? {}),
     ),
-    output_tokens: told ? completionTokens(usage ?? {}) : estimate.output(),
+    output_tokens: reported ? completionTokens(usage ?? {}) : estimate.output(),
     ...(reasoning === undefined ? {} : { output_tokens_details: { thinking_tokens: reasoning } }),
     server_tool_use: { web_search_requests: searches },
     service_tier: "standard",
@@ -138,7 +138,7 @@ export function encodePrompt(usage: Usage): JsonObject {
 }
 
 /**
- * The counters of a stream's end, behind a beginning that could only estimate the prompt. Clients take a count of the end over that of the beginning
+ * The counters of a stream's end, after a beginning that could only estimate the prompt. Clients take a count of the end over that of the beginning
  * unless it is 0, and add up all counters of the prompt: a prompt that was read from the cache whole would count twice. One of its
  * tokens is shown as not cached, so that the sum is right.
  */
@@ -152,7 +152,7 @@ export function overEstimate(usage: JsonObject): JsonObject {
 export const isSearchResult = (block: unknown): boolean =>
   isObject(block) && block["type"] === "web_search_tool_result" && Array.isArray(block["content"]);
 
-/** Searches are told at the end of an answer; those that were seen cost something also where nobody stays for it (H26). */
+/** Searches are reported at the end of an answer; those that were seen cost something also where the client leaves before it (H26). */
 export function withSearches(usage: Usage | undefined, seen: number): Usage | undefined {
   return seen > (usage?.searches ?? 0) ? { ...usage, searches: seen } : usage;
 }
