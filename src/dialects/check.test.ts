@@ -99,9 +99,9 @@ const subjects: Record<string, Subject> = {
 type Step = string | number;
 
 /** Every place inside a JSON value, as the steps that lead there. */
-function placesIn(value: unknown, steps: Step[] = []): Step[][] {
+function positionsIn(value: unknown, steps: Step[] = []): Step[][] {
   if (typeof value !== "object" || value === null) return [steps];
-  return [steps, ...Object.entries(value).flatMap(([key, child]) => placesIn(child, [...steps, key]))];
+  return [steps, ...Object.entries(value).flatMap(([key, child]) => positionsIn(child, [...steps, key]))];
 }
 
 function replaced(value: unknown, [step, ...rest]: Step[], replacement: unknown): unknown {
@@ -128,9 +128,9 @@ describe.each(Object.entries(subjects))("%s", (_, { check, schema, sample }) => 
   });
 
   test("the compiled check and the explaining walk agree on a sample with one wrong place", () => {
-    const place = fc.constantFrom(...placesIn(sample));
+    const position = fc.constantFrom(...positionsIn(sample));
     fc.assert(
-      fc.property(place, fc.jsonValue({ maxDepth: 3 }), (steps, replacement) => {
+      fc.property(position, fc.jsonValue({ maxDepth: 3 }), (steps, replacement) => {
         const body = replaced(sample, steps, replacement);
         const refused = refusal(body);
         const mismatch = explainMismatch(schema as SchemaNode, withoutNulls(schema as SchemaNode, body));

@@ -27,7 +27,7 @@ interface Reading {
   mismatch: Mismatch;
 }
 
-interface Place {
+interface Position {
   path: string;
   depth: number;
   definitions: Definitions;
@@ -43,8 +43,9 @@ export function pathTo(path: string, key: string): string {
   return path === "" ? key : `${path}.${key}`;
 }
 
-function walk(node: SchemaNode, value: unknown, place: Place): Mismatch | undefined {
-  const here = node.$defs === undefined ? place : { ...place, definitions: { ...place.definitions, ...node.$defs } };
+function walk(node: SchemaNode, value: unknown, position: Position): Mismatch | undefined {
+  const here =
+    node.$defs === undefined ? position : { ...position, definitions: { ...position.definitions, ...node.$defs } };
   const resolved = resolveNode(node, here.definitions);
   if (resolved.anyOf !== undefined) return walkUnion(resolved, value, here);
   if (!hasRightType(resolved, value) || !hasRightLiteral(resolved, value)) return wrong(resolved, value, here);
@@ -55,16 +56,16 @@ function walk(node: SchemaNode, value: unknown, place: Place): Mismatch | undefi
   return undefined;
 }
 
-function wrong(node: SchemaNode, value: unknown, place: Place): Mismatch {
-  return unexpected(describeSchema(node, place.definitions), value, place);
+function wrong(node: SchemaNode, value: unknown, position: Position): Mismatch {
+  return unexpected(describeSchema(node, position.definitions), value, position);
 }
 
-function unexpected(expected: string, value: unknown, place: Place): Mismatch {
-  const mismatch = problem(place, `must be ${expected}; it is ${describeValue(value)}`);
+function unexpected(expected: string, value: unknown, position: Position): Mismatch {
+  const mismatch = problem(position, `must be ${expected}; it is ${describeValue(value)}`);
   return value === null ? { ...mismatch, isNull: true } : mismatch;
 }
 
-function problem({ path, depth }: Place, text: string): Mismatch {
+function problem({ path, depth }: Position, text: string): Mismatch {
   return { path, depth, problem: text };
 }
 
@@ -80,48 +81,48 @@ function hasRightLiteral(node: SchemaNode, value: unknown): boolean {
   return node.enum === undefined || node.enum.includes(value);
 }
 
-function walkString(node: SchemaNode, value: string, place: Place): Mismatch | undefined {
+function walkString(node: SchemaNode, value: string, position: Position): Mismatch | undefined {
   const { minLength, maxLength, pattern, not } = node;
   const length = minLength === undefined && maxLength === undefined ? 0 : [...value].length;
   if ((minLength !== undefined && length < minLength) || (maxLength !== undefined && length > maxLength)) {
     const found = length === 0 ? "it is empty" : `it has ${countOf(length, "character")}`;
-    return problem(place, `must be ${describeSchema(node, place.definitions)}; ${found}`);
+    return problem(position, `must be ${describeSchema(node, position.definitions)}; ${found}`);
   }
-  if (pattern !== undefined && !new RegExp(pattern, "u").test(value)) return wrong(node, value, place);
-  if (not !== undefined && walk(not, value, place) === undefined) return wrong(node, value, place);
+  if (pattern !== undefined && !new RegExp(pattern, "u").test(value)) return wrong(node, value, position);
+  if (not !== undefined && walk(not, value, position) === undefined) return wrong(node, value, position);
   return undefined;
 }
 
-function walkNumber(node: SchemaNode, value: number, place: Place): Mismatch | undefined {
+function walkNumber(node: SchemaNode, value: number, position: Position): Mismatch | undefined {
   const { minimum, maximum, exclusiveMaximum } = node;
   const low = minimum !== undefined && value < minimum;
   const high = maximum !== undefined && value > maximum;
   const reached = exclusiveMaximum !== undefined && value >= exclusiveMaximum;
-  return low || high || reached ? wrong(node, value, place) : undefined;
+  return low || high || reached ? wrong(node, value, position) : undefined;
 }
 
-function walkArray(node: SchemaNode, value: readonly unknown[], place: Place): Mismatch | undefined {
+function walkArray(node: SchemaNode, value: readonly unknown[], position: Position): Mismatch | undefined {
   const { minItems, maxItems, items } = node;
   if ((minItems !== undefined && value.length < minItems) || (maxItems !== undefined && value.length > maxItems)) {
-    const expected = describeSchema(node, place.definitions);
-    return problem(place, `must be ${expected}; it has ${countOf(value.length, "item")}`);
+    const expected = describeSchema(node, position.definitions);
+    return problem(position, `must be ${expected}; it has ${countOf(value.length, "item")}`);
   }
   if (items === undefined) return undefined;
   for (const [index, item] of value.entries()) {
-    const found = walk(items, item, { ...place, path: `${place.path}[${index}]`, depth: place.depth + 1 });
+    const found = walk(items, item, { ...position, path: `${position.path}[${index}]`, depth: position.depth + 1 });
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-function walkObject(node: SchemaNode, value: Record<string, unknown>, place: Place): Mismatch | undefined {
+function walkObject(node: SchemaNode, value: Record<string, unknown>, position: Position): Mismatch | undefined {
   const { properties = {}, required = [], patternProperties = {}, maxProperties } = node;
   if (maxProperties !== undefined && Object.keys(value).length > maxProperties) {
     const found = countOf(Object.keys(value).length, "pair");
-    return problem(place, `must be ${describeSchema(node, place.definitions)}; it has ${found}`);
+    return problem(position, `must be ${describeSchema(node, position.definitions)}; it has ${found}`);
   }
   for (const [key, property] of Object.entries(properties)) {
-    const child = inside(place, key);
+    const child = inside(position, key);
     if (value[key] === undefined) {
       if (required.includes(key)) return wrong(property, undefined, child);
       continue;
@@ -131,38 +132,38 @@ function walkObject(node: SchemaNode, value: Record<string, unknown>, place: Pla
   }
   for (const property of Object.values(patternProperties)) {
     for (const [key, item] of Object.entries(value)) {
-      const found = walk(property, item, inside(place, key));
+      const found = walk(property, item, inside(position, key));
       if (found !== undefined) return found;
     }
   }
   return undefined;
 }
 
-function inside(place: Place, key: string): Place {
-  return { ...place, path: pathTo(place.path, key), depth: place.depth + 1 };
+function inside(position: Position, key: string): Position {
+  return { ...position, path: pathTo(position.path, key), depth: position.depth + 1 };
 }
 
 /**
  * Follows the alternative that the value's type and then its discriminator (`type`, `role`) select. Each alternative is
  * walked once: walking again to choose would double the work at every level of nesting.
  */
-function walkUnion(node: SchemaNode, value: unknown, place: Place): Mismatch | undefined {
+function walkUnion(node: SchemaNode, value: unknown, position: Position): Mismatch | undefined {
   const type = jsonTypeOf(value);
   const readings: Reading[] = [];
-  for (const alternative of alternativesOf(node, place.definitions)) {
+  for (const alternative of alternativesOf(node, position.definitions)) {
     const wanted = jsonTypeOfNode(alternative);
     if (wanted !== undefined && wanted !== type) continue;
-    const mismatch = walk(alternative, value, place);
+    const mismatch = walk(alternative, value, position);
     if (mismatch === undefined) return undefined;
     readings.push({ node: alternative, mismatch });
   }
-  if (readings.length === 0 || (type !== "object" && type !== "array")) return wrong(node, value, place);
+  if (readings.length === 0 || (type !== "object" && type !== "array")) return wrong(node, value, position);
   const discriminator = type === "object" ? discriminatorOf(readings) : undefined;
   if (discriminator === undefined) return deepest(readings);
   const record = value as Record<string, unknown>;
-  const chosen = readings.filter((reading) => selects(reading.node, discriminator, record, place));
+  const chosen = readings.filter((reading) => selects(reading.node, discriminator, record, position));
   if (chosen.length > 0) return deepest(chosen);
-  return unexpected(expectedKinds(readings, discriminator), record[discriminator], inside(place, discriminator));
+  return unexpected(expectedKinds(readings, discriminator), record[discriminator], inside(position, discriminator));
 }
 
 /** The property by whose literal all alternatives can be told apart. */
@@ -177,11 +178,11 @@ function isSelective(node: SchemaNode | undefined): boolean {
   return node.const !== undefined || node.enum !== undefined || node.pattern !== undefined || node.not !== undefined;
 }
 
-function selects(node: SchemaNode, key: string, value: Record<string, unknown>, place: Place): boolean {
+function selects(node: SchemaNode, key: string, value: Record<string, unknown>, position: Position): boolean {
   const property = node.properties?.[key];
   if (property === undefined) return false;
   if (value[key] === undefined) return !node.required?.includes(key);
-  return walk(property, value[key], place) === undefined;
+  return walk(property, value[key], position) === undefined;
 }
 
 function expectedKinds(readings: readonly Reading[], key: string): string {

@@ -57,9 +57,9 @@ export function refuseFoldedKeys(body: unknown, names: ReadNames, path = ""): vo
     }
     const meant = names.folded.get(fold(key));
     if (meant === undefined) continue;
-    const place = pathTo(path, key);
-    throw new GatewayError("invalid_request", `${place} must be written ${meant}: names of fields have a case.`, {
-      path: place,
+    const position = pathTo(path, key);
+    throw new GatewayError("invalid_request", `${position} must be written ${meant}: names of fields have a case.`, {
+      path: position,
     });
   }
 }

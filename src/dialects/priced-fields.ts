@@ -4,11 +4,11 @@ import { termOf } from "../canon/terms.ts";
 import type { Door } from "./check.ts";
 
 /** The fields of a request by which other terms than the ordinary are bought, each with how it is read. */
-export type PricedFields = Readonly<Record<string, { place?: "geo" }>>;
+export type PricedFields = Readonly<Record<string, { region?: "geo" }>>;
 
 /** On which terms a request asks to be served. */
 export function askedTerms(body: JsonObject, fields: PricedFields): string[] {
-  return Object.entries(fields).flatMap(([field, { place }]) => termOf(body[field], place) ?? []);
+  return Object.entries(fields).flatMap(([field, { region }]) => termOf(body[field], region) ?? []);
 }
 
 export interface FittedTerms {
@@ -32,7 +32,7 @@ export function fitTerms(
 ): FittedTerms {
   let fitted = NO_TERMS;
   for (const field in fields) {
-    const term = termOf(body[field], fields[field]?.place);
+    const term = termOf(body[field], fields[field]?.region);
     if (term === undefined) continue;
     if (door === "contract" && !Object.hasOwn(priceMultiples, term)) {
       notes.push({ path: field, action: "dropped", reason: `the price of ${term} is not known here` });

@@ -20,17 +20,17 @@ function textPart(text: string, path: string | undefined): TextPart {
 function decodePart(raw: unknown, path: string | undefined): Part {
   const fields = new Fields(raw);
   const type = fields.string("type") ?? "";
-  const place = path === undefined ? {} : { path };
+  const located = path === undefined ? {} : { path };
   if (type === "text") {
     const text = fields.string("text") ?? "";
     return { ...textPart(text, path), ...takeCache(fields), ...takeExtras(fields) };
   }
   if (type === "refusal") {
-    return { type: "refusal", text: fields.string("refusal") ?? "", ...place, ...takeExtras(fields) };
+    return { type: "refusal", text: fields.string("refusal") ?? "", ...located, ...takeExtras(fields) };
   }
-  if (type === "thinking") return { type: "reasoning", text: thinkingText(fields.take("thinking")), ...place };
+  if (type === "thinking") return { type: "reasoning", text: thinkingText(fields.take("thinking")), ...located };
   const media = decodeMedia(raw, path);
-  return media ?? { type: "native", dialect: "chat", name: type, raw: isObject(raw) ? raw : {}, ...place };
+  return media ?? { type: "native", dialect: "chat", name: type, raw: isObject(raw) ? raw : {}, ...located };
 }
 
 /** One host's reasoning stands among the content, as text or as a list of texts. */

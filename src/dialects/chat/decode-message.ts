@@ -11,7 +11,7 @@ import { EMPTY_TEXT_ID, NATIVE_ID, type OriginReader, opaqueOf, readDetail, TEXT
 import { callsNothing, decodeToolCall, signatureAt } from "./tool-call.ts";
 
 /** Ids of details that name no call, but a place in the message. */
-const PLACES: ReadonlySet<string> = new Set([TEXT_ID, EMPTY_TEXT_ID]);
+const POSITIONS: ReadonlySet<string> = new Set([TEXT_ID, EMPTY_TEXT_ID]);
 
 /** What the reading of an assistant's message depends on: it stands in a request's history, or is an answer. */
 export interface MessageReading {
@@ -27,20 +27,20 @@ export interface MessageReading {
 /** The parts of an assistant's message: its reasoning, then what it says, then what it wants to be called. */
 export function decodeMessage(message: Fields, reading: MessageReading): Part[] {
   const at = (key: string) => (reading.path === undefined ? undefined : `${reading.path}.${key}`);
-  const place = (key: string) => {
+  const located = (key: string) => {
     const path = at(key);
     return path === undefined ? {} : { path };
   };
   const content = decodeContent(message.take("content"), at("content"));
   const refusal = message.string("refusal");
-  if (refusal) content.push({ type: "refusal", text: refusal, ...place("refusal") });
+  if (refusal) content.push({ type: "refusal", text: refusal, ...located("refusal") });
   for (const [index, image] of (message.array("images") ?? []).entries()) {
     const media = decodeMedia(image, at(`images[${index}]`));
     if (media !== undefined) content.push(media);
   }
   const audio = message.object("audio");
   if (audio !== undefined) {
-    content.push({ type: "native", dialect: "chat", name: "audio", raw: { audio }, ...place("audio") });
+    content.push({ type: "native", dialect: "chat", name: "audio", raw: { audio }, ...located("audio") });
   }
   attachAnnotations(content, message.array("annotations") ?? []);
   const calls = decodeCalls(message, reading, at);
@@ -49,7 +49,7 @@ export function decodeMessage(message: Fields, reading: MessageReading): Part[] 
   const textSignature = signatures.get(TEXT_ID) ?? messageSignature(message, reading);
   if (last !== undefined && textSignature !== undefined) last.signature = textSignature;
   else if (textSignature !== undefined)
-    content.push({ type: "text", text: "", signature: textSignature, ...place("content") });
+    content.push({ type: "text", text: "", signature: textSignature, ...located("content") });
   const signed = calls.map((call) => {
     const signature = call.type === "tool-call" ? signatures.get(call.id) : undefined;
     if (call.type !== "tool-call" || signature === undefined) return call;
@@ -57,7 +57,7 @@ export function decodeMessage(message: Fields, reading: MessageReading): Part[] 
     signatures.delete(call.id);
     return { ...call, signature };
   });
-  const behind: Part[] = lone === undefined ? [] : [{ type: "text", text: "", signature: lone, ...place("content") }];
+  const behind: Part[] = lone === undefined ? [] : [{ type: "text", text: "", signature: lone, ...located("content") }];
   return [...reasoning, ...natives, ...content, ...behind, ...signed];
 }
 
@@ -119,7 +119,7 @@ function decodeReasoningFields(
     if (detail === undefined) continue;
     const { id } = detail;
     const belongs = detail.kind === "encrypted" && id !== undefined;
-    const named = belongs && (callIds.has(id) || PLACES.has(id) || (reading.path !== undefined && id === NATIVE_ID));
+    const named = belongs && (callIds.has(id) || POSITIONS.has(id) || (reading.path !== undefined && id === NATIVE_ID));
     const opaque = opaqueOf(detail, reading.readOrigin, belongs && !named);
     const path = reading.path === undefined ? {} : { path: `${reading.path}.reasoning_details[${index}]` };
     // Only clients bring such blocks back; a host's own answer means something else by the word.

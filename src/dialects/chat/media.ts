@@ -35,8 +35,8 @@ export function decodeMedia(raw: unknown, path?: string): MediaPart | undefined 
   fields.skip("index");
   const found = MEDIA_READERS.get(type)?.(innerFields);
   if (found === undefined) return undefined;
-  const place = path === undefined ? {} : { path };
-  return { type: "media", ...found, ...place, ...takeCache(fields), ...takeExtras(fields, type, innerFields) };
+  const located = path === undefined ? {} : { path };
+  return { type: "media", ...found, ...located, ...takeCache(fields), ...takeExtras(fields, type, innerFields) };
 }
 
 type FoundMedia = Pick<MediaPart, "kind" | "source" | "detail" | "title">;
@@ -119,9 +119,9 @@ export function encodeMedia(part: MediaPart, scope: RequestScope): JsonObject[] 
   if (text !== undefined) {
     notes.approximated(part.path ?? kind, "this protocol has no documents of text; it was sent as text");
     const { path, cache, extras } = part;
-    const place = path === undefined ? {} : { path };
+    const located = path === undefined ? {} : { path };
     const marks = { ...(cache === undefined ? {} : { cache }), ...(extras === undefined ? {} : { extras }) };
-    return [encodeText({ type: "text", text: headed(part, text), ...place, ...marks }, scope)];
+    return [encodeText({ type: "text", text: headed(part, text), ...located, ...marks }, scope)];
   }
   if (source.type === "parts") {
     notes.approximated(part.path ?? kind, "this protocol has no documents made of parts; the parts were sent");

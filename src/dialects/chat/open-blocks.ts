@@ -145,8 +145,8 @@ export class OpenBlocks {
     const { block, length, signature } = this.#text;
     const events: CanonEvent[] = [];
     for (const citation of this.#citations) {
-      const placed = citationWithin(citation, this.#offset, length);
-      if (placed !== undefined) events.push({ type: "citation", block, citation: placed });
+      const positioned = citationWithin(citation, this.#offset, length);
+      if (positioned !== undefined) events.push({ type: "citation", block, citation: positioned });
     }
     this.#offset += length;
     this.#citations = this.#citations.filter(({ start }) => start !== undefined && start >= this.#offset);

@@ -35,11 +35,11 @@ export function hasBrokenCall(message: unknown): boolean {
 export function decodeToolCall(raw: unknown, makeId: () => string, path?: string): ToolCallPart | NativePart {
   const fields = new Fields(raw);
   const type = fields.string("type") ?? "function";
-  const place = path === undefined ? {} : { path };
+  const located = path === undefined ? {} : { path };
   const inner = new Fields(type === "custom" ? fields.object("custom") : fields.object("function"));
   const name = inner.string("name");
   if (name === undefined) {
-    return { type: "native", dialect: "chat", name: type, raw: { tool_calls: [raw] }, ...place };
+    return { type: "native", dialect: "chat", name: type, raw: { tool_calls: [raw] }, ...located };
   }
   const custom = type === "custom";
   const input = inputOf(inner.take(custom ? "input" : "arguments"));
@@ -47,7 +47,7 @@ export function decodeToolCall(raw: unknown, makeId: () => string, path?: string
   // Some hosts number whole calls as they number fragments.
   fields.skip("index");
   const kind = custom ? { custom } : {};
-  return { type: "tool-call", id, name, input, ...kind, ...place, ...takeExtras(fields, type, inner) };
+  return { type: "tool-call", id, name, input, ...kind, ...located, ...takeExtras(fields, type, inner) };
 }
 
 /** No arguments are an empty object here: clients and hosts alike parse what they get. */

@@ -46,16 +46,16 @@ function decodeTool(raw: unknown, path: string): Tool {
 }
 
 const CONTEXT_SIZES = ["low", "medium", "high"] as const;
-const PLACE_FIELDS = ["city", "region", "country", "timezone"] as const;
+const LOCATION_FIELDS = ["city", "region", "country", "timezone"] as const;
 
 function decodeWebSearch(options: JsonObject): WebSearchTool {
   const fields = new Fields(options);
   const size = fields.string("search_context_size");
   const contextSize = CONTEXT_SIZES.find((known) => known === size);
-  const place = objectAt(fields.object("user_location"), "approximate");
+  const approximate = objectAt(fields.object("user_location"), "approximate");
   const location = Object.fromEntries(
-    PLACE_FIELDS.flatMap((key) => {
-      const value = stringAt(place, key);
+    LOCATION_FIELDS.flatMap((key) => {
+      const value = stringAt(approximate, key);
       return value === undefined ? [] : [[key, value]];
     }),
   );
@@ -63,7 +63,7 @@ function decodeWebSearch(options: JsonObject): WebSearchTool {
     type: "web-search",
     path: "web_search_options",
     ...(contextSize === undefined ? {} : { contextSize }),
-    ...(place === undefined ? {} : { location }),
+    ...(approximate === undefined ? {} : { location }),
     ...takeExtras(fields),
   };
 }

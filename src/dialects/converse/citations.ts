@@ -1,9 +1,9 @@
 import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import type { Citation } from "../../canon/citation.ts";
 
-const UNIT_OF_PLACE = { documentChar: "character", documentPage: "page", documentChunk: "block" } as const;
-type Place = keyof typeof UNIT_OF_PLACE;
-const PLACES = Object.keys(UNIT_OF_PLACE) as Place[];
+const UNIT_OF_POSITION = { documentChar: "character", documentPage: "page", documentChunk: "block" } as const;
+type Position = keyof typeof UNIT_OF_POSITION;
+const POSITIONS = Object.keys(UNIT_OF_POSITION) as Position[];
 
 /** A citation of an answer; undefined where its position is of a kind that only this protocol has. */
 export function decodeCitation(raw: unknown): Citation | undefined {
@@ -16,12 +16,12 @@ export function decodeCitation(raw: unknown): Citation | undefined {
     ...(title === undefined ? {} : { title }),
   };
   const location = objectAt(raw, "location");
-  const place = PLACES.find((name) => objectAt(location, name) !== undefined);
-  if (place !== undefined) {
-    const at = objectAt(location, place);
+  const position = POSITIONS.find((name) => objectAt(location, name) !== undefined);
+  if (position !== undefined) {
+    const at = objectAt(location, position);
     return {
       type: "document",
-      unit: UNIT_OF_PLACE[place],
+      unit: UNIT_OF_POSITION[position],
       documentIndex: numberAt(at, "documentIndex") ?? 0,
       from: numberAt(at, "start") ?? 0,
       to: numberAt(at, "end") ?? 0,
@@ -61,8 +61,8 @@ function encodeLocation(citation: Citation): JsonObject | undefined {
   switch (citation.type) {
     case "document": {
       const { unit, documentIndex, from, to } = citation;
-      const place = PLACES.find((name) => UNIT_OF_PLACE[name] === unit);
-      return place && { [place]: { documentIndex, start: from, end: to } };
+      const position = POSITIONS.find((name) => UNIT_OF_POSITION[name] === unit);
+      return position && { [position]: { documentIndex, start: from, end: to } };
     }
     case "search-result": {
       const { resultIndex, fromBlock, toBlock } = citation;

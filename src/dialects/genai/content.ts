@@ -6,7 +6,7 @@ import type { MediaPart, NativePart, ReasoningPart, SearchResultPart, TextPart }
 import type { ReplyPart } from "../../canon/reply.ts";
 import { parseInOrder } from "../../wire/ordered-json.ts";
 import { encodeArguments } from "./arguments.ts";
-import { type EncodeScope, noteCacheMark, pathOf, placeOf, upstreamSignature } from "./encode-scope.ts";
+import { type EncodeScope, fieldPathOf, noteCacheMark, pathOf, upstreamSignature } from "./encode-scope.ts";
 import { decodeMedia, encodeMedia } from "./media.ts";
 import { leftOver, putBack } from "./part-extras.ts";
 import { clientSignature, OWN_ORIGIN, type PartSource, readSignature } from "./signature.ts";
@@ -27,22 +27,22 @@ export function decodePart(
   source: PartSource,
 ): TextPart | ReasoningPart | MediaPart | NativePart | undefined {
   const fields = new Fields(raw);
-  const place = source.path === undefined ? {} : { path: source.path };
+  const located = source.path === undefined ? {} : { path: source.path };
   const thought = fields.boolean("thought") === true;
   const signature = readSignature(fields.string("thoughtSignature"), source);
   const text = fields.string("text");
   const carried = signature.signature && nativeOf(signature.signature, parseInOrder);
-  if (carried !== undefined) return { ...carried, ...place };
+  if (carried !== undefined) return { ...carried, ...located };
   if (text !== undefined) {
-    if (signature.signature?.kind === "text") return { type: "reasoning", text: signature.signature.value, ...place };
-    return { type: thought ? "reasoning" : "text", text, ...place, ...signature, ...leftOver(fields) };
+    if (signature.signature?.kind === "text") return { type: "reasoning", text: signature.signature.value, ...located };
+    return { type: thought ? "reasoning" : "text", text, ...located, ...signature, ...leftOver(fields) };
   }
   // A picture that was drawn while thinking is no part of the answer, and only this dialect can say so.
   const media = thought ? undefined : decodeMedia(raw, source);
   if (media !== undefined) return media;
   const name = Object.keys(raw).find((key) => !SIDE_FIELDS.has(key));
-  if (name !== undefined) return { type: "native", dialect: "genai", name, raw, ...place };
-  return signature.signature === undefined ? undefined : { type: "text", text: "", ...place, ...signature };
+  if (name !== undefined) return { type: "native", dialect: "genai", name, raw, ...located };
+  return signature.signature === undefined ? undefined : { type: "text", text: "", ...located, ...signature };
 }
 
 /** One part of a turn for the upstream; several where this dialect has no field for what a part says, none where it is lost. */
@@ -71,7 +71,7 @@ export function encodePromptPart(
 function encodeText(part: TextPart, scope: EncodeScope): JsonObject[] {
   noteCacheMark(part, scope);
   if (part.citations !== undefined && part.citations.length > 0) {
-    scope.notes.dropped(placeOf(scope, part, "citations"), "this protocol takes no citations in a prompt");
+    scope.notes.dropped(fieldPathOf(scope, part, "citations"), "this protocol takes no citations in a prompt");
   }
   const signature = upstreamSignature(part, scope);
   const own = scope.call.dialect === "genai" ? part.extras : undefined;
@@ -98,7 +98,7 @@ function encodeReasoning(part: ReasoningPart, scope: EncodeScope): JsonObject[] 
 /** A passage that the caller found, with its title and source above it. */
 function encodeSearchResult(part: SearchResultPart, scope: EncodeScope): JsonObject[] {
   if (part.citations) {
-    scope.notes.dropped(placeOf(scope, part, "citations"), "this protocol cannot cite the prompt's search results");
+    scope.notes.dropped(fieldPathOf(scope, part, "citations"), "this protocol cannot cite the prompt's search results");
   }
   const heading = [part.title, part.source].filter((line) => line !== undefined).join("\n");
   const content = part.content.flatMap((one) => encodePromptPart(one, scope));

@@ -36,9 +36,9 @@ class ContentsReader {
     this.#calls = 0;
     this.#results = 0;
     if (!model) this.#restorer.nextTurn();
-    for (const [place, raw] of (fields.array("parts") ?? []).entries()) {
+    for (const [position, raw] of (fields.array("parts") ?? []).entries()) {
       if (!isObject(raw)) continue;
-      const part = this.#part(raw, `${path}.parts[${place}]`, index);
+      const part = this.#part(raw, `${path}.parts[${position}]`, index);
       if (part !== undefined) parts.push(...this.#restorer.restore(part));
     }
     // Later chunks of a call stand in the turn that it began in.

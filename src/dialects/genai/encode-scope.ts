@@ -15,7 +15,7 @@ export interface EncodeScope {
 }
 
 /** A field of a part, a turn or a tool in the client's own spelling. */
-export const placeOf = ({ call }: EncodeScope, item: { path?: string }, field: FieldName): string =>
+export const fieldPathOf = ({ call }: EncodeScope, item: { path?: string }, field: FieldName): string =>
   fieldPath(call.fieldNames, item, field);
 
 /** Where a part stood; parts without a path come from nowhere in the request, and could not be found there. */
@@ -26,12 +26,12 @@ export function upstreamSignature(part: Part, scope: EncodeScope): JsonObject {
   const { signature } = part;
   if (signature === undefined) return {};
   if (signature.origin === scope.context.origin) return { thoughtSignature: signature.value };
-  scope.notes.dropped(placeOf(scope, part, "signature"), "a signature goes back only to the provider that made it");
+  scope.notes.dropped(fieldPathOf(scope, part, "signature"), "a signature goes back only to the provider that made it");
   return {};
 }
 
 /** A mark without an age asks for nothing that the target does not do by itself. */
 export function noteCacheMark(item: { cache?: { ttl?: string }; path?: string }, scope: EncodeScope): void {
   if (item.cache?.ttl === undefined) return;
-  scope.notes.dropped(placeOf(scope, item, "cache"), "this provider caches by itself and takes no age for it");
+  scope.notes.dropped(fieldPathOf(scope, item, "cache"), "this provider caches by itself and takes no age for it");
 }

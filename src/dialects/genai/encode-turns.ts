@@ -6,7 +6,7 @@ import { resultsInCallOrder } from "../../canon/result-order.ts";
 import { GO_ON } from "../go-on.ts";
 import { encodeArguments } from "./arguments.ts";
 import { encodePromptPart } from "./content.ts";
-import { type EncodeScope, noteCacheMark, pathOf, placeOf, upstreamSignature } from "./encode-scope.ts";
+import { type EncodeScope, fieldPathOf, noteCacheMark, pathOf, upstreamSignature } from "./encode-scope.ts";
 import { putBack } from "./part-extras.ts";
 import { BYPASS_SIGNATURE } from "./signature.ts";
 import { encodeToolResult } from "./tool-results.ts";
@@ -33,7 +33,7 @@ class ContentsWriter {
   /** Names of the functions that were called, by the calls' ids. */
   readonly #names = new Map<string, string>();
   /** Where the signatures of calls would stand in the client's request. */
-  readonly #places = new Map<JsonObject, string>();
+  readonly #positions = new Map<JsonObject, string>();
   /** Media of results, which must not stand between two results. */
   #followers: JsonObject[] = [];
 
@@ -44,7 +44,7 @@ class ContentsWriter {
   turn(turn: Turn): void {
     const { notes } = this.#scope;
     if (turn.name !== undefined)
-      notes.dropped(placeOf(this.#scope, turn, "name"), "this protocol has no names of speakers");
+      notes.dropped(fieldPathOf(this.#scope, turn, "name"), "this protocol has no names of speakers");
     if (turn.role === "system" && turn.parts.some((part) => part.type === "text")) {
       notes.approximated(turn.path, "a system message amid the conversation goes as the user's, marked as what it is");
     }
@@ -131,7 +131,7 @@ class ContentsWriter {
     const functionCall = { ...(context.quirks.functionIds ? { id: part.id } : {}), name: part.name, args };
     const wire = { functionCall, ...upstreamSignature(part, scope) };
     const own = call.dialect === "genai" ? putBack(wire, part.extras) : wire;
-    this.#places.set(own, placeOf(scope, part, "signature"));
+    this.#positions.set(own, fieldPathOf(scope, part, "signature"));
     return own;
   }
 
@@ -143,7 +143,7 @@ class ContentsWriter {
     const call = parts[first];
     if (call === undefined || call["thoughtSignature"] !== undefined) return parts;
     notes.approximated(
-      this.#places.get(call) ?? "contents",
+      this.#positions.get(call) ?? "contents",
       "the model demands a signature; the documented stand-in was sent",
     );
     return parts.with(first, { ...call, thoughtSignature: BYPASS_SIGNATURE });

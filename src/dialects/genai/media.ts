@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { Fields } from "../../canon/fields.ts";
 import type { MediaKind, MediaPart, MediaSource } from "../../canon/part.ts";
-import { type EncodeScope, noteCacheMark, pathOf, placeOf, upstreamSignature } from "./encode-scope.ts";
+import { type EncodeScope, fieldPathOf, noteCacheMark, pathOf, upstreamSignature } from "./encode-scope.ts";
 import { leftOver, putBack } from "./part-extras.ts";
 import { OWN_ORIGIN, type PartSource, readSignature } from "./signature.ts";
 
@@ -156,9 +156,9 @@ export function encodeMedia(part: MediaPart, scope: EncodeScope): JsonObject[] {
   const wire = encodeSource(part, scope);
   if (wire.length === 0) return [];
   if (part.citations)
-    notes.dropped(placeOf(scope, part, "citations"), "this protocol cannot cite the prompt's documents");
+    notes.dropped(fieldPathOf(scope, part, "citations"), "this protocol cannot cite the prompt's documents");
   if (part.context !== undefined) {
-    notes.approximated(placeOf(scope, part, "context"), "sent as a text before the document");
+    notes.approximated(fieldPathOf(scope, part, "context"), "sent as a text before the document");
   }
   // Other protocols' details go into the whole request's resolution (generation-config.ts).
   const level = call.dialect === "genai" ? encodeDetail(part.detail) : undefined;
@@ -235,6 +235,6 @@ function typeOfUrl(part: MediaPart, source: MediaSource & { type: "url" }, scope
 function encodeTitle(part: MediaPart, scope: EncodeScope): JsonObject {
   if (part.title === undefined) return {};
   if (scope.context.quirks.labels) return { displayName: part.title };
-  scope.notes.dropped(placeOf(scope, part, "title"), "this provider takes no names of files");
+  scope.notes.dropped(fieldPathOf(scope, part, "title"), "this provider takes no names of files");
   return {};
 }

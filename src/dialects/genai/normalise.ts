@@ -18,9 +18,9 @@ export function normaliseGenaiRequest(body: unknown): unknown {
     return treatObject(body, REQUEST_SHAPE, 1);
   } catch (thrown) {
     if (!(thrown instanceof SpeltTwice)) throw thrown;
-    const place = pathTo(placeOf(thrown.source, body, "") ?? "", thrown.key);
-    const message = `${place} and ${thrown.name} are one field in two spellings; give it once.`;
-    throw new GatewayError("invalid_request", message, { path: place });
+    const position = pathTo(pathOf(thrown.source, body, "") ?? "", thrown.key);
+    const message = `${position} and ${thrown.name} are one field in two spellings; give it once.`;
+    throw new GatewayError("invalid_request", message, { path: position });
   }
 }
 
@@ -38,11 +38,11 @@ class SpeltTwice {
 }
 
 /** Asked for only where something is refused. */
-function placeOf(wanted: object, value: unknown, path: string): string | undefined {
+function pathOf(wanted: object, value: unknown, path: string): string | undefined {
   if (value === wanted) return path;
   if (typeof value !== "object" || value === null) return undefined;
   for (const [key, child] of Object.entries(value)) {
-    const found = placeOf(wanted, child, Array.isArray(value) ? `${path}[${key}]` : pathTo(path, key));
+    const found = pathOf(wanted, child, Array.isArray(value) ? `${path}[${key}]` : pathTo(path, key));
     if (found !== undefined) return found;
   }
   return undefined;

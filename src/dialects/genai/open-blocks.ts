@@ -255,8 +255,8 @@ export class OpenBlocks {
     if (open === undefined) return [];
     return decodeCitations(this.#grounding, this.#recited, this.#text).map(({ citation, range }) => {
       const here = range !== undefined && range.start >= open.start;
-      const place = here ? { start: range.start - open.start, end: range.end - open.start } : {};
-      return { type: "citation", block: open.block, citation: { ...citation, ...place } };
+      const position = here ? { start: range.start - open.start, end: range.end - open.start } : {};
+      return { type: "citation", block: open.block, citation: { ...citation, ...position } };
     });
   }
 

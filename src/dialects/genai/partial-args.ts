@@ -41,7 +41,7 @@ export class CallAssembly {
   #put(path: string, value: Leaf): void {
     this.#size += path.length + JSON.stringify(value).length;
     const steps = this.#size > MAX_ARGUMENTS ? undefined : stepsOf(path);
-    if (steps === undefined || !place(this.#root, steps, value)) {
+    if (steps === undefined || !position(this.#root, steps, value)) {
       throw new GatewayError(this.#fault, `A function call's arguments have a piece that fits nowhere: ${path}`);
     }
   }
@@ -83,13 +83,13 @@ function unescaped(text: string): string {
 }
 
 /** False where the path goes through a value, or leaves a hole in a list. */
-function place(root: Node, [step, ...rest]: (string | number)[], value: Leaf): boolean {
+function position(root: Node, [step, ...rest]: (string | number)[], value: Leaf): boolean {
   if (step === undefined) return false;
   const before = childOf(root, step);
   if (before === undefined) return false;
   if (rest.length > 0) {
     const child = before.node ?? (typeof rest[0] === "number" ? [] : new Map<string, Node>());
-    return setChild(root, step, child) && place(child, rest, value);
+    return setChild(root, step, child) && position(child, rest, value);
   }
   const joined = typeof before.node === "string" && typeof value === "string" ? before.node + value : value;
   return setChild(root, step, joined);

@@ -5,7 +5,7 @@ import { Fields } from "../../canon/fields.ts";
 import type { MediaPart } from "../../canon/part.ts";
 import type { ReasoningRequest } from "../../canon/reasoning.ts";
 import { describedSchema } from "../answer-schema.ts";
-import { type EncodeScope, placeOf } from "./encode-scope.ts";
+import { type EncodeScope, fieldPathOf } from "./encode-scope.ts";
 import { toJsonSchema } from "./json-schema.ts";
 import { lowerSchema } from "./lower-schema.ts";
 import { encodeDetail } from "./media.ts";
@@ -205,7 +205,7 @@ function overallResolution(scope: EncodeScope): string | undefined {
   for (const part of media) {
     if (part.detail === sent || rank(part) < 0) continue;
     const reason = `one resolution holds for the whole request: ${sent ?? "the default"}`;
-    scope.notes.approximated(placeOf(scope, part, "detail"), reason);
+    scope.notes.approximated(fieldPathOf(scope, part, "detail"), reason);
   }
   return encodeDetail(sent);
 }

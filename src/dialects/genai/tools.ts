@@ -3,7 +3,7 @@ import type { CanonCall, Extra } from "../../canon/call.ts";
 import { Fields } from "../../canon/fields.ts";
 import { asksForCall, type FunctionTool, type Tool, type ToolChoice, type WebSearchTool } from "../../canon/tool.ts";
 import { FREE_TEXT_ARGUMENT } from "./arguments.ts";
-import { type EncodeScope, noteCacheMark, placeOf } from "./encode-scope.ts";
+import { type EncodeScope, fieldPathOf, noteCacheMark } from "./encode-scope.ts";
 import { toJsonSchema } from "./json-schema.ts";
 import { lowerSchema } from "./lower-schema.ts";
 import { putBack } from "./part-extras.ts";
@@ -16,7 +16,7 @@ export function decodeTools(tools: readonly unknown[]): Tool[] {
     Object.entries(isObject(tool) ? tool : {}).flatMap(([name, value]): Tool[] => {
       const path = `tools[${index}].${name}`;
       if (name === "functionDeclarations" && Array.isArray(value)) {
-        return value.map((declaration, place) => decodeFunction(declaration, `${path}[${place}]`));
+        return value.map((declaration, position) => decodeFunction(declaration, `${path}[${position}]`));
       }
       if (name === SEARCH && isObject(value)) return [decodeSearch(value, path)];
       return value === null ? [] : [{ type: "native", dialect: "genai", name, raw: { [name]: value }, path }];
@@ -75,7 +75,7 @@ export function encodeTools(scope: EncodeScope, standIn?: JsonObject): JsonObjec
           `a tool of free text goes as a function with one argument, ${FREE_TEXT_ARGUMENT}`,
         );
         if (tool.format !== undefined) {
-          scope.notes.dropped(placeOf(scope, tool, "format"), "this protocol has no grammars for tools");
+          scope.notes.dropped(fieldPathOf(scope, tool, "format"), "this protocol has no grammars for tools");
         }
         const properties = { [FREE_TEXT_ARGUMENT]: { type: "string" } };
         const schema = { type: "object", properties, required: [FREE_TEXT_ARGUMENT] };
@@ -90,7 +90,7 @@ export function encodeTools(scope: EncodeScope, standIn?: JsonObject): JsonObjec
         }
         others.push({ [SEARCH]: encodeSearch(tool, scope) });
         if (tool.cache !== undefined) {
-          scope.notes.dropped(placeOf(scope, tool, "cache"), "this provider takes no cache mark on its search");
+          scope.notes.dropped(fieldPathOf(scope, tool, "cache"), "this provider takes no cache mark on its search");
         }
         break;
       }
@@ -112,7 +112,7 @@ function whyNotSearch({ call, context }: EncodeScope, hasFunctions: boolean): st
 
 function encodeFunction(tool: FunctionTool, scope: EncodeScope): JsonObject {
   if (tool.strict) {
-    scope.notes.dropped(placeOf(scope, tool, "strict"), "this protocol cannot hold single tools to their schemas");
+    scope.notes.dropped(fieldPathOf(scope, tool, "strict"), "this protocol cannot hold single tools to their schemas");
   }
   const declaration = {
     name: tool.name,
@@ -138,14 +138,14 @@ export const withoutDialect = (schema: JsonObject): JsonObject => without(schema
 function encodeSearch(tool: WebSearchTool, scope: EncodeScope): JsonObject {
   const { notes, context, call } = scope;
   const unknown = "this provider's search takes no such wish";
-  if (tool.allowedDomains !== undefined) notes.dropped(placeOf(scope, tool, "allowedDomains"), unknown);
-  if (tool.maxUses !== undefined) notes.dropped(placeOf(scope, tool, "maxUses"), unknown);
-  if (tool.location !== undefined) notes.dropped(placeOf(scope, tool, "location"), unknown);
-  if (tool.contextSize !== undefined) notes.dropped(placeOf(scope, tool, "contextSize"), unknown);
+  if (tool.allowedDomains !== undefined) notes.dropped(fieldPathOf(scope, tool, "allowedDomains"), unknown);
+  if (tool.maxUses !== undefined) notes.dropped(fieldPathOf(scope, tool, "maxUses"), unknown);
+  if (tool.location !== undefined) notes.dropped(fieldPathOf(scope, tool, "location"), unknown);
+  if (tool.contextSize !== undefined) notes.dropped(fieldPathOf(scope, tool, "contextSize"), unknown);
   const blocked = tool.blockedDomains ?? [];
   // The same hosts that take no labels refuse this field as unknown.
   const takes = context.quirks.labels || call.dialect === "genai";
-  if (blocked.length > 0 && !takes) notes.dropped(placeOf(scope, tool, "blockedDomains"), unknown);
+  if (blocked.length > 0 && !takes) notes.dropped(fieldPathOf(scope, tool, "blockedDomains"), unknown);
   const search = blocked.length > 0 && takes ? { excludeDomains: blocked } : {};
   return call.dialect === "genai" ? { ...search, ...tool.extras } : search;
 }

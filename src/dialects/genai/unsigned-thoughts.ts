@@ -39,7 +39,7 @@ export class ThoughtRestorer {
     const { signature, ...call } = part;
     if (this.#reported.includes(signature.value)) return [call];
     this.#reported += signature.value;
-    const place = part.path === undefined ? {} : { path: `${part.path}.thoughtSignature` };
-    return [{ type: "reasoning", text: signature.value, ...place }, call];
+    const position = part.path === undefined ? {} : { path: `${part.path}.thoughtSignature` };
+    return [{ type: "reasoning", text: signature.value, ...position }, call];
   }
 }

@@ -53,7 +53,7 @@ export function encodeAnswerPart(part: ReplyPart, { hidden, breakCall, leaveOut 
       const there = text !== "" || citations.length > 0;
       return [
         ...(there ? [{ type: "text", text, ...cited }] : []),
-        ...(signature === undefined ? [] : [encodeCarrier({ place: there ? "text" : "empty-text", signature })]),
+        ...(signature === undefined ? [] : [encodeCarrier({ position: there ? "text" : "empty-text", signature })]),
       ];
     }
     case "refusal":
@@ -67,7 +67,7 @@ export function encodeAnswerPart(part: ReplyPart, { hidden, breakCall, leaveOut 
       const input = custom ? { [CUSTOM_INPUT]: part.input } : parseInput(part.input);
       if (input === undefined) breakCall(name);
       return [
-        ...(signature === undefined ? [] : [encodeCarrier({ place: "next-call", signature })]),
+        ...(signature === undefined ? [] : [encodeCarrier({ position: "next-call", signature })]),
         { type: "tool_use", id: fitCallId(id), name, input: input ?? {} },
       ];
     }

@@ -115,8 +115,8 @@ export class BlockWriter {
   }
 
   #endText(signature: Opaque | undefined): JsonObject[] {
-    const place = this.#open ? "text" : "empty-text";
-    if (signature !== undefined) this.#carried.push(encodeCarrier({ place, signature }));
+    const position = this.#open ? "text" : "empty-text";
+    if (signature !== undefined) this.#carried.push(encodeCarrier({ position, signature }));
     return this.close();
   }
 
@@ -153,7 +153,7 @@ export class BlockWriter {
 
   #startCall(event: Extract<BlockEvent, { type: "tool-input-start" }>): JsonObject[] {
     const { id, name, custom, signature } = event;
-    const carried = signature === undefined ? [] : this.#whole(encodeCarrier({ place: "next-call", signature }));
+    const carried = signature === undefined ? [] : this.#whole(encodeCarrier({ position: "next-call", signature }));
     const started = this.#begin({ type: "tool_use", id: fitCallId(id), name, input: {} });
     this.#call = { name, input: "", custom: custom === true };
     return [...carried, ...started, ...(custom ? [this.#json(`{"${CUSTOM_INPUT}":"`)] : [])];
@@ -166,7 +166,7 @@ export class BlockWriter {
   }
 
   #endCall(signature: Opaque | undefined): JsonObject[] {
-    const carried = signature === undefined ? [] : [encodeCarrier({ place: "call", signature })];
+    const carried = signature === undefined ? [] : [encodeCarrier({ position: "call", signature })];
     const { name, input, custom } = this.#call;
     const last = custom ? [this.#json('"}')] : [];
     if (!custom && parseInput(input) === undefined) this.#answerOptions.breakCall(name);

@@ -3,7 +3,7 @@ import type { Citation } from "../../canon/citation.ts";
 import { type BlockSource, type OpaqueWriter, readOpaque } from "./opaque-values.ts";
 
 /** The names of the first and the last place, by the kind of citation. */
-const PLACES = {
+const POSITIONS = {
   char_location: { unit: "character", from: "start_char_index", to: "end_char_index" },
   page_location: { unit: "page", from: "start_page_number", to: "end_page_number" },
   content_block_location: { unit: "block", from: "start_block_index", to: "end_block_index" },
@@ -15,7 +15,7 @@ const KIND_OF_UNIT = {
   block: "content_block_location",
 } as const;
 
-const isPlace = (type: string): type is keyof typeof PLACES => Object.hasOwn(PLACES, type);
+const isPosition = (type: string): type is keyof typeof POSITIONS => Object.hasOwn(POSITIONS, type);
 
 /** Undefined for an unknown kind. */
 export function decodeCitation(value: unknown, source: BlockSource): Citation | undefined {
@@ -39,15 +39,15 @@ export function decodeCitation(value: unknown, source: BlockSource): Citation | 
       toBlock: numberAt(value, "end_block_index") ?? 0,
     };
   }
-  if (!isPlace(type)) return undefined;
-  const place = PLACES[type];
+  if (!isPosition(type)) return undefined;
+  const position = POSITIONS[type];
   return {
     type: "document",
     ...base,
-    unit: place.unit,
+    unit: position.unit,
     documentIndex: numberAt(value, "document_index") ?? 0,
-    from: numberAt(value, place.from) ?? 0,
-    to: numberAt(value, place.to) ?? 0,
+    from: numberAt(value, position.from) ?? 0,
+    to: numberAt(value, position.to) ?? 0,
   };
 }
 
@@ -76,14 +76,14 @@ export function encodeCitation(citation: Citation, write: OpaqueWriter): JsonObj
       };
     case "document": {
       const type = KIND_OF_UNIT[citation.unit];
-      const place = PLACES[type];
+      const position = POSITIONS[type];
       return {
         type,
         cited_text,
         document_index: citation.documentIndex,
         document_title: title,
-        [place.from]: citation.from,
-        [place.to]: citation.to,
+        [position.from]: citation.from,
+        [position.to]: citation.to,
       };
     }
     default:

@@ -36,14 +36,14 @@ export function decodeContent(content: unknown, path: string): Part[] {
       parts.push(signature === undefined ? part : { ...part, signature });
       continue;
     }
-    const { place, signature } = carrier;
+    const { position, signature } = carrier;
     const before = parts.at(-1);
-    if (place === "next-call") {
+    if (position === "next-call") {
       if (waiting !== undefined) parts.push(waiting);
       waiting = { type: "reasoning", text: "", signature, path: where };
-    } else if (place === "call" && before?.type === "tool-call") parts[parts.length - 1] = { ...before, signature };
-    else if (place === "text" && before?.type === "text") parts[parts.length - 1] = { ...before, signature };
-    else if (place === "call") parts.push({ type: "reasoning", text: "", signature, path: where });
+    } else if (position === "call" && before?.type === "tool-call") parts[parts.length - 1] = { ...before, signature };
+    else if (position === "text" && before?.type === "text") parts[parts.length - 1] = { ...before, signature };
+    else if (position === "call") parts.push({ type: "reasoning", text: "", signature, path: where });
     else parts.push({ type: "text", text: "", signature, path: where });
   }
   return waiting === undefined ? parts : [...parts, waiting];

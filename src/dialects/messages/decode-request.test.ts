@@ -61,7 +61,7 @@ describe("decoding for other targets", () => {
 
   test("H01: a carrier whose call is gone is not lost, and does not go to another call", () => {
     const carrier = (value: string) =>
-      encodeCarrier({ place: "next-call", signature: { origin: "genai", kind: "signature", value } });
+      encodeCarrier({ position: "next-call", signature: { origin: "genai", kind: "signature", value } });
     const call = { type: "tool_use", id: "toolu_1", name: "f", input: {} };
     const content = [carrier("orphan"), carrier("mine"), call, { ...call, id: "toolu_2" }, carrier("last")];
     const { turns } = decode({ messages: [{ role: "assistant", content }] });

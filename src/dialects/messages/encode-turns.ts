@@ -1,5 +1,5 @@
 import { type JsonObject, stringAt } from "../../base/json.ts";
-import { placesOf } from "../../base/places-of.ts";
+import { positionsOf } from "../../base/positions-of.ts";
 import type { CanonCall, Turn } from "../../canon/call.ts";
 import { fieldPath } from "../../canon/field-names.ts";
 import type { Notes } from "../../canon/notes.ts";
@@ -114,8 +114,8 @@ function resultsFirst(message: Message, before: Message | undefined): Message {
   const isResult = (block: JsonObject) => block["type"] === "tool_result";
   if (message.role !== "user" || !message.content.some(isResult)) return message;
   const calls = (before?.content ?? []).map((block) => stringAt(block, "id"));
-  const places = placesOf(calls);
-  const rank = (block: JsonObject) => places.get(stringAt(block, "tool_use_id")) ?? calls.length;
+  const positions = positionsOf(calls);
+  const rank = (block: JsonObject) => positions.get(stringAt(block, "tool_use_id")) ?? calls.length;
   const results = message.content.filter(isResult).sort((one, other) => rank(one) - rank(other));
   return { ...message, content: [...results, ...message.content.filter((block) => !isResult(block))] };
 }

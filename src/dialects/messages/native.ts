@@ -17,7 +17,7 @@ import type { MessagesQuirks } from "./quirks.ts";
 import { decodeStop } from "./stop-reason.ts";
 import { consistentUsage, decodeUsage, missingUsage, reportUsageTerms } from "./usage.ts";
 
-export const PRICED_FIELDS: PricedFields = { service_tier: {}, speed: {}, inference_geo: { place: "geo" } };
+export const PRICED_FIELDS: PricedFields = { service_tier: {}, speed: {}, inference_geo: { region: "geo" } };
 
 export function prepareRequest(
   request: ReceivedRequest,

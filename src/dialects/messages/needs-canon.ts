@@ -4,7 +4,7 @@ import type { NativeHost } from "../dialect.ts";
 import type { MessagesQuirks } from "./quirks.ts";
 
 /** Where values stand that this gateway may have wrapped for the client to send back. */
-const PLACES = ["signature", "data", "encrypted_content", "encrypted_index"];
+const POSITIONS = ["signature", "data", "encrypted_content", "encrypted_index"];
 
 /**
  * Whether the history holds a value of another family, which only the assistant's blocks and what stands in them can, or a
@@ -35,7 +35,7 @@ function isForeign(block: unknown): boolean {
   return (
     // Reasoning of a family that signs nothing comes back unsigned, and this one refuses it.
     (block["type"] === "thinking" && block["signature"] === "") ||
-    PLACES.some((place) => stringAt(block, place)?.startsWith(WRAPPED_MARK)) ||
+    POSITIONS.some((position) => stringAt(block, position)?.startsWith(WRAPPED_MARK)) ||
     arrayAt(block, "citations").some(isForeign) ||
     arrayAt(block, "content").some(isForeign)
   );
