@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import { system } from "../../src/base/system.ts";
+import { BUILT_IN_DIALECTS } from "../../src/dialects/index.ts";
 import { MemoryBudget } from "../../src/relay/memory-budget.ts";
 import { DEFAULT_TIMINGS } from "../../src/relay/timings.ts";
 import { sendFile } from "../../src/server/files.ts";
@@ -111,6 +112,7 @@ function slowStore(slowMs: number) {
       ...system,
       log: { error: console.error, debug: () => {}, warn: () => {} },
     },
+    dialects: BUILT_IN_DIALECTS,
     operations: { find: async () => operation, keptHours: 48 },
     accepting: () => true,
     draining: () => false,
