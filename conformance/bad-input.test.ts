@@ -120,7 +120,7 @@ for (const dialect of DIALECTS) {
       expect(error.message).toContain("logs");
     });
 
-    test("a body over the limit is 413, told by its length and while it is read", async () => {
+    test("a body over the limit is 413, by its length and while it is read", async () => {
       const big = "x".repeat(70 * 1024 * 1024);
       const known = await errorOf(await send(dialect, big));
       expect(known).toMatchObject({ status: 413, type: names.large });
@@ -137,7 +137,7 @@ for (const dialect of DIALECTS) {
       expect(unknown).toMatchObject({ status: 413, type: names.large });
     }, 30_000);
 
-    test("a body that says it is far over the limit is told so too, before it is sent", async () => {
+    test("a body whose declared length is far over the limit is refused before it is sent", async () => {
       const socket = beginCall(buildCall(gateway.url, dialect, gateway.key), 9_000_000_000);
       socket.write("{");
       let answer = "";

@@ -53,7 +53,7 @@ describe("S11: server.cors", () => {
     expect([refused.status, refused.headers.get("access-control-allow-origin")]).toEqual([401, APP]);
   });
 
-  test("a page of any other origin may not, and is told the cure; without an origin nothing changes", async () => {
+  test("a page of any other origin may not, and the error says what to configure; without an origin nothing changes", async () => {
     for (const origin of ["https://evil.example", "http://app.example", "https://app.example:444", "null"]) {
       const preflight = await ask(origin);
       expect([preflight.status, corsHeaders(preflight)]).toEqual([403, []]);
@@ -71,7 +71,7 @@ describe("S11: server.cors", () => {
   });
 });
 
-test("S11: a foreign Host is told which field to set", async () => {
+test("S11: the error for a foreign Host names the field to set", async () => {
   const host = "host.docker.internal:8787";
   const server = await fetch(`${gateway.url}/v1/models`, { headers: { host } });
   expect([server.status, await server.text()]).toEqual([

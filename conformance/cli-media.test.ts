@@ -143,7 +143,7 @@ describe("trivium image", () => {
     for (const name of readdirSync(folder)) expect((await look(folder, name)).format).toBe("jpeg");
   });
 
-  test("edits one image, several, and where a mask is transparent; what is not honoured is told", async () => {
+  test("edits one image, several, and where a mask is transparent; what is not honoured is reported", async () => {
     const folder = newFolder();
     await jsonOf<Told>(folder, ["image", "a fox", "-o", "a.png", "--ratio", "2:3"]);
     await jsonOf<Told>(folder, ["image", "a cat", "-o", "b.webp", "--quality", "low"]);
@@ -230,7 +230,7 @@ describe("trivium video", () => {
     expect(readdirSync(folder).sort()).toEqual(["cat-1.mp4", "cat-2.mp4", "cat.mp4", "first.png"]);
   });
 
-  test("a process that is killed loses nothing: the name was told, and the same video is fetched by it", async () => {
+  test("a process that is killed loses nothing: the name was printed, and it fetches the same video", async () => {
     const folder = newFolder();
     const jobsBefore = simulator.stats().mediaJobs;
     const child = start(folder, [trivium, ...asked, "-o", "cat.mp4"]);
@@ -317,7 +317,7 @@ describe("trivium video", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test("a gateway that falters is asked again; a video that breaks off leaves no file, and can be resumed", async () => {
+  test("a gateway that fails briefly is asked again; a video that breaks off leaves no file, and can be resumed", async () => {
     const folder = newFolder();
     const name = "publishers/sim/models/video/operations/broken";
     let polls = 0;

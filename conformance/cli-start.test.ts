@@ -192,7 +192,7 @@ describe("trivium init", () => {
 describe("trivium chat", () => {
   const env = () => ({ TRIVIUM_URL: gateway.url, TRIVIUM_API_KEY: gateway.key });
 
-  test("in a pipe: the question comes in, the answer goes out, tokens and cost beside it", async () => {
+  test("in a pipe: the question comes in, the answer goes out, tokens and cost on standard error", async () => {
     const cwd = newFolder();
     const said = await runProgram(["chat", "sim/standard"], { cwd, env: env(), stdin: "hi there\n" });
     expect(said.code).toBe(0);
@@ -273,7 +273,7 @@ describe("trivium env", () => {
   });
 });
 
-test("decision 0029: where nobody reads standard error, calls are answered on, and the end comes", async () => {
+test("decision 0029: if standard error is not read, calls are still answered, and the program can stop", async () => {
   const cwd = newFolder();
   const pipe = join(cwd, "pipe");
   expect(Bun.spawnSync(["mkfifo", pipe]).exitCode).toBe(0);

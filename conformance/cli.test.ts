@@ -20,7 +20,7 @@ afterAll(async () => {
 /** The environment of a newcomer: no provider's key, nothing of Trivium's. */
 const environment = (more: Record<string, string> = {}) => ({ PATH: process.env["PATH"] ?? "", ...more });
 
-/** A program that runs until it is told to end. */
+/** A program that runs until it is stopped. */
 class Child {
   stdout = "";
   stderr = "";
@@ -229,7 +229,7 @@ describe("the first start", () => {
   });
 });
 
-describe("commands beside a running gateway", () => {
+describe("commands next to a running gateway", () => {
   const harness = (async () => {
     const workspace = await newWorkspace();
     return { workspace, child: await serve(workspace) };
@@ -288,7 +288,7 @@ describe("commands beside a running gateway", () => {
     expect(revoked).toMatchObject({ id, name: "narrow", revoked_at: expect.any(String) });
   });
 
-  test("choices 9: keys update changes what is named, leaves the rest, and is held to within a second", async () => {
+  test("choices 9: keys update changes what is named, keeps the rest, and is enforced within a second", async () => {
     const { workspace } = await harness;
     const update = (...args: string[]) => jsonOf<Record<string, unknown>>(workspace.folder, "keys", "update", ...args);
     const created = await jsonOf<{ id: string; key: string }>(
@@ -458,7 +458,7 @@ describe("commands by themselves", () => {
   });
 });
 
-test("a port in use is told in one line, ends the program, and uses up no key", async () => {
+test("a port in use is reported in one line, ends the program, and makes no key", async () => {
   const workspace = await newWorkspace();
   const blocker = Bun.serve({
     port: Number(new URL(workspace.url).port),
@@ -533,7 +533,7 @@ describe("signals", () => {
     expect(child.stderr).toContain("trivium.yaml:3:3: server.prot is not a known field; did you mean port?");
     expect((await ask(workspace, key)).status).toBe(200);
 
-    // And without any signal; not where the keys are gone, which may be an accident (H25).
+    // And without any signal; but not if the keys are missing, which may be an accident (H25).
     writeConfig(workspace.configFile, sections);
     await waitFor(() => child.stderr.includes("keys is gone, which had 2"), 15_000);
     expect((await ask(workspace, key)).status).toBe(200);

@@ -35,7 +35,7 @@ afterAll(async () => {
 
 type Wire = "chat" | "messages" | "genai";
 
-/** What a client is told. */
+/** What a client receives. */
 interface Setting {
   wire: Wire;
   baseUrl: string;
@@ -195,7 +195,7 @@ describe("files", () => {
     for (const model of models) await expectAnswer({ wire: "chat", baseUrl, key, model });
     const named = [file.small_model, /--model (\S+)/.exec(page("opencode").text)?.[1] ?? ""];
     for (const name of named) expect(models).toContain(name.replace(/^trivium\//, ""));
-    // With the other package the base URL is the same, and the path begins behind it.
+    // With the other package the base URL is the same, and the path begins after it.
     expect(page("opencode").text).toContain('"npm": "@ai-sdk/anthropic"');
     await expectAnswer({ wire: "messages", baseUrl: baseUrl.replace(/\/v1$/, ""), key, model: models[1] ?? "" });
   });

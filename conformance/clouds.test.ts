@@ -109,7 +109,7 @@ for (const { host } of HOSTS) {
           expect((await first.followUp("rain", "forgotten")).words).toContain("rain");
         });
 
-        test(`choices 4: the host's errors are told in the caller's protocol, ${how}`, async () => {
+        test(`choices 4: the host's errors are reported in the caller's protocol, ${how}`, async () => {
           expect(await failure(dialect, { model: `${host}/fail-429`, text: "hello", stream })).toBe(429);
           expect(await failure(dialect, { model: `${host}/fail-400`, text: "hello", stream })).toBe(400);
         });

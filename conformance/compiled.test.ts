@@ -14,7 +14,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test("choices 7: compiled to one file, with no others beside it, the program answers and makes simulated videos", async () => {
+test("choices 7: compiled to one file, with no others next to it, the program answers and makes simulated videos", async () => {
   const outfile = join(folder, "trivium");
   // As bin/trivium does it: nothing in the working folder is run or read by the runtime itself (S20).
   const closed = ["--no-compile-autoload-dotenv", "--no-compile-autoload-bunfig"];

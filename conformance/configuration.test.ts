@@ -33,7 +33,7 @@ describe("docs/configuration.md, Reload", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  test("a field that a reload does not bring is told in the log, and no value of it", () => {
+  test("a field that needs a restart is logged on reload, without its value", () => {
     const ports = {
       server: { port: 1 },
       admin: { port: Number(new URL(app.adminUrl).port), secret: "hidden-hidden-hidden" },

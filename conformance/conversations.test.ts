@@ -53,7 +53,7 @@ const forged = (value: string): string => {
 // biome-ignore lint/suspicious/noExplicitAny: a history is whatever the SDK gave, with the fields that its types do not name
 type Json = any;
 
-/** Replaces the last string under one of these keys, wherever it stands. */
+/** Replaces the last string under one of these keys, wherever it occurs. */
 function forgeLast(history: Json, keys: readonly string[]): void {
   let last: (() => void) | undefined;
   const walk = (value: Json): void => {
@@ -278,7 +278,7 @@ for (const client of DIALECT_NAMES) {
             await expect(talk.answer()).rejects.toThrow();
           });
 
-        test("a conversation moves to a model of another family: its thoughts stay behind, and the receipt says so", async () => {
+        test("a conversation moves to a model of another family: its thoughts are dropped, and the receipt says so", async () => {
           const talk = open();
           await talk.say("Please use get_weather for Lisbon.");
           await talk.answer();

@@ -85,7 +85,7 @@ test("choices 7: with a drain delay calls are still taken while readiness says n
 
   const endings: (number | string)[] = [];
   let takenWhileDraining = 0;
-  /** Each goes on until it is told to go elsewhere. */
+  /** Each continues until it is sent elsewhere. */
   const callers = Array.from({ length: 8 }, async () => {
     for (;;) {
       const response = await call().catch((error: Error & { code?: string }) => error.code ?? String(error));

@@ -11,8 +11,8 @@ import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 import { answerProblem } from "./support/well-formed.ts";
 
 /**
- * Every sample of every dialect at models of every other, behind a simulator that refuses what the real hosts refuse. A
- * translation may be told to be impossible by the gateway; a host must never have to say so.
+ * Every sample of every dialect at models of every other, against a simulator that refuses what the real hosts refuse. A
+ * translation may be refused by the gateway; it must never be refused by a host.
  */
 
 interface Target {
@@ -92,7 +92,7 @@ afterAll(async () => {
   await simulator.stop();
 });
 
-/** Nobody asks the net for a name: an address that the gateway refuses by itself is refused at once. */
+/** No name is resolved: a URL that the gateway refuses by itself is refused at once. */
 const WEB_ADDRESS = /https:\/\/[a-z.]+\.example\//g;
 
 /** The gateway's own refusals, each of which is documented. */

@@ -6,7 +6,7 @@ import { callGateway, errorOf } from "./support/client-calls.ts";
 import { scriptedHarness } from "./support/scripted-harness.ts";
 import { sendJson } from "./support/scripted-upstream.ts";
 
-/** What a host would refuse, or take for something else, is fitted on the way to it and told in the receipt. */
+/** What a host would refuse or misread is adapted on the way to it and noted in the receipt. */
 const { upstream, gateway } = await scriptedHarness();
 
 const ANSWERS: Readonly<Record<DialectName, object>> = {
@@ -61,7 +61,7 @@ test("contract 2.6: a method of judging harm is dropped where the host does not 
   expect(notes).toEqual(["dropped safetySettings[1].method"]);
 });
 
-describe("H09, choices 6, 8: what a caller asks of the gateway that this version cannot do is told, and never goes on", () => {
+describe("H09, choices 6, 8: options of the gateway that this version does not support are reported, and never forwarded", () => {
   const HEADERS = ["x-trivium-routing", "x-trivium-survive", "x-trivium-hedge", "x-trivium-deadline-ms"];
 
   test.each(DIALECTS)("in headers of %s", async (dialect) => {

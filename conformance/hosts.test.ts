@@ -111,7 +111,7 @@ for (const { kind, thoughts } of SIMULATED_HOSTS) {
           expect((await first.followUp("rain", "forgotten")).words).toContain("rain");
         });
 
-        test(`choices 4: the host's errors are told in the caller's protocol, ${how}`, async () => {
+        test(`choices 4: the host's errors are reported in the caller's protocol, ${how}`, async () => {
           const text = "hello";
           expect(await failure(dialect, { model: `${kind}/fail-429`, text, stream })).toBe(429);
           expect(await failure(dialect, { model: `${kind}/fail-400`, text, stream })).toBe(400);

@@ -12,7 +12,7 @@ import { type ScriptedUpstream, sleep, startEvents, startScriptedUpstream } from
 import { freePort } from "./support/test-gateway.ts";
 
 /**
- * The runtime lets 256 fetches out at one time unless it is told otherwise before it starts, as bin/trivium does. So the
+ * The runtime runs at most 256 fetches at one time unless configured before it starts, as bin/trivium does. So the
  * gateway is a process of its own here, and its clients are plain sockets, which no such limit holds.
  */
 const COUNT = 1000;

@@ -98,7 +98,7 @@ describe("choices 1: a vendor's own model name at the drop-in door", () => {
     },
   );
 
-  test("the bill is the resolved model's, and a date that is not kept stands in the receipt", async () => {
+  test("the bill is the resolved model's, and a date that is not kept is in the receipt", async () => {
     answerAll();
     const costs = await Promise.all(
       ["openai/gpt-5-mini", "gpt-5-mini", "gpt-5-mini-2025-08-07"].map(async (model) => {

@@ -139,7 +139,7 @@ describe("bin/bun", () => {
     symlinkSync(target, path);
   };
 
-  test("finds the runtime beside the package, above it, and beside its own package in a store of links", async () => {
+  test("finds the runtime next to the package, above it, and next to its own package in a store of links", async () => {
     const beside = launchersAt("node_modules/trivium");
     link(runtime, join(beside, "../@oven/bun-here"));
     expect(await version(join(beside, "bin/bun"))).toBe(Bun.version);

@@ -75,7 +75,7 @@ describe("choices 7: a gateway that cannot start says in one line what would be 
   });
 });
 
-describe("choices 7: a storage that cannot be read is told in one line with its name", () => {
+describe("choices 7: a storage that cannot be read is reported in one line with its name", () => {
   test("a damaged SQLite file, by the start and by the commands that read it", async () => {
     const folder = newFolder({ server: { port: 0 }, admin: { port: 0 } });
     expect((await run(folder, "keys", "create", "--name", "a")).code).toBe(0);

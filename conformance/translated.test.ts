@@ -6,7 +6,7 @@ import { TEST_KEY } from "../testing/test-key.ts";
 import { callGateway, errorOf } from "./support/client-calls.ts";
 import { simulatedProviders, startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
-/** Calls whose client and model speak different protocols, on all six pairs, with the simulator behind them. */
+/** Calls whose client and model speak different protocols, on all six pairs, with the simulator as the upstream. */
 
 const STRICT_KEY = `sk-trv-${"ConformanceStrictKey".padEnd(43, "x")}`;
 const IMAGE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -154,7 +154,7 @@ describe.each(PAIRS)("a %s client of a model that speaks %s", (client, upstream)
       const response = await call(client, `${upstream}/${model}`, { stream });
       const { status, type, message } = await errorOf(response);
       const wanted = expected[client] ?? expected.all;
-      // An error event has a type instead of a status: which one tells how it is told.
+      // An error event has a type instead of a status, which says how it is reported.
       if (model === "error-first-event") expect([wanted, 502, 429]).toContain(status);
       else expect(status).toBe(wanted);
       expect(type).not.toBe("");

@@ -1,4 +1,4 @@
-/** A coding agent: where it comes from, how it is told to do one thing with one model, and what it says of it afterwards. */
+/** A coding agent: where it comes from, how it is run for one task with one model, and what it reports afterwards. */
 export interface Agent {
   name: string;
   package: Package;

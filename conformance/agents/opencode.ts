@@ -14,7 +14,7 @@ const read = (output: string) =>
     .split("\n")
     .map((line) => JSON.parse(line) as Line);
 
-/** By the package that opencode calls a provider with, and the path that this package wants behind the base URL. */
+/** By the package that opencode calls a provider with, and the path that this package appends to the base URL. */
 const opencode = (name: string, npm: string, native: string, vendorModel: string): Agent => ({
   name,
   package: { from: "npm", name: "opencode-ai", version: "1.18.33", program: "opencode" },
@@ -32,7 +32,7 @@ const opencode = (name: string, npm: string, native: string, vendorModel: string
           models: { [model]: { name: model }, "gpt-4.1-nano": { name: "titles" } },
         },
       },
-      // Titles are made beside the work, and are not in what it adds up.
+      // Titles are generated separately, and are not in its sums.
       small_model: "trivium/gpt-4.1-nano",
       share: "disabled",
       autoupdate: false,

@@ -27,7 +27,7 @@ export interface HarnessOptions extends TestGatewayOptions {
 const MAX_PURSES = 400;
 const QUIET_MS = 15_000;
 
-/** A gateway before a host that keeps books; each cheat is told apart by its purse, in the books and in the ledger. */
+/** A gateway with an upstream that keeps books; each cheat is identified by its purse, in the books and in the ledger. */
 export class BillingHarness {
   readonly host: BillingHost;
   readonly gateway: TestGateway;

@@ -14,14 +14,14 @@ export const PROMPT_PRICE = 1_000;
 export const OUTPUT_PRICE = 2_000;
 /** Terms that are dearer, as hosts spell them. */
 const MULTIPLES: Readonly<Record<string, number>> = { priority: 2, fast: 6 };
-/** What a model costs that nobody was allowed to ask for. */
+/** The price of a model that no one was allowed to request. */
 const DEAR = 100;
 export const DEAR_MODEL = "up-dear";
 
 /** One answer, as the host makes it. */
 export interface Performance {
   promptTokens: number;
-  /** Thought before the first word, and shown to nobody. */
+  /** Hidden thinking before the first word. */
   thinkingTokens?: number;
   /** What is said, in chunks, each with the tokens that it truly has. */
   chunks: readonly Chunk[];
@@ -157,7 +157,7 @@ class Answer {
       if (this.#stream) this.#response.write(this.#chunk(text, tokens));
       else this.#output += tokens;
       await this.#pause(everyMs);
-      // What was on its way when somebody hung up is charged to nobody.
+      // What was in transit when a client disconnected is not charged.
       if (this.#response.destroyed) return;
       charge(onItsWay);
       onItsWay = tokens;

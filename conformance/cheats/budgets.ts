@@ -59,7 +59,7 @@ export async function openBudgets(): Promise<CheatGroup> {
       const outcome = { ...summed, got: `${harness.host.requests(purse.name)} of ${calls} reached the host` };
       const over = (outcome.upstream ?? 0) / BUDGET_NANO;
       const figures = `${over.toFixed(1)} times the budget`;
-      // One call may cost more than it was thought to; a second beside it may not.
+      // One call may cost more than estimated; a concurrent second one may not.
       const most = BUDGET_NANO + MAX_TOKENS * 2_000 + 10_000;
       return (outcome.upstream ?? 0) > most
         ? { ...outcome, figures, broken: "the budget is overdrawn" }

@@ -115,7 +115,7 @@ function guesses(harness: ProgramHarness): Cheat[] {
     },
     {
       id: "S25",
-      tries: "makes a key whose limits stand twice",
+      tries: "makes a key whose limits are given twice",
       run: async () => {
         const { status } = await fetch(`${harness.adminUrl}/api/keys`, {
           method: "POST",

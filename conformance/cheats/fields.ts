@@ -16,7 +16,7 @@ const pricedModel = (dialect: DialectName) => ({
   offers: [{ provider: `up-${dialect}`, model: "upstream-model" }],
 });
 
-/** A request whose text is written by hand: `members` stand before or behind those of an ordinary one. */
+/** A request whose text is written by hand: `members` come before or after those of an ordinary one. */
 interface Forgery {
   client: DialectName;
   what: string;

@@ -33,7 +33,7 @@ export async function openInterplay(): Promise<CheatGroup> {
   };
 }
 
-/** Asks about a long document, takes the first sentence of the answer and leaves the rest. */
+/** Asks about a long document, reads the first sentence of the answer and disconnects. */
 function documents(harness: BillingHarness): Cheat[] {
   const data = Buffer.from(`%PDF-1.7\n${"x".repeat(DOCUMENT_BYTES)}`).toString("base64");
   const sound = Buffer.alloc(DOCUMENT_BYTES, 1).toString("base64");

@@ -5,7 +5,7 @@ import { type Chunk, type Performance, words } from "./billing-host.ts";
 import type { Cheat, CheatGroup } from "./cheat.ts";
 import { type Farewell, statusesOf, visit } from "./rude-client.ts";
 
-/** Much thinking that nobody sees, few words, and the usage a little behind the last of them. */
+/** Much hidden thinking, few words, and the usage a little after the last of them. */
 const THINKER: Performance = {
   promptTokens: 12,
   thinkingTokens: 3_000,

@@ -75,7 +75,7 @@ export class ProgramHarness {
     try {
       writeFileSync(`/proc/${this.#child.pid}/clear_refs`, "5");
     } catch {
-      // Where that is not allowed, the most since the start is told.
+      // If that is not allowed, the maximum since the start is reported.
     }
   }
 

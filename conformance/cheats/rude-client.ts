@@ -32,7 +32,7 @@ export function open(url: string): Socket {
   return socket;
 }
 
-/** Sends a request, and goes as soon as `leave` is so. */
+/** Sends a request, and disconnects as soon as `leave` returns true. */
 export async function visit(
   call: [string, RequestInit],
   leave: (text: string, ms: number) => boolean,

@@ -1,6 +1,6 @@
 /**
  * A cheat's day: everything that somebody might try who wants models without paying for them, more than a key allows, or the
- * gateway on its knees. The hosts behind it keep books of their own, and the ledger may never have less than they bill.
+ * gateway on its knees. The upstream hosts keep their own books, and the ledger may never record less than they bill.
  * `npm run cheats`; names of groups, or words that cheats' lines hold, play these alone.
  */
 

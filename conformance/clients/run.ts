@@ -1,5 +1,5 @@
 /**
- * Libraries that nobody here wrote call the gateway's drop-in door with the vendors' own model names: a streamed answer with
+ * Third-party libraries call the gateway's drop-in door with the vendors' own model names: a streamed answer with
  * an output limit, and a call of a tool. What each library counts must be what the ledger holds. They are installed from
  * their registries at the first run; all else stays on this machine. Words on the command line choose clients by name.
  */
@@ -12,7 +12,7 @@ import { CLIENTS, type Client, type ClientReport } from "./client.ts";
 const CALL_TIMEOUT_MS = 120_000;
 const scripts = new URL(".", import.meta.url).pathname;
 
-/** Where a script finds what was installed for it: Python by its program, JavaScript by lying beside it. */
+/** Where a script finds what was installed for it: Python by its interpreter, JavaScript by its own folder. */
 async function commandOf({ from, packages, script }: Client): Promise<string[]> {
   const programs = await installPackages(from, "library", packages);
   if (from === "pip") return [join(programs, "python"), join(scripts, "python", script)];

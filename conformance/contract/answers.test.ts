@@ -134,7 +134,7 @@ describe("contract 2.7: citationMetadata.citations", () => {
   const cited = (body: unknown) =>
     (body as { candidates: { citationMetadata: object }[] }).candidates[0]?.citationMetadata;
 
-  test("whole and streamed, under the contract's name beside the host's", async () => {
+  test("whole and streamed, under the contract's name next to the host's", async () => {
     upstream.play((_request, response) => void sendJson(response, answer));
     const both = { citations: sources, citationSources: sources };
     expect(cited(await (await call("genai", "genai")).json())).toEqual(both);

@@ -32,7 +32,7 @@ describe("choices 6: the receipt of a call that failed names what was tried last
     }
   }
 
-  test("a stream that breaks off behind its first content, too", async () => {
+  test("a stream that breaks off after its first content, too", async () => {
     upstream.play((_request, response) => {
       startEvents(response);
       response.end(wire.messageStart() + wire.textBlock("half"));

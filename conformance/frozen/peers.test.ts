@@ -26,7 +26,7 @@ async function start(upstreamUrl: string): Promise<TestGateway> {
   return gateway;
 }
 
-test("H29, H18: a provider that freezes on kept connections costs its calls their deadline, and nobody else anything", async () => {
+test("H29, H18: a provider that freezes on kept connections costs its own calls their deadline, and no other calls anything", async () => {
   const relay = await startRelay(new URL(upstream.url));
   afterAll(() => relay.stop());
   const frozen = await start(`http://127.0.0.1:${relay.port}`);
@@ -61,7 +61,7 @@ test("H29, H18: a provider that freezes on kept connections costs its calls thei
   });
 });
 
-test("H29, S17: clients that send half a request, or read nothing, are given up, and nobody else waits", async () => {
+test("H29, S17: clients that send half a request, or read nothing, are dropped, and no other client waits", async () => {
   const flood = await startScriptedUpstream();
   afterAll(() => flood.stop());
   const chunk = wire.chatChunk({ content: "x".repeat(100_000) });

@@ -28,7 +28,7 @@ interface Harness {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** A gateway whose storage is the suite's PostgreSQL behind a relay. */
+/** A gateway whose storage is the suite's PostgreSQL, reached through a relay. */
 async function harness(): Promise<Harness> {
   const database = await makeDatabase();
   const relay = await startRelay(database.url);
@@ -60,7 +60,7 @@ async function stored(database: PostgresDatabase, ids: readonly string[]): Promi
   return ids.filter((id) => found.has(id)).length;
 }
 
-/** A key made beside the gateway, which has seen it. */
+/** A key made by another process, which the gateway has seen. */
 async function makeKey(database: PostgresDatabase, gateway: TestGateway, name: string) {
   const storage = await openStorage(database.url.href, system.clock);
   const made = await createKey(storage, { name, project: "default" }, system);

@@ -6,7 +6,7 @@ import { scriptedHarness } from "../support/scripted-harness.ts";
 
 const { upstream, gateway } = await scriptedHarness();
 
-/** The smallest body of the dialect with text put in behind its first brace. */
+/** The smallest body of the dialect with text inserted after its first brace. */
 function sendWith(dialect: DialectName, door: "contract" | "dropin", members: string, stream = false) {
   const [url, init] = buildCall(gateway.url, dialect, gateway.key, { door, stream });
   return fetch(url, { ...init, body: `{${members},${String(init.body).slice(1)}` });
@@ -94,7 +94,7 @@ describe("S15 elsewhere", () => {
     expect(await response.text()).toContain(`${field} is given more than once`);
   });
 
-  test("S25: a key whose limits stand twice is not made", async () => {
+  test("S25: a key whose limits are given twice is not made", async () => {
     const body = '{"name":"twice","limits":{"requests_per_minute":1},"limits":{"requests_per_minute":1000}}';
     const headers = { authorization: `Bearer ${gateway.adminSecret}`, ...json };
     const response = await fetch(`${gateway.adminUrl}/api/keys`, { method: "POST", headers, body });

@@ -44,7 +44,7 @@ const playStream = (finish: string) =>
 const OBJECT_ONLY = ["messages", "genai"] as const;
 const WORDS = "The model called delete_files with arguments that are no JSON object.";
 
-describe("H09: broken arguments are told, and never become none", () => {
+describe("H09: broken arguments are reported, and never become empty", () => {
   test.each(OBJECT_ONLY)("%s: a call that the model meant whole fails, after another try", async (dialect) => {
     playWhole("tool_calls");
     const response = await callGateway(gateway.url, dialect, gateway.key, { model: "test/chat" });
@@ -109,7 +109,7 @@ describe("H09, contract 2.13: arguments that the output limit cut under the fini
   };
   for (const dialect of DIALECTS) {
     for (const stream of [false, true]) {
-      test(`${dialect}, streaming ${stream}: the text, the stop and the bill, and nobody is asked twice`, async () => {
+      test(`${dialect}, streaming ${stream}: the text, the stop and the bill, and no provider is called twice`, async () => {
         upstream.play((_request, response) => {
           const message = { role: "assistant", content: said, tool_calls: [call] };
           if (!stream) return void sendJson(response, { choices: [{ index: 0, message, ...cut }], usage });

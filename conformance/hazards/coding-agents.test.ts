@@ -65,7 +65,7 @@ describe("choices 3: system messages amid the others", () => {
     },
   );
 
-  test("several in a row, and those at the beginning, are fitted to where they may stand, and stay the system's", async () => {
+  test("several in a row, and those at the beginning, are moved to where they are allowed, and stay system messages", async () => {
     const [hello = {}, skills = {}] = HISTORY;
     const { sent, lane, fields } = await ask("anthropic/claude-opus-4-8", [
       { role: "system", content: "Be brief." },

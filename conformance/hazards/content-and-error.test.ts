@@ -32,7 +32,7 @@ const ENDS: Record<DialectName, RegExp> = {
 
 const lanes = DIALECTS.flatMap((client) => DIALECTS.map((host) => [client, host] as const));
 
-describe("H31, H17: content and an error in one read are both told, in this order, by one call that is billed", () => {
+describe("H31, H17: content and an error in one read are both delivered, in this order, by one call that is billed", () => {
   const endings = {
     "an error event": (host: DialectName) => ERROR[host],
     "an event that is not JSON": () => "data: {oh no\n\n",

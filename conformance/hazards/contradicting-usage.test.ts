@@ -87,7 +87,7 @@ describe("H27, contract 2.11: no written token vanishes between a total and its 
   });
 });
 
-describe("H27: reasoning that a host tells beside its completion is paid beside it", () => {
+describe("H27: reasoning that a host reports separately from its completion is billed in addition", () => {
   const usage = {
     prompt_tokens: 9,
     completion_tokens: 52,
@@ -138,7 +138,7 @@ test.each(DIALECTS)("contract 2.9: sound in a prompt has its own price: a %s cli
   });
 });
 
-describe("H06, H27: a usage that cannot be true is not billed as it stands", () => {
+describe("H06, H27: an impossible usage is not billed as reported", () => {
   const SAID = "word ".repeat(800);
   const chat = (usage: object, stream: boolean) => (response: ServerResponse) => {
     if (!stream) {

@@ -30,7 +30,7 @@ const contentsOf = (text: string, field = "content") =>
   [...text.matchAll(new RegExp(`"${field}":"([^"]*)"`, "g"))].map((match) => match[1]).join("");
 
 /** The answer is whole in these; only trimmings are missing. */
-describe("H14, H16: behind the end of the content nothing that came is lost", () => {
+describe("H14, H16: nothing that came after the end of the content is lost", () => {
   const ways = {
     "the connection breaks": (response: ServerResponse) => void response.socket?.destroy(),
     "the host falls silent": () => {},
@@ -64,7 +64,7 @@ describe("H14, H16: behind the end of the content nothing that came is lost", ()
     expect(text).not.toContain('"error"');
   });
 
-  test("an error event behind the finish is told all the same", async () => {
+  test("an error event after the finish is still reported", async () => {
     const { text } = await stream("chat", (host) => {
       host.end(`${wire.chatChunk({ content: "a" }, "stop")}data: {"error":{"message":"too late","code":500}}\n\n`);
     });
@@ -73,7 +73,7 @@ describe("H14, H16: behind the end of the content nothing that came is lost", ()
   });
 });
 
-test("H20: what a host sends without end, before its content or behind it, is not gathered without end", async () => {
+test("H20: endless data of a host, before its content or after it, is not buffered without end", async () => {
   const flood = (first: string, more: string) =>
     stream("chat", async (host) => {
       host.write(first);
@@ -155,7 +155,7 @@ describe("events as the standard has them", () => {
     expect(text).not.toContain('"error"');
   });
 
-  test("what is not JSON is told as an error, among ordinary chunks too", async () => {
+  test("a chunk that is not JSON is reported as an error, among ordinary chunks, too", async () => {
     const padded = (content: string) => wire.chatChunk({ content }, null, { obfuscation: "pad" });
     for (const [good, bad] of [
       ['"b"', '"b\n"'],

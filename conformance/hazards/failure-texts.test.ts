@@ -116,7 +116,7 @@ describe("decision 0008: a refused credential names the provider, the status and
   });
 });
 
-describe("contract 7: a provider that cannot be reached is named; its host is told to operators alone", () => {
+describe("contract 7: a provider that cannot be reached is named; only operators see its host", () => {
   test.each([
     ["down", "ECONNREFUSED", "connection refused", `127.0.0.1:${closedPort}`],
     ["nowhere", "ENOTFOUND", "host name not found", "no-such-host.invalid"],

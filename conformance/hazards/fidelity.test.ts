@@ -267,8 +267,8 @@ describe("H03: streamed tool calls have the index of their identity", () => {
   });
 });
 
-describe("H11: input tokens are told at the start, and can be counted beforehand", () => {
-  test("a host that forgets usage in message_start: an estimate stands there, the exact count at the end", async () => {
+describe("H11: input tokens are reported at the start, and can be counted beforehand", () => {
+  test("a host that forgets usage in message_start: an estimate is there, the exact count at the end", async () => {
     upstream.play((_request, response) => {
       startEvents(response);
       response.end(
@@ -391,7 +391,7 @@ describe("choices 3: what is patched, and only that", () => {
   });
 });
 
-describe("H14: what the provider does not tell is estimated, and told as such", () => {
+describe("H14: usage that the provider does not report is estimated, and marked as such", () => {
   const stream = [
     {
       type: "message_start",

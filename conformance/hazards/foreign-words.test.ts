@@ -38,7 +38,7 @@ const answers: Readonly<Record<DialectName, (word: string) => object>> = {
 
 const pairs = DIALECTS.flatMap((client) => DIALECTS.map((host) => [client, host] as const));
 
-describe("H16, H21: a reason to stop that nobody knows is told, and stops no ledger", () => {
+describe("H16, H21: an unknown stop reason is reported, and stops no ledger", () => {
   test.each(pairs)("a client of %s, a host of %s", async (client, host) => {
     for (const word of WORDS) {
       upstream.play((_request, response) => void sendJson(response, answers[host](word)));
@@ -78,7 +78,7 @@ test.each(["messages", "genai"] as const)(
   },
 );
 
-test("H09, H20, H21: a hundred thousand unknown fields hold nobody up, and the receipt says how many there were", async () => {
+test("H09, H20, H21: a hundred thousand unknown fields delay no other call, and the receipt says how many there were", async () => {
   upstream.play((_request, response) => void sendJson(response, answers.messages("end_turn")));
   const body = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`f${index}`, 1]));
   const options = { door: "dropin", model: "test/messages", body } as const;

@@ -107,7 +107,7 @@ describe("H01: reasoning_details go back to the host that made them, and to no s
     expect(sentBody().messages[1]).toMatchObject({ content: "Twelve.", reasoning_details: [SHOWN, SEALED] });
   });
 
-  test("beside those of others, which force the canon", async () => {
+  test("next to those of others, which force the canon", async () => {
     const foreign = { type: "reasoning.encrypted", data: "g1", format: "genai", id: "content", index: 1 };
     const { sent, receipt } = await ask("test/proxy", [{ type: "reasoning.encrypted", data: "e1", ...own }, foreign]);
     expect(receipt.lane).toBe("translated");
@@ -141,36 +141,33 @@ describe("contract 2.13: usage that a host reports in a field of its own", () =>
     "x_groq and the usual one": { choices: [finish], x_groq: { id: "req_1", usage }, usage },
   };
 
-  test.each(Object.entries(variants))(
-    "%s: a client that asked is told it once, where it looks",
-    async (_name, last) => {
-      upstream.play((_request, response) => {
-        startEvents(response);
-        const envelope = { id: "chatcmpl-1", object: "chat.completion.chunk", created: 7, model: "m" };
-        response.end(
-          `${wire.chatChunk({ role: "assistant", content: "ok" })}data: ${JSON.stringify({ ...envelope, ...last })}\n\n${wire.done}`,
-        );
+  test.each(Object.entries(variants))("%s: a client that asked gets it once, where it looks", async (_name, last) => {
+    upstream.play((_request, response) => {
+      startEvents(response);
+      const envelope = { id: "chatcmpl-1", object: "chat.completion.chunk", created: 7, model: "m" };
+      response.end(
+        `${wire.chatChunk({ role: "assistant", content: "ok" })}data: ${JSON.stringify({ ...envelope, ...last })}\n\n${wire.done}`,
+      );
+    });
+    const ask = async (body: Record<string, unknown>) => {
+      const response = await callGateway(gateway.url, "chat", gateway.key, {
+        model: "test/groq",
+        stream: true,
+        body,
       });
-      const ask = async (body: Record<string, unknown>) => {
-        const response = await callGateway(gateway.url, "chat", gateway.key, {
-          model: "test/groq",
-          stream: true,
-          body,
-        });
-        const text = await response.text();
-        expect(text).toEndWith("data: [DONE]\n\n");
-        const shown = eventsOf(text).filter((event) => event["usage"]);
-        return { shown, receipt: await gateway.receipt(response) };
-      };
-      const asked = await ask({ stream_options: { include_usage: true } });
-      expect(asked.shown).toMatchObject([{ id: "chatcmpl-1", model: "test/groq", usage }]);
-      expect(asked.receipt.usage).toMatchObject({ input: 9, output: 3 });
-      const priced = await ask({ usage: { include: true } });
-      expect(priced.shown).toMatchObject([{ usage: { ...usage, cost: 0 } }]);
-    },
-  );
+      const text = await response.text();
+      expect(text).toEndWith("data: [DONE]\n\n");
+      const shown = eventsOf(text).filter((event) => event["usage"]);
+      return { shown, receipt: await gateway.receipt(response) };
+    };
+    const asked = await ask({ stream_options: { include_usage: true } });
+    expect(asked.shown).toMatchObject([{ id: "chatcmpl-1", model: "test/groq", usage }]);
+    expect(asked.receipt.usage).toMatchObject({ input: 9, output: 3 });
+    const priced = await ask({ usage: { include: true } });
+    expect(priced.shown).toMatchObject([{ usage: { ...usage, cost: 0 } }]);
+  });
 
-  test("who did not ask is told nothing", async () => {
+  test("a client that did not ask gets nothing", async () => {
     upstream.play((_request, response) => {
       startEvents(response);
       response.end(

@@ -12,13 +12,13 @@ const { upstream, gateway } = await scriptedHarness((url) => ({
   config: scriptedModels(url, { first_byte: 5000, idle: 5000, content: 400 }),
 }));
 
-/** Writes until the gateway leaves. */
+/** Writes until the gateway closes the connection. */
 function keepWriting(response: ServerResponse, text: string): void {
   const timer = setInterval(() => response.write(text), 40);
   response.on("close", () => clearInterval(timer));
 }
 
-test("H28: nothing but keep-alives is a timeout, native and translated, and nobody is asked twice", async () => {
+test("H28: only keep-alives are a timeout, native and translated, and no provider is called twice", async () => {
   upstream.play((_request, response) => {
     startEvents(response);
     keepWriting(response, `: keep-alive\n\n${wire.chatChunk({ role: "assistant", content: "" })}`);

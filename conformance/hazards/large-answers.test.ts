@@ -100,7 +100,7 @@ describe("S23: all answers together are bounded too", () => {
     const calls = DIALECTS.flatMap((dialect) =>
       [1, 2].map(() => callGateway(gateway.url, dialect, gateway.key, { model: "test/chat" })),
     );
-    // Half of the memory is all that one key may hold: two of these fit, and the others are told so.
+    // One key may hold half of the memory: two of these fit, and the others are refused with that reason.
     const refused: Response[] = [];
     for (const call of calls) call.then((response) => !response.ok && refused.push(response));
     while (refused.length < 4) await Bun.sleep(5);

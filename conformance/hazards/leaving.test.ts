@@ -20,7 +20,7 @@ const { upstream, gateway } = await scriptedHarness((url) => ({
 
 const whole = wire.chatChunk({ role: "assistant", content: "hi" }) + wire.chatChunk({}, "stop") + wire.done;
 
-test("H13, H23: clients that leave at any moment free their slot, and stop their upstream", async () => {
+test("H13, H23: clients that disconnect at any moment free their slot, and stop their upstream", async () => {
   upstream.play(async (_request, response) => {
     await sleep(Math.random() * 25);
     startEvents(response);
@@ -32,7 +32,7 @@ test("H13, H23: clients that leave at any moment free their slot, and stop their
     const leaving = Array.from({ length: CONCURRENT }, async (_, index) => {
       const controller = new AbortController();
       setTimeout(() => controller.abort(), 1 + index * 6 + Math.random() * 6);
-      // A non-streamed answer is none here: such a call fails, and its client leaves in the pause before the second try.
+      // A non-streamed call fails here, and its client disconnects in the pause before the retry.
       const options = { stream: index % 4 !== 3, signal: controller.signal };
       await callGateway(gateway.url, "chat", LIMITED_KEY, options)
         .then((response) => response.text())

@@ -44,7 +44,7 @@ function rowsOf({ folder }: TestGateway): object[] {
   }
 }
 
-test("H26: a client that leaves at the last word, before the usage, pays by the upstream's own figures", async () => {
+test("H26: a client that disconnects at the last word, before the usage, pays by the upstream's own figures", async () => {
   let held: ServerResponse | undefined;
   upstream.play((_request, response) => {
     startEvents(response);
@@ -55,7 +55,7 @@ test("H26: a client that leaves at the last word, before the usage, pays by the 
   const response = await callGateway(gateway.url, "chat", gateway.key, { stream: true, signal: controller.signal });
   await response.body?.getReader().read();
   controller.abort();
-  // By then the gateway has seen that its client is gone.
+  // By then the gateway has noticed that its client disconnected.
   await Bun.sleep(150);
   held?.end(wire.chatChunk({}, "stop") + wire.chatUsage({ prompt_tokens: 10, completion_tokens: 2_005 }) + wire.done);
   await until(() => rowsOf(gateway).length === 1, "the call's row");

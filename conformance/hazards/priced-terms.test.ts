@@ -162,7 +162,7 @@ describe("H26: terms without a known price", () => {
     messages: { speed: "fast", inference_geo: "us" },
     genai: { serviceTier: "flex" },
   };
-  test.each(["messages", "genai"] as const)("%s: not bought at the contract door, and told", async (dialect) => {
+  test.each(["messages", "genai"] as const)("%s: not bought at the contract door, and reported", async (dialect) => {
     upstream.play(answering(dialect, {}, false));
     const { receipt } = await call(dialect, `test/${dialect}`, { body: ASKED[dialect], door: "contract" });
     for (const field of Object.keys(ASKED[dialect])) {

@@ -12,8 +12,8 @@ import { startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { startTestGateway } from "../support/test-gateway.ts";
 
 /**
- * H13, H14, H29: however the host and the client end, at whichever byte, nothing is left behind: no call, no byte of memory, no
- * slot among a key's calls, no money aside, no connection; each call has one row, which tells every request that left.
+ * H13, H14, H29: however the host and the client end, at whichever byte, nothing leaks: no call, no byte of memory, no
+ * slot among a key's calls, no reserved money, no connection; each call has one row, which tells every request that left.
  * Over sockets, a few times; conformance/memory/random-endings.test.ts does it many times.
  */
 const CONCURRENT = 8;
@@ -74,7 +74,7 @@ interface Ending {
   /** How much of its answer the host sends, of all. */
   part: number;
   hostEnds: "close" | "reset" | "freeze";
-  /** When the client leaves, where it does. */
+  /** When the client disconnects, if it does. */
   leavesAfterMs: number | undefined;
 }
 
@@ -147,7 +147,7 @@ async function play(one: Ending): Promise<void> {
   plays.delete(name);
 }
 
-test("H13, H14, H29: random endings at both sides leave nothing behind", async () => {
+test("H13, H14, H29: random endings at both sides leak nothing", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(ending, { minLength: CONCURRENT, maxLength: CONCURRENT }), async (endings) => {
       const [rowsBefore, heardBefore] = [rows().length, upstream.seen.length];

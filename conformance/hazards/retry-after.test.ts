@@ -6,7 +6,7 @@ import { sendJson } from "../support/scripted-upstream.ts";
 const { upstream, gateway } = await scriptedHarness();
 
 /** Once over sockets; every protocol and status is in conformance/memory/retries.test.ts, in memory. */
-test("H19: a provider's long Retry-After is passed on, and nobody is asked again", async () => {
+test("H19: a provider's long Retry-After is passed on, and no provider is called again", async () => {
   upstream.play(
     (_request, response) => void sendJson(response, { error: { message: "busy" } }, 503, { "Retry-After": "30" }),
   );

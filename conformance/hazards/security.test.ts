@@ -254,7 +254,7 @@ interface Echo {
   stream?: true;
   /** The gateway has committed to a stream before the upstream fails. */
   late?: true;
-  /** Where the key stood in what no client of another dialect is told. */
+  /** Where the key was in fields that clients of another dialect do not get. */
   told?: RegExp;
 }
 

@@ -6,7 +6,10 @@ import { callGateway, errorOf } from "../support/client-calls.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sleep, startEvents } from "../support/scripted-upstream.ts";
 
-/** Each behaviour of a stream once, over sockets. Every protocol and every case is in conformance/memory/streams.test.ts, in memory. */
+/**
+ * Each behaviour of a stream once, over sockets. Every protocol and every case is in conformance/memory/streams.test.ts, in
+ * memory.
+ */
 
 const { upstream, gateway } = await scriptedHarness((url) => ({
   config: scriptedModels(url, { first_byte: 700, idle: 400 }),
@@ -53,7 +56,7 @@ test.each(["close", "reset"])(
   },
 );
 
-test("H13, H14: a client that leaves stops the upstream; what was produced is billed once, as partial", async () => {
+test("H13, H14: a client that disconnects stops the upstream; what was produced is billed once, as partial", async () => {
   play(() => {});
   const controller = new AbortController();
   const response = await ask(controller.signal);

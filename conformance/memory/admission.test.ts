@@ -66,7 +66,7 @@ test("choices 5: a call that names no limit may have what its key has left in th
   expect((await harness.call("chat", { key, body: { max_completion_tokens: 4000 } })).status).toBe(429);
 });
 
-test("H23: calls at once do not overdraw a budget, though their prompts come to stand in a cache", async () => {
+test("H23: concurrent calls do not overdraw a budget, even if their prompts are written to a cache", async () => {
   const prompt = 10_000;
   const prompt_tokens_details = { cached_tokens: 0, cache_write_tokens: prompt };
   answersLater(answer({ prompt_tokens: prompt, completion_tokens: 10, prompt_tokens_details }));

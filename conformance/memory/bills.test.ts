@@ -147,7 +147,7 @@ test("a stream that comes whole, in one read, is billed and timed as any other",
   });
 });
 
-test("a host that leaves its connection open behind the end of a whole answer is closed a second later", async () => {
+test("a connection that a host keeps open after a whole answer is closed a second later", async () => {
   const { clock, upstream } = harness;
   upstream.play(upstream.openStream(wire.chatChunk({ content: "hi" }) + wire.chatChunk({}, "stop") + wire.done));
   expect((await harness.call("chat", { stream: true })).text).toEndWith(wire.done);
@@ -168,7 +168,7 @@ test("S16: when a call is settled its connection may be closed for its silence a
   expect(call.connection.rested).toBe(true);
 });
 
-describe("H14, H26: an answer whose client leaves", () => {
+describe("H14, H26: an answer whose client disconnects", () => {
   const { readOnMs } = DEFAULT_TIMINGS;
   const left = async (afterMs: number, options: CallOptions, ...steps: (string | number)[]) => {
     const { clock, upstream } = harness;
@@ -224,7 +224,7 @@ describe("H14, H26: an answer whose client leaves", () => {
 });
 
 describe("H23: what a call may cost is known before it is made", () => {
-  /** What a key without any money is told that a call may cost, in millionths of a dollar. */
+  /** The possible cost of a call that a key without money is told, in millionths of a dollar. */
   const mayCost = async (options: CallOptions & { limit?: keyof typeof LIMITED_KEYS } = {}) => {
     const { limit = "total", ...call } = options;
     harness.upstream.play(harness.upstream.json(answer("hi", told(1, 1))));
@@ -250,7 +250,7 @@ describe("H23: what a call may cost is known before it is made", () => {
     expect((await mayCost({ body: { max_completion_tokens: 1_000 } })).message).not.toContain(
       "A limit of the answer's tokens",
     );
-    // Where the model has no limit either, nobody knows the most.
+    // If the model has no limit either, the maximum is unknown.
     expect((await mayCost({ model: "test/unlimited" })).message).not.toContain("A limit of the answer's tokens");
   });
 

@@ -84,7 +84,7 @@ describe("S23: what answers hold", () => {
     ]);
   });
 
-  test("the words of a refusal beyond 256 KB are not read, but its status is told", async () => {
+  test("a refusal beyond 256 KB is not read, but its status is reported", async () => {
     const { upstream } = harness;
     const refuses = (bytes: number) =>
       upstream.play(async (reply) => {
@@ -234,7 +234,7 @@ describe("what cannot be honoured", () => {
     expect(headers.get("x-trivium-dropped")).toBe("logit_bias,trivium,x-trivium-hedge");
   });
 
-  test("H09: what is lost of an answer is told once for each of its causes", async () => {
+  test("H09: what is lost of an answer is reported once for each cause", async () => {
     const { upstream } = harness;
     const broken = (name: string, index: number) => ({
       id: `call_${index}`,
@@ -314,7 +314,7 @@ describe("a request that names no model", () => {
     const { timers } = harness.clock;
     const refused = await harness.call("chat", { body: { model } });
     expect(refused.status).toBe(400);
-    // Nobody watches over a call that was turned away.
+    // A refused call is not watched.
     await harness.clock.pass(1_000);
     expect(harness.clock.timers).toBe(timers);
     expect(errorIn(refused).message).toStartWith(words);

@@ -32,7 +32,7 @@ const frame = (type: string, body: object) => eventFrame(type, JSON.stringify(bo
 const converseDelta = (text: string) => frame("contentBlockDelta", { contentBlockIndex: 0, delta: { text } });
 const genaiEnd = { candidates: [{ finishReason: "STOP", index: 0 }] };
 
-/** An answer of two chunks; the event with the finish reason; the usage, where it comes behind that; an error. */
+/** An answer of two chunks; the event with the finish reason; the usage, if it comes after that; an error. */
 const HOSTS: Record<Host, { first: string; second: string; finish: string; usage: string; error: string }> = {
   chat: {
     first: wire.chatChunk({ content: "Whole " }),
@@ -105,13 +105,13 @@ for (const host of Object.keys(HOSTS) as Host[]) {
   describe.each(DIALECTS)(`a ${host} host and a %s client`, (client) => {
     // This protocol has an event for the end and nothing else; without it the answer was cut.
     const ways = host === "messages" ? [] : Object.entries(WAYS);
-    test.each(ways)("H14, H16: whole, when the host %s behind its finish reason", async (way, end) => {
+    test.each(ways)("H14, H16: whole, when the host %s after its finish reason", async (way, end) => {
       for (const told of usage === "" ? [""] : [usage, ""]) {
         const answer = await ask(client, host, [first, second, finish + told], end);
         expect(saidIn(answer.text)).toBe("Whole answer");
         expect(answer.text).toMatch(END[client]);
         expect(answer.text).not.toContain('"error"');
-        // What nobody sends any more is waited for as long as is said, and no longer.
+        // Missing data is awaited for the configured time, and no longer.
         const lastMs = 2 * BETWEEN_MS;
         if (way === "falls silent")
           expect(answer.endMs).toBeWithin(lastMs + AFTER_FINISH_MS, lastMs + AFTER_FINISH_MS + 201);
@@ -124,7 +124,7 @@ for (const host of Object.keys(HOSTS) as Host[]) {
       }
     });
 
-    test("H16: an error behind the finish reason is told all the same", async () => {
+    test("H16: an error after the finish reason is still reported", async () => {
       const answer = await ask(client, host, [first + second, finish, error], (reply) => reply.end());
       expect(answer.text).toContain('"error"');
       expect(answer.text).not.toMatch(END[client]);

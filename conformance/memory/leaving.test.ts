@@ -17,11 +17,11 @@ const whole = {
 };
 
 const moment = fc.integer({ min: 0, max: LONG_MS });
-/** When the host begins and ends, when the client leaves; a non-streamed answer fails here, and is tried again. */
+/** When the host begins and ends, when the client disconnects; a non-streamed answer fails here, and is tried again. */
 const visit = fc.record({ beginsMs: moment, goesOnMs: moment, leavesMs: moment, stream: fc.boolean() });
 
 for (const dialect of DIALECTS) {
-  test(`H13, H23: ${dialect}: clients that leave at any moment free their slot, and stop their upstream`, async () => {
+  test(`H13, H23: ${dialect}: clients that disconnect at any moment free their slot, and stop their upstream`, async () => {
     const harness = await Harness.start({
       config: {
         ...scriptedModels(UPSTREAM_URL, { first_byte: 60_000, idle: 60_000 }),
@@ -46,7 +46,7 @@ for (const dialect of DIALECTS) {
         await clock.pass(5 * LONG_MS);
         expect(harness.leftovers()).toMatchObject({ runningCalls: 0, leftTexts: 0, heldBytes: 0, openUpstreams: 0 });
         const statuses = await Promise.allSettled(calls.map(async (call) => (await call.response).status));
-        // Nobody was turned away: the slots of the calls before were free again.
+        // No call was refused: the slots of the calls before were free again.
         for (const one of statuses) expect(one).not.toMatchObject({ value: 429 });
       }),
       { numRuns: 25 },

@@ -12,7 +12,7 @@ import { wire } from "../../testing/upstream-wire.ts";
 /** H26: what was begun is billed by the upstream's own figures, and leaving early is never cheaper than the answer. */
 const keyOf = (name: string) => `sk-trv-${name.padEnd(43, "x")}`;
 const READ_ON_MS = DEFAULT_TIMINGS.readOnMs;
-/** By then a gateway has seen that its client is gone. */
+/** By then a gateway has noticed that its client disconnected. */
 const NOTICED_MS = 200;
 const SILENCE_MS = 60_000;
 
@@ -70,7 +70,7 @@ async function rowOf(call: () => Promise<void>, at = harness): Promise<Row> {
 /** Whether the gateway ended its request before the upstream did. */
 const ended = (at = harness) => at.upstream.replies.map(({ closedAtMs }) => closedAtMs !== undefined);
 
-/** Reads a stream up to some word, then leaves. */
+/** Reads a stream up to some word, then disconnects. */
 async function leaveAt(word: string, client: DialectName, options: CallOptions, at = harness): Promise<void> {
   const call = at.send(client, { ...options, stream: true });
   await at.clock.until(call.reads(word));
@@ -108,7 +108,7 @@ const MEASURED = {
   cost_nano_usd: 10 * 1_000 + 20_005 * 2_000,
 };
 
-/** An upstream that begins, and ends when it is told to. */
+/** An upstream that begins, and ends on request. */
 function playStream(host: DialectName): () => void {
   harness.upstream.play(harness.upstream.openStream(BEGINNING[host]));
   return () => {
@@ -118,7 +118,7 @@ function playStream(host: DialectName): () => void {
   };
 }
 
-describe("H26: the client leaves at the last word, before the usage", () => {
+describe("H26: the client disconnects at the last word, before the usage", () => {
   test.each(DIALECTS.flatMap((client) => DIALECTS.map((host) => [client, host] as const)))(
     "a %s client, a %s host: the upstream's own figures are billed",
     async (client, host) => {
@@ -281,7 +281,7 @@ describe("H26: the upstream goes on and on: it is ended, and an estimate is bill
   });
 });
 
-describe("the client leaves before the first content", () => {
+describe("the client disconnects before the first content", () => {
   test.each([
     ["a non-streamed answer", false, 0],
     ["a stream whose headers are not sent", true, 0],
@@ -344,7 +344,7 @@ describe("the client leaves before the first content", () => {
     },
   );
 
-  test("the provider fails by itself: nothing is billed, and nobody else is asked", async () => {
+  test("the provider fails by itself: nothing is billed, and no other provider is called", async () => {
     harness.upstream.play(() => {});
     const row = await rowOf(async () => {
       const call = harness.send("chat");

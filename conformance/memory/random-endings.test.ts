@@ -9,8 +9,9 @@ import { TEST_KEY } from "../../testing/test-key.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 
 /**
- * H13, H14, H29: however the host and the client end, at whichever byte and moment, nothing is left behind: no call, no byte of
- * memory, no slot among a key's calls, no money aside, no open request; each call has one row, which tells every request that left.
+ * H13, H14, H29: however the host and the client end, at whichever byte and moment, nothing leaks: no call, no byte of
+ * memory, no slot among a key's calls, no reserved money, no open request; each call has one row, which tells every request
+ * that left.
  */
 const CONCURRENT = 8;
 const BUDGET_USD = 1_000;
@@ -68,7 +69,7 @@ interface Ending {
   /** When its answer begins, and when the second half of what it sends comes. */
   beginsMs: number;
   goesOnMs: number;
-  /** When the client leaves, where it does. */
+  /** When the client disconnects, if it does. */
   leavesAfterMs: number | undefined;
 }
 
@@ -102,7 +103,7 @@ const playing =
     else if (hostEnds === "breaks") reply.fail("broken");
   };
 
-test("H13, H14, H29: random endings at both sides leave nothing behind", async () => {
+test("H13, H14, H29: random endings at both sides leak nothing", async () => {
   const harness = await Harness.start({
     config: {
       ...scriptedModels(UPSTREAM_URL, { first_byte: 25_000, idle: 20_000, content: 50_000, total: 100_000 }),

@@ -41,7 +41,7 @@ const outcomesOf = async (given: ReadAnswer) =>
     outcome === "failed" ? `${provider}: ${reason}` : `${provider}: ${outcome}`,
   );
 
-/** How many whole seconds a client is told to wait. */
+/** The whole seconds of Retry-After. */
 const toldSeconds = ({ headers }: ReadAnswer) => Number(headers.get("retry-after"));
 
 describe("H19: a provider's Retry-After is heeded, and passed on", () => {
@@ -69,7 +69,7 @@ describe("H19: a provider's Retry-After is heeded, and passed on", () => {
     expect(sentMs()).toEqual([0]);
   });
 
-  test("what is longer than a minute is told as a minute", async () => {
+  test("a wait of over a minute is reported as a minute", async () => {
     harness.upstream.play(refuses(503, { "retry-after": "86400" }));
     expect(toldSeconds(await harness.call("chat"))).toBe(60);
   });
@@ -114,13 +114,13 @@ describe("choices 4: what is tried again", () => {
     ]);
   });
 
-  test("where nobody answers, the last failure is the client's", async () => {
+  test("if no provider answers, the client gets the last failure", async () => {
     harness.upstream.play(refuses(500), refuses(500), refuses(500), refuses(503, { "retry-after": "9" }));
     const given = await harness.call("chat", { model: "test/two" });
     expect([given.status, toldSeconds(given), sentMs().length]).toEqual([503, 9, 4]);
   });
 
-  test("a bad request is nobody's but the client's", async () => {
+  test("a bad request is only the client's fault", async () => {
     const error = { message: "Unsupported value: 'x'", type: "invalid_request_error", param: "x", code: null };
     harness.upstream.play(refuses(400, {}, { error }));
     const given = await harness.call("chat", { model: "test/two" });
@@ -149,7 +149,7 @@ describe("choices 4: what is tried again", () => {
     expect(given.endMs).toBeWithin(3_000, 3_201);
   });
 
-  test("H13: a client that leaves in the pause is the end of it", async () => {
+  test("H13: a client that disconnects in the pause ends the call", async () => {
     harness.upstream.play(breaks);
     const call = harness.send("chat");
     await harness.clock.pass(150);

@@ -77,7 +77,7 @@ for (const dialect of DIALECTS) {
       expect(harness.upstream.requests).toHaveLength(2); // choices 4: upstream_failed is tried once more
     });
 
-    test("H13, H14: a client that leaves stops the upstream; what was produced is billed once, as partial", async () => {
+    test("H13, H14: a client that disconnects stops the upstream; what was produced is billed once, as partial", async () => {
       const { clock, upstream } = harness;
       upstream.play(upstream.openStream(beginning[dialect]));
       const call = harness.send(dialect, { stream: true });
@@ -93,7 +93,7 @@ for (const dialect of DIALECTS) {
       expect(receipt.cost_nano_usd).toBeGreaterThan(0);
     });
 
-    test("H13: a client that leaves before the first byte stops the upstream too", async () => {
+    test("H13: a client that disconnects before the first byte stops the upstream, too", async () => {
       const { clock, upstream } = harness;
       upstream.play(() => {});
       const call = harness.send(dialect);

@@ -93,18 +93,21 @@ describe("H28: keep-alives are not life", () => {
     },
   );
 
-  test.each(DIALECTS)("a %s client whose headers had to go out before is told so inside its stream", async (client) => {
-    const early = await Harness.start({
-      config: scriptedModels(UPSTREAM_URL, { first_byte: SILENCE_MS, idle: SILENCE_MS, content: CONTENT_MS }),
-      timings: { commitDeadlineMs: 2_000, keepAliveMs: 1_000 },
-    });
-    early.upstream.play(early.upstream.endlessStream(500, KEEP_ALIVES[client]));
-    const answer = await early.call(client, { stream: true });
-    // A protocol without keep-alives has nothing to send early.
-    expect([answer.status, answer.headMs < CONTENT_MS]).toEqual(client === "genai" ? [504, false] : [200, true]);
-    expect(answer.text).toContain(`sent no content for ${CONTENT_MS} ms`);
-    expect(await early.receipt(answer)).toMatchObject({ cost_nano_usd: 0, offers: [{ reason: "upstream_timeout" }] });
-  });
+  test.each(DIALECTS)(
+    "a %s client whose headers were already sent gets the error inside its stream",
+    async (client) => {
+      const early = await Harness.start({
+        config: scriptedModels(UPSTREAM_URL, { first_byte: SILENCE_MS, idle: SILENCE_MS, content: CONTENT_MS }),
+        timings: { commitDeadlineMs: 2_000, keepAliveMs: 1_000 },
+      });
+      early.upstream.play(early.upstream.endlessStream(500, KEEP_ALIVES[client]));
+      const answer = await early.call(client, { stream: true });
+      // A protocol without keep-alives has nothing to send early.
+      expect([answer.status, answer.headMs < CONTENT_MS]).toEqual(client === "genai" ? [504, false] : [200, true]);
+      expect(answer.text).toContain(`sent no content for ${CONTENT_MS} ms`);
+      expect(await early.receipt(answer)).toMatchObject({ cost_nano_usd: 0, offers: [{ reason: "upstream_timeout" }] });
+    },
+  );
 
   test.each(DIALECTS)("%s: blanks before a non-streamed answer", async (dialect) => {
     harness.upstream.play(trickle(200, " \n"));
@@ -113,7 +116,7 @@ describe("H28: keep-alives are not life", () => {
     expect(errorIn(answer).message).toBe(`Provider \`up-${dialect}\` sent no content for ${CONTENT_MS} ms.`);
   });
 
-  test("behind the end of the content they do not hold the answer back", async () => {
+  test("after the end of the content they do not delay the answer", async () => {
     const { upstream } = harness;
     upstream.play(upstream.endlessStream(1_000, ": keep-alive\n\n", CONTENT.chat + wire.chatChunk({}, "stop")));
     const answer = await ask("chat", "test/chat");

@@ -100,7 +100,7 @@ const OWN_PROVIDERS: readonly AiProvider[] = [
   },
 ];
 
-/** A package at one of the doors, with models of other kinds behind the gateway, which speak other protocols. */
+/** A package at one of the doors, with models whose providers speak other protocols. */
 const withOthers = (start: string, kinds: readonly Kind[]): AiProvider[] =>
   OWN_PROVIDERS.filter(({ name }) => name.startsWith(start)).flatMap((provider) =>
     kinds.map((kind) => ({ ...provider, name: `${start}, provider ${kind}`, kind, thinkingKind: kind })),

@@ -73,7 +73,7 @@ for (const { name, dialect, kind, thinkingKind, thinking, model } of AI_PROVIDER
       });
     });
 
-    test("sdks 1.4: an answer cut short by its limit is told as such", async () => {
+    test("sdks 1.4: an answer cut short by its limit is marked as such", async () => {
       expect((await generateText(asking("Hi.", "max-tokens"))).finishReason).toBe("length");
       expect(await streamText(asking("Hi.", "max-tokens")).finishReason).toBe("length");
     });
@@ -112,7 +112,7 @@ for (const { name, dialect, kind, thinkingKind, thinking, model } of AI_PROVIDER
       });
       if (dialect === "chat" && upstream.signs === "calls") {
         // This package does not send reasoning_details back. Models that the catalogue knows to demand their signatures are
-        // given the documented stand-in; of others the refusal is told in the host's own words.
+        // given the documented stand-in; for others the refusal is in the host's own words.
         expect((await failureOf(asked)).message).toContain("thought_signature");
         return;
       }
@@ -124,7 +124,7 @@ for (const { name, dialect, kind, thinkingKind, thinking, model } of AI_PROVIDER
 
     // What translation makes of a forgery: see conversations.test.ts.
     if (upstream.native)
-      test("contract 2.12, 2.10, 2.8: altered thoughts or signatures are the upstream's 400, told as such", async () => {
+      test("contract 2.12, 2.10, 2.8: altered thoughts or signatures are reported as the upstream's 400", async () => {
         const first = await generateText({ ...thinker("strict-thinker"), prompt: ONE_CALL, tools });
         const messages: ModelMessage[] = [{ role: "user", content: ONE_CALL }, ...first.response.messages];
         const altered = JSON.parse(

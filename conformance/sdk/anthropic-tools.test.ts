@@ -128,7 +128,7 @@ function tools<Block extends ReadBlock>({ version, errors, connect }: MessagesGe
 
       // Hosts that sign nothing cannot tell; what translation makes of signed calls: see conversations.test.ts.
       if (upstream.native)
-        test("contract 2.10: altered or missing thinking is the upstream's 400, told as such", async () => {
+        test("contract 2.10: altered or missing thinking is reported as the upstream's 400", async () => {
           const client = open();
           const body = thinking("Please use get_weather for Lisbon.");
           const first = await client.messages.create(body);

@@ -15,7 +15,7 @@ import { collect, type SimulatedGateway, startSimulatedGateway } from "./support
 import { upstreamOf } from "./upstreams.ts";
 
 /**
- * The vendor's own SDKs, in both of their modes, with models behind the gateway that speak other protocols. A surface that is
+ * The vendor's own SDKs, in both of their modes, with models whose providers speak other protocols. A surface that is
  * not the vendor's shows here first: other shapes, fields that go nowhere, one id for two calls.
  */
 

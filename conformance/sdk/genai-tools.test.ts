@@ -151,7 +151,7 @@ function tools<Turn extends ReadTurn>({ version, error, finish, connect }: Genai
               ? []
               : [[functionCall === undefined ? "thoughts" : "calls", thoughtSignature]],
           );
-        // Thoughts that nobody signed ride on the call: many clients of this protocol keep no thoughts in their history.
+        // Unsigned thoughts are attached to the call: many clients of this protocol keep no thoughts in their history.
         const signed = upstream.signs === "nothing" ? "calls" : upstream.signs;
         expect(signaturesOf(whole).map(([where]) => where)).toEqual([signed]);
         for (const [, signature] of signaturesOf(whole)) expect(signature?.length).toBeGreaterThan(40);
@@ -164,7 +164,7 @@ function tools<Turn extends ReadTurn>({ version, error, finish, connect }: Genai
 
       // What other hosts sign, and what they make of a forgery: see conversations.test.ts.
       if (upstream.native)
-        test("contract 2.8: an altered or missing signature is the upstream's 400, told as such", async () => {
+        test("contract 2.8: an altered or missing signature is reported as the upstream's 400", async () => {
           const { models } = open();
           const turn = turnOf(await models.generateContent(thinking(said(ONE_CALL))));
           const changed = (change: (signature: string) => OwnPart): OwnTurn => ({

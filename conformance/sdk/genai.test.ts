@@ -87,7 +87,7 @@ function answers<Turn extends ReadTurn>({ version, error, finish, connect }: Gen
 
       // Other protocols know no blocked prompts but as errors, or as answers that end at once.
       if (upstream.native)
-        test("contract 7: a blocked prompt is told in promptFeedback, without a candidate", async () => {
+        test("contract 7: a blocked prompt is reported in promptFeedback, without a candidate", async () => {
           const models = open();
           const whole = await models.generateContent(asking("Hi.", "blocked-prompt"));
           const chunks = await collect(await models.generateContentStream(asking("Hi.", "blocked-prompt")));
@@ -109,7 +109,7 @@ function answers<Turn extends ReadTurn>({ version, error, finish, connect }: Gen
         }
       });
 
-      test("contract 2.8: thoughts come as thoughts, beside the text", async () => {
+      test("contract 2.8: thoughts come as thoughts, next to the text", async () => {
         const models = open();
         const request = {
           ...asking("Think about it.", "thinker"),

@@ -39,7 +39,7 @@ export interface SimulatedGateway {
 }
 
 /**
- * The whole gateway with the simulator behind it, as itself and as every vendor whose wire it plays. Without a pause
+ * The whole gateway with the simulator as its upstream, as itself and as every vendor that it simulates. Without a pause
  * between the chunks an answer would arrive in one read, and nothing could break in the middle of it.
  */
 export async function startSimulatedGateway({ tokenDelayMs = 1 } = {}): Promise<SimulatedGateway> {
@@ -55,7 +55,7 @@ export async function startSimulatedGateway({ tokenDelayMs = 1 } = {}): Promise<
         { name: "narrow", key: NARROW_KEY, limits: { concurrent: 1 } },
       ],
     },
-    // Long enough for nothing: the simulator is slow, and clients that leave are to stop it.
+    // Too short to finish: the simulator is slow, and clients that disconnect must stop it.
     timings: { readOnMs: 100 },
   });
   return {

@@ -66,7 +66,7 @@ const WIRE_OF: Readonly<Record<Exclude<Kind, "simulator">, Wire>> = {
   bedrock: "converse",
 };
 
-/** The host behind the models of a kind, as clients of a protocol meet it. The simulator speaks to each in its own. */
+/** The upstream of the models of a kind, as clients of a protocol see it. The simulator answers each in its own protocol. */
 export function upstreamOf(kind: Kind, client: DialectName): Upstream {
   const wire = kind === "simulator" ? client : WIRE_OF[kind];
   return { native: wire === client, ...WIRES[wire] };

@@ -51,7 +51,7 @@ interface UsageRow extends Pick<LedgerSum, "calls" | "failures"> {
   usage: Record<string, number | undefined>;
 }
 
-/** A gateway for programs that nobody here wrote: simulated hosts behind the names that such programs send. */
+/** A gateway for third-party programs: simulated hosts under the model names that such programs send. */
 export async function startClientHarness(upstreamModel: string): Promise<ClientHarness> {
   const simulator = await startSimulator({ tokenDelayMs: 1 });
   const gateway = await startTestGateway({

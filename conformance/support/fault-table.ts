@@ -13,7 +13,7 @@ export interface FaultRow {
 
 const COLUMNS = ["fault", "calls", "revocations", "readiness", "shutdown", "recovery"] as const;
 
-/** Collects what the tests of a file saw, and prints it as a table behind them. */
+/** Collects the results of a file's tests, and prints them as a table afterwards. */
 export function faultTable(): (row: FaultRow) => void {
   const rows: FaultRow[] = [];
   afterAll(() => {

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 /** A TCP relay in front of a server, which can do what hosts and networks do when they fail without a word. */
 export interface FreezingRelay {
   port: number;
-  /** Nothing is passed on any more, and no connection is closed: a host that stands still, a pooler that hangs. */
+  /** Nothing is passed on any more, and no connection is closed: a frozen host, a pooler that hangs. */
   freeze(): void;
   /** Connections that are open fall silent for good, new ones work: a firewall that forgot them, a host that was replaced. */
   forget(): void;

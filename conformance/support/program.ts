@@ -57,7 +57,7 @@ export class ProgramOnTerminal {
     });
   }
 
-  /** Waits until something is shown behind what was shown before, and gives it. */
+  /** Waits for new output, and returns it. */
   async sees(pattern: RegExp, from = 0): Promise<RegExpExecArray> {
     for (const until = Date.now() + 30_000; ; ) {
       const found = pattern.exec(Bun.stripANSI(this.shown.slice(from)));

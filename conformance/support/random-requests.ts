@@ -9,7 +9,7 @@ import { type Opaque, wrapOpaque, wrapOpaqueBase64 } from "../../src/canon/opaqu
 
 /**
  * Random requests, said in the words of each dialect. They keep the rules that hold for every client of every protocol (each
- * call has its result behind it, names and ids are not used twice), and nothing else. No generator is recursive.
+ * call is followed by its result, names and ids are not used twice), and nothing else. No generator is recursive.
  */
 
 const SEED = new Seed("random requests");
@@ -56,7 +56,7 @@ interface Step {
   calls: Call[];
   /** Results in another order than their calls. */
   reversed: boolean;
-  /** Which of the dialect's rarer parts stands there too. */
+  /** Which of the dialect's rarer parts is there, too. */
   odd?: number;
 }
 

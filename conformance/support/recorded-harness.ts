@@ -61,7 +61,7 @@ export const recordedCases: readonly RecordedCase[] = hostedRecordings
   .map((recording, index) => {
     const { kind, suffix, dialect } = RECORDED_HOSTS[recording.dialect] ?? { kind: "", suffix: "", dialect: undefined };
     const invoked = recording.dialect === "bedrock" && recording.http.includes("/invoke");
-    // Where it is told in the address only, the manifest has the name that the vendor itself gives the model.
+    // If it is only in the URL, the manifest has the vendor's own name of the model.
     const named = invoked ? decodeURIComponent(/model\/([^/]+)/.exec(recording.http)?.[1] ?? "") : recording.model;
     return {
       recording,

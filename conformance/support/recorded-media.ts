@@ -94,7 +94,7 @@ export interface MediaHarnessOptions {
 
 /**
  * A gateway whose model `recorded/<id>` answers with that recording. Hosts keep what they make at addresses that are long
- * gone: in the answers these become addresses of the harness's own, with the same path.
+ * gone: in the answers these become URLs of the harness, with the same path.
  */
 export async function startMediaHarness({ choose, kept = imageAt }: MediaHarnessOptions = {}): Promise<MediaHarness> {
   const upstream = await startScriptedUpstream();
@@ -146,5 +146,5 @@ export async function startMediaHarness({ choose, kept = imageAt }: MediaHarness
 /** Grounding names addresses too, but those are words of the answer. */
 const namesAddresses = ({ dialect, features }: Recording): boolean => dialect === "video" || features.includes("url");
 
-/** The credential of the provider behind a case. */
+/** The credential of a case's provider. */
 export const keyOf = (id: string): string => `upstream-key-of-${id}`;

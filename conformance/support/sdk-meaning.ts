@@ -9,7 +9,7 @@ export interface Meaning {
   reasoning: string;
   calls: { name: string; args: unknown }[];
   stop: "stop" | "length" | "tool" | "filter" | "pause" | "other";
-  /** The text stands in a field for refusals. */
+  /** The text is in a field for refusals. */
   refused: boolean;
   /** All input, cached input, all output. */
   usage: { input: number; cached: number; output: number } | undefined;
@@ -21,7 +21,7 @@ export interface SdkCall {
   apiKey: string;
   model: string;
   stream: boolean;
-  /** Fields of the request beside the prompt. */
+  /** Fields of the request other than the prompt. */
   body?: Record<string, unknown>;
 }
 

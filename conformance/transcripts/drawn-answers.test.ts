@@ -126,7 +126,7 @@ describe.skipIf(!present)("contract 2.6, 2.7: recorded answers with images", () 
     expect((usage?.candidatesTokenCount ?? 0) + (usage?.thoughtsTokenCount ?? 0)).toBe(outputOf(drawn));
   });
 
-  test.each(DRAWN)("openai ← $case: the image stands beside the text, as a data URL", async (drawn) => {
+  test.each(DRAWN)("openai ← $case: the image is next to the text, as a data URL", async (drawn) => {
     const one = mediaCase(drawn.case);
     const { mimeType, data } = recordedImage(one);
     const client = new OpenAI({ baseURL: `${harness.gateway.url}/api/v1`, apiKey: harness.gateway.key, maxRetries: 0 });

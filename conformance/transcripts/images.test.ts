@@ -19,8 +19,9 @@ import { type Json, object, present, requestOf, textOf } from "../support/record
 import { FAILURES, type SdkFailure } from "../support/sdk-failure.ts";
 
 /**
- * Recorded answers with images, behind the running gateway: every package that asks for images gets those that were
- * recorded, byte for byte (most were cut by whoever recorded them, and nobody may mind), and the ledger the recorded usage.
+ * Recorded answers with images, sent through the running gateway: every package that asks for images gets those that were
+ * recorded, byte for byte (most were truncated when they were recorded, which must not matter), and the ledger the recorded
+ * usage.
  */
 
 interface ToldImage {

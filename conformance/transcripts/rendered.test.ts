@@ -74,7 +74,7 @@ const readThrough = (client: DialectName, id: string, stream: boolean): Promise<
 
 const byName = (cases: readonly RecordedCase[]) => cases.map((one) => [nameOf(one.recording), one] as const);
 
-/** Words for an end that a protocol does not have are told by the nearest that it has. */
+/** A stop reason that a protocol does not have is reported as the nearest that it has. */
 function toldAs({ stop, calls, refused }: Meaning, client: DialectName): readonly Meaning["stop"][] {
   // Only one of the protocols has a field for a refusal; in the others the end says it.
   if (refused) return [stop, "filter"];
@@ -98,7 +98,7 @@ describe.skipIf(!present)("every recorded answer in every protocol", () => {
       const want = await recordedMeaning(harness, one);
       const got = await read;
       const whole = want.calls.map(({ args }) => typeof args === "object");
-      // Chat has one text for all: a paragraph stands where a search or the like of the provider's stood.
+      // Chat has one text for all: a paragraph replaces the provider's search or the like.
       const words = (text: string) => (client === "chat" ? text.replace(/\s+/g, "") : text);
       expect(words(got.text)).toBe(words(want.text));
       expect(got.reasoning).toBe(want.reasoning);

@@ -24,7 +24,7 @@ test("docs/configuration.md, Providers: with a section, exactly those in it; wit
   for (const none of ["simulator: false\n", "providers:\n"]) expect(names(none)).toEqual(["openai", "kling"]);
 });
 
-test("docs/configuration.md, Mistakes: what providers lack is told at once, at their places, beside other mistakes", () => {
+test("docs/configuration.md, Mistakes: what providers lack is reported at once, at their positions, with other mistakes", () => {
   writeFileSync(join(folder, "damaged.json"), '{"client_email":"a@b.example","private_key":"hidden"}');
   const yaml = `providers:
   google: { kind: vertex, project: p }
@@ -48,7 +48,7 @@ trivium.yaml:8:11: server.prot is not a known field; did you mean port?`,
   );
 });
 
-test("S10: credentials given in place of the path of their file are not shown", () => {
+test("S10: credentials given instead of the path of their file are not shown", () => {
   const json = JSON.stringify({ client_email: "a@b.example", private_key: "hidden" });
   const yaml = `providers:
   one: { kind: vertex, project: p, credentials: '${json}' }

@@ -3,7 +3,7 @@ import { system } from "../base/system.ts";
 import { boundedContent } from "./bounded-content.ts";
 
 describe("bounded content", () => {
-  test("a source that falls silent is given up in time, and told so while it is still awaited", async () => {
+  test("a source that falls silent is abandoned in time, and cancelled while it is still awaited", async () => {
     const cancelled = Promise.withResolvers<void>();
     const silent = new ReadableStream<Uint8Array>({
       start: (controller) => controller.enqueue(new Uint8Array(3)),

@@ -37,7 +37,7 @@ export function fileStoreContract(kind: string, store: () => FileStore): void {
     one !== undefined && Bun.hash(one) === Bun.hash(other);
 
   describe(`file store contract: ${kind}`, () => {
-    test("bytes, a stream and an iterable come back as they were, and their size is told", async () => {
+    test("bytes, a stream and an iterable come back as they were, with their size", async () => {
       const bytes = sampleBytes(3 * MiB + 17);
       for (const content of [bytes, new Blob([bytes.slice().buffer]).stream(), inChunks(bytes, 65_521)]) {
         const name = newName();
@@ -65,7 +65,7 @@ export function fileStoreContract(kind: string, store: () => FileStore): void {
       }
     });
 
-    test("a content beyond its limit leaves nothing, and its source is told", async () => {
+    test("a content beyond its limit leaves nothing, and its source is cancelled", async () => {
       const before = await namesIn(store());
       let cancelled = false;
       const endless = new ReadableStream<Uint8Array>({
@@ -83,7 +83,7 @@ export function fileStoreContract(kind: string, store: () => FileStore): void {
       expect(await namesIn(store())).toEqual(before);
     });
 
-    test("a source that breaks, early or late, leaves nothing, and its own words are heard", async () => {
+    test("a source that breaks, early or late, leaves nothing, and its own error is thrown", async () => {
       const before = await namesIn(store());
       for (const chunks of [0, 1, 20]) {
         const breaking = (async function* () {

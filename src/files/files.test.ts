@@ -49,7 +49,7 @@ describe("files", () => {
     return { expires: searchParams.get("expires") ?? "", signature: searchParams.get("signature") ?? "" };
   };
 
-  test("choices 5: a file is kept for 48 hours, under an id that nobody can guess", async () => {
+  test("choices 5: a file is kept for 48 hours, under an id that cannot be guessed", async () => {
     const files = await open();
     const record = await files.keep(video());
     const { id, ...rest } = record;
@@ -186,7 +186,7 @@ describe("files", () => {
     expect(await sumFileSizes(storage)).toBe(3_000);
   });
 
-  test("a content that nobody knows the size of is stopped where the store is full, and not at its end", async () => {
+  test("a content of unknown size is stopped when the store is full, not at its end", async () => {
     const files = await open({ maxTotalBytes: 2_500 });
     await files.keep(video());
     let given = 0;

@@ -108,7 +108,7 @@ describe("folder store", () => {
     expect(Bun.hash(Buffer.concat(chunks))).toBe(Bun.hash(bytes));
   });
 
-  test("a reader that leaves in the middle keeps no file open", async () => {
+  test("a reader that stops in the middle keeps no file open", async () => {
     const name = newName();
     await store.put(name, sampleBytes(2_000_000), 2_000_000);
     const openFiles = () => readdirSync("/proc/self/fd").length;
@@ -121,12 +121,12 @@ describe("folder store", () => {
     expect(openFiles()).toBeLessThan(before + 10);
   });
 
-  test("choices 7: a folder that cannot be used is told at the start with its path and its reason", async () => {
+  test("choices 7: a folder that cannot be used is reported at the start with its path and its reason", async () => {
     const taken = join(root, "taken");
     writeFileSync(taken, "a file");
-    const told = (folder: string) => openFileStore(folder, {}, system).catch((error: unknown) => String(error));
-    expect(await told(taken)).toContain(`The folder ${taken} of the file store cannot be used: EEXIST.`);
-    expect(await told(join(taken, "below"))).toContain(
+    const problemOf = (folder: string) => openFileStore(folder, {}, system).catch((error: unknown) => String(error));
+    expect(await problemOf(taken)).toContain(`The folder ${taken} of the file store cannot be used: EEXIST.`);
+    expect(await problemOf(join(taken, "below"))).toContain(
       `${join(taken, "below")} of the file store cannot be used: ENOTDIR.`,
     );
   });
@@ -139,7 +139,7 @@ describe("folder store", () => {
     else expect(String(opened)).toContain(`The folder ${closed} of the file store cannot be used: EACCES.`);
   });
 
-  test("a folder that goes away later is told to clients with its reason and without its path", async () => {
+  test("a folder that disappears later is reported to clients with its reason and without its path", async () => {
     const folder = join(root, "gone");
     const gone = await openFileStore(folder, {}, system);
     rmSync(folder, { recursive: true });

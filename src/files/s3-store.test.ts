@@ -23,7 +23,7 @@ if (server === undefined) {
   fileStoreContract("S3", () => store);
 
   describe("S3 store", () => {
-    test("uploads that failed are given up, so that nobody pays for their parts", async () => {
+    test("failed uploads are aborted, so that their parts cost nothing", async () => {
       const breaking = (async function* () {
         for (let count = 0; count < 30; count += 1) yield new Uint8Array(1024 * 1024);
         throw new Error("broke");
@@ -51,7 +51,7 @@ if (server === undefined) {
       expect(await namesIn(many)).toEqual(names.sort());
     });
 
-    test("a bucket that is not there is told at the start", async () => {
+    test("a missing bucket is reported at the start", async () => {
       await expect(openFileStore("s3://not-made-yet/x", environment, system)).rejects.toThrow(
         /not-made-yet.*NoSuchBucket/,
       );

@@ -8,7 +8,7 @@ export const MAX_PAGE = 200;
 const MAX_GROUPS = 1_000;
 const DAY_MS = 86_400_000;
 
-/** The receipt, if it is that project's; a stranger's receipt is as unknown as one that never was (S09). */
+/** The receipt, if it is that project's; another project's receipt looks as if it never existed (S09). */
 export function findReceipt(storage: Storage, project: string, id: string): Promise<Receipt | undefined> {
   return selectReceipt(storage, project, id);
 }
@@ -22,7 +22,9 @@ export interface UsageRange {
   groupBy: UsageGroup;
 }
 
-/** Calls, counters, cost and failures by group: days in order as `2026-01-31` (UTC), all else with the dearest first. */
+/**
+ * Calls, counters, cost and failures by group: days in order as `2026-01-31` (UTC), all other groups by cost, highest first.
+ */
 export async function summariseUsage(storage: Storage, range: UsageRange): Promise<UsageSum[]> {
   const sums = await sumUsage(storage, { ...range, limit: MAX_GROUPS });
   if (range.groupBy !== "day") return sums;
@@ -59,13 +61,13 @@ export async function recentReceipts(storage: Storage, range: RecentRange): Prom
   return await selectReceipts(storage, { ...page, before });
 }
 
-/** What one key has spent since a moment. */
+/** What one key has spent since a time. */
 export function spentNanoUsd(storage: Storage, of: { keyId: string; sinceMs: number }): Promise<number> {
   return sumCostOfKey(storage, of.keyId, of.sinceMs);
 }
 
 export interface Spent {
-  /** Nano-dollars since the start of the UTC day, of the UTC month, and ever. */
+  /** Nano-dollars since the start of the UTC day, of the UTC month, and in total. */
   day: number;
   month: number;
   total: number;

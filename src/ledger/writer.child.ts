@@ -1,4 +1,4 @@
-/** A process beside the tests': writes receipts and prints the id of each one once it is committed. */
+/** Runs as a process next to the tests: writes receipts and prints the id of each once it is committed. */
 
 import { writeSync } from "node:fs";
 import { system } from "../base/system.ts";

@@ -139,7 +139,7 @@ describe("LedgerWriter", () => {
       expect(await storedIds()).toHaveLength(91);
     });
 
-    test("a row that nobody else will follow is committed at once, however short the last commit was ago", async () => {
+    test("a row that no other will follow is committed at once, however recent the last commit was", async () => {
       const writer = open({ maxWaitMs: 10_000 });
       await write(writer, "first");
       expect(await waited(write(writer, "second", true))).toBe(0);
@@ -404,7 +404,7 @@ describe("LedgerWriter", () => {
       expect(clock.passedMs).toBeLessThan(5_000);
     });
 
-    test("a flush does not let rows gather, and leaves no timer that would keep the process", async () => {
+    test("a flush does not collect rows, and leaves no timer that would keep the process", async () => {
       const writer = open({ maxRows: 10, maxWaitMs: 1_000 });
       await write(writer, "first");
       void writeAll(writer, ids("a", 15));
@@ -439,7 +439,7 @@ describe("LedgerWriter", () => {
       expect(writer).toMatchObject({ queued: 0, lost: 3 });
     });
 
-    test("H29: more rows than a log holds are given up at its pace, and their amounts are told", async () => {
+    test("H29: more rows than a log holds are reported as fast as it writes, with their amounts", async () => {
       let [waiting, most] = [0, 0];
       const writer = open({
         drainMs: 80,
@@ -455,14 +455,16 @@ describe("LedgerWriter", () => {
       storage.fault = "before";
       for (const id of ids("a", 1_000)) void writer.write(sampleReceipt({ id, costNanoUsd: 7, usage: { input: 3 } }));
       await clock.until(writer.close());
-      const told = problems.filter((problem) => problem.includes("(7 nano-dollars)") && problem.includes('"input":3'));
-      expect(told).toHaveLength(1_000);
+      const reported = problems.filter(
+        (problem) => problem.includes("(7 nano-dollars)") && problem.includes('"input":3'),
+      );
+      expect(reported).toHaveLength(1_000);
       // A hundred rows at a time, and what was said of the store before.
       expect(most).toBeWithin(100, 110);
       expect(writer.lost).toBe(1_000);
     });
 
-    test("H29: a slow log does not hold up the stop for longer than the store may; every row is told all the same", async () => {
+    test("H29: a slow log does not delay the stop for longer than the store may; every row is still reported", async () => {
       const writer = open({ drainMs: 80, written: () => clock.sleep(50) });
       storage.fault = "before";
       void writeAll(writer, ids("a", 1_000));

@@ -8,19 +8,19 @@ import type { Storage } from "../storage/storage.ts";
 export interface LedgerWriterOptions {
   storage: Storage;
   clock: Clock;
-  /** Under load, rows gather for this long before they are committed together. */
+  /** Under load, rows are collected for this long before they are committed together. */
   maxWaitMs?: number;
   /** Rows of one insert. */
   maxRows?: number;
   /** Rows kept while the store fails; beyond it new ones are refused. */
   maxQueued?: number;
-  /** After this, a caller is let go although its row is not yet stored, so that answers go on while the store is down. */
+  /** After this, a caller continues although its row is not yet stored, so that calls are answered while the store is down. */
   commitTimeoutMs?: number;
   /** How long `flush` and `close` wait for a store that fails. */
   drainMs?: number;
-  /** Told of every failed attempt, and of every row that is given up. */
+  /** Called for every failed attempt, and for every row that is lost. */
   onProblem: (error: unknown) => void;
-  /** Resolves when what was told is written down: `close` may have more to tell than a log holds at a time. */
+  /** Resolves when the reports are written: `close` may report more than a log holds at a time. */
   written?: () => Promise<void>;
 }
 
@@ -31,16 +31,15 @@ interface Entry {
   release: () => void;
 }
 
-/** An attempt that has not answered by then counts as failed; its rows are sent again, which changes nothing twice. */
+/** An attempt without an answer by then counts as failed; its rows are sent again, which is idempotent. */
 const ATTEMPT_MS = 10_000;
 const FIRST_BACKOFF_MS = 50;
 const MAX_BACKOFF_MS = 2_000;
 const LINES_AT_A_TIME = 100;
 
 /**
- * Group commit: alone, a row is committed at once; when the last commit was less than `maxWaitMs` ago, rows gather and
- * go together. One insert is under way at a time, and rows leave the queue only when they are stored,
- * or refused.
+ * Group commit: a single row is committed at once; if the last commit was less than `maxWaitMs` ago, rows are collected and
+ * committed together. One insert runs at a time, and rows leave the queue only when they are stored or refused.
  */
 export class LedgerWriter {
   readonly #storage: Storage;
@@ -54,7 +53,7 @@ export class LedgerWriter {
   readonly #written: () => Promise<void>;
 
   #queue: Entry[] = [];
-  /** Counts all rows that were ever taken in, and ever stored or given up, so that `flush` knows its own. */
+  /** Counts all rows ever accepted, and ever stored or lost, so that `flush` knows which rows it waits for. */
   #taken = 0;
   #finished = 0;
   #flushes: { upTo: number; resolve: () => void }[] = [];
@@ -66,7 +65,7 @@ export class LedgerWriter {
   #lastFailure: unknown;
   #lost = 0;
   #lastStartMs = Number.NEGATIVE_INFINITY;
-  /** The insert under way. */
+  /** The running insert. */
   #attempt: symbol | undefined;
 
   constructor(options: LedgerWriterOptions) {
@@ -86,17 +85,17 @@ export class LedgerWriter {
     return this.#queue.length;
   }
 
-  /** Rows that were given up; what they held is in the log. */
+  /** Rows that were lost; their content is in the log. */
   get lost(): number {
     return this.#lost;
   }
 
-  /** Whether the next row can be kept, be it in memory. */
+  /** Whether the next row can be kept, at least in memory. */
   get full(): boolean {
     return this.#queue.length >= this.#maxQueued;
   }
 
-  /** Why rows wait; undefined while the store takes them. */
+  /** Why rows wait; undefined while the store accepts them. */
   get trouble(): string | undefined {
     if (this.#failures === 0) return undefined;
     const reason = this.#lastFailure instanceof Error ? this.#lastFailure.message : String(this.#lastFailure);
@@ -105,7 +104,7 @@ export class LedgerWriter {
 
   /**
    * Resolves when the row is committed, or when the store has kept the caller waiting for `commitTimeoutMs`. `alone`: no other
-   * row can be expected soon, so there is nothing to gather for.
+   * row can be expected soon, so waiting for more is useless.
    */
   write(receipt: Receipt, alone = false): Promise<void> {
     if (this.#closed || this.full) {
@@ -120,7 +119,7 @@ export class LedgerWriter {
     return promise;
   }
 
-  /** Resolves when every row written so far is stored; rejects when the store does not take them in time. */
+  /** Resolves when every row written so far is stored; rejects if the store does not accept them in time. */
   async flush(): Promise<void> {
     if (this.#queue.length === 0) return;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -139,7 +138,7 @@ export class LedgerWriter {
     }
   }
 
-  /** Takes no more rows and stores those that wait; those that cannot be stored in time are reported one by one. */
+  /** Accepts no more rows and stores those that wait; rows that cannot be stored in time are reported one by one. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -183,7 +182,7 @@ export class LedgerWriter {
     if (this.#attempt === attempt) this.#succeed(batch);
   }
 
-  /** The store refuses one of these rows, and will refuse it for ever: without it the others go in, and those behind them. */
+  /** The store refuses one of these rows permanently: without it, the others and those after them are stored. */
   async #commitSingly(batch: readonly Entry[], attempt: symbol): Promise<void> {
     for (const entry of batch) {
       let refused: unknown;
@@ -219,7 +218,7 @@ export class LedgerWriter {
     for (const flush of this.#flushes) if (flush.upTo <= this.#finished) flush.resolve();
   }
 
-  /** What is left goes in a later turn: a long queue must not keep the event loop to itself. */
+  /** The rest is written in a later turn: a long queue must not block the event loop. */
   #continue(): void {
     if (this.#queue.length === 0) return;
     if (this.#queue.length >= this.#maxRows || this.#flushes.length > 0) setImmediate(() => void this.#commit());
@@ -285,7 +284,7 @@ export class LedgerWriter {
   }
 }
 
-/** Says what the row would have said of money, so that it can be booked by hand; a row holds no word of a prompt. */
+/** Reports the amounts of the row, so that they can be booked by hand; a row contains nothing of a prompt. */
 function refusal(receipt: Receipt, reason: string, cause?: unknown): GatewayError {
   const { id, project, key, model, provider, outcome, usage, usageSource, costNanoUsd, createdAtMs } = receipt;
   const what = JSON.stringify({ project, key, model, provider, outcome, usage, usageSource, createdAtMs });

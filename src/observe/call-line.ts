@@ -1,4 +1,4 @@
-/** Which calls get a line: every one, those that a provider or the gateway failed, none. */
+/** Which calls get a line: all, those that failed at a provider or in the gateway, or none. */
 export const CALL_LOGS = ["all", "errors", "off"] as const;
 
 interface CountedUsage {
@@ -12,7 +12,7 @@ interface CountedUsage {
   seconds?: number;
 }
 
-/** What the ledger knows of a call, as far as the log tells it. A receipt is one. */
+/** What the ledger knows about a call and the log shows. A receipt is one. */
 export interface SettledCall {
   id: string;
   project: string;
@@ -37,7 +37,7 @@ export interface SettledCall {
   totalMs: number;
 }
 
-/** One attempt that failed, in the gateway's own words: what a provider says may quote a prompt. */
+/** One attempt that failed, in the gateway's own words: a provider's message may quote a prompt. */
 export interface FailedAttempt {
   provider: string;
   kind: string;
@@ -50,7 +50,7 @@ export interface FailedAttempt {
   cure?: string;
 }
 
-/** What only the log is told. */
+/** What only the log shows. */
 export interface CallFacts {
   /** The gateway's own, which needs no escaping. */
   requestId: string | undefined;
@@ -61,7 +61,7 @@ export interface CallFacts {
 
 export type CallLevel = "info" | "warn" | "error";
 
-/** A call's own mistakes, and clients that leave, are no concern of the operator's. */
+/** Mistakes in a request, and clients that disconnect, do not concern the operator. */
 const CLIENTS_OWN: ReadonlySet<string> = new Set([
   "ok",
   "client_gone",
@@ -73,10 +73,10 @@ const CLIENTS_OWN: ReadonlySet<string> = new Set([
   "forbidden",
   "unsupported_media_type",
 ]);
-/** What stays as it is until somebody changes something. */
+/** Failures that stay until someone changes something. */
 const LASTING: ReadonlySet<string> = new Set(["upstream_credentials", "internal"]);
 
-/** A provider that failed is told of even where another one answered in its place. */
+/** A failed provider is reported even if another one answered instead. */
 export function levelOfCall({ outcome }: SettledCall, { failures }: CallFacts): CallLevel {
   if (LASTING.has(outcome) || failures.some(({ kind }) => LASTING.has(kind))) return "error";
   return CLIENTS_OWN.has(outcome) && failures.every(({ kind }) => CLIENTS_OWN.has(kind)) ? "info" : "warn";

@@ -3,7 +3,7 @@ import type { CallFacts, CallLevel, FailedAttempt, SettledCall } from "./call-li
 export const LOG_FORMATS = ["auto", "text", "json"] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
-/** What is told beside the message; `err` is whatever was thrown. */
+/** What is logged with the message; `err` is whatever was thrown. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
 type Level = CallLevel | "debug";
@@ -18,7 +18,7 @@ interface Terminal {
   isTTY?: boolean;
 }
 
-/** For people on a terminal, for programs elsewhere, unless somebody says which. */
+/** Text on a terminal, JSON elsewhere, unless configured. */
 export function makeFormat(
   wallMs: () => number,
   format: LogFormat = "auto",
@@ -33,7 +33,7 @@ export function makeFormat(
 export const wantsColour = ({ NO_COLOR, TERM }: Readonly<Record<string, string | undefined>>): boolean =>
   !NO_COLOR && TERM !== "dumb";
 
-/** Many lines are of one millisecond, and writing a date costs more than the rest of a line. */
+/** Many lines share one millisecond, and formatting a date costs more than the rest of a line. */
 function timeStamps(wallMs: () => number): () => string {
   let lastMs = Number.NaN;
   let lastTime = "";
@@ -54,7 +54,7 @@ const jsonFormat = (now: () => string): Format => ({
     const shown = fields === undefined ? "" : JSON.stringify(fields, showError).slice(1, -1);
     return `{"time":"${now()}","level":"${level}","msg":${JSON.stringify(message)}${shown === "" ? "" : `,${shown}`}}\n`;
   },
-  // Written field by field: this is the one line that every call pays for.
+  // Written field by field: this line is written for every call.
   call: (level, call, { requestId, host, failures }) => {
     const { usage } = call;
     return (
@@ -72,7 +72,7 @@ const jsonFormat = (now: () => string): Format => ({
 
 const text = (name: string, value: string | undefined): string => (value ? `,"${name}":${JSON.stringify(value)}` : "");
 
-/** Who called what, as JSON. Calls come in runs that differ in nothing of it, so the last one is kept. */
+/** Who called what, as JSON. Consecutive calls often agree in all of it, so the last one is cached. */
 class CallNames {
   #call: SettledCall | undefined;
   #host: string | undefined;
@@ -156,7 +156,7 @@ const tellTimes = ({ firstContentMs, totalMs, stream }: SettledCall): string =>
   stream && firstContentMs !== undefined ? `${totalMs} ms (first ${firstContentMs})` : `${totalMs} ms`;
 
 function tellUsage({ usage }: SettledCall): string {
-  const told = [
+  const fields = [
     ["in", usage.input],
     ["cached", usage.cacheRead],
     ["out", usage.output],
@@ -164,7 +164,7 @@ function tellUsage({ usage }: SettledCall): string {
     ["images", usage.images],
     ["seconds", usage.seconds],
   ] as const;
-  return told.flatMap(([name, value]) => (value ? [`${name} ${value}`] : [])).join(" ");
+  return fields.flatMap(([name, value]) => (value ? [`${name} ${value}`] : [])).join(" ");
 }
 
 function tellFailure({ provider, host, status, errno, kind, cure }: FailedAttempt): string {
@@ -186,7 +186,7 @@ function tellCause({ cause }: Error, depth = 0): string {
   return `\n  because: ${plain(cause.stack ?? cause.message, true)}${tellCause(cause, depth + 1)}`;
 }
 
-/** Nothing that was sent can move the cursor or begin a line of its own. */
+/** Nothing that a client sent can move the cursor or begin a new line. */
 function plain(value: string, lines = false): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
   return value.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, (character) =>

@@ -1,20 +1,20 @@
 import { write as writeFile } from "node:fs";
 import type { Clock } from "../base/clock.ts";
 
-/** Lines gather for this long, so that one write serves many calls. */
+/** Lines are collected for this long, so that one write serves many calls. */
 const GATHER_MS = 50;
-/** Beyond this many bytes that nobody takes, lines are dropped and counted. */
+/** Beyond this many unread bytes, lines are dropped and counted. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 const FIRST_BYTES = 64 * 1024;
-/** What a character may come to in UTF-8. */
+/** The maximum size of a UTF-16 unit in UTF-8. */
 const MAX_BYTES_PER_CHARACTER = 3;
 const FLUSH_MS = 2_000;
 const PAUSE_MS = 20;
 
 /**
- * Writes lines in the order in which they came, some time after: a reader of standard error that stands still must not stop
- * calls. One write is under way at a time. Lines are kept as bytes: as strings they would outlive the call that they tell of, and
- * cost the collector more than the line (decision 0016).
+ * Writes lines in order, with a short delay: a stalled reader of standard error must not block calls. One write runs at a time.
+ * Lines are kept as bytes: as strings they would outlive their call, and cost the collector more than the line itself (decision
+ * 0016).
  */
 export class LineWriter {
   readonly #clock: Clock;
@@ -55,7 +55,7 @@ export class LineWriter {
     this.#length += this.#waiting.write(line, this.#length);
   }
 
-  /** Resolves with whether everything is written; where nobody takes it, after two seconds. */
+  /** Resolves with whether everything is written; after two seconds if there is no reader. */
   async flush(): Promise<boolean> {
     const { promise: tooLong, resolve } = Promise.withResolvers<boolean>();
     const cancel = this.#clock.after(FLUSH_MS, () => resolve(false));
@@ -89,7 +89,7 @@ export class LineWriter {
 
 const STANDARD_ERROR = 2;
 
-/** On a thread of its own, since a full pipe blocks whoever writes to it. Where nobody reads any more, lines are for nobody. */
+/** On a thread of its own, since a full pipe blocks the writer. Without a reader, lines are discarded. */
 async function writeToStandardError(bytes: Uint8Array, { sleep }: Clock): Promise<void> {
   let done = 0;
   while (done < bytes.length) {

@@ -99,17 +99,17 @@ describe("the line of a call", () => {
   });
 
   test("is written for all calls, for those that failed, or for none", async () => {
-    const told = (options: Omit<LogOptions, "clock" | "format" | "write">) =>
+    const linesOf = (options: Omit<LogOptions, "clock" | "format" | "write">) =>
       objectsOf({ ...options, format: "json" }, (log) => {
         log.call(CALL, FACTS);
         log.call({ ...CALL, outcome: "upstream_timeout" }, FACTS);
         log.error("else");
       }).then((lines) => lines.map(({ outcome, msg }) => outcome ?? msg));
-    expect(await told({ level: "info" })).toEqual(["ok", "upstream_timeout", "else"]);
-    expect(await told({ level: "info", calls: "errors" })).toEqual(["upstream_timeout", "else"]);
-    expect(await told({ level: "warn" })).toEqual(["upstream_timeout", "else"]);
-    expect(await told({ level: "debug", calls: "off" })).toEqual(["else"]);
-    expect(await told({ level: "silent" })).toEqual([]);
+    expect(await linesOf({ level: "info" })).toEqual(["ok", "upstream_timeout", "else"]);
+    expect(await linesOf({ level: "info", calls: "errors" })).toEqual(["upstream_timeout", "else"]);
+    expect(await linesOf({ level: "warn" })).toEqual(["upstream_timeout", "else"]);
+    expect(await linesOf({ level: "debug", calls: "off" })).toEqual(["else"]);
+    expect(await linesOf({ level: "silent" })).toEqual([]);
   });
 
   test("for people: one line, and one below it for each attempt that failed, with its cure", async () => {
@@ -150,7 +150,7 @@ describe("other lines", () => {
     );
   });
 
-  test("what is told cannot begin a line of its own, nor move a terminal's cursor", async () => {
+  test("logged text cannot begin a new line, nor move a terminal's cursor", async () => {
     const evil = "a\nb\u001b[2J\u009b1m\r";
     const text = await linesOf({ level: "info", format: "text" }, (log) => log.info({ path: evil }, "refused"));
     expect(text).toHaveLength(1);
@@ -161,21 +161,21 @@ describe("other lines", () => {
 });
 
 describe("the form", () => {
-  const told = (format: "auto" | "text" | "json", isTTY: boolean, environment: Record<string, string> = {}) =>
+  const linesOf = (format: "auto" | "text" | "json", isTTY: boolean, environment: Record<string, string> = {}) =>
     makeFormat(Date.now, format, { isTTY }, environment).line("warn", undefined, "hot");
 
   test("text in colour on a terminal, JSON elsewhere, or as was said; NO_COLOR is honoured", () => {
-    expect(told("auto", true)).toContain("\u001b[33mwarn \u001b[0m hot");
-    expect(told("auto", true, { NO_COLOR: "1" })).toEndWith(" warn  hot\n");
-    expect(told("auto", true, { TERM: "dumb" })).toEndWith(" warn  hot\n");
-    expect(told("auto", false)).toStartWith('{"time":');
-    expect(told("text", false)).toEndWith(" warn  hot\n");
-    expect(told("json", true)).toStartWith('{"time":');
+    expect(linesOf("auto", true)).toContain("\u001b[33mwarn \u001b[0m hot");
+    expect(linesOf("auto", true, { NO_COLOR: "1" })).toEndWith(" warn  hot\n");
+    expect(linesOf("auto", true, { TERM: "dumb" })).toEndWith(" warn  hot\n");
+    expect(linesOf("auto", false)).toStartWith('{"time":');
+    expect(linesOf("text", false)).toEndWith(" warn  hot\n");
+    expect(linesOf("json", true)).toStartWith('{"time":');
   });
 });
 
 describe("writing", () => {
-  test("a reader that stands still stops nobody: lines are kept up to a bound, then counted", async () => {
+  test("a stalled reader blocks nothing: lines are kept up to a limit, then counted", async () => {
     const { promise: held, resolve: read } = Promise.withResolvers<void>();
     let written = "";
     const log = createLog({

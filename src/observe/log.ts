@@ -3,11 +3,11 @@ import { type CALL_LOGS, type CallFacts, levelOfCall, type SettledCall } from ".
 import { type LogFields, type LogFormat, makeFormat } from "./format.ts";
 import { LineWriter } from "./line-writer.ts";
 
-/** From everything to nothing. */
+/** From most to least verbose. */
 export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Lines on standard error; standard output belongs to what a person asked the program to print. */
+/** Lines on standard error; standard output is for what the user asked the program to print. */
 type Say = {
   (message: string): void;
   (fields: LogFields, message: string): void;
@@ -20,7 +20,7 @@ export interface Log {
   error: Say;
   /** The one line of a call that was settled. */
   call(call: SettledCall, facts: CallFacts): void;
-  /** Resolves with whether all that was said is written; where nobody reads it, after two seconds. */
+  /** Resolves with whether everything is written; after two seconds if there is no reader. */
   flush(): Promise<boolean>;
 }
 
@@ -36,7 +36,7 @@ export interface LogOptions {
 
 const silent = () => undefined;
 
-/** Builds lines, keeps them for a moment and writes them beside the calls, never in their way. */
+/** Builds lines, buffers them briefly and writes them without blocking calls. */
 export function createLog({ clock, level, calls = "all", format, write }: LogOptions): Log {
   const formatted = makeFormat(clock.wallMs, format);
   const least = LOG_LEVELS.indexOf(level);

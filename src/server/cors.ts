@@ -1,4 +1,4 @@
-/** What scripts of other origins may read of an answer, beside what browsers always show them. */
+/** The headers that scripts of other origins may read, in addition to those that browsers always show. */
 const EXPOSED = [
   "x-trivium-request-id",
   "x-trivium-receipt",
@@ -17,11 +17,14 @@ const EXPOSED = [
 ].join(", ");
 
 const METHODS = "GET, HEAD, POST, DELETE";
-/** Any header may be sent by an origin that was let in: vendors' SDKs have dozens, and new ones with each release. */
+/** An allowed origin may send any header: vendors' SDKs have dozens, and new ones with each release. */
 const HEADER_NAMES = /^[\w!#$%&'*+.^`|~-]{1,100}(?:\s*,\s*[\w!#$%&'*+.^`|~-]{1,100}){0,99}$/;
 const PREFLIGHT_SECONDS = "600";
 
-/** Pages of the origins that the operator names may call the gateway from a browser (`server.cors`); without any, none may (S11). */
+/**
+ * Pages of the origins that the operator names may call the gateway from a browser (`server.cors`); without any, none may
+ * (S11).
+ */
 export class Cors {
   readonly #origins: ReadonlySet<string>;
   readonly #any: boolean;

@@ -18,7 +18,7 @@ export function credentialOf(
   return header && keyIn(request, header);
 }
 
-/** The header that carries the key which counts. */
+/** The header whose key is used. */
 export const keyHeaderOf = (request: Request, dialect: Dialect): KeyHeader | undefined =>
   dialect.http.keyHeaders.find((header) => keyIn(request, header));
 

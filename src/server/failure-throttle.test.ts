@@ -15,7 +15,7 @@ function harness() {
   return { clock, fail };
 }
 
-test("S21: a hundred wrong credentials a minute are told at once, each further one after a second", async () => {
+test("S21: a hundred wrong credentials a minute are refused at once, each further one after a second", async () => {
   const { clock, fail } = harness();
   expect(await fail("10.0.0.1", 100)).toBe(0);
   expect(await fail("10.0.0.1", 5)).toBe(5);

@@ -1,18 +1,18 @@
 import type { Clock } from "../base/clock.ts";
 
-/** How many refusals for a wrong credential an address gets at once in each window. */
+/** How many refusals for a wrong credential an IP address gets without delay in each window. */
 const FREE_FAILURES = 100;
 const WINDOW_MS = 60_000;
 /** How long the answer to each further one takes. */
 const DELAY_MS = 1_000;
 /** Addresses that are counted one by one; all others share one count. */
 const MAX_ADDRESSES = 10_000;
-/** Answers that may wait at one time. Beyond that they are given at once: waiting must not become a burden of its own. */
+/** Delayed answers at one time. Beyond that, answers are sent at once: the delays must not become a load of their own. */
 const MAX_WAITING = 1_000;
 
 /**
- * Slows down guessing (S21). Only refusals wait, never a right credential: those who share an address, behind a proxy, do not
- * pay for each other. A connection has one request at a time, so its guesses come one a second.
+ * Slows down guessing (S21). Only refusals wait, never a valid credential: clients that share an IP address, such as that of a
+ * proxy, do not slow each other down. A connection has one request at a time, so its guesses come one a second.
  */
 export class FailureThrottle {
   readonly #clock: Clock;
@@ -24,7 +24,7 @@ export class FailureThrottle {
     this.#clock = clock;
   }
 
-  /** Resolves when a refusal may be told to this address. */
+  /** Resolves when a refusal may be sent to this IP address. */
   async failed(address: string): Promise<void> {
     const nowMs = this.#clock.nowMs();
     if (nowMs >= this.#windowEndsMs) {
@@ -42,7 +42,7 @@ export class FailureThrottle {
   }
 }
 
-/** Whoever has one address of IPv6 has the 2^64 beside it. */
+/** The holder of one IPv6 address usually has all 2^64 of its network. */
 function networkOf(address: string): string {
   if (!address.includes(":") || address.startsWith("::ffff:")) return address;
   const [head = "", tail] = address.split("::");

@@ -147,7 +147,7 @@ describe("GET and HEAD /files/{id}", () => {
     }
   });
 
-  test("a client that has the file is told so", async () => {
+  test("a client that already has the file gets 304", async () => {
     const response = await get({ "if-none-match": `"${video.id}"` });
     expect(response.status).toBe(304);
   });
@@ -162,7 +162,7 @@ describe("GET and HEAD /files/{id}", () => {
     },
   );
 
-  test("S09: strangers, wrong signatures, expired and unknown files are told the same, word for word", async () => {
+  test("S09: strangers, wrong signatures, expired and unknown files get the same answer, word for word", async () => {
     const plain = `${listener.url}/files/${video.id}`;
     const signed = files.urlOf(video);
     const unknown = `${listener.url}/files/file_${"A".repeat(22)}`;
@@ -202,7 +202,7 @@ describe("GET and HEAD /files/{id}", () => {
     expect((await get({}, "HEAD", url)).status).toBe(200);
   });
 
-  test("clients that leave in the middle keep no file open, and slow ones take no memory", async () => {
+  test("clients that disconnect in the middle keep no file open, and slow ones take no memory", async () => {
     const large = await files.keep({
       project: "red",
       owner: "op_2",

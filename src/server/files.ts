@@ -6,7 +6,7 @@ import type { StoredFile } from "../storage/files.ts";
 import { credentialOf } from "./credential.ts";
 import type { RoutedRequest, ServerContext } from "./routed-request.ts";
 
-/** `GET` and `HEAD /files/{id}`: generated media, for the holder of a signed address or of a key of the file's project. */
+/** `GET` and `HEAD /files/{id}`: generated media, for the holder of a signed URL or of a key of the file's project. */
 export async function sendFile(routed: RoutedRequest, context: ServerContext): Promise<Response> {
   const { request, parameters } = routed;
   const { gateway } = context;
@@ -24,12 +24,12 @@ export async function sendFile(routed: RoutedRequest, context: ServerContext): P
   if (range === "unsatisfiable") {
     return new Response(null, { status: 416, headers: { ...headers, "content-range": `bytes */${record.size}` } });
   }
-  // Whoever may have the file waits for its store, however slow that is.
+  // An authorized client waits for the store, however slow it is.
   routed.connection.hold();
   const opened = await files
     .open(record, range === "whole" ? undefined : range)
     .finally(() => routed.connection.rest());
-  // Another instance may have swept it in this moment.
+  // Another instance may have removed it just now.
   if (!opened) throw noSuchFile();
   if (range === "whole") return whole(opened.stream, record, headers);
   const { start, end } = range;
@@ -43,7 +43,7 @@ export async function sendFile(routed: RoutedRequest, context: ServerContext): P
   });
 }
 
-/** A wrong key is no claim, and neither is half a signature: whoever has none is told what every stranger is told (S09). */
+/** A wrong key or half a signature authorizes nothing: the answer is the same as for every stranger (S09). */
 function claimsOf({ request, query, dialect }: RoutedRequest, { gateway }: ServerContext): FileClaim[] {
   const claims: FileClaim[] = [];
   const [expires, signature] = [query.get("expires"), query.get("signature")];
@@ -71,7 +71,7 @@ function headersOf({ id, mimeType, expiresAtMs }: StoredFile, nowMs: number): Re
   };
 }
 
-/** With `if-range`, the part is wanted only of the version that the client already has a part of. */
+/** With `if-range`, the range is wanted only if the client already has a part of this version. */
 function isRangeWanted({ headers }: Request, tag: string | undefined): boolean {
   const condition = headers.get("if-range");
   return condition === null || condition === tag;

@@ -26,7 +26,7 @@ export function listenFailure(cause: unknown, { host, port, fields }: Wanted): u
   return cause;
 }
 
-/** For a name without an address the runtime gives whatever code the failure before it had, a port in use among them. */
+/** For a name without an address, the runtime reports the code of an earlier failure, such as a port in use. */
 function isOfThisMachine(host: string): boolean {
   try {
     void Bun.serve({ hostname: host, port: 0, fetch: () => new Response() }).stop(true);

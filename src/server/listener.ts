@@ -13,26 +13,26 @@ export interface ListenOptions extends RequestHandlerOptions {
 export interface Listener {
   readonly url: string;
   readonly port: number;
-  /** Goes on as before for so long, or until the signal comes: whoever sends calls here needs time to hear that it should not. */
+  /** Continues as before for this long, or until the signal comes: load balancers need time to notice. */
   linger(seconds: number, hurry?: AbortSignal): Promise<void>;
   /**
-   * Resolves when the running calls have ended; only then does the port close. When the time is up, or the signal comes,
-   * those that are left are told so.
+   * Resolves when the running calls have ended; only then does the port close. When the time is up, or the signal comes, the
+   * remaining calls are ended with an error.
    */
   drain(seconds: number, hurry?: AbortSignal): Promise<void>;
 }
 
 const DRAIN_LOOK_MS = 20;
-/** The port closes when nobody has come for this long: those who come late hear that they should go elsewhere. */
+/** The port closes when no request came for this long: late clients get an answer that sends them elsewhere. */
 const QUIET_MS = 60;
-/** How long it may take to tell everybody. */
+/** How long answering late clients may take. */
 const LAST_WORDS_MS = 1_000;
 
-/** The shortest silence that the runtime knows. */
+/** The shortest idle timeout of the runtime. */
 const HANG_UP_SECONDS = 1;
 const NO_LIMIT = 0;
 
-/** Bun's own limit is the outer wall, beyond all that can be configured: ours speaks first, in the caller's protocol. */
+/** Bun's own limit is a backstop above everything that can be configured: ours applies first, in the caller's protocol. */
 const OUTER_WALL_BYTES = 16 * 1024 ** 3;
 
 export function listen(options: ListenOptions): Listener {
@@ -43,7 +43,7 @@ export function listen(options: ListenOptions): Listener {
   const strangerSeconds = Math.ceil(strangerConnectionMs / 1000);
   const handle = createRequestHandler(options);
 
-  /** Calls whose answer is not yet sent to its end, streams included, and those that go on without their client (H26). */
+  /** Calls whose answer is not completely sent, streams included, and those that continue without their client (H26). */
   const pending = () => Math.max(server.pendingRequests, context.gateway.runningCalls);
 
   const idle = async (withinMs: number, hurry?: AbortSignal): Promise<void> => {
@@ -52,7 +52,7 @@ export function listen(options: ListenOptions): Listener {
   };
 
   let arrived = 0;
-  /** Resolves when nobody comes any more, or it has taken too long. */
+  /** Resolves when no more requests come, or after a timeout. */
   const quiet = async (withinMs: number): Promise<void> => {
     const deadlineMs = clock.nowMs() + withinMs;
     for (let before = -1; before !== arrived && clock.nowMs() < deadlineMs; ) {
@@ -64,7 +64,7 @@ export function listen(options: ListenOptions): Listener {
   const server = serveOrExplain(sectionOf(options.routes), {
     hostname: options.host,
     port: options.port,
-    // For connections on which no key was shown. One that sends no request at all is closed by the runtime after ten seconds.
+    // For connections without a valid key. One that sends no request at all is closed by the runtime after ten seconds.
     idleTimeout: strangerSeconds,
     maxRequestBodySize: OUTER_WALL_BYTES,
     fetch: (request, server) => {
@@ -80,7 +80,7 @@ export function listen(options: ListenOptions): Listener {
       while (clock.nowMs() < untilMs && !hurry?.aborted) await clock.sleep(DRAIN_LOOK_MS);
     },
     drain: async (seconds, hurry) => {
-      // The port stays open while calls run, so that new ones hear in their own protocol that the gateway is stopping.
+      // The port stays open while calls run, so that new ones learn in their own protocol that the gateway is stopping.
       await idle(seconds * 1000, hurry);
       await quiet(seconds === 0 || hurry?.aborted ? 0 : LAST_WORDS_MS);
       context.gateway.closing = true;

@@ -2,7 +2,7 @@ import { listedModel } from "../catalogue/listed-model.ts";
 import { namingOf } from "./naming.ts";
 import type { Handler, RoutedRequest, ServerContext } from "./routed-request.ts";
 
-/** Where one endpoint serves several protocols, a version header tells their clients apart (choices 1). */
+/** If one endpoint serves several protocols, a version header distinguishes their clients (choices 1). */
 function listsFor({ request: { headers }, dialect }: RoutedRequest, { dialects }: ServerContext, shared: boolean) {
   const other = shared
     ? dialects.clients.find(({ http }) => http.versionHeaders?.some((name) => headers.has(name)))

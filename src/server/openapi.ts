@@ -5,7 +5,7 @@ import { failureResponses } from "./openapi/operation.ts";
 import { FAILURE_HEADERS, HEADERS, PARAMETERS, RATE_HEADERS, SECURITY_SCHEMES } from "./openapi/parameters.ts";
 import { pathItems } from "./openapi/paths.ts";
 
-/** The gateway's addresses as an OpenAPI 3.1 document, made from the very schemas that check requests. */
+/** The gateway's endpoints as an OpenAPI 3.1 document, generated from the schemas that validate requests. */
 export function openApiDocument({ publicUrl, version }: { publicUrl: string; version: string }): object {
   return {
     openapi: "3.1.0",
@@ -28,7 +28,7 @@ export function openApiDocument({ publicUrl, version }: { publicUrl: string; ver
 
 let made: { paths: object; components: object } | undefined;
 
-/** Made once: the document is served without a key, so that asking for it must cost little. */
+/** Built once: the document is served without a key, so serving it must be cheap. */
 function body() {
   if (made !== undefined) return made;
   const schemas = new ComponentSchemas();

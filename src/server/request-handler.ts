@@ -17,14 +17,14 @@ import { unknownEndpoint } from "./unknown-endpoint.ts";
 
 /** The connection that a request came on. */
 export interface ServedConnection extends ClientConnection {
-  /** A call that is under way says itself when it is over. */
+  /** A call in flight reports its own end. */
   readonly held: boolean;
   /** Where it comes from. */
   readonly address: string;
 }
 
 export interface RequestHandlerOptions {
-  /** Where it listens, and how it is reached: what a request on loopback must name. */
+  /** Where it listens, and its public URL: a request on loopback must name one of them. */
   host: string;
   publicUrl: string;
   /** Origins whose pages may call. */
@@ -41,7 +41,7 @@ export const sectionOf = (routes: readonly Route<Handler>[]): "admin" | "server"
 
 const NO_QUERY = new URLSearchParams();
 
-/** From a request to its answer, whatever brought it: route, guard, handler; and every failure in the caller's protocol. */
+/** From a request to its answer: route, guard, handler; every failure is in the caller's protocol. */
 export function createRequestHandler(options: RequestHandlerOptions): RequestHandler {
   const { context } = options;
   const { clock, random } = context.gateway;
@@ -83,7 +83,7 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
       const { access } = match.route;
       if (access === "admin") {
         requireAdmin(request.headers, context);
-        // Sums over a large ledger take longer than a stranger may be silent.
+        // Sums over a large ledger take longer than the idle timeout of unauthenticated clients.
         connection.hold();
       }
       const { door, handle } = match.route;
@@ -99,14 +99,14 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
         },
         context,
       );
-      // A call says itself when it is over; whatever else was answered to somebody who may have it is over now.
+      // A call reports its own end; any other request of an authorized client is over now.
       if (access === "admin" || (access !== "open" && !connection.held)) connection.rest();
       return sent(cors.mark(identify(response, dialect, requestId), request));
     } catch (thrown) {
       const response = errorResponse(thrown, dialect, requestId, context);
       if (response.status === 401) await throttle.failed(connection.address);
       if (connection.trusted) connection.rest();
-      // A call with a receipt has a line of its own. What an error says may quote the request: it is not for the log.
+      // A call with a receipt has a line of its own. An error message may quote the request, so it is not logged.
       if (!(thrown instanceof RelayError)) {
         const { status } = response;
         context.gateway.log.debug(
@@ -114,7 +114,7 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
           "refused",
         );
       }
-      // Whatever is left of a body that nobody will read must not keep the connection.
+      // The rest of a body that will not be read must not keep the connection open.
       if (request.body && (!request.bodyUsed || thrown instanceof UnreadBodyError))
         response.headers.set("connection", "close");
       return sent(cors.mark(identify(response, dialect, requestId), request));
@@ -123,8 +123,8 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
 }
 
 /**
- * `new URL` would do, and build more than the two parts that a route needs. Where a request names no host, or one that
- * cannot be, the runtime gives the path alone: all of it counts (S04).
+ * `new URL` would work, but build more than the two parts that a route needs. If a request names no host, or an invalid one,
+ * the runtime gives only the path: all of it counts (S04).
  */
 function splitUrl(url: string): { path: string; query: URLSearchParams } {
   const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("//") + 2);
@@ -160,14 +160,16 @@ function errorResponse(thrown: unknown, dialect: Dialect, requestId: string, con
   if (thrown instanceof RelayError) Object.assign(headers, thrown.headers);
   if (error.kind === "rate_limited" || error.retryAfterSeconds !== undefined)
     headers["retry-after"] = String(clampRetryAfter(error.retryAfterSeconds));
-  // The vendors' SDKs go by the status else: a budget that only calls under way fill is worth another try.
+  // Otherwise the vendors' SDKs decide by the status: a budget that only calls in flight fill is worth a retry.
   if (error.kind === "budget_exhausted")
     headers["x-should-retry"] = error.retryAfterSeconds === undefined ? "false" : "true";
   if (error.kind === "upstream_credentials") headers["x-should-retry"] = "false";
   return new Response(body, { status, headers });
 }
 
-/** What needs the storage is worth trying again when that cannot be used; only here, since no offer could do better (H29). */
+/**
+ * Requests that need the storage may be retried when it is unavailable; only here, since no other offer could do better (H29).
+ */
 function storageAway(error: GatewayError): GatewayError {
   if (error.kind !== "internal" || !isAway(error.cause)) return error;
   const message = "The gateway's storage does not answer. Calls to models go on; try this again in a moment.";

@@ -2,7 +2,7 @@ import type { Door } from "../dialects/check.ts";
 
 export type Method = "GET" | "HEAD" | "POST" | "DELETE";
 
-/** One line of the route table. Who may call is part of the line, so no handler is reachable without its rule (S04). */
+/** One row of the route table. The access rule is part of the row, so no handler is reachable without one (S04). */
 export interface Route<Handler> {
   method: Method;
   /** A literal path, or a pattern over the percent-decoded path whose named groups become parameters. */
@@ -60,7 +60,7 @@ function decode(path: string): string | undefined {
   try {
     return decodeURIComponent(path);
   } catch {
-    // A malformed escape names no address of ours.
+    // A malformed escape matches no route.
     return undefined;
   }
 }

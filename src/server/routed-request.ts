@@ -13,7 +13,7 @@ export interface ServerContext {
   gateway: Gateway;
   storage: Storage;
   operations: Operations;
-  /** The program was told to stop: it says so where it is asked, and no connection is kept. */
+  /** The program is stopping: readiness says so, and no connection is kept. */
   draining: () => boolean;
   /** Whether new calls are taken. */
   accepting: () => boolean;

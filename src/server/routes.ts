@@ -49,7 +49,7 @@ const OWN_ROUTES: readonly Route<Handler>[] = [
   ...verbPaths("predict").map(([door, path]) => genai("POST", door, path, predictImages)),
   ...verbPaths("predictLongRunning").map(([door, path]) => genai("POST", door, path, submitVideos)),
   ...verbPaths("fetchPredictOperation").map(([door, path]) => genai("POST", door, path, fetchOperation)),
-  // A client that fetches a file shows a signed URL or a key of its project, which the handler asks for.
+  // A client that fetches a file shows a signed URL or a key of its project, which the handler checks.
   ...(["GET", "HEAD"] as const).map((method) => signed(method, "contract", /^\/files\/(?<id>[^/]+)$/, sendFile)),
   ...(["GET", "HEAD"] as const).flatMap((method) => [
     open(method, "contract", "/", sendRoot),
@@ -59,7 +59,7 @@ const OWN_ROUTES: readonly Route<Handler>[] = [
   open("GET", "contract", "/openapi.json", sendOpenApi),
 ];
 
-/** Every endpoint of a gateway that speaks these dialects. What is not here does not exist. */
+/** Every endpoint of a gateway that speaks these dialects. No other endpoint exists. */
 export const routesOf = ({ clients }: DialectRegistry): Route<Handler>[] => [
   ...OWN_ROUTES,
   ...clients.flatMap((dialect) => dialect.http.endpoints.map((endpoint) => endpointRoute(dialect, endpoint))),

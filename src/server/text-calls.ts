@@ -4,7 +4,7 @@ import { credentialOf, keyHeaderOf } from "./credential.ts";
 import { namingOf } from "./naming.ts";
 import type { Handler } from "./routed-request.ts";
 
-/** A call at one of a dialect's endpoints: what the URL and the headers say is the dialect's to read. */
+/** A call at one of a dialect's endpoints: the dialect reads the URL and the headers. */
 export const relayCall =
   (verb: IncomingCall["verb"]): Handler =>
   (routed, { gateway }) => {

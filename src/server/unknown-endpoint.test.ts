@@ -5,7 +5,7 @@ import { ROUTES } from "./routes.ts";
 import { unknownEndpoint } from "./unknown-endpoint.ts";
 
 const table = new RouteTable(ROUTES);
-const told = (method: string, path: string) =>
+const messageOf = (method: string, path: string) =>
   unknownEndpoint(method, path, { table, routes: ROUTES, publicUrl: "http://gw.example" }).message;
 
 test.each([
@@ -26,7 +26,7 @@ test.each([
   ["POST", "/images/generations", "/v1/images/generations"],
   ["POST", "/models/google/gemini-2.5-flash:generateContent", "/v1beta/models/google/gemini-2.5-flash:generateContent"],
 ])("%s %s: did you mean %s?", (method, path, meant) => {
-  expect(told(method, path)).toBe(`Unknown endpoint ${method} ${path}. Did you mean ${method} ${meant}?`);
+  expect(messageOf(method, path)).toBe(`Unknown endpoint ${method} ${path}. Did you mean ${method} ${meant}?`);
 });
 
 test.each([
@@ -42,17 +42,17 @@ test.each([
     "Base URLs: http://gw.example/v1 for OpenAI clients, http://gw.example for Anthropic and Google clients. GET /openapi.json lists all endpoints.",
   ],
 ])("%s %s: %s", (method, path, advice) => {
-  expect(told(method, path)).toBe(`Unknown endpoint ${method} ${path}. ${advice}`);
+  expect(messageOf(method, path)).toBe(`Unknown endpoint ${method} ${path}. ${advice}`);
 });
 
 test("a path that is there under another method says which", () => {
-  expect(told("GET", "/v1/chat/completions")).toBe("/v1/chat/completions takes POST, not GET.");
+  expect(messageOf("GET", "/v1/chat/completions")).toBe("/v1/chat/completions takes POST, not GET.");
 });
 
 test("S18: a path made to be slow is not", () => {
   const startedMs = performance.now();
   for (const path of [`/${"v1/".repeat(20_000)}`, `/${"/".repeat(60_000)}x`, `/models/${"a".repeat(60_000)}:`]) {
-    expect(told("POST", path).length).toBeLessThan(600);
+    expect(messageOf("POST", path).length).toBeLessThan(600);
   }
   expect(performance.now() - startedMs).toBeLessThan(1_000);
 });

@@ -1,7 +1,7 @@
 import { GatewayError } from "../canon/error.ts";
 import type { Route, RouteTable } from "./route-table.ts";
 
-/** APIs of the vendors that clients look for and that are not here, by how their path ends or goes on. */
+/** Vendor APIs that clients may look for and that do not exist here, by a part of their path. */
 const NOT_SUPPORTED: readonly [pattern: RegExp, name: string, instead: string | undefined][] = [
   [/\/responses(\/|$)/, "Responses", "POST /v1/chat/completions"],
   [/^(?!.*\/chat\/).*\/completions$/, "legacy Completions", "POST /v1/chat/completions"],
@@ -26,7 +26,10 @@ const ENDINGS =
 
 const MAX_SHOWN_LENGTH = 200;
 
-/** No handler stands there: says so, and what was probably meant. `publicUrl` is where clients find the gateway. */
+/**
+ * The error for a path without a handler, with the endpoint that was probably meant. `publicUrl` is where clients find the
+ * gateway.
+ */
 export function unknownEndpoint<H>(
   method: string,
   path: string,
@@ -62,7 +65,7 @@ function advice<H>(
   return `Base URLs: ${publicUrl}/v1 for OpenAI clients, ${publicUrl} for Anthropic and Google clients. GET /openapi.json lists all endpoints.`;
 }
 
-/** The endpoint that a path means whose base URL was written with a slash too many, a version too many, or without one. */
+/** The endpoint that was meant by a base URL with an extra slash, an extra version, or none. */
 function nearPath<H>(method: string, path: string, table: RouteTable<H>): string | undefined {
   const tidy = path.replace(/\/{2,}/g, "/").replace(/(?<=.)\/$/, "");
   const once = tidy.replace(/(\/api)?(\/v1(?:beta)?)(?:\/v1(?:beta)?)+(?=\/)/, "$1$2").replace(/^\/v1\/api\//, "/api/");

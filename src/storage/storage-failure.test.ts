@@ -6,7 +6,7 @@ import { GatewayError } from "../canon/error.ts";
 import { SqliteStorage } from "./sqlite.ts";
 import { storageFailure } from "./storage-failure.ts";
 
-test("choices 7: what SQLite says of its file is told in one line with the file", async () => {
+test("choices 7: an error of SQLite is reported in one line with the file", async () => {
   const storage = await SqliteStorage.open(":memory:", system.clock);
   const thrown: unknown = await storage.query("SELECT * FROM absent").catch((error: unknown) => error);
   await storage.close();
@@ -18,7 +18,7 @@ test("choices 7: what SQLite says of its file is told in one line with the file"
   });
 });
 
-test("S10: what PostgreSQL says is told with its address, without user and password", () => {
+test("S10: an error of PostgreSQL is reported with its URL, without user and password", () => {
   const thrown = new SQL.PostgresError("permission denied for schema public", {
     code: "ERR_POSTGRES_SERVER_ERROR",
     errno: "42501",

@@ -57,7 +57,7 @@ export function storageContract(engine: string, databases: TestDatabases): void 
       expect(rows?.length).toBe(MIGRATIONS.length);
     });
 
-    test("a migration that fails leaves nothing behind, and the next start tries it again", async () => {
+    test("a migration that fails changes nothing, and the next start tries it again", async () => {
       const next = { version: MIGRATIONS.length + 1, name: "next", statements: ["CREATE TABLE half (id TEXT)"] };
       const broken = { ...next, statements: [...next.statements, "SELECT nonsense FROM nowhere"] };
       await expect(migrate(storage, [...MIGRATIONS, broken], 1)).rejects.toThrow();
@@ -73,7 +73,7 @@ export function storageContract(engine: string, databases: TestDatabases): void 
       );
     });
 
-    test("a transaction that throws keeps none of its work, and loses nobody else's", async () => {
+    test("a transaction that throws keeps none of its work, and loses no other work", async () => {
       const inside = Promise.withResolvers<void>();
       const failing = storage.transaction(async (queries) => {
         await insertProject(queries, { name: "rolled back", createdAtMs: 1 });
@@ -82,13 +82,13 @@ export function storageContract(engine: string, databases: TestDatabases): void 
         throw new Error("changed my mind");
       });
       await inside.promise;
-      const beside = insertProject(storage, { name: "beside", createdAtMs: 1 });
+      const other = insertProject(storage, { name: "other", createdAtMs: 1 });
       await expect(failing).rejects.toThrow("changed my mind");
-      await beside;
-      expect((await selectProjects(storage)).map((project) => project.name)).toEqual(["beside"]);
+      await other;
+      expect((await selectProjects(storage)).map((project) => project.name)).toEqual(["other"]);
     });
 
-    test("parallel transactions all take place", async () => {
+    test("parallel transactions all commit", async () => {
       await Promise.all(
         Array.from({ length: 20 }, (_, index) =>
           storage.transaction(async (queries) => {
@@ -183,7 +183,7 @@ export function storageContract(engine: string, databases: TestDatabases): void 
       expect([kept?.totalMs, kept?.firstContentMs]).toEqual([13, 3]);
     });
 
-    test("H21: what is no word in the place of one does not keep a batch out", async () => {
+    test("H21: a value of another type instead of a string does not keep a batch out", async () => {
       const odd = sampleReceipt({ stop: { unified: Object as never, raw: {} as never }, outcome: [] as never });
       await insertReceipts(storage, [odd, sampleReceipt({ id: "rcp_2" })]);
       const kept = await selectReceipt(storage, "default", "rcp_1");
@@ -191,7 +191,7 @@ export function storageContract(engine: string, databases: TestDatabases): void 
       expect(await selectReceipt(storage, "default", "rcp_2")).toBeDefined();
     });
 
-    test("H21: a statement that is refused for what it was given is told apart from one that may go well later", async () => {
+    test("H21: a statement that is refused for its values is distinguished from one that may succeed later", async () => {
       const thrownBy = (text: string, ...parameters: (string | null)[]) =>
         storage.query(text, parameters).then(
           () => undefined,

@@ -111,7 +111,7 @@ describe("frames of application/vnd.amazon.eventstream (providers 1.6)", () => {
     expect(() => read(frame({ ":event-type": "a\nb: c" }, "{}"))).toThrow("has no name");
   });
 
-  test("H16: an end inside a frame is told", () => {
+  test("H16: an end inside a frame is reported", () => {
     const bytes = event("messageStop", '{"stopReason":"end_turn"}');
     for (let length = 1; length < bytes.length; length++) {
       const { text, rest } = read(bytes.subarray(0, length));

@@ -12,7 +12,7 @@ const MIN_BYTES = PRELUDE_BYTES + CHECKSUM_BYTES;
 const MAX_BYTES = 24 * 1024 * 1024;
 const MAX_HEADER_BYTES = 128 * 1024;
 
-/** Bytes of the value by the header's type; `undefined` where a length of two bytes stands before it. */
+/** Bytes of the value by the header's type; `undefined` if a length of two bytes precedes it. */
 const VALUE_BYTES: readonly (number | undefined)[] = [0, 0, 1, 2, 4, 8, undefined, undefined, 8, 16];
 const STRING_TYPE = 7;
 
@@ -32,7 +32,7 @@ const decoder = new TextDecoder("utf-8");
  * these too. The same surface as `EventSplitter`.
  */
 export class AwsEventSplitter {
-  /** No frame is larger than its bound, so neither is what waits, but for the last chunk. */
+  /** No frame is larger than its limit, so neither is what waits, except for the last chunk. */
   readonly #rest = new ByteBuffer();
 
   /** Bytes that wait for the end of their frame. */
@@ -125,7 +125,7 @@ function readHeaders(bytes: Uint8Array): Map<string, string> {
 
 /**
  * A model's own event inside the host's: JSON in base64. It is named by its `type`, or, where a model has its events each
- * under a member of its own, by that member; the host's own measurements may stand behind it.
+ * under a member of its own, by that member; the host's own metrics may follow it.
  */
 function renderChunk(payload: string): string {
   const encoded = memberOf(parse(payload), "bytes");
@@ -159,7 +159,7 @@ function parse(text: string): object | undefined {
     const value: unknown = JSON.parse(text);
     return typeof value === "object" && value !== null ? value : undefined;
   } catch {
-    // What is not JSON is told by whoever needed it to be.
+    // Content that is not JSON is reported by the code that needs JSON.
     return undefined;
   }
 }

@@ -15,7 +15,7 @@ export class ByteBuffer {
     if (this.bytes.length > MAX_KEPT_BYTES) this.bytes = NONE;
   }
 
-  /** Makes sure that so many more fit. */
+  /** Makes sure that this many more bytes fit. */
   reserve(count: number): void {
     const needed = this.length + count;
     if (needed <= this.bytes.length) return;
@@ -42,13 +42,13 @@ export class ByteBuffer {
     this.length += end - start;
   }
 
-  /** Forgets the first bytes; the others move up. */
+  /** Drops the first bytes; the others move to the front. */
   drop(count: number): void {
     this.bytes.copyWithin(0, count, this.length);
     this.length -= count;
   }
 
-  /** What it holds: a view, which holds until the buffer changes. */
+  /** A view of its content, valid until the buffer changes. */
   view(): Buffer {
     return this.bytes.subarray(0, this.length);
   }
@@ -56,10 +56,10 @@ export class ByteBuffer {
 
 /**
  * Buffers for bytes that must be kept over a wait, such as an answer whose row is not yet committed. Memory of such sizes is
- * given back by the collector alone, and late; a buffer that is used again is warm.
+ * only freed by the collector, and late; a reused buffer is warm.
  */
 export class BufferPool {
-  /** For what is written in the turn in which it is rendered: everybody's, and empty between turns. */
+  /** For bytes that are written in the same turn: shared by all calls, and empty between turns. */
   readonly shared = new ByteBuffer();
   readonly #free: ByteBuffer[] = [];
 
@@ -67,7 +67,7 @@ export class BufferPool {
     return this.#free.pop() ?? new ByteBuffer();
   }
 
-  /** Whoever gives a buffer back must have no view of it left. */
+  /** The caller must keep no view of a buffer that it returns. */
   giveBack(buffer: ByteBuffer): void {
     buffer.clear();
     if (this.#free.length < MAX_KEPT_BUFFERS) this.#free.push(buffer);

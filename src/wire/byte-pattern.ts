@@ -1,6 +1,6 @@
 const WORD = 4;
 
-/** Bytes that are looked for at a offset that is known. Compared four at a time: this is done for every byte of a stream. */
+/** Bytes that are compared at a known offset, four at a time: this is done for every byte of a stream. */
 export class BytePattern {
   readonly bytes: Buffer;
   readonly #words: Int32Array;

@@ -19,7 +19,7 @@ describe("H05: a request body is changed in its bytes where that is safe, and in
     );
   });
 
-  test("a member renamed on the way keeps its place and its value", () => {
+  test("a member that is renamed keeps its position and its value", () => {
     const text = '{"max_completion_tokens" : 400,"messages":["é"],"model":"public"}';
     expect(
       edit(text, { set: { model: '"up"', extra: "1" }, rename: { max_completion_tokens: "max_tokens", absent: "x" } }),
@@ -30,7 +30,7 @@ describe("H05: a request body is changed in its bytes where that is safe, and in
     );
   });
 
-  test("S04: where the key stands more than once, or is spelled with escapes, every spelling is changed", () => {
+  test("S04: if the key occurs more than once, or is spelled with escapes, every spelling is changed", () => {
     for (const text of [
       '{"model":"a","x":{"model":"kept"}}',
       '{"x":"model","model":"a"}',

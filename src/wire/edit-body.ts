@@ -28,26 +28,25 @@ export function editBody(source: BodySource, edits: BodyEdits, present: (key: st
   return edit.toString();
 }
 
-/** Text in the place of what stands between two offsets. */
+/** Text that replaces what is between two offsets. */
 interface Splice {
   start: number;
   end: number;
   text: string;
 }
 
-/** A key may be written with escapes, and then a search for it finds nothing or somebody else's. */
+/** A key may be written with escapes; then a search for it finds nothing, or another key. */
 const mayEscapeKeys = (body: string | Buffer): boolean => body.indexOf("\\u00") >= 0;
 
 /**
- * Where the value of a member stands that the parsed object has, whatever its depth, and that is a string; undefined where
- * a search cannot tell.
+ * The span of the string value of a member that the parsed object has, at any depth; undefined if a search cannot find it.
  */
 export function findOnlyString(text: string, key: string): Span | undefined {
   const keyEnd = mayEscapeKeys(text) ? undefined : endOfOnlyKey(text, key);
   return keyEnd === undefined ? undefined : stringValueIn(text, keyEnd);
 }
 
-/** Where the changes go, in order; undefined where that cannot be told without a walk. */
+/** Where the changes go, in order; undefined if that needs a walk over the object. */
 function findSplices(
   body: string | Buffer,
   { set, rename = {} }: BodyEdits,
@@ -67,7 +66,7 @@ function findSplices(
     if (!value) return undefined;
     splices.push({ ...value, text: json });
   }
-  // Nothing is known of a body without any of the members, not even that it has a member to put others before.
+  // Without any of the members nothing is known about the body, not even that it has a member.
   if (splices.length === 0) return undefined;
   for (const key in rename) {
     if (!present(key)) continue;
@@ -104,7 +103,7 @@ function spliceBytes(bytes: Buffer, splices: readonly Splice[]): Buffer {
   return Buffer.concat(parts);
 }
 
-/** The place behind a key that is written once in the whole body, at any depth: then it can only be the member that the parser saw. */
+/** The offset after a key that occurs once in the whole body, at any depth: then it is the member that the parser saw. */
 function endOfOnlyKey(body: string | Buffer, key: string): number | undefined {
   // A key that is not plain ASCII has another length in bytes, and none that matters here is.
   if (!PLAIN_KEY.test(key)) return undefined;
@@ -116,12 +115,12 @@ function endOfOnlyKey(body: string | Buffer, key: string): number | undefined {
 
 const PLAIN_KEY = /^\w+$/;
 const STRING_VALUE = /\s*:\s*"/y;
-/** the longest run of bytes in which a member's value is looked for: names of models are short. */
+/** How many bytes are searched for a member's value: names of models are short. */
 const WINDOW = 4096;
 
 function stringValueAfter(body: string | Buffer, from: number): Span | undefined {
   if (typeof body === "string") return stringValueIn(body, from);
-  // One character stands for one byte here, so that places in the text are places in the bytes.
+  // One character is one byte here, so that offsets in the text are offsets in the bytes.
   const value = stringValueIn(body.toString("latin1", from, from + WINDOW), 0);
   return value && value.end < WINDOW ? { start: from + value.start, end: from + value.end } : undefined;
 }

@@ -1,4 +1,4 @@
-/** Strings up to this length are written whole; of a longer one, so much at a time. */
+/** Strings up to this length are written whole; longer ones in chunks of this length. */
 const CHUNK_LENGTH = 256 * 1024;
 
 /** What JSON writes as an escape. */
@@ -7,7 +7,7 @@ const ESCAPED = /["\\\u0000-\u001f\ud800-\udfff]/;
 
 /**
  * The text of a JSON value in chunks, as `JSON.stringify` would write it. An image in base64 is tens of megabytes, and one
- * text of all of it would hold it a second time; its chunks here share the memory of the image.
+ * string of everything would hold it a second time; its chunks here share the memory of the image.
  */
 export function* jsonChunks(value: unknown): Generator<string, void> {
   let held = "";
@@ -43,7 +43,7 @@ function* walk(value: unknown): Generator<string> {
   } else yield JSON.stringify(value);
 }
 
-/** A cut between the halves of a character leaves each as an escape, and readers put them together again. */
+/** A cut inside a surrogate pair writes each half as an escape, and readers join them again. */
 function* longString(text: string): Generator<string> {
   yield '"';
   for (let at = 0; at < text.length; at += CHUNK_LENGTH) {

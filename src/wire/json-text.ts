@@ -32,7 +32,7 @@ function skipSpace(text: string, from: number): number {
   return at;
 }
 
-/** `from` is just behind the opening quote; the result just behind the closing one. */
+/** `from` is right after the opening quote; the result right after the closing one. */
 export function endOfString(text: string, from: number): number {
   for (let quote = text.indexOf('"', from); quote >= 0; quote = text.indexOf('"', quote + 1)) {
     let slashes = 0;
@@ -104,7 +104,7 @@ function elementSpan(text: string, arrayStart: number, index: number): Span | un
   return undefined;
 }
 
-/** Where the value at `path` stands (the last one of a repeated key, as parsers read it), or undefined. */
+/** The span of the value at `path` (the last one of a repeated key, as parsers read it), or undefined. */
 export function findValue(text: string, path: readonly (string | number)[]): Span | undefined {
   let span: Span = { start: skipSpace(text, 0), end: text.length };
   for (const step of path) {
@@ -134,7 +134,7 @@ export function changeValue(
 }
 
 /**
- * The same text with some elements of the array at `path` changed, each by the change that stands under its number. All in one
+ * The same text with some elements of the array at `path` changed, each by the change under its index. All in one
  * walk: a long conversation, changed message by message, would be read from its beginning for each of them.
  */
 export function changeElements(

@@ -5,7 +5,7 @@ import { holdsMoreValues } from "./json-values.ts";
 const countOf = (value: unknown): number => {
   if (typeof value !== "object" || value === null) return 1;
   const inside = Object.values(value);
-  // An empty list or object has a bracket and nothing behind it.
+  // An empty list or object has a bracket and nothing after it.
   return (
     1 +
     Math.max(

@@ -108,7 +108,7 @@ describe("S12: where a fetch may go", () => {
     const arrived = await arrivals(async () => {
       expect(await reason(at("/a.png", "other.example"))).toBe(refusal);
       expect(await reason(at("/a.png", "127.0.0.1"))).toBe(refusal);
-      // The right name, and an authority that nobody trusts.
+      // The right name, and an untrusted authority.
       const { certificateAuthority: _, ...untrusted } = options;
       expect(await fetchMedia(at("/a.png"), untrusted).catch((error) => error.reason)).toBe(refusal);
     });
@@ -132,7 +132,7 @@ describe("S12: where a fetch may go", () => {
     expect(asked).toBe(2);
   });
 
-  test("an address that may not be called spoils the good ones beside it", async () => {
+  test("an address that may not be called rules out the good ones next to it", async () => {
     const arrived = await arrivals(async () => {
       expect(await reason(at("/a.png"), { resolve: async () => ["127.0.0.1", "10.0.0.1"] })).toContain("no public");
       expect(await reason(at("/a.png"), { resolve: async () => [] })).toContain("no public");
@@ -245,7 +245,7 @@ describe("S12: what comes back", () => {
     }
   });
 
-  test("the size is counted while it comes, and told sizes are believed only when they are too large", async () => {
+  test("the size is counted while it arrives, and declared sizes are believed only if they are too large", async () => {
     expect(await reason(at("/a.png"), { maxBytes: PNG.length })).toBe("fetched image/png");
     expect(await reason(at("/a.png"), { maxBytes: PNG.length - 1 })).toBe("it is larger than 15 bytes");
     expect(await reason(at("/endless"), { maxBytes: 1_000_000 })).toBe("it is larger than 1000000 bytes");
@@ -272,7 +272,7 @@ describe("S12: what comes back", () => {
     expect(performance.now() - began).toBeLessThan(1500);
   });
 
-  test("a caller who leaves ends it, and learns his own reason", async () => {
+  test("a caller that aborts ends it, and gets its own reason", async () => {
     const controller = new AbortController();
     const work = fetchMedia(at("/stalls"), { ...options, signal: controller.signal });
     setTimeout(() => controller.abort(new Error("the client left")), 50);

@@ -16,17 +16,17 @@ export interface MediaFetchOptions {
   /** Ends the fetch before its time. */
   signal?: AbortSignal;
   allowHttp?: boolean;
-  /** Which addresses may be called. The public ones, where it is not given. */
+  /** Which addresses may be called. Default: the public ones. */
   allowAddress?: (address: string) => boolean;
   maxBytes?: number;
-  /** For everything together: names, redirects and the body. */
+  /** For everything together: name resolution, redirects and the body. */
   timeoutMs?: number;
   resolve?: (hostname: string) => Promise<readonly string[]>;
   /** PEM of an authority to trust instead of the runtime's own. */
   certificateAuthority?: string;
 }
 
-/** Why something was not fetched, in words for whoever named the address. They tell nothing about the network here. */
+/** Why something was not fetched, in words for the client that named the URL. They reveal nothing about the network here. */
 export class MediaFetchError extends Error {
   readonly reason: string;
 
@@ -40,7 +40,7 @@ export class MediaFetchError extends Error {
 const MAX_BYTES = 20 * 1024 * 1024;
 const TIMEOUT_MS = 10_000;
 const MAX_REDIRECTS = 3;
-/** Of a host with many addresses, so many are tried. */
+/** How many addresses of a host are tried. */
 const MAX_ADDRESSES = 3;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const PAGES: ReadonlySet<string> = new Set(["text/html", "application/xhtml+xml"]);
@@ -49,9 +49,9 @@ const UNKNOWN_TYPE = "application/octet-stream";
 const resolveByName = async (hostname: string) => (await lookup(hostname, { all: true })).map(({ address }) => address);
 
 /**
- * Fetches what a caller has named, which must not become a way into the network that the gateway stands in (S12): a name
+ * Fetches a URL that a client named, which must not become a way into the gateway's own network (S12): a name
  * is resolved once, all its addresses are checked, and the connection goes to a checked address while the certificate is
- * checked for the name. Each redirect begins anew.
+ * checked for the name. Each redirect is checked anew.
  */
 export async function fetchMedia(url: string, options: MediaFetchOptions): Promise<FetchedMedia> {
   const { timeoutMs = TIMEOUT_MS } = options;
@@ -65,7 +65,7 @@ export async function fetchMedia(url: string, options: MediaFetchOptions): Promi
     if (late.signal.aborted) throw new MediaFetchError(`it took longer than ${timeoutMs / 1000} s`, error);
     throw error instanceof MediaFetchError ? error : new MediaFetchError("its host broke the answer off", error);
   } finally {
-    // Whatever is still open is not wanted: a redirect's body, or the rest of one that is too large.
+    // What is still open is not needed: a redirect's body, or the rest of one that is too large.
     done.abort();
     late.cancel();
   }
@@ -77,7 +77,7 @@ export interface StreamedMedia {
   mimeType: string;
 }
 
-/** The same for what is too large to be held in memory: it is handed on as it comes, within the same bounds. */
+/** The same for content that is too large for memory: it is passed on as it arrives, within the same limits. */
 export async function streamMedia(url: string, options: MediaFetchOptions): Promise<StreamedMedia> {
   const { timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES } = options;
   const left = new AbortController();
@@ -101,7 +101,7 @@ export async function streamMedia(url: string, options: MediaFetchOptions): Prom
   }
 }
 
-/** Whoever stops reading ends the fetch. */
+/** A reader that stops ends the fetch. */
 function bounded(response: Response, maxBytes: number, end: () => void): ReadableStream<Uint8Array> {
   const reader = (response.body ?? new Blob([]).stream()).getReader();
   let length = 0;
@@ -151,11 +151,11 @@ function readUrl(address: string, base: URL | undefined, { allowHttp = false }: 
   return url;
 }
 
-/** The addresses of a host, resolved this one time. One that may not be called spoils them all. */
+/** The addresses of a host, resolved this one time. One that may not be called rules out all of them. */
 async function vettedAddresses(url: URL, reach: Reach): Promise<readonly string[]> {
   const { resolve = resolveByName, allowAddress = isPublicAddress, signal } = reach;
   const literal = url.hostname.replace(/^\[|\]$/g, "");
-  // A name that does not exist and one that leads inside look the same from outside.
+  // A name that does not exist and one that resolves to an internal address look the same to clients.
   const refusal = (cause?: unknown) => new MediaFetchError("its host has no public address", cause);
   const unknownName = (error: unknown) => {
     throw refusal(error);
@@ -166,13 +166,13 @@ async function vettedAddresses(url: URL, reach: Reach): Promise<readonly string[
   return addresses.toSorted((one, other) => isIP(one) - isIP(other)).slice(0, MAX_ADDRESSES);
 }
 
-/** For work that cannot be called off itself, such as a look-up of a name. */
+/** For work that cannot be cancelled itself, such as a DNS lookup. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    const leave = () => reject(signal.reason);
-    if (signal.aborted) leave();
-    signal.addEventListener("abort", leave, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener("abort", abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
   });
 }
 

@@ -48,7 +48,7 @@ export function readPartHead(text: string, number: number): PartHead {
   };
 }
 
-/** What stands behind the first semicolon of a header, by lower-case name. */
+/** The parameters after the first semicolon of a header, by lower-case name. */
 export function headerParameters(header: string): Map<string, string> {
   const parameters = new Map<string, string>();
   for (const [, key = "", quoted, bare = ""] of header.matchAll(PARAMETER)) {
@@ -71,7 +71,7 @@ function extendedName(value: string | undefined): string | undefined {
   try {
     return decodeURIComponent(match[1]);
   } catch {
-    // Broken escapes: the plain form of the name beside it must do.
+    // Broken escapes: the plain form of the name is used.
     return undefined;
   }
 }

@@ -48,7 +48,7 @@ const ENTRIES: FormEntry[] = [
 const plain = (form: Form) =>
   form.map((entry) => ("bytes" in entry ? { ...entry, bytes: Buffer.from(entry.bytes).toString("hex") } : entry));
 
-describe("H12: forms arrive in any chunks", () => {
+describe("H12: forms arrive in chunks of any size", () => {
   test("cut at every byte", async () => {
     for (let at = 0; at <= FORM.length; at++) {
       expect(plain(await read([FORM.subarray(0, at), FORM.subarray(at)]))).toEqual(plain(ENTRIES));
@@ -73,7 +73,7 @@ describe("H12: forms arrive in any chunks", () => {
           ),
           Buffer.from("--a--"),
         ]);
-        // Nor may a file and the line end behind it make a boundary.
+        // Nor may a file and the line end after it make a boundary.
         fc.pre(!files.some((file) => /\r\n--a(?:\r\n|--)/.test(`\r\n${Buffer.from(file).toString("latin1")}\r\n`)));
         const offsets = [0, ...cuts.filter((cut) => cut < body.length).sort((one, other) => one - other), body.length];
         const chunks = offsets.slice(1).map((offset, index) => body.subarray(offsets[index], offset));

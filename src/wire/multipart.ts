@@ -9,7 +9,7 @@ export type FormEntry =
 export type Form = readonly FormEntry[];
 
 export interface MultipartLimits {
-  /** Of the whole body, whatever stands between the parts included. */
+  /** For the whole body, including everything between the parts. */
   maxBytes: number;
   maxParts: number;
   /** Of one field that is no file. */
@@ -20,12 +20,12 @@ const CR = 0x0d;
 const LF = 0x0a;
 const DASH = 0x2d;
 const MAX_HEAD_BYTES = 16 * 1024;
-/** Blanks that a careless writer may leave behind a boundary. */
+/** Blanks that a careless writer may leave after a boundary. */
 const MAX_PADDING = 64;
 const HEAD_END = Buffer.from("\r\n\r\n");
-/** So much is searched in one go; others get their turn in between. */
+/** This much is searched at once; other calls run in between. */
 const SEARCH_BYTES = 4 * 1024 * 1024;
-/** A writer chooses a boundary that its content does not hold. Some content holds one that was chosen badly a few times. */
+/** A writer should choose a boundary that its content does not contain. A badly chosen one may occur a few times. */
 const MAX_FALSE_BOUNDARIES = 10_000;
 
 /**
@@ -97,7 +97,7 @@ class FormReader {
 
   end(): Form {
     if (this.#state === "beginning" || this.#state === "preamble") {
-      const right = 'before each part stands a line of "--" and the boundary that the content type names';
+      const right = 'each part begins with a line of "--" and the boundary that the content type names';
       throw new MultipartError("malformed", `The body is no form: ${right}.`);
     }
     if (this.#state !== "epilogue") {
@@ -106,7 +106,7 @@ class FormReader {
     return this.#entries;
   }
 
-  /** Takes one chunk of what has arrived; false while more bytes are needed. */
+  /** Consumes one element of what has arrived; false while more bytes are needed. */
   step(): boolean {
     switch (this.#state) {
       case "beginning":
@@ -128,10 +128,10 @@ class FormReader {
     const boundary = this.#delimiter.subarray(2);
     if (rest.length < boundary.length) return false;
     const begins = rest.subarray(0, boundary.length).equals(boundary);
-    const behind = begins ? lineAfter(rest, boundary.length) : "other";
-    if (behind === undefined) return false;
-    if (behind === "other") this.#state = "preamble";
-    else this.#pass(behind);
+    const next = begins ? lineAfter(rest, boundary.length) : "other";
+    if (next === undefined) return false;
+    if (next === "other") this.#state = "preamble";
+    else this.#pass(next);
     return true;
   }
 
@@ -148,34 +148,34 @@ class FormReader {
       return false;
     }
     const at = from + found;
-    const behind = lineAfter(rest, at + this.#delimiter.length);
-    if (behind === "other") {
+    const next = lineAfter(rest, at + this.#delimiter.length);
+    if (next === "other") {
       if (++this.#falseBoundaries > MAX_FALSE_BOUNDARIES) throw badBoundary(this.#head?.name);
       this.#clear = at + 1;
       return true;
     }
     this.#keepTo(at);
-    if (behind === undefined) return false;
+    if (next === undefined) return false;
     this.#finishPart();
-    this.#pass(behind === "last" ? behind : behind - at);
+    this.#pass(next === "last" ? next : next - at);
     return true;
   }
 
-  /** Goes on behind a boundary. The line end stays: a part without any header then ends its head at once. */
-  #pass(behind: number | "last"): void {
-    this.#state = behind === "last" ? "epilogue" : "head";
-    this.#rest = this.#rest.subarray(behind === "last" ? this.#rest.length : behind);
+  /** Continues after a boundary. The line end stays: a part without any header then ends its head at once. */
+  #pass(next: number | "last"): void {
+    this.#state = next === "last" ? "epilogue" : "head";
+    this.#rest = this.#rest.subarray(next === "last" ? this.#rest.length : next);
     this.#clear = 0;
   }
 
-  /** The end of what was searched may begin a boundary. Where nothing there can, no byte has to be copied. */
+  /** A boundary may begin at the end of the searched bytes. If none can, nothing has to be copied. */
   #beginningOfDelimiter(from: number, to: number): number {
     const start = Math.max(from, to - this.#delimiter.length + 1);
     const at = this.#rest.subarray(start, to).indexOf(CR);
     return at < 0 ? to : start + at;
   }
 
-  /** What stands before this place is content. */
+  /** Everything before this offset is content. */
   #keepTo(at: number): void {
     this.#keep(this.#rest.subarray(0, at));
     this.#rest = this.#rest.subarray(at);
@@ -224,7 +224,7 @@ class FormReader {
 
 /**
  * What follows a boundary: the end of its line, two dashes that end the form, or something that makes it part of the
- * content. Undefined while that cannot be told.
+ * content. Undefined while that is unknown.
  */
 function lineAfter(bytes: Buffer, from: number): number | "last" | "other" | undefined {
   if (bytes[from] === DASH) {
@@ -242,7 +242,7 @@ function lineAfter(bytes: Buffer, from: number): number | "last" | "other" | und
 const badBoundary = (field: string | undefined) =>
   new MultipartError(
     "malformed",
-    `The boundary of the form stands more than ${MAX_FALSE_BOUNDARIES} times in its content: choose another.`,
+    `The boundary of the form occurs more than ${MAX_FALSE_BOUNDARIES} times in its content: choose another.`,
     field,
   );
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { parseInOrder, stringifyInOrder } from "./ordered-json.ts";
 
-test("H05: keys that look like array indices keep their place", () => {
+test("H05: keys that look like array indices keep their order", () => {
   const text = '{"b":1,"10":{"2":[],"a":0,"1":"3"},"9":null,"c":{"x\\"7":1,"7":2}}';
   expect(stringifyInOrder(parseInOrder(text))).toBe(text);
   expect(JSON.stringify(JSON.parse(text))).not.toBe(text);

@@ -4,7 +4,7 @@ import { parseLargeJson } from "./parse-large-json.ts";
 
 const LONG = "QUJD".repeat(80_000);
 
-test("H20: long values are what JSON.parse makes of them, wherever they stand", () => {
+test("H20: long values are what JSON.parse makes of them, wherever they occur", () => {
   const word = fc.oneof(
     fc.constantFrom(LONG, `${LONG}\\`, `\\${LONG}`, `"${LONG}"`, `${LONG}\n`, "\\", '"', '\\"', ":", ""),
     fc.string(),

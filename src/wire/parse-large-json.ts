@@ -3,7 +3,7 @@ const LIFTED_LENGTH = 256 * 1024;
 
 /**
  * `JSON.parse` for texts that hold images. Parsing copies each string; here the long ones become parts of the text itself,
- * which share its memory, and only what stands around them is parsed.
+ * which share its memory, and only what surrounds them is parsed.
  */
 export function parseLargeJson(text: string): unknown {
   if (text.length <= LIFTED_LENGTH) return JSON.parse(text);
@@ -21,7 +21,7 @@ export function parseLargeJson(text: string): unknown {
   return putBack(JSON.parse(frame + text.slice(kept)), lifted);
 }
 
-/** Where the characters of each long value stand that is written without an escape. Keys are none. */
+/** The spans of the long values that are written without an escape. Keys do not count. */
 function* longStrings(text: string): Generator<{ start: number; end: number }> {
   let backslash = text.indexOf("\\");
   for (let start = text.indexOf('"') + 1; start > 0; ) {

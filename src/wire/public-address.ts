@@ -18,7 +18,7 @@ const SPECIAL_V4: readonly (readonly [string, number])[] = [
   ["203.0.113.0", 24],
   ["224.0.0.0", 4],
   ["240.0.0.0", 4],
-  // Looks public, and is a cloud's own agent to each of its machines.
+  // Looks public, but is the agent of a cloud on each of its machines.
   ["168.63.129.16", 32],
 ];
 
@@ -39,7 +39,7 @@ publicV6.addSubnet("2000::", 3, "ipv6");
 
 /**
  * Whether an address is one host of the public internet. IPv6 addresses that hold an IPv4 one (mapped, NAT64, 6to4) are
- * not, whatever they hold: no public host needs to be named like that, and each is a way around the other rules.
+ * not, whatever they hold: no public host needs such an address, and each would bypass the other rules.
  */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !specialV4.check(address, "ipv4");

@@ -4,7 +4,7 @@ import { findRepeatedKey } from "./repeated-keys.ts";
 
 const found = (text: string) => findRepeatedKey(text, JSON.parse(text));
 
-describe("S15: a key that stands twice in one object", () => {
+describe("S15: a key that occurs twice in one object", () => {
   test.each([
     ['{"a":1,"a":2}', "a", []],
     ['{"a" :1,"a":2}', "a", []],

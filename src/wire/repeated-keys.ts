@@ -11,7 +11,7 @@ import {
 } from "./json-text.ts";
 
 /**
- * A key that stands twice in one object means one thing to a parser that takes the last and another to one that takes the
+ * A key that occurs twice in one object means one thing to a parser that takes the last and another to one that takes the
  * first (S15). Parsing cannot tell: it keeps one of them. So the members are counted in the text and in what was parsed of it;
  * only where the figures differ is the text walked through.
  */
@@ -21,14 +21,14 @@ export function findRepeatedKey(text: string, parsed: unknown): RepeatedKey | un
 
 export interface RepeatedKey {
   key: string;
-  /** Where the object stands that has it twice. */
+  /** The path of the object that has it twice. */
   path: readonly (string | number)[];
 }
 
 const COLON = 0x3a;
 
 /**
- * The members of all objects: every colon behind a quote that no backslash escapes. A string that begins with a colon is
+ * The members of all objects: every colon after a quote that no backslash escapes. A string that begins with a colon is
  * counted too, so the figure may be too large, and never too small.
  */
 function membersAtMost(text: string): number {
@@ -75,7 +75,7 @@ interface Level {
   step: string | number;
 }
 
-/** The first key that stands twice in one object. The text is valid JSON. */
+/** The first key that occurs twice in one object. The text is valid JSON. */
 function walk(text: string): RepeatedKey | undefined {
   const levels: Level[] = [];
   let at = 0;
@@ -84,9 +84,9 @@ function walk(text: string): RepeatedKey | undefined {
     const level = levels.at(-1);
     if (code === QUOTE) {
       const end = endOfString(text, at + 1);
-      let behind = end;
-      while (isSpace(text.charCodeAt(behind))) behind++;
-      if (level?.keys && text.charCodeAt(behind) === COLON) {
+      let after = end;
+      while (isSpace(text.charCodeAt(after))) after++;
+      if (level?.keys && text.charCodeAt(after) === COLON) {
         const key = JSON.parse(text.slice(at, end)) as string;
         if (level.keys.has(key)) return { key, path: levels.slice(0, -1).map(({ step }) => step) };
         level.keys.add(key);

@@ -1,4 +1,4 @@
-/** The types that can be told from their first bytes. */
+/** The types that can be recognized by their first bytes. */
 export const SNIFFABLE: ReadonlySet<string> = new Set([
   "image/png",
   "image/jpeg",

@@ -63,7 +63,7 @@ describe("H07: events are read from bytes, CR and LF only", () => {
     );
   });
 
-  test("an event without its blank line is told apart at the end", () => {
+  test("an event without its blank line is returned separately at the end", () => {
     const { text, rest } = readInChunks(encoder.encode("data: a\n\ndata: b\n"), []);
     expect(text).toBe("data: a\n\n");
     expect(rest).toBe("data: b\n");

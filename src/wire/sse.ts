@@ -14,7 +14,7 @@ export class EventTooLargeError extends Error {
   }
 }
 
-/** The offset behind the last blank line of `bytes`, or 0. `from`: nothing before it can end an event. */
+/** The offset after the last blank line of `bytes`, or 0. `from`: nothing before it can end an event. */
 function lastEventEnd(bytes: Uint8Array, length: number, from: number): number {
   for (let at = length - 1; at > from; at--) {
     const code = bytes[at];
@@ -28,11 +28,11 @@ function lastEventEnd(bytes: Uint8Array, length: number, from: number): number {
 
 const decoder = new TextDecoder("utf-8");
 
-/** Cuts a byte stream behind whole events: their text comes out as it came in, the unfinished rest waits. */
+/** Cuts a byte stream after whole events: their text comes out as it came in, the unfinished rest waits. */
 export class EventSplitter {
   readonly #limit: number;
   readonly #rest = new ByteBuffer();
-  /** A byte order mark may stand before the first event, and is none of it. */
+  /** A byte order mark may precede the first event and is not part of it. */
   #begun = false;
 
   constructor(limit = 32 * 1024 * 1024) {
@@ -44,7 +44,7 @@ export class EventSplitter {
     return this.#rest.length;
   }
 
-  /** Text of every event that is whole now; empty while there is none. */
+  /** Text of every event that is complete now; empty while there is none. */
   push(bytes: Uint8Array): string {
     const events = this.pushBytes(bytes);
     return events.length === 0 ? "" : decoder.decode(events);

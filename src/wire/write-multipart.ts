@@ -9,8 +9,8 @@ export interface WrittenForm {
 }
 
 /**
- * Writes a form into one buffer, files decoded straight into their place: of a large upload there is no other copy.
- * The boundary must be one that no file holds by chance.
+ * Writes a form into one buffer, with files decoded straight into it: there is no other copy of a large upload.
+ * The boundary must not occur in a file by chance.
  */
 export function writeMultipart(parts: readonly WrittenPart[], boundary: string): WrittenForm {
   const heads = parts.map((part) => `--${boundary}\r\n${headOf(part)}\r\n\r\n`);

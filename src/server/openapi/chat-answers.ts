@@ -7,7 +7,7 @@ const FinishReason = Type.Enum(["stop", "length", "content_filter", "tool_calls"
 
 const tokenOdds = {
   token: Type.String(),
-  logprob: Type.Number({ description: "-9999.0 commonly stands for outside the top 20." }),
+  logprob: Type.Number({ description: "-9999.0 commonly means outside the top 20." }),
   bytes: nullable(Type.Array(Type.Integer())),
 };
 const TokenLogprobs = Type.Array(Type.Object({ ...tokenOdds, top_logprobs: Type.Array(Type.Object(tokenOdds)) }));

@@ -2,7 +2,7 @@ import Type from "typebox";
 
 const integer = Type.Integer({ minimum: 0 });
 const base64 = Type.String({ description: "The image in base64." });
-const address = Type.Optional(Type.String({ format: "uri", description: "In place of an image that is very large." }));
+const address = Type.Optional(Type.String({ format: "uri", description: "Instead of an image that is very large." }));
 
 /** Contract 2.5. */
 export const PredictAnswer = Type.Object(

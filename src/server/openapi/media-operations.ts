@@ -35,7 +35,7 @@ export const fetchVideoOperation: Operation = {
   summary: "Poll a video operation",
   parameters: [...IN_ADDRESS, "x-trivium-media"],
   request: PollRequest,
-  answers: [json(VideoOperation, "Where the operation stands.")],
+  answers: [json(VideoOperation, "The state of the operation.")],
 };
 
 export const generateImages: Operation = {
@@ -51,7 +51,7 @@ export const generateImages: Operation = {
 const ImageFile = Type.String({ contentMediaType: "application/octet-stream", description: "An image's file." });
 const ImageFiles = Type.Union([ImageFile, Type.Array(ImageFile)]);
 
-/** The fields of the JSON, with files where that has texts. Several images are parts of one name, either of the two. */
+/** The fields of the JSON, with files instead of texts. Several images are parts with the same name, either of the two. */
 const ImageEditForm = Type.Object(
   {
     ...ImageEditRequest.properties,

@@ -4,21 +4,21 @@ import type { ComponentSchemas } from "./component-schemas.ts";
 import { failureStatuses } from "./errors.ts";
 import { FAILURE_HEADERS, HEADERS, RATE_HEADERS } from "./parameters.ts";
 
-/** One thing that can be asked of the gateway, wherever it stands. */
+/** One operation of the gateway, at whatever path. */
 export interface Operation {
   method: "get" | "head" | "post";
   id: string;
   summary: string;
   /** The protocol in which it fails. */
   dialect: DialectName;
-  /** `open` needs no key; `signed` needs one unless the address is signed. A key is needed where absent. */
+  /** `open` needs no key; `signed` needs one unless the URL is signed. If absent, a key is needed. */
   access?: "open" | "signed";
   parameters?: readonly string[];
   request?: TSchema;
   /** The same request as a multipart form. */
   form?: TSchema;
   answers: readonly Answer[];
-  /** Where only some of the protocol's failures can happen. */
+  /** If only some of the protocol's failures can happen. */
   failures?: readonly string[];
 }
 
@@ -54,10 +54,10 @@ const refer = (...sections: object[]) =>
     sections.flatMap((section) => Object.keys(section)).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
   );
 const ANSWER_HEADERS = refer(HEADERS, RATE_HEADERS);
-/** Those of the call are there once it was admitted. */
+/** Headers about the call are present once it was admitted. */
 const REFUSAL_HEADERS = refer(HEADERS, RATE_HEADERS, FAILURE_HEADERS);
 
-/** `suffix` tells the same operation at several addresses apart. */
+/** `suffix` distinguishes the same operation at several paths. */
 export function operationObject(operation: Operation, suffix: string, schemas: ComponentSchemas): object {
   const { id, summary, dialect, access, parameters = [] } = operation;
   return {

@@ -52,7 +52,7 @@ export const getChatModel: Operation = {
   answers: [json(ChatModel, one)],
 };
 
-/** One address for the clients of two protocols: a version header asks for the messages shape. */
+/** One path for the clients of two protocols: a version header selects the messages shape. */
 export const listModelsByHeader: Operation = {
   ...listChatModels,
   id: "listModels",

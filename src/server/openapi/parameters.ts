@@ -88,7 +88,7 @@ export const RATE_HEADERS: Readonly<Record<string, object>> = Object.fromEntries
   RATES.map(([name, description]) => [name, { description, schema: { type: "string" } }]),
 );
 
-/** Of failures alone. */
+/** Only on failures. */
 export const FAILURE_HEADERS = {
   "retry-after": {
     description:

@@ -6,7 +6,7 @@ import * as operations from "./operations.ts";
 const MODEL = "{provider}/{model}";
 const GENAI_MODEL = "publishers/{provider}/models/{model}";
 
-/** The contract door, its aliases, and the drop-in door (choices 1), told apart in operation ids by a suffix. */
+/** The contract door, its aliases, and the drop-in door (choices 1), distinguished in operation ids by a suffix. */
 const ADDRESSES: readonly [path: string, suffix: string, operation: Operation][] = [
   ["/api/v1/chat/completions", "", operations.createChatCompletion],
   ["/api/v1/images/generations", "", media.generateImages],

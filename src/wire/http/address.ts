@@ -15,7 +15,7 @@ export interface Address {
 }
 
 const FORBIDDEN = /[^\x21-\x7e]/;
-/** A gateway calls few addresses, each many times. */
+/** A gateway calls few URLs, each many times. */
 const MAX_KNOWN = 1000;
 const known = new Map<string, Address>();
 
@@ -30,7 +30,7 @@ export function readAddress(url: string): Address {
 
 function parseAddress(url: string): Address {
   const refuse = (why: string) => new HttpFailure("connect", `the address cannot be called: ${why}`);
-  // The parser would quietly take out or rewrite such characters: nobody has meant the address that is left.
+  // The parser would silently remove or rewrite such characters, and the result is a URL that no one meant.
   if (FORBIDDEN.test(url)) throw refuse("it holds a space or a character that is not printable ASCII");
   const parsed = URL.parse(url);
   if (!parsed) throw refuse("it is not a URL");

@@ -7,14 +7,14 @@ export interface AnswerHead {
   framing: number | "chunked" | "close";
   /** Whether the host will take another request on this connection. */
   keepAlive: boolean;
-  /** How long it keeps an idle one, where it says so. */
+  /** How long it keeps an idle one, if it says so. */
   keepAliveMs: number | undefined;
 }
 
-/** No honest host needs more lines; the block's size is bounded by whoever collects it. */
+/** No honest host needs more lines; the caller bounds the size of the block. */
 const MAX_HEADERS = 256;
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
-/** Longer lines are seldom sent twice, and not worth keeping. */
+/** Longer lines are seldom sent twice, and not worth caching. */
 const MAX_KNOWN_LINE = 200;
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const NOT_A_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
@@ -51,7 +51,7 @@ function readHeaders(text: string, from: number): Map<string, string> {
     const end = lineEnd(text, at);
     const first = text.charCodeAt(at);
     if (first === 0x20 || first === 0x09) {
-      // An old way to go on with a header on the next line.
+      // Obsolete line folding.
       if (name === "") throw malformed("its first header begins with a space");
       headers.set(name, `${headers.get(name)} ${readValue(text.slice(at, end))}`);
     } else {
@@ -72,7 +72,7 @@ interface Header {
   value: string;
 }
 
-/** Hosts send the same lines with every answer, but for a few: what was read once is known. */
+/** Hosts send mostly the same lines with every answer: parsed lines are cached. */
 const MAX_KNOWN = 500;
 const known = new Map<string, Header>();
 

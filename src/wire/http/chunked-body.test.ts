@@ -6,20 +6,20 @@ import { ChunkedBody } from "./chunked-body.ts";
 function decode(text: string, sizes: readonly number[] = [text.length]) {
   const body = new ChunkedBody();
   let content = "";
-  let behind = 0;
+  let excess = 0;
   for (let at = 0, read = 0; at < text.length && !body.done; read++) {
     const size = Math.max(1, sizes[read % sizes.length] ?? 1);
     const bytes = Uint8Array.from(Buffer.from(text.slice(at, at + size), "latin1"));
-    content += Buffer.from(body.push(bytes, (count) => (behind += count))).toString("latin1");
+    content += Buffer.from(body.push(bytes, (count) => (excess += count))).toString("latin1");
     at += size;
   }
-  return { content, done: body.done, behind };
+  return { content, done: body.done, excess };
 }
 
 test("sizes in either case, leading zeros, extensions, padding and trailers", () => {
   const text = '3\r\nabc\r\n0A;name="a;b"\r\n0123456789\r\n2 \t\r\nde\r\n000;x\r\nTrailer: one\r\nother: two\r\n\r\n';
-  expect(decode(text)).toEqual({ content: "abc0123456789de", done: true, behind: 0 });
-  expect(decode(`${text}HTTP/1.1`)).toEqual({ content: "abc0123456789de", done: true, behind: 8 });
+  expect(decode(text)).toEqual({ content: "abc0123456789de", done: true, excess: 0 });
+  expect(decode(`${text}HTTP/1.1`)).toEqual({ content: "abc0123456789de", done: true, excess: 8 });
 });
 
 test("any content in any chunks, cut anywhere, is the same; a body that is cut is never done", () => {
@@ -27,7 +27,7 @@ test("any content in any chunks, cut anywhere, is the same; a body that is cut i
   fc.assert(
     fc.property(fc.array(chunk, { maxLength: 8 }), fc.array(fc.nat({ max: 30 }), { minLength: 1 }), (chunks, sizes) => {
       const text = `${chunks.map((one) => `${one.length.toString(16)}\r\n${one}\r\n`).join("")}0\r\n\r\n`;
-      expect(decode(text, sizes)).toEqual({ content: chunks.join(""), done: true, behind: 0 });
+      expect(decode(text, sizes)).toEqual({ content: chunks.join(""), done: true, excess: 0 });
       for (let cut = 0; cut < text.length; cut++) expect(decode(text.slice(0, cut), sizes).done).toBe(false);
     }),
     { numRuns: 60 },

@@ -24,7 +24,7 @@ type State =
   | "trailer end"
   | "last end";
 
-/** Takes the chunks' frames off. Trailers are read and forgotten: nothing here has a use for them. */
+/** Removes the framing of chunks. Trailers are read and dropped: nothing here uses them. */
 export class ChunkedBody {
   done = false;
   #state: State = "size";
@@ -35,10 +35,10 @@ export class ChunkedBody {
   #trailers = 0;
 
   /**
-   * The content of the bytes of one read, all together: it is moved within these bytes, which the caller gives away. `behind` is told
-   * how many bytes follow the end of the body.
+   * The content of the bytes of one read, all together: it is moved within these bytes, which the caller gives away. `excess`
+   * is called with the number of bytes after the end of the body.
    */
-  push(bytes: Uint8Array, behind: (count: number) => void): Uint8Array {
+  push(bytes: Uint8Array, excess: (count: number) => void): Uint8Array {
     let start = -1;
     let end = 0;
     let at = 0;
@@ -58,13 +58,13 @@ export class ChunkedBody {
       this.#left -= taken;
       if (this.#left === 0) this.#state = "data return";
     }
-    if (at < length) behind(length - at);
+    if (at < length) excess(length - at);
     return bytes.subarray(Math.max(start, 0), end);
   }
 
   /**
-   * Between two chunks, where the whole of the frame has come and has no extension: read in one go. Gives where the next
-   * chunk's data begins; -1 leaves everything to be read byte by byte.
+   * Between two chunks, if the whole frame is there and has no extension: read at once. Returns where the next chunk's data
+   * begins; -1 leaves everything to be read byte by byte.
    */
   #plainFrame(bytes: Uint8Array, from: number): number {
     if (this.#state !== "data return" || bytes[from] !== CR || bytes[from + 1] !== LF) return -1;

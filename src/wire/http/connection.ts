@@ -1,9 +1,9 @@
 import type { Address } from "./address.ts";
 import { HttpFailure } from "./failure.ts";
 
-/** Who has a connection to himself for the time of one exchange. */
+/** The exclusive user of a connection during one exchange. */
 export interface ConnectionUser {
-  /** The connection is open and, where it is a secure one, the host has proved who it is. */
+  /** The connection is open and, if it uses TLS, the host is verified. */
   ready(connection: Connection): void;
   receive(bytes: Uint8Array): void;
   /** The host has ended the connection, or it broke; nothing comes any more. */
@@ -25,20 +25,20 @@ const handlers: Bun.SocketHandler<Connection> = {
 /** A socket to a host. While it has no user it waits in the pool, and whatever happens to it ends it. */
 export class Connection {
   readonly origin: string;
-  /** It has served an exchange before, and may have been closed by the host since. */
+  /** It has served an exchange before, so the host may have closed it since. */
   reused = false;
-  /** Exchanges that it was given to. */
+  /** How many exchanges it was used for. */
   uses = 1;
   readonly madeAtMs: number;
   idleSinceMs = 0;
-  /** When the host is taken to have closed it. */
+  /** When the host has presumably closed it. */
   idleUntilMs = 0;
   #user: ConnectionUser | undefined;
   #socket: Socket | undefined;
   #open = true;
   #secure: boolean;
   #unsent: Uint8Array | undefined;
-  /** Told when it ends without a user. */
+  /** Called when it ends without a user. */
   #onIdleEnd: ((connection: Connection) => void) | undefined;
 
   constructor(address: Address, user: ConnectionUser, nowMs: number) {
@@ -75,7 +75,7 @@ export class Connection {
   }
 
   received(bytes: Uint8Array): void {
-    // Nobody has asked: whatever this is, the next answer must not begin with it.
+    // These bytes answer no request, and the next answer must not begin with them.
     if (!this.#user) this.terminate();
     else this.#user.receive(bytes);
   }
@@ -99,7 +99,7 @@ export class Connection {
     else this.#onIdleEnd?.(this);
   }
 
-  /** Everything that was to be sent has left. */
+  /** Everything was sent. */
   get sent(): boolean {
     return this.#unsent === undefined;
   }
@@ -128,12 +128,12 @@ export class Connection {
     }
   }
 
-  /** A socket that has closed takes nothing; it tells so itself. */
+  /** A closed socket accepts nothing and reports its own end. */
   #write(data: string | Uint8Array): number {
     return Math.max(0, this.#socket?.write(data) ?? 0);
   }
 
-  /** The rest of the request is not wanted any more; the connection cannot be used again. */
+  /** The rest of the request is no longer needed; the connection cannot be reused. */
   stopSending(): void {
     if (this.#unsent) this.#unsent = new Uint8Array(0);
   }
@@ -146,7 +146,7 @@ export class Connection {
     this.#socket?.resume();
   }
 
-  /** Gives the connection to its next user. False where it has ended meanwhile. */
+  /** Gives the connection to its next user. False if it has ended meanwhile. */
   lend(user: ConnectionUser): boolean {
     if (!this.#open) return false;
     this.reused = true;

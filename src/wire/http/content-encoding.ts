@@ -11,22 +11,22 @@ const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
   ["br", createBrotliDecompress],
 ]);
 
-/** By `none` hosts ask whoever stands between to compress nothing. */
+/** With `none`, hosts ask proxies not to compress. */
 const PLAIN: ReadonlySet<string> = new Set(["", "identity", "none"]);
 
 /**
  * The answer with its content as it was before a compression. Requests ask for none: it would cost both sides work, and
- * compressors hold back the small chunks of a stream. Some hosts compress all the same.
+ * compressors hold back the small chunks of a stream. Some hosts compress anyway.
  */
 export function decodeContent(answer: HttpAnswer): HttpAnswer {
   const encoding = answer.headers.get("content-encoding")?.toLowerCase() ?? "identity";
   if (PLAIN.has(encoding)) return answer;
   const create = DECODERS.get(encoding);
-  // Of a refusal the status says enough.
+  // For a refusal, the status is enough.
   if (!create && answer.status >= 400) return answer;
   if (!create) throw malformed(`its content encoding ${JSON.stringify(encoding.slice(0, 40))} is not known`);
   const decoder = create();
-  // Whatever ends the one ends the other; the reader below learns of it from the decoder itself.
+  // An end of either stream ends the other; the reader below learns of it from the decoder itself.
   pipeline(Readable.from(rawChunks(answer)), decoder, () => {});
   const chunks = decoder[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
   const { status, headers } = answer;

@@ -16,7 +16,7 @@ export interface HttpRequest {
 export interface Exchange {
   /** Resolves when the answer's headers are there; called once. */
   answer(): Promise<HttpAnswer>;
-  /** Ends it, finished or not: an answer under way is cut, and the host learns of it at once. */
+  /** Ends it, finished or not: an unfinished answer is cut off, and the host notices at once. */
   close(): void;
 }
 
@@ -25,12 +25,12 @@ export interface HttpAnswer {
   readonly headers: AnswerHeaders;
   /**
    * The bytes that have come since the last call, at least one; undefined at the end of a whole body. Rejects where the
-   * body breaks off. One call at a time. While nobody reads, the host is held back.
+   * body breaks off. One call at a time. While it is not read, the host is paused.
    */
   read(): Promise<Uint8Array | undefined>;
   /**
-   * Hands each chunk over in the moment in which it comes, until `take` says no: then true. False at the end of a whole
-   * body. Instead of `read`, where a turn of waiting for each chunk would cost more than the chunk.
+   * Passes each chunk to `take` as it arrives, until that returns false: then true. False at the end of a whole body. Used
+   * instead of `read` if awaiting each chunk would cost more than the chunk.
    */
   readWhile(take: (chunk: Uint8Array) => boolean): Promise<boolean>;
 }

@@ -1,6 +1,6 @@
 /**
- * Why a POST brought no answer, or not the whole of it: the host was never reached, the connection broke, or it was a kept
- * one that ended before a byte of an answer, which a host may have closed for its age.
+ * Why a request got no answer, or not the whole of it: the host was never reached, the connection broke, or it was a kept
+ * one that ended before a byte of an answer, which a host may have closed because of its age.
  */
 export type FailureKind = "connect" | "broken" | "stale";
 

@@ -20,7 +20,7 @@ export class FetchExchange implements Exchange {
     const reader = response.body?.getReader();
     const headers: AnswerHeaders = { get: (name) => response.headers.get(name) ?? undefined };
     const read = async () => (reader ? (await reader.read().catch(fail)).value : undefined);
-    // Undone here, bit by bit, since the runtime would undo as much at once as has come (S23).
+    // Decompressed here, step by step, since the runtime would decompress everything at once (S23).
     return decodeContent({ status: response.status, headers, read, readWhile: (take) => pullWhile(read, take) });
   }
 

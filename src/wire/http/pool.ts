@@ -3,22 +3,22 @@ import type { Address } from "./address.ts";
 import { Connection, type ConnectionUser } from "./connection.ts";
 
 export interface PoolOptions {
-  /** Idle connections kept for one origin; what comes beyond is closed. */
+  /** Idle connections kept for one origin; further ones are closed. */
   maxIdle: number;
   idleMs: number;
-  /** A connection is not used again right behind an answer: what a host sends or closes without need is seen by then (S24). */
+  /** A connection is not reused right after an answer: stray bytes or a close are seen by then (S24). */
   restMs: number;
-  /** Bounds of what one connection serves, so that nothing that has gone wrong with it lasts. */
+  /** Limits of one connection, so that a fault in it does not last. */
   maxUses: number;
   maxAgeMs: number;
 }
 
-/** Hosts were seen to keep connections for one to five minutes; most of a pause between two calls is shorter. */
+/** Hosts were seen to keep connections for one to five minutes; most pauses between two calls are shorter. */
 const DEFAULTS: PoolOptions = { maxIdle: 256, idleMs: 55_000, restMs: 1, maxUses: 1000, maxAgeMs: 600_000 };
-/** A host that says how long it keeps an idle connection closes it then: by that time it is long out of use here. */
+/** A host that says how long it keeps an idle connection closes it then: it is dropped here well before that. */
 const BEFORE_HOST_CLOSES_MS = 1000;
 
-/** Idle connections by origin; the one used last goes first, so that those not needed grow old and are closed. */
+/** Idle connections by origin; the one used last is reused first, so that unneeded ones expire. */
 export class ConnectionPool {
   readonly #clock: Clock;
   readonly #options: PoolOptions;
@@ -45,7 +45,7 @@ export class ConnectionPool {
     if (!connections || connections.length === 0) return undefined;
     const now = this.#clock.nowMs();
     const rested = now - this.#options.restMs;
-    // The last to be parked stands last, and may have to rest.
+    // The connection parked last is at the end, and may not be reused yet.
     for (let index = connections.length - 1; index >= 0; index--) {
       const connection = connections[index];
       if (!connection || connection.idleSinceMs > rested || connection.idleUntilMs <= now) continue;
@@ -75,7 +75,7 @@ export class ConnectionPool {
     this.#stopSweeping ??= this.#clock.every(idleMs / 4, () => this.#sweep(), { background: true });
   }
 
-  /** Closes the idle connections of a host that has ended one of them: the others are no better. */
+  /** Closes the idle connections of a host that has ended one of them: the others are probably dead, too. */
   drop(origin: string): void {
     for (const connection of this.#idle.get(origin)?.splice(0) ?? []) connection.terminate();
   }

@@ -2,7 +2,7 @@ import type { Address } from "./address.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Whether the environment names a proxy for this address. */
+/** Whether the environment names a proxy for this URL. */
 export function usesProxy(address: Address, environment: Environment): boolean {
   const name = address.secure ? "https_proxy" : "http_proxy";
   if (!(environment[name] || environment[name.toUpperCase()])) return false;

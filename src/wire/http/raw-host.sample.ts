@@ -1,4 +1,4 @@
-/** A host for tests that speaks bytes, not HTTP: it says exactly what it is told, however wrong. */
+/** A host for tests that speaks bytes, not HTTP: it sends exactly what it is given, however wrong. */
 export interface RawHost {
   url: string;
   port: number;

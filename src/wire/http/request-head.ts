@@ -3,10 +3,10 @@ import { HttpFailure } from "./failure.ts";
 
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const NOT_A_VALUE = /[^\t\x20-\x7e]/;
-/** What this client says itself; a caller's word on these could let one request pass for two. */
+/** Headers that this client sets itself; a caller's values could make one request look like two. */
 const OWN = new Set(["host", "content-length", "transfer-encoding", "connection"]);
 
-/** The request's first lines. Whatever could end a line before its time is refused, not repaired. */
+/** The head of the request. A value that could end a line early is refused, not repaired. */
 export function requestHead(
   method: "GET" | "POST",
   address: Address,
@@ -23,7 +23,7 @@ export function requestHead(
   return `${method} ${target} HTTP/1.1\r\nhost: ${hostHeader}\r\n${lines}${length}\r\n`;
 }
 
-/** Callers keep their headers from one request to the next, and never change them. */
+/** Callers reuse their header objects from one request to the next, and never change them. */
 const known = new WeakMap<Readonly<Record<string, string>>, string>();
 
 function headerLines(headers: Readonly<Record<string, string>>): string {

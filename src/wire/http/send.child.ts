@@ -1,4 +1,4 @@
-/** A process beside the tests', which differs from theirs in its environment: posts to each address and prints what came. */
+/** Runs as a process next to the tests with another environment: posts to each URL and prints what came. */
 import { system } from "../../base/system.ts";
 import { createSend, sendFailure } from "../send.ts";
 

@@ -190,7 +190,7 @@ describe("the pool", () => {
     }
   });
 
-  test("bytes that nobody asked for end an idle connection before they can pass for an answer", async () => {
+  test("unrequested bytes end an idle connection before they can pass for an answer", async () => {
     const pool = new ConnectionPool(system.clock);
     const host = startHost((socket, count) => {
       socket.write(WHOLE);
@@ -257,7 +257,7 @@ describe("the pool", () => {
   const EVIL = "HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nevil";
   const CHUNKED_EVIL = `${CHUNKED}4\r\nevil\r\n0\r\n\r\n`;
 
-  test("S24: an answer too many that comes right behind the first finds the connection at rest", async () => {
+  test("S24: an extra answer right after the first reaches the connection while it is idle", async () => {
     const pool = new ConnectionPool(system.clock);
     // It comes before the host can have answered anybody else.
     const host = startHost((socket) => {
@@ -273,7 +273,7 @@ describe("the pool", () => {
   test.each([
     ["by its length", EVIL],
     ["in chunks", CHUNKED_EVIL],
-  ])("S24: nobody gets an answer on a kept connection with another one behind it: %s", async (_, evil) => {
+  ])("S24: an answer with another one after it is not delivered on a kept connection: %s", async (_, evil) => {
     const pool = new ConnectionPool(system.clock, { restMs: 0 });
     // The host is one answer behind: to the second request it sends what was left over from the first.
     const host = startHost((socket, count) => void socket.write(count === 2 ? evil + WHOLE : WHOLE));
@@ -367,7 +367,7 @@ describe("back-pressure", () => {
     server.stop(true);
   });
 
-  test("a host is held back while nobody reads", async () => {
+  test("a host is paused while its answer is not read", async () => {
     let written = 0;
     const chunk = Buffer.alloc(64 * 1024, "y");
     const total = 40_000_000;
@@ -420,7 +420,7 @@ describe("back-pressure", () => {
   });
 });
 
-describe("chunks handed over as they come", () => {
+describe("chunks passed on as they arrive", () => {
   const three = async (socket: Bun.Socket<unknown>) => {
     socket.write(CHUNKED);
     for (const letter of ["a", "b", "c"]) {
@@ -476,7 +476,7 @@ describe("chunks handed over as they come", () => {
   });
 });
 
-describe("failures and leaving", () => {
+describe("failures and closing", () => {
   test("no host there, no such name: not reached", async () => {
     const host = startHost(() => {});
     host.stop();
@@ -491,7 +491,7 @@ describe("failures and leaving", () => {
     expect(await call(`http://localhost:${four.port}/`)).toBe("hello");
   });
 
-  test("H13: closed at any moment, the connection ends, and nobody waits any more", async () => {
+  test("H13: closed at any moment, the connection ends, and no one waits any more", async () => {
     const host = startHost((socket) => void socket.write(`${CHUNKED}2\r\nhe\r\n`));
     const connecting = begin(host.url);
     const first = failureOf(connecting.answer());

@@ -9,9 +9,9 @@ import type { ConnectionPool } from "./pool.ts";
 import { requestHead } from "./request-head.ts";
 
 const MAX_HEAD_BYTES = 64 * 1024;
-/** Interim answers before the real one; hosts that say so now and then that they are at work send a few. */
+/** Interim answers before the real one; hosts that report progress send a few. */
 const MAX_INTERIM = 1000;
-/** What may lie here unread before the host is held back. */
+/** How many bytes may wait unread before the host is paused. */
 const MAX_UNREAD_BYTES = 256 * 1024;
 const NOTHING = new Uint8Array(0);
 const HEAD_END = "\r\n\r\n";
@@ -33,7 +33,7 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
   readonly #address: Address;
   readonly #requestHead: string;
   readonly #bodyBytes: number;
-  /** Let go once it is with the connection. */
+  /** Released once it is with the connection. */
   #body: string | Uint8Array | undefined;
   #connection: Connection;
   #keepAlive = false;
@@ -46,7 +46,7 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
   #chunked: ChunkedBody | undefined;
   #state: "head" | "body" | "ended" | "failed" = "head";
   #failure: HttpFailure | undefined;
-  /** This, or a reader in front of it that undoes a compression nobody asked for. */
+  /** This, or a reader in front of it that undoes an unrequested compression. */
   #answer: HttpAnswer | undefined;
   readonly #unread: Uint8Array[] = [];
   #unreadBytes = 0;
@@ -152,8 +152,8 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
       this.#finish();
       return;
     }
-    // A host may have closed an idle connection just when it was used again; or it has read the request, and who knows what it
-    // did with it. Whoever asked decides whether to ask again, and counts it (H32).
+    // A host may have closed an idle connection just when it was used again; or it has read the request, with an unknown
+    // effect. The caller decides whether to retry, and counts it (H32).
     const stale = this.#connection.reused && this.#state === "head" && this.#head.length === 0;
     if (stale) this.#pool.drop(this.#address.origin);
     this.#fail(stale ? new HttpFailure("stale", "the host closed a kept connection", failure.cause) : failure);
@@ -179,7 +179,7 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
         this.#begin(head, rest);
         return;
       }
-      // Interim answers say nothing that is needed here; but one that changes the protocol was never asked for.
+      // Interim answers say nothing that is needed here; a change of protocol was never requested.
       if (head.status === 101) throw malformed("it changes to another protocol");
       if (++this.#interim > MAX_INTERIM) throw malformed(`it has more than ${MAX_INTERIM} interim answers`);
       this.#head = NOTHING;
@@ -197,7 +197,7 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
     this.#state = "body";
     if (framing === "chunked") this.#chunked = new ChunkedBody();
     else this.#left = framing === "close" ? Number.POSITIVE_INFINITY : framing;
-    // Nobody answers well what he has not read: it may be the answer to another's request (S24).
+    // An answer to a request that was not read may belong to another request (S24).
     if (status < 400 && this.#connection.reused && !this.#connection.sent) throw tooMany();
     // A host that refuses a request need not be sent the rest of it.
     if (status >= 400) this.#connection.stopSending();
@@ -223,7 +223,7 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
 
   /**
    * The host sent more than one answer. On a new connection the first of them is the right one. On a kept one it may have been
-   * left over from the request before, which another caller made: nobody gets it (S24).
+   * left over from the request before, which another caller made: it is discarded (S24).
    */
   readonly #excess = (): void => {
     this.#keepAlive = false;
@@ -251,7 +251,7 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
 
   /** The answer is whole. Its connection is used again only where nothing is left over on either side. */
   #finish(): void {
-    // Whoever took the last chunk may have closed the exchange over it.
+    // The receiver of the last chunk may have closed the exchange.
     if (this.#state !== "body") return;
     this.#state = "ended";
     if (this.#paused) this.#connection.resume();

@@ -60,7 +60,7 @@ for (const [certificate, code] of [
   });
 }
 
-test("S07: neither is one whose authority nobody knows, nor one that speaks no TLS", async () => {
+test("S07: neither is one of an unknown authority, nor one that speaks no TLS", async () => {
   const host = await startHost("good");
   expect(await callFromChild(`https://localhost:${host.port}/v1`, "self-signed")).toStartWith("connect");
   expect(host.text).toBe("");
