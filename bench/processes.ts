@@ -83,7 +83,7 @@ export class Processes {
   }
 }
 
-/** Keeps the beginning, where an address or a complaint stands, and reads on, so that the child never waits for us. */
+/** Keeps the beginning, which has the URL or an error, and reads on, so that the child never blocks. */
 async function collect(stream: ReadableStream<Uint8Array>, output: { text: string }): Promise<void> {
   const decoder = new TextDecoder();
   for await (const part of stream) {

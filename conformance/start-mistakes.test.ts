@@ -116,7 +116,7 @@ describe("choices 7: what only a start would find is found by a check", () => {
       code: 1,
       line:
         "environment:1:1: OPENAI_API_KEY must be visible ASCII characters without spaces\n" +
-        "environment:1:1: AZURE_OPENAI_ENDPOINT must be an http or https address without query, fragment or credentials",
+        "environment:1:1: AZURE_OPENAI_ENDPOINT must be an http or https URL without query, fragment or credentials",
     });
     expect(await check({ OPENAI_API_KEY: "sk-ok\r" })).toMatchObject({ code: 0, stderr: "" });
   });

@@ -42,7 +42,7 @@ export interface FieldOutcome {
   member: Member;
   /** The kind of an object, or another field that says nothing by itself. */
   isTag: boolean;
-  /** Refused at the contract's own addresses; other addresses take it. */
+  /** Refused at the contract door; the drop-in door accepts it. */
   dropInOnly: boolean;
   at: Readonly<Record<UpstreamDialectName, OutcomeAt>>;
 }
@@ -195,7 +195,7 @@ const concerns = (note: string, path: string): boolean => note === path || holds
 const holds = (outer: string, inner: string): boolean =>
   inner.startsWith(outer) && (inner[outer.length] === "." || inner[outer.length] === "[");
 
-/** Contract 2.12 lists fields that it does not accept; the drop-in addresses do. */
+/** Contract 2.12 lists fields that it does not accept; the drop-in door does. */
 function isDropInOnly(dialect: DialectName, body: JsonObject, { keys, value }: Member): boolean {
   const [key] = keys;
   if (keys.length !== 1 || typeof key !== "string") return false;

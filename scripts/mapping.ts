@@ -95,7 +95,7 @@ function rowsOf(outcomes: readonly FieldOutcome[], footnote: (reason: string) =>
         footnote,
       ),
     );
-    const marked = found.some(({ dropInOnly }) => dropInOnly) ? `${schemaPath} (drop-in addresses only)` : schemaPath;
+    const marked = found.some(({ dropInOnly }) => dropInOnly) ? `${schemaPath} (drop-in door only)` : schemaPath;
     return { schemaPath: marked, cells };
   });
   return rows.filter(({ cells }) => cells.some((each) => each !== NOTHING));

@@ -186,7 +186,7 @@ const UNLISTED: readonly [string, DialectName, Record<string, unknown>, path: st
 describe("choices 3: kinds of content and tools that the contract does not list", () => {
   for (const [what, client, body, path, trace] of UNLISTED) {
     for (const stream of [false, true]) {
-      test(`${client}: ${what} (${trace}) at the contract's address is refused, ${stream ? "streamed" : "whole"}`, async () => {
+      test(`${client}: ${what} (${trace}) at the contract door is refused, ${stream ? "streamed" : "whole"}`, async () => {
         for (const target of DIALECTS) {
           const { status, message } = await errorOf(await call(client, target, { stream, body }));
           expect([status, message]).toEqual([400, expect.stringContaining(path)]);
@@ -195,7 +195,7 @@ describe("choices 3: kinds of content and tools that the contract does not list"
       });
     }
 
-    test(`${client}: ${what} (${trace}) at the drop-in address goes on natively, and is in the receipt elsewhere`, async () => {
+    test(`${client}: ${what} (${trace}) at the drop-in door is forwarded natively, and is in the receipt elsewhere`, async () => {
       for (const target of DIALECTS) {
         const response = await call(client, target, { door: "dropin", body });
         expect(response.status).toBe(200);

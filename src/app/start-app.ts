@@ -132,9 +132,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
   const reachable = (url: string) => (url.endsWith(":0") ? server.url : url);
   publicUrl = reachable(publicUrl);
   if (/^http:\/\/(0\.0\.0\.0|\[::\])[:/]/.test(publicUrl)) {
-    log.warn(
-      `server.public_url is not set: addresses of videos begin with ${publicUrl}, which other machines cannot reach`,
-    );
+    log.warn(`server.public_url is not set: URLs of videos begin with ${publicUrl}, which other machines cannot reach`);
   }
 
   // Only a gateway that holds its ports starts work or makes keys: a failed start must leave nothing running, and must not make

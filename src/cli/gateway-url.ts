@@ -8,14 +8,14 @@ const DEFAULT_URL = "http://127.0.0.1:8787";
  * key (S20).
  */
 export async function gatewayUrl(given: { url?: string | undefined; config?: string | undefined }): Promise<string> {
-  const [source, address] = await addressOf(given);
-  if (!/^https?:\/\//.test(address) || !URL.canParse(address)) {
-    throw new UsageError(`${source}: "${address}" is not a URL such as ${DEFAULT_URL}.`);
+  const [source, found] = await namedUrl(given);
+  if (!/^https?:\/\//.test(found) || !URL.canParse(found)) {
+    throw new UsageError(`${source}: "${found}" is not a URL such as ${DEFAULT_URL}.`);
   }
-  return address.replace(/\/+$/, "").replace(/\/v1$/, "");
+  return found.replace(/\/+$/, "").replace(/\/v1$/, "");
 }
 
-async function addressOf({ url, config }: Parameters<typeof gatewayUrl>[0]): Promise<[source: string, url: string]> {
+async function namedUrl({ url, config }: Parameters<typeof gatewayUrl>[0]): Promise<[source: string, url: string]> {
   if (url !== undefined) return ["--url", url];
   const { TRIVIUM_URL, TRIVIUM_CONFIG } = process.env;
   if (TRIVIUM_URL) return ["TRIVIUM_URL", TRIVIUM_URL];

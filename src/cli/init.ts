@@ -27,7 +27,7 @@ const FLAGS = {
     multiple: true,
     default: [] as string[],
     value: "PROVIDER=URL",
-    about: "another address of a provider, such as a proxy",
+    about: "another base URL of a provider, such as a proxy",
   },
   "no-check": { type: "boolean", default: false, about: "do not try the keys" },
   force: { type: "boolean", default: false, about: `overwrite ${FILE}, change ${ENV_FILE}` },

@@ -13,7 +13,8 @@ import { readWholeNumber } from "./whole-number.ts";
 
 const SUBMIT_TIMEOUT_MS = 5 * 60_000;
 const DOWNLOAD_TIMEOUT_MS = 30 * 60_000;
-const UNHEARD = "It is unknown whether the job was accepted; the same command within ten minutes makes no second video.";
+const UNHEARD =
+  "It is unknown whether the job was accepted; the same command within ten minutes makes no second video.";
 
 const FLAGS = {
   output: { type: "string", short: "o", value: "FILE", about: "output file; several are numbered" },

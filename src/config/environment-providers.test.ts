@@ -57,7 +57,7 @@ test("S10: every mistake that a file would report is reported under the variable
       [
         "OPENAI_API_KEY must be visible ASCII characters without spaces",
         "KLING_SECRET_KEY must be visible ASCII characters without spaces",
-        "AZURE_OPENAI_ENDPOINT must be an http or https address without query, fragment or credentials",
+        "AZURE_OPENAI_ENDPOINT must be an http or https URL without query, fragment or credentials",
       ].map((message) => ({ file: "environment", line: 1, column: 1, message })),
     ),
   );

@@ -2,7 +2,7 @@ import { isDay, readMoment } from "../base/moment.ts";
 
 /** Checks of text that a pattern cannot express, by the `format` of a schema. */
 export const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
-  "http-address": isHttpAddress,
+  "http-url": isHttpUrl,
   day: isDay,
   moment: (text) => isDay(text) || (MOMENT.test(text) && readMoment(text) !== undefined),
 };
@@ -10,6 +10,6 @@ export const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
 
 /** A query or user part would be sent with every call to that URL, into logs and to the host (S07). */
-function isHttpAddress(text: string): boolean {
+function isHttpUrl(text: string): boolean {
   return /^https?:\/\/[^\s?#]+$/i.test(text) && URL.canParse(text) && !/^https?:\/\/[^/]*@/i.test(text);
 }

@@ -17,7 +17,7 @@ export function hidePasswords(config: Config): Config {
 }
 
 /** Everything between the scheme and the last `@`, whatever is in it, and the query, which may name a password too. */
-function withoutPassword(address: string): string {
-  if (!/^\w+:\/\//.test(address)) return address;
-  return address.replace(/:\/\/.*@/, "://[secret]@").replace(/\?.*/, "?[secret]");
+function withoutPassword(url: string): string {
+  if (!/^\w+:\/\//.test(url)) return url;
+  return url.replace(/:\/\/.*@/, "://[secret]@").replace(/\?.*/, "?[secret]");
 }

@@ -413,7 +413,7 @@ models:
 
 describe("what is refused, with its position", () => {
   const provider = (fields: string) => `providers:\n  claude:\n    kind: anthropic\n    api_key: k\n    ${fields}\n`;
-  const address = "an http or https address without query, fragment or credentials";
+  const url = "an http or https URL without query, fragment or credentials";
   const cases: [string, string, string[]][] = [
     [
       "an unknown field, with what was meant",
@@ -469,19 +469,19 @@ describe("what is refused, with its position", () => {
       ["trivium.yaml:1:14: providers.simulator: this name is the built-in simulator's"],
     ],
     [
-      "S07: a base address with a query",
+      "S07: a base URL with a query",
       provider("base_url: https://a.example/v1?key=x"),
-      [`trivium.yaml:5:15: providers.claude.base_url must be ${address}`],
+      [`trivium.yaml:5:15: providers.claude.base_url must be ${url}`],
     ],
     [
-      "S07: a base address with credentials",
+      "S07: a base URL with credentials",
       provider("base_url: https://me:secret@a.example"),
-      [`trivium.yaml:5:15: providers.claude.base_url must be ${address}`],
+      [`trivium.yaml:5:15: providers.claude.base_url must be ${url}`],
     ],
     [
-      "a base address of another scheme",
+      "a base URL of another scheme",
       provider("base_url: ftp://a.example"),
-      [`trivium.yaml:5:15: providers.claude.base_url must be ${address}`],
+      [`trivium.yaml:5:15: providers.claude.base_url must be ${url}`],
     ],
     [
       "a port out of range",
@@ -740,7 +740,7 @@ test("docs/configuration.md, Prices: a model without a price is a warning with i
 });
 
 describe("S10: no secret is shown", () => {
-  test("in a printed configuration, addresses with passwords included", () => {
+  test("in a printed configuration, including URLs with passwords", () => {
     const yaml = EXAMPLE.replace(
       "sqlite:./data/trivium.db",
       "postgres://me:hidden-p@ss@h/d?password=hidden-too",

@@ -17,8 +17,8 @@ const Budget = Type.Number({ minimum: 0, maximum: MAX_BUDGET_USD });
 const Dialect = Type.Enum(DIALECT_NAMES);
 const UpstreamDialect = Type.Enum(UPSTREAM_DIALECT_NAMES);
 const HttpAddress = Type.String({
-  format: "http-address",
-  description: "an http or https address without query, fragment or credentials",
+  format: "http-url",
+  description: "an http or https URL without query, fragment or credentials",
 });
 
 /** `writeOnly` marks a credential: an unset variable there is a mistake, not an absent field. */

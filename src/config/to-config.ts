@@ -115,6 +115,6 @@ function toKey({ project = "default", key, models = ["*"], expires_at, limits, .
   };
 }
 
-function withoutSlash(address: string): string {
-  return address.replace(/\/+$/, "");
+function withoutSlash(url: string): string {
+  return url.replace(/\/+$/, "");
 }

@@ -82,7 +82,7 @@ describe("files", () => {
     expect(await typeOf("Image/PNG; q=1")).toBe("image/png");
   });
 
-  test("a signed address opens its file on every instance until it expires, and not with one character changed", async () => {
+  test("a signed URL opens its file on every instance until it expires, and not with one character changed", async () => {
     const files = await open();
     const record = await files.keep(video());
     const url = files.urlOf(record);
@@ -107,7 +107,7 @@ describe("files", () => {
     expect(await files.read(second.id, [claim], NOW)).toBeUndefined();
   });
 
-  test("an address may end before its file does, and never after it", async () => {
+  test("a URL may expire before its file does, and never after it", async () => {
     const files = await open();
     const record = await files.keep(video());
     const short = claimIn(files.urlOf(record, NOW + 60_000));

@@ -10,7 +10,7 @@ export function credentialOf(
   if (query?.has("key")) {
     throw new GatewayError(
       "invalid_request",
-      "A key in the address (?key=) is refused because addresses end up in logs. Send it in a header: Authorization: Bearer, x-api-key or x-goog-api-key.",
+      "A key in the URL (?key=) is refused because URLs end up in logs. Send it in a header: Authorization: Bearer, x-api-key or x-goog-api-key.",
       { path: "key" },
     );
   }

@@ -186,14 +186,14 @@ describe("GET and HEAD /files/{id}", () => {
     for (const [url, headers] of attempts) {
       const response = await get(headers, "GET", url);
       expect([url, response.status]).toEqual([url, 404]);
-      // An address with slashes in it is not one of a file's; it is unknown to the route table already.
+      // A path with slashes in it matches no route of a file.
       if (!url.includes("%2F")) said.add(await response.text());
     }
     expect([...said]).toHaveLength(1);
     expect([...said][0]).toContain("file_not_found");
   });
 
-  test("a signed address ends with its time", async () => {
+  test("a signed URL expires", async () => {
     const url = files.urlOf(video, nowMs + 60_000);
     const before = nowMs;
     nowMs += 61_000;

@@ -88,7 +88,7 @@ function whole(
 function noSuchFile(): GatewayError {
   return new GatewayError(
     "not_found",
-    "There is no such file here, or no longer: files are fetched under the address that the answer gave, until it expires.",
+    "There is no such file, or it has expired: fetch a file from the URL in the answer before it expires.",
     { code: "file_not_found" },
   );
 }

@@ -79,7 +79,7 @@ test("it says where it is served", () => {
   expect(document.servers).toEqual([{ url: "http://127.0.0.1:8787" }]);
 });
 
-describe("choices 1: the addresses of both doors", () => {
+describe("choices 1: the endpoints of both doors", () => {
   const verbs = [
     "generateContent",
     "streamGenerateContent",
@@ -120,7 +120,7 @@ describe("choices 1: the addresses of both doors", () => {
     expect(operation("/api/v1/generation", "get").security.length).toBe(3);
   });
 
-  test("S09: a file needs a key unless its address is signed, and a stranger's is a 404", () => {
+  test("S09: a file needs a key unless its URL is signed, and another project's is a 404", () => {
     for (const method of ["get", "head"]) {
       const { security, responses } = operation("/files/{id}", method);
       expect(security).toContainEqual({});

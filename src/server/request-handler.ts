@@ -144,7 +144,7 @@ function identify(response: Response, dialect: Dialect, requestId: string): Resp
 function requireAdmin(headers: Headers, { isAdmin }: ServerContext): void {
   const presented = /^bearer\s+(\S.*)$/i.exec(headers.get("authorization") ?? "")?.[1]?.trim() ?? "";
   if (presented !== "" && isAdmin(presented)) return;
-  throw new GatewayError("unauthenticated", "This address needs the admin secret: Authorization: Bearer <secret>.", {
+  throw new GatewayError("unauthenticated", "This endpoint needs the admin secret: Authorization: Bearer <secret>.", {
     code: "invalid_admin_secret",
   });
 }

@@ -5,7 +5,7 @@ import { ROUTES } from "./routes.ts";
 
 const table = new RouteTable(ROUTES);
 
-describe("choices 1: every address, at both doors, and its aliases", () => {
+describe("choices 1: every endpoint, at both doors, and its aliases", () => {
   test.each([
     ["POST", "/api/v1/chat/completions", "chat", "contract"],
     ["POST", "/v1/chat/completions", "chat", "dropin"],
@@ -45,7 +45,7 @@ describe("choices 1: every address, at both doors, and its aliases", () => {
     expect(match?.parameters["verb"]).toBe(verb);
   });
 
-  test("count tokens has its own handler, and a malformed escape names no address", () => {
+  test("count tokens has its own handler, and a malformed escape matches no route", () => {
     const count = table.find("POST", "/api/genai/v1/publishers/a/models/m:countTokens")?.route.handle;
     const generate = table.find("POST", "/api/genai/v1/publishers/a/models/m:generateContent")?.route.handle;
     expect(count).toBeDefined();

@@ -62,7 +62,7 @@ describe("openStorage", () => {
     await Promise.all([one.close(), two.close()]);
   });
 
-  test("the address may have slashes, and the folder is made", async () => {
+  test("the URL may have slashes, and the folder is made", async () => {
     const path = join(folder, "deep", "er", "file.db");
     await (await openStorage(`sqlite://${path}`, system.clock)).close();
     expect(statSync(path).isFile()).toBe(true);
@@ -103,7 +103,7 @@ describe("openStorage", () => {
     expect(Bun.inspect(thrown)).not.toContain("hunter2");
   });
 
-  test("what is no address of a storage is refused with the right forms", async () => {
+  test("an invalid storage URL is refused with the valid forms", async () => {
     for (const url of ["", "mysql://host/db", "./data.db", "sqlite:", "postgres"]) {
       await expect(openStorage(url, system.clock)).rejects.toThrow(/sqlite:/);
     }

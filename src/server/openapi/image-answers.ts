@@ -2,7 +2,7 @@ import Type from "typebox";
 
 const integer = Type.Integer({ minimum: 0 });
 const base64 = Type.String({ description: "The image in base64." });
-const address = Type.Optional(Type.String({ format: "uri", description: "Instead of an image that is very large." }));
+const fileUrl = Type.Optional(Type.String({ format: "uri", description: "Instead of an image that is very large." }));
 
 /** Contract 2.5. */
 export const PredictAnswer = Type.Object(
@@ -10,7 +10,7 @@ export const PredictAnswer = Type.Object(
     predictions: Type.Array(
       Type.Object({
         bytesBase64Encoded: Type.Optional(base64),
-        gcsUri: address,
+        gcsUri: fileUrl,
         mimeType: Type.Optional(Type.String({ examples: ["image/png"] })),
         prompt: Type.Optional(Type.String({ description: "As the model rewrote it." })),
         raiFilteredReason: Type.Optional(Type.String({ description: "Why moderation held this image back." })),
@@ -51,7 +51,7 @@ export const ImagesAnswer = Type.Object(
     data: Type.Array(
       Type.Object({
         b64_json: Type.Optional(base64),
-        url: address,
+        url: fileUrl,
         revised_prompt: Type.Optional(Type.String()),
       }),
     ),
@@ -81,7 +81,7 @@ function imageStreamEvent(family: "image_generation" | "image_edit", title: stri
       Type.Object({
         type: Type.Literal(`${family}.completed`),
         b64_json: Type.Optional(base64),
-        url: address,
+        url: fileUrl,
         ...step,
         usage: Type.Optional(ImageUsage),
       }),

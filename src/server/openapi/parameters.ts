@@ -31,9 +31,9 @@ export const PARAMETERS = {
     description: "The value of the header x-trivium-receipt of an answer.",
     schema: { type: "string" },
   },
-  "file-id": inPath("id", "As in the address that an answer gave."),
-  expires: inQuery("expires", "Part of a signed address: until when it is good, in seconds since 1970."),
-  signature: inQuery("signature", "Part of a signed address."),
+  "file-id": inPath("id", "As in the URL that an answer gave."),
+  expires: inQuery("expires", "Part of a signed URL: when it expires, in seconds since 1970."),
+  signature: inQuery("signature", "Part of a signed URL."),
   range: header("range", "The part of the file that is wanted, such as `bytes=0-1023`."),
   "idempotency-key": header(
     "Idempotency-Key",

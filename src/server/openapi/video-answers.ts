@@ -27,7 +27,7 @@ export const VideoOperation = Type.Object(
         videos: Type.Array(
           Type.Object({
             gcsUri: Type.Optional(
-              Type.String({ format: "uri", description: "A signed address; good for 48 hours, with no key." }),
+              Type.String({ format: "uri", description: "A signed URL; valid for 48 hours, without a key." }),
             ),
             bytesBase64Encoded: Type.Optional(Type.String({ description: "With `x-trivium-media: inline`." })),
             mimeType: Type.String({ examples: ["video/mp4"] }),
