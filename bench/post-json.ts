@@ -1,7 +1,7 @@
 /** Longer than any job of a benchmark takes on a slow machine. */
 const JOB_TIMEOUT_MS = 90_000;
 
-/** One order to a helper process; its failure is told in the helper's own words. */
+/** One command to a helper process; its failure has the helper's own message. */
 export async function postJson<T>(url: string, body: unknown): Promise<T> {
   const response = await fetch(url, {
     method: "POST",

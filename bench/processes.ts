@@ -14,7 +14,7 @@ export interface Child {
 export interface ChildOptions {
   name: string;
   command: string[];
-  /** Where the child listens, told by its output so far; undefined as long as it does not say. */
+  /** Where the child listens, according to its output so far; undefined until it says so. */
   findUrl: (output: string) => string | undefined | Promise<string | undefined>;
 }
 

@@ -89,7 +89,7 @@ const lengthOf = (folder: string, name: string): number =>
 const usageOf = async (receipt: string) =>
   (await gateway.receipt(new Response(null, { headers: { "x-trivium-receipt": receipt } }))).usage;
 
-interface Told {
+interface Reported {
   model: string;
   receipt: string;
   dropped: string[];
@@ -117,8 +117,8 @@ describe("trivium image", () => {
 
   test("choices 1: the simulator's media models answer under the names that they had before", async () => {
     const folder = newFolder();
-    const image = await jsonOf<Told>(folder, ["image", "a fox", "-o", "fox.png", "--model", "sim/picture"]);
-    const video = await jsonOf<Told>(folder, ["video", "a fox", "-o", "fox.mp4", "--model", "sim/film:simulator"]);
+    const image = await jsonOf<Reported>(folder, ["image", "a fox", "-o", "fox.png", "--model", "sim/picture"]);
+    const video = await jsonOf<Reported>(folder, ["video", "a fox", "-o", "fox.mp4", "--model", "sim/film:simulator"]);
     for (const [{ receipt }, model] of [
       [image, "sim/image"],
       [video, "sim/video"],
@@ -131,27 +131,27 @@ describe("trivium image", () => {
 
   test("several are numbered, half-made ones are written as they come, and the name says the format", async () => {
     const folder = newFolder();
-    const told = await jsonOf<Told>(folder, ["image", "a fox", "-o", "fox.jpg", "--n", "2", "--partial", "1"]);
-    expect(told).toMatchObject({ model: "sim/image", dropped: [], not_made: [] });
-    expect(told.files.map(({ path, mime_type }) => [path, mime_type])).toEqual([
+    const reported = await jsonOf<Reported>(folder, ["image", "a fox", "-o", "fox.jpg", "--n", "2", "--partial", "1"]);
+    expect(reported).toMatchObject({ model: "sim/image", dropped: [], not_made: [] });
+    expect(reported.files.map(({ path, mime_type }) => [path, mime_type])).toEqual([
       ["fox-1.jpg", "image/jpeg"],
       ["fox-2.jpg", "image/jpeg"],
     ]);
-    expect(told.files[0]?.bytes).toBe(readFileSync(join(folder, "fox-1.jpg")).length);
-    expect(await usageOf(told.receipt)).toMatchObject({ images: 2 });
+    expect(reported.files[0]?.bytes).toBe(readFileSync(join(folder, "fox-1.jpg")).length);
+    expect(await usageOf(reported.receipt)).toMatchObject({ images: 2 });
     expect(readdirSync(folder).sort()).toEqual(["fox-1.jpg", "fox-2.jpg", "fox.partial-0.jpg", "fox.partial-1.jpg"]);
     for (const name of readdirSync(folder)) expect((await look(folder, name)).format).toBe("jpeg");
   });
 
   test("edits one image, several, and where a mask is transparent; what is not honoured is reported", async () => {
     const folder = newFolder();
-    await jsonOf<Told>(folder, ["image", "a fox", "-o", "a.png", "--ratio", "2:3"]);
-    await jsonOf<Told>(folder, ["image", "a cat", "-o", "b.webp", "--quality", "low"]);
+    await jsonOf<Reported>(folder, ["image", "a fox", "-o", "a.png", "--ratio", "2:3"]);
+    await jsonOf<Reported>(folder, ["image", "a cat", "-o", "b.webp", "--quality", "low"]);
     const { width, height } = await look(folder, "a.png");
     expect(width / height).toBeCloseTo(2 / 3, 1);
     writeFileSync(join(folder, "mask.png"), await encodePng(new Canvas(width, height), true));
 
-    const both = await jsonOf<Told>(folder, [
+    const both = await jsonOf<Reported>(folder, [
       "image",
       "at night",
       "--image",
@@ -162,7 +162,7 @@ describe("trivium image", () => {
       "c.png",
     ]);
     expect(both.files).toHaveLength(1);
-    await jsonOf<Told>(folder, ["image", "at night", "--image", "a.png", "--mask", "mask.png", "-o", "d.webp"]);
+    await jsonOf<Reported>(folder, ["image", "at night", "--image", "a.png", "--mask", "mask.png", "-o", "d.webp"]);
     expect((await look(folder, "d.webp")).format).toBe("webp");
 
     const seeded = await run(folder, ["image", "a fox", "-o", "e.png", "--seed", "7"]);
@@ -215,16 +215,16 @@ describe("trivium video", () => {
   test("makes a video of the length asked for, and several at once", async () => {
     const folder = newFolder();
     const args = ["video", "a cat", "-o", "cat.mp4", "--seconds", "5", "--resolution", "480p", "--no-audio"];
-    const told = await jsonOf<Told>(folder, args);
-    expect(told).toMatchObject({
+    const reported = await jsonOf<Reported>(folder, args);
+    expect(reported).toMatchObject({
       model: "sim/video",
       dropped: [],
       files: [{ path: "cat.mp4", mime_type: "video/mp4" }],
     });
     expect(lengthOf(folder, "cat.mp4")).toBe(5);
-    expect(await usageOf(told.receipt)).toMatchObject({ seconds: 5 });
+    expect(await usageOf(reported.receipt)).toMatchObject({ seconds: 5 });
 
-    await jsonOf<Told>(folder, ["image", "a cat", "-o", "first.png"]);
+    await jsonOf<Reported>(folder, ["image", "a cat", "-o", "first.png"]);
     const two = await run(folder, ["video", "--image", "first.png", "-o", "cat.mp4", "--n", "2", "--ratio", "1:1"]);
     expect(two).toMatchObject({ code: 0, stdout: "cat-1.mp4\ncat-2.mp4\n" });
     expect(readdirSync(folder).sort()).toEqual(["cat-1.mp4", "cat-2.mp4", "cat.mp4", "first.png"]);
@@ -239,8 +239,8 @@ describe("trivium video", () => {
     await child.exited;
     expect(readdirSync(folder)).toEqual([]);
 
-    const told = await jsonOf<Told>(folder, ["video", "--operation", name, "-o", "cat.mp4"]);
-    expect(told).toMatchObject({ model: "openai/sora-2", operation: name, files: [{ path: "cat.mp4" }] });
+    const reported = await jsonOf<Reported>(folder, ["video", "--operation", name, "-o", "cat.mp4"]);
+    expect(reported).toMatchObject({ model: "openai/sora-2", operation: name, files: [{ path: "cat.mp4" }] });
     expect(lengthOf(folder, "cat.mp4")).toBe(4);
     expect(simulator.stats().mediaJobs - jobsBefore).toBe(1);
     const over = await run(folder, ["video", "--operation", name, "-o", "cat.mp4"]);
@@ -408,9 +408,9 @@ test("without a key, a gateway or a model it says how to come by one", async () 
   const wrong = await run(folder, [...args, "--key", `sk-trv-${"x".repeat(43)}`]);
   expect(wrong.code).toBe(1);
   expect(wrong.stderr).toContain("trivium keys create --name NAME");
-  const nobody = await run(folder, [...args, "--url", `http://127.0.0.1:${await freePort()}`]);
-  expect(nobody.code).toBe(1);
-  expect(nobody.stderr).toMatch(
+  const unreachable = await run(folder, [...args, "--url", `http://127.0.0.1:${await freePort()}`]);
+  expect(unreachable.code).toBe(1);
+  expect(unreachable.stderr).toMatch(
     /^No gateway answers at \S+\. Start one with `trivium serve`, or say with --url [^\n]*\n$/,
   );
 

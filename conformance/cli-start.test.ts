@@ -199,8 +199,12 @@ describe("trivium chat", () => {
     expect(said.stdout).toMatch(/^This is Trivium's simulator speaking, not a model\. You wrote: “hi there”\..*\n$/);
     expect(said.stderr).toMatch(/^\d+ in, \d+ out, \$0\.\d{6}\n$/);
 
-    const told = await runProgram(["chat", "--json", "--system", "Be brief."], { cwd, env: env(), stdin: "hi there" });
-    const answer = JSON.parse(told.stdout) as { receipt: string; cost_usd: number; usage: Record<string, number> };
+    const reported = await runProgram(["chat", "--json", "--system", "Be brief."], {
+      cwd,
+      env: env(),
+      stdin: "hi there",
+    });
+    const answer = JSON.parse(reported.stdout) as { receipt: string; cost_usd: number; usage: Record<string, number> };
     expect(answer).toMatchObject({ model: "sim/standard", stopped: false });
     const receipt = await gateway.receipt(new Response(null, { headers: { "x-trivium-receipt": answer.receipt } }));
     expect(answer.cost_usd).toBe(receipt.cost_usd);
@@ -244,8 +248,8 @@ describe("trivium env", () => {
   test("prints lines for a shell that name the key and do not show it", async () => {
     const cwd = newFolder();
     const env = { TRIVIUM_URL: "https://models.example/", TRIVIUM_API_KEY: "sk-trv-secret" };
-    const told = await runProgram(["env", "claude-code", "--model", "sim/agent"], { cwd, env });
-    expect(told).toEqual({
+    const reported = await runProgram(["env", "claude-code", "--model", "sim/agent"], { cwd, env });
+    expect(reported).toEqual({
       code: 0,
       stdout: [
         "export ANTHROPIC_BASE_URL='https://models.example'",
@@ -261,7 +265,10 @@ describe("trivium env", () => {
       OPENAI_API_KEY: "$TRIVIUM_API_KEY",
     });
     // The lines work when a shell reads them.
-    const shell = Bun.spawn(["sh", "-c", `${told.stdout}\nprintf %s "$ANTHROPIC_AUTH_TOKEN"`], { env, stdout: "pipe" });
+    const shell = Bun.spawn(["sh", "-c", `${reported.stdout}\nprintf %s "$ANTHROPIC_AUTH_TOKEN"`], {
+      env,
+      stdout: "pipe",
+    });
     expect(await shell.stdout.text()).toBe("sk-trv-secret");
     const [codex, unknown, missing] = await Promise.all(
       [["codex"], ["emacs"], []].map((words) => runProgram(["env", ...words], { cwd })),
@@ -288,13 +295,13 @@ test("decision 0029: if standard error is not read, calls are still answered, an
     killSignal: "SIGKILL",
   });
   try {
-    let told = "";
+    let reported = "";
     const decoder = new TextDecoder();
     for await (const part of child.stdout) {
-      told += decoder.decode(part, { stream: true });
-      if (told.endsWith("}\n")) break;
+      reported += decoder.decode(part, { stream: true });
+      if (reported.endsWith("}\n")) break;
     }
-    const { url, first_start } = JSON.parse(told) as { url: string; first_start: { api_key: string } };
+    const { url, first_start } = JSON.parse(reported) as { url: string; first_start: { api_key: string } };
     // A pipe takes 64 kB, and each line has about half of one.
     for (let calls = 0; calls < 200; calls++) {
       const answer = await callGateway(url, "chat", first_start.api_key, { model: "sim/max-tokens" });

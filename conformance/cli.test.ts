@@ -397,9 +397,9 @@ describe("commands by themselves", () => {
     writeConfig(join(folder, "unpriced.yaml"), { models });
     const message =
       "models[0] has no price: its calls cost 0 and count against no budget; did you mean anthropic/claude-sonnet-4-5? Else write its pricings, or pricings: {} where it is free";
-    const told = await command(folder, "check", "--config", "unpriced.yaml");
-    expect(told).toMatchObject({ code: 0, stderr: `unpriced.yaml:4:10: ${message}\n` });
-    expect(told.stdout).toMatch(/unpriced\.yaml: fine; \d+ models from simulator\n$/);
+    const reported = await command(folder, "check", "--config", "unpriced.yaml");
+    expect(reported).toMatchObject({ code: 0, stderr: `unpriced.yaml:4:10: ${message}\n` });
+    expect(reported.stdout).toMatch(/unpriced\.yaml: fine; \d+ models from simulator\n$/);
     expect(await jsonOf<object>(folder, "check", "--config", "unpriced.yaml")).toMatchObject({
       ok: true,
       warnings: [{ file: "unpriced.yaml", line: 4, column: 10, message }],

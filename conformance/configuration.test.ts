@@ -12,8 +12,8 @@ import { freePort, startTestGateway, type TestGateway } from "./support/test-gat
 describe("docs/configuration.md, Reload", () => {
   let folder: string;
   let app: App;
-  const told: string[] = [];
-  const tell = (...said: unknown[]) => void told.push(String(said.at(-1)));
+  const reported: string[] = [];
+  const tell = (...said: unknown[]) => void reported.push(String(said.at(-1)));
   const log = {
     ...createLog({ clock: system.clock, level: "silent" }),
     debug: tell,
@@ -39,9 +39,9 @@ describe("docs/configuration.md, Reload", () => {
       admin: { port: Number(new URL(app.adminUrl).port), secret: "hidden-hidden-hidden" },
     };
     writeFileSync(join(folder, "trivium.yaml"), JSON.stringify(ports));
-    told.length = 0;
+    reported.length = 0;
     app.reload();
-    expect(told).toEqual([
+    expect(reported).toEqual([
       "configuration reloaded",
       "server.port needs a restart; the old value stays",
       "admin.secret needs a restart; the old value stays",

@@ -55,8 +55,11 @@ interface Packed {
 }
 
 const pack = async (): Promise<Packed> => {
-  const told = await run([npm ?? "npm", "pack", "--json", "--ignore-scripts", "--pack-destination", workFolder], root);
-  const [packed] = JSON.parse(told) as Packed[];
+  const reported = await run(
+    [npm ?? "npm", "pack", "--json", "--ignore-scripts", "--pack-destination", workFolder],
+    root,
+  );
+  const [packed] = JSON.parse(reported) as Packed[];
   if (!packed) throw new Error("nothing was packed");
   return packed;
 };
@@ -77,14 +80,14 @@ async function answerOf(program: string, folder: string): Promise<string> {
   const args = ["serve", "--json", "--port", String(port), "--admin-port", String(adminPort)];
   const child = Bun.spawn([program, ...args], { cwd: folder, env, stdout: "pipe", stderr: "pipe" });
   running.add(child);
-  let told = "";
+  let reported = "";
   const decoder = new TextDecoder();
   for await (const part of child.stdout) {
-    told += decoder.decode(part, { stream: true });
-    if (told.endsWith("}\n")) break;
+    reported += decoder.decode(part, { stream: true });
+    if (reported.endsWith("}\n")) break;
   }
-  if (told === "") throw new Error(await child.stderr.text());
-  const { url, first_start } = JSON.parse(told) as { url: string; first_start: { api_key: string } };
+  if (reported === "") throw new Error(await child.stderr.text());
+  const { url, first_start } = JSON.parse(reported) as { url: string; first_start: { api_key: string } };
   const answer = await callGateway(url, "chat", first_start.api_key, { model: "sim/standard" });
   const text = await answer.text();
   child.kill("SIGTERM");
@@ -140,9 +143,9 @@ describe("bin/bun", () => {
   };
 
   test("finds the runtime next to the package, above it, and next to its own package in a store of links", async () => {
-    const beside = launchersAt("node_modules/trivium");
-    link(runtime, join(beside, "../@oven/bun-here"));
-    expect(await version(join(beside, "bin/bun"))).toBe(Bun.version);
+    const nearby = launchersAt("node_modules/trivium");
+    link(runtime, join(nearby, "../@oven/bun-here"));
+    expect(await version(join(nearby, "bin/bun"))).toBe(Bun.version);
 
     const nested = launchersAt("node_modules/wrapper/node_modules/trivium");
     link(runtime, join(nested, "../../../@oven/bun-here"));

@@ -194,10 +194,10 @@ describe("contract 7: citations of text that is not ASCII", () => {
     const { choices } = JSON.parse(DIALECTS.chat.codec.encodeResponse(cited, encodeContext({})));
     const [{ url_citation: found }] = choices[0].message.annotations;
     expect(whole.slice(found.start_index, found.end_index)).toBe("Oslo");
-    const told = streamed("chat").flatMap((chunk) =>
+    const reported = streamed("chat").flatMap((chunk) =>
       arrayAt(chunk, "choices").flatMap((one) => arrayAt(objectAt(one, "delta"), "annotations")),
     );
-    expect(told).toEqual([{ type: "url_citation", url_citation: found }]);
+    expect(reported).toEqual([{ type: "url_citation", url_citation: found }]);
   });
 
   test("genai counts bytes of UTF-8", () => {

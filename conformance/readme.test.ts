@@ -224,7 +224,7 @@ describe("docs/testing-with-the-simulator.md", () => {
     seen,
   }));
   const call = (model: string, stream = false) => callGateway(gateway.url, "chat", gateway.key, { model, stream });
-  const told = (model: string) => rows.find(({ models }) => models.includes(model))?.seen ?? "";
+  const reported = (model: string) => rows.find(({ models }) => models.includes(model))?.seen ?? "";
 
   test.skipIf(!canPaste)("its line fails as it says", async () => {
     const output = await folder.shell(failures.one("sh", "fail-429"));
@@ -248,14 +248,14 @@ describe("docs/testing-with-the-simulator.md", () => {
 
   test("its statuses are those that a client sees", async () => {
     for (const model of ["sim/fail-400", "sim/fail-404", "sim/fail-413"]) {
-      expect(told(model)).toStartWith("that status");
+      expect(reported(model)).toStartWith("that status");
       expect((await call(model)).status).toBe(Number(model.slice(-3)));
     }
     for (const model of ["sim/fail-429", "sim/fail-401", "sim/fail-403", "sim/fail-500", "sim/fail-503"]) {
-      expect(told(model)).toContain(String((await call(model)).status));
+      expect(reported(model)).toContain(String((await call(model)).status));
     }
     const messages = await callGateway(gateway.url, "messages", gateway.key, { model: "sim/fail-503" });
-    expect(told("sim/fail-503")).toContain(`${messages.status} in messages`);
+    expect(reported("sim/fail-503")).toContain(`${messages.status} in messages`);
     expect((await call("sim/flaky-1")).status).toBe(200);
   });
 
@@ -263,7 +263,7 @@ describe("docs/testing-with-the-simulator.md", () => {
     "%s: an error event in the stream, and no terminal event",
     async (model) => {
       const text = await (await call(model, true)).text();
-      expect(told(model)).toContain("error event");
+      expect(reported(model)).toContain("error event");
       expect(text).toContain('data: {"error":{"message"');
       expect(text).not.toContain("[DONE]");
     },

@@ -97,11 +97,11 @@ describe("choices 7: what only a start would find is found by a check", () => {
     const keys = [{ name: "a", key: "a-key-of-the-configuration", limits: { budget_usd_total: 90_000_000 } }];
     const budget = newFolder({ keys });
     const port = newFolder({ server: { port: 9000 }, admin: { port: 9000 } });
-    const told = [
+    const reported = [
       [budget, /^trivium\.yaml:1:\d+: keys\[0\]\.limits\.budget_usd_total must be a number from 0 to 9000000$/],
       [port, /^trivium\.yaml:1:41: server\.port and admin\.port are the same on one host; each needs its own$/],
     ] as const;
-    for (const [folder, line] of told) {
+    for (const [folder, line] of reported) {
       const checked = await run(folder, "check");
       expect(oneLine(checked)).toEqual({ code: 1, line: expect.stringMatching(line) });
       expect(oneLine(await run(folder, "serve"))).toEqual(oneLine(checked));
@@ -204,12 +204,12 @@ describe("choices 7: --help tells the options of every command", () => {
     [["usage"], ["--by GROUP", "(default: 30)"]],
     [["sim"], ["--port PORT", "--host HOST"]],
     [["openapi"], []],
-  ])("%j", async (command, told) => {
+  ])("%j", async (command, reported) => {
     const folder = newFolder();
     const { code, stdout, stderr } = await run(folder, ...command, "--help");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toStartWith(`Usage: trivium ${command.join(" ")}`);
-    for (const words of [...told, "--config FILE", "--json", "-h, --help"]) expect(stdout).toContain(words);
+    for (const words of [...reported, "--config FILE", "--json", "-h, --help"]) expect(stdout).toContain(words);
     expect(await run(folder, ...command, "-h", "--bogus")).toEqual({ code: 0, stdout, stderr: "" });
   });
 });

@@ -44,7 +44,7 @@ const names = (text: string, word: string) =>
   new RegExp(`(?<![\\w-])${word.replaceAll(/[$@.]/g, "\\$&")}(?![\\w-])`).test(text);
 
 describe("docs/reference/api.md", () => {
-  /** Which sections tell of each schema. Content that a client sends back is told where requests are. */
+  /** Which sections describe each schema. Content that a client sends back is described with requests. */
   const SECTIONS: [schema: string, ...sections: string[]][] = [
     ["PredictLongRunningRequest", "2.1"],
     ["VideoOperation", "2.2"],

@@ -9,7 +9,7 @@ const read = (file: string) => readFileSync(join(root, file), "utf8");
 
 /** Whole folders are left out that hold other people's words, or none of ours. */
 const LEFT_OUT = new Set(["node_modules", "fixtures", "data"]);
-/** Test names and comments of this very subject cannot be told from the real thing. */
+/** Test names and comments about citations cannot be distinguished from real ones. */
 const OWN = new Set(["scripts/citations.ts", "scripts/citations.test.ts"]);
 
 const files = readdirSync(root, { withFileTypes: true })
@@ -61,7 +61,7 @@ describe("what code, tests and documents cite", () => {
     }
   });
 
-  test("is told apart from other words", () => {
+  test("is distinguished from other words", () => {
     const cited = (text: string) => citationsIn(text).map((citation) => citation.text);
     expect(cited("Contract 2.1, 2.4, 8: so (H16), decision 0017 and choices 4 and 6")).toEqual([
       "contract 2.1",

@@ -39,7 +39,7 @@ const STRAYS = [
   /(?<=(?:\b(?:test|describe)[\w.]*\(|\bid: )["'`])[A-GI-RT-Z]\d{1,2}\b/g,
 ];
 
-/** Everything in the text that points at a page, with the line on which it stands. */
+/** Every citation of a page in the text, with its line. */
 export function citationsIn(text: string): Citation[] {
   return linesOf(text).flatMap(([line, words]) => [
     ...[...words.matchAll(SECTIONS)].flatMap(([, source = "", numbers = ""]) => {

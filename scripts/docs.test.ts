@@ -244,8 +244,8 @@ describe("docs/configuration.md", () => {
       for (const [name, field] of Object.entries(shape.properties ?? {})) walk(field, path ? `${path}.${name}` : name);
       if (shape.items) walk(shape.items, shape.items.enum ? path : `${path}[]`);
       const type = rows.find(([field]) => field === path)?.[1] ?? "";
-      const told = type === "the same" ? rows.find(([field]) => field === "models[].input_modalities")?.[1] : type;
-      for (const word of shape.enum ?? []) expect(`${path}: ${told}`).toMatch(new RegExp(`\\b${word}\\b`));
+      const reported = type === "the same" ? rows.find(([field]) => field === "models[].input_modalities")?.[1] : type;
+      for (const word of shape.enum ?? []) expect(`${path}: ${reported}`).toMatch(new RegExp(`\\b${word}\\b`));
     };
     walk(shapeOf(RootFile), "");
   });
@@ -366,10 +366,10 @@ describe("docs/configuration.md", () => {
 
   test("what it says of mistakes is what the program says", () => {
     const mistakes = fences.findIndex(({ info }) => info === "yaml mistakes");
-    const told = fences[mistakes + 1]?.code.trim() ?? "";
-    expect(told).not.toBe("");
+    const reported = fences[mistakes + 1]?.code.trim() ?? "";
+    expect(reported).not.toBe("");
     inFolder(fences[mistakes]?.code ?? "", (cwd) => {
-      expect(() => readConfig({ cwd, environment: {} })).toThrow(new RegExp(`^${RegExp.escape(told)}$`));
+      expect(() => readConfig({ cwd, environment: {} })).toThrow(new RegExp(`^${RegExp.escape(reported)}$`));
     });
   });
 
@@ -419,7 +419,7 @@ describe("trivium.example.yaml", () => {
     expect(providers).toEqual(["openai", "claude", "gemini", "vertex", "my-vllm", "simulator"]);
   });
 
-  test("a variable that is not set is told with its place", async () => {
+  test("a variable that is not set is reported with its position", async () => {
     const { OPENAI_API_KEY: _missing, ...rest } = variables;
     const { code, stdout } = await check(rest);
     expect(code).toBe(1);

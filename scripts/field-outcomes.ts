@@ -27,7 +27,7 @@ function nodeOf(schema: TSchema): SchemaNode {
 /**
  * `exact`: the request to the target depends on the field, and no note says otherwise. `approximated`, `dropped`: a note of
  * the receipt says so. `gateway`: the gateway itself honours it. `tag`: it has no meaning apart from its neighbours.
- * `lost`: nothing depends on it and nobody is told (H09).
+ * `lost`: nothing depends on it and it is not reported (H09).
  */
 export type Outcome = "exact" | "approximated" | "dropped" | "gateway" | "tag" | "lost";
 
@@ -161,28 +161,28 @@ function outcomeAt(
   meaning: "gateway" | "tag" | undefined,
 ): OutcomeAt {
   if (meaning === "gateway") return { outcome: "gateway", reasons: [] };
-  const told = whole.notes.filter(({ path }) => concerns(path, member.path));
-  // A value may be honoured in that another one would have been told as a change.
-  const differs = others.some((other) => differ(whole, other) || toldAnew(member, whole, other));
-  const reasons = [...new Set(told.map(({ reason }) => reason))];
-  if (told.length === 0) {
+  const reported = whole.notes.filter(({ path }) => concerns(path, member.path));
+  // A value may be honoured in that another value would have been reported as a change.
+  const differs = others.some((other) => differ(whole, other) || reportedAnew(member, whole, other));
+  const reasons = [...new Set(reported.map(({ reason }) => reason))];
+  if (reported.length === 0) {
     // Where the contract allows no other value, a field has nothing to say.
     const silent = others.length === 0 ? "tag" : "lost";
     return { outcome: differs ? "exact" : (meaning ?? silent), reasons };
   }
-  return { outcome: toldOutcome(told, differs), reasons };
+  return { outcome: reportedOutcome(reported, differs), reasons };
 }
 
-/** What is told as approximated, but leaves no trace in the request, is dropped in truth. */
-function toldOutcome(told: readonly FieldNote[], differs: boolean): "approximated" | "dropped" {
+/** What is reported as approximated, but leaves no trace in the request, is in fact dropped. */
+function reportedOutcome(reported: readonly FieldNote[], differs: boolean): "approximated" | "dropped" {
   if (!differs) return "dropped";
-  return told.some(({ action }) => action === "approximated") ? "approximated" : "dropped";
+  return reported.some(({ action }) => action === "approximated") ? "approximated" : "dropped";
 }
 
 const differ = (one: EncodedRequest, other: EncodedRequest): boolean =>
   wireText([one.body, one.reading]) !== wireText([other.body, other.reading]);
 
-const toldAnew = (member: Member, whole: EncodedRequest, other: EncodedRequest): boolean =>
+const reportedAnew = (member: Member, whole: EncodedRequest, other: EncodedRequest): boolean =>
   other.notes.some(
     (note) =>
       concerns(note.path, member.path) &&

@@ -64,7 +64,7 @@ const TAGS: readonly Tag[] = [
   {
     dialect: "messages",
     fits: isAt(/^thinking\(disabled\)$/),
-    because: "A model that thinks only when told to is told nothing.",
+    because: "A model that thinks only on request is sent nothing.",
   },
   {
     dialect: "messages",

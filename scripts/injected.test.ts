@@ -17,7 +17,7 @@ const DIRECT: readonly [what: string, pattern: RegExp][] = [
   ["the machine's own sources", /from "[^"]*\/base\/system\.ts"/],
 ];
 
-/** What lives as long as the process, in the place of what a test can hold. */
+/** Process-wide state, where a test could not replace it. */
 const MODULE_STATE = /^(export )?(let |var |const \w+(: [^=]+)? = new (?!TextEncoder|TextDecoder)\w+(<.*>)?\(\))/;
 
 /** The program's start and the commands are where all of it comes from. */
@@ -37,7 +37,7 @@ const ALLOWED_STATE: Readonly<Record<string, string>> = {
   "access/scopes.ts": "results of a pure function, kept as long as their arguments",
   "catalogue/pricing.ts": "results of a pure function, kept as long as their arguments",
   "wire/public-address.ts": "tables, filled once",
-  "server/request-handler.ts": "an empty query, which nobody changes",
+  "server/request-handler.ts": "an empty query, which is never changed",
   "media/decode-slots.ts": "the processor is one for all: what decodes images at once is bounded for the process",
 };
 

@@ -16,7 +16,7 @@ const TITLES: Readonly<Record<DialectName, string>> = {
   genai: "A generative-content request",
 };
 
-/** The first pattern that fits a field says where it is told. */
+/** The first pattern that fits a field says where it is described. */
 const AREAS: readonly (readonly [title: string, schemaPath: RegExp])[] = [
   ["System text", /^(system|systemInstruction|messages\[(system|developer)\])/],
   ["Reasoning", /^(thinking|reasoning|output_config\.effort|generationConfig\.thinkingConfig)/],
@@ -46,10 +46,10 @@ const INTRODUCTION = `# What becomes of each field
 A request that goes to a provider of its own protocol goes on as it came. One that goes to a provider of another protocol is
 translated, and this page says what each of its fields becomes there:
 
-- **exact**: the provider is told the same in its own words.
-- **approximated**, **dropped**: the provider is told something near it, or nothing. The receipt of the call says so with the field's path, and a call with \`x-trivium-strict: true\` is refused instead.
+- **exact**: the provider is sent the same in its own protocol.
+- **approximated**, **dropped**: the provider is sent something close to it, or nothing. The receipt of the call says so with the field's path, and a call with \`x-trivium-strict: true\` is refused instead.
 - **gateway**: the gateway itself does what the field says.
-- **–**: there is nothing to tell: the field repeats or labels what is told otherwise. Fields of which this holds everywhere, such as the word that tells an object's kind, have no row.
+- **–**: there is nothing to send: the field repeats or labels what is sent otherwise. Fields for which this is true everywhere, such as the type of an object, have no row.
 
 The columns are a usual model at a usual host of each protocol (\`converse\` is the one of Amazon Bedrock). A host's own limits can make more fields approximated or dropped; the receipt
 always tells. The column of a request's own protocol holds for the rare call that is translated within it, because its history came from another provider.
@@ -66,8 +66,8 @@ function section(dialect: DialectName, outcomes: readonly FieldOutcome[]): strin
     const own = rows.filter(({ schemaPath }) => areaOf(schemaPath) === title);
     return own.length === 0 ? [] : [`### ${title}\n\n${table(own)}\n`];
   });
-  const told = footnotes.map((reason, index) => `${index + 1}. ${reason}`);
-  return `## ${TITLES[dialect]}\n\n${tables.join("\n")}\n${told.join("\n")}\n`;
+  const listed = footnotes.map((reason, index) => `${index + 1}. ${reason}`);
+  return `## ${TITLES[dialect]}\n\n${tables.join("\n")}\n${listed.join("\n")}\n`;
 }
 
 const areaOf = (schemaPath: string): string => AREAS.find(([, pattern]) => pattern.test(schemaPath))?.[0] ?? "";
@@ -85,7 +85,7 @@ function table(rows: readonly MappingRow[]): string {
 function rowsOf(outcomes: readonly FieldOutcome[], footnote: (reason: string) => number): MappingRow[] {
   const bySchemaPath = Map.groupBy(
     outcomes.filter(({ isTag, member }) => !isTag || !/\.(type|role|index)$/.test(member.schemaPath)),
-    // What stands in a kind that nobody knows is nobody's field.
+    // The content of an unknown kind has no fields of its own.
     ({ member }) => member.schemaPath.replace(/(\[another\]).*$/, "$1"),
   );
   const rows = [...bySchemaPath].map(([schemaPath, found]) => {

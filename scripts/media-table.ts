@@ -23,7 +23,7 @@ const FIELD_NAMES: Partial<Record<ImageOption, string>> = {
 /** The page with its tables as the code has them now. */
 export function withTables(page: string): string {
   const [before, rest] = [page.indexOf(BEGIN), page.indexOf(END)];
-  if (before < 0 || rest < before) throw new Error("docs/media.md has lost the marks between which its tables stand");
+  if (before < 0 || rest < before) throw new Error("docs/media.md has lost the markers around its tables");
   return `${page.slice(0, before)}${BEGIN}\n${tables()}\n${page.slice(rest)}`;
 }
 

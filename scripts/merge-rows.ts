@@ -16,7 +16,7 @@ interface Branch {
   children: Branch[];
 }
 
-/** Rows that say the same and stand beside each other are told as one: `a.{b, c}`, or `a.*` where it is all of `a`. */
+/** Adjacent rows that say the same are merged into one: `a.{b, c}`, or `a.*` where it is all of `a`. */
 export function mergeRows(rows: readonly MappingRow[]): MergedRow[] {
   const root: Branch = { step: "", children: [] };
   for (const { schemaPath, cells } of rows) {

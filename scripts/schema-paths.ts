@@ -5,7 +5,7 @@ import { alternativesOf, type Definitions, jsonTypeOfNode, type SchemaNode } fro
 /** One member of an object in a request, and what the schema knows about it. */
 export interface Member {
   keys: readonly (string | number)[];
-  /** Where it stands, as receipts write it: `messages[2].content[0].text`. */
+  /** Its path, as receipts write it: `messages[2].content[0].text`. */
   path: string;
   /** What it is, with the kinds of blocks instead of numbers: `messages[user].content[text].text`. */
   schemaPath: string;
@@ -18,7 +18,7 @@ export interface Member {
 
 interface Here {
   schemaPath: string;
-  /** The same, but from the nearest schema with a title on: a block is one block wherever it stands. */
+  /** The same, but from the nearest schema with a title on: a block is the same block wherever it occurs. */
   field: string;
   definitions: Definitions;
 }
@@ -31,7 +31,7 @@ interface Spot extends Here {
 const ROOT: Here = { schemaPath: "", field: "", definitions: {} };
 
 /**
- * Every field of a request schema, told once for each schema with a title (`TextBlock.cache_control`), and every JSON type
+ * Every field of a request schema, listed once for each schema with a title (`TextBlock.cache_control`), and every JSON type
  * of those that may have several (`Message.content as array`). Open objects are not entered, and named ones only once.
  */
 export function fieldsOf(schema: SchemaNode): Set<string> {
@@ -184,9 +184,9 @@ function inKind(here: Here, chosen: SchemaNode, alternatives: readonly SchemaNod
   const kinds = alternatives.filter((each) => each.properties !== undefined);
   if (kinds.length < 2 || !kinds.includes(chosen)) return here;
   const kind = kindOf(chosen);
-  const told = (schemaPath: string) =>
+  const shortened = (schemaPath: string) =>
     schemaPath.endsWith("[]") ? `${schemaPath.slice(0, -2)}[${kind}]` : `${schemaPath}(${kind})`;
-  return { ...here, schemaPath: told(here.schemaPath), field: told(here.field) };
+  return { ...here, schemaPath: shortened(here.schemaPath), field: shortened(here.field) };
 }
 
 function kindOf(node: SchemaNode): string {

@@ -1,5 +1,5 @@
 /**
- * `npm test`: types, format and lint, then every test. Files run beside one another in a few processes, since most of them
+ * `npm test`: types, format and lint, then every test. Files run in parallel in a few processes, since most of them
  * wait for something most of the time. The last line reads `N passed, N failed, N skipped`, where each of the two static
  * checks counts as one; before it stands why something was skipped.
  */

@@ -60,7 +60,7 @@ async function work(agent: Agent, program: string, model: string): Promise<Outco
     writeFileSync(join(home, name), JSON.stringify(content));
   }
   const titles = "openai/gpt-4.1-nano";
-  const [all, beside] = [await harness.used(), await harness.used(titles)];
+  const [all, titled] = [await harness.used(), await harness.used(titles)];
   const began = performance.now();
   const child = Bun.spawn([program, ...agent.arguments(task)], {
     cwd: work,
@@ -84,9 +84,9 @@ async function work(agent: Agent, program: string, model: string): Promise<Outco
     child.exited,
   ]);
   clearTimeout(tooLate);
-  const [allAfter, besideAfter] = [await harness.used(), await harness.used(titles)];
+  const [allAfter, titlesAfter] = [await harness.used(), await harness.used(titles)];
   const ledger = (field: "calls" | "failures" | "input" | "output") =>
-    allAfter[field] - all[field] - (besideAfter[field] - beside[field]);
+    allAfter[field] - all[field] - (titlesAfter[field] - titled[field]);
   const problems: string[] = [];
   const expectThat = (holds: boolean, problem: string) => holds || problems.push(problem);
   const attempt = <T>(what: () => T): T | undefined => {

@@ -6,18 +6,18 @@
 
 import { openBudgets } from "./budgets.ts";
 import { type Cheat, type CheatGroup, type OpenGroup, type Outcome, usd, whyBroken } from "./cheat.ts";
+import { openDisconnects } from "./disconnects.ts";
 import { openDoors } from "./doors.ts";
 import { openFields } from "./fields.ts";
 import { openFolder } from "./folder.ts";
 import { openInterplay } from "./interplay.ts";
-import { openLeaving } from "./leaving.ts";
 import { openMedia } from "./media.ts";
 import { openMemory } from "./memory.ts";
 import { openSendings } from "./sendings.ts";
 import { openUsage } from "./usage.ts";
 
 const GROUPS: Readonly<Record<string, OpenGroup>> = {
-  leaving: openLeaving,
+  leaving: openDisconnects,
   usage: openUsage,
   fields: openFields,
   budgets: openBudgets,

@@ -181,7 +181,7 @@ describe("contract 2.11: every counter of the messages usage", () => {
   });
 
   test("native, whole: what it counts stays, in its own order; the sum of cache writes is filled in", async () => {
-    const told = {
+    const reported = {
       input_tokens: 3,
       cache_creation: { ephemeral_5m_input_tokens: 10, ephemeral_1h_input_tokens: 20 },
       cache_read_input_tokens: 7,
@@ -190,10 +190,10 @@ describe("contract 2.11: every counter of the messages usage", () => {
       server_tool_use: null,
       inference_geo: "eu",
     };
-    upstream.play((_request, response) => void sendJson(response, whole(told)));
+    upstream.play((_request, response) => void sendJson(response, whole(reported)));
     const { usage } = (await (await call("messages", "messages")).json()) as { usage: object };
     expect(usage).toEqual({
-      ...told,
+      ...reported,
       server_tool_use: { web_search_requests: 0 },
       cache_creation_input_tokens: 30,
     });

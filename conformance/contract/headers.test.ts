@@ -84,11 +84,11 @@ describe("choices 3: the spelling of finishReason goes by where the key came fro
   const CASES: readonly [string, Record<string, string>, string][] = [
     ["Bearer", { authorization: `Bearer ${gateway.key}` }, "FINISH_REASON_STOP"],
     [
-      "Bearer beside a vendor's key",
+      "Bearer next to a vendor's key",
       { authorization: `Bearer ${gateway.key}`, "x-goog-api-key": "other" },
       "FINISH_REASON_STOP",
     ],
-    ["x-api-key beside nothing", { "x-api-key": gateway.key }, "FINISH_REASON_STOP"],
+    ["x-api-key alone", { "x-api-key": gateway.key }, "FINISH_REASON_STOP"],
     ["x-goog-api-key", { "x-goog-api-key": gateway.key }, "STOP"],
     ["the vendor's SDK", { authorization: `Bearer ${gateway.key}`, "x-goog-api-client": "gl-node" }, "STOP"],
   ];
@@ -139,15 +139,15 @@ describe("choices 2: betas", () => {
 });
 
 test("choices 4, 6, 9: every header of answers and refusals is in the OpenAPI document", async () => {
-  interface Told {
+  interface Reported {
     headers?: Record<string, { $ref: string }>;
   }
   const document = (await (await fetch(`${gateway.url}/openapi.json`)).json()) as {
-    paths: Record<string, { post: { responses: Record<string, { $ref?: string } & Told> } }>;
-    components: { responses: Record<string, Told>; headers: Record<string, object> };
+    paths: Record<string, { post: { responses: Record<string, { $ref?: string } & Reported> } }>;
+    components: { responses: Record<string, Reported>; headers: Record<string, object> };
   };
   const { responses } = document.paths["/api/v1/chat/completions"]?.post ?? { responses: {} };
-  const toldOf = (status: number) => {
+  const headersOf = (status: number) => {
     const { $ref, headers } = responses[status] ?? {};
     return headers ?? document.components.responses[$ref?.split("/").at(-1) ?? ""]?.headers ?? {};
   };
@@ -168,9 +168,9 @@ test("choices 4, 6, 9: every header of answers and refusals is in the OpenAPI do
     const usual = new Set(["content-type", "content-length", "date", "connection", "x-request-id"]);
     const names = [...response.headers.keys()].filter((name) => !usual.has(name));
     for (const name of names) seen.add(name);
-    const told = toldOf(response.status);
+    const reported = headersOf(response.status);
     for (const name of names)
-      expect({ status: response.status, name, ref: told[name]?.$ref }).toMatchObject({
+      expect({ status: response.status, name, ref: reported[name]?.$ref }).toMatchObject({
         ref: `#/components/headers/${name}`,
       });
   }

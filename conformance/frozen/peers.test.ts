@@ -53,7 +53,7 @@ test("H29, H18: a provider that freezes on kept connections costs its own calls 
   expect([503, 504]).toContain((await last).status);
   record({
     fault: "provider frozen (deadline 0.6 s here)",
-    calls: `3 of 3 told 504 by ${seconds(slowestMs)}`,
+    calls: `3 of 3 got 504 by ${seconds(slowestMs)}`,
     revocations: `here ${seconds(revokedMs)}`,
     readiness: "200 ready",
     shutdown: `${seconds(stopMs)} with a call under way`,

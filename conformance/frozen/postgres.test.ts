@@ -32,10 +32,10 @@ interface Harness {
 async function harness(): Promise<Harness> {
   const database = await makeDatabase();
   const relay = await startRelay(database.url);
-  const behind = new URL(database.url);
-  behind.port = String(relay.port);
+  const relayed = new URL(database.url);
+  relayed.port = String(relay.port);
   const gateway = await startTestGateway({
-    config: { ...scriptedModels(upstream.url), storage: behind.href },
+    config: { ...scriptedModels(upstream.url), storage: relayed.href },
     timings,
   });
   return {
@@ -87,15 +87,15 @@ describe.skipIf(postgresServer === undefined)("a store that is away", () => {
       await begin(relay);
       const during = await callAll(gateway, 4);
       await until(
-        "rows are told to wait",
+        "rows are reported as waiting",
         async () => (await readiness(gateway)).body.reason?.includes("receipts wait") === true,
       );
-      const told = await readiness(gateway);
-      expect(told).toMatchObject({
+      const reported = await readiness(gateway);
+      expect(reported).toMatchObject({
         status: 200,
         body: { reason: expect.stringContaining("receipts wait for the store") },
       });
-      expect(told.ms).toBeLessThan(1_000);
+      expect(reported.ms).toBeLessThan(1_000);
 
       // What needs the store says so, in the caller's protocol and in time.
       const headers = { authorization: `Bearer ${gateway.key}` };
@@ -155,7 +155,7 @@ describe.skipIf(postgresServer === undefined)("a store that is away", () => {
         fault,
         calls: `${during.ids.length} of ${during.ids.length} answered, slowest ${seconds(during.slowestMs)}`,
         revocations: `here ${seconds(revokedMs)}; elsewhere ${seconds(seenMs)} after`,
-        readiness: `200 degraded in ${Math.ceil(told.ms)} ms`,
+        readiness: `200 degraded in ${Math.ceil(reported.ms)} ms`,
         shutdown: `after it: ${seconds(stopMs)}`,
         recovery: `${seconds(seenMs + readyMs + rowsMs)}, all ${ids.length} rows kept`,
       });
@@ -191,14 +191,14 @@ describe.skipIf(postgresServer === undefined)("a store that is away", () => {
   test("H29: SIGTERM while the store is frozen ends the program in time, by a code that says so, and each row is in the log", async () => {
     const database = await makeDatabase();
     const relay = await startRelay(database.url);
-    const behind = new URL(database.url);
-    behind.port = String(relay.port);
+    const relayed = new URL(database.url);
+    relayed.port = String(relay.port);
     const folder = mkdtempSync(join(tmpdir(), "trivium-frozen-"));
     const [port, adminPort] = [await freePort(), await freePort()];
     const config = {
       server: { port, drain_seconds: 1 },
       admin: { port: adminPort, secret: TEST_ADMIN_SECRET },
-      storage: behind.href,
+      storage: relayed.href,
       simulator: false,
       keys: [{ name: "tests", key: TEST_KEY }],
       ...scriptedModels(upstream.url),

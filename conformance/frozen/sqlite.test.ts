@@ -48,13 +48,13 @@ async function endure(fault: string, path: string, reason: string, begin: () => 
   const key = await makeKey(gateway);
   begin();
   // An idle gateway notices too.
-  await until("degraded is told", async () => (await readiness(gateway)).body.status === "degraded");
+  await until("degraded is reported", async () => (await readiness(gateway)).body.status === "degraded");
   const during = await callAll(gateway, 4);
   await until("rows wait", async () => (await readiness(gateway)).body.reason?.includes("receipts wait") === true);
   const revokedMs = await revoke(gateway, key);
-  const told = await readiness(gateway);
-  expect(told).toMatchObject({ status: 200, body: { reason: expect.stringContaining(reason) } });
-  expect(told.ms).toBeLessThan(1_000);
+  const reported = await readiness(gateway);
+  expect(reported).toMatchObject({ status: 200, body: { reason: expect.stringContaining(reason) } });
+  expect(reported.ms).toBeLessThan(1_000);
   end();
   const ids = [...before.ids, ...during.ids];
   const recoveryMs = await until("every row is kept", async () => stored(path, ids) === ids.length);
@@ -67,7 +67,7 @@ async function endure(fault: string, path: string, reason: string, begin: () => 
     fault,
     calls: `${during.ids.length} of ${during.ids.length} answered, slowest ${seconds(during.slowestMs)}`,
     revocations: `here ${seconds(revokedMs)}`,
-    readiness: `200 degraded in ${Math.ceil(told.ms)} ms`,
+    readiness: `200 degraded in ${Math.ceil(reported.ms)} ms`,
     shutdown: `after it: ${seconds(stopMs)}`,
     recovery: `${seconds(recoveryMs + readyMs)}, all ${ids.length} rows kept`,
   });

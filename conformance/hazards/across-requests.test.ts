@@ -38,7 +38,7 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-interface Told {
+interface Reported {
   /** JSON text, in the order that is to be kept. */
   args?: string;
   usage?: Partial<Record<Host, Json>>;
@@ -52,7 +52,7 @@ const COUNTS: Record<Host, Json> = {
 };
 
 /** An answer with one call, as each host writes it. */
-function answerOf(host: Host, { args = "{}", usage = {} }: Told): string {
+function answerOf(host: Host, { args = "{}", usage = {} }: Reported): string {
   const used = JSON.stringify(usage[host] ?? COUNTS[host]);
   switch (host) {
     case "chat":
@@ -68,9 +68,9 @@ function answerOf(host: Host, { args = "{}", usage = {} }: Told): string {
   }
 }
 
-const play = (host: Host, told: Told = {}) =>
+const play = (host: Host, reported: Reported = {}) =>
   upstream.play((_request, response) => {
-    response.writeHead(200, { "content-type": "application/json" }).end(answerOf(host, told));
+    response.writeHead(200, { "content-type": "application/json" }).end(answerOf(host, reported));
   });
 
 /** Without spaces and escapes: what is left is the keys, in their order. */
@@ -217,7 +217,7 @@ describe("cache marks", () => {
     ["messages", "chat", fromMessages, ["system[0].cache_control", "messages[0].content[0].cache_control"]],
     ["chat", "genai", fromChat, ["messages[0].content[0].cache_control", "messages[1].content[0].cache_control"]],
   ] as const)(
-    "H04: from %s to a %s host without a form for them: not sent, and told",
+    "H04: from %s to a %s host without a form for them: not sent, and reported",
     async (client, host, body, paths) => {
       play(host);
       const response = await call(client, host, body);

@@ -22,7 +22,7 @@ describe("H19: a refusal is what its status says, whatever has become of its bod
   const ways: Record<string, (response: ServerResponse) => void> = {
     "said to be compressed, and empty": (response) =>
       void refuse(response, { "content-encoding": "gzip", "content-length": "0" }).end(),
-    "compressed in a way that nobody undoes": (response) =>
+    "compressed with an unknown encoding": (response) =>
       void refuse(response, { "content-encoding": "zstd" }).end("(µ/ý"),
     "cut short": (response) => {
       refuse(response, { "content-length": "500" }).write('{"error":');

@@ -15,11 +15,11 @@ const { upstream, gateway } = await scriptedHarness((url) => {
     config: {
       providers: {
         ...providers,
-        "up-beside": { kind: "x-ai", base_url: `${url}/v1`, api_key: "k".repeat(20), timeout_ms },
+        "up-apart": { kind: "x-ai", base_url: `${url}/v1`, api_key: "k".repeat(20), timeout_ms },
       },
       models: [
         ...models,
-        { id: "test/beside", pricings: {}, offers: [{ provider: "up-beside", model: "upstream-model" }] },
+        { id: "test/apart", pricings: {}, offers: [{ provider: "up-apart", model: "upstream-model" }] },
         {
           id: "test/audio",
           pricings: { prompt: price(1), completion: price(2), audio: price(7) },
@@ -109,7 +109,7 @@ describe("H27: reasoning that a host reports separately from its completion is b
       startEvents(response);
       response.end(wire.chatChunk({ content: "hi" }) + wire.chatChunk({}, "stop") + wire.chatUsage(usage) + wire.done);
     });
-    const response = await callGateway(gateway.url, client, gateway.key, { model: "test/beside", stream });
+    const response = await callGateway(gateway.url, client, gateway.key, { model: "test/apart", stream });
     await response.text();
     expect(await gateway.receipt(response)).toMatchObject({ usage: { input: 9, output: 52, reasoning: 20 } });
   });
@@ -178,7 +178,7 @@ describe("H06, H27: an impossible usage is not billed as reported", () => {
   );
 
   test.each(ways)(
-    "all zero beside 4,000 characters: a %s client, a %s host, stream: %p",
+    "all zero with 4,000 characters: a %s client, a %s host, stream: %p",
     async (client, host, stream) => {
       upstream.play((_request, response) => NOTHING[host](stream)(response));
       const response = await callGateway(gateway.url, client, gateway.key, { model: `test/${host}`, stream });

@@ -86,11 +86,11 @@ test("H20: endless data of a host, before its content or after it, is not buffer
   const before = await flood(": begins\n\n", `: ${"nothing to say ".repeat(500)}\n\n`);
   expect(before.response.status).toBe(502);
   expect(before.text).toContain("without any content");
-  const behind = await flood(
+  const after = await flood(
     wire.chatChunk({ content: "a" }) + wire.chatChunk({}, "stop"),
     wire.chatChunk({ content: "and on ".repeat(1000) }),
   );
-  expect(behind.text.slice(-300)).toContain("behind the end of its answer");
+  expect(after.text.slice(-300)).toContain("behind the end of its answer");
 }, 30_000);
 
 describe("choices 3: every chunk is repaired, not only the first", () => {

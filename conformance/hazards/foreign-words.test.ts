@@ -57,7 +57,7 @@ test.each(WORDS)("H16: an error with the code %s is an error of its status", asy
 });
 
 test.each(["messages", "genai"] as const)(
-  "H09: parts of unknown types are left out for a host of %s, and told",
+  "H09: parts of unknown types are left out for a host of %s, and reported",
   async (host) => {
     const content: object[] = [
       { type: "text", text: "hello" },

@@ -33,22 +33,22 @@ const { upstream, gateway } = await scriptedHarness((url) => {
 
 /** An answer that says on which terms it was served, streamed or not. */
 const answering =
-  (dialect: DialectName, told: Record<string, unknown>, stream: boolean): Script =>
+  (dialect: DialectName, reported: Record<string, unknown>, stream: boolean): Script =>
   (_request, response) => {
     if (stream) startEvents(response);
     switch (dialect) {
       case "chat": {
         const usage = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 };
         const choices = [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }];
-        if (!stream) sendJson(response, { id: "c", created: 1, model: "m", choices, usage, ...told });
+        if (!stream) sendJson(response, { id: "c", created: 1, model: "m", choices, usage, ...reported });
         else {
-          const content = wire.chatChunk({ content: "hi" }, null, told) + wire.chatChunk({}, "stop", told);
+          const content = wire.chatChunk({ content: "hi" }, null, reported) + wire.chatChunk({}, "stop", reported);
           response.end(content + wire.chatUsage(usage) + wire.done);
         }
         return;
       }
       case "messages": {
-        const usage = { input_tokens: 100, output_tokens: 10, ...told };
+        const usage = { input_tokens: 100, output_tokens: 10, ...reported };
         const content = [{ type: "text", text: "hi" }];
         const answer = {
           id: "msg_1",
@@ -63,7 +63,7 @@ const answering =
         return;
       }
       case "genai": {
-        const usage = { promptTokenCount: 100, candidatesTokenCount: 10, totalTokenCount: 110, ...told };
+        const usage = { promptTokenCount: 100, candidatesTokenCount: 10, totalTokenCount: 110, ...reported };
         const content = { role: "model", parts: [{ text: "hi" }] };
         if (!stream)
           sendJson(response, { candidates: [{ index: 0, content, finishReason: "STOP" }], usageMetadata: usage });
@@ -92,7 +92,7 @@ async function call(
 }
 
 describe("H26: what was bought on other terms is paid on them, as the answer tells", () => {
-  const told = {
+  const reported = {
     chat: { service_tier: "priority" },
     messages: { service_tier: "priority" },
     genai: { serviceTier: "PRIORITY" },
@@ -111,7 +111,7 @@ describe("H26: what was bought on other terms is paid on them, as the answer tel
 
   test.each(ways)("%s, stream: %p", async (dialect, stream) => {
     const options = { body: asked[dialect], stream };
-    upstream.play(answering(dialect, told[dialect], stream));
+    upstream.play(answering(dialect, reported[dialect], stream));
     const priority = await call(dialect, `test/known-${dialect}`, options);
     expect(sent()).toMatchObject(asked[dialect]);
     expect(priority.receipt).toMatchObject({ cost_nano_usd: 2 * PLAIN });
@@ -126,7 +126,7 @@ describe("H26: what was bought on other terms is paid on them, as the answer tel
 
   test.each(DIALECTS)("a %s client of a host of another protocol pays what that host tells", async (client) => {
     const host = client === "chat" ? "messages" : "chat";
-    upstream.play(answering(host, told[host], false));
+    upstream.play(answering(host, reported[host], false));
     expect((await call(client, `test/known-${host}`, {})).receipt).toMatchObject({ cost_nano_usd: 2 * PLAIN });
   });
 
@@ -138,7 +138,7 @@ describe("H26: what was bought on other terms is paid on them, as the answer tel
   });
 
   test("a client is shown the cost that is billed", async () => {
-    upstream.play(answering("chat", told.chat, false));
+    upstream.play(answering("chat", reported.chat, false));
     const { text, receipt } = await call("chat", "test/known-chat", {
       body: { ...asked.chat, usage: { include: true } },
     });
@@ -179,7 +179,7 @@ describe("H26: terms without a known price", () => {
   });
 
   test.each(["messages", "genai"] as const)(
-    "%s: passed on at the drop-in door, and told as unpriced",
+    "%s: passed on at the drop-in door, and reported as unpriced",
     async (dialect) => {
       upstream.play(answering(dialect, {}, false));
       const { receipt } = await call(dialect, `test/${dialect}`, { body: ASKED[dialect] });
@@ -236,7 +236,7 @@ describe("contract 2.10, choices 3: metadata and service_tier of messages", () =
   test.each([
     ["native", "messages"],
     ["translated", "chat"],
-  ] as const)("contract door, %s: taken out and told; a strict call gets 400", async (_, host) => {
+  ] as const)("contract door, %s: taken out and reported; a strict call gets 400", async (_, host) => {
     upstream.play(answering(host, {}, false));
     const { receipt } = await call("messages", `test/${host}`, { body, door: "contract" });
     expect(sent()).not.toHaveProperty("metadata");

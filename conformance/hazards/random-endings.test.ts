@@ -75,7 +75,7 @@ interface Ending {
   part: number;
   hostEnds: "close" | "reset" | "freeze";
   /** When the client disconnects, if it does. */
-  leavesAfterMs: number | undefined;
+  disconnectsAfterMs: number | undefined;
 }
 
 const ending: fc.Arbitrary<Ending> = fc.record({
@@ -84,7 +84,7 @@ const ending: fc.Arbitrary<Ending> = fc.record({
   stream: fc.boolean(),
   part: fc.oneof(fc.constant(1), fc.double({ min: 0, max: 1, noNaN: true })),
   hostEnds: fc.constantFrom("close" as const, "reset" as const, "freeze" as const),
-  leavesAfterMs: fc.option(fc.integer({ min: 0, max: 150 }), { nil: undefined }),
+  disconnectsAfterMs: fc.option(fc.integer({ min: 0, max: 150 }), { nil: undefined }),
 });
 
 /** By what the prompt says: the host hears of it in the request. */
@@ -130,18 +130,18 @@ let number = 0;
 async function play(one: Ending): Promise<void> {
   const name = `ending-${++number}`;
   plays.set(name, one);
-  const { client, stream, leavesAfterMs } = one;
+  const { client, stream, disconnectsAfterMs } = one;
   const messages = [{ role: "user", content: name }];
   const body = client === "genai" ? { contents: [{ role: "user", parts: [{ text: name }] }] } : { messages };
-  const leaving = new AbortController();
-  const timer = leavesAfterMs === undefined ? undefined : setTimeout(() => leaving.abort(), leavesAfterMs);
-  const options = { model: `test/${one.host}`, stream, body, signal: leaving.signal };
+  const disconnect = new AbortController();
+  const timer = disconnectsAfterMs === undefined ? undefined : setTimeout(() => disconnect.abort(), disconnectsAfterMs);
+  const options = { model: `test/${one.host}`, stream, body, signal: disconnect.signal };
   try {
     const answer = await callGateway(gateway.url, client, TEST_KEY, options);
     await answer.text();
     expect(answer.status).not.toBe(429);
   } catch (thrown) {
-    if (!leaving.signal.aborted) throw thrown;
+    if (!disconnect.signal.aborted) throw thrown;
   }
   clearTimeout(timer);
   plays.delete(name);
@@ -155,13 +155,13 @@ test("H13, H14, H29: random endings at both sides leak nothing", async () => {
       await Promise.all(endings.map(play));
       const left = () => [gateway.app.active(), gateway.app.heldBytes(), upstream.open];
       await until(() => left().every((count) => count === 0), left);
-      const told = () =>
+      const reported = () =>
         rows()
           .slice(rowsBefore)
           .reduce((sum, { offers }) => sum + (JSON.parse(offers) as unknown[]).length, 0);
       await until(
-        () => told() >= upstream.seen.length - heardBefore,
-        () => [told(), upstream.seen.length - heardBefore],
+        () => reported() >= upstream.seen.length - heardBefore,
+        () => [reported(), upstream.seen.length - heardBefore],
       );
       expect(rows().length - rowsBefore).toBeLessThanOrEqual(endings.length);
     }),

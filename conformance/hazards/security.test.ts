@@ -255,7 +255,7 @@ interface Echo {
   /** The gateway has committed to a stream before the upstream fails. */
   late?: true;
   /** Where the key was in fields that clients of another dialect do not get. */
-  told?: RegExp;
+  reported?: RegExp;
 }
 
 const echoes: readonly Echo[] = [
@@ -269,12 +269,12 @@ const echoes: readonly Echo[] = [
         errorObject("mind", { code: `c-${key}`, param: key, details: { [key]: [{ deep: `not ${key}` }] } }),
         400,
       ),
-    told: /error/,
+    reported: /error/,
   },
   {
     way: "what a cut at 2000 characters leaves of a key",
     play: (response, key) => sendJson(response, errorObject("x".repeat(1985) + key), 400),
-    told: /x{1985}\[secret\]"/,
+    reported: /x{1985}\[secret\]"/,
   },
   {
     way: "a key in the JSON that answers for a stream",
@@ -287,7 +287,7 @@ const echoes: readonly Echo[] = [
     stream: true,
   },
   {
-    way: "a key in a stream's first event, behind the commit",
+    way: "a key in a stream's first event, after the commit",
     play: async (response, key) => {
       startEvents(response);
       await sleep(400);
@@ -297,7 +297,7 @@ const echoes: readonly Echo[] = [
     late: true,
   },
   {
-    way: "a key in an event behind the first content",
+    way: "a key in an event after the first content",
     play: async (response, key, dialect) => {
       startEvents(response);
       response.write(firstContent[dialect]);
@@ -349,7 +349,7 @@ describe("S10: the gateway's own secrets stay inside", () => {
         const response = await callGateway(at.url, client, at.key, { model: `test/${host}`, stream });
         const text = await response.text();
         expect(`${client} of ${host}: ${text}`).not.toContain("upstream-sec");
-        expect(`${client} of ${host}: ${text}`).toMatch(echo.told ?? /error.*\[secret\]/s);
+        expect(`${client} of ${host}: ${text}`).toMatch(echo.reported ?? /error.*\[secret\]/s);
       }),
     );
   });

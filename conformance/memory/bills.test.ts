@@ -72,7 +72,7 @@ const answer = (content: string, usage?: object) => ({
   choices: [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }],
   ...(usage === undefined ? {} : { usage }),
 });
-const told = (prompt_tokens: number, completion_tokens: number) => ({
+const reported = (prompt_tokens: number, completion_tokens: number) => ({
   prompt_tokens,
   completion_tokens,
   total_tokens: prompt_tokens + completion_tokens,
@@ -91,7 +91,7 @@ async function receiptOfWhole(content: string, usage?: object) {
 
 describe("an answer in one piece", () => {
   test("H06: costs what its provider says", async () => {
-    expect(await receiptOfWhole("hi", told(10, 7))).toMatchObject({
+    expect(await receiptOfWhole("hi", reported(10, 7))).toMatchObject({
       usage: { input: 10, output: 7 },
       usage_source: "measured",
       cost_nano_usd: 10 * 1_000 + 7 * 2_000,
@@ -111,14 +111,14 @@ describe("an answer in one piece", () => {
 
   test("H27: is counted here where what its provider says cannot be true, and the log names the provider", async () => {
     logged.length = 0;
-    const receipt = await receiptOfWhole("x".repeat(40_000), told(10, 1));
+    const receipt = await receiptOfWhole("x".repeat(40_000), reported(10, 1));
     expect(receipt).toMatchObject({ usage: { input: 10, output: 10_000 }, usage_source: "estimated" });
     await harness.clock.pass(1_000);
     expect(logged.filter((line) => line.includes("cannot be true") && line.includes("up-chat"))).toHaveLength(1);
     // Up to 256 characters a token there may be, and an answer has words around its text.
-    expect(await receiptOfWhole("x".repeat(2_560), told(10, 10))).toMatchObject({ usage: { output: 10 } });
-    expect(await receiptOfWhole("x".repeat(2_561), told(10, 10))).toMatchObject({ usage: { output: 10 } });
-    expect(await receiptOfWhole("x".repeat(7_000), told(10, 10))).toMatchObject({ usage: { output: 1_750 } });
+    expect(await receiptOfWhole("x".repeat(2_560), reported(10, 10))).toMatchObject({ usage: { output: 10 } });
+    expect(await receiptOfWhole("x".repeat(2_561), reported(10, 10))).toMatchObject({ usage: { output: 10 } });
+    expect(await receiptOfWhole("x".repeat(7_000), reported(10, 10))).toMatchObject({ usage: { output: 1_750 } });
   });
 
   test("costs nothing where no offer answered", async () => {
@@ -131,7 +131,7 @@ describe("an answer in one piece", () => {
 test("a stream that comes whole, in one read, is billed and timed as any other", async () => {
   const { upstream } = harness;
   const whole =
-    wire.chatChunk({ content: "hi" }) + wire.chatChunk({}, "stop") + wire.chatUsage(told(10, 7)) + wire.done;
+    wire.chatChunk({ content: "hi" }) + wire.chatChunk({}, "stop") + wire.chatUsage(reported(10, 7)) + wire.done;
   upstream.play(async (reply) => {
     await harness.clock.sleep(1_000);
     await upstream.stream(whole)(reply, upstream.requests[0] as never);
@@ -159,7 +159,7 @@ test("a connection that a host keeps open after a whole answer is closed a secon
 test("S16: when a call is settled its connection may be closed for its silence again", async () => {
   harness.upstream.play(async (reply) => {
     await harness.clock.sleep(1_000);
-    harness.upstream.json(answer("hi", told(10, 7)))(reply, harness.upstream.requests[0] as never);
+    harness.upstream.json(answer("hi", reported(10, 7)))(reply, harness.upstream.requests[0] as never);
   });
   const call = harness.send("chat");
   await harness.clock.pass(500);
@@ -209,7 +209,7 @@ describe("H14, H26: an answer whose client disconnects", () => {
   });
 
   test("costs what its provider says, where stop and usage had come", async () => {
-    const end = wire.chatChunk({}, "stop") + wire.chatUsage(told(10, 120));
+    const end = wire.chatChunk({}, "stop") + wire.chatUsage(reported(10, 120));
     const { usage, usage_source, stop } = await left(2_000, {}, 1_000, said, 1_500, end);
     expect([usage_source, stop?.unified]).toEqual(["measured", "stop"]);
     expect(usage).toMatchObject({ input: 10, output: 120 });
@@ -224,10 +224,10 @@ describe("H14, H26: an answer whose client disconnects", () => {
 });
 
 describe("H23: what a call may cost is known before it is made", () => {
-  /** The possible cost of a call that a key without money is told, in millionths of a dollar. */
+  /** The possible cost of a call, as reported to a key without money, in millionths of a dollar. */
   const mayCost = async (options: CallOptions & { limit?: keyof typeof LIMITED_KEYS } = {}) => {
     const { limit = "total", ...call } = options;
-    harness.upstream.play(harness.upstream.json(answer("hi", told(1, 1))));
+    harness.upstream.play(harness.upstream.json(answer("hi", reported(1, 1))));
     const refused = await harness.call("chat", { key: keyOf(limit), ...call });
     const { message } = errorIn(refused);
     const [, cost] = /this call may cost (\S+)\.(?:\s|$)/.exec(message) ?? [];
@@ -267,7 +267,7 @@ describe("H23: what a call may cost is known before it is made", () => {
   });
 
   test("tokens a minute: an answer without a limit is not kept out by a guess, one with a limit is by what it asks for", async () => {
-    harness.upstream.play(harness.upstream.json(answer("hi", told(30, 20))));
+    harness.upstream.play(harness.upstream.json(answer("hi", reported(30, 20))));
     const asked = await harness.call("chat", { key: keyOf("tokens"), body: { max_completion_tokens: 4_000 } });
     expect(asked.status).toBe(429);
     expect(errorIn(asked).message).toMatch(
@@ -282,7 +282,7 @@ describe("H23: what a call may cost is known before it is made", () => {
   });
 
   test("a limit of requests alone needs no guess", async () => {
-    harness.upstream.play(harness.upstream.json(answer("hi", told(1, 1))));
+    harness.upstream.play(harness.upstream.json(answer("hi", reported(1, 1))));
     const { status, headers } = await harness.call("chat", {
       key: keyOf("requests"),
       body: { max_completion_tokens: 8_192 },

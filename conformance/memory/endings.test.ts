@@ -106,8 +106,8 @@ for (const host of Object.keys(HOSTS) as Host[]) {
     // This protocol has an event for the end and nothing else; without it the answer was cut.
     const ways = host === "messages" ? [] : Object.entries(WAYS);
     test.each(ways)("H14, H16: whole, when the host %s after its finish reason", async (way, end) => {
-      for (const told of usage === "" ? [""] : [usage, ""]) {
-        const answer = await ask(client, host, [first, second, finish + told], end);
+      for (const reported of usage === "" ? [""] : [usage, ""]) {
+        const answer = await ask(client, host, [first, second, finish + reported], end);
         expect(saidIn(answer.text)).toBe("Whole answer");
         expect(answer.text).toMatch(END[client]);
         expect(answer.text).not.toContain('"error"');
@@ -118,8 +118,8 @@ for (const host of Object.keys(HOSTS) as Host[]) {
         else expect(answer.endMs).toBe(lastMs + BETWEEN_MS);
         const receipt = await harness.receipt(answer);
         expect(receipt.stop?.unified).toBe("stop");
-        expect(receipt.usage_source).toBe(told === "" ? "estimated" : "measured");
-        if (told !== "") expect(receipt.usage).toMatchObject({ input: 10, output: 7 });
+        expect(receipt.usage_source).toBe(reported === "" ? "estimated" : "measured");
+        if (reported !== "") expect(receipt.usage).toMatchObject({ input: 10, output: 7 });
         else expect(receipt.usage["output"]).toBeGreaterThan(0);
       }
     });

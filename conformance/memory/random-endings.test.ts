@@ -70,7 +70,7 @@ interface Ending {
   beginsMs: number;
   goesOnMs: number;
   /** When the client disconnects, if it does. */
-  leavesAfterMs: number | undefined;
+  disconnectsAfterMs: number | undefined;
 }
 
 const moment = fc.integer({ min: 0, max: 60_000 });
@@ -82,7 +82,7 @@ const ending: fc.Arbitrary<Ending> = fc.record({
   hostEnds: fc.constantFrom("closes", "breaks", "freezes", "refuses", "was stale"),
   beginsMs: moment,
   goesOnMs: moment,
-  leavesAfterMs: fc.option(moment, { nil: undefined }),
+  disconnectsAfterMs: fc.option(moment, { nil: undefined }),
 });
 
 /** The host that a test plays. */
@@ -117,9 +117,9 @@ test("H13, H14, H29: random endings at both sides leak nothing", async () => {
       const before = (await rows()).length;
       upstream.play(...endings.map((one) => playing(one, harness)));
       // All at once: a slot that was not freed would turn away one of the next round.
-      const calls = endings.map(({ client, host, stream, leavesAfterMs }) => {
+      const calls = endings.map(({ client, host, stream, disconnectsAfterMs }) => {
         const call = harness.send(client, { model: `test/${host}`, stream });
-        if (leavesAfterMs !== undefined) clock.after(leavesAfterMs, () => call.leave());
+        if (disconnectsAfterMs !== undefined) clock.after(disconnectsAfterMs, () => call.leave());
         return call;
       });
       await clock.pass(2 * LONG_MS);
@@ -132,9 +132,11 @@ test("H13, H14, H29: random endings at both sides leak nothing", async () => {
       });
       for (const one of await Promise.allSettled(calls.map(async ({ response }) => (await response).status)))
         expect(one).not.toMatchObject({ value: 429 });
-      const told = (await rows()).slice(before).map(({ offers }) => (JSON.parse(String(offers)) as unknown[]).length);
-      expect(told.length).toBe(endings.length);
-      expect(told.reduce((sum, count) => sum + count, 0)).toBe(upstream.requests.length);
+      const reported = (await rows())
+        .slice(before)
+        .map(({ offers }) => (JSON.parse(String(offers)) as unknown[]).length);
+      expect(reported.length).toBe(endings.length);
+      expect(reported.reduce((sum, count) => sum + count, 0)).toBe(upstream.requests.length);
       expect(upstream.mistakes).toEqual([]);
     }),
     { numRuns: 60, endOnFailure: true },

@@ -85,8 +85,8 @@ describe("H19: a provider's Retry-After is heeded, and passed on", () => {
     const waited = await harness.call("chat");
     expect([waited.status, sentMs()]).toEqual([200, [0, 2_000]]);
     harness.upstream.play(refuses(503, { "retry-after": "3" }), answers);
-    const told = await harness.call("chat");
-    expect([told.status, toldSeconds(told), sentMs()]).toEqual([503, 3, [0]]);
+    const reported = await harness.call("chat");
+    expect([reported.status, toldSeconds(reported), sentMs()]).toEqual([503, 3, [0]]);
   });
 
   test("another offer is asked at once instead", async () => {

@@ -86,9 +86,9 @@ for (const provider of AI_PROVIDERS) {
       const { what, isRetryable } = refusal;
       const status = typeof refusal.status === "number" ? refusal.status : refusal.status(provider);
       test(`sdks 1.6: ${what} is an APICallError ${status}, streamed or not`, () => {
-        const told = failures.get(refusal);
-        expect(told).toHaveLength(2);
-        for (const failure of told ?? []) {
+        const reported = failures.get(refusal);
+        expect(reported).toHaveLength(2);
+        for (const failure of reported ?? []) {
           expect(failure).toMatchObject({ name: "AI_APICallError", statusCode: status, isRetryable });
         }
       });

@@ -98,9 +98,9 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
 
       test("choices 4: an upstream's bad request is returned as such, with its words, and its code and param where it has such", () => {
         const refused = REFUSALS.find(({ model }) => model === "fail-400");
-        const told = refused && failures.get(refused);
-        expect(told).toHaveLength(2);
-        for (const failure of told ?? []) {
+        const reported = refused && failures.get(refused);
+        expect(reported).toHaveLength(2);
+        for (const failure of reported ?? []) {
           expect(failure.message).toContain("Simulated");
           const has = upstream.native;
           expect(failure).toMatchObject({ code: has ? "invalid_value" : null, param: has ? "messages" : null });

@@ -27,7 +27,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   "weave.openai-function-call-async-stream":
     "function_call, the form before tools, which contract 2.12 does not accept",
   "firebase-mock.streaming-failure-prompt-blocked-safety":
-    "the vendor's own SDK cannot read it: the file's last event has no blank line behind it",
+    "the vendor's own SDK cannot read it: the file's last event has no blank line after it",
   "vercel-ai.cererebras-structured-output-tools-1": "the file holds two answers, one after the other",
   "otel.invoke-model-with-response-str--no-content-tool-call-amazon-nova":
     "InvokeModel in Nova's own form; the gateway calls Nova by Converse",

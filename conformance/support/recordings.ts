@@ -9,7 +9,7 @@ import { readFrames } from "../../src/wire/sse.ts";
 const CORPUS = new URL("../../../shared/transcripts/", import.meta.url).pathname;
 export const present = existsSync(join(CORPUS, "manifest.jsonl"));
 if (!present) {
-  console.log("skipped: the recorded transcripts are not beside this checkout (../shared/transcripts)");
+  console.log("skipped: the recorded transcripts are not next to this checkout (../shared/transcripts)");
   if (process.env["CI"] === "true")
     test("under CI the transcripts must be there", () => expect(Boolean(present)).toBe(true));
 }

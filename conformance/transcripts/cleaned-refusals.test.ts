@@ -38,10 +38,10 @@ test.each(refusals.map((recording) => [nameOf(recording), recording] as const))(
       for (const [index] of words.entries()) {
         const internal = INTERNALS[index % INTERNALS.length] ?? "";
         const spoiled = [...words.slice(0, index), internal, ...words.slice(index)].join(" ");
-        const told = cleanText(spoiled);
-        expect(told).not.toContain(internal);
+        const reported = cleanText(spoiled);
+        expect(reported).not.toContain(internal);
         // Nothing else is lost by it.
-        expect(told.replace(/\[(?:url|host|id|email|key|path)\] ?/g, "").length).toBeGreaterThanOrEqual(
+        expect(reported.replace(/\[(?:url|host|id|email|key|path)\] ?/g, "").length).toBeGreaterThanOrEqual(
           cleaned.replace(/\[(?:url|host|id|email|key|path)\] ?/g, "").length,
         );
       }

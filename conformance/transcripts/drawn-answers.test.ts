@@ -96,11 +96,11 @@ describe.skipIf(!present)("contract 2.6, 2.7: recorded answers with images", () 
       ? readFrames(text).flatMap(({ data }) => (data ? [JSON.parse(data) as Json] : []))
       : [JSON.parse(text) as Json];
     // Contract 2.7 has the time at which the request came, which this host does not tell.
-    const told = chunks.map(({ createTime, ...chunk }) => {
+    const reported = chunks.map(({ createTime, ...chunk }) => {
       expect(createTime).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
       return chunk;
     });
-    expect(told).toEqual(recordedChunks(one));
+    expect(reported).toEqual(recordedChunks(one));
     expect(JSON.parse(harness.upstream.seen[before]?.body ?? "")).toEqual(requestOf(one.recording));
     await expectReceipt(response, drawn, "native");
   });

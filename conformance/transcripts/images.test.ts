@@ -24,15 +24,15 @@ import { FAILURES, type SdkFailure } from "../support/sdk-failure.ts";
  * usage.
  */
 
-interface ToldImage {
+interface ReportedImage {
   base64?: string;
   mimeType?: string;
   revisedPrompt?: string;
   filtered?: string;
 }
 
-interface Told {
-  images: ToldImage[];
+interface Reported {
+  images: ReportedImage[];
   receiptId: string;
   /** Tokens, if the protocol has a field for them. */
   totalTokens?: number;
@@ -43,7 +43,7 @@ interface ImageClient {
   protocol: "chat" | "genai";
   /** What the protocol, or its package, can tell of the words that a host made of the prompt. */
   revises: boolean;
-  ask(one: MediaCase, count: number, mimeType?: string): Promise<Told>;
+  ask(one: MediaCase, count: number, mimeType?: string): Promise<Reported>;
 }
 
 let harness: MediaHarness;
@@ -99,13 +99,13 @@ const streamingClient: ImageClient = {
     const { data: events, response } = await new OpenAi7(gptSetup()).images
       .generate({ ...body, stream: true })
       .withResponse();
-    const told: Told = { images: [], receiptId: response.headers.get("x-trivium-receipt") ?? "" };
+    const reported: Reported = { images: [], receiptId: response.headers.get("x-trivium-receipt") ?? "" };
     for await (const event of events) {
       expect(event.type).toBe("image_generation.completed");
-      told.images.push({ base64: event.b64_json, mimeType: `image/${event.output_format}` });
-      if ("usage" in event && event.usage) told.totalTokens = event.usage.total_tokens;
+      reported.images.push({ base64: event.b64_json, mimeType: `image/${event.output_format}` });
+      if ("usage" in event && event.usage) reported.totalTokens = event.usage.total_tokens;
     }
-    return told;
+    return reported;
   },
 };
 
@@ -149,7 +149,7 @@ const genaiSetup = (vertexai: boolean) => {
 const CLIENTS = [...gptClients, streamingClient, ...genaiClients];
 
 /** Read by hand from the recording. */
-function recordedImages({ recording }: MediaCase): ToldImage[] {
+function recordedImages({ recording }: MediaCase): ReportedImage[] {
   const body = JSON.parse(textOf(recording)) as Record<"data" | "predictions" | "candidates", Json[] | undefined>;
   const parts = (body.candidates ?? []).flatMap((candidate) => object(candidate["content"])["parts"] as Json[]);
   const found = [...(body.data ?? []), ...(body.predictions ?? []), ...parts.map((part) => object(part["inlineData"]))];

@@ -115,7 +115,7 @@ describe.skipIf(!present)("every recorded answer in every protocol", () => {
 
 type Cause = "bad-request" | "unknown-model" | "credentials" | "rate-limit" | "overloaded";
 
-interface Told {
+interface Reported {
   class: string;
   status: number;
   type: string;
@@ -124,7 +124,7 @@ interface Told {
 
 // biome-ignore format: a table is read in columns
 /** Rows of choices 4, with the class that each SDK has for them. */
-const TOLD: Readonly<Record<Cause, Record<DialectName, Told>>> = {
+const EXPECTED: Readonly<Record<Cause, Record<DialectName, Reported>>> = {
   "bad-request": {
     chat: { class: "BadRequestError", status: 400, type: "invalid_request_error" },
     messages: { class: "BadRequestError", status: 400, type: "invalid_request_error" },
@@ -205,10 +205,10 @@ describe.skipIf(!present)("choices 4: every recorded refusal in every protocol",
       const cell = count(one, client);
       const refusal = REFUSALS.find(({ case: start }) => one.recording.case.startsWith(start));
       if (refusal === undefined) throw new Error("not in the table");
-      const told = TOLD[refusal.cause][client];
-      const code = client === "chat" ? (refusal.code ?? told.code ?? null) : undefined;
+      const reported = EXPECTED[refusal.cause][client];
+      const code = client === "chat" ? (refusal.code ?? reported.code ?? null) : undefined;
       for (const failure of await Promise.all([failureOf(client, one.id, false), failureOf(client, one.id, true)])) {
-        expect(failure).toMatchObject({ class: told.class, status: told.status, type: told.type });
+        expect(failure).toMatchObject({ class: reported.class, status: reported.status, type: reported.type });
         expect(failure.code).toBe(code);
         expect(failure.retryAfter).toBe(refusal.retryAfter);
         const helps = refusal.cause !== "credentials" && refusal.cause !== "overloaded";

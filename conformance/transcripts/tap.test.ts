@@ -72,8 +72,8 @@ function expectedEvents(recording: Recording): unknown[] {
       object(object(event["message"])["usage"])["output_tokens"] = 0;
     }
     if (event["type"] === "message_delta") {
-      const told = object(event["usage"]);
-      event["usage"] = { ...told, ...uncounted({ ...counted, ...told }) };
+      const reported = object(event["usage"]);
+      event["usage"] = { ...reported, ...uncounted({ ...counted, ...reported }) };
       object(event["delta"])["usage"] = event["usage"];
     }
     events.push(event);

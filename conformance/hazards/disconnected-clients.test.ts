@@ -11,7 +11,7 @@ import { scriptedHarness } from "../support/scripted-harness.ts";
 import { startEvents } from "../support/scripted-upstream.ts";
 import { freePort, startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
-/** H26 over sockets, once; every protocol and every moment of leaving is in conformance/memory/left-answers.test.ts. */
+/** H26 over sockets, once; every protocol and every moment of a disconnect is in conformance/memory/disconnected-clients.test.ts. */
 
 const { upstream, gateway } = await scriptedHarness((url) => ({
   config: scriptedModels(url),

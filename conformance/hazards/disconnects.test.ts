@@ -5,7 +5,7 @@ import { callGateway } from "../support/client-calls.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sleep, startEvents } from "../support/scripted-upstream.ts";
 
-/** Over sockets, for one protocol; all of them, at every moment, are in conformance/memory/leaving.test.ts. */
+/** Over sockets, for one protocol; all of them, at every moment, are in conformance/memory/disconnects.test.ts. */
 
 const CONCURRENT = 8;
 const ROUNDS = 4;
@@ -29,7 +29,7 @@ test("H13, H23: clients that disconnect at any moment free their slot, and stop 
     response.end(whole.slice(300));
   });
   for (let round = 0; round < ROUNDS; round++) {
-    const leaving = Array.from({ length: CONCURRENT }, async (_, index) => {
+    const disconnects = Array.from({ length: CONCURRENT }, async (_, index) => {
       const controller = new AbortController();
       setTimeout(() => controller.abort(), 1 + index * 6 + Math.random() * 6);
       // A non-streamed call fails here, and its client disconnects in the pause before the retry.
@@ -38,7 +38,7 @@ test("H13, H23: clients that disconnect at any moment free their slot, and stop 
         .then((response) => response.text())
         .catch(() => "left");
     });
-    await Promise.all(leaving);
+    await Promise.all(disconnects);
   }
   const until = Date.now() + 3000;
   while (upstream.open > 0 && Date.now() < until) await sleep(20);

@@ -41,7 +41,7 @@ const THINK: Record<DialectName, Record<string, unknown>> = {
 };
 
 /** H26: leaving decides nothing about the price. */
-export async function openLeaving(): Promise<CheatGroup> {
+export async function openDisconnects(): Promise<CheatGroup> {
   const harness = await BillingHarness.open({ timings: { commitDeadlineMs: 10_000 } });
   const cheat = (
     tries: string,
