@@ -184,9 +184,9 @@ function inKind(here: Here, chosen: SchemaNode, alternatives: readonly SchemaNod
   const kinds = alternatives.filter((each) => each.properties !== undefined);
   if (kinds.length < 2 || !kinds.includes(chosen)) return here;
   const kind = kindOf(chosen);
-  const shortened = (schemaPath: string) =>
+  const withKind = (schemaPath: string) =>
     schemaPath.endsWith("[]") ? `${schemaPath.slice(0, -2)}[${kind}]` : `${schemaPath}(${kind})`;
-  return { ...here, schemaPath: shortened(here.schemaPath), field: shortened(here.field) };
+  return { ...here, schemaPath: withKind(here.schemaPath), field: withKind(here.field) };
 }
 
 function kindOf(node: SchemaNode): string {

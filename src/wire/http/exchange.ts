@@ -6,8 +6,8 @@ export interface HttpRequest {
   headers: Readonly<Record<string, string>>;
   body?: string | Uint8Array;
   /**
-   * Over a new connection. A host may close a kept one just when it is used again, and then nobody knows whether it has read
-   * the request: for what must not be done twice.
+   * Over a new connection, for requests that must not be repeated. A host may close a kept connection just when it is reused,
+   * and then it is unknown whether it has read the request.
    */
   newConnection?: boolean;
 }
