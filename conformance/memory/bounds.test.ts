@@ -10,6 +10,7 @@ import { wire } from "../../testing/upstream-wire.ts";
 const KB = 1024;
 const MB = 1024 * KB;
 const { readOnMs } = DEFAULT_TIMINGS;
+const ONCE_KEY = "a-key-for-one-request-a-minute";
 const STRICT_KEY = "a-strict-key-of-the-configuration";
 
 let harness: Harness;
@@ -21,6 +22,7 @@ beforeAll(async () => {
       keys: [
         { name: "tests", key: TEST_KEY },
         { name: "strict", key: STRICT_KEY, strict: true },
+        { name: "once", key: ONCE_KEY, limits: { requests_per_minute: 1 } },
       ],
     },
   });
@@ -191,6 +193,22 @@ describe("H13, H26: upstreams that are read on without their client", () => {
   });
 });
 
+test.each([true, false])(
+  "a host has its time to begin for the head of its answer, and again for its first byte, streaming %p",
+  async (stream) => {
+    const { clock, upstream } = harness;
+    upstream.play(async (reply) => {
+      await clock.sleep(50_000);
+      reply.head(200, stream ? SSE : {});
+      await clock.sleep(50_000);
+      void reply.write(stream ? said + ending : answerOf(10));
+      reply.end();
+    });
+    const { status, text, endMs } = await harness.call("chat", { stream });
+    expect([status, endMs, text.includes('"error"')]).toEqual([200, 100_000, false]);
+  },
+);
+
 describe("a gateway that stops", () => {
   test.each([true, false])("tells the clients of calls under way so, streaming %p", async (stream) => {
     const { clock, gateway, upstream } = harness;
@@ -302,6 +320,16 @@ test("S22: what a provider said when it failed is in the log at debug, and nowhe
     .split("\n")
     .filter((line) => line.includes('"receipt"') && line.includes('"status":400'));
   expect(calls).toHaveLength(2);
+});
+
+test("S17: a key that sends too much is turned away, and nothing is left of it", async () => {
+  const { clock } = harness;
+  await harness.call("chat", { key: ONCE_KEY, body: { model: "no/such" } });
+  await clock.pass(1_000);
+  const { timers } = clock;
+  expect((await harness.call("chat", { key: ONCE_KEY })).status).toBe(429);
+  await clock.pass(1_000);
+  expect(clock.timers).toBe(timers);
 });
 
 describe("a request that names no model", () => {

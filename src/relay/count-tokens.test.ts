@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
 import { sampleCall, scriptedGateway } from "../../testing/scripted-gateway.ts";
+import { UPSTREAM_CODECS } from "../dialects/index.ts";
 import { relayTokenCount } from "./count-tokens.ts";
+import { TranslatedLane } from "./translated.ts";
 
 async function counted(countsTokens: boolean) {
   const sample = scriptedGateway([{ body: ['{"input_tokens":77}'] }]);
@@ -45,4 +47,15 @@ test("H13: a client that leaves while a host counts is the end of it: there is n
   leave();
   await clock.pass(0);
   expect([gateway.leftTexts, network.open]).toEqual([0, 0]);
+});
+
+test("H11: a count of another protocol is told in the client's, and an answer without one is a failure", () => {
+  const { gateway, targets } = scriptedGateway();
+  const { call } = sampleCall(gateway);
+  const [target] = targets;
+  if (target === undefined) throw new Error("no target");
+  const attempt = { target: { ...target, codec: UPSTREAM_CODECS.genai }, notes: [], terms: [] };
+  const lane = new TranslatedLane(call, gateway, attempt);
+  expect(lane.readCount("", { totalTokens: 9 }).text).toContain("9");
+  expect(() => lane.readCount("", {})).toThrow("The provider gave no count of tokens.");
 });

@@ -58,6 +58,16 @@ test("S17: the bounds themselves may be reached: all of the budget, half of it b
   expect(small.bytes).toBe(MB - 1);
 });
 
+test("S17: a call that holds less counts less against its key", () => {
+  const budget = new MemoryBudget(10 * MB);
+  const shrinking = budget.open(key("a"));
+  shrinking.add(4 * MB);
+  shrinking.release(MB);
+  const other = budget.open(key("a"));
+  other.add(2 * MB);
+  expect(refusal(() => other.add(1)).kind).toBe("rate_limited");
+});
+
 test("S17: small calls of one key are bounded by the whole budget alone", () => {
   const budget = new MemoryBudget(MB);
   for (let call = 0; call < 1024; call++) budget.open(key("a")).add(1024);

@@ -1,5 +1,6 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { type Script, sampleCall, scriptedGateway } from "../../testing/scripted-gateway.ts";
+import { BufferPool } from "../wire/byte-buffer.ts";
 import { relayStream } from "./stream.ts";
 
 const SSE = { "content-type": "text/event-stream" };
@@ -75,6 +76,17 @@ describe("before the commit, a failure is the offer's alone", () => {
       ["one", "failed"],
       ["two", "answered"],
     ]);
+  });
+
+  test("H20: what was held of those that failed is given back", async () => {
+    const [takes, givesBack] = [spyOn(BufferPool.prototype, "take"), spyOn(BufferPool.prototype, "giveBack")];
+    const { text } = await streamed({ headers: SSE, body: [] }, { headers: SSE, body: [HELLO, STOP, DONE] });
+    await text();
+    const [taken, given] = [takes.mock.calls.length, givesBack.mock.calls.length];
+    takes.mockRestore();
+    givesBack.mockRestore();
+    expect(taken).toBeGreaterThanOrEqual(2);
+    expect(given).toBe(taken);
   });
 
   test("H15, H18: after ten seconds the headers leave with a keep-alive", async () => {
