@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import { Glob } from "bun";
 
 /** Which folder of `src` may import which. A line is added when the architecture changes, never to get a file past. */
@@ -139,4 +140,32 @@ describe("choices 11: the import arrows", () => {
     }
     expect(wrong).toEqual([]);
   });
+});
+
+/** Every import of a file of the repository, types included. */
+function graphOf(): Map<string, string[]> {
+  const repository = new URL("../", import.meta.url).pathname;
+  const sources = [...new Glob("{src,simulator,testing,scripts,bench,conformance}/**/*.ts").scanSync(repository)];
+  return new Map(
+    sources.map((file) => {
+      const text = readFileSync(repository + file, "utf8");
+      const found = [...text.matchAll(/(?:^|\n)(?:import|export)\s[^;]*?from\s+"(\.[^"]+)"/g)];
+      return [file, found.map((match) => new URL(match[1] ?? "", `file:///${file}`).pathname.slice(1))];
+    }),
+  );
+}
+
+test("no circle of imports, not even of types", () => {
+  const graph = graphOf();
+  const finished = new Set<string>();
+  const circles: string[] = [];
+  const visit = (file: string, path: readonly string[]): void => {
+    if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(" → "));
+    if (finished.has(file) || path.includes(file)) return;
+    for (const imported of graph.get(file) ?? []) visit(imported, [...path, file]);
+    finished.add(file);
+  };
+  for (const file of graph.keys()) visit(file, []);
+  expect(graph.size).toBeGreaterThan(1000);
+  expect(circles).toEqual([]);
 });

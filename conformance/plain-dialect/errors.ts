@@ -1,6 +1,7 @@
 import { parseObject, stringAt } from "../../src/base/json.ts";
 import type { GatewayError } from "../../src/canon/error.ts";
-import type { ErrorAnswer, StreamErrorWrite, UpstreamFailure } from "../../src/dialects/dialect.ts";
+import type { ErrorAnswer, StreamErrorWrite } from "../../src/dialects/dialect.ts";
+import type { UpstreamFailure } from "../../src/dialects/upstream-failure.ts";
 import { failureToError } from "../../src/dialects/upstream-failure.ts";
 
 export function decodeError({ status, body, retryAfterSeconds }: UpstreamFailure): GatewayError {

@@ -2,21 +2,14 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { TSchema } from "typebox";
 import Type from "typebox";
-import { ChatRequest, checkChatRequest } from "./chat/schema.ts";
+import { checkChatRequest } from "./chat/check-request.ts";
+import { ChatRequest } from "./chat/schema.ts";
 import { type CheckContext, defineCheck } from "./check.ts";
 import { explainMismatch } from "./explain.ts";
-import {
-  checkGenaiCountTokensRequest,
-  checkGenerateContentRequest,
-  GenaiCountTokensRequest,
-  GenerateContentRequest,
-} from "./genai/schema.ts";
-import {
-  CountTokensRequest,
-  checkCountTokensRequest,
-  checkMessagesRequest,
-  MessagesRequest,
-} from "./messages/schema.ts";
+import { checkGenaiCountTokensRequest, checkGenerateContentRequest } from "./genai/check-request.ts";
+import { GenaiCountTokensRequest, GenerateContentRequest } from "./genai/schema.ts";
+import { checkCountTokensRequest, checkMessagesRequest } from "./messages/check-request.ts";
+import { CountTokensRequest, MessagesRequest } from "./messages/schema.ts";
 import { AT_DROPIN_DOOR, refusalOf } from "./refusal-table.ts";
 import type { SchemaNode } from "./schema-node.ts";
 import { withoutNulls } from "./without-nulls.ts";

@@ -7,8 +7,9 @@ import type { CanonReply } from "../canon/reply.ts";
 import type { ServedOn } from "../canon/terms.ts";
 import type { ModelTraits } from "../canon/traits.ts";
 import type { SseFrame } from "../wire/sse.ts";
-import type { AnswerContext, UpstreamFailure } from "./dialect.ts";
+import type { AnswerContext } from "./answer-context.ts";
 import type { MediaQuirks } from "./media-quirks.ts";
+import type { UpstreamFailure } from "./upstream-failure.ts";
 
 /** What a request to a provider depends on in addition to the call itself. */
 export interface EncodeRequestContext<Quirks extends MediaQuirks = MediaQuirks> {

@@ -9,9 +9,10 @@ import type { ModelTraits } from "../canon/traits.ts";
 import type { Usage } from "../canon/usage.ts";
 import type { ByteBuffer } from "../wire/byte-buffer.ts";
 import type { BodySource } from "../wire/edit-body.ts";
+import type { AnswerContext } from "./answer-context.ts";
 import type { CheckContext, Door } from "./check.ts";
 import type { ClientCodec, UpstreamCodec } from "./codec.ts";
-import type { Asks, Endpoint, EndpointCall, EndpointRequest, PathParameters } from "./endpoint.ts";
+import type { Asks, Endpoint, EndpointCall, EndpointRequest, KeyHeader, PathParameters } from "./endpoint.ts";
 import type { MediaQuirks } from "./media-quirks.ts";
 import type { PricedFields } from "./priced-fields.ts";
 
@@ -24,14 +25,6 @@ export interface ReceivedRequest extends BodySource {
 
 export interface RequestContext extends CheckContext {
   verb: "generate" | "count_tokens";
-}
-
-/** A failed answer of an upstream, before it has a kind. */
-export interface UpstreamFailure {
-  status: number;
-  body: string;
-  /** What its `retry-after` header said. */
-  retryAfterSeconds?: number | undefined;
 }
 
 /** An error in the caller's protocol, before the first byte of an answer. */
@@ -83,19 +76,6 @@ export interface UpstreamRequest {
   notes: FieldNote[];
   /** On which terms other than the ordinary it asks to be served. */
   terms?: readonly string[];
-}
-
-/** What an answer to a client depends on, whether it is handed back as it came or written anew. */
-export interface AnswerContext<Options = unknown> {
-  publicModel: string;
-  /** The client's request, for what it asked to see or not to see. */
-  request: JsonObject;
-  /** What the client asked for outside its body, as its dialect read it: only the dialect knows what is in it. */
-  options: Options;
-  makeId: () => string;
-  /** When the request came. */
-  receivedAtMs: number;
-  costUsd: (usage: Usage) => number;
 }
 
 /** A target, as far as it decides what becomes of a client's options. */
@@ -194,9 +174,6 @@ export interface ErrorEncoder {
   encode(error: GatewayError, requestId: string): ErrorAnswer;
   encodeInStream(error: GatewayError, requestId: string, state: StreamState): StreamErrorWrite[];
 }
-
-/** The headers that may carry a key, whatever the dialect. */
-export type KeyHeader = "authorization" | "x-api-key" | "x-goog-api-key";
 
 /** What clients of a dialect send and expect around the bodies. */
 export interface ClientHttp {

@@ -1,5 +1,7 @@
 import type { Door } from "./check.ts";
-import type { KeyHeader } from "./dialect.ts";
+
+/** The headers that may carry a key, whatever the dialect. */
+export type KeyHeader = "authorization" | "x-api-key" | "x-goog-api-key";
 
 /** What clients ask for at an endpoint. */
 export type Asks = "generate" | "count_tokens" | "list_models" | "show_model";

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
-import { checkChatRequest } from "./chat/schema.ts";
+import { checkChatRequest } from "./chat/check-request.ts";
 import type { CheckContext } from "./check.ts";
+import { checkGenerateContentRequest } from "./genai/check-request.ts";
 import { normaliseGenaiRequest } from "./genai/normalise.ts";
-import { checkGenerateContentRequest } from "./genai/schema.ts";
-import { checkMessagesRequest } from "./messages/schema.ts";
+import { checkMessagesRequest } from "./messages/check-request.ts";
 import { AT_DROPIN_DOOR, refusalOf } from "./refusal-table.ts";
 
 interface Recording {

@@ -1,5 +1,13 @@
 import { type ErrorKind, GatewayError } from "../canon/error.ts";
 
+/** A failed answer of an upstream, before it has a kind. */
+export interface UpstreamFailure {
+  status: number;
+  body: string;
+  /** What its `retry-after` header said. */
+  retryAfterSeconds?: number | undefined;
+}
+
 /** What the three dialects' error bodies have in common once read. */
 export interface FailureFacts {
   status: number;

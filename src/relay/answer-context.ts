@@ -1,6 +1,6 @@
 import { LONG_CONTEXT, type ServedOn } from "../canon/terms.ts";
 import { priceCall } from "../catalogue/price-call.ts";
-import type { AnswerContext } from "../dialects/dialect.ts";
+import type { AnswerContext } from "../dialects/answer-context.ts";
 import type { AttemptRecord, Call, LaneAttempt } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 

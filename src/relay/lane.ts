@@ -1,6 +1,7 @@
 import type { JsonObject } from "../base/json.ts";
 import type { GatewayError } from "../canon/error.ts";
-import type { ClientAnswer, Tap, UpstreamFailure, UpstreamRequest } from "../dialects/dialect.ts";
+import type { ClientAnswer, Tap, UpstreamRequest } from "../dialects/dialect.ts";
+import type { UpstreamFailure } from "../dialects/upstream-failure.ts";
 import type { HeldRequest } from "./held-request.ts";
 
 /** How one attempt's request goes up and its answer comes back. */

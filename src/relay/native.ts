@@ -1,6 +1,7 @@
 import type { JsonObject } from "../base/json.ts";
 import type { GatewayError } from "../canon/error.ts";
-import type { ClientAnswer, NativeAnswerContext, Tap, UpstreamFailure, UpstreamRequest } from "../dialects/dialect.ts";
+import type { ClientAnswer, NativeAnswerContext, Tap, UpstreamRequest } from "../dialects/dialect.ts";
+import type { UpstreamFailure } from "../dialects/upstream-failure.ts";
 import { answerContext, servedOn } from "./answer-context.ts";
 import type { Call, LaneAttempt } from "./call.ts";
 import type { Gateway } from "./gateway.ts";

@@ -8,10 +8,11 @@ import type {
   TokenCounting,
   UpstreamCodec,
 } from "../dialects/codec.ts";
-import type { ClientAnswer, Tap, UpstreamFailure, UpstreamRequest } from "../dialects/dialect.ts";
+import type { ClientAnswer, Tap, UpstreamRequest } from "../dialects/dialect.ts";
 import { fitTerms, NO_TERMS } from "../dialects/priced-fields.ts";
 import { TranslatingTap } from "../dialects/translating-tap.ts";
 import { unwrapReply } from "../dialects/unwrap-answer.ts";
+import type { UpstreamFailure } from "../dialects/upstream-failure.ts";
 import { parseInOrder, stringifyInOrder } from "../wire/ordered-json.ts";
 import { answerContext, servedOn } from "./answer-context.ts";
 import type { Call, LaneAttempt } from "./call.ts";

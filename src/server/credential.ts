@@ -1,5 +1,6 @@
 import { GatewayError } from "../canon/error.ts";
-import type { Dialect, KeyHeader } from "../dialects/dialect.ts";
+import type { Dialect } from "../dialects/dialect.ts";
+import type { KeyHeader } from "../dialects/endpoint.ts";
 
 /** The key that a request presents, whichever of the three headers carries it. */
 export function credentialOf(

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../base/json.ts";
 import { AT_DROPIN_DOOR, refusalOf } from "../refusal-table.ts";
+import { checkChatRequest } from "./check-request.ts";
 import { chatCodec } from "./codec.ts";
 import { requestContext } from "./contexts.sample.ts";
 import { chatRecordings, readRecordedJson, recordingsPresent } from "./recordings.sample.ts";
-import { checkChatRequest } from "./schema.ts";
 
 /** A host of the dialect that takes everything as the contract has it. */
 const CONTRACT_HOST = {

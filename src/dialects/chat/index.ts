@@ -4,6 +4,7 @@ import { numberAt } from "../../base/json.ts";
 import type { Dialect, NativeAnswerContext } from "../dialect.ts";
 import { estimateTokens } from "../estimate-tokens.ts";
 import { rewriteRequest } from "../rewrite-request.ts";
+import { checkChatRequest } from "./check-request.ts";
 import { chatCodec } from "./codec.ts";
 import { endpoints, readCall } from "./endpoints.ts";
 import { encodeError, encodeStreamError } from "./errors.ts";
@@ -12,7 +13,6 @@ import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
 import { needsCanon } from "./needs-canon.ts";
 import type { ChatQuirks } from "./quirks.ts";
 import { decodeReasoning } from "./reasoning.ts";
-import { checkChatRequest } from "./schema.ts";
 import { ChatTap } from "./tap.ts";
 
 /** Chat completions: contract 2.12–2.13, streamed as `chat.completion.chunk` objects and a `[DONE]` sentinel. */

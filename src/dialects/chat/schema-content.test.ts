@@ -1,6 +1,6 @@
 import { describe } from "bun:test";
 import { type RefusalRow, testRefusals } from "../refusal-table.ts";
-import { checkChatRequest } from "./schema.ts";
+import { checkChatRequest } from "./check-request.ts";
 
 const sound = { model: "acme/one" };
 const says = (message: unknown) => ({ messages: [message] });

@@ -1,6 +1,6 @@
 import { describe } from "bun:test";
 import { type RefusalRow, testRefusals } from "../refusal-table.ts";
-import { checkChatRequest } from "./schema.ts";
+import { checkChatRequest } from "./check-request.ts";
 
 const sound = { model: "acme/one", messages: [{ role: "user", content: "Hello" }] };
 const weather = { type: "function", function: { name: "weather", parameters: { type: "object" } } };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { AT_CONTRACT_DOOR, AT_DROPIN_DOOR, type RefusalRow, refusalOf, testRefusals } from "../refusal-table.ts";
-import { checkChatRequest } from "./schema.ts";
+import { checkChatRequest } from "./check-request.ts";
 
 const check = (body: unknown, context = AT_CONTRACT_DOOR) => checkChatRequest(body, context);
 const sound = { model: "acme/one", messages: [{ role: "user", content: "Hello" }] };

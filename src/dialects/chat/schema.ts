@@ -1,7 +1,5 @@
 import Type, { type Static } from "typebox";
-import { defineCheck, type RequestCheck } from "../check.ts";
 import { EXPECTED, nullable, openObject, stringLike } from "../forms.ts";
-import { chatRules } from "./rules.ts";
 import { ChatMessage } from "./schema-content.ts";
 import { ChatTool, ChatToolChoice } from "./schema-tools.ts";
 
@@ -92,5 +90,3 @@ export const ChatRequest = Type.Object(
   { title: "ChatRequest" },
 );
 export type ChatRequest = Static<typeof ChatRequest>;
-
-export const checkChatRequest: RequestCheck<ChatRequest> = defineCheck(ChatRequest, chatRules);

@@ -1,7 +1,7 @@
 import { parseObject, stringAt } from "../../base/json.ts";
 import type { GatewayError } from "../../canon/error.ts";
-import type { UpstreamFailure } from "../dialect.ts";
 import { messageOfException, statusOfException } from "../framed-exception.ts";
+import type { UpstreamFailure } from "../upstream-failure.ts";
 import { failureToError } from "../upstream-failure.ts";
 
 /** The exception's name stands in a header, and only sometimes in the body: then it says more than the status. */

@@ -1,5 +1,5 @@
 import { type JsonObject, stringAt } from "../../base/json.ts";
-import type { AnswerContext } from "../dialect.ts";
+import type { AnswerContext } from "../answer-context.ts";
 
 /** What every answer and every chunk of one says of itself (contract 2.7), where its host does not. */
 const FIELDS = ["createTime", "responseId"] as const;

@@ -4,6 +4,7 @@ import { numberAt, objectAt } from "../../base/json.ts";
 import type { Dialect, NativeAnswerContext } from "../dialect.ts";
 import { estimateTokens } from "../estimate-tokens.ts";
 import { rewriteRequest } from "../rewrite-request.ts";
+import { checkGenaiCountTokensRequest, checkGenerateContentRequest } from "./check-request.ts";
 import { genaiCodec } from "./codec.ts";
 import { endpoints, IMPLIED_PUBLISHER, modelInPath, readCall } from "./endpoints.ts";
 import { encodeError, encodeStreamError } from "./errors.ts";
@@ -15,7 +16,6 @@ import { type GenaiOptions, streamType } from "./options.ts";
 import { withoutOtherModels } from "./other-models.ts";
 import type { GenaiQuirks } from "./quirks.ts";
 import { decodeThinking } from "./reasoning.ts";
-import { checkGenaiCountTokensRequest, checkGenerateContentRequest } from "./schema.ts";
 import { GenaiTap } from "./tap.ts";
 
 /** The generative-content protocol: contract 2.6–2.8, streamed as response-shaped chunks with no closing sentinel. */

@@ -1,6 +1,6 @@
 import { describe } from "bun:test";
 import { type RefusalRow, testRefusals } from "../refusal-table.ts";
-import { checkGenerateContentRequest } from "./schema.ts";
+import { checkGenerateContentRequest } from "./check-request.ts";
 
 const part = (fields: object) => ({ contents: [{ role: "user", parts: [fields] }] });
 const at = (rest: string) => `contents[0].parts[0]${rest}`;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { AT_CONTRACT_DOOR, type RefusalRow, refusalOf, testRefusals } from "../refusal-table.ts";
-import { checkGenerateContentRequest } from "./schema.ts";
+import { checkGenerateContentRequest } from "./check-request.ts";
 
 const sound = { contents: [{ parts: [{ text: "Hello" }] }] };
 const config = (generationConfig: object) => ({ generationConfig });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { AT_CONTRACT_DOOR, type RefusalRow, refusalOf, testRefusals } from "../refusal-table.ts";
-import { checkGenaiCountTokensRequest, checkGenerateContentRequest } from "./schema.ts";
+import { checkGenaiCountTokensRequest, checkGenerateContentRequest } from "./check-request.ts";
 
 const sound = { contents: [{ role: "user", parts: [{ text: "Hello" }] }] };
 const safety = (setting: object) => ({

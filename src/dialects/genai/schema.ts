@@ -1,7 +1,5 @@
 import Type, { type Static } from "typebox";
-import { defineCheck, type RequestCheck } from "../check.ts";
 import { openObject } from "../forms.ts";
-import { countTokensRules, generateContentRules } from "./rules.ts";
 import { Content, SystemInstruction } from "./schema-content.ts";
 import { GenerationConfig } from "./schema-generation-config.ts";
 import { Tool, ToolConfig } from "./schema-tools.ts";
@@ -61,12 +59,3 @@ export const GenaiCountTokensRequest = Type.Object(
   { title: "GenaiCountTokensRequest" },
 );
 export type GenaiCountTokensRequest = Static<typeof GenaiCountTokensRequest>;
-
-export const checkGenerateContentRequest: RequestCheck<GenerateContentRequest> = defineCheck(
-  GenerateContentRequest,
-  generateContentRules,
-);
-export const checkGenaiCountTokensRequest: RequestCheck<GenaiCountTokensRequest> = defineCheck(
-  GenaiCountTokensRequest,
-  countTokensRules,
-);

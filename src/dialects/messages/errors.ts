@@ -1,6 +1,7 @@
 import { objectAt, parseObject, stringAt } from "../../base/json.ts";
 import type { ErrorKind, GatewayError } from "../../canon/error.ts";
-import type { ErrorAnswer, StreamErrorWrite, UpstreamFailure } from "../dialect.ts";
+import type { ErrorAnswer, StreamErrorWrite } from "../dialect.ts";
+import type { UpstreamFailure } from "../upstream-failure.ts";
 import { failureToError } from "../upstream-failure.ts";
 import { ERROR_WORDS } from "./error-words.ts";
 

@@ -3,6 +3,7 @@
 import { numberAt, objectAt, stringAt } from "../../base/json.ts";
 import type { Dialect } from "../dialect.ts";
 import { rewriteRequest } from "../rewrite-request.ts";
+import { checkCountTokensRequest, checkMessagesRequest } from "./check-request.ts";
 import { messagesCodec } from "./codec.ts";
 import { endpoints, readCall, VERSION_HEADERS } from "./endpoints.ts";
 import { encodeError, encodeStreamError } from "./errors.ts";
@@ -12,7 +13,6 @@ import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
 import { needsCanon } from "./needs-canon.ts";
 import { forwardOptions } from "./options.ts";
 import { decodeReasoning } from "./reasoning.ts";
-import { checkCountTokensRequest, checkMessagesRequest } from "./schema.ts";
 import { MessagesTap } from "./tap.ts";
 import { withoutUnsupported } from "./unsupported.ts";
 

@@ -2,11 +2,11 @@ import { describe, expect, test } from "bun:test";
 import { isObject, type JsonObject } from "../../base/json.ts";
 import type { ModelTraits } from "../../canon/traits.ts";
 import { parseInOrder, stringifyInOrder } from "../../wire/ordered-json.ts";
+import { checkMessagesRequest } from "./check-request.ts";
 import { decodeRequest } from "./decode-request.ts";
 import { encodeRequest } from "./encode-request.ts";
 import { DEFAULT_MESSAGES_QUIRKS } from "./quirks.ts";
 import { recordedRequests, recordingsThere } from "./recordings.sample.ts";
-import { checkMessagesRequest } from "./schema.ts";
 
 const encode = (body: JsonObject, traits: Partial<ModelTraits> = {}) =>
   encodeRequest(decodeRequest(body), {

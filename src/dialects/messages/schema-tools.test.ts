@@ -1,6 +1,6 @@
 import { describe } from "bun:test";
 import { type RefusalRow, testRefusals } from "../refusal-table.ts";
-import { checkMessagesRequest } from "./schema.ts";
+import { checkMessagesRequest } from "./check-request.ts";
 
 const sound = { model: "acme/one", max_tokens: 4096, messages: [{ role: "user", content: "Hello" }] };
 const tools = (...list: unknown[]) => ({ tools: list });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { cpuMs } from "../../base/cpu-time.sample.ts";
 import { AT_CONTRACT_DOOR, type RefusalRow, refusalOf, testRefusals } from "../refusal-table.ts";
-import { checkCountTokensRequest, checkMessagesRequest } from "./schema.ts";
+import { checkCountTokensRequest, checkMessagesRequest } from "./check-request.ts";
 
 const check = (body: unknown) => checkMessagesRequest(body, AT_CONTRACT_DOOR);
 const sound = { model: "acme/one", max_tokens: 4096, messages: [{ role: "user", content: "Hello" }] };

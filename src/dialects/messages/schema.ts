@@ -1,7 +1,5 @@
 import Type, { type Static } from "typebox";
-import { defineCheck, type RequestCheck } from "../check.ts";
 import { nullable, openObject } from "../forms.ts";
-import { messagesRules } from "./rules.ts";
 import { CacheControl, Message, SystemPrompt } from "./schema-content.ts";
 import { Tool, ToolChoice } from "./schema-tools.ts";
 
@@ -61,6 +59,3 @@ export type MessagesRequest = Static<typeof MessagesRequest>;
 
 export const CountTokensRequest = Type.Object(prompt, { title: "MessagesCountTokensRequest" });
 export type CountTokensRequest = Static<typeof CountTokensRequest>;
-
-export const checkMessagesRequest: RequestCheck<MessagesRequest> = defineCheck(MessagesRequest, messagesRules);
-export const checkCountTokensRequest: RequestCheck<CountTokensRequest> = defineCheck(CountTokensRequest, messagesRules);
