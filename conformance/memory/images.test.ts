@@ -128,6 +128,80 @@ describe("images", () => {
   });
 });
 
+const eventOf = (type: string, index?: number, usage?: object) =>
+  `event: ${type}\ndata: ${JSON.stringify({ type, b64_json: PNG, ...(index === undefined ? {} : { partial_image_index: index }), ...(usage === undefined ? {} : { usage }) })}\n\n`;
+const partial = (index: number) => eventOf("image_generation.partial_image", index);
+const completed = eventOf("image_generation.completed", undefined, {
+  input_tokens: 20,
+  output_tokens: 100,
+  total_tokens: 120,
+});
+
+describe("streamed images (contract 2.14)", () => {
+  const typesIn = (text: string) => [...text.matchAll(/^event: (\S+)$/gm)].map(([, type]) => type);
+  const stream = async (...steps: (string | number)[]) => {
+    harness.upstream.play(harness.upstream.stream(...steps));
+    return await harness.clock.until(ask({ stream: true, partial_images: 2 }).answer);
+  };
+
+  test("come as they are made, and the last of them after its receipt", async () => {
+    const { text, chunks, status, headers } = await stream(1_000, partial(0), 1_000, partial(1), 1_000, completed);
+    expect(status).toBe(200);
+    expect(typesIn(text)).toEqual([
+      "image_generation.partial_image",
+      "image_generation.partial_image",
+      "image_generation.completed",
+    ]);
+    expect(chunks.filter((chunk) => chunk.text.includes(PNG)).map(({ ms }) => ms)).toEqual([1_000, 2_000, 3_000]);
+    expect(JSON.parse(harness.upstream.requests[0]?.body ?? "")).toMatchObject({ stream: true, partial_images: 2 });
+    expect(await harness.receipt({ headers })).toMatchObject({ stream: true, usage: { images: 1 }, total_ms: 3_000 });
+  });
+
+  test("H16: a host that ends before an image is finished has failed, and nothing is billed", async () => {
+    const { text, headers } = await stream(1_000, partial(0));
+    expect(typesIn(text)).toEqual(["image_generation.partial_image", "error"]);
+    expect(text).toContain("closed the stream in the middle of its answer");
+    expect(await harness.receipt({ headers })).toMatchObject({ usage: { images: null } });
+  });
+
+  test("a host that fails before its first event is a failure with a status of its own", async () => {
+    harness.upstream.play(refuses(400, { message: "Unknown parameter", type: "invalid_request_error", param: "size" }));
+    const answer = await harness.clock.until(ask({ stream: true }).answer);
+    expect(answer.status).toBe(400);
+  });
+
+  test("an image that was made and not streamed is the client's all the same", async () => {
+    harness.upstream.play(paints);
+    const { text } = await harness.clock.until(ask({ stream: true }).answer);
+    expect(typesIn(text)).toEqual(["image_generation.completed"]);
+    expect(harness.upstream.requests).toHaveLength(1);
+  });
+
+  test("H15: after ten seconds the headers leave with a keep-alive, and the image follows", async () => {
+    const { text, headMs, chunks } = await stream(40_000, completed);
+    expect(headMs).toBeWithin(10_000, 10_200);
+    expect(text).toStartWith(": keep-alive\n\n");
+    expect(chunks.filter((chunk) => chunk.text.startsWith(": keep-alive")).length).toBeWithin(2, 4);
+    expect(typesIn(text)).toEqual(["image_generation.completed"]);
+  });
+
+  test("H26: a client that leaves pays for what is made all the same", async () => {
+    harness.upstream.play(harness.upstream.stream(1_000, partial(0), 5_000, completed));
+    const call = ask({ stream: true, partial_images: 1 });
+    await harness.clock.pass(2_000);
+    call.leave();
+    await harness.clock.pass(10_000);
+    expect((await harness.receipts()).at(-1)).toMatchObject({ usage: { images: 1 }, stream: true });
+  });
+
+  test("several come one by one", async () => {
+    harness.upstream.play(paints);
+    const { text, headers } = await harness.clock.until(ask({ stream: true, n: 3 }).answer);
+    expect(typesIn(text)).toEqual(Array.from({ length: 3 }, () => "image_generation.completed"));
+    expect(await harness.receipt({ headers })).toMatchObject({ usage: { images: 3 } });
+  });
+});
+
 describe("images in a conversation", () => {
   test("are the answer's, and billed by their number", async () => {
     harness.upstream.play(paints);
