@@ -268,6 +268,18 @@ for (const dialect of DIALECTS) {
   });
 }
 
+test("choices 4: a host that answers a stream with plain JSON has failed, by its own words where it is an error", async () => {
+  const { upstream } = harness;
+  upstream.play(upstream.json({ error: { message: "The prompt is too long", type: "invalid_request_error" } }));
+  const refused = await harness.call("chat", { stream: true });
+  expect([refused.status, errorIn(refused).message]).toEqual([400, "The prompt is too long"]);
+  const message = { role: "assistant", content: "hi" };
+  upstream.play(upstream.json({ choices: [{ index: 0, message, finish_reason: "stop" }] }));
+  const whole = await harness.call("chat", { stream: true });
+  expect(whole.status).toBe(502);
+  expect(errorIn(whole).message).toContain("did not stream its answer");
+});
+
 test("an error in mid-stream is not followed by more", async () => {
   const { upstream } = harness;
   const error = wire.event({ type: "error", error: { type: "overloaded_error", message: "Overloaded" } });

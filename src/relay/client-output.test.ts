@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { sampleCall, scriptedGateway } from "../../testing/scripted-gateway.ts";
-import { ClientOutput, type DirectController } from "./client-output.ts";
+import { ClientOutput, type DirectController, streamedBody } from "./client-output.ts";
 
 /** An output, and what its client has got of it. */
 function committed({ hasContent = true, keepAlive = ": ping\n\n" } = {}) {
@@ -9,9 +9,13 @@ function committed({ hasContent = true, keepAlive = ": ping\n\n" } = {}) {
   const output = new ClientOutput(call.client, gateway, keepAlive);
   const written: string[] = [];
   const reading = { blocked: false };
+  let flushed = 0;
   const controller: DirectController = {
     write: (text) => written.push(Buffer.from(text as string).toString()),
-    flush: (wait) => (wait && reading.blocked ? new Promise<number>(() => {}) : 0),
+    flush: (wait) => {
+      flushed++;
+      return wait && reading.blocked ? new Promise<number>(() => {}) : 0;
+    },
     close: () => written.push("(closed)"),
   };
   output.commit(controller, hasContent);
@@ -20,7 +24,7 @@ function committed({ hasContent = true, keepAlive = ": ping\n\n" } = {}) {
     buffer.putText(text);
     return buffer;
   };
-  return { output, written, clock, leave, render, reading, gateway, call };
+  return { flushes: () => flushed, output, written, clock, leave, render, reading, gateway, call };
 }
 
 describe("what a client gets", () => {
@@ -33,6 +37,25 @@ describe("what a client gets", () => {
     expect(written).toEqual(["one ", "two "]);
     output.close();
     expect(written).toEqual(["one ", "two ", "three four", "(closed)"]);
+  });
+
+  test("H22: what is sent leaves at once, an error or a keep-alive too", () => {
+    const { output, render, flushes } = committed();
+    output.send(render("one"));
+    expect(flushes()).toBe(1);
+    output.write(": ping");
+    expect(flushes()).toBe(2);
+  });
+
+  test("H26: an answer that goes on without its client is ended where the runtime asks for it later", async () => {
+    const { call, leave, clock } = committed();
+    let produced = 0;
+    const body = streamedBody(call.client, async () => void produced++);
+    await clock.pass(100);
+    leave();
+    expect(produced).toBe(1);
+    expect(await new Response(body).text()).toBe("");
+    expect(produced).toBe(1);
   });
 
   test("what was held before the commit is sent, or kept as it is", () => {

@@ -36,9 +36,15 @@ const saidIn = (text: string) =>
 
 describe("a streamed answer", () => {
   test("is passed on as it comes, and its end waits for the receipt", async () => {
-    const { text, receipts, network } = await streamed({ headers: SSE, body: [HELLO, 50, WORLD, 50, STOP, DONE] });
+    const { text, receipts, network, clock } = await streamed({
+      headers: SSE,
+      body: [HELLO, 50, WORLD, 50, STOP, DONE],
+    });
     const all = await text();
     expect(saidIn(all)).toBe("Hello world");
+    // Nobody watches over it any more.
+    await clock.pass(2_000);
+    expect(clock.timers).toBe(0);
     expect(all).toEndWith(DONE);
     expect(all).not.toContain('"upstream"');
     expect(receipts).toMatchObject([{ outcome: "ok", stop: { unified: "stop" }, usageSource: "estimated" }]);
