@@ -74,15 +74,16 @@ function fill(id: string, project: string, megabytes: number): () => void {
   return () => void database.run("DELETE FROM files WHERE id = ?", [id]);
 }
 
-/** A host whose videos are finished immediately. */
-function playHost(): void {
+/** A host whose videos are finished immediately, or as soon as they may be. */
+function playHost(mayFinish = () => true): void {
   upstream.play((request, response) => {
     if (request.method === "POST") return void sendJson(response, { id: "video_1", object: "video", status: "queued" });
     if (request.path.endsWith("/content")) {
       response.writeHead(200, { "content-type": "video/mp4" }).end(Buffer.alloc(2_000_000, "v"));
       return;
     }
-    sendJson(response, { id: "video_1", object: "video", status: "completed", progress: 100, seconds: "4" });
+    const state = mayFinish() ? { status: "completed", progress: 100 } : { status: "in_progress", progress: 50 };
+    sendJson(response, { id: "video_1", object: "video", seconds: "4", ...state });
   });
 }
 
@@ -124,9 +125,11 @@ test("in messages an image model is not called where its image could not be stor
 });
 
 test("a video that is finished when the store is full is stored when there is space again, and billed once", async () => {
-  playHost();
+  let full = false;
+  playHost(() => full);
   const { name } = (await (await submit()).json()) as { name: string };
-  const empty = fill("total", "third", 17.9);
+  const empty = fill("total", "third", 18.5);
+  full = true;
   const poll = async () =>
     (await (await post(`${MODEL}:fetchPredictOperation`, { operationName: name })).json()) as {
       done?: boolean;
