@@ -35,9 +35,10 @@ async function encodeMoving(encoder: Encoder, options: VideoOptions): Promise<En
   let entry = new Uint8Array();
   for (const shot of shotsOf(scene)) {
     const encoded = await encodeShot(encoder, options, drawShot(scene, shot));
-    for (let index = 0; index < shot.shown; index++) {
-      frames.push(encoded.frames[index % shot.drawn] ?? new Uint8Array());
+    if (encoded.frames.length !== shot.drawn) {
+      throw new Error(`the encoder made ${encoded.frames.length} frames of ${shot.drawn}`);
     }
+    for (let left = shot.shown; left > 0; left -= shot.drawn) frames.push(...encoded.frames.slice(0, left));
     entry = Uint8Array.from(encoded.entry);
   }
   return { frames, entry };

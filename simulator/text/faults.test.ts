@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Simulator, startSimulator } from "../simulator.ts";
+import type { Rendered } from "./adapter.ts";
+import { streamSteps } from "./deliver.ts";
 
 let simulator: Simulator;
 
@@ -367,4 +369,14 @@ test("an own key is demanded exactly, and the last request can be looked at", as
   } finally {
     await own.stop();
   }
+});
+
+test("H07: drip sends one byte at a time", () => {
+  const frame = { text: "data: é\n\n", content: true };
+  const rendered = { frames: () => [frame, frame] } as unknown as Rendered;
+  const sent = [...streamSteps(rendered, { kind: "drip" }, () => 0)].flatMap((step) =>
+    "send" in step ? [step.send] : [],
+  );
+  expect(sent.every(({ length }) => length === 1)).toBe(true);
+  expect(Buffer.concat(sent).toString()).toBe(frame.text + frame.text);
 });

@@ -45,6 +45,16 @@ describe("S16: a client's connection", () => {
     expect(clock.timers).toBe(0);
   });
 
+  test("is not held again by those who wait for a client that still takes the last of its answer", async () => {
+    const { presence, done, abort } = arrived();
+    presence.release();
+    const left = presence.left;
+    await clock.pass(500);
+    expect(done).toEqual([]);
+    abort();
+    await left;
+  });
+
   test("is ended where its client reads nothing, and the client has left then", () => {
     const { presence, done, told, listener } = arrived();
     presence.tell(listener("a"));

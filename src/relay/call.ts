@@ -103,6 +103,7 @@ export class ClientPresence {
   readonly #signal: AbortSignal;
   #gone = false;
   #attended = false;
+  #released = false;
   /** A call has few attempts, and mostly one. */
   readonly #listeners: LeaveListener[] = [];
   #leaving: PromiseWithResolvers<void> | undefined;
@@ -124,7 +125,8 @@ export class ClientPresence {
     if (this.#attended) return;
     this.#attended = true;
     this.#unwatch();
-    this.#connection.hold();
+    // After the call only the rest of its answer is on its way, and the idle timeout of its connection counts again.
+    if (!this.#released) this.#connection.hold();
     if (this.#signal.aborted) this.leave();
     else this.#signal.addEventListener("abort", () => this.leave(), { once: true });
   }
@@ -154,6 +156,7 @@ export class ClientPresence {
 
   /** The call is over. */
   release(): void {
+    this.#released = true;
     this.#unwatch();
     if (this.#attended) this.#connection.rest();
   }
@@ -167,7 +170,7 @@ export class ClientPresence {
   }
 }
 
-/** Ends a call whose client has left. Nobody reads its text, and it is no fault of the gateway's. */
+/** Ends a call whose client has left. Its text is never sent, and it is no fault of the gateway's. */
 export class ClientGoneError extends GatewayError {
   constructor() {
     super("internal", "The client closed the connection.");

@@ -229,6 +229,9 @@ describe("S17: a body that does not arrive", () => {
     const refusal = await refusalOf(reading);
     expect([refusal.kind, refusal.message]).toEqual(["invalid_request", slow]);
     expect(refusal).toBeInstanceOf(UnreadBodyError);
+    // A client may stay silent for ever; its body is not watched for ever.
+    await clock.pass(200);
+    expect(clock.timers).toBe(0);
   });
 
   test.each([
@@ -291,6 +294,8 @@ describe("S17: a body that does not arrive", () => {
     gateway.closing = true;
     await clock.pass(100);
     expect((await refusalOf(reading)).message).toBe("This gateway is shutting down. Try again.");
+    await clock.pass(200);
+    expect(clock.timers).toBe(0);
   });
 });
 

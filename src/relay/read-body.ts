@@ -127,18 +127,22 @@ type Heard = (bytes: number) => boolean;
 
 /**
  * A body of so many bytes that is read as a whole, and heard of only at its end: it may take as long as it needs at the slowest
- * pace, then the call is given up.
+ * rate, then the call is given up.
  */
 function wholeInTime<T>(reading: Promise<T>, bytes: number, gateway: BodyReader): Promise<T> {
   const { watchdog, timings } = gateway;
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   let deadlineMs: number | undefined;
+  const giveUp = (why: GatewayError): void => {
+    unwatch();
+    reject(why);
+  };
   const unwatch = watchdog.watch((now) => {
     deadlineMs ??= now + timings.bodyStallMs + (bytes / timings.bodyBytesPerSecond) * 1000;
-    if (gateway.closing) reject(shuttingDown());
+    if (gateway.closing) giveUp(shuttingDown());
     else if (now > deadlineMs) {
-      const message = `The body stopped arriving before it was whole, or arrived more slowly than ${paceOf(timings)}.`;
-      reject(new UnreadBodyError("invalid_request", message));
+      const message = `The body stopped arriving before it was whole, or arrived more slowly than ${rateOf(timings)}.`;
+      giveUp(new UnreadBodyError("invalid_request", message));
     }
   });
   reading.then(
@@ -146,10 +150,7 @@ function wholeInTime<T>(reading: Promise<T>, bytes: number, gateway: BodyReader)
       unwatch();
       resolve(body);
     },
-    (error: unknown) => {
-      unwatch();
-      reject(brokenBody(error));
-    },
+    (error: unknown) => giveUp(brokenBody(error)),
   );
   return promise;
 }
@@ -179,7 +180,7 @@ async function inTime<T>(read: (heard: Heard) => Promise<T>, gateway: BodyReader
     else if (now > deadlineMs)
       giveUp(new UnreadBodyError("invalid_request", "The body stopped arriving before it was whole."));
     else if (now - startedMs > bodyStallMs + (received / bodyBytesPerSecond) * 1000)
-      giveUp(new UnreadBodyError("invalid_request", `The body arrived more slowly than ${paceOf(timings)}.`));
+      giveUp(new UnreadBodyError("invalid_request", `The body arrived more slowly than ${rateOf(timings)}.`));
   });
   read((bytes) => {
     deadlineMs = undefined;
@@ -195,7 +196,7 @@ async function inTime<T>(read: (heard: Heard) => Promise<T>, gateway: BodyReader
   }
 }
 
-const paceOf = ({ bodyBytesPerSecond }: Timings) => `${Math.round(bodyBytesPerSecond / 1024)} KB a second`;
+const rateOf = ({ bodyBytesPerSecond }: Timings) => `${Math.round(bodyBytesPerSecond / 1024)} KB a second`;
 
 const readAtOnce = async (request: Request) => Buffer.from(await request.arrayBuffer());
 
