@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { buildCall } from "../testing/build-call.ts";
+import { plainAnswer, plainUsage } from "../testing/plain-answer.ts";
 import { scriptedModels } from "../testing/scripted-models.ts";
 import { callGateway, errorOf } from "./support/client-calls.ts";
 import { scriptedHarness } from "./support/scripted-harness.ts";
@@ -26,32 +27,10 @@ const { upstream, gateway } = await scriptedHarness((url) => {
   };
 });
 
-const CHAT = {
-  id: "chatcmpl-1",
-  object: "chat.completion",
-  created: 1,
-  model: "m",
-  choices: [{ index: 0, message: { role: "assistant", content: "ok" }, finish_reason: "stop" }],
-  usage: { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 },
-};
-const MESSAGE = {
-  id: "msg_1",
-  type: "message",
-  role: "assistant",
-  model: "m",
-  content: [{ type: "text", text: "ok" }],
-  stop_reason: "end_turn",
-  stop_sequence: null,
-  usage: { input_tokens: 5, output_tokens: 1 },
-};
-const GENAI = {
-  candidates: [{ content: { role: "model", parts: [{ text: "ok" }] }, finishReason: "STOP" }],
-  usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 1, totalTokenCount: 6 },
-};
-
 function answerAll(): void {
   upstream.play(({ path }, response) => {
-    sendJson(response, path.includes(":generate") ? GENAI : path.includes("/messages") ? MESSAGE : CHAT);
+    const dialect = path.includes(":generate") ? "genai" : path.includes("/messages") ? "messages" : "chat";
+    sendJson(response, plainAnswer(dialect, { text: "ok", usage: plainUsage(dialect, 5, 1) }));
   });
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { DialectName } from "../src/canon/dialect-name.ts";
 import { buildCall, DIALECTS } from "../testing/build-call.ts";
+import { plainAnswer, plainUsage } from "../testing/plain-answer.ts";
 import { callGateway, errorOf } from "./support/client-calls.ts";
 import { scriptedHarness } from "./support/scripted-harness.ts";
 import { type SeenRequest, sendJson } from "./support/scripted-upstream.ts";
@@ -23,35 +24,11 @@ const { upstream, gateway } = await scriptedHarness((url) => ({
   },
 }));
 
-const ANSWERS: Readonly<Record<DialectName, object>> = {
-  chat: {
-    id: "chatcmpl-1",
-    object: "chat.completion",
-    created: 1,
-    model: "upstream-says",
-    choices: [{ index: 0, message: { role: "assistant", content: "ok" }, finish_reason: "stop" }],
-    usage: { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100 },
-  },
-  messages: {
-    id: "msg_1",
-    type: "message",
-    role: "assistant",
-    model: "upstream-says",
-    content: [{ type: "text", text: "ok" }],
-    stop_reason: "end_turn",
-    stop_sequence: null,
-    usage: { input_tokens: 1000, output_tokens: 100 },
-  },
-  genai: {
-    candidates: [{ content: { role: "model", parts: [{ text: "ok" }] }, finishReason: "STOP" }],
-    usageMetadata: { promptTokenCount: 1000, candidatesTokenCount: 100, totalTokenCount: 1100 },
-  },
-};
-
 function answerAll(): void {
   upstream.play(({ path }, response) => {
     const dialect = path.includes("/messages") ? "messages" : path.includes(":generate") ? "genai" : "chat";
-    sendJson(response, ANSWERS[dialect]);
+    const usage = plainUsage(dialect, 1000, 100);
+    sendJson(response, plainAnswer(dialect, { text: "ok", usage, model: "upstream-says" }));
   });
 }
 

@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
+import { plainAnswer } from "../../testing/plain-answer.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import {
   type ScriptedUpstream,
@@ -235,30 +236,6 @@ class Answer {
 
   #whole(): object {
     const text = this.#performance.chunks.map(([chunk]) => chunk).join("");
-    return {
-      chat: {
-        id: "chatcmpl-1",
-        object: "chat.completion",
-        created: 1,
-        model: "upstream-model",
-        choices: [{ index: 0, message: { role: "assistant", content: text }, finish_reason: "stop" }],
-        usage: this.#usage(),
-      },
-      messages: {
-        id: "msg_1",
-        type: "message",
-        role: "assistant",
-        model: "upstream-model",
-        content: [{ type: "text", text }],
-        stop_reason: "end_turn",
-        stop_sequence: null,
-        usage: this.#usage(),
-      },
-      genai: {
-        candidates: [{ index: 0, content: { role: "model", parts: [{ text }] }, finishReason: "STOP" }],
-        usageMetadata: this.#usage(),
-        modelVersion: "upstream-model",
-      },
-    }[this.#dialect];
+    return plainAnswer(this.#dialect, { text, usage: this.#usage() });
   }
 }

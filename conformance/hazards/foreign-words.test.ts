@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { DIALECTS } from "../../testing/build-call.ts";
+import { plainAnswer, plainUsage } from "../../testing/plain-answer.ts";
 import { callGateway } from "../support/client-calls.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sendJson } from "../support/scripted-upstream.ts";
@@ -11,37 +12,15 @@ const { upstream, gateway } = await scriptedHarness();
 const WORDS = ["constructor", "__proto__"];
 
 /** A whole answer that stopped for a reason of that name. */
-const answers: Readonly<Record<DialectName, (word: string) => object>> = {
-  chat: (word) => ({
-    id: "chatcmpl-1",
-    object: "chat.completion",
-    created: 1,
-    model: "upstream-model",
-    choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: word }],
-    usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
-  }),
-  messages: (word) => ({
-    id: "msg_1",
-    type: "message",
-    role: "assistant",
-    model: "upstream-model",
-    content: [{ type: "text", text: "hi" }],
-    stop_reason: word,
-    stop_sequence: null,
-    usage: { input_tokens: 1, output_tokens: 1 },
-  }),
-  genai: (word) => ({
-    candidates: [{ content: { role: "model", parts: [{ text: "hi" }] }, finishReason: word, index: 0 }],
-    usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 },
-  }),
-};
+const answerOf = (host: DialectName, stop: string): object =>
+  plainAnswer(host, { text: "hi", usage: plainUsage(host, 1, 1), stop });
 
 const pairs = DIALECTS.flatMap((client) => DIALECTS.map((host) => [client, host] as const));
 
 describe("H16, H21: an unknown stop reason is reported, and stops no ledger", () => {
   test.each(pairs)("a client of %s, a host of %s", async (client, host) => {
     for (const word of WORDS) {
-      upstream.play((_request, response) => void sendJson(response, answers[host](word)));
+      upstream.play((_request, response) => void sendJson(response, answerOf(host, word)));
       const response = await callGateway(gateway.url, client, gateway.key, { model: `test/${host}` });
       expect(response.status).toBe(200);
       await response.json();
@@ -64,7 +43,7 @@ test.each(["messages", "genai"] as const)(
       { type: "__proto__" },
       { type: "constructor", constructor: { x: 1 } },
     ];
-    upstream.play((_request, response) => void sendJson(response, answers[host]("stop")));
+    upstream.play((_request, response) => void sendJson(response, answerOf(host, "stop")));
     const body = { messages: [{ role: "user", content }] };
     const response = await callGateway(gateway.url, "chat", gateway.key, {
       door: "dropin",
@@ -79,7 +58,7 @@ test.each(["messages", "genai"] as const)(
 );
 
 test("H09, H20, H21: a hundred thousand unknown fields delay no other call, and the receipt says how many there were", async () => {
-  upstream.play((_request, response) => void sendJson(response, answers.messages("end_turn")));
+  upstream.play((_request, response) => void sendJson(response, answerOf("messages", "end_turn")));
   const body = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`f${index}`, 1]));
   const options = { door: "dropin", model: "test/messages", body } as const;
   const startedMs = performance.now();

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import fc from "fast-check";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { DIALECTS } from "../../testing/build-call.ts";
+import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
-import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway } from "../support/client-calls.ts";
 import { startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { startTestGateway } from "../support/test-gateway.ts";
@@ -18,50 +18,15 @@ import { startTestGateway } from "../support/test-gateway.ts";
  */
 const CONCURRENT = 8;
 const BUDGET_USD = 1_000;
-const USAGE: Record<DialectName, object> = {
-  chat: { prompt_tokens: 10, completion_tokens: 20, total_tokens: 30 },
-  messages: { input_tokens: 10, output_tokens: 20 },
-  genai: { promptTokenCount: 10, candidatesTokenCount: 20, totalTokenCount: 30 },
-};
-const STREAMS: Record<DialectName, string> = {
-  chat: [
-    wire.chatChunk({ content: "Hello " }),
-    wire.chatChunk({ content: "there" }),
-    wire.chatChunk({}, "stop"),
-    wire.chatUsage(USAGE.chat),
-    wire.done,
-  ].join(""),
-  messages: wire.messageStart() + wire.textBlock("Hello ", "there") + wire.messageEnd(USAGE.messages),
-  genai: wire.genaiChunk("Hello ") + wire.genaiChunk("there") + wire.genaiChunk("", "STOP", USAGE.genai),
-};
-const text = "Hello there";
-const WHOLES: Record<DialectName, object> = {
-  chat: {
-    id: "c",
-    object: "chat.completion",
-    created: 1,
-    model: "m",
-    choices: [{ index: 0, message: { role: "assistant", content: text }, finish_reason: "stop" }],
-    usage: USAGE.chat,
-  },
-  messages: {
-    id: "m",
-    type: "message",
-    role: "assistant",
-    model: "m",
-    content: [{ type: "text", text }],
-    stop_reason: "end_turn",
-    stop_sequence: null,
-    usage: USAGE.messages,
-  },
-  genai: {
-    candidates: [{ content: { role: "model", parts: [{ text }] }, finishReason: "STOP", index: 0 }],
-    usageMetadata: USAGE.genai,
-  },
+const answerOf = (host: DialectName, stream: boolean): string => {
+  const usage = plainUsage(host, 10, 20);
+  return stream
+    ? plainStream(host, ["Hello ", "there"], usage)
+    : JSON.stringify(plainAnswer(host, { text: "Hello there", usage }));
 };
 
 function bytesOf(host: DialectName, stream: boolean): string {
-  const body = stream ? STREAMS[host] : JSON.stringify(WHOLES[host]);
+  const body = answerOf(host, stream);
   const type = stream ? "text/event-stream" : "application/json";
   const head = `content-type: ${type}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close`;
   return `HTTP/1.1 200 OK\r\n${head}\r\n\r\n${body}`;

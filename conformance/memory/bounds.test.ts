@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { MOST_LEFT_TEXTS } from "../../src/relay/attempt.ts";
+import { MAX_LEFT_TEXTS } from "../../src/relay/attempt.ts";
 import { DEFAULT_TIMINGS } from "../../src/relay/timings.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
@@ -161,12 +161,12 @@ describe("H13, H26: upstreams that are read on without their client", () => {
   test("are no more than so many", async () => {
     const { gateway, clock } = harness;
     for (const [already, isReadOn] of [
-      [MOST_LEFT_TEXTS - 1, true],
-      [MOST_LEFT_TEXTS, false],
+      [MAX_LEFT_TEXTS - 1, true],
+      [MAX_LEFT_TEXTS, false],
     ] as const) {
       gateway.leftTexts = already;
       const leftAtMs = await leave(true);
-      expect(gateway.leftTexts).toBe(MOST_LEFT_TEXTS);
+      expect(gateway.leftTexts).toBe(MAX_LEFT_TEXTS);
       await clock.pass(readOnMs + 300);
       expect(closedAfter(leftAtMs) > 0).toBe(isReadOn);
       expect(gateway.leftTexts).toBe(already);

@@ -1,10 +1,11 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
-import { MOST_LEFT_TEXTS } from "../../src/relay/attempt.ts";
+import { MAX_LEFT_TEXTS } from "../../src/relay/attempt.ts";
 import { DEFAULT_TIMINGS } from "../../src/relay/timings.ts";
 import { type CallOptions, DIALECTS } from "../../testing/build-call.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import type { Reply } from "../../testing/memory-network.ts";
+import { plainAnswer } from "../../testing/plain-answer.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { wire } from "../../testing/upstream-wire.ts";
@@ -296,7 +297,7 @@ describe("the client disconnects before the first content", () => {
         await harness.clock.pass(NOTICED_MS);
         const [reply] = harness.upstream.replies as [Reply];
         reply.head(200, { "content-type": stream ? "text/event-stream" : "application/json" });
-        void reply.write(stream ? BEGINNING[dialect] + END[dialect] : JSON.stringify(WHOLE[dialect]));
+        void reply.write(stream ? BEGINNING[dialect] + END[dialect] : JSON.stringify(wholeAnswer(dialect)));
         reply.end();
       });
       expect(row).toMatchObject({ outcome: "client_gone", ...MEASURED });
@@ -362,51 +363,28 @@ describe("the client disconnects before the first content", () => {
   });
 });
 
-const usage = { prompt_tokens: 10, completion_tokens: 20_005, completion_tokens_details: { reasoning_tokens: 20_000 } };
-const WHOLE: Record<DialectName, object> = {
-  chat: {
-    id: "c",
-    object: "chat.completion",
-    created: 1,
-    model: "m",
-    choices: [{ index: 0, message: { role: "assistant", content: "All of it." }, finish_reason: "stop" }],
-    usage,
-  },
-  messages: {
-    id: "msg_1",
-    type: "message",
-    role: "assistant",
-    model: "m",
-    content: [{ type: "text", text: "All of it." }],
-    stop_reason: "end_turn",
-    stop_sequence: null,
-    usage: { input_tokens: 10, output_tokens: 20_005, output_tokens_details: { thinking_tokens: 20_000 } },
-  },
-  genai: {
-    candidates: [{ index: 0, content: { role: "model", parts: [{ text: "All of it." }] }, finishReason: "STOP" }],
-    usageMetadata: {
-      promptTokenCount: 10,
-      candidatesTokenCount: 5,
-      thoughtsTokenCount: 20_000,
-      totalTokenCount: 20_015,
-    },
-  },
+/** Mostly thoughts that were never shown. */
+const USAGE: Record<DialectName, object> = {
+  chat: { prompt_tokens: 10, completion_tokens: 20_005, completion_tokens_details: { reasoning_tokens: 20_000 } },
+  messages: { input_tokens: 10, output_tokens: 20_005, output_tokens_details: { thinking_tokens: 20_000 } },
+  genai: { promptTokenCount: 10, candidatesTokenCount: 5, thoughtsTokenCount: 20_000, totalTokenCount: 20_015 },
 };
+const wholeAnswer = (host: DialectName): object => plainAnswer(host, { text: "All of it.", usage: USAGE[host] });
 
 test("H13: no more than so many upstreams are read without a client, and the end of the program ends them all", async () => {
   const patient = await Harness.start({ config: sections(), timings: { readOnMs: 600_000 } });
   patient.upstream.play(() => {});
   const surplus = 4;
-  const calls = Array.from({ length: MOST_LEFT_TEXTS + surplus }, () => patient.send("chat"));
+  const calls = Array.from({ length: MAX_LEFT_TEXTS + surplus }, () => patient.send("chat"));
   await patient.clock.pass(1_000);
-  expect(patient.upstream.open).toBe(MOST_LEFT_TEXTS + surplus);
+  expect(patient.upstream.open).toBe(MAX_LEFT_TEXTS + surplus);
   for (const call of calls) call.leave();
   await patient.clock.pass(1_000);
-  expect([patient.upstream.open, (await rowsOf(patient)).length]).toEqual([MOST_LEFT_TEXTS, surplus]);
+  expect([patient.upstream.open, (await rowsOf(patient)).length]).toEqual([MAX_LEFT_TEXTS, surplus]);
   patient.gateway.closing = true;
   await patient.clock.pass(1_000);
   expect(patient.leftovers()).toMatchObject({ runningCalls: 0, leftTexts: 0, openUpstreams: 0 });
   const rows = await rowsOf(patient);
-  expect(rows).toHaveLength(MOST_LEFT_TEXTS + surplus);
+  expect(rows).toHaveLength(MAX_LEFT_TEXTS + surplus);
   for (const row of rows) expect(row).toMatchObject({ outcome: "client_gone", usage_source: "partial" });
 });

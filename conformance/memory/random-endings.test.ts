@@ -4,9 +4,9 @@ import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { DIALECTS } from "../../testing/build-call.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import type { Script } from "../../testing/memory-network.ts";
+import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
-import { wire } from "../../testing/upstream-wire.ts";
 
 /**
  * H13, H14, H29: however the host and the client end, at whichever byte and moment, nothing leaks: no call, no byte of
@@ -17,46 +17,11 @@ const CONCURRENT = 8;
 const BUDGET_USD = 1_000;
 /** Longer than every limit of an attempt. */
 const LONG_MS = 150_000;
-const USAGE: Record<DialectName, object> = {
-  chat: { prompt_tokens: 10, completion_tokens: 20, total_tokens: 30 },
-  messages: { input_tokens: 10, output_tokens: 20 },
-  genai: { promptTokenCount: 10, candidatesTokenCount: 20, totalTokenCount: 30 },
-};
-const STREAMS: Record<DialectName, string> = {
-  chat: [
-    wire.chatChunk({ content: "Hello " }),
-    wire.chatChunk({ content: "there" }),
-    wire.chatChunk({}, "stop"),
-    wire.chatUsage(USAGE.chat),
-    wire.done,
-  ].join(""),
-  messages: wire.messageStart() + wire.textBlock("Hello ", "there") + wire.messageEnd(USAGE.messages),
-  genai: wire.genaiChunk("Hello ") + wire.genaiChunk("there") + wire.genaiChunk("", "STOP", USAGE.genai),
-};
-const text = "Hello there";
-const WHOLES: Record<DialectName, object> = {
-  chat: {
-    id: "c",
-    object: "chat.completion",
-    created: 1,
-    model: "m",
-    choices: [{ index: 0, message: { role: "assistant", content: text }, finish_reason: "stop" }],
-    usage: USAGE.chat,
-  },
-  messages: {
-    id: "m",
-    type: "message",
-    role: "assistant",
-    model: "m",
-    content: [{ type: "text", text }],
-    stop_reason: "end_turn",
-    stop_sequence: null,
-    usage: USAGE.messages,
-  },
-  genai: {
-    candidates: [{ content: { role: "model", parts: [{ text }] }, finishReason: "STOP", index: 0 }],
-    usageMetadata: USAGE.genai,
-  },
+const answerOf = (host: DialectName, stream: boolean): string => {
+  const usage = plainUsage(host, 10, 20);
+  return stream
+    ? plainStream(host, ["Hello ", "there"], usage)
+    : JSON.stringify(plainAnswer(host, { text: "Hello there", usage }));
 };
 
 interface Ending {
@@ -92,7 +57,7 @@ const playing =
     if (hostEnds === "was stale") return reply.fail("stale");
     await clock.sleep(beginsMs);
     if (hostEnds === "refuses") return reply.fail("connect");
-    const bytes = Buffer.from(stream ? STREAMS[host] : JSON.stringify(WHOLES[host]));
+    const bytes = Buffer.from(answerOf(host, stream));
     const sent = bytes.subarray(0, Math.floor(bytes.length * part));
     const half = Math.floor(sent.length / 2);
     reply.head(200, { "content-type": stream ? "text/event-stream" : "application/json" });

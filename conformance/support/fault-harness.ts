@@ -1,5 +1,6 @@
 import { afterAll, expect } from "bun:test";
 import { DIALECTS } from "../../testing/build-call.ts";
+import { plainAnswer, plainUsage } from "../../testing/plain-answer.ts";
 import { callGateway } from "./client-calls.ts";
 import { type ScriptedUpstream, sendJson, startScriptedUpstream } from "./scripted-upstream.ts";
 import type { TestGateway } from "./test-gateway.ts";
@@ -7,38 +8,13 @@ import type { TestGateway } from "./test-gateway.ts";
 /** The program's own deadlines in `npm run faults`; short ones in the suite, where only their order matters. */
 export const realTimes: boolean = process.env["TRIVIUM_FAULTS"] === "real";
 
-/** Ten tokens in and five out: 20,000 nano-dollars at the prices of `scriptedModels`. */
-const ANSWER = {
-  chat: {
-    id: "chatcmpl-1",
-    object: "chat.completion",
-    created: 1,
-    model: "upstream-model",
-    choices: [{ index: 0, message: { role: "assistant", content: "Hello" }, finish_reason: "stop" }],
-    usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
-  },
-  messages: {
-    id: "msg_1",
-    type: "message",
-    role: "assistant",
-    model: "upstream-model",
-    content: [{ type: "text", text: "Hello" }],
-    stop_reason: "end_turn",
-    stop_sequence: null,
-    usage: { input_tokens: 10, output_tokens: 5 },
-  },
-  genai: {
-    candidates: [{ content: { role: "model", parts: [{ text: "Hello" }] }, finishReason: "STOP", index: 0 }],
-    usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 15 },
-  },
-};
-
 /** An upstream that answers every call in its protocol, for all tests of a file. */
 export async function answeringUpstream(): Promise<ScriptedUpstream> {
   const upstream = await startScriptedUpstream();
   upstream.play(({ path }, response) => {
     const dialect = path.includes("chat") ? "chat" : path.includes("messages") ? "messages" : "genai";
-    sendJson(response, ANSWER[dialect]);
+    // 20,000 nano-dollars at the prices of `scriptedModels`.
+    sendJson(response, plainAnswer(dialect, { text: "Hello", usage: plainUsage(dialect, 10, 5) }));
   });
   afterAll(() => upstream.stop());
   return upstream;

@@ -1,5 +1,5 @@
 import { HostError } from "../../../host-error.ts";
-import { isObject, type JsonObject } from "../../../json.ts";
+import { isObject } from "../../../json.ts";
 import {
   emptyPrompt,
   type IncomingCall,
@@ -7,16 +7,12 @@ import {
   type SimulatedModel,
   type TextAdapter,
 } from "../../../text/adapter.ts";
-import { contextTooLong, invalid, modelNotFound, openaiFailure } from "../../openai/text/errors.ts";
+import { bodyOf } from "../../openai/text/adapter.ts";
+import { contextTooLong, modelNotFound, openaiFailure } from "../../openai/text/errors.ts";
 import type { HostBehaviour } from "./behaviour.ts";
 import { inHostsWords } from "./errors.ts";
 import { readHostRequest } from "./read-request.ts";
 import { renderHostChat } from "./render.ts";
-
-function bodyOf(call: IncomingCall): JsonObject {
-  if (!isObject(call.body)) throw invalid("The request body must be a JSON object.", null, null);
-  return call.body;
-}
 
 /** Runs what refuses in OpenAI's shape, and refuses in the host's. */
 export function speakingAs<T>(host: HostBehaviour, work: () => T): T {

@@ -12,7 +12,7 @@ import { checkCallIds } from "./read-messages.ts";
 import { readRequest } from "./read-request.ts";
 import { renderChat } from "./render.ts";
 
-function bodyOf(call: IncomingCall): JsonObject {
+export function bodyOf(call: IncomingCall): JsonObject {
   if (!isObject(call.body)) throw invalid("The request body must be a JSON object.", null, null);
   return call.body;
 }

@@ -1,0 +1,68 @@
+import type { DialectName } from "../src/canon/dialect-name.ts";
+import { wire } from "./upstream-wire.ts";
+
+/** So many tokens, as an upstream of the dialect reports them. */
+export function plainUsage(dialect: DialectName, input: number, output: number): object {
+  return {
+    chat: { prompt_tokens: input, completion_tokens: output, total_tokens: input + output },
+    messages: { input_tokens: input, output_tokens: output },
+    genai: { promptTokenCount: input, candidatesTokenCount: output, totalTokenCount: input + output },
+  }[dialect];
+}
+
+const STOPS: Readonly<Record<DialectName, string>> = { chat: "stop", messages: "end_turn", genai: "STOP" };
+
+export interface PlainAnswer {
+  text: string;
+  usage: object;
+  /** The proper end of an answer where absent. */
+  stop?: string;
+  model?: string;
+}
+
+/** A non-streamed answer of an upstream, with a text and nothing else. */
+export function plainAnswer(
+  dialect: DialectName,
+  { text, usage, stop = STOPS[dialect], model = "upstream-model" }: PlainAnswer,
+): object {
+  return {
+    chat: {
+      id: "chatcmpl-1",
+      object: "chat.completion",
+      created: 1,
+      model,
+      choices: [{ index: 0, message: { role: "assistant", content: text }, finish_reason: stop }],
+      usage,
+    },
+    messages: {
+      id: "msg_1",
+      type: "message",
+      role: "assistant",
+      model,
+      content: [{ type: "text", text }],
+      stop_reason: stop,
+      stop_sequence: null,
+      usage,
+    },
+    genai: {
+      candidates: [{ content: { role: "model", parts: [{ text }] }, finishReason: stop, index: 0 }],
+      usageMetadata: usage,
+      modelVersion: model,
+    },
+  }[dialect];
+}
+
+/** The same streamed, in two chunks. */
+export function plainStream(dialect: DialectName, [first, second]: readonly [string, string], usage: object): string {
+  return {
+    chat: [
+      wire.chatChunk({ content: first }),
+      wire.chatChunk({ content: second }),
+      wire.chatChunk({}, "stop"),
+      wire.chatUsage(usage),
+      wire.done,
+    ].join(""),
+    messages: wire.messageStart() + wire.textBlock(first, second) + wire.messageEnd(usage),
+    genai: wire.genaiChunk(first) + wire.genaiChunk(second) + wire.genaiChunk("", "STOP", usage),
+  }[dialect];
+}
