@@ -1,6 +1,6 @@
 import type { Clock } from "./clock.ts";
 
-/** Where everything comes from that nobody must be able to guess. Each member can be taken off and called alone. */
+/** The source of everything that must not be guessed. Each member can be taken off and called alone. */
 export interface Random {
   readonly bytes: (length: number) => Uint8Array;
   /** 22 characters of base64url. */

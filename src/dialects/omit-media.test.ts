@@ -16,7 +16,7 @@ const SAID =
 const reply: CanonReply = {
   parts: [
     { type: "media", kind: "audio", source: { type: "data", mimeType: "audio/wav", data: "AAAA" } },
-    { type: "media", kind: "video", source: { type: "url", url: "https://host.example/film.mp4" } },
+    { type: "media", kind: "video", source: { type: "url", url: "https://host.example/video.mp4" } },
     {
       type: "text",
       text: "Heard?",
@@ -36,7 +36,7 @@ function reported() {
   return { notes, context: { ...encodeContext(), note: (note: FieldNote) => notes.push(note) } };
 }
 
-test("H09: sound and film in a whole answer leave words for the client and a line in the receipt", () => {
+test("H09: sound and video in a whole answer leave words for the client and a line in the receipt", () => {
   for (const dialect of ["chat", "messages"] as const) {
     const { notes, context } = reported();
     const body = JSON.parse(DIALECTS[dialect].codec.encodeResponse(reply, context));
@@ -48,7 +48,7 @@ test("H09: sound and film in a whole answer leave words for the client and a lin
   }
 });
 
-test("H09: sound and film in a streamed answer leave words for the client and a line in the receipt", () => {
+test("H09: sound and video in a streamed answer leave words for the client and a line in the receipt", () => {
   for (const dialect of ["chat", "messages"] as const) {
     const { notes, context } = reported();
     const encoder = DIALECTS[dialect].codec.createStreamEncoder(context);

@@ -18,7 +18,7 @@ import { addressRequest, prepareRequest } from "./upstream-request.ts";
 const MAX_ERROR_BYTES = 256 * 1024;
 
 /** So many upstreams are read at once whose clients have left, and no more of each than this. */
-export const MOST_LEFT_TEXTS = 256;
+export const MAX_LEFT_TEXTS = 256;
 const MAX_LEFT_BYTES = 4 * 1024 * 1024;
 
 const decoder = new TextDecoder();
@@ -78,7 +78,7 @@ export class Attempt implements AttemptRecord, LeaveListener {
     if (this.#ended || this.#leftAtMs !== undefined) return;
     const gateway = this.#gateway;
     const atWork = this.#exchange !== undefined && this.#call.incoming.verb === "generate";
-    if (!atWork || gateway.closing || gateway.leftTexts >= MOST_LEFT_TEXTS) {
+    if (!atWork || gateway.closing || gateway.leftTexts >= MAX_LEFT_TEXTS) {
       this.close();
       return;
     }

@@ -20,7 +20,7 @@ export interface DirectController {
 }
 
 /** Where an answer goes whose client has left. */
-const NOBODY: DirectController = { write: () => 0, flush: () => 0, close: () => {} };
+const NO_CLIENT: DirectController = { write: () => 0, flush: () => 0, close: () => {} };
 
 /** Whether the deadline for the commit comes before there is anything to commit. */
 export async function commitsEarly(
@@ -63,7 +63,7 @@ export function streamedBody(
     client.forget(listener);
     return produce(controller);
   };
-  const listener: LeaveListener = { clientLeft: () => void begin(NOBODY) };
+  const listener: LeaveListener = { clientLeft: () => void begin(NO_CLIENT) };
   client.tell(listener);
   return directBody(client, begin);
 }
@@ -77,7 +77,7 @@ export class ClientOutput {
   readonly #gateway: Pick<Gateway, "clock" | "watchdog" | "timings">;
   readonly #keepAlive: string | undefined;
   readonly #buffers: BufferPool;
-  #controller = NOBODY;
+  #controller = NO_CLIENT;
   #unwatch: (() => void) | undefined;
   /** When something was last written, as the watchdog saw it. */
   #wroteAtMs: number | undefined;

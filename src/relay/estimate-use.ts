@@ -7,7 +7,7 @@ import { priceCall } from "../catalogue/price-call.ts";
 import { askedTerms } from "../dialects/priced-fields.ts";
 import type { IncomingCall } from "./call.ts";
 import { expectedImageCost } from "./media/expected-image-cost.ts";
-import { outputLimit, USUAL_OUTPUT } from "./output-limit.ts";
+import { DEFAULT_OUTPUT, outputLimit } from "./output-limit.ts";
 
 const NO_ESTIMATE = { estimatedCostNanoUsd: 0, estimatedTokens: 0 };
 
@@ -33,7 +33,7 @@ export function estimateUse(
   }
   const input = incoming.dialect.requests.estimateTokens(body);
   const asked = incoming.dialect.requests.outputLimit(body);
-  const output = outputLimit({ incoming, model, body }, USUAL_OUTPUT);
+  const output = outputLimit({ incoming, model, body }, DEFAULT_OUTPUT);
   const terms = askedTerms(body, incoming.dialect.requests.pricedFields);
   const costOf = (tokens: number) => Math.max(0, ...offers.map((offer) => dearest(input, tokens, offer, terms)));
   // A guess at the answer must not keep a call out for ever that asks for no more than the key may have in a minute.
@@ -41,13 +41,13 @@ export function estimateUse(
   const longest = asked === undefined ? outputLimit({ incoming, model, body }, Number.MAX_SAFE_INTEGER) : output;
   return {
     estimatedCostNanoUsd: costOf(output),
-    // Where neither the caller nor the model has a limit, nobody knows the most.
+    // Without a limit of the caller's or the model's there is no upper bound.
     maxCostNanoUsd: costOf(longest < Number.MAX_SAFE_INTEGER ? longest : output),
     estimatedTokens: Math.min(input + output, most),
   };
 }
 
-/** Whether a prompt comes to stand in a cache, and how much of an answer is reasoning, nobody knows before. */
+/** It is not known in advance whether a prompt will be cached, or how much of an answer will be reasoning. */
 function dearest(input: number, output: number, offer: Offer, terms: readonly string[]): number {
   const prompts: Usage[] = [{ input }, { cacheWrite5m: input }, { cacheWrite1h: input }];
   const answers: Usage[] = [{ output }, { reasoning: output }];

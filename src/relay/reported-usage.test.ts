@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { correctedUsage, isEnough } from "./told-usage.ts";
+import { correctedUsage, isEnough } from "./reported-usage.ts";
 
 const estimateInput = () => 50;
 

@@ -2,11 +2,11 @@ import { completionTokens, promptTokens, type Usage } from "../canon/usage.ts";
 import { tokensOfCharacters } from "../dialects/estimate-tokens.ts";
 
 /** More characters than any tokenizer has in a token, runs of blanks included. */
-const MOST_CHARACTERS_PER_TOKEN = 256;
+const MAX_CHARACTERS_PER_TOKEN = 256;
 
 /** Whether so many tokens can have said so much. */
 export const isEnough = (tokens: number, characters: number): boolean =>
-  characters === 0 || (tokens > 0 && tokens * MOST_CHARACTERS_PER_TOKEN >= characters);
+  characters === 0 || (tokens > 0 && tokens * MAX_CHARACTERS_PER_TOKEN >= characters);
 
 /**
  * What is billed for a usage that cannot be true: no prompt, no output beside a text, more from a cache than there was of a

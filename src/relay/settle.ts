@@ -8,7 +8,7 @@ import type { Call, IncomingCall } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import { logCall } from "./log-call.ts";
 import { outputLimit } from "./output-limit.ts";
-import { correctedUsage } from "./told-usage.ts";
+import { correctedUsage } from "./reported-usage.ts";
 import { unseenTokens } from "./unseen-tokens.ts";
 
 /** How a call ended, as far as money is concerned. */

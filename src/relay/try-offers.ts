@@ -7,7 +7,7 @@ import { MemoryExhaustedError } from "./memory-budget.ts";
 /** The pause before an offer is tried a second time, unless the provider asks for a longer one (H19). */
 const SECOND_TRY_MS = 200;
 /** A call is not held longer than this for the sake of one offer: the next is tried, or the client told when to come again. */
-const LONGEST_PAUSE_MS = 2_000;
+const MAX_PAUSE_MS = 2_000;
 
 /** What trying needs to know of a call. */
 export interface Trying<Made extends AttemptRecord = AttemptRecord> extends Pick<Call, "offersTried"> {
@@ -66,7 +66,7 @@ export async function tryOffers<Target extends Triable, Made extends AttemptReco
         if (!mayTryAgain(last, gateway) || mayRepeat?.(last) === false) throw last;
         if (tries === 2 || !last.rule.retrySameOffer) break;
         const pauseMs = attempt.retryAtOnce ? 0 : Math.max(SECOND_TRY_MS, (last.retryAfterSeconds ?? 0) * 1000);
-        if (pauseMs > LONGEST_PAUSE_MS) break;
+        if (pauseMs > MAX_PAUSE_MS) break;
         if (pauseMs > 0) await Promise.race([gateway.clock.sleep(pauseMs), call.client.left]);
       }
     }

@@ -9,8 +9,8 @@ import { type Attempt, beginAttempt } from "./attempt.ts";
 import type { Call } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import { identifiedResponse } from "./identity-headers.ts";
+import { isEnough } from "./reported-usage.ts";
 import { settle } from "./settle.ts";
-import { isEnough } from "./told-usage.ts";
 import { tryOffers } from "./try-offers.ts";
 
 /** No text that a model writes comes near. */

@@ -1,9 +1,9 @@
 import { BUDGET_OF_EFFORT, type ReasoningAmount, wantedAmount } from "../canon/reasoning.ts";
 import type { Call } from "./call.ts";
-import { outputLimit, USUAL_OUTPUT } from "./output-limit.ts";
+import { DEFAULT_OUTPUT, outputLimit } from "./output-limit.ts";
 
 /** What an answer is taken to have come to, in tokens a second, where nothing of it was seen: as quick models of large hosts are. */
-const USUAL_PACE = 250;
+const DEFAULT_RATE = 250;
 /** No host thinks faster than this, in tokens a second. */
 const TOP_PACE = 1000;
 
@@ -21,7 +21,7 @@ export interface EndedAnswer {
  * show it.
  */
 export function unseenTokens(call: Call, { contentSeen, reasoningSeen, waitedMs }: EndedAnswer): number {
-  if (!contentSeen) return Math.min(outputLimit(call, USUAL_OUTPUT), Math.ceil((waitedMs / 1000) * USUAL_PACE));
+  if (!contentSeen) return Math.min(outputLimit(call, DEFAULT_OUTPUT), Math.ceil((waitedMs / 1000) * DEFAULT_RATE));
   if (reasoningSeen && call.attempt?.target?.codec?.reasoning.shown === "whole") return 0;
   const wish = call.incoming.dialect.requests.reasoning(call.body);
   const amount = wish && wantedAmount(wish);

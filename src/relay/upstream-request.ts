@@ -55,8 +55,8 @@ export async function addressRequest(
   { payload, options }: PreparedRequest,
 ): Promise<OutgoingRequest> {
   const asked: UpstreamCall = { dialect: via, verb: incoming.verb, model: offer.upstreamModel, stream, options };
-  const place = provider.endpoint(asked);
-  const { url, headers } = place instanceof Promise ? await place : place;
+  const endpoint = provider.endpoint(asked);
+  const { url, headers } = endpoint instanceof Promise ? await endpoint : endpoint;
   const patch = provider.bodyPatch(asked);
   const body = patch === undefined ? payload : patched(payload, patch);
   if (!provider.signs) return { url, headers, body };

@@ -121,7 +121,7 @@ describe("mapping 5: tool results", () => {
     expect(notes).toEqual(["approximated result.a", "approximated result.b.is_error"]);
   });
 
-  test("a host whose tool role takes pictures gets them there", () => {
+  test("a host whose tool role takes images gets them there", () => {
     const { messages, notes } = encode({ turns }, { mediaInToolRole: true });
     expect(messages[2]).toMatchObject({ role: "tool", content: [{ type: "image_url" }] });
     expect(notes).not.toContain("approximated result.a");
@@ -240,7 +240,7 @@ describe("content that this protocol lacks", () => {
     expect(encode({ turns: [user, turn("assistant", searched)] }).notes).toContain("dropped s");
   });
 
-  test("pictures and sounds that the host does not take are left out, and told", () => {
+  test("images and sounds that the host does not take are left out, and told", () => {
     const url: Part = {
       type: "media",
       kind: "image",

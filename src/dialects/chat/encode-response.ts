@@ -122,7 +122,7 @@ function encodeMessage(parts: readonly ReplyPart[], { request, note }: EncodeAns
 }
 
 /**
- * Pictures in answers: the contract shows no form, and this is the one that hosts and clients of the protocol share.
+ * Images in answers: the contract shows no form, and this is the one that hosts and clients of the protocol share.
  * Undefined for what has none.
  */
 export function encodeImage({ kind, source }: MediaPart, index: number): JsonObject | undefined {

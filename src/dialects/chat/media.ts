@@ -31,7 +31,7 @@ export function decodeMedia(raw: unknown, path?: string): MediaPart | undefined 
   const inner = type === undefined ? undefined : fields.object(type);
   if (type === undefined || inner === undefined) return undefined;
   const innerFields = new Fields(inner);
-  // Pictures in answers are numbered.
+  // Images in answers are numbered.
   fields.skip("index");
   const found = MEDIA_READERS.get(type)?.(innerFields);
   if (found === undefined) return undefined;

@@ -57,7 +57,7 @@ export interface ChatQuirks extends MediaQuirks {
   seedField: "seed" | "random_seed";
   /** Where a tool call carries a signature, key by key. */
   toolSignatureKeys: readonly string[] | undefined;
-  /** The tool role takes pictures in its content. */
+  /** The tool role takes images in its content. */
   mediaInToolRole: boolean;
   /** Reasoning stands inside the text between these marks. */
   reasoningTags: { open: string; close: string } | undefined;

@@ -152,7 +152,7 @@ describe("law 2: a stream folds to what the same answer says whole", () => {
   });
 });
 
-describe("stops, usage and pictures", () => {
+describe("stops, usage and images", () => {
   const answer = (fields: object) =>
     converseCodec.decodeResponse({ output: { message: { content: [] } }, stopReason: "end_turn", ...fields }, CONTEXT);
 
@@ -216,7 +216,7 @@ describe("stops, usage and pictures", () => {
     expect(answer({}).usage).toBeUndefined();
   });
 
-  test("a picture is media, an unknown block stays what it is, and bytes that are no text stay bytes", () => {
+  test("an image is media, an unknown block stays what it is, and bytes that are no text stay bytes", () => {
     const odd = Buffer.from([0xff, 0xfe, 0x00]).toString("base64");
     const content = [
       { image: { format: "webp", source: { bytes: "AAAA" } } },

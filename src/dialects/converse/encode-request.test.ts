@@ -270,7 +270,7 @@ describe("media and documents", () => {
   const media = (part: object): Part => ({ type: "media", path: "m", ...part }) as Part;
   const data = (mimeType: string) => ({ type: "data", mimeType, data: "AAAA" });
 
-  test("pictures, films and documents as bytes; names by the host's rule, each its own", () => {
+  test("images, videos and documents as bytes; names by the host's rule, each its own", () => {
     const { body, notes } = encode({
       turns: [
         user(

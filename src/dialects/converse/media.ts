@@ -41,7 +41,7 @@ const DOCUMENT_FORMATS: ReadonlyMap<string, string> = new Map([
 
 const MAX_NAME_CHARACTERS = 200;
 
-/** Pictures, films and documents as the host takes them: their bytes inside the request. */
+/** Images, videos and documents as the host takes them: their bytes inside the request. */
 export class MediaEncoder {
   readonly #call: CanonCall;
   readonly #context: EncodeRequestContext;

@@ -37,7 +37,7 @@ export function decodePart(
     if (signature.signature?.kind === "text") return { type: "reasoning", text: signature.signature.value, ...located };
     return { type: thought ? "reasoning" : "text", text, ...located, ...signature, ...leftOver(fields) };
   }
-  // A picture that was drawn while thinking is no part of the answer, and only this dialect can say so.
+  // An image that was drawn while thinking is no part of the answer, and only this dialect can say so.
   const media = thought ? undefined : decodeMedia(raw, source);
   if (media !== undefined) return media;
   const name = Object.keys(raw).find((key) => !SIDE_FIELDS.has(key));

@@ -76,7 +76,7 @@ describe("blocks", () => {
     expect(fold(eventsOf(chunk)).parts).toMatchObject([{ input: '{"10":1,"b":2,"9":3}' }]);
   });
 
-  test("a picture drawn while thinking is no answer; one that is an answer is media", () => {
+  test("an image drawn while thinking is no answer; one that is an answer is media", () => {
     const inlineData = { mimeType: "image/png", data: "aGk=" };
     const { parts: own } = fold(
       eventsOf(parts({ inlineData, thought: true }, { inlineData, thoughtSignature: "s" }), stop()),

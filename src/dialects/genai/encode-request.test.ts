@@ -60,7 +60,7 @@ const EVERYTHING: JsonObject = {
         },
         { inlineData: { mimeType: "text/plain", data: "R3LDvMOfZQ==" } },
         {
-          fileData: { mimeType: "video/mp4", fileUri: "gs://bucket/film" },
+          fileData: { mimeType: "video/mp4", fileUri: "gs://bucket/video-1" },
           videoMetadata: { startOffset: "1s", endOffset: "2.5s", fps: 2 },
         },
         { fileData: { mimeType: "application/pdf", fileUri: "https://example.com/a.pdf", displayName: "A" } },
@@ -395,8 +395,8 @@ describe("encodeRequest: the conversation of another dialect", () => {
     ]);
   });
 
-  test("pictures in results: inside where the model takes them, else behind all the results", () => {
-    const picture: Part = {
+  test("images in results: inside where the model takes them, else behind all the results", () => {
+    const image: Part = {
       type: "media",
       kind: "image",
       source: { type: "data", mimeType: "image/png", data: "aGk=" },
@@ -405,7 +405,7 @@ describe("encodeRequest: the conversation of another dialect", () => {
     const turns = [
       user(text("go")),
       model(call("a"), call("b")),
-      user(result("a", text("A"), picture)),
+      user(result("a", text("A"), image)),
       user(result("b", text("B"))),
     ];
     const inline = { inlineData: { mimeType: "image/png", data: "aGk=" } };
@@ -610,7 +610,7 @@ describe("encodeRequest: settings", () => {
   });
 
   test("one resolution for the whole request, and never a coarser one for what stated none", () => {
-    const picture = (detail?: "low" | "high" | "auto"): Part =>
+    const image = (detail?: "low" | "high" | "auto"): Part =>
       ({
         type: "media",
         kind: "image",
@@ -619,12 +619,12 @@ describe("encodeRequest: settings", () => {
         ...(detail ? { detail } : {}),
       }) as Part;
     const of = (...parts: Part[]) => configOf({ turns: [user(...parts)] });
-    expect(of(picture("low"), picture("high"), picture())).toEqual({
+    expect(of(image("low"), image("high"), image())).toEqual({
       config: { mediaResolution: "MEDIA_RESOLUTION_HIGH" },
       notes: [`approximated ${at("plow", "detail")}`],
     });
-    expect(of(picture("low"))).toEqual({ config: { mediaResolution: "MEDIA_RESOLUTION_LOW" }, notes: [] });
-    expect(of(picture("low"), picture("auto"))).toEqual({
+    expect(of(image("low"))).toEqual({ config: { mediaResolution: "MEDIA_RESOLUTION_LOW" }, notes: [] });
+    expect(of(image("low"), image("auto"))).toEqual({
       config: undefined,
       notes: [`approximated ${at("plow", "detail")}`],
     });

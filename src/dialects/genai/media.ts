@@ -49,7 +49,7 @@ const DETAIL_OF_LEVEL: ReadonlyMap<string, MediaPart["detail"]> = new Map([
   ["UNSPECIFIED", "auto"],
 ]);
 
-/** Pages of films that the provider opens by itself and that cannot be fetched. */
+/** Pages of videos that the provider opens by itself and that cannot be fetched. */
 const FILM_PAGE = /^https:\/\/(?:[a-z]+\.)?(?:youtube\.com|youtu\.be)\//i;
 /** Files that were given to the provider before. */
 const OWN_FILE = /^(?:gs:|https:\/\/[a-z]+\.googleapis\.com\/(?:[^?#]*\/)?files\/|files\/)/i;
@@ -145,7 +145,7 @@ export function encodeDetail(detail: MediaPart["detail"]): string | undefined {
   return detail === undefined || detail === "auto" ? undefined : RESOLUTION + detail.toUpperCase();
 }
 
-/** A picture or a document of the prompt. Some become several parts, because this dialect has no field for what they say. */
+/** An image or a document of the prompt. Some become several parts, because this dialect has no field for what they say. */
 export function encodeMedia(part: MediaPart, scope: EncodeScope): JsonObject[] {
   const { notes, context, call } = scope;
   noteCacheMark(part, scope);
@@ -224,7 +224,7 @@ function encodeSource(part: MediaPart, scope: EncodeScope): JsonObject[] {
 function typeOfUrl(part: MediaPart, source: MediaSource & { type: "url" }, scope: EncodeScope): JsonObject {
   const mimeType = source.mimeType ?? guessMimeType(source.url);
   if (mimeType !== undefined) return { mimeType };
-  // A client of this protocol left it out knowingly: for the pages of films it may be missing.
+  // A client of this protocol left it out knowingly: for the pages of videos it may be missing.
   if (scope.call.dialect === "genai") return {};
   const usual = DEFAULT_TYPE[part.kind];
   scope.notes.approximated(pathOf(part), `the address does not tell its media type; ${usual} was assumed`);

@@ -5,7 +5,7 @@ import { checkGenerateContentRequest } from "./check-request.ts";
 const part = (fields: object) => ({ contents: [{ role: "user", parts: [fields] }] });
 const at = (rest: string) => `contents[0].parts[0]${rest}`;
 const inline = (mimeType: unknown) => part({ inlineData: { mimeType, data: "AA==" } });
-const film = { fileData: { mimeType: "video/mp4", fileUri: "gs://a/b.mp4" } };
+const video = { fileData: { mimeType: "video/mp4", fileUri: "gs://a/b.mp4" } };
 
 const rows: RefusalRow[] = [
   { rule: "text is a string", good: part({ text: "" }), bad: part({ text: 1 }), path: at(".text"), says: "a string" },
@@ -81,7 +81,7 @@ const rows: RefusalRow[] = [
   },
   {
     rule: "fileData has the same media types",
-    good: part(film),
+    good: part(video),
     bad: part({ fileData: { mimeType: "model/obj", fileUri: "gs://a" } }),
     path: at(".fileData.mimeType"),
     says: '"video/mp4"',
@@ -123,29 +123,29 @@ const rows: RefusalRow[] = [
   },
   {
     rule: "videoMetadata: offsets are durations",
-    good: part({ ...film, videoMetadata: { startOffset: "1.5s", endOffset: "20s", fps: 1 } }),
-    bad: part({ ...film, videoMetadata: { startOffset: 1.5 } }),
+    good: part({ ...video, videoMetadata: { startOffset: "1.5s", endOffset: "20s", fps: 1 } }),
+    bad: part({ ...video, videoMetadata: { startOffset: 1.5 } }),
     path: at(".videoMetadata.startOffset"),
     says: 'a duration in seconds such as "1.5s"',
   },
   {
     rule: "videoMetadata: fps is a number",
-    good: part({ ...film, videoMetadata: { fps: 0.5 } }),
-    bad: part({ ...film, videoMetadata: { fps: "1" } }),
+    good: part({ ...video, videoMetadata: { fps: 0.5 } }),
+    bad: part({ ...video, videoMetadata: { fps: "1" } }),
     path: at(".videoMetadata.fps"),
     says: "a number",
   },
   {
     rule: "mediaResolution: a word",
-    good: part({ ...film, mediaResolution: "LOW" }),
-    bad: part({ ...film, mediaResolution: "TINY" }),
+    good: part({ ...video, mediaResolution: "LOW" }),
+    bad: part({ ...video, mediaResolution: "TINY" }),
     path: at(".mediaResolution"),
     says: '"LOW", "MEDIUM", "HIGH"',
   },
   {
     rule: "mediaResolution: or an object",
-    good: part({ ...film, mediaResolution: { level: "MEDIA_RESOLUTION_HIGH" } }),
-    bad: part({ ...film, mediaResolution: { level: 3 } }),
+    good: part({ ...video, mediaResolution: { level: "MEDIA_RESOLUTION_HIGH" } }),
+    bad: part({ ...video, mediaResolution: { level: 3 } }),
     path: at(".mediaResolution.level"),
     says: '"MEDIA_RESOLUTION_HIGH"',
   },

@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { openObject, stringLike } from "../forms.ts";
 
-/** What the contract lists; in addition, whatever else is an image, a sound, a film or a text is left to the upstream. */
+/** What the contract lists; in addition, whatever else is an image, a sound, a video or a text is left to the upstream. */
 const MEDIA_TYPES = [
   "application/pdf",
   "audio/mpeg",

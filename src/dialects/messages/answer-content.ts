@@ -39,7 +39,7 @@ export interface AnswerOptions {
   lastIsAnswer: boolean;
   /** Told of each call by its name whose arguments are no object. */
   breakCall: (name: string) => void;
-  /** The words in the place of a picture, film or sound: answers of this dialect are text and calls. */
+  /** The words in the place of an image, video or sound: answers of this dialect are text and calls. */
   leaveOut: (media: MediaPart) => string;
 }
 

@@ -9,8 +9,8 @@ describe("media", () => {
   const data = (mimeType: string, text: string) => ({ type: "data", mimeType, data: btoa(text) }) as const;
 
   test.each([
-    ["a picture", media({ kind: "image", source: data("image/jpg", "x") }), "image", { media_type: "image/jpeg" }],
-    ["a picture in a file", media({ source: data("image/webp", "x") }), "image", { media_type: "image/webp" }],
+    ["an image", media({ kind: "image", source: data("image/jpg", "x") }), "image", { media_type: "image/jpeg" }],
+    ["an image in a file", media({ source: data("image/webp", "x") }), "image", { media_type: "image/webp" }],
     ["a PDF", media({ source: data("application/pdf", "x"), title: "T" }), "document", { type: "base64" }],
     [
       "a text file",

@@ -99,7 +99,7 @@ export function encodeSource(
   }
 }
 
-/** The type of the data decides: a picture may come as a file, and is shown to the model only as a picture. */
+/** The type of the data decides: an image may come as a file, and is shown to the model only as an image. */
 function encodeData(kind: "image" | "document", source: Extract<MediaSource, { type: "data" }>): EncodedSource {
   const [named = ""] = source.mimeType.toLowerCase().split(";");
   const mimeType = named.trim() === "image/jpg" ? "image/jpeg" : named.trim();
@@ -109,7 +109,7 @@ function encodeData(kind: "image" | "document", source: Extract<MediaSource, { t
   if (kind === "document" && TEXT_TYPES.test(mimeType)) {
     return textSource(Buffer.from(source.data, "base64").toString());
   }
-  return { reason: `the target takes PNG, JPEG, GIF and WebP pictures, PDF and text, not ${source.mimeType}` };
+  return { reason: `the target takes PNG, JPEG, GIF and WebP images, PDF and text, not ${source.mimeType}` };
 }
 
 const textSource = (text: string): EncodedSource =>

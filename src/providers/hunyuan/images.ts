@@ -15,7 +15,7 @@ const QUERY = "QueryTextToImageJob";
 
 const SIDES = [1024, 640, 704, 768, 832, 896, 960, 1088, 1152, 1216, 1280, 1344, 1408];
 
-const ABILITIES: ImageCapabilities = {
+const CAPABILITIES: ImageCapabilities = {
   maxCount: 1,
   perCall: 1,
   takes: ["seed", "watermark", "enhancePrompt"],
@@ -77,7 +77,7 @@ function readImages(response: JsonObject): ImageResult<MediaLink>[] {
 /** Hunyuan Image 3.0, which answers with a job. */
 export const images: ImageAdapter = {
   serves: (model) => model === SUBMIT,
-  capabilities: () => ABILITIES,
+  capabilities: () => CAPABILITIES,
   submit: (call, context) => action(SUBMIT, bodyOf(call), context),
   readSubmit: ({ body }) => {
     const id = stringAt(objectAt(body, "Response"), "JobId");

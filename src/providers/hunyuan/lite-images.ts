@@ -9,7 +9,7 @@ import { readError, readRefusal } from "./errors.ts";
 
 const NAME = "TextToImageLite";
 
-const ABILITIES: ImageCapabilities = {
+const CAPABILITIES: ImageCapabilities = {
   maxCount: 1,
   perCall: 1,
   takes: ["negativePrompt", "seed", "watermark"],
@@ -37,7 +37,7 @@ const ABILITIES: ImageCapabilities = {
 /** The lite model, which answers with the image itself. */
 export const liteImages: ImageAdapter = {
   serves: (model) => model === NAME,
-  capabilities: () => ABILITIES,
+  capabilities: () => CAPABILITIES,
   submit: (call, context) => {
     const { pixels, negativePrompt, seed } = call;
     const json = {

@@ -11,7 +11,7 @@ import { readTask, readTaskId } from "./tasks.ts";
 const PATH = "/v1/images/generations";
 const EXTRAS = ["image_reference", "image_fidelity", "human_fidelity"];
 
-const ABILITIES: ImageCapabilities = {
+const CAPABILITIES: ImageCapabilities = {
   maxCount: 9,
   perCall: 9,
   takes: ["negativePrompt", "watermark"],
@@ -54,7 +54,7 @@ function readImages(result: JsonObject | undefined): UpstreamImageReply {
 /** Kling's images. */
 export const images: ImageAdapter = {
   serves: (model) => model.startsWith("kling-"),
-  capabilities: () => ABILITIES,
+  capabilities: () => CAPABILITIES,
   submit: (call, context) => ({ method: "POST", url: PATH, body: { json: bodyOf(call, context) } }),
   readSubmit: (answer) => ({ state: "waiting", job: { id: readTaskId(answer) } }),
   poll: (job) => ({ method: "GET", url: `${PATH}/${encodeURIComponent(stringAt(job, "id") ?? "")}` }),

@@ -14,7 +14,7 @@ import { failureInside, minimaxError } from "./errors.ts";
 
 const FILTERED = "The provider's moderation held this image back.";
 
-const ABILITIES: ImageCapabilities = {
+const CAPABILITIES: ImageCapabilities = {
   maxCount: 9,
   perCall: 9,
   takes: ["seed", "enhancePrompt", "watermark"],
@@ -35,13 +35,13 @@ const ABILITIES: ImageCapabilities = {
 
 /** The variant for drawings takes shapes only. */
 const LIVE: ImageCapabilities = {
-  ...ABILITIES,
+  ...CAPABILITIES,
   sizes: { kind: "ratio", ratios: ["1:1", "16:9", "4:3", "3:2", "2:3", "3:4", "9:16"], tiers: [] },
 };
 
 export const images: ImageAdapter = {
   serves: (model) => model.startsWith("image-01"),
-  capabilities: (model) => (model.endsWith("-live") ? LIVE : ABILITIES),
+  capabilities: (model) => (model.endsWith("-live") ? LIVE : CAPABILITIES),
   submit: (call, { model }) => ({
     method: "POST",
     url: "/v1/image_generation",

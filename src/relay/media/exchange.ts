@@ -119,7 +119,7 @@ export class MediaExchange {
     }
   }
 
-  /** The body, as far as somebody reads it. It breaks with whatever broke it. */
+  /** The body, read on demand. It fails with whatever broke it. */
   stream(): ReadableStream<Uint8Array> {
     return new ReadableStream<Uint8Array>({
       pull: async (controller) => {
@@ -203,17 +203,17 @@ async function readText(exchange: MediaExchange, maxBytes: number): Promise<stri
     size += chunk.length;
     if (whole) {
       whole.set(chunk, size - chunk.length);
-      letGo(chunk);
+      free(chunk);
     } else text += decoder.decode(chunk, { stream: true });
   }
   if (!whole) return text + decoder.decode();
   text = decoder.decode(whole);
-  letGo(whole);
+  free(whole);
   return text;
 }
 
-/** Frees bytes that nobody reads any more; the collector would leave them until the heap has grown as much. */
-function letGo({ buffer, byteLength }: Uint8Array): void {
+/** Frees bytes that are no longer needed; the collector would keep them until the heap has grown as much. */
+function free({ buffer, byteLength }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }
 

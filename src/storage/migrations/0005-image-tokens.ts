@@ -1,6 +1,6 @@
 import type { Migration } from "./migration.ts";
 
-/** Providers that make pictures count and price their tokens apart. */
+/** Providers that make images count and price their tokens apart. */
 export const imageTokens: Migration = {
   version: 5,
   name: "image-tokens",
