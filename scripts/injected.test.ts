@@ -14,6 +14,7 @@ const DIRECT: readonly [what: string, pattern: RegExp][] = [
     /\b(Date\.now|performance\.now|performance\.timeOrigin|Bun\.nanoseconds|process\.hrtime)\b|new Date\(\)/,
   ],
   ["chance", /\b(Math\.random|crypto\.(random|getRandom)\w*|random(UUID|Bytes|Int|FillSync))\b/],
+  ["the network", /import \{[^}]*\b(streamMedia|fetchMedia|createSend)\b[^}]*\} from/],
   ["the machine's own sources", /from "[^"]*\/base\/system\.ts"/],
 ];
 

@@ -19,6 +19,7 @@ import type { Storage } from "../src/storage/storage.ts";
 import { buildCall, type CallOptions } from "./build-call.ts";
 import { MemoryFileStore } from "./memory-file-store.ts";
 import { MemoryNetwork } from "./memory-network.ts";
+import { MemoryWeb } from "./memory-web.ts";
 import type { ReceiptData } from "./receipt-data.ts";
 import { scriptedModels } from "./scripted-models.ts";
 import { type ReadAnswer, type ReadingOptions, SentCall } from "./sent-call.ts";
@@ -53,6 +54,8 @@ function predictable(): Sources["random"] {
 export class Harness {
   readonly clock: VirtualClock;
   readonly upstream: MemoryNetwork;
+  /** Where media are that a URL names. */
+  readonly web: MemoryWeb;
   readonly gateway: Gateway;
   readonly storage: Storage;
   readonly #handle: RequestHandler;
@@ -60,12 +63,14 @@ export class Harness {
   private constructor(
     clock: VirtualClock,
     upstream: MemoryNetwork,
+    web: MemoryWeb,
     gateway: Gateway,
     storage: Storage,
     handle: RequestHandler,
   ) {
     this.clock = clock;
     this.upstream = upstream;
+    this.web = web;
     this.gateway = gateway;
     this.storage = storage;
     this.#handle = handle;
@@ -79,12 +84,14 @@ export class Harness {
     const clock = new VirtualClock();
     const sources: Sources = { clock, random: predictable() };
     const upstream = new MemoryNetwork(clock);
+    const web = new MemoryWeb(clock);
     const storage = await openStorage("sqlite::memory:", clock);
     const config = configOf(sections);
     const gateway = await makeGateway(config, {
       ...sources,
       send: upstream.send,
-      fetchMedia: () => Promise.reject(new Error("the harness has no network to fetch media from")),
+      fetchMedia: web.fetchMedia,
+      streamMedia: web.streamMedia,
       log: createLog({
         clock,
         level: onLog ? "debug" : "silent",
@@ -115,7 +122,7 @@ export class Harness {
         version: "test",
       },
     });
-    return new Harness(clock, upstream, gateway, storage, handle);
+    return new Harness(clock, upstream, web, gateway, storage, handle);
   }
 
   /** Sends a call; time passes while something of it is waited for with the clock. */
@@ -130,9 +137,14 @@ export class Harness {
   }
 
   /** Sends a request that is no ordinary call. */
-  sendPost(path: string, body: object, key = TEST_KEY): SentCall {
-    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+  sendPost(path: string, body: object, key = TEST_KEY, more: Record<string, string> = {}): SentCall {
+    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json", ...more };
     return this.#send(path, { method: "POST", headers, body: JSON.stringify(body) });
+  }
+
+  /** The same as a form, whose length is not told before. */
+  sendForm(path: string, body: FormData, key = TEST_KEY): SentCall {
+    return this.#send(path, { method: "POST", headers: { authorization: `Bearer ${key}` }, body });
   }
 
   /** Sends it, and lets time pass until its answer is whole. */

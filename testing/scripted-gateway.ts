@@ -71,6 +71,7 @@ export function scriptedGateway(scripts: readonly Script[] = []) {
     log: createLog({ clock, level: "silent" }),
     send: network.send,
     fetchMedia: () => Promise.reject(new Error("nothing is fetched here")),
+    streamMedia: () => Promise.reject(new Error("nothing is fetched here")),
     publicUrl: () => "http://gateway.test",
     timings: DEFAULT_TIMINGS,
     runningCalls: 0,

@@ -15,7 +15,10 @@ import { staticKeys } from "./static-keys.ts";
 
 /** What is beyond the gateway: the machine, the network, the disk and the log. */
 export interface GatewaySurroundings
-  extends Pick<Gateway, "clock" | "random" | "send" | "fetchMedia" | "log" | "timings" | "publicUrl" | "snapshot"> {
+  extends Pick<
+    Gateway,
+    "clock" | "random" | "send" | "fetchMedia" | "streamMedia" | "log" | "timings" | "publicUrl" | "snapshot"
+  > {
   storage: Storage;
   fileStore: FileStore;
 }

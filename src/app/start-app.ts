@@ -19,7 +19,7 @@ import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
 import { storageFailure } from "../storage/storage-failure.ts";
 import { VERSION } from "../version.ts";
-import { fetchMedia } from "../wire/media-fetch.ts";
+import { fetchMedia, streamMedia } from "../wire/media-fetch.ts";
 import { createSend } from "../wire/send.ts";
 import { conditionOf } from "./condition.ts";
 import { adminCheck, type FirstStart, makeFirstKeys } from "./first-start.ts";
@@ -102,6 +102,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
     random,
     send: createSend(clock),
     fetchMedia: (url, options) => fetchMedia(url, { ...options, clock }),
+    streamMedia: (url, options) => streamMedia(url, { ...options, clock }),
     log,
     timings,
     publicUrl: () => publicUrl,

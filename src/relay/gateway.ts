@@ -9,6 +9,7 @@ import type { Log } from "../observe/log.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { Targets } from "../routing/targets.ts";
 import type { BufferPool } from "../wire/byte-buffer.ts";
+import type { StreamMedia } from "../wire/media-fetch.ts";
 import type { Send } from "../wire/send.ts";
 import type { MemoryBudget } from "./memory-budget.ts";
 import type { FetchMedia } from "./resolve-media.ts";
@@ -37,7 +38,10 @@ export interface Gateway extends Sources {
   readonly log: Log;
   /** How providers are reached. */
   readonly send: Send;
+  /** How URLs are fetched that a client named. */
   readonly fetchMedia: FetchMedia;
+  /** The same for those that a provider named, on hosts that are not its own. */
+  readonly streamMedia: StreamMedia;
   /** Generated media that are kept for a while. */
   readonly files: Files;
   /** How clients reach it; a reload may change it. */

@@ -77,6 +77,9 @@ export interface StreamedMedia {
   mimeType: string;
 }
 
+/** How media of foreign hosts are reached. */
+export type StreamMedia = (url: string, options: Omit<MediaFetchOptions, "clock">) => Promise<StreamedMedia>;
+
 /** The same for content that is too large for memory: it is passed on as it arrives, within the same limits. */
 export async function streamMedia(url: string, options: MediaFetchOptions): Promise<StreamedMedia> {
   const { timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES } = options;

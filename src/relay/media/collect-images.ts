@@ -24,7 +24,7 @@ export interface ImageBatch extends ImageUpstream {
 
 type Finishing = Pick<
   ImageBatch,
-  "clock" | "send" | "provider" | "signal" | "asked" | "adapter" | "upstreamModel" | "note"
+  "clock" | "send" | "streamMedia" | "provider" | "signal" | "asked" | "adapter" | "upstreamModel" | "note"
 >;
 
 /**

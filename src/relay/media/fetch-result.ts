@@ -1,9 +1,10 @@
 import { GatewayError } from "../../canon/error.ts";
 import type { InlineImage, MediaLink } from "../../media/image.ts";
 import type { Provider } from "../../providers/provider.ts";
-import { MediaFetchError, streamMedia } from "../../wire/media-fetch.ts";
+import { MediaFetchError } from "../../wire/media-fetch.ts";
 import { sniffMedia } from "../../wire/sniff-media.ts";
-import { type ExchangeOptions, isSuccess, mediaOf, openMedia } from "./exchange.ts";
+import type { Gateway } from "../gateway.ts";
+import { isSuccess, mediaOf, openMedia } from "./exchange.ts";
 
 const MAX_IMAGE_BYTES = 64 * 1024 * 1024;
 const MAX_VIDEO_BYTES = 1024 ** 3;
@@ -15,8 +16,9 @@ export interface FetchedResult {
   content: ReadableStream<Uint8Array>;
 }
 
-interface Fetching extends Pick<ExchangeOptions, "clock" | "send" | "signal"> {
+interface Fetching extends Pick<Gateway, "clock" | "send" | "streamMedia"> {
   provider: Provider;
+  signal: AbortSignal;
 }
 
 /**
@@ -68,10 +70,9 @@ async function readImage(content: ReadableStream<Uint8Array>, signal: AbortSigna
   return Buffer.concat(chunks, size);
 }
 
-async function fetchForeign(url: string, { clock, signal }: Fetching): Promise<FetchedResult> {
+async function fetchForeign(url: string, { streamMedia, signal }: Fetching): Promise<FetchedResult> {
   try {
     const { stream, mimeType } = await streamMedia(url, {
-      clock,
       signal,
       maxBytes: MAX_VIDEO_BYTES,
       timeoutMs: TIMEOUT_MS,

@@ -44,6 +44,7 @@ export function batchFor(call: ImageRelay, gateway: Gateway, attempt: ImageAttem
   return {
     clock: gateway.clock,
     send: gateway.send,
+    streamMedia: gateway.streamMedia,
     provider: target.provider,
     adapter: target.adapter,
     upstreamModel: target.offer.upstreamModel,

@@ -5,7 +5,7 @@ import type { FittedImageCall } from "../../media/image-call.ts";
 import type { UpstreamImageReply } from "../../media/image-reply.ts";
 import { forgottenJob } from "../../providers/media-adapters/failed-job.ts";
 import type { Provider } from "../../providers/provider.ts";
-import type { Send } from "../../wire/send.ts";
+import type { Gateway } from "../gateway.ts";
 import { exchangeMedia, isSuccess, mediaOf } from "./exchange.ts";
 
 /** An image of the highest quality takes minutes; longer than this is not waited for. */
@@ -15,9 +15,7 @@ const POLL_TIMEOUT_MS = 60_000;
 /** Polls in a row that may fail. The job is running and will be billed, so that submitting it again would cost twice. */
 const MAX_FAILED_POLLS = 5;
 
-export interface ImageUpstream {
-  clock: Clock;
-  send: Send;
+export interface ImageUpstream extends Pick<Gateway, "clock" | "send" | "streamMedia"> {
   provider: Provider;
   adapter: ImageAdapter;
   upstreamModel: string;

@@ -51,10 +51,10 @@ export class VideoJobs implements JobRunner {
 
   async keep(operation: Operation, source: VideoReply["videos"][number], signal: AbortSignal): Promise<KeptVideo> {
     const { provider } = this.#bound(operation);
-    const { files, clock, send } = this.#gateway;
+    const { files, clock, send, streamMedia } = this.#gateway;
     const video =
       "url" in source
-        ? await fetchResult(source, { clock, send, provider, signal })
+        ? await fetchResult(source, { clock, send, streamMedia, provider, signal })
         : { mimeType: source.mimeType, content: Buffer.from(source.base64, "base64") };
     const { project, id: owner } = operation;
     const file = await files.keep({ project, owner, ...video, nowMs: clock.nowMs() });
