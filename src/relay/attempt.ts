@@ -13,6 +13,7 @@ import { type Gateway, shuttingDown } from "./gateway.ts";
 import type { Lane } from "./lane.ts";
 import { refuseNotes } from "./refuse-notes.ts";
 import { addressRequest, prepareRequest } from "./upstream-request.ts";
+import { NOT_WATCHED, type Watched } from "./watchdog.ts";
 
 /** Bodies of failed answers are read up to here: only their error object matters. */
 const MAX_ERROR_BYTES = 256 * 1024;
@@ -24,7 +25,8 @@ const MAX_LEFT_BYTES = 4 * 1024 * 1024;
 const decoder = new TextDecoder();
 
 /** One try of one offer: an upstream request that the client's leaving, a deadline or the end of the call stops. */
-export class Attempt implements AttemptRecord, LeaveListener {
+export class Attempt implements AttemptRecord, LeaveListener, Watched {
+  watchIndex = NOT_WATCHED;
   readonly target: TextTarget;
   readonly lane: Lane;
   notes: FieldNote[] = [];
@@ -42,7 +44,6 @@ export class Attempt implements AttemptRecord, LeaveListener {
   readonly #timeouts: AttemptTimeouts;
   /** What the upstream had not done when its time was up. */
   #expired: string | undefined;
-  #unwatch: () => void;
   /** A kept connection was closed under the request: a new one is there at once, and no host needs a pause. */
   retryAtOnce = false;
 
@@ -55,19 +56,19 @@ export class Attempt implements AttemptRecord, LeaveListener {
     const { timeoutMs, wholeTimeoutMs } = target.provider;
     const generatesWhole = !call.stream && call.incoming.verb === "generate";
     this.#timeouts = new AttemptTimeouts(generatesWhole ? wholeTimeoutMs : timeoutMs, this.startedAtMs);
-    this.#unwatch = gateway.watchdog.watch((now) => {
-      if (gateway.closing) {
-        this.close();
-        return;
-      }
-      if (this.#leftAtMs !== undefined && now - this.#leftAtMs > gateway.timings.readOnMs) {
-        this.close();
-        return;
-      }
-      this.#expired = this.#timeouts.expiredAt(now);
-      if (this.#expired !== undefined) this.close();
-    });
+    gateway.watchdog.watch(this);
     call.client.tell(this);
+  }
+
+  /** Whether there is a reason to end it by now. */
+  check(nowMs: number): void {
+    const { closing, timings } = this.#gateway;
+    const leftLongAgo = this.#leftAtMs !== undefined && nowMs - this.#leftAtMs > timings.readOnMs;
+    if (!closing && !leftLongAgo) {
+      this.#expired = this.#timeouts.expiredAt(nowMs);
+      if (this.#expired === undefined) return;
+    }
+    this.close();
   }
 
   /**
@@ -219,7 +220,7 @@ export class Attempt implements AttemptRecord, LeaveListener {
   finish(): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#unwatch();
+    this.#gateway.watchdog.unwatch(this);
     this.#call.client.forget(this);
     if (this.#leftAtMs !== undefined) this.#gateway.leftTexts--;
   }

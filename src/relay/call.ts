@@ -11,7 +11,7 @@ import type { Verb } from "../providers/provider.ts";
 import type { Target, TextTarget } from "../routing/target.ts";
 import type { HeldRequest } from "./held-request.ts";
 import type { HeldMemory } from "./memory-budget.ts";
-import type { Watchdog } from "./watchdog.ts";
+import { NOT_WATCHED, type Watchdog, type Watched } from "./watchdog.ts";
 
 /** The client's connection, as far as a call has a say in it. The runtime ends one by its silence alone. */
 export interface ClientConnection {
@@ -98,7 +98,8 @@ export interface LeaveListener {
  * Whether the client still listens, and what to stop when it does not (H13): one signal from socket to upstream. To listen for
  * that signal costs more than to look at it, so a call that is over in a moment only looks.
  */
-export class ClientPresence {
+export class ClientPresence implements Watched {
+  watchIndex = NOT_WATCHED;
   readonly #connection: ClientConnection;
   readonly #signal: AbortSignal;
   #gone = false;
@@ -107,13 +108,14 @@ export class ClientPresence {
   /** A call has few attempts, and mostly one. */
   readonly #listeners: LeaveListener[] = [];
   #leaving: PromiseWithResolvers<void> | undefined;
-  readonly #unwatch: () => void;
+  readonly #watchdog: Pick<Watchdog, "watch" | "unwatch">;
 
-  constructor({ signal }: Request, connection: ClientConnection, watchdog: Pick<Watchdog, "watch">) {
+  constructor({ signal }: Request, connection: ClientConnection, watchdog: Pick<Watchdog, "watch" | "unwatch">) {
     this.#connection = connection;
     this.#signal = signal;
     connection.trusted = true;
-    this.#unwatch = watchdog.watch(() => this.#attend());
+    this.#watchdog = watchdog;
+    watchdog.watch(this);
   }
 
   get gone(): boolean {
@@ -121,10 +123,10 @@ export class ClientPresence {
   }
 
   /** The call takes its time: its connection may be silent meanwhile, and the client's leaving is heard of at once. */
-  #attend(): void {
+  check(): void {
     if (this.#attended) return;
     this.#attended = true;
-    this.#unwatch();
+    this.#watchdog.unwatch(this);
     // After the call only the rest of its answer is on its way, and the idle timeout of its connection counts again.
     if (!this.#released) this.#connection.hold();
     if (this.#signal.aborted) this.leave();
@@ -157,14 +159,14 @@ export class ClientPresence {
   /** The call is over. */
   release(): void {
     this.#released = true;
-    this.#unwatch();
+    this.#watchdog.unwatch(this);
     if (this.#attended) this.#connection.rest();
   }
 
   /** Resolves when the client leaves. */
   get left(): Promise<void> {
     this.#leaving ??= Promise.withResolvers<void>();
-    this.#attend();
+    this.check();
     if (this.gone) this.#leaving.resolve();
     return this.#leaving.promise;
   }

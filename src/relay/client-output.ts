@@ -2,6 +2,7 @@ import { GatewayError } from "../canon/error.ts";
 import type { BufferPool, ByteBuffer } from "../wire/byte-buffer.ts";
 import type { Call, ClientPresence, IncomingCall, LeaveListener } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
+import { NOT_WATCHED, type Watched } from "./watchdog.ts";
 
 /** How much may be on its way to a client before the gateway waits for it. Waiting costs a turn, so not every chunk does. */
 const MAX_UNCONFIRMED_BYTES = 128 * 1024;
@@ -29,13 +30,17 @@ export async function commitsEarly(
   opening: Promise<unknown>,
 ): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
-  const unwatch = gateway.watchdog.watch((now) => {
-    if (now - startedAtMs >= gateway.timings.commitDeadlineMs) resolve(true);
-  });
+  const watched: Watched = {
+    watchIndex: NOT_WATCHED,
+    check: (now) => {
+      if (now - startedAtMs >= gateway.timings.commitDeadlineMs) resolve(true);
+    },
+  };
+  gateway.watchdog.watch(watched);
   const settled = () => resolve(false);
   opening.then(settled, settled);
   const early = await promise;
-  unwatch();
+  gateway.watchdog.unwatch(watched);
   return early;
 }
 
@@ -72,13 +77,13 @@ export function streamedBody(
  * What one client gets of a stream, and the memory for it. Until the commit it is held, for each attempt by itself; then it is
  * written as it comes; the last of it is kept until the call's row is committed.
  */
-export class ClientOutput {
+export class ClientOutput implements Watched {
+  watchIndex = NOT_WATCHED;
   readonly #client: ClientPresence;
   readonly #gateway: Pick<Gateway, "clock" | "watchdog" | "timings">;
   readonly #keepAlive: string | undefined;
   readonly #buffers: BufferPool;
   #controller = NO_CLIENT;
-  #unwatch: (() => void) | undefined;
   /** When something was last written, as the watchdog saw it. */
   #wroteAtMs: number | undefined;
   /** Written since the client was last known to have taken everything. */
@@ -120,20 +125,22 @@ export class ClientOutput {
    * on the client's silence is broken, and one that reads nothing is given up.
    */
   commit(controller: DirectController, hasContent: boolean): void {
+    this.#controller = controller;
+    if (!hasContent) this.#wroteAtMs = Number.NEGATIVE_INFINITY;
+    this.#gateway.watchdog.watch(this);
+  }
+
+  check(nowMs: number): void {
     const client = this.#client;
     const keepAlive = this.#keepAlive;
     const { keepAliveMs, slowReaderMs } = this.#gateway.timings;
-    this.#controller = controller;
-    if (!hasContent) this.#wroteAtMs = Number.NEGATIVE_INFINITY;
-    this.#unwatch = this.#gateway.watchdog.watch((now) => {
-      this.#wroteAtMs ??= now;
-      if (this.#blockedSinceMs !== undefined) {
-        if (now - this.#blockedSinceMs > slowReaderMs) client.hangUp();
-      } else if (keepAlive !== undefined && !client.gone && now - this.#wroteAtMs >= keepAliveMs) {
-        this.#wroteAtMs = now;
-        this.write(keepAlive);
-      }
-    });
+    this.#wroteAtMs ??= nowMs;
+    if (this.#blockedSinceMs !== undefined) {
+      if (nowMs - this.#blockedSinceMs > slowReaderMs) client.hangUp();
+    } else if (keepAlive !== undefined && !client.gone && nowMs - this.#wroteAtMs >= keepAliveMs) {
+      this.#wroteAtMs = nowMs;
+      this.write(keepAlive);
+    }
   }
 
   /** Sends what was rendered. False where the client must be waited for before more is sent. */
@@ -211,7 +218,7 @@ export class ClientOutput {
 
   /** Sends what was kept, and ends. */
   close(): void {
-    this.#unwatch?.();
+    this.#gateway.watchdog.unwatch(this);
     if (this.#last && !this.#client.gone) this.#controller.write(this.#last.view());
     this.#controller.close();
     this.dropLast();

@@ -7,6 +7,7 @@ import { findRepeatedKey, type RepeatedKey } from "../wire/repeated-keys.ts";
 import { type Gateway, shuttingDown } from "./gateway.ts";
 import type { HeldMemory, MemoryOwner } from "./memory-budget.ts";
 import type { Timings } from "./timings.ts";
+import { NOT_WATCHED, type Watched } from "./watchdog.ts";
 
 /** Up to this size a body is read as text alone; a larger one also keeps its bytes, to be changed in place. */
 const SMALL = 32 * 1024;
@@ -130,29 +131,50 @@ type Heard = (bytes: number) => boolean;
  * rate, then the call is given up.
  */
 function wholeInTime<T>(reading: Promise<T>, bytes: number, gateway: BodyReader): Promise<T> {
-  const { watchdog, timings } = gateway;
   const { promise, resolve, reject } = Promise.withResolvers<T>();
-  let deadlineMs: number | undefined;
-  const giveUp = (why: GatewayError): void => {
-    unwatch();
-    reject(why);
-  };
-  const unwatch = watchdog.watch((now) => {
-    deadlineMs ??= now + timings.bodyStallMs + (bytes / timings.bodyBytesPerSecond) * 1000;
-    if (gateway.closing) giveUp(shuttingDown());
-    else if (now > deadlineMs) {
-      const message = `The body stopped arriving before it was whole, or arrived more slowly than ${rateOf(timings)}.`;
-      giveUp(new UnreadBodyError("invalid_request", message));
-    }
-  });
+  const wait = new BodyWait(gateway, bytes, reject);
   reading.then(
     (body) => {
-      unwatch();
+      wait.end();
       resolve(body);
     },
-    (error: unknown) => giveUp(brokenBody(error)),
+    (error: unknown) => wait.giveUp(brokenBody(error)),
   );
   return promise;
+}
+
+class BodyWait implements Watched {
+  watchIndex = NOT_WATCHED;
+  readonly #gateway: BodyReader;
+  readonly #bytes: number;
+  readonly #reject: (why: GatewayError) => void;
+  #deadlineMs: number | undefined;
+
+  constructor(gateway: BodyReader, bytes: number, reject: (why: GatewayError) => void) {
+    this.#gateway = gateway;
+    this.#bytes = bytes;
+    this.#reject = reject;
+    gateway.watchdog.watch(this);
+  }
+
+  check(nowMs: number): void {
+    const { closing, timings } = this.#gateway;
+    this.#deadlineMs ??= nowMs + timings.bodyStallMs + (this.#bytes / timings.bodyBytesPerSecond) * 1000;
+    if (closing) this.giveUp(shuttingDown());
+    else if (nowMs > this.#deadlineMs) {
+      const message = `The body stopped arriving before it was whole, or arrived more slowly than ${rateOf(timings)}.`;
+      this.giveUp(new UnreadBodyError("invalid_request", message));
+    }
+  }
+
+  giveUp(why: GatewayError): void {
+    this.end();
+    this.#reject(why);
+  }
+
+  end(): void {
+    this.#gateway.watchdog.unwatch(this);
+  }
 }
 
 const brokenBody = (cause: unknown): GatewayError =>
@@ -173,15 +195,19 @@ async function inTime<T>(read: (heard: Heard) => Promise<T>, gateway: BodyReader
     wanted = false;
     reject(why);
   };
-  const unwatch = watchdog.watch((now) => {
-    startedMs ??= now;
-    deadlineMs ??= now + bodyStallMs;
-    if (gateway.closing) giveUp(shuttingDown());
-    else if (now > deadlineMs)
-      giveUp(new UnreadBodyError("invalid_request", "The body stopped arriving before it was whole."));
-    else if (now - startedMs > bodyStallMs + (received / bodyBytesPerSecond) * 1000)
-      giveUp(new UnreadBodyError("invalid_request", `The body arrived more slowly than ${rateOf(timings)}.`));
-  });
+  const watched: Watched = {
+    watchIndex: NOT_WATCHED,
+    check: (now) => {
+      startedMs ??= now;
+      deadlineMs ??= now + bodyStallMs;
+      if (gateway.closing) giveUp(shuttingDown());
+      else if (now > deadlineMs)
+        giveUp(new UnreadBodyError("invalid_request", "The body stopped arriving before it was whole."));
+      else if (now - startedMs > bodyStallMs + (received / bodyBytesPerSecond) * 1000)
+        giveUp(new UnreadBodyError("invalid_request", `The body arrived more slowly than ${rateOf(timings)}.`));
+    },
+  };
+  watchdog.watch(watched);
   read((bytes) => {
     deadlineMs = undefined;
     received += bytes;
@@ -192,7 +218,7 @@ async function inTime<T>(read: (heard: Heard) => Promise<T>, gateway: BodyReader
   } catch (error) {
     throw brokenBody(error);
   } finally {
-    unwatch();
+    watchdog.unwatch(watched);
   }
 }
 

@@ -1,18 +1,21 @@
 import { describe, expect, test } from "bun:test";
 import { VirtualClock } from "../../testing/virtual-clock.ts";
-import { Watchdog } from "./watchdog.ts";
+import { NOT_WATCHED, Watchdog, type Watched } from "./watchdog.ts";
 
 const TICK_MS = 100;
+
+const watchedBy = (check: Watched["check"]): Watched => ({ check, watchIndex: NOT_WATCHED });
 
 describe("the watchdog", () => {
   test("asks on every tick, until the watch is ended; without watches there is no timer", async () => {
     const clock = new VirtualClock(0);
     const watchdog = new Watchdog(clock);
     const heard: number[] = [];
-    const end = watchdog.watch((now) => heard.push(now));
+    const watched = watchedBy((now) => heard.push(now));
+    watchdog.watch(watched);
     await clock.pass(3.5 * TICK_MS);
     expect(heard).toEqual([100, 200, 300]);
-    end();
+    watchdog.unwatch(watched);
     await clock.pass(2 * TICK_MS);
     expect(heard).toHaveLength(3);
     expect(clock.timers).toBe(0);
@@ -25,18 +28,20 @@ describe("the watchdog", () => {
     for (const ending of names) {
       for (const ended of names) {
         const asked = new Set<string>();
-        const ends = new Map<string, () => void>();
+        const all = new Map<string, Watched>();
+        const end = (name: string) => watchdog.unwatch(all.get(name) ?? watchedBy(() => {}));
         for (const name of names) {
-          const check = () => {
+          const watched = watchedBy(() => {
             asked.add(name);
-            if (name === ending) ends.get(ended)?.();
-          };
-          ends.set(name, watchdog.watch(check));
+            if (name === ending) end(ended);
+          });
+          all.set(name, watched);
+          watchdog.watch(watched);
         }
         await clock.pass(TICK_MS);
         for (const name of names) if (name !== ended) expect(asked).toContain(name);
         expect(asked.has(ended) || ended !== ending).toBe(true);
-        for (const end of ends.values()) end();
+        for (const name of names) end(name);
       }
     }
   });
@@ -44,13 +49,29 @@ describe("the watchdog", () => {
   test("ending a watch twice leaves the others alone", async () => {
     const clock = new VirtualClock();
     const watchdog = new Watchdog(clock);
-    const end = watchdog.watch(() => {});
+    const watched = watchedBy(() => {});
     let asked = 0;
-    const endOther = watchdog.watch(() => asked++);
-    end();
-    end();
+    const other = watchedBy(() => asked++);
+    watchdog.watch(watched);
+    watchdog.watch(other);
+    watchdog.unwatch(watched);
+    watchdog.unwatch(watched);
     await clock.pass(2.5 * TICK_MS);
     expect(asked).toBe(2);
-    endOther();
+    watchdog.unwatch(other);
+  });
+
+  test("what is watched twice is asked once a tick, and ended by one unwatch", async () => {
+    const clock = new VirtualClock();
+    const watchdog = new Watchdog(clock);
+    let asked = 0;
+    const watched = watchedBy(() => asked++);
+    watchdog.watch(watched);
+    watchdog.watch(watched);
+    await clock.pass(1.5 * TICK_MS);
+    watchdog.unwatch(watched);
+    await clock.pass(2 * TICK_MS);
+    expect(asked).toBe(1);
+    expect(clock.timers).toBe(0);
   });
 });

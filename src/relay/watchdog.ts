@@ -2,21 +2,25 @@ import type { Cancel, Clock } from "../base/clock.ts";
 
 const TICK_MS = 100;
 
-interface Watch {
-  check: (nowMs: number) => void;
-  /** Where it stands in the list; -1 when it has ended. */
-  place: number;
+/** Something that waits, and decides at every tick whether it has waited for too long. */
+export interface Watched {
+  check(nowMs: number): void;
+  /** Its index in the watchdog's list, which the watchdog alone changes: NOT_WATCHED before and after. */
+  watchIndex: number;
 }
+
+export const NOT_WATCHED = -1;
 
 /**
  * One timer for all the waits of all calls. Deadlines here are seconds long, so a coarse tick is exact enough, and a call
- * costs two changes of a list instead of timers of its own.
+ * costs two changes of a list instead of timers of its own. What waits is in the list itself: a call waits for several things,
+ * and a closure for each would cost more than the rest of the wait.
  *
  * The list is an array: a Set that is changed this often leaves a trail of outgrown tables, and the collector keeps what
  * they held, which is whole calls, until its next full round.
  */
 export class Watchdog {
-  readonly #watches: Watch[] = [];
+  readonly #watched: Watched[] = [];
   readonly #clock: Clock;
   #stopTicking: Cancel | undefined;
 
@@ -24,33 +28,34 @@ export class Watchdog {
     this.#clock = clock;
   }
 
-  /** `check` runs on every tick until the returned function is called. */
-  watch(check: (nowMs: number) => void): () => void {
-    const watch: Watch = { check, place: this.#watches.length };
-    this.#watches.push(watch);
+  /** It is asked on every tick until `unwatch`. */
+  watch(watched: Watched): void {
+    if (watched.watchIndex !== NOT_WATCHED) return;
+    watched.watchIndex = this.#watched.length;
+    this.#watched.push(watched);
     this.#stopTicking ??= this.#clock.every(TICK_MS, () => this.#tick());
-    return () => this.#end(watch);
   }
 
-  /** The last one takes its place. */
-  #end(watch: Watch): void {
-    if (watch.place < 0) return;
-    const last = this.#watches.pop();
-    if (last && last !== watch) {
-      this.#watches[watch.place] = last;
-      last.place = watch.place;
+  /** The last one of the list takes its place. May be called more than once. */
+  unwatch(watched: Watched): void {
+    const index = watched.watchIndex;
+    if (index === NOT_WATCHED) return;
+    const last = this.#watched.pop();
+    if (last && last !== watched) {
+      this.#watched[index] = last;
+      last.watchIndex = index;
     }
-    watch.place = -1;
+    watched.watchIndex = NOT_WATCHED;
   }
 
   #tick(): void {
-    if (this.#watches.length === 0) {
+    if (this.#watched.length === 0) {
       this.#stopTicking?.();
       this.#stopTicking = undefined;
       return;
     }
     const now = this.#clock.nowMs();
     // From the end: a check may end itself or others, and what then moves is what has had its turn.
-    for (let place = this.#watches.length - 1; place >= 0; place--) this.#watches[place]?.check(now);
+    for (let index = this.#watched.length - 1; index >= 0; index--) this.#watched[index]?.check(now);
   }
 }

@@ -1,6 +1,7 @@
 import type { ImageReply } from "../../media/image-reply.ts";
 import { ClientGoneError, type ClientPresence, type LeaveListener } from "../call.ts";
 import { type Gateway, shuttingDown } from "../gateway.ts";
+import { NOT_WATCHED, type Watched } from "../watchdog.ts";
 
 /** Concurrent calls that may go on after their clients disconnected; each may hold a few images in memory. */
 export const MAX_LEFT_IMAGES = 32;
@@ -23,11 +24,11 @@ export interface ImagesMade {
  * because it will be billed: the client pays for what is made (H26). It is aborted where too many such calls go on, and
  * when the gateway shuts down.
  */
-export class ImageWork implements LeaveListener {
+export class ImageWork implements LeaveListener, Watched {
+  watchIndex = NOT_WATCHED;
   readonly #client: ClientPresence;
   readonly #gateway: Gateway;
   readonly #ending = new AbortController();
-  readonly #unwatch: () => void;
   #left = false;
   #ended = false;
   #atWork: AtWork | undefined;
@@ -38,10 +39,12 @@ export class ImageWork implements LeaveListener {
   constructor(client: ClientPresence, gateway: Gateway) {
     this.#client = client;
     this.#gateway = gateway;
-    this.#unwatch = gateway.watchdog.watch(() => {
-      if (gateway.closing) this.#end(shuttingDown());
-    });
+    gateway.watchdog.watch(this);
     client.tell(this);
+  }
+
+  check(): void {
+    if (this.#gateway.closing) this.#end(shuttingDown());
   }
 
   /** Aborts everything that was started upstream. */
@@ -69,7 +72,7 @@ export class ImageWork implements LeaveListener {
   close(): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#unwatch();
+    this.#gateway.watchdog.unwatch(this);
     this.#client.forget(this);
     if (this.#left) this.#gateway.leftImages--;
   }
