@@ -14,6 +14,8 @@ export interface Target<Via extends string = string> extends PriceList {
   readonly id: string;
   readonly offer: Offer;
   readonly provider: Provider;
+  /** Which of the provider's credentials it is called with: a label, never the key; empty where the provider has but one. */
+  readonly credential: string;
   /** The dialect in which the provider is called. */
   readonly via: Via;
   /** How it is spoken, where the target answers conversations. */
@@ -70,7 +72,7 @@ export function targetsOf(model: Model, offer: Offer, provider: Provider, { dial
 
 function targetVia<Via extends string>(via: Via, model: Model, offer: Offer, provider: Provider): Target<Via> {
   const id = `${model.id} ${provider.name} ${offer.upstreamModel} ${via}`;
-  return { id, offer, provider, via, pricings: offer.pricings, priceMultiples: offer.priceMultiples };
+  return { id, offer, provider, credential: "", via, pricings: offer.pricings, priceMultiples: offer.priceMultiples };
 }
 
 function textTarget(
