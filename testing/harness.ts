@@ -178,8 +178,8 @@ export class Harness {
 
   /** What every call must have given back. */
   leftovers(): Record<string, number> {
-    const { runningCalls, leftTexts, leftImages, memory } = this.gateway;
-    return { runningCalls, leftTexts, leftImages, heldBytes: memory.held, openUpstreams: this.upstream.open };
+    const { runningCalls, orphanedTexts, orphanedImages, memory } = this.gateway;
+    return { runningCalls, orphanedTexts, orphanedImages, heldBytes: memory.held, openUpstreams: this.upstream.open };
   }
 }
 

@@ -75,8 +75,8 @@ export function scriptedGateway(scripts: readonly Script[] = []) {
     publicUrl: () => "http://gateway.test",
     timings: DEFAULT_TIMINGS,
     runningCalls: 0,
-    leftTexts: 0,
-    leftImages: 0,
+    orphanedTexts: 0,
+    orphanedImages: 0,
     closing: false,
   };
   const { model, offers } = catalogue.resolve("acme/model");
@@ -136,5 +136,5 @@ export function sampleCall(gateway: Gateway, body: JsonObject = {}, adapted: rea
     attempt: undefined,
   };
   gateway.runningCalls++;
-  return { call, released, leave: () => client.abort() };
+  return { call, released, disconnect: () => client.abort() };
 }

@@ -48,14 +48,14 @@ class FakeConnection implements ServedConnection {
 /** A request on its way, seen from its client. */
 export class SentCall {
   readonly connection = new FakeConnection();
-  /** The whole answer, read as its client reads. Rejects where the client has left. */
+  /** The whole answer, read as its client reads. Rejects where the client disconnected. */
   readonly answer: Promise<ReadAnswer>;
   /** Its head. */
   readonly response: Promise<Response>;
   readonly chunks: TimedChunk[] = [];
   readonly #clock: VirtualClock;
   readonly #sentAtMs: number;
-  readonly #leaving = new AbortController();
+  readonly #disconnection = new AbortController();
   #reader: { read(): Promise<{ done: boolean; value?: Uint8Array }>; cancel(): Promise<void> } | undefined;
   #readsChunks: number;
   #goOn = Promise.withResolvers<void>();
@@ -72,7 +72,7 @@ export class SentCall {
     this.#readsChunks = options.readsChunks ?? Number.POSITIVE_INFINITY;
     const length = typeof init.body === "string" ? { "content-length": String(Buffer.byteLength(init.body)) } : {};
     const headers = { host: new URL(url).host, ...length, ...(init.headers as Record<string, string>) };
-    const request = new Request(url, { ...init, headers, signal: this.#leaving.signal });
+    const request = new Request(url, { ...init, headers, signal: this.#disconnection.signal });
     this.response = handle(request, this.connection);
     this.answer = this.#read();
     // Whoever waits for neither is not told of failures.
@@ -80,8 +80,8 @@ export class SentCall {
   }
 
   /** The client closes its connection. */
-  leave(): void {
-    this.#leaving.abort();
+  disconnect(): void {
+    this.#disconnection.abort();
     this.#goOn.resolve();
     void this.#reader?.cancel().catch(() => {});
   }
@@ -118,7 +118,7 @@ export class SentCall {
     for (;;) {
       if (this.chunks.length >= this.#readsChunks) await this.#goOn.promise;
       const { done, value } = (await this.#reader?.read()) ?? { done: true, value: undefined };
-      if (this.#leaving.signal.aborted) throw new Error("the client has left");
+      if (this.#disconnection.signal.aborted) throw new Error("the client disconnected");
       if (done) break;
       this.chunks.push({ ms: this.ms, text: decoder.decode(value, { stream: true }) });
       this.#progress.resolve();

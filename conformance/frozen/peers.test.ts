@@ -99,7 +99,7 @@ test("H29, S17: clients that send half a request, or read nothing, are dropped, 
   const halfMs = await until("half a request is given up", async () => /^HTTP\/1\.1 4\d\d/.test(heard), 20_000);
   const readerMs = await until(
     "the upstream of a client that reads nothing is left",
-    async () => flood.left === 1,
+    async () => flood.disconnects === 1,
     20_000,
   );
   sender.destroy();

@@ -64,7 +64,7 @@ test("H13, H14: a client that disconnects stops the upstream; what was produced 
   expect(upstream.open).toBe(1);
   controller.abort();
   await waitFor(() => upstream.open === 0);
-  expect(upstream.left).toBe(1);
+  expect(upstream.disconnects).toBe(1);
   await sleep(50);
   const receipt = await gateway.receipt(response);
   expect(receipt.usage_source).toBe("partial");

@@ -4,7 +4,7 @@ import { rmSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { plainPng } from "../../src/media/images.sample.ts";
-import { MAX_LEFT_IMAGES } from "../../src/relay/media/image-work.ts";
+import { MAX_ORPHANED_IMAGES } from "../../src/relay/media/image-work.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { type ScriptedUpstream, sendJson, startEvents, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { freePort, startTestGateway, type TestGateway } from "../support/test-gateway.ts";
@@ -169,15 +169,15 @@ describe("H26: a client that disconnects", () => {
       const when = afterHeaders ? "after the headers" : "before the headers";
       test(`${name}: ${when}, pays for the image that the provider makes`, async () => {
         const held = holdRequests();
-        const leaving = new AbortController();
-        const asked = post(gateway, path, body(), leaving.signal).catch(() => undefined);
+        const disconnecting = new AbortController();
+        const asked = post(gateway, path, body(), disconnecting.signal).catch(() => undefined);
         await until(() => held.length === 1, "the provider is asked");
         if (afterHeaders) expect((await asked)?.status).toBe(200);
-        leaving.abort();
+        disconnecting.abort();
         await asked;
         // The gateway has noticed, and the provider is still working.
         await Bun.sleep(50);
-        expect(upstream.left).toBe(0);
+        expect(upstream.disconnects).toBe(0);
         const [response] = held;
         if (name === "images/generations, streamed" && response) {
           startEvents(response);
@@ -202,15 +202,15 @@ describe("H26: a client that disconnects", () => {
       response.write(partial(0) + partial(1) + partial(2));
       finish = () => void response.end(event("image_generation.completed"));
     });
-    const leaving = new AbortController();
+    const disconnecting = new AbortController();
     const body = { model: "own/counted", prompt: "a fox", stream: true, partial_images: 3 };
-    const response = await post(gateway, "/api/v1/images/generations", body, leaving.signal);
+    const response = await post(gateway, "/api/v1/images/generations", body, disconnecting.signal);
     let text = "";
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     while (text.split("partial_image_index").length <= 3) text += (await reader?.read())?.value ?? "";
-    leaving.abort();
+    disconnecting.abort();
     await Bun.sleep(50);
-    expect(upstream.left).toBe(0);
+    expect(upstream.disconnects).toBe(0);
     finish();
     expect(await newRows(1)).toMatchObject([
       { outcome: "client_gone", usage_source: "measured", usage_images: 1, cost_nano_usd: PRICE_NANO_USD, stream: 1 },
@@ -219,10 +219,12 @@ describe("H26: a client that disconnects", () => {
 
   test("pays nothing for what then fails at the provider, and no other offer is tried", async () => {
     const held = holdRequests();
-    const leaving = new AbortController();
-    const asked = post(gateway, "/api/v1/images/generations", WAYS[0]?.[2](), leaving.signal).catch(() => undefined);
+    const disconnecting = new AbortController();
+    const asked = post(gateway, "/api/v1/images/generations", WAYS[0]?.[2](), disconnecting.signal).catch(
+      () => undefined,
+    );
     await until(() => held.length === 1, "the provider is asked");
-    leaving.abort();
+    disconnecting.abort();
     await asked;
     await Bun.sleep(30);
     if (held[0]) sendJson(held[0], { error: { message: "broken" } }, 500);
@@ -233,11 +235,11 @@ describe("H26: a client that disconnects", () => {
 
   test("with ten images made one by one pays for those that were started; no more are started", async () => {
     const held = holdRequests();
-    const leaving = new AbortController();
+    const disconnecting = new AbortController();
     const body = { model: "own/one-by-one", prompt: "a fox", n: 10 };
-    const asked = post(gateway, "/api/v1/images/generations", body, leaving.signal).catch(() => undefined);
+    const asked = post(gateway, "/api/v1/images/generations", body, disconnecting.signal).catch(() => undefined);
     await until(() => held.length === 5, "five are being made");
-    leaving.abort();
+    disconnecting.abort();
     await asked;
     await Bun.sleep(30);
     for (const response of held) sendJson(response, WHOLE);
@@ -249,12 +251,12 @@ describe("H26: a client that disconnects", () => {
 
   test("beyond the limit ends its provider's work, and pays the expected cost of the image", async () => {
     const held = holdRequests();
-    const leaving = Array.from({ length: MAX_LEFT_IMAGES + 2 }, () => new AbortController());
-    const asked = leaving.map(({ signal }) =>
+    const disconnecting = Array.from({ length: MAX_ORPHANED_IMAGES + 2 }, () => new AbortController());
+    const asked = disconnecting.map(({ signal }) =>
       post(gateway, "/api/v1/images/generations", WAYS[0]?.[2](), signal).catch(() => undefined),
     );
-    await until(() => held.length === leaving.length, "all are asked for");
-    for (const one of leaving) one.abort();
+    await until(() => held.length === disconnecting.length, "all are asked for");
+    for (const one of disconnecting) one.abort();
     await Promise.all(asked);
     const cut = await newRows(2);
     expect(cut).toMatchObject(
@@ -265,11 +267,11 @@ describe("H26: a client that disconnects", () => {
         cost_nano_usd: PRICE_NANO_USD,
       })),
     );
-    await until(() => upstream.left === 2, "two are ended");
+    await until(() => upstream.disconnects === 2, "two are ended");
     for (const response of held) if (!response.destroyed) sendJson(response, WHOLE);
-    const rows = await newRows(MAX_LEFT_IMAGES);
+    const rows = await newRows(MAX_ORPHANED_IMAGES);
     expect(new Set(rows.map(({ usage_source }) => usage_source))).toEqual(new Set(["measured"]));
-    expect(rows.reduce((sum, row) => sum + row.cost_nano_usd, 0)).toBe(MAX_LEFT_IMAGES * PRICE_NANO_USD);
+    expect(rows.reduce((sum, row) => sum + row.cost_nano_usd, 0)).toBe(MAX_ORPHANED_IMAGES * PRICE_NANO_USD);
   });
 });
 
@@ -283,10 +285,12 @@ describe("H26, choices 7: shutting down", () => {
   }
 
   async function askAndLeave(gateway: TestGateway, held: ServerResponse[]): Promise<void> {
-    const leaving = new AbortController();
-    const asked = post(gateway, "/api/v1/images/generations", WAYS[0]?.[2](), leaving.signal).catch(() => undefined);
+    const disconnecting = new AbortController();
+    const asked = post(gateway, "/api/v1/images/generations", WAYS[0]?.[2](), disconnecting.signal).catch(
+      () => undefined,
+    );
     await until(() => held.length === 1, "the provider is asked");
-    leaving.abort();
+    disconnecting.abort();
     await asked;
     await Bun.sleep(30);
   }

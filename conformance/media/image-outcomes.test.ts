@@ -291,8 +291,8 @@ test("H26: SDKs that disconnect pay for what each kind of host goes on to make",
         "SELECT model, usage_source, usage_images FROM receipts WHERE outcome = 'client_gone' AND cost_nano_usd > 0",
       )
       .all();
-  const leaving = new AbortController();
-  const { signal } = leaving;
+  const disconnecting = new AbortController();
+  const { signal } = disconnecting;
   const before = harness.simulator.stats().requests;
   const asked = models.flatMap((model) => [
     ...GENAI_IMAGES.map(({ connect }) => {
@@ -308,7 +308,7 @@ test("H26: SDKs that disconnect pay for what each kind of host goes on to make",
     }),
   ]);
   await waitFor(() => harness.simulator.stats().requests >= before + asked.length);
-  leaving.abort();
+  disconnecting.abort();
   await Promise.all(asked);
   await waitFor(() => rows().length === asked.length, 30_000);
   expect(

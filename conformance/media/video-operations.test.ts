@@ -230,10 +230,10 @@ describe("a submit whose answer was lost", () => {
   test("H24: repeated with the same key and body it is the same operation, and once only", async () => {
     const before = host.taken();
     host.hold();
-    const leaving = new AbortController();
-    const unheard = submit({ prompt: "lost", signal: leaving.signal }).catch(() => undefined);
+    const disconnecting = new AbortController();
+    const unheard = submit({ prompt: "lost", signal: disconnecting.signal }).catch(() => undefined);
     await until(() => host.waiting() === 1, "the job is being submitted");
-    leaving.abort();
+    disconnecting.abort();
     await unheard;
     await Bun.sleep(NOTICED_MS);
     host.release();

@@ -139,13 +139,13 @@ describe("limits in time", () => {
     const calls = [0, 1].map(() => harness.send("chat", { key, stream: true }));
     await harness.clock.pass(100);
     expect((await harness.call("chat", { key })).status).toBe(429);
-    calls[0]?.leave();
+    calls[0]?.disconnect();
     await harness.clock.pass(10_000);
     harness.upstream.play(harness.upstream.json(answer(usage)));
     expect((await harness.call("chat", { key })).status).toBe(200);
-    calls[1]?.leave();
+    calls[1]?.disconnect();
     await harness.clock.pass(10_000);
-    expect(harness.leftovers()).toMatchObject({ runningCalls: 0, leftTexts: 0 });
+    expect(harness.leftovers()).toMatchObject({ runningCalls: 0, orphanedTexts: 0 });
   });
 
   test("H23, H30: a day's budget is that of the day on the wall", async () => {

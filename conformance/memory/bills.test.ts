@@ -61,7 +61,7 @@ beforeAll(async () => {
   });
 });
 
-const NOTHING_LEFT = { runningCalls: 0, leftTexts: 0, leftImages: 0, heldBytes: 0, openUpstreams: 0 };
+const NOTHING_LEFT = { runningCalls: 0, orphanedTexts: 0, orphanedImages: 0, heldBytes: 0, openUpstreams: 0 };
 afterEach(() => expect(harness.leftovers()).toEqual(NOTHING_LEFT));
 
 const answer = (content: string, usage?: object) => ({
@@ -175,7 +175,7 @@ describe("H14, H26: an answer whose client disconnects", () => {
     upstream.play(upstream.openStream(...steps));
     const call = harness.send("chat", { stream: true, ...options });
     await clock.pass(afterMs);
-    call.leave();
+    call.disconnect();
     await clock.pass(readOnMs + 300);
     const [receipt] = (await harness.receipts()).slice(-1);
     if (receipt === undefined) throw new Error("no receipt");

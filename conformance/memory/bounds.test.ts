@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { MAX_LEFT_TEXTS } from "../../src/relay/attempt.ts";
+import { MAX_ORPHANED_TEXTS } from "../../src/relay/attempt.ts";
 import { DEFAULT_TIMINGS } from "../../src/relay/timings.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
@@ -28,7 +28,7 @@ beforeAll(async () => {
   });
 });
 
-const NOTHING_LEFT = { runningCalls: 0, leftTexts: 0, leftImages: 0, heldBytes: 0, openUpstreams: 0 };
+const NOTHING_LEFT = { runningCalls: 0, orphanedTexts: 0, orphanedImages: 0, heldBytes: 0, openUpstreams: 0 };
 afterEach(() => expect(harness.leftovers()).toEqual(NOTHING_LEFT));
 
 const SSE = { "content-type": "text/event-stream" };
@@ -138,58 +138,59 @@ describe("S23: what answers hold", () => {
 });
 
 describe("H13, H26: upstreams that are read on without their client", () => {
-  const leave = async (stream: boolean, ...steps: (string | number)[]) => {
+  const disconnect = async (stream: boolean, ...steps: (string | number)[]) => {
     const { clock, upstream } = harness;
     upstream.play(stream ? upstream.openStream(said, ...steps) : () => {});
     const call = harness.send("chat", { stream });
     await clock.pass(1_000);
-    call.leave();
+    call.disconnect();
     await clock.pass(0);
     return harness.clock.nowMs();
   };
-  const closedAfter = (leftAtMs: number) => (harness.upstream.replies[0]?.closedAtMs ?? Number.NaN) - leftAtMs;
+  const closedAfter = (disconnectedAtMs: number) =>
+    (harness.upstream.replies[0]?.closedAtMs ?? Number.NaN) - disconnectedAtMs;
 
   test("are counted while they are, and ended after two seconds", async () => {
-    const leftAtMs = await leave(true);
-    expect([harness.gateway.leftTexts, harness.gateway.runningCalls]).toEqual([1, 1]);
+    const disconnectedAtMs = await disconnect(true);
+    expect([harness.gateway.orphanedTexts, harness.gateway.runningCalls]).toEqual([1, 1]);
     await harness.clock.pass(readOnMs);
-    expect(harness.gateway.leftTexts).toBe(1);
+    expect(harness.gateway.orphanedTexts).toBe(1);
     await harness.clock.pass(300);
-    expect(closedAfter(leftAtMs)).toBeWithin(readOnMs, readOnMs + 300);
+    expect(closedAfter(disconnectedAtMs)).toBeWithin(readOnMs, readOnMs + 300);
   });
 
   test("are no more than so many", async () => {
     const { gateway, clock } = harness;
     for (const [already, isReadOn] of [
-      [MAX_LEFT_TEXTS - 1, true],
-      [MAX_LEFT_TEXTS, false],
+      [MAX_ORPHANED_TEXTS - 1, true],
+      [MAX_ORPHANED_TEXTS, false],
     ] as const) {
-      gateway.leftTexts = already;
-      const leftAtMs = await leave(true);
-      expect(gateway.leftTexts).toBe(MAX_LEFT_TEXTS);
+      gateway.orphanedTexts = already;
+      const disconnectedAtMs = await disconnect(true);
+      expect(gateway.orphanedTexts).toBe(MAX_ORPHANED_TEXTS);
       await clock.pass(readOnMs + 300);
-      expect(closedAfter(leftAtMs) > 0).toBe(isReadOn);
-      expect(gateway.leftTexts).toBe(already);
-      gateway.leftTexts = 0;
+      expect(closedAfter(disconnectedAtMs) > 0).toBe(isReadOn);
+      expect(gateway.orphanedTexts).toBe(already);
+      gateway.orphanedTexts = 0;
     }
   });
 
   test("send no more than 4 MB, of which what came before does not count", async () => {
     const { clock, upstream } = harness;
     const megabyte = `: ${"x".repeat(MB - 4)}\n\n`;
-    const leftAtMs = await leave(true, megabyte, 1_100, megabyte.repeat(4), 500, megabyte);
+    const disconnectedAtMs = await disconnect(true, megabyte, 1_100, megabyte.repeat(4), 500, megabyte);
     await clock.pass(1_000);
-    expect(closedAfter(leftAtMs)).toBeWithin(500, 700);
+    expect(closedAfter(disconnectedAtMs)).toBeWithin(500, 700);
     expect(upstream.open).toBe(0);
   });
 
   test("are ended at once where the gateway stops", async () => {
     const { clock, gateway } = harness;
-    const leftAtMs = await leave(false);
+    const disconnectedAtMs = await disconnect(false);
     gateway.closing = true;
     await clock.pass(200);
     gateway.closing = false;
-    expect(closedAfter(leftAtMs)).toBeWithin(0, 201);
+    expect(closedAfter(disconnectedAtMs)).toBeWithin(0, 201);
   });
 });
 

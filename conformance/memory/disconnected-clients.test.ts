@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
-import { MAX_LEFT_TEXTS } from "../../src/relay/attempt.ts";
+import { MAX_ORPHANED_TEXTS } from "../../src/relay/attempt.ts";
 import { DEFAULT_TIMINGS } from "../../src/relay/timings.ts";
 import { type CallOptions, DIALECTS } from "../../testing/build-call.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
@@ -63,7 +63,7 @@ async function rowOf(call: () => Promise<void>, at = harness): Promise<Row> {
   const rows = await rowsOf(at);
   expect([rows.length - before, at.leftovers()]).toMatchObject([
     1,
-    { runningCalls: 0, leftTexts: 0, openUpstreams: 0 },
+    { runningCalls: 0, orphanedTexts: 0, openUpstreams: 0 },
   ]);
   return rows.at(-1) as Row;
 }
@@ -75,7 +75,7 @@ const ended = (at = harness) => at.upstream.replies.map(({ closedAtMs }) => clos
 async function leaveAt(word: string, client: DialectName, options: CallOptions, at = harness): Promise<void> {
   const call = at.send(client, { ...options, stream: true });
   await at.clock.until(call.reads(word));
-  call.leave();
+  call.disconnect();
 }
 
 const BEGINNING: Record<DialectName, string> = {
@@ -293,7 +293,7 @@ describe("the client disconnects before the first content", () => {
       const row = await rowOf(async () => {
         const call = harness.send(dialect, { stream });
         await harness.clock.pass(afterMs);
-        call.leave();
+        call.disconnect();
         await harness.clock.pass(NOTICED_MS);
         const [reply] = harness.upstream.replies as [Reply];
         reply.head(200, { "content-type": stream ? "text/event-stream" : "application/json" });
@@ -311,7 +311,7 @@ describe("the client disconnects before the first content", () => {
       const body = { reasoning_effort: "none", messages: [{ role: "user", content: "word ".repeat(4_000) }] };
       const call = harness.send("chat", { stream, body });
       await harness.clock.pass(0);
-      call.leave();
+      call.disconnect();
     });
     expect(ended()).toEqual([true]);
     expect(row).toMatchObject({ outcome: "client_gone", usage_source: "partial" });
@@ -336,7 +336,7 @@ describe("the client disconnects before the first content", () => {
         const row = await rowOf(async () => {
           const call = harness.send("chat", { model, stream, body });
           await harness.clock.pass(afterMs);
-          call.leave();
+          call.disconnect();
         });
         const generated = (row.usage_output ?? 0) + (row.usage_reasoning ?? 0);
         expect(row.usage_input).toBeGreaterThan(4_900);
@@ -350,7 +350,7 @@ describe("the client disconnects before the first content", () => {
     const row = await rowOf(async () => {
       const call = harness.send("chat");
       await harness.clock.pass(0);
-      call.leave();
+      call.disconnect();
       await harness.clock.pass(NOTICED_MS);
       const [reply, ...more] = harness.upstream.replies as [Reply];
       const error = { error: { message: "broken", type: "server_error" } };
@@ -375,16 +375,16 @@ test("H13: no more than so many upstreams are read without a client, and the end
   const patient = await Harness.start({ config: sections(), timings: { readOnMs: 600_000 } });
   patient.upstream.play(() => {});
   const surplus = 4;
-  const calls = Array.from({ length: MAX_LEFT_TEXTS + surplus }, () => patient.send("chat"));
+  const calls = Array.from({ length: MAX_ORPHANED_TEXTS + surplus }, () => patient.send("chat"));
   await patient.clock.pass(1_000);
-  expect(patient.upstream.open).toBe(MAX_LEFT_TEXTS + surplus);
-  for (const call of calls) call.leave();
+  expect(patient.upstream.open).toBe(MAX_ORPHANED_TEXTS + surplus);
+  for (const call of calls) call.disconnect();
   await patient.clock.pass(1_000);
-  expect([patient.upstream.open, (await rowsOf(patient)).length]).toEqual([MAX_LEFT_TEXTS, surplus]);
+  expect([patient.upstream.open, (await rowsOf(patient)).length]).toEqual([MAX_ORPHANED_TEXTS, surplus]);
   patient.gateway.closing = true;
   await patient.clock.pass(1_000);
-  expect(patient.leftovers()).toMatchObject({ runningCalls: 0, leftTexts: 0, openUpstreams: 0 });
+  expect(patient.leftovers()).toMatchObject({ runningCalls: 0, orphanedTexts: 0, openUpstreams: 0 });
   const rows = await rowsOf(patient);
-  expect(rows).toHaveLength(MAX_LEFT_TEXTS + surplus);
+  expect(rows).toHaveLength(MAX_ORPHANED_TEXTS + surplus);
   for (const row of rows) expect(row).toMatchObject({ outcome: "client_gone", usage_source: "partial" });
 });

@@ -40,11 +40,16 @@ for (const dialect of DIALECTS) {
         );
         const calls = all.map(({ stream, leavesMs }) => {
           const call = harness.send(dialect, { stream, key: LIMITED_KEY });
-          clock.after(leavesMs, () => call.leave());
+          clock.after(leavesMs, () => call.disconnect());
           return call;
         });
         await clock.pass(5 * LONG_MS);
-        expect(harness.leftovers()).toMatchObject({ runningCalls: 0, leftTexts: 0, heldBytes: 0, openUpstreams: 0 });
+        expect(harness.leftovers()).toMatchObject({
+          runningCalls: 0,
+          orphanedTexts: 0,
+          heldBytes: 0,
+          openUpstreams: 0,
+        });
         const statuses = await Promise.allSettled(calls.map(async (call) => (await call.response).status));
         // No call was refused: the slots of the calls before were free again.
         for (const one of statuses) expect(one).not.toMatchObject({ value: 429 });

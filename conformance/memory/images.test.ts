@@ -28,7 +28,7 @@ beforeAll(async () => {
   });
 });
 
-const NOTHING_LEFT = { runningCalls: 0, leftTexts: 0, leftImages: 0, heldBytes: 0, openUpstreams: 0 };
+const NOTHING_LEFT = { runningCalls: 0, orphanedTexts: 0, orphanedImages: 0, heldBytes: 0, openUpstreams: 0 };
 afterEach(() => expect(harness.leftovers()).toEqual(NOTHING_LEFT));
 
 const images = (count: number) => ({ created: 1, data: Array.from({ length: count }, () => ({ b64_json: PNG })) });
@@ -100,9 +100,9 @@ describe("images", () => {
     harness.upstream.play(paints);
     const call = ask();
     await harness.clock.pass(500);
-    call.leave();
+    call.disconnect();
     await harness.clock.pass(0);
-    expect(harness.gateway.leftImages).toBe(1);
+    expect(harness.gateway.orphanedImages).toBe(1);
     await harness.clock.pass(1_000);
     expect((await harness.receipts()).at(-1)).toMatchObject({ usage: { images: 1 }, cost_nano_usd: 40_000_000 });
   });
@@ -189,7 +189,7 @@ describe("streamed images (contract 2.14)", () => {
     harness.upstream.play(harness.upstream.stream(1_000, partial(0), 5_000, completed));
     const call = ask({ stream: true, partial_images: 1 });
     await harness.clock.pass(2_000);
-    call.leave();
+    call.disconnect();
     await harness.clock.pass(10_000);
     expect((await harness.receipts()).at(-1)).toMatchObject({ usage: { images: 1 }, stream: true });
   });

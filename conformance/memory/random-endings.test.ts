@@ -84,14 +84,14 @@ test("H13, H14, H29: random endings at both sides leak nothing", async () => {
       // All at once: a slot that was not freed would turn away one of the next round.
       const calls = endings.map(({ client, host, stream, disconnectsAfterMs }) => {
         const call = harness.send(client, { model: `test/${host}`, stream });
-        if (disconnectsAfterMs !== undefined) clock.after(disconnectsAfterMs, () => call.leave());
+        if (disconnectsAfterMs !== undefined) clock.after(disconnectsAfterMs, () => call.disconnect());
         return call;
       });
       await clock.pass(2 * LONG_MS);
       expect(harness.leftovers()).toEqual({
         runningCalls: 0,
-        leftTexts: 0,
-        leftImages: 0,
+        orphanedTexts: 0,
+        orphanedImages: 0,
         heldBytes: 0,
         openUpstreams: 0,
       });

@@ -153,7 +153,7 @@ describe("choices 4: what is tried again", () => {
     harness.upstream.play(breaks);
     const call = harness.send("chat");
     await harness.clock.pass(150);
-    call.leave();
+    call.disconnect();
     await harness.clock.pass(10_000);
     expect(sentMs()).toEqual([0]);
     expect(harness.leftovers()).toMatchObject({ runningCalls: 0, openUpstreams: 0 });

@@ -19,7 +19,7 @@ beforeAll(async () => {
   harness = await Harness.start({ config });
 });
 
-const NOTHING_LEFT = { runningCalls: 0, leftTexts: 0, leftImages: 0, heldBytes: 0, openUpstreams: 0 };
+const NOTHING_LEFT = { runningCalls: 0, orphanedTexts: 0, orphanedImages: 0, heldBytes: 0, openUpstreams: 0 };
 beforeEach(() => expect(harness.leftovers()).toEqual(NOTHING_LEFT));
 
 /** The beginning of an answer with some text, in each upstream's wire. */
@@ -83,10 +83,13 @@ for (const dialect of DIALECTS) {
       const call = harness.send(dialect, { stream: true });
       await clock.until(call.reads("Hel"));
       expect(upstream.open).toBe(1);
-      const leftAtMs = clock.nowMs();
-      call.leave();
+      const disconnectedAtMs = clock.nowMs();
+      call.disconnect();
       await clock.pass(IDLE_MS);
-      expect((upstream.replies[0]?.closedAtMs ?? 0) - leftAtMs).toBeWithin(readOnMs, readOnMs + 2 * TICK_MS + 1);
+      expect((upstream.replies[0]?.closedAtMs ?? 0) - disconnectedAtMs).toBeWithin(
+        readOnMs,
+        readOnMs + 2 * TICK_MS + 1,
+      );
       const receipt = await harness.receipt(await call.response);
       expect(receipt.usage_source).toBe("partial");
       expect(receipt.usage["output"]).toBeGreaterThan(0);
@@ -99,7 +102,7 @@ for (const dialect of DIALECTS) {
       const call = harness.send(dialect);
       await clock.pass(1_000);
       expect(upstream.open).toBe(1);
-      call.leave();
+      call.disconnect();
       await clock.pass(readOnMs + 2 * TICK_MS);
       expect(upstream.open).toBe(0);
     });
@@ -220,7 +223,7 @@ for (const dialect of DIALECTS) {
       await clock.pass(1_000 + readOnMs + 3 * TICK_MS);
       expect([upstream.open, call.connection.hungUp]).toEqual([0, true]);
       expect((await harness.receipts()).at(-1)).toMatchObject({ usage_source: "partial" });
-      call.leave();
+      call.disconnect();
     });
 
     test("an upstream that falls silent after its client has read again is a timeout as ever", async () => {

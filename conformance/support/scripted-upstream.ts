@@ -15,7 +15,7 @@ export interface ScriptedUpstream {
   seen: SeenRequest[];
   /** Requests whose connection is open now, and how many ended because the gateway left. */
   open: number;
-  left: number;
+  disconnects: number;
   play(script: Script): void;
   stop(): Promise<void>;
 }
@@ -27,11 +27,11 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
     url: "",
     seen: [],
     open: 0,
-    left: 0,
+    disconnects: 0,
     play: (next) => {
       script = next;
       upstream.seen.length = 0;
-      upstream.left = 0;
+      upstream.disconnects = 0;
     },
     stop: () =>
       new Promise((resolve) => {
@@ -55,7 +55,7 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
       if (closed) return;
       closed = true;
       upstream.open--;
-      if (!response.writableFinished) upstream.left++;
+      if (!response.writableFinished) upstream.disconnects++;
     });
     await script(seen, response);
   });

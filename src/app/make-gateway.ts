@@ -62,8 +62,8 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
       },
     }),
     runningCalls: 0,
-    leftTexts: 0,
-    leftImages: 0,
+    orphanedTexts: 0,
+    orphanedImages: 0,
     closing: false,
   };
 }

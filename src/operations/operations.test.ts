@@ -159,7 +159,7 @@ describe("H29: the storage is unavailable when the provider has accepted the job
       throw new StorageTimeout(1);
     };
   }
-  const client = { gone: false, left: new Promise<void>(() => {}) };
+  const client = { disconnected: false, disconnection: new Promise<void>(() => {}) };
 
   test.each([
     ["its last write has no effect", /lease_owner = NULL/, 3, false],

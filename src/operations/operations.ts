@@ -39,10 +39,10 @@ export interface OperationsOptions {
   reserve: (operation: Operation, costNanoUsd: number) => void;
 }
 
-/** The client that asked for an operation. `left` resolves only if it disconnects before it is answered. */
+/** The client that asked for an operation. `disconnection` resolves only if it disconnects before it is answered. */
 export interface WaitingClient {
-  readonly gone: boolean;
-  readonly left: Promise<void>;
+  readonly disconnected: boolean;
+  readonly disconnection: Promise<void>;
 }
 
 /** Asynchronous jobs as clients see them: started, found, distinguished from their repetitions. */
@@ -70,7 +70,7 @@ export class Operations {
       const message = "A request with this Idempotency-Key is being handled. Ask again in a moment.";
       throw new GatewayError("rate_limited", message, { code: "idempotency_key_in_use", retryAfterSeconds: 2 });
     }
-    client.left.then(() => markUnheard(storage, operation.id)).catch(() => {});
+    client.disconnection.then(() => markUnheard(storage, operation.id)).catch(() => {});
     const renew = () => void renewLease(storage, operation.id, lease()).catch(() => {});
     const stopRenewing = clock.every(leaseMs / 3, renew);
     // One write after the other: of two concurrent ones the later may be the older state.
@@ -97,7 +97,7 @@ export class Operations {
       );
       await this.#onceStored(operation, async () => {
         // Before the lease is released: in between, another client's equal request could claim the operation.
-        if (!client.gone) await markHeard(storage, operation.id);
+        if (!client.disconnected) await markHeard(storage, operation.id);
         await save(true);
       });
     } finally {

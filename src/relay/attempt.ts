@@ -6,26 +6,26 @@ import type { Exchange, HttpAnswer } from "../wire/http/exchange.ts";
 import { readRetryAfter } from "../wire/http/retry-after.ts";
 import { sendFailure } from "../wire/send.ts";
 import { AttemptTimeouts } from "./attempt-timeouts.ts";
-import { type AttemptRecord, type Call, ClientGoneError, type LeaveListener } from "./call.ts";
+import { type AttemptRecord, type Call, ClientDisconnectedError, type DisconnectListener } from "./call.ts";
 import { chooseLane } from "./choose-lane.ts";
 import { connectionFailure } from "./connection-failure.ts";
 import { type Gateway, shuttingDown } from "./gateway.ts";
 import type { Lane } from "./lane.ts";
 import { refuseNotes } from "./refuse-notes.ts";
-import { addressRequest, prepareRequest } from "./upstream-request.ts";
+import { completeRequest, prepareRequest } from "./upstream-request.ts";
 import { NOT_WATCHED, type Watched } from "./watchdog.ts";
 
 /** Bodies of failed answers are read up to here: only their error object matters. */
 const MAX_ERROR_BYTES = 256 * 1024;
 
-/** So many upstreams are read at once whose clients have left, and no more of each than this. */
-export const MAX_LEFT_TEXTS = 256;
-const MAX_LEFT_BYTES = 4 * 1024 * 1024;
+/** How many upstreams are read at once after their clients disconnected, and how much of each. */
+export const MAX_ORPHANED_TEXTS = 256;
+const MAX_ORPHANED_BYTES = 4 * 1024 * 1024;
 
 const decoder = new TextDecoder();
 
-/** One try of one offer: an upstream request that the client's leaving, a deadline or the end of the call stops. */
-export class Attempt implements AttemptRecord, LeaveListener, Watched {
+/** One try of one offer: an upstream request that is stopped by a disconnect, a deadline or the end of the call. */
+export class Attempt implements AttemptRecord, DisconnectListener, Watched {
   watchIndex = NOT_WATCHED;
   readonly target: TextTarget;
   readonly lane: Lane;
@@ -37,14 +37,14 @@ export class Attempt implements AttemptRecord, LeaveListener, Watched {
   #exchange: Exchange | undefined;
   #closed = false;
   #ended = false;
-  /** Since when the upstream is read without the client, and how much of it was. */
-  #leftAtMs: number | undefined;
-  #leftBytes = 0;
+  /** When the client disconnected, and how much of the upstream was read since. */
+  #disconnectedAtMs: number | undefined;
+  #orphanedBytes = 0;
   #held = 0;
   readonly #timeouts: AttemptTimeouts;
   /** What the upstream had not done when its time was up. */
   #expired: string | undefined;
-  /** A kept connection was closed under the request: a new one is there at once, and no host needs a pause. */
+  /** The host closed a kept connection as it was used: a new one can be opened at once, without a pause for the host. */
   retryAtOnce = false;
 
   constructor(call: Call, gateway: Gateway, target: TextTarget) {
@@ -63,8 +63,8 @@ export class Attempt implements AttemptRecord, LeaveListener, Watched {
   /** Whether there is a reason to end it by now. */
   check(nowMs: number): void {
     const { closing, timings } = this.#gateway;
-    const leftLongAgo = this.#leftAtMs !== undefined && nowMs - this.#leftAtMs > timings.readOnMs;
-    if (!closing && !leftLongAgo) {
+    const readOnLongEnough = this.#disconnectedAtMs !== undefined && nowMs - this.#disconnectedAtMs > timings.readOnMs;
+    if (!closing && !readOnLongEnough) {
       this.#expired = this.#timeouts.expiredAt(nowMs);
       if (this.#expired === undefined) return;
     }
@@ -72,19 +72,19 @@ export class Attempt implements AttemptRecord, LeaveListener, Watched {
   }
 
   /**
-   * The client has left. What the upstream generates is paid all the same, and only its end tells how much that is: it is
-   * read on without the client within bounds of time, bytes and number, then ended (H13, H26).
+   * What the upstream generates must be paid for all the same, and only the end of its answer reports how much that is. So it
+   * is read on without the client, within limits of time, bytes and number, and then ended (H13, H26).
    */
-  clientLeft(): void {
-    if (this.#ended || this.#leftAtMs !== undefined) return;
+  clientDisconnected(): void {
+    if (this.#ended || this.#disconnectedAtMs !== undefined) return;
     const gateway = this.#gateway;
     const atWork = this.#exchange !== undefined && this.#call.incoming.verb === "generate";
-    if (!atWork || gateway.closing || gateway.leftTexts >= MAX_LEFT_TEXTS) {
+    if (!atWork || gateway.closing || gateway.orphanedTexts >= MAX_ORPHANED_TEXTS) {
       this.close();
       return;
     }
-    gateway.leftTexts++;
-    this.#leftAtMs = gateway.clock.nowMs();
+    gateway.orphanedTexts++;
+    this.#disconnectedAtMs = gateway.clock.nowMs();
   }
 
   get msSoFar(): number {
@@ -96,8 +96,8 @@ export class Attempt implements AttemptRecord, LeaveListener, Watched {
     const outgoing = await this.#makeRequest();
     let answer: HttpAnswer;
     try {
-      if (this.#call.client.gone) throw new ClientGoneError();
-      if (this.#closed) throw new Error("the attempt was ended while its address was made");
+      if (this.#call.client.disconnected) throw new ClientDisconnectedError();
+      if (this.#closed) throw new Error("the attempt was ended while its request was prepared");
       this.#exchange = this.#gateway.send(outgoing);
       answer = await this.#exchange.answer();
     } catch (error) {
@@ -116,15 +116,15 @@ export class Attempt implements AttemptRecord, LeaveListener, Watched {
     this.notes = prepared.notes;
     this.terms = prepared.terms;
     if (incoming.strict || principal.strict) refuseNotes(this.notes);
-    return addressRequest(this.#call, this.target, prepared);
+    return completeRequest(this.#call, this.target, prepared);
   }
 
   async #refusal(answer: HttpAnswer): Promise<GatewayError> {
     const retryAfterSeconds = readRetryAfter(answer.headers.get("retry-after"), this.#gateway.clock.wallMs());
     this.expectEnd(this.#gateway.timings.afterFinishMs);
     const body = await this.#readAll(answer, MAX_ERROR_BYTES).catch((error: unknown) => {
-      if (this.#call.client.gone || this.#gateway.closing) throw error;
-      // Its status and its headers are told already (H19), whatever has become of its words.
+      if (this.#call.client.disconnected || this.#gateway.closing) throw error;
+      // Its status and headers have arrived (H19), even if its body cannot be read.
       return "";
     });
     const { status } = answer;
@@ -133,7 +133,7 @@ export class Attempt implements AttemptRecord, LeaveListener, Watched {
       .withFailure({ status, ...(body && { said: body }) });
   }
 
-  /** The whole body as text, within a bound. Each piece is a sign of life, and content where it is not blank. */
+  /** The whole body as text, up to a limit. Each chunk is a sign of life, and content where it is not blank. */
   readText(answer: HttpAnswer, maxBytes: number): Promise<string> {
     return this.#readAll(answer, maxBytes, (part) => this.#timeouts.hearText(part));
   }
@@ -161,15 +161,15 @@ export class Attempt implements AttemptRecord, LeaveListener, Watched {
     return decoder.decode(parts.length === 1 ? first : Buffer.concat(parts, size));
   }
 
-  /** The upstream gave a sign of life, and so many bytes with it. */
+  /** The upstream sent something: this many bytes. */
   hear(bytes = 0): void {
     this.#timeouts.hear();
-    if (this.#leftAtMs === undefined) return;
-    this.#leftBytes += bytes;
-    if (this.#leftBytes > MAX_LEFT_BYTES) this.close();
+    if (this.#disconnectedAtMs === undefined) return;
+    this.#orphanedBytes += bytes;
+    if (this.#orphanedBytes > MAX_ORPHANED_BYTES) this.close();
   }
 
-  /** Counts what is held of the upstream's answer now against what all calls may hold; throws where that is too much (S23). */
+  /** Counts what is held of the upstream's answer against the memory of all calls; throws where that is too much (S23). */
   hold(bytes: number): void {
     const { memory } = this.#call;
     if (bytes > this.#held) memory.add(bytes - this.#held);
@@ -177,12 +177,12 @@ export class Attempt implements AttemptRecord, LeaveListener, Watched {
     this.#held = bytes;
   }
 
-  /** The answer is whole: from here on only the end of its bytes is waited for, and not for long. */
+  /** The answer is complete: only the end of its bytes is still awaited, and not for long. */
   expectEnd(withinMs: number): void {
     this.#timeouts.expectEnd(withinMs);
   }
 
-  /** What counts the content of a stream. */
+  /** Takes the function that counts the content of a stream. */
   follow(content: () => number): void {
     this.#timeouts.follow(content);
   }
@@ -198,8 +198,8 @@ export class Attempt implements AttemptRecord, LeaveListener, Watched {
   /** What a broken upstream connection means for this call. */
   explain(thrown: unknown): GatewayError {
     if (thrown instanceof GatewayError) return thrown;
-    // While it is read on for a client that has left, a failure of the upstream's is its own.
-    if (this.#call.client.gone && this.#closed) return new ClientGoneError();
+    // While it is read on without its client, a failure of the upstream is the upstream's own.
+    if (this.#call.client.disconnected && this.#closed) return new ClientDisconnectedError();
     if (this.#gateway.closing) return shuttingDown();
     if (this.#expired !== undefined)
       return new GatewayError("upstream_timeout", `The provider ${this.#expired}.`, { cause: thrown });
@@ -222,7 +222,7 @@ export class Attempt implements AttemptRecord, LeaveListener, Watched {
     this.#ended = true;
     this.#gateway.watchdog.unwatch(this);
     this.#call.client.forget(this);
-    if (this.#leftAtMs !== undefined) this.#gateway.leftTexts--;
+    if (this.#disconnectedAtMs !== undefined) this.#gateway.orphanedTexts--;
   }
 }
 

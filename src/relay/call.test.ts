@@ -19,17 +19,17 @@ function arrived() {
   };
   const request = new Request("http://gateway.test/", { signal: client.signal });
   const presence = new ClientPresence(request, connection, new Watchdog(clock));
-  const told: string[] = [];
-  const listener = (name: string) => ({ clientLeft: () => void told.push(name) });
-  return { presence, connection, done, told, listener, abort: () => client.abort() };
+  const notified: string[] = [];
+  const listener = (name: string) => ({ clientDisconnected: () => void notified.push(name) });
+  return { presence, connection, done, notified, listener, abort: () => client.abort() };
 }
 
 describe("S16: a client's connection", () => {
-  test("may rest longer once a key was shown on it", () => {
+  test("may be idle for longer once a key was shown on it", () => {
     expect(arrived().connection.trusted).toBe(true);
   });
 
-  test("may be silent while a call takes its time, and no longer", async () => {
+  test("may be idle while a call takes its time, and no longer", async () => {
     const { presence, done } = arrived();
     await clock.pass(500);
     expect(done).toEqual(["hold"]);
@@ -37,7 +37,7 @@ describe("S16: a client's connection", () => {
     expect(done).toEqual(["hold", "rest"]);
   });
 
-  test("is left alone by a call that is over in a moment", async () => {
+  test("is left alone by a short call", async () => {
     const { presence, done } = arrived();
     presence.release();
     await clock.pass(500);
@@ -45,73 +45,73 @@ describe("S16: a client's connection", () => {
     expect(clock.timers).toBe(0);
   });
 
-  test("is not held again by those who wait for a client that still takes the last of its answer", async () => {
+  test("is not held again by a wait for a client that still reads the end of its answer", async () => {
     const { presence, done, abort } = arrived();
     presence.release();
-    const left = presence.left;
+    const disconnection = presence.disconnection;
     await clock.pass(500);
     expect(done).toEqual([]);
     abort();
-    await left;
+    await disconnection;
   });
 
-  test("is ended where its client reads nothing, and the client has left then", () => {
-    const { presence, done, told, listener } = arrived();
+  test("is ended where its client reads nothing, and then counts as disconnected", () => {
+    const { presence, done, notified, listener } = arrived();
     presence.tell(listener("a"));
     presence.hangUp();
-    expect([presence.gone, done, told]).toEqual([true, ["hang up"], ["a"]]);
+    expect([presence.disconnected, done, notified]).toEqual([true, ["hang up"], ["a"]]);
   });
 });
 
-describe("H13: a client that leaves", () => {
-  test("at once is noticed by whoever looks, and whoever wants to be told is told", () => {
-    const { presence, told, listener, abort } = arrived();
-    expect(presence.gone).toBe(false);
+describe("H13: a client that disconnects", () => {
+  test("at once shows in `disconnected`, and a listener that is added later is called at once", () => {
+    const { presence, notified, listener, abort } = arrived();
+    expect(presence.disconnected).toBe(false);
     abort();
-    expect(presence.gone).toBe(true);
+    expect(presence.disconnected).toBe(true);
     presence.tell(listener("a"));
-    expect(told).toEqual(["a"]);
+    expect(notified).toEqual(["a"]);
   });
 
-  test("before the first look is told to those who wait at that look", async () => {
-    const { presence, told, listener, abort } = arrived();
+  test("before the first tick is reported to listeners at that tick", async () => {
+    const { presence, notified, listener, abort } = arrived();
     presence.tell(listener("a"));
     abort();
     await clock.pass(100);
-    expect(told).toEqual(["a"]);
+    expect(notified).toEqual(["a"]);
   });
 
-  test("later is told to everybody at once and once, but for those who do not want to know any more", async () => {
-    const { presence, told, listener, abort } = arrived();
+  test("later is reported once to every listener that was not removed", async () => {
+    const { presence, notified, listener, abort } = arrived();
     const [a, b, c] = [listener("a"), listener("b"), listener("c")];
     for (const one of [a, b, c]) presence.tell(one);
     await clock.pass(500);
     presence.forget(a);
     presence.forget(a);
     presence.forget(listener("d"));
-    expect([presence.gone, told]).toEqual([false, []]);
+    expect([presence.disconnected, notified]).toEqual([false, []]);
     abort();
-    presence.leave();
-    expect([presence.gone, told]).toEqual([true, ["b", "c"]]);
+    presence.markDisconnected();
+    expect([presence.disconnected, notified]).toEqual([true, ["b", "c"]]);
   });
 
-  test("can be waited for, before it has left and after", async () => {
+  test("can be awaited, before it happens and after", async () => {
     const { presence, abort } = arrived();
-    const waits = presence.left;
+    const waits = presence.disconnection;
     await clock.pass(500);
-    expect(await Promise.race([waits.then(() => "left"), Promise.resolve("there")])).toBe("there");
+    expect(await Promise.race([waits.then(() => "disconnected"), Promise.resolve("connected")])).toBe("connected");
     abort();
     await waits;
-    await presence.left;
-    const gone = arrived();
-    gone.abort();
-    await gone.presence.left;
-    expect(gone.presence.gone).toBe(true);
+    await presence.disconnection;
+    const early = arrived();
+    early.abort();
+    await early.presence.disconnection;
+    expect(early.presence.disconnected).toBe(true);
   });
 
-  test("is heard of at once by whoever waits for it", async () => {
+  test("is noticed at once by whoever awaits it", async () => {
     const { presence, done, abort } = arrived();
-    const waits = presence.left;
+    const waits = presence.disconnection;
     expect(done).toEqual(["hold"]);
     abort();
     await waits;

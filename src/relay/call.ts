@@ -13,15 +13,15 @@ import type { HeldRequest } from "./held-request.ts";
 import type { HeldMemory } from "./memory-budget.ts";
 import { NOT_WATCHED, type Watchdog, type Watched } from "./watchdog.ts";
 
-/** The client's connection, as far as a call has a say in it. The runtime ends one by its silence alone. */
+/** The client's connection, as far as a call controls it. The runtime closes one only for being idle. */
 export interface ClientConnection {
-  /** A key was shown on it: it may be silent for longer between calls than a stranger's. */
+  /** A key was shown on it: it may stay idle between calls for longer than a stranger's. */
   trusted: boolean;
-  /** Silence is allowed: a call is under way, and has deadlines of its own. */
+  /** Suspends the idle timeout: a call is running, and has deadlines of its own. */
   hold(): void;
-  /** The call is over: a silent connection may be closed again. */
+  /** The call is over: the idle timeout applies again. */
   rest(): void;
-  /** Ends the connection of a client that takes nothing any more: what waits for it would wait for ever. */
+  /** Ends the connection of a client that has stopped reading: what waits for it would wait for ever. */
   hangUp(): void;
 }
 
@@ -45,22 +45,22 @@ export interface IncomingCall extends IncomingRequest {
   /** Where the path names the model and whether to stream; elsewhere the body does. */
   modelInPath?: string | undefined;
   streamInPath?: boolean | undefined;
-  /** What the client asks for by its URL and headers: made by its dialect, handed back to it, understood by nothing else. */
+  /** What the client asks for by its URL and headers: written and read by its dialect, opaque to everything else. */
   options: unknown;
 }
 
-/** What a call has of an attempt. The attempt alone writes it. */
+/** What a call knows of an attempt. Only the attempt writes it. */
 export interface AttemptRecord {
   /** Undefined where the gateway answers by itself. */
   readonly target: Target | undefined;
   readonly lane: { readonly name: Receipt["lane"] };
   /** Fields of the request that were not honoured to the letter. */
   notes: FieldNote[];
-  /** On which terms other than the ordinary the target was asked, or says that it has served. */
+  /** The terms other than the standard ones on which the target was asked, or says that it served. */
   terms: readonly string[];
 }
 
-/** What a lane has of the attempt that it is of. */
+/** What a lane knows of its attempt. */
 export interface LaneAttempt extends Omit<AttemptRecord, "lane"> {
   readonly target: TextTarget;
 }
@@ -74,7 +74,7 @@ export interface Call {
   readonly model: Model;
   /** What the answer calls the model: at the drop-in door as the client did (decision 0027), else by its id. */
   readonly modelInAnswer: string;
-  /** Let go once an answer has begun: a stream may stay open for long, and needs only what was asked. */
+  /** Dropped once an answer has begun: a stream may stay open for long, and needs only `body`. */
   request: HeldRequest | undefined;
   readonly body: JsonObject;
   readonly stream: boolean;
@@ -89,25 +89,25 @@ export interface Call {
   attempt: AttemptRecord | undefined;
 }
 
-/** What must end when the client leaves. */
-export interface LeaveListener {
-  clientLeft(): void;
+/** What must stop when the client disconnects. */
+export interface DisconnectListener {
+  clientDisconnected(): void;
 }
 
 /**
- * Whether the client still listens, and what to stop when it does not (H13): one signal from socket to upstream. To listen for
- * that signal costs more than to look at it, so a call that is over in a moment only looks.
+ * Whether the client is still connected, and what to stop when it is not (H13): one signal from socket to upstream. Adding a
+ * listener to that signal costs more than reading it, so a short call only reads it.
  */
 export class ClientPresence implements Watched {
   watchIndex = NOT_WATCHED;
   readonly #connection: ClientConnection;
   readonly #signal: AbortSignal;
-  #gone = false;
+  #disconnected = false;
   #attended = false;
   #released = false;
-  /** A call has few attempts, and mostly one. */
-  readonly #listeners: LeaveListener[] = [];
-  #leaving: PromiseWithResolvers<void> | undefined;
+  /** An array: a call has few attempts, usually one. */
+  readonly #listeners: DisconnectListener[] = [];
+  #disconnection: PromiseWithResolvers<void> | undefined;
   readonly #watchdog: Pick<Watchdog, "watch" | "unwatch">;
 
   constructor({ signal }: Request, connection: ClientConnection, watchdog: Pick<Watchdog, "watch" | "unwatch">) {
@@ -118,42 +118,42 @@ export class ClientPresence implements Watched {
     watchdog.watch(this);
   }
 
-  get gone(): boolean {
-    return this.#gone || (!this.#attended && this.#signal.aborted);
+  get disconnected(): boolean {
+    return this.#disconnected || (!this.#attended && this.#signal.aborted);
   }
 
-  /** The call takes its time: its connection may be silent meanwhile, and the client's leaving is heard of at once. */
+  /** The call takes its time: the idle timeout is suspended, and listeners hear of a disconnect at once. */
   check(): void {
     if (this.#attended) return;
     this.#attended = true;
     this.#watchdog.unwatch(this);
-    // After the call only the rest of its answer is on its way, and the idle timeout of its connection counts again.
+    // After the call only the rest of its answer is being sent, and the idle timeout of its connection applies again.
     if (!this.#released) this.#connection.hold();
-    if (this.#signal.aborted) this.leave();
-    else this.#signal.addEventListener("abort", () => this.leave(), { once: true });
+    if (this.#signal.aborted) this.markDisconnected();
+    else this.#signal.addEventListener("abort", () => this.markDisconnected(), { once: true });
   }
 
-  /** Tells it when the client leaves, at once where it has left already, until `forget`. */
-  tell(listener: LeaveListener): void {
-    if (this.gone) listener.clientLeft();
+  /** Calls the listener when the client disconnects, or at once if it has; until `forget`. */
+  tell(listener: DisconnectListener): void {
+    if (this.disconnected) listener.clientDisconnected();
     else this.#listeners.push(listener);
   }
 
-  forget(listener: LeaveListener): void {
+  forget(listener: DisconnectListener): void {
     const at = this.#listeners.indexOf(listener);
     if (at >= 0) this.#listeners.splice(at, 1);
   }
 
-  leave(): void {
-    this.#gone = true;
-    for (const listener of this.#listeners.splice(0)) listener.clientLeft();
-    this.#leaving?.resolve();
+  markDisconnected(): void {
+    this.#disconnected = true;
+    for (const listener of this.#listeners.splice(0)) listener.clientDisconnected();
+    this.#disconnection?.resolve();
   }
 
   /** Ends the connection of a client that reads nothing. */
   hangUp(): void {
     this.#connection.hangUp();
-    this.leave();
+    this.markDisconnected();
   }
 
   /** The call is over. */
@@ -163,17 +163,17 @@ export class ClientPresence implements Watched {
     if (this.#attended) this.#connection.rest();
   }
 
-  /** Resolves when the client leaves. */
-  get left(): Promise<void> {
-    this.#leaving ??= Promise.withResolvers<void>();
+  /** Resolves when the client disconnects. */
+  get disconnection(): Promise<void> {
+    this.#disconnection ??= Promise.withResolvers<void>();
     this.check();
-    if (this.gone) this.#leaving.resolve();
-    return this.#leaving.promise;
+    if (this.disconnected) this.#disconnection.resolve();
+    return this.#disconnection.promise;
   }
 }
 
-/** Ends a call whose client has left. Its text is never sent, and it is no fault of the gateway's. */
-export class ClientGoneError extends GatewayError {
+/** Ends a call whose client has disconnected. The message is never sent, and this is no fault of the gateway. */
+export class ClientDisconnectedError extends GatewayError {
   constructor() {
     super("internal", "The client closed the connection.");
   }

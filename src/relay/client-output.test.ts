@@ -5,7 +5,7 @@ import { ClientOutput, type DirectController, streamedBody } from "./client-outp
 /** An output, and what its client has got of it. */
 function committed({ hasContent = true, keepAlive = ": ping\n\n" } = {}) {
   const { gateway, clock } = scriptedGateway();
-  const { call, leave } = sampleCall(gateway);
+  const { call, disconnect } = sampleCall(gateway);
   const output = new ClientOutput(call.client, gateway, keepAlive);
   const written: string[] = [];
   const reading = { blocked: false };
@@ -24,7 +24,7 @@ function committed({ hasContent = true, keepAlive = ": ping\n\n" } = {}) {
     buffer.putText(text);
     return buffer;
   };
-  return { flushes: () => flushed, output, written, clock, leave, render, reading, gateway, call };
+  return { flushes: () => flushed, output, written, clock, disconnect, render, reading, gateway, call };
 }
 
 describe("what a client gets", () => {
@@ -39,7 +39,7 @@ describe("what a client gets", () => {
     expect(written).toEqual(["one ", "two ", "three four", "(closed)"]);
   });
 
-  test("H22: what is sent leaves at once, an error or a keep-alive too", () => {
+  test("H22: what is written is flushed at once, including an error or a keep-alive", () => {
     const { output, render, flushes } = committed();
     output.send(render("one"));
     expect(flushes()).toBe(1);
@@ -48,11 +48,11 @@ describe("what a client gets", () => {
   });
 
   test("H26: an answer that goes on without its client is ended where the runtime asks for it later", async () => {
-    const { call, leave, clock } = committed();
+    const { call, disconnect, clock } = committed();
     let produced = 0;
     const body = streamedBody(call.client, async () => void produced++);
     await clock.pass(100);
-    leave();
+    disconnect();
     expect(produced).toBe(1);
     expect(await new Response(body).text()).toBe("");
     expect(produced).toBe(1);
@@ -91,9 +91,9 @@ describe("what a client gets", () => {
     expect(written).toEqual(["(closed)"]);
   });
 
-  test("a client that has left gets nothing", () => {
-    const { output, written, render, leave } = committed();
-    leave();
+  test("a client that has disconnected gets nothing", () => {
+    const { output, written, render, disconnect } = committed();
+    disconnect();
     output.send(render("one"));
     output.keep(render("two"));
     output.close();
@@ -105,7 +105,7 @@ describe("what a client gets", () => {
     const { output, render } = committed();
     const megabyte = "x".repeat(1024 * 1024);
     for (let count = 0; count < 32; count++) output.keep(render(megabyte));
-    expect(() => output.keep(render("x"))).toThrow("went on and on");
+    expect(() => output.keep(render("x"))).toThrow("kept sending after");
   });
 });
 
@@ -123,7 +123,7 @@ describe("silence", () => {
     expect(written.at(-1)).toBe("(closed)");
   });
 
-  test("is broken at once where the headers left without content", async () => {
+  test("is broken at once where the headers were sent without content", async () => {
     const { written, clock } = committed({ hasContent: false });
     await clock.pass(200);
     expect(written).toEqual([": ping\n\n"]);
@@ -144,9 +144,9 @@ describe("a client that reads slowly", () => {
     reading.blocked = true;
     const taken = output.taken();
     await clock.pass(299_000);
-    expect(call.client.gone).toBe(false);
+    expect(call.client.disconnected).toBe(false);
     await clock.until(taken);
-    expect(call.client.gone).toBe(true);
+    expect(call.client.disconnected).toBe(true);
     expect(clock.passedMs).toBeWithin(300_000, 300_300);
     expect(written).toEqual([]);
   });

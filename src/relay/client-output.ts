@@ -1,12 +1,12 @@
 import { GatewayError } from "../canon/error.ts";
 import type { BufferPool, ByteBuffer } from "../wire/byte-buffer.ts";
-import type { Call, ClientPresence, IncomingCall, LeaveListener } from "./call.ts";
+import type { Call, ClientPresence, DisconnectListener, IncomingCall } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import { NOT_WATCHED, type Watched } from "./watchdog.ts";
 
-/** How much may be on its way to a client before the gateway waits for it. Waiting costs a turn, so not every chunk does. */
+/** How much may be on its way to a client before the gateway waits for it. Waiting costs a turn of the event loop each time. */
 const MAX_UNCONFIRMED_BYTES = 128 * 1024;
-/** More than this is not held for any client. */
+/** The most that is held for one client. */
 export const MAX_HELD_BYTES = 32 * 1024 * 1024;
 
 /** What an error in a stream needs to know of its call. */
@@ -20,10 +20,10 @@ export interface DirectController {
   close(): void;
 }
 
-/** Where an answer goes whose client has left. */
+/** Where an answer goes whose client has disconnected. */
 const NO_CLIENT: DirectController = { write: () => 0, flush: () => 0, close: () => {} };
 
-/** Whether the deadline for the commit comes before there is anything to commit. */
+/** Whether the commit deadline passes before there is anything to commit. */
 export async function commitsEarly(
   { startedAtMs }: Pick<Call, "startedAtMs">,
   gateway: Gateway,
@@ -46,13 +46,13 @@ export async function commitsEarly(
 
 /** The body of an answer that is written straight to the client's socket. */
 export function directBody(client: ClientPresence, pull: (controller: DirectController) => unknown): ReadableStream {
-  const source = { type: "direct", pull, cancel: () => client.leave() };
+  const source = { type: "direct", pull, cancel: () => client.markDisconnected() };
   return new ReadableStream(source as unknown as ConstructorParameters<typeof ReadableStream>[0]);
 }
 
 /**
- * The same of an answer that goes on to its end without its client. Should that leave before the runtime asks for the body,
- * nothing else would begin it.
+ * The same of an answer that goes on to its end without its client. Should the client disconnect before the runtime
+ * asks for the body, nothing else would begin it.
  */
 export function streamedBody(
   client: ClientPresence,
@@ -68,7 +68,7 @@ export function streamedBody(
     client.forget(listener);
     return produce(controller);
   };
-  const listener: LeaveListener = { clientLeft: () => void begin(NO_CLIENT) };
+  const listener: DisconnectListener = { clientDisconnected: () => void begin(NO_CLIENT) };
   client.tell(listener);
   return directBody(client, begin);
 }
@@ -121,8 +121,8 @@ export class ClientOutput implements Watched {
   }
 
   /**
-   * The commit. The headers leave with the first byte: where there is no content yet, a keep-alive is owed at once. From here
-   * on the client's silence is broken, and one that reads nothing is given up.
+   * The commit. The headers are sent with the first byte: where there is no content yet, a keep-alive is due at once. From
+   * here on keep-alives are sent, and a client that reads nothing is disconnected.
    */
   commit(controller: DirectController, hasContent: boolean): void {
     this.#controller = controller;
@@ -137,7 +137,7 @@ export class ClientOutput implements Watched {
     this.#wroteAtMs ??= nowMs;
     if (this.#blockedSinceMs !== undefined) {
       if (nowMs - this.#blockedSinceMs > slowReaderMs) client.hangUp();
-    } else if (keepAlive !== undefined && !client.gone && nowMs - this.#wroteAtMs >= keepAliveMs) {
+    } else if (keepAlive !== undefined && !client.disconnected && nowMs - this.#wroteAtMs >= keepAliveMs) {
       this.#wroteAtMs = nowMs;
       this.write(keepAlive);
     }
@@ -145,7 +145,7 @@ export class ClientOutput implements Watched {
 
   /** Sends what was rendered. False where the client must be waited for before more is sent. */
   send(rendered: ByteBuffer): boolean {
-    if (rendered.length === 0 || this.#client.gone) return true;
+    if (rendered.length === 0 || this.#client.disconnected) return true;
     this.begun = true;
     this.#controller.write(rendered.view());
     this.#wroteAtMs = undefined;
@@ -162,20 +162,20 @@ export class ClientOutput implements Watched {
     return more;
   }
 
-  /** Back-pressure: resolves when the client has taken what it was sent, or is taken for gone. */
+  /** Back-pressure: resolves when the client has taken what it was sent, or counts as disconnected. */
   async taken(): Promise<void> {
     this.#blockedSinceMs = this.#gateway.clock.nowMs();
-    await Promise.race([this.#controller.flush(true), this.#client.left]);
+    await Promise.race([this.#controller.flush(true), this.#client.disconnection]);
     this.#blockedSinceMs = undefined;
     this.#unconfirmedBytes = 0;
   }
 
   /** Keeps what was rendered for `sendLast`. */
   keep(rendered: ByteBuffer): void {
-    if (rendered.length === 0 || this.#client.gone) return;
+    if (rendered.length === 0 || this.#client.disconnected) return;
     this.#last ??= this.#buffers.take();
     if (this.#last.length + rendered.length > MAX_HELD_BYTES)
-      throw new GatewayError("upstream_failed", "The provider went on and on behind the end of its answer.");
+      throw new GatewayError("upstream_failed", "The provider kept sending after the end of its answer.");
     this.#last.putBytes(rendered.view());
   }
 
@@ -186,7 +186,7 @@ export class ClientOutput implements Watched {
 
   /** Sends a text. Resolves when the client may be sent more. */
   async sendText(text: string): Promise<void> {
-    if (text === "" || this.#client.gone) return;
+    if (text === "" || this.#client.disconnected) return;
     this.begun = true;
     this.#controller.write(text);
     this.#wroteAtMs = undefined;
@@ -219,7 +219,7 @@ export class ClientOutput implements Watched {
   /** Sends what was kept, and ends. */
   close(): void {
     this.#gateway.watchdog.unwatch(this);
-    if (this.#last && !this.#client.gone) this.#controller.write(this.#last.view());
+    if (this.#last && !this.#client.disconnected) this.#controller.write(this.#last.view());
     this.#controller.close();
     this.dropLast();
   }

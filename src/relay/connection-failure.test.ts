@@ -3,7 +3,7 @@ import { connectionFailure, errnoOf } from "./connection-failure.ts";
 
 const coded = (code: unknown, cause?: unknown) => Object.assign(new Error("it failed", { cause }), { code });
 
-test("a host that cannot be reached and one that breaks off are told apart, in words and for the operator", () => {
+test("a host that cannot be reached and one that breaks off get different messages, for the client and for the operator", () => {
   const refused = connectionFailure("connect", coded("ECONNREFUSED"));
   expect([refused.kind, refused.message]).toEqual([
     "upstream_failed",

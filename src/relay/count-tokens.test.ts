@@ -36,20 +36,20 @@ test("H11: where none can the gateway estimates, and says so", async () => {
   ]);
 });
 
-test("H13: a client that leaves while a host counts is the end of it: there is nothing to bill", async () => {
+test("H13: a client that disconnects while a host counts ends the call: there is nothing to bill", async () => {
   const { gateway, clock, targets, network } = scriptedGateway([{ hangs: true }]);
-  const { call, leave } = sampleCall(gateway);
+  const { call, disconnect } = sampleCall(gateway);
   const counting = { ...call, incoming: { ...call.incoming, verb: "count_tokens" as const } };
   const plan = targets.map((target) => ({ ...target, countsTokens: true }));
   const answer = relayTokenCount(counting, gateway, plan);
   answer.catch(() => {});
   await clock.pass(1_000);
-  leave();
+  disconnect();
   await clock.pass(0);
-  expect([gateway.leftTexts, network.open]).toEqual([0, 0]);
+  expect([gateway.orphanedTexts, network.open]).toEqual([0, 0]);
 });
 
-test("H11: a count of another protocol is told in the client's, and an answer without one is a failure", () => {
+test("H11: a count of another protocol is answered in the client's, and an answer without one is a failure", () => {
   const { gateway, targets } = scriptedGateway();
   const { call } = sampleCall(gateway);
   const [target] = targets;

@@ -50,9 +50,9 @@ export interface Gateway extends Sources {
   /** Calls that were admitted and are not settled. */
   runningCalls: number;
   /** Calls for texts among them whose upstream is read on without their client. */
-  leftTexts: number;
+  orphanedTexts: number;
   /** Calls for images among them that go on without their client. */
-  leftImages: number;
+  orphanedImages: number;
   /** The time for running calls is up: each ends with an error in its own protocol. */
   closing: boolean;
 }

@@ -4,20 +4,20 @@ import { sampleReceipt } from "../storage/receipt.sample.ts";
 import type { Gateway } from "./gateway.ts";
 import { logCall } from "./log-call.ts";
 
-/** What the log is told of a call. */
+/** What is logged of a call. */
 function factsOf(offers: ReturnType<typeof sampleReceipt>["offers"]): CallFacts {
-  const told: CallFacts[] = [];
+  const logged: CallFacts[] = [];
   const gateway = {
-    log: { call: (_: unknown, facts: CallFacts) => told.push(facts) },
+    log: { call: (_: unknown, facts: CallFacts) => logged.push(facts) },
     snapshot: { providers: new Map([["my-vllm", { host: "10.0.0.1:8000" }]]) },
   };
   logCall(gateway as unknown as Gateway, sampleReceipt({ offers }), "req_1");
-  const [facts] = told;
+  const [facts] = logged;
   if (facts === undefined) throw new Error("nothing was logged");
   return facts;
 }
 
-test("the operator is told of every attempt that failed, though another one answered", () => {
+test("every failed attempt is logged, even if another one answered", () => {
   const failure = { host: "other.test", status: 503, errno: "ECONNRESET", cure: "check the key", said: "a prompt" };
   const { failures, host, requestId } = factsOf([
     { provider: "other", outcome: "failed", reason: "upstream_failed", ms: 90, failure },

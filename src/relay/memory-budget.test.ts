@@ -29,7 +29,7 @@ test("S17: all calls together hold no more than the budget; what does not fit is
   expect(budget.held).toBe(0);
 });
 
-test("S17: one key cannot hold more than half of it, and is told its name", () => {
+test("S17: one key cannot hold more than half of it, and the refusal names the key", () => {
   const budget = new MemoryBudget(10 * MB);
   const first = budget.open(key("greedy"));
   first.add(3 * MB);

@@ -8,7 +8,7 @@ import type { Gateway } from "./gateway.ts";
 import type { HeldRequest } from "./held-request.ts";
 import type { Lane } from "./lane.ts";
 
-/** Both sides speak the same dialect: the bytes stay as they came, but for what the contract wants changed. */
+/** Both sides speak the same dialect: the bytes are passed on unchanged, except for the patches that the contract needs. */
 export class NativeLane implements Lane {
   readonly name = "native";
   readonly #call: Call;

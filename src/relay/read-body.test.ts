@@ -119,18 +119,21 @@ describe("what is taken", () => {
     expect(clock.timers).toBe(0);
   });
 
-  test.each([100, MB, 3 * MB])("a body of %d bytes whose length is not told is counted as it comes", async (size) => {
-    const text = jsonOf(size);
-    const { body, pushText, end } = arriving();
-    const { reading, memory } = read(body, { length: null });
-    pushText(text.slice(0, 50));
-    await clock.pass(100);
-    expect(memory.bytes).toBe(50);
-    pushText(text.slice(50));
-    end();
-    expect((await clock.until(reading)).text).toBe(text);
-    expect(memory.bytes).toBe(size);
-  });
+  test.each([100, MB, 3 * MB])(
+    "a body of %d bytes without a declared length is counted as it arrives",
+    async (size) => {
+      const text = jsonOf(size);
+      const { body, pushText, end } = arriving();
+      const { reading, memory } = read(body, { length: null });
+      pushText(text.slice(0, 50));
+      await clock.pass(100);
+      expect(memory.bytes).toBe(50);
+      pushText(text.slice(50));
+      end();
+      expect((await clock.until(reading)).text).toBe(text);
+      expect(memory.bytes).toBe(size);
+    },
+  );
 
   test("S17: the largest body that is allowed is read, and one byte more is not, nor held", async () => {
     for (const size of [1_000, 2 * MB]) {
@@ -145,7 +148,7 @@ describe("what is taken", () => {
     expect(message).toBe("The body is larger than the 1.5 MB that this gateway takes.");
   });
 
-  test("S17: the same for one whose length is not told", async () => {
+  test("S17: the same for one without a declared length", async () => {
     const size = 1_000;
     const fits = arriving();
     fits.pushText(jsonOf(size));
@@ -235,7 +238,7 @@ describe("S17: a body that does not arrive", () => {
   });
 
   test.each([
-    ["of a length that is not told", null],
+    ["without a declared length", null],
     ["of two megabytes", 2 * MB],
   ])("%s may pause for half a minute, and is given up after more", async (_, length) => {
     const { body, state, push } = arriving();

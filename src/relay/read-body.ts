@@ -32,7 +32,7 @@ export interface BodyBounds {
 /** Not all of the body was read: what is left of it stands in the way of whatever the connection brings next. */
 export class UnreadBodyError extends GatewayError {}
 
-/** Reads, bounds and parses a JSON body; every way in which that can fail is told in the caller's terms. */
+/** Reads, bounds and parses a JSON body; every failure is an error that the caller can act on. */
 export async function readBody(request: Request, bounds: BodyBounds, gateway: BodyReader): Promise<ReceivedRequest> {
   const type = request.headers.get("content-type") ?? "";
   if (type !== "application/json" && !/^application\/([\w.-]+\+)?json\b/i.test(type)) {
@@ -82,7 +82,7 @@ export async function readBytes(request: Request, bounds: BodyBounds, gateway: B
   return inTime((heard) => readInPlace(request, declared, heard), gateway);
 }
 
-/** Not a number where the length is not told. */
+/** NaN where no length is declared. */
 function declaredBytes(request: Request, maxBytes: number): number {
   const declared = Number(request.headers.get("content-length") ?? Number.NaN);
   if (declared > maxBytes) throw tooLarge(maxBytes);
@@ -123,7 +123,7 @@ function standsTwice({ key, path }: RepeatedKey): GatewayError {
 
 const MAX_STEPS_SHOWN = 20;
 
-/** Told how many bytes have come; answers whether more of them are wanted. */
+/** Takes how many bytes have arrived; returns whether more are wanted. */
 type Heard = (bytes: number) => boolean;
 
 /**
@@ -226,7 +226,7 @@ const rateOf = ({ bodyBytesPerSecond }: Timings) => `${Math.round(bodyBytesPerSe
 
 const readAtOnce = async (request: Request) => Buffer.from(await request.arrayBuffer());
 
-/** A large body whose length is told: each part goes to its place as it comes, so that the body is never held twice. */
+/** A large body with a declared length: each chunk is copied to its position as it arrives, so that the body is never held twice. */
 async function readInPlace(request: Request, declared: number, heard: Heard): Promise<Buffer> {
   const body = Buffer.allocUnsafeSlow(declared);
   let size = 0;

@@ -4,7 +4,7 @@ import { addReceiptHeaders, type NotedCall } from "./answer-headers.ts";
 /** An error of a call that has a receipt. */
 export class RelayError extends Error {
   readonly error: GatewayError;
-  /** What an answer would have told of the call. */
+  /** What the headers of an answer would have said of the call. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(error: GatewayError, call: NotedCall) {

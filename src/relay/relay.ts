@@ -45,7 +45,7 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
     if (thrown instanceof RelayError) throw thrown;
     const error = asGatewayError(thrown);
     await settle(call, gateway, {
-      outcome: call.client.gone ? "client_gone" : error.kind,
+      outcome: call.client.disconnected ? "client_gone" : error.kind,
       whole: false,
       produced: isAbandoned(call),
       usage: undefined,

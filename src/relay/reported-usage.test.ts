@@ -5,7 +5,7 @@ const estimateInput = () => 50;
 
 describe("H06, H27: a usage that cannot be true is bounded by what passed through", () => {
   test.each([
-    ["nothing told beside a text", { input: 0, output: 0 }, 4_000, { input: 50, output: 1_000 }],
+    ["no tokens reported for an answer with text", { input: 0, output: 0 }, 4_000, { input: 50, output: 1_000 }],
     ["no output beside a text", { input: 9, output: 0 }, 8, { input: 9, output: 2 }],
     ["one token for a long text", { input: 9, output: 1 }, 4_000, { input: 9, output: 1_000 }],
     ["no prompt", { output: 3 }, 8, { input: 50, output: 3 }],
@@ -16,7 +16,7 @@ describe("H06, H27: a usage that cannot be true is bounded by what passed throug
       { input: 10, cacheRead: 40, output: 3 },
     ],
     [
-      "more from a cache than is left beside what was written to it",
+      "more read from a cache than is left of the prompt after what was written to it",
       { input: 10, cacheRead: 1e6, cacheWrite5m: 5, cacheWrite1h: 7, output: 3, doubtful: true as const },
       8,
       { input: 10, cacheRead: 28, cacheWrite5m: 5, cacheWrite1h: 7, output: 3 },
@@ -27,8 +27,8 @@ describe("H06, H27: a usage that cannot be true is bounded by what passed throug
       8,
       { input: 10, cacheRead: 30, output: 3 },
     ],
-  ])("%s", (_, told, characters, billed) => {
-    expect(correctedUsage(told, characters, estimateInput)).toEqual(billed);
+  ])("%s", (_, reported, characters, billed) => {
+    expect(correctedUsage(reported, characters, estimateInput)).toEqual(billed);
   });
 
   test.each([
@@ -36,8 +36,8 @@ describe("H06, H27: a usage that cannot be true is bounded by what passed throug
     ["hidden reasoning beside a short text", { input: 9, output: 1, reasoning: 20_000 }, 4],
     ["blanks, of which a token holds many", { input: 9, output: 10 }, 1_280],
     ["a prompt that is all from a cache", { input: 0, cacheRead: 100, output: 1 }, 4],
-  ])("believed: %s", (_, told, characters) => {
-    expect(correctedUsage(told, characters, estimateInput)).toBeUndefined();
+  ])("believed: %s", (_, reported, characters) => {
+    expect(correctedUsage(reported, characters, estimateInput)).toBeUndefined();
   });
 
   test("no tokens are enough for nothing, and for nothing else", () => {

@@ -13,14 +13,14 @@ export const isEnough = (tokens: number, characters: number): boolean =>
  * prompt. What is wrong is bounded by what passed through. Undefined where there is nothing wrong.
  */
 export function correctedUsage(
-  told: Usage,
+  reported: Usage,
   generatedCharacters: number,
   estimateInput: () => number,
 ): Usage | undefined {
-  const said = isEnough(completionTokens(told), generatedCharacters);
-  const asked = promptTokens(told) > 0;
-  if (said && asked && !told.doubtful) return undefined;
-  const { doubtful, ...usage } = told;
+  const said = isEnough(completionTokens(reported), generatedCharacters);
+  const asked = promptTokens(reported) > 0;
+  if (said && asked && !reported.doubtful) return undefined;
+  const { doubtful, ...usage } = reported;
   if (!said) usage.output = tokensOfCharacters(generatedCharacters);
   if (!asked) usage.input = estimateInput();
   if (doubtful) {

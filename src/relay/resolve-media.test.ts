@@ -179,7 +179,7 @@ describe("S12: media by address", () => {
     expect(ended).toEqual(["https://x.example/a.png"]);
   });
 
-  test("a part without a place of its own is told by its parent's", async () => {
+  test("a part without a path of its own is named by its parent's", async () => {
     const { fetchMedia } = library();
     const part: Part = { type: "media", kind: "image", source: { type: "url", url: "https://x.example/broken.png" } };
     expect((await failureOf(callWith(part), fetchMedia)).path).toBe("messages[0]");

@@ -15,12 +15,12 @@ import { unseenTokens } from "./unseen-tokens.ts";
 export interface Ending {
   /** `ok`, `client_gone`, or the kind of the error. */
   outcome: string;
-  /** The answer came to its proper end, though its client may have left before. */
+  /** The answer came to its proper end, though its client may have disconnected before. */
   whole: boolean;
-  /** An answer had begun: something was produced, and is to be paid. */
+  /** An answer had begun: something was produced, and is billed. */
   produced: boolean;
   usage: Usage | undefined;
-  /** The usage is that of everything so far, even where the answer broke off. */
+  /** The usage counts everything so far, even where the answer broke off. */
   usageRuns?: boolean;
   generatedCharacters: number;
   /** Thoughts were among what was generated. */
@@ -29,10 +29,10 @@ export interface Ending {
   firstContentAtMs: number | undefined;
 }
 
-/** Writes the call's one ledger row and gives its reservation back. Resolves when the row is committed. */
+/** Writes the call's one ledger row and releases its reservation. Resolves when the row is committed. */
 export function settle(call: Call, gateway: Gateway, ending: Ending): Promise<void> {
   const { usage, source } = usageOf(call, gateway, ending);
-  // A call that failed, or that its client did not wait for, is told and paid as the offer has it that was at work.
+  // A call that failed, or whose client disconnected, is recorded and billed by the offer that was being tried.
   const { attempt } = call;
   const target = attempt?.target;
   return closeCall(call, gateway, {
@@ -52,7 +52,7 @@ export function settle(call: Call, gateway: Gateway, ending: Ending): Promise<vo
   });
 }
 
-/** What every call has that is settled, whatever it asked for. */
+/** What the settlement of any call needs: text, images or videos. */
 export type AdmittedCall = Pick<
   Call,
   | "receiptId"
@@ -74,7 +74,7 @@ export interface Bill extends Pick<Receipt, "verb" | "clientDialect" | "upstream
   source: UsageSource;
   pricings: Pricings;
   priceMultiples?: Offer["priceMultiples"];
-  /** On which terms beside the ordinary the offer was asked. */
+  /** The terms other than the standard ones on which the offer was asked. */
   terms?: readonly string[];
   stop?: Stop | undefined;
   firstContentAtMs: number | undefined;
@@ -119,9 +119,9 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
   return gateway.ledger.write(receipt, gateway.runningCalls === 0);
 }
 
-/** Whether the last offer that was tried was at work when the client left it. */
+/** Whether the client disconnected while the last offer was being tried. */
 export const isAbandoned = ({ client, offersTried }: Pick<Call, "client" | "offersTried">): boolean =>
-  client.gone && offersTried.at(-1)?.outcome === "abandoned";
+  client.disconnected && offersTried.at(-1)?.outcome === "abandoned";
 
 interface BilledUsage {
   usage: Usage;
@@ -131,31 +131,31 @@ interface BilledUsage {
 /** The upstream's own figures where it gave them; else what can be counted here, and marked as such (H14, H26). */
 function usageOf(call: Call, gateway: Gateway, ending: Ending): BilledUsage {
   if (!ending.produced || call.incoming.verb === "count_tokens") return { usage: {}, source: "measured" };
-  const { usage: told, generatedCharacters } = ending;
+  const { usage: reported, generatedCharacters } = ending;
   const estimateInput = () => call.incoming.dialect.requests.estimateTokens(call.body);
   if (!ending.whole) return { usage: brokenUsage(call, gateway, ending, estimateInput), source: "partial" };
-  if (told?.output === undefined) {
+  if (reported?.output === undefined) {
     const estimate: Usage = { input: estimateInput(), output: tokensOfCharacters(generatedCharacters) };
-    // A provider may tell the prompt's tokens and not the answer's: what it tells counts.
-    return { usage: { ...estimate, ...told }, source: "estimated" };
+    // A provider may report the prompt's tokens and not the answer's: what it reports counts.
+    return { usage: { ...estimate, ...reported }, source: "estimated" };
   }
-  const corrected = correctedUsage(told, generatedCharacters, estimateInput);
-  if (corrected === undefined) return { usage: told, source: "measured" };
+  const corrected = correctedUsage(reported, generatedCharacters, estimateInput);
+  if (corrected === undefined) return { usage: reported, source: "measured" };
   const { offer } = call.attempt?.target ?? {};
   gateway.log.warn(
-    { receipt: call.receiptId, provider: offer?.provider, upstreamModel: offer?.upstreamModel, told },
-    "the usage that a provider told cannot be true; it is billed by what passed through",
+    { receipt: call.receiptId, provider: offer?.provider, upstreamModel: offer?.upstreamModel, reported },
+    "the usage that a provider reported cannot be true; the call is billed by what passed through",
   );
   return { usage: corrected, source: "estimated" };
 }
 
-/** Of an answer that broke off: what was told, never less than what passed; and what was not seen, where we have ended it. */
+/** Of an answer that broke off: what was reported, at least what passed through, and an estimate of the rest if we ended it. */
 function brokenUsage(call: Call, gateway: Gateway, ending: Ending, estimateInput: () => number): Usage {
-  const { usage: told, firstContentAtMs } = ending;
+  const { usage: reported, firstContentAtMs } = ending;
   const passed = tokensOfCharacters(ending.generatedCharacters);
-  const generated = completionTokens(told ?? {});
-  // Figures that run along are those of everything so far.
-  if (told && ending.usageRuns && (generated > 0 || passed === 0)) return told;
+  const generated = completionTokens(reported ?? {});
+  // A running usage counts everything so far.
+  if (reported && ending.usageRuns && (generated > 0 || passed === 0)) return reported;
   const ended = ending.outcome === "client_gone" || gateway.closing;
   const unseen = ended
     ? unseenTokens(call, {
@@ -165,11 +165,11 @@ function brokenUsage(call: Call, gateway: Gateway, ending: Ending, estimateInput
       })
     : 0;
   const most = Math.max(passed, Math.min(passed + unseen, outputLimit(call, Number.MAX_SAFE_INTEGER)));
-  const reasoning = Math.max(told?.reasoning ?? 0, most - passed);
+  const reasoning = Math.max(reported?.reasoning ?? 0, most - passed);
   const all = Math.max(generated, most);
   return {
-    ...(told?.input === undefined ? { input: estimateInput() } : {}),
-    ...told,
+    ...(reported?.input === undefined ? { input: estimateInput() } : {}),
+    ...reported,
     output: all - reasoning,
     ...(reasoning > 0 ? { reasoning } : {}),
   };

@@ -15,10 +15,10 @@ const DONE = "data: [DONE]\n\n";
 async function streamed(...scripts: Script[]) {
   const sample = scriptedGateway(scripts);
   const { gateway, clock } = sample;
-  const { call, leave } = sampleCall(gateway, { stream: true });
+  const { call, disconnect } = sampleCall(gateway, { stream: true });
   const plan = sample.targets.filter(({ via }) => via === "chat");
   const response = await clock.until(relayStream(call, gateway, plan));
-  return { ...sample, call, leave, response, text: () => clock.until(textOf(response)) };
+  return { ...sample, call, disconnect, response, text: () => clock.until(textOf(response)) };
 }
 
 /** Read as it comes: what is written holds only until the next write, as it does on a socket. */
@@ -51,7 +51,7 @@ describe("a streamed answer", () => {
     expect(network.replies[0]?.closedAtMs).toBeUndefined();
   });
 
-  test("one that has come whole is settled before its headers leave", async () => {
+  test("one that has arrived whole is settled before its headers are sent", async () => {
     const { text, receipts } = await streamed({ headers: SSE, body: [HELLO + STOP + DONE] });
     expect(receipts).toMatchObject([{ outcome: "ok" }]);
     expect(await text()).toEndWith(DONE);
@@ -95,7 +95,7 @@ describe("before the commit, a failure is the offer's alone", () => {
     expect(given).toBe(taken);
   });
 
-  test("H15, H18: after ten seconds the headers leave with a keep-alive", async () => {
+  test("H15, H18: after ten seconds the headers are sent with a keep-alive", async () => {
     const { text, clock } = await streamed({ headers: SSE, body: [20_000, HELLO, STOP, DONE] });
     expect(clock.passedMs).toBeWithin(10_000, 10_300);
     const all = await text();
@@ -104,7 +104,7 @@ describe("before the commit, a failure is the offer's alone", () => {
   });
 });
 
-describe("after the commit, a failure is told in the stream", () => {
+describe("after the commit, a failure is reported in the stream", () => {
   test.each<[string, Script]>([
     ["H16: a host that closes amid its answer", { headers: SSE, body: [HELLO] }],
     ["a connection that breaks", { headers: SSE, body: [HELLO], breaks: true }],
@@ -125,10 +125,10 @@ describe("after the commit, a failure is told in the stream", () => {
   });
 });
 
-describe("a client that leaves", () => {
+describe("a client that disconnects", () => {
   test("H26: before the body is asked for, the call is settled all the same", async () => {
-    const { leave, clock, receipts } = await streamed({ headers: SSE, body: [HELLO, 500, WORLD, STOP, DONE] });
-    leave();
+    const { disconnect, clock, receipts } = await streamed({ headers: SSE, body: [HELLO, 500, WORLD, STOP, DONE] });
+    disconnect();
     await clock.pass(5_000);
     expect(receipts).toMatchObject([{ outcome: "client_gone" }]);
   });

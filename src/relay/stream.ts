@@ -12,12 +12,12 @@ import { type OpenStream, openStream } from "./open-stream.ts";
 import { isAbandoned, settle } from "./settle.ts";
 import { tryOffers } from "./try-offers.ts";
 
-/** A streamed answer: committed at its first content or at the deadline, then passed on as it comes. */
+/** A streamed answer: committed at its first content or at the deadline, then passed on as it arrives. */
 export async function relayStream(call: Call, gateway: Gateway, plan: readonly TextTarget[]): Promise<Response> {
   const { dialect, options } = call.incoming;
   const output = new ClientOutput(call.client, gateway, dialect.http.keepAlive);
   const opening = tryOffers(call, gateway, plan, beginAttempt(call, gateway), (attempt) => openStream(attempt, output));
-  // Where the protocol knows no keep-alive there is nothing to send early, and waiting keeps a real status possible.
+  // A protocol without keep-alives has nothing to send early, and waiting keeps a real status possible.
   const early = dialect.http.keepAlive !== undefined && (await commitsEarly(call, gateway, opening));
   const opened = early ? undefined : await opening;
   const relay = new StreamRelay(call, gateway, output, opening, opened);
@@ -52,7 +52,7 @@ class StreamRelay {
     this.#stream = opened;
   }
 
-  /** To the end of the upstream's answer, whether or not the client stays for it (H26). */
+  /** Runs to the end of the upstream's answer, whether or not the client stays connected (H26). */
   async run(controller: DirectController): Promise<void> {
     this.#output.commit(controller, this.#stream !== undefined);
     try {
@@ -65,7 +65,7 @@ class StreamRelay {
     }
   }
 
-  /** An answer that had come to its end before anything of it was sent: all of it is sent when its row is committed. */
+  /** An answer that was complete before anything was sent: all of it is sent once its row is committed. */
   async settleWhole(stream: OpenStream): Promise<void> {
     this.#begin(stream);
     stream.reader.release();
@@ -82,7 +82,7 @@ class StreamRelay {
 
   /**
    * Sends everything but what must wait for the ledger, which is kept. A stream that is open already is written to before the
-   * first wait, so that its headers leave together with its first content.
+   * first wait, so that its headers are sent together with its first content.
    */
   async #passOn(): Promise<void> {
     const stream = this.#stream ?? (await this.#opening);
@@ -99,8 +99,8 @@ class StreamRelay {
       try {
         stopped = await reader.readWhile(use);
       } catch (error) {
-        // After the end of the content only trimmings are missing: what came is whole, and the client gets it.
-        if (tap.state === "complete" && !(error instanceof GatewayError) && !this.#call.client.gone) break;
+        // After the end of the content nothing that matters is missing: the answer is complete, and the client gets it.
+        if (tap.state === "complete" && !(error instanceof GatewayError) && !this.#call.client.disconnected) break;
         throw attempt.explain(error);
       }
       if (stopped) continue;
@@ -116,7 +116,7 @@ class StreamRelay {
     output.keep(owed);
   }
 
-  /** What was held until the commit. Gives whether more may be read at once. */
+  /** Sends what was held until the commit. Returns whether more may be read at once. */
   #passHeld({ tap: { state, failure }, held, attempt }: OpenStream): boolean {
     if (failure !== undefined || state === "open") {
       const more = this.#output.sendHeld(held);
@@ -128,7 +128,7 @@ class StreamRelay {
     return true;
   }
 
-  /** What a chunk was rendered to. Gives whether the next may be read at once. */
+  /** Sends or keeps one rendered chunk. Returns whether the next may be read at once. */
   #pass({ state, failure }: TapProgress, rendered: ByteBuffer, attempt: Attempt): boolean {
     if (failure !== undefined || state === "open") {
       const more = this.#output.send(rendered);
@@ -140,7 +140,7 @@ class StreamRelay {
     return state === "complete";
   }
 
-  /** While the gateway waits for its client, the upstream's silence is not its fault. */
+  /** While the gateway waits for its client, the upstream's timeouts stand still. */
   async #waitForClient(attempt: Attempt): Promise<void> {
     attempt.pause();
     await this.#output.taken();
@@ -152,7 +152,7 @@ class StreamRelay {
     this.#stream?.attempt.close();
     await this.#settle(error.kind);
     this.#output.dropLast();
-    if (client.gone) return;
+    if (client.disconnected) return;
     if (error.kind === "internal") this.#gateway.log.error({ err: error.cause ?? error }, "internal error in a stream");
     const provider = this.#stream?.attempt.target.provider;
     await this.#output.fail(provider?.redactError(error) ?? error, incoming);
@@ -162,10 +162,10 @@ class StreamRelay {
     if (this.#settled) return Promise.resolve();
     this.#settled = true;
     const tap = this.#stream?.tap;
-    const outcome = this.#call.client.gone ? "client_gone" : end;
+    const outcome = this.#call.client.disconnected ? "client_gone" : end;
     return settle(this.#call, this.#gateway, {
       outcome,
-      // Behind the stop and the usage only trimmings are missing, and nobody waits for them.
+      // After the stop reason and the usage nothing that matters is missing.
       whole: end === "ok" || (outcome === "client_gone" && tap?.stop !== undefined && tap.usage?.output !== undefined),
       produced: tap?.contentSeen === true || end === "ok" || isAbandoned(this.#call),
       usage: tap?.usage,

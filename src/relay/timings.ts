@@ -8,9 +8,9 @@ export interface Timings {
   keepAliveMs: number;
   /** Behind the end of an answer's content, usage and the stream's own end are waited for this long. */
   afterFinishMs: number;
-  /** When a client has left, the upstream is read on for this long, for the figures at the end of its answer (H26). */
+  /** After a client disconnects, the upstream is read on for this long, for the usage at the end of its answer (H26). */
   readOnMs: number;
-  /** A client that reads nothing for this long is taken for gone. */
+  /** A client that reads nothing for this long counts as disconnected. */
   slowReaderMs: number;
   /** A connection on which a key was shown may be silent for this long between its calls. Whole seconds, at most 255. */
   idleConnectionMs: number;

@@ -43,8 +43,8 @@ export class TranslatedLane implements Lane {
     const asked = request.canonical(({ text, body }) => incoming.dialect.codec.decodeRequest(inOrder(text, body)));
     const call = await resolveMedia(asked, quirks, (url, { signal }) =>
       request.media(url, () => {
-        const gone = incoming.request.signal;
-        return this.#gateway.fetchMedia(url, { signal: AbortSignal.any([signal, gone]) });
+        const disconnected = incoming.request.signal;
+        return this.#gateway.fetchMedia(url, { signal: AbortSignal.any([signal, disconnected]) });
       }),
     );
     const { body, notes, reading } = this.#upstream.encodeRequest(call, {
@@ -55,15 +55,17 @@ export class TranslatedLane implements Lane {
       origin,
     });
     this.#reading = reading;
-    const told = [...notes];
-    // Extras of its own dialect go on: what they buy is paid, or is not bought.
+    const allNotes = [...notes];
+    // Extras of the target's own dialect are passed on; those that change the price are billed, or removed.
     const same = via === incoming.dialect.name;
     const context = { door: incoming.door, priceMultiples: offer.priceMultiples };
-    const { terms, remove } = same ? fitTerms(body, incoming.dialect.requests.pricedFields, context, told) : NO_TERMS;
+    const { terms, remove } = same
+      ? fitTerms(body, incoming.dialect.requests.pricedFields, context, allNotes)
+      : NO_TERMS;
     const kept = remove.length === 0 ? body : withoutMembers(body, remove);
     const sent =
       incoming.verb === "count_tokens" ? this.#counting().encodeRequest(kept, offer.upstreamModel, quirks) : kept;
-    return { payload: stringifyInOrder(sent), notes: told, terms };
+    return { payload: stringifyInOrder(sent), notes: allNotes, terms };
   }
 
   readAnswer(text: string, body: JsonObject): ClientAnswer {
@@ -109,10 +111,10 @@ export class TranslatedLane implements Lane {
     };
   }
 
-  /** A stream brings a sound in many pieces, and each of them would be told. */
+  /** A stream has audio in many chunks, and each would be noted. */
   #note({ path, action, reason }: FieldNote): void {
     const { notes } = this.#attempt;
-    if (!notes.some((told) => told.path === path && told.reason === reason)) notes.push({ path, action, reason });
+    if (!notes.some((noted) => noted.path === path && noted.reason === reason)) notes.push({ path, action, reason });
   }
 
   #encodeContext(): EncodeAnswerContext {
@@ -129,7 +131,7 @@ export class TranslatedLane implements Lane {
 const withoutMembers = (body: JsonObject, keys: readonly string[]): JsonObject =>
   Object.fromEntries(Object.entries(body).filter(([key]) => !keys.includes(key)));
 
-/** The body that was parsed already, but for the rare text whose keys lost their order in it, or its numbers digits (H05). */
+/** The body that was parsed already, except for the rare text whose keys lose their order in it, or numbers digits (H05). */
 function inOrder(text: string, body: JsonObject): JsonObject {
   const ordered = parseInOrder(text, body);
   return isObject(ordered) ? ordered : body;

@@ -9,7 +9,7 @@ async function tried(kind: ErrorKind, mayRepeat?: (error: GatewayError) => boole
   const call: Trying<Try> = {
     offersTried: [],
     attempt: undefined,
-    client: { gone: false, left: new Promise(() => {}) },
+    client: { disconnected: false, disconnection: new Promise(() => {}) },
   };
   const closed: string[] = [];
   const plan = ["one", "two"].map((provider) => ({
@@ -32,11 +32,11 @@ async function tried(kind: ErrorKind, mayRepeat?: (error: GatewayError) => boole
 }
 
 describe("choices 4: where everything fails", () => {
-  test("each offer is tried twice, each attempt is ended and told with what is known of it", async () => {
-    const { thrown, closed, tried: told, passedMs } = await tried("upstream_failed");
+  test("each offer is tried twice, each attempt is ended and recorded with what is known of it", async () => {
+    const { thrown, closed, tried: offersTried, passedMs } = await tried("upstream_failed");
     expect(thrown).toBeInstanceOf(GatewayError);
     expect(closed).toEqual(["one", "one", "two", "two"]);
-    expect(told[0]).toEqual({
+    expect(offersTried[0]).toEqual({
       provider: "one",
       outcome: "failed",
       reason: "upstream_failed",

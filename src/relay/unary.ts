@@ -24,7 +24,7 @@ export async function relayUnary(call: Call, gateway: Gateway, plan: readonly Te
     wholeAnswer(call, attempt),
   );
   await settle(call, gateway, {
-    outcome: call.client.gone ? "client_gone" : "ok",
+    outcome: call.client.disconnected ? "client_gone" : "ok",
     whole: true,
     produced: true,
     usage: answer.usage,

@@ -2,12 +2,12 @@ import { BUDGET_OF_EFFORT, type ReasoningAmount, wantedAmount } from "../canon/r
 import type { Call } from "./call.ts";
 import { DEFAULT_OUTPUT, outputLimit } from "./output-limit.ts";
 
-/** What an answer is taken to have come to, in tokens a second, where nothing of it was seen: as quick models of large hosts are. */
+/** The assumed rate of an answer of which nothing was seen, in tokens a second: that of fast models at large hosts. */
 const DEFAULT_RATE = 250;
-/** No host thinks faster than this, in tokens a second. */
-const TOP_PACE = 1000;
+/** The highest rate at which any host generates reasoning, in tokens a second. */
+const MAX_RATE = 1000;
 
-/** An answer that the gateway has ended before its usage was told. */
+/** An answer that the gateway ended before its usage was reported. */
 export interface EndedAnswer {
   contentSeen: boolean;
   reasoningSeen: boolean;
@@ -16,18 +16,18 @@ export interface EndedAnswer {
 }
 
 /**
- * Tokens that were generated and that nobody has seen, by an estimate that leaving early cannot lower (H26). Of an answer
- * that had not begun: what its time allows. Of one that had: the thinking before it, where the model thinks and does not
+ * An estimate of the tokens that were generated and never seen, which disconnecting early cannot lower (H26). Of an answer
+ * that had not begun: what its time allows. Of one that had: the reasoning before it, where the model reasons and does not
  * show it.
  */
 export function unseenTokens(call: Call, { contentSeen, reasoningSeen, waitedMs }: EndedAnswer): number {
   if (!contentSeen) return Math.min(outputLimit(call, DEFAULT_OUTPUT), Math.ceil((waitedMs / 1000) * DEFAULT_RATE));
   if (reasoningSeen && call.attempt?.target?.codec?.reasoning.shown === "whole") return 0;
-  const wish = call.incoming.dialect.requests.reasoning(call.body);
-  const amount = wish && wantedAmount(wish);
+  const asked = call.incoming.dialect.requests.reasoning(call.body);
+  const amount = asked && wantedAmount(asked);
   const budget = budgetOf(amount);
   if (budget !== undefined) return budget;
-  return thinksUnasked(call, amount) ? Math.min(BUDGET_OF_EFFORT.medium, Math.ceil((waitedMs / 1000) * TOP_PACE)) : 0;
+  return thinksUnasked(call, amount) ? Math.min(BUDGET_OF_EFFORT.medium, Math.ceil((waitedMs / 1000) * MAX_RATE)) : 0;
 }
 
 /** What was asked for, in tokens; undefined where that is left to the model. */

@@ -9,10 +9,10 @@ import { ObjectEdit } from "../wire/json-text.ts";
 import type { Call } from "./call.ts";
 import type { Lane } from "./lane.ts";
 
-/** What a lane has made of the client's request for one target: not yet addressed. */
+/** What a lane has made of the client's request for one target: without URL and headers. */
 export interface PreparedRequest {
   payload: UpstreamRequest["payload"];
-  /** Those of the client's own options that go up with it. */
+  /** Those of the client's own options that are sent with it. */
   options: unknown;
   notes: FieldNote[];
   terms: readonly string[];
@@ -21,14 +21,14 @@ export interface PreparedRequest {
 /** Synchronous but for requests whose media must be fetched. */
 export function prepareRequest(call: Call, target: TextTarget, lane: Lane): PreparedRequest | Promise<PreparedRequest> {
   const { request } = call;
-  if (!request) throw new Error("the request was let go before the last attempt");
+  if (!request) throw new Error("the request was dropped before the last attempt");
   const prepared = lane.prepareRequest(request);
   return prepared instanceof Promise
     ? prepared.then((ready) => withRouting(call, target, ready))
     : withRouting(call, target, prepared);
 }
 
-/** With what the request says to the gateway itself, and to its target by headers. */
+/** Adds the notes on what the request asks of the gateway itself, and the options that go to its target as headers. */
 function withRouting(
   call: Call,
   target: TextTarget,
@@ -48,8 +48,8 @@ function withRouting(
 
 const NONE: readonly string[] = [];
 
-/** The request as it leaves: URL, headers and credential come from the configuration alone (S07). */
-export async function addressRequest(
+/** The request as it is sent: URL, headers and credential come from the configuration alone (S07). */
+export async function completeRequest(
   { incoming, stream }: Call,
   { provider, offer, via }: TextTarget,
   { payload, options }: PreparedRequest,
@@ -63,7 +63,7 @@ export async function addressRequest(
   return { url, headers: { ...headers, ...provider.sign({ url, headers, body }) }, body };
 }
 
-/** What of the client's own options goes up; most dialects have none that do. */
+/** Which of the client's own options are forwarded; most dialects forward none. */
 function forwardedOptions({ incoming }: Call, target: TextTarget, notes: FieldNote[]): ForwardedOptions | undefined {
   const { via, quirks, pricings, priceMultiples = {} } = target;
   return incoming.dialect.http.forwardOptions?.(

@@ -1,7 +1,7 @@
 import { asGatewayError, GatewayError } from "../canon/error.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { clampRetryAfter } from "../dialects/upstream-failure.ts";
-import { type ClientConnection, ClientGoneError } from "../relay/call.ts";
+import { type ClientConnection, ClientDisconnectedError } from "../relay/call.ts";
 import { shuttingDown } from "../relay/gateway.ts";
 import { identityHeaders, isIdentified } from "../relay/identity-headers.ts";
 import { UnreadBodyError } from "../relay/read-body.ts";
@@ -151,7 +151,7 @@ function requireAdmin(headers: Headers, { isAdmin }: ServerContext): void {
 
 function errorResponse(thrown: unknown, dialect: Dialect, requestId: string, context: ServerContext): Response {
   const error = storageAway(asGatewayError(thrown instanceof RelayError ? thrown.error : thrown));
-  if (error.kind === "internal" && !(error instanceof ClientGoneError)) {
+  if (error.kind === "internal" && !(error instanceof ClientDisconnectedError)) {
     context.gateway.log.error({ err: error.cause ?? error, request_id: requestId }, "internal error");
   }
   if (isAway(error.cause))

@@ -9,7 +9,7 @@ import type { ImageReply } from "../../media/image-reply.ts";
 import { imageRequestOfCall } from "../../media/image-request-of-call.ts";
 import type { ImageTarget } from "../../routing/target.ts";
 import { answerHeaders, streamHeaders } from "../answer-headers.ts";
-import { type Call, ClientGoneError } from "../call.ts";
+import { type Call, ClientDisconnectedError } from "../call.ts";
 import { ClientOutput, commitsEarly, type DirectController, streamedBody } from "../client-output.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
@@ -71,7 +71,7 @@ async function answer(
       imagesOrReasons(relay, gateway, attempt),
     );
     work.made = { reply: result, whole: true };
-    if (client.gone) throw new ClientGoneError();
+    if (client.disconnected) throw new ClientDisconnectedError();
     if (result.results.every(({ kind }) => kind === "failed")) throw nothingMade(result.results);
     const reply = await replyOf(result, call, relay, gateway);
     const text = encode(reply, contextOf(call, relay, gateway, billOfImages(relay, relay.attempt?.target, result)));
@@ -79,7 +79,7 @@ async function answer(
     return text;
   } catch (thrown) {
     const error = asGatewayError(thrown);
-    await settleImages(relay, gateway, client.gone ? "client_gone" : error.kind);
+    await settleImages(relay, gateway, client.disconnected ? "client_gone" : error.kind);
     throw new RelayError(inClientWords(error, relay.request.paths), relay);
   }
 }
@@ -115,7 +115,8 @@ async function writeLate(
   try {
     await output.sendText(await work);
   } catch (thrown) {
-    if (!client.gone) await output.fail(asGatewayError(thrown instanceof RelayError ? thrown.error : thrown), incoming);
+    if (!client.disconnected)
+      await output.fail(asGatewayError(thrown instanceof RelayError ? thrown.error : thrown), incoming);
   } finally {
     output.close();
   }

@@ -4,7 +4,7 @@ import type { ImageReply, ImageResult } from "../../media/image-reply.ts";
 import { createImageEventEncoder, type ImageEventEncoder } from "../../media/images-api/image-events.ts";
 import type { ImageTarget } from "../../routing/target.ts";
 import { streamHeaders } from "../answer-headers.ts";
-import { ClientGoneError } from "../call.ts";
+import { ClientDisconnectedError } from "../call.ts";
 import { ClientOutput, commitsEarly, streamedBody } from "../client-output.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
@@ -99,15 +99,15 @@ async function writeEvents(
     made.whole = true;
     const notMade = results.filter((result) => result.kind !== "made");
     if (notMade.length === results.length) throw nothingMade(results);
-    await settleImages(call, gateway, client.gone ? "client_gone" : "ok");
+    await settleImages(call, gateway, client.disconnected ? "client_gone" : "ok");
     if (held) await output.sendText(completed(held, encoder, reply.usage));
     // Clients stop reading at an error, so everything that was made comes before it.
     const [first] = notMade;
     if (first) await output.sendText(encoder.error(toClient(failureOf(first))));
   } catch (thrown) {
     const error = asGatewayError(thrown);
-    await settleImages(call, gateway, client.gone ? "client_gone" : error.kind);
-    if (error.kind === "internal" && !(error instanceof ClientGoneError))
+    await settleImages(call, gateway, client.disconnected ? "client_gone" : error.kind);
+    if (error.kind === "internal" && !(error instanceof ClientDisconnectedError))
       gateway.log.error({ err: error.cause ?? error }, "internal error in a stream");
     await output.sendText(encoder.error(toClient(error)));
   }

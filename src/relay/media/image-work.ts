@@ -1,10 +1,10 @@
 import type { ImageReply } from "../../media/image-reply.ts";
-import { ClientGoneError, type ClientPresence, type LeaveListener } from "../call.ts";
+import { ClientDisconnectedError, type ClientPresence, type DisconnectListener } from "../call.ts";
 import { type Gateway, shuttingDown } from "../gateway.ts";
 import { NOT_WATCHED, type Watched } from "../watchdog.ts";
 
 /** Concurrent calls that may go on after their clients disconnected; each may hold a few images in memory. */
-export const MAX_LEFT_IMAGES = 32;
+export const MAX_ORPHANED_IMAGES = 32;
 
 /** What a provider is doing for one call. */
 export interface AtWork {
@@ -24,12 +24,12 @@ export interface ImagesMade {
  * because it will be billed: the client pays for what is made (H26). It is aborted where too many such calls go on, and
  * when the gateway shuts down.
  */
-export class ImageWork implements LeaveListener, Watched {
+export class ImageWork implements DisconnectListener, Watched {
   watchIndex = NOT_WATCHED;
   readonly #client: ClientPresence;
   readonly #gateway: Gateway;
   readonly #ending = new AbortController();
-  #left = false;
+  #orphaned = false;
   #ended = false;
   #atWork: AtWork | undefined;
   #abandoned = false;
@@ -64,7 +64,7 @@ export class ImageWork implements LeaveListener, Watched {
 
   /** A request for so many images is about to be sent. Nothing is started for a client that has disconnected. */
   begin(images: number): void {
-    if (this.#client.gone) throw new ClientGoneError();
+    if (this.#client.disconnected) throw new ClientDisconnectedError();
     if (this.#atWork) this.#atWork.images += images;
   }
 
@@ -74,21 +74,21 @@ export class ImageWork implements LeaveListener, Watched {
     this.#ended = true;
     this.#gateway.watchdog.unwatch(this);
     this.#client.forget(this);
-    if (this.#left) this.#gateway.leftImages--;
+    if (this.#orphaned) this.#gateway.orphanedImages--;
   }
 
-  clientLeft(): void {
-    if (this.#ended || this.#left) return;
-    if (!this.#atWork?.images || this.#gateway.closing || this.#gateway.leftImages >= MAX_LEFT_IMAGES) {
-      this.#end(new ClientGoneError());
+  clientDisconnected(): void {
+    if (this.#ended || this.#orphaned) return;
+    if (!this.#atWork?.images || this.#gateway.closing || this.#gateway.orphanedImages >= MAX_ORPHANED_IMAGES) {
+      this.#end(new ClientDisconnectedError());
       return;
     }
-    this.#left = true;
-    this.#gateway.leftImages++;
+    this.#orphaned = true;
+    this.#gateway.orphanedImages++;
   }
 
   #end(reason: Error): void {
-    this.#abandoned = this.#client.gone && (this.#atWork?.images ?? 0) > 0;
+    this.#abandoned = this.#client.disconnected && (this.#atWork?.images ?? 0) > 0;
     this.#ending.abort(reason);
   }
 }

@@ -3,7 +3,7 @@ import { noteRoutingHeaders } from "../../dialects/routing-fields.ts";
 import type { ImageTarget } from "../../routing/target.ts";
 import { admitCall, type EnteredRequest } from "../admit-call.ts";
 import { answerHeaders } from "../answer-headers.ts";
-import { ClientGoneError } from "../call.ts";
+import { ClientDisconnectedError } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
 import { RelayError } from "../relay-error.ts";
@@ -35,8 +35,8 @@ export async function relayImages(incoming: IncomingImages, gateway: Gateway): P
   try {
     return request.stream ? await streamImages(call, gateway, plan) : await wholeImages(call, gateway, plan);
   } catch (thrown) {
-    const error = asGatewayError(client.gone ? new ClientGoneError() : thrown);
-    await settleImages(call, gateway, client.gone ? "client_gone" : error.kind);
+    const error = asGatewayError(client.disconnected ? new ClientDisconnectedError() : thrown);
+    await settleImages(call, gateway, client.disconnected ? "client_gone" : error.kind);
     throw new RelayError(inClientWords(error, request.paths), call);
   }
 }
@@ -71,7 +71,7 @@ async function wholeImages(
     incoming.protocol.blockedInBand ? imagesOrReasons(call, gateway, attempt) : imagesOf(call, gateway, attempt),
   );
   call.work.made = { reply, whole: true };
-  if (client.gone) throw new ClientGoneError();
+  if (client.disconnected) throw new ClientDisconnectedError();
   const { receiptId, principal } = call;
   const answering = { request: requestSent(call), project: principal.project, receiptId, nowMs: gateway.clock.nowMs() };
   const answer = await incoming.protocol.encode(reply, answering, gateway);

@@ -89,7 +89,7 @@ async function submit(
       const trying: Trying = {
         offersTried: operation.job.offers,
         attempt: undefined,
-        client: { gone: false, left: new Promise<void>(() => {}) },
+        client: { disconnected: false, disconnection: new Promise<void>(() => {}) },
       };
       await tryOffers(
         trying,
