@@ -5,10 +5,13 @@ import { makeGateway } from "../src/app/make-gateway.ts";
 import { makeOperations } from "../src/app/make-operations.ts";
 import { readConfig } from "../src/app/read-config.ts";
 import { makeSnapshot } from "../src/app/snapshot.ts";
-import type { Sources } from "../src/base/sources.ts";
+import type { Clock } from "../src/base/clock.ts";
+import type { Random, Sources } from "../src/base/sources.ts";
 import type { DialectName } from "../src/canon/dialect-name.ts";
 import type { Config } from "../src/config/config.ts";
+import type { FileStore } from "../src/files/file-store.ts";
 import { createLog } from "../src/observe/log.ts";
+import type { OperationPoller } from "../src/operations/poller.ts";
 import { BUILT_IN } from "../src/providers/index.ts";
 import type { Gateway } from "../src/relay/gateway.ts";
 import { DEFAULT_TIMINGS, type Timings } from "../src/relay/timings.ts";
@@ -16,6 +19,7 @@ import { createRequestHandler, type RequestHandler } from "../src/server/request
 import { ROUTES } from "../src/server/routes.ts";
 import { openStorage } from "../src/storage/open.ts";
 import type { Storage } from "../src/storage/storage.ts";
+import type { Send } from "../src/wire/send.ts";
 import { buildCall, type CallOptions } from "./build-call.ts";
 import { MemoryFileStore } from "./memory-file-store.ts";
 import { MemoryNetwork } from "./memory-network.ts";
@@ -32,6 +36,41 @@ export interface HarnessOptions {
   timings?: Partial<Timings>;
   /** Told what the gateway logs, line by line. */
   onLog?: (line: string) => void;
+  /** Where it runs: another gateway's, to start one after the other or several at once. */
+  machine?: Machine;
+  /** The process that it runs in, where it is to be killed. */
+  within?: ProcessParts;
+}
+
+/** What outlives a gateway. */
+export interface Machine {
+  clock: VirtualClock;
+  upstream: MemoryNetwork;
+  /** Where media are that a URL names. */
+  web: MemoryWeb;
+  random: Random;
+  storage: Storage;
+  fileStore: FileStore;
+}
+
+/** A machine's parts as one process has them. */
+export interface ProcessParts {
+  clock: Clock;
+  send: Send;
+  storage: Storage;
+  fileStore: FileStore;
+}
+
+export async function makeMachine(): Promise<Machine> {
+  const clock = new VirtualClock();
+  return {
+    clock,
+    upstream: new MemoryNetwork(clock),
+    web: new MemoryWeb(clock),
+    random: predictable(),
+    storage: await openStorage("sqlite::memory:", clock),
+    fileStore: new MemoryFileStore(clock.wallMs),
+  };
 }
 
 /** Where the providers of a test are, though every URL leads to its network. */
@@ -39,7 +78,7 @@ export const UPSTREAM_URL = "http://upstream.test";
 const URL_OF_GATEWAY = "http://127.0.0.1:8080";
 
 /** Ids that count up, and bytes that are all the same. */
-function predictable(): Sources["random"] {
+function predictable(): Random {
   let made = 0;
   return {
     bytes: (length) => new Uint8Array(length).fill(7),
@@ -52,46 +91,51 @@ function predictable(): Sources["random"] {
  * clock, which passes only while a test waits for something.
  */
 export class Harness {
-  readonly clock: VirtualClock;
-  readonly upstream: MemoryNetwork;
-  /** Where media are that a URL names. */
-  readonly web: MemoryWeb;
+  readonly machine: Machine;
   readonly gateway: Gateway;
-  readonly storage: Storage;
+  /** Brings operations to their end once it is started. */
+  readonly poller: OperationPoller;
   readonly #handle: RequestHandler;
 
-  private constructor(
-    clock: VirtualClock,
-    upstream: MemoryNetwork,
-    web: MemoryWeb,
-    gateway: Gateway,
-    storage: Storage,
-    handle: RequestHandler,
-  ) {
-    this.clock = clock;
-    this.upstream = upstream;
-    this.web = web;
+  private constructor(machine: Machine, gateway: Gateway, poller: OperationPoller, handle: RequestHandler) {
+    this.machine = machine;
     this.gateway = gateway;
-    this.storage = storage;
+    this.poller = poller;
     this.#handle = handle;
+  }
+
+  get clock(): VirtualClock {
+    return this.machine.clock;
+  }
+
+  get upstream(): MemoryNetwork {
+    return this.machine.upstream;
+  }
+
+  get web(): MemoryWeb {
+    return this.machine.web;
+  }
+
+  get storage(): Storage {
+    return this.machine.storage;
   }
 
   static async start({
     config: sections = scriptedModels(UPSTREAM_URL),
     timings,
     onLog,
+    machine: given,
+    within,
   }: HarnessOptions = {}): Promise<Harness> {
-    const clock = new VirtualClock();
-    const sources: Sources = { clock, random: predictable() };
-    const upstream = new MemoryNetwork(clock);
-    const web = new MemoryWeb(clock);
-    const storage = await openStorage("sqlite::memory:", clock);
+    const machine = given ?? (await makeMachine());
+    const { clock, send, storage, fileStore } = within ?? { ...machine, send: machine.upstream.send };
+    const sources: Sources = { clock, random: machine.random };
     const config = configOf(sections);
     const gateway = await makeGateway(config, {
       ...sources,
-      send: upstream.send,
-      fetchMedia: web.fetchMedia,
-      streamMedia: web.streamMedia,
+      send,
+      fetchMedia: machine.web.fetchMedia,
+      streamMedia: machine.web.streamMedia,
       log: createLog({
         clock,
         level: onLog ? "debug" : "silent",
@@ -102,9 +146,9 @@ export class Harness {
       publicUrl: () => URL_OF_GATEWAY,
       snapshot: makeSnapshot(config, {}, sources, undefined),
       storage,
-      fileStore: new MemoryFileStore(clock.wallMs),
+      fileStore,
     });
-    const { operations } = await makeOperations(gateway, storage, config.retention.ms);
+    const { operations, poller } = await makeOperations(gateway, storage, config.retention.ms);
     const handle = createRequestHandler({
       host: "127.0.0.1",
       publicUrl: URL_OF_GATEWAY,
@@ -122,7 +166,7 @@ export class Harness {
         version: "test",
       },
     });
-    return new Harness(clock, upstream, web, gateway, storage, handle);
+    return new Harness(machine, gateway, poller, handle);
   }
 
   /** Sends a call; time passes while something of it is waited for with the clock. */

@@ -5,6 +5,8 @@ import type { Send } from "../src/wire/send.ts";
 
 /** A request as an upstream sees it. */
 export interface SentRequest {
+  /** POST where absent. */
+  method?: "GET" | "POST";
   url: string;
   headers: Readonly<Record<string, string>>;
   body: string;
@@ -102,9 +104,9 @@ export class MemoryNetwork {
     return this.replies.filter((reply) => (reply as MemoryExchange).isOpen).length;
   }
 
-  readonly send: Send = ({ url, headers, body = "" }) => {
+  readonly send: Send = ({ method = "POST", url, headers, body = "" }) => {
     const text = typeof body === "string" ? body : Buffer.from(body).toString();
-    const request = { url, headers, body: text, atMs: this.#clock.nowMs() };
+    const request = { method, url, headers, body: text, atMs: this.#clock.nowMs() };
     const exchange = new MemoryExchange(this.#clock);
     const script = this.#scripts[Math.min(this.requests.length, this.#scripts.length - 1)];
     if (script === undefined) throw new Error("no script was given for this request");
