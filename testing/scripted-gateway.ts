@@ -11,6 +11,7 @@ import { HeldRequest } from "../src/relay/held-request.ts";
 import { MemoryBudget } from "../src/relay/memory-budget.ts";
 import { DEFAULT_TIMINGS } from "../src/relay/timings.ts";
 import { Watchdog } from "../src/relay/watchdog.ts";
+import { type CallRouting, DEFAULT_ROUTING } from "../src/routing/call-routing.ts";
 import type { TextTarget } from "../src/routing/target.ts";
 import { Targets } from "../src/routing/targets.ts";
 import { BufferPool } from "../src/wire/byte-buffer.ts";
@@ -99,7 +100,12 @@ const played =
   };
 
 /** A call that was admitted, with what is left of its client in the test's hands. */
-export function sampleCall(gateway: Gateway, body: JsonObject = {}, adapted: readonly FieldNote[] = []) {
+export function sampleCall(
+  gateway: Gateway,
+  body: JsonObject = {},
+  adapted: readonly FieldNote[] = [],
+  routing: Partial<CallRouting> = {},
+) {
   const client = new AbortController();
   const request = new Request("http://gateway.test/", { signal: client.signal });
   const connection = { trusted: false, hold: () => {}, rest: () => {}, hangUp: () => {} };
@@ -129,6 +135,7 @@ export function sampleCall(gateway: Gateway, body: JsonObject = {}, adapted: rea
     body: asked,
     stream: asked["stream"] === true,
     startedAtMs: gateway.clock.nowMs(),
+    routing: { ...DEFAULT_ROUTING, ...routing },
     adapted,
     client: new ClientPresence(request, connection, gateway.watchdog),
     memory: gateway.memory.open(owner),

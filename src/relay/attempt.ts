@@ -6,7 +6,13 @@ import type { Exchange, HttpAnswer } from "../wire/http/exchange.ts";
 import { readRetryAfter } from "../wire/http/retry-after.ts";
 import { sendFailure } from "../wire/send.ts";
 import { AttemptTimeouts } from "./attempt-timeouts.ts";
-import { type AttemptRecord, type Call, ClientDisconnectedError, type DisconnectListener } from "./call.ts";
+import {
+  type AttemptRecord,
+  type Call,
+  ClientDisconnectedError,
+  type DisconnectListener,
+  deadlinePassed,
+} from "./call.ts";
 import { chooseLane } from "./choose-lane.ts";
 import { connectionFailure } from "./connection-failure.ts";
 import { type Gateway, shuttingDown } from "./gateway.ts";
@@ -44,6 +50,9 @@ export class Attempt implements AttemptRecord, DisconnectListener, Watched {
   readonly #timeouts: AttemptTimeouts;
   /** What the upstream had not done when its time was up. */
   #expired: string | undefined;
+  /** The caller's own limit, where it set one: exact, since the watchdog's tick may be longer than all of it. */
+  #cancelDeadline: (() => void) | undefined;
+  #pastDeadline = false;
   /** The host closed a kept connection as it was used: a new one can be opened at once, without a pause for the host. */
   retryAtOnce = false;
 
@@ -57,6 +66,13 @@ export class Attempt implements AttemptRecord, DisconnectListener, Watched {
     const generatesWhole = !call.stream && call.incoming.verb === "generate";
     this.#timeouts = new AttemptTimeouts(generatesWhole ? wholeTimeoutMs : timeoutMs, this.startedAtMs);
     gateway.watchdog.watch(this);
+    const { deadlineMs } = call.routing;
+    if (deadlineMs !== undefined) {
+      this.#cancelDeadline = gateway.clock.after(call.startedAtMs + deadlineMs - this.startedAtMs, () => {
+        this.#pastDeadline = true;
+        this.close();
+      });
+    }
     call.client.tell(this);
   }
 
@@ -201,6 +217,7 @@ export class Attempt implements AttemptRecord, DisconnectListener, Watched {
     // While it is read on without its client, a failure of the upstream is the upstream's own.
     if (this.#call.client.disconnected && this.#closed) return new ClientDisconnectedError();
     if (this.#gateway.closing) return shuttingDown();
+    if (this.#pastDeadline) return deadlinePassed(this.#call.routing.deadlineMs ?? 0);
     if (this.#expired !== undefined)
       return new GatewayError("upstream_timeout", `The provider ${this.#expired}.`, { cause: thrown });
     const kind = sendFailure(thrown);
@@ -221,6 +238,7 @@ export class Attempt implements AttemptRecord, DisconnectListener, Watched {
     if (this.#ended) return;
     this.#ended = true;
     this.#gateway.watchdog.unwatch(this);
+    this.#cancelDeadline?.();
     this.#call.client.forget(this);
     if (this.#disconnectedAtMs !== undefined) this.#gateway.orphanedTexts--;
   }

@@ -8,6 +8,7 @@ import type { Model } from "../catalogue/model.ts";
 import type { Door } from "../dialects/check.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import type { Verb } from "../providers/provider.ts";
+import type { CallRouting } from "../routing/call-routing.ts";
 import type { Target, TextTarget } from "../routing/target.ts";
 import type { HeldRequest } from "./held-request.ts";
 import type { HeldMemory } from "./memory-budget.ts";
@@ -79,6 +80,7 @@ export interface Call {
   readonly body: JsonObject;
   readonly stream: boolean;
   readonly startedAtMs: number;
+  readonly routing: CallRouting;
   /** What the name of the model and the door did to the request, whichever offer answers. */
   readonly adapted: readonly FieldNote[];
   readonly client: ClientPresence;
@@ -178,3 +180,12 @@ export class ClientDisconnectedError extends GatewayError {
     super("internal", "The client closed the connection.");
   }
 }
+
+/** The time is up that the caller gave for the whole call. That is no fault of the offer that was at work. */
+export class DeadlineError extends GatewayError {}
+
+export const deadlinePassed = (deadlineMs: number): DeadlineError =>
+  new DeadlineError(
+    "upstream_timeout",
+    `The answer did not come to its end within this call's deadline of ${deadlineMs} ms.`,
+  );

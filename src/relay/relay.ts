@@ -1,8 +1,9 @@
 import { type JsonObject, stringAt } from "../base/json.ts";
 import { asGatewayError, GatewayError } from "../canon/error.ts";
+import { DEFAULT_ROUTING } from "../routing/call-routing.ts";
 import { plan } from "../routing/plan.ts";
 import { admitCall, type EnteredRequest } from "./admit-call.ts";
-import type { Call, IncomingCall } from "./call.ts";
+import { type Call, DeadlineError, type IncomingCall } from "./call.ts";
 import { relayTokenCount } from "./count-tokens.ts";
 import { estimateUse } from "./estimate-use.ts";
 import type { Gateway } from "./gateway.ts";
@@ -24,6 +25,7 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
     ...admitted,
     incoming,
     model,
+    routing: DEFAULT_ROUTING,
     modelInAnswer: incoming.door === "dropin" ? calledAs : model.id,
     request: new HeldRequest(checked),
     body: checked.body,
@@ -46,6 +48,7 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
     const error = asGatewayError(thrown);
     await settle(call, gateway, {
       outcome: call.client.disconnected ? "client_gone" : error.kind,
+      ended: error instanceof DeadlineError,
       whole: false,
       produced: isAbandoned(call),
       usage: undefined,

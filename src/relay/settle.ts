@@ -15,6 +15,8 @@ import { unseenTokens } from "./unseen-tokens.ts";
 export interface Ending {
   /** `ok`, `client_gone`, or the kind of the error. */
   outcome: string;
+  /** The gateway has ended the provider's work, which may have made more than was seen of it. */
+  ended?: boolean;
   /** The answer came to its proper end, though its client may have disconnected before. */
   whole: boolean;
   /** An answer had begun: something was produced, and is billed. */
@@ -119,9 +121,9 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
   return gateway.ledger.write(receipt, gateway.runningCalls === 0);
 }
 
-/** Whether the client disconnected while the last offer was being tried. */
-export const isAbandoned = ({ client, offersTried }: Pick<Call, "client" | "offersTried">): boolean =>
-  client.disconnected && offersTried.at(-1)?.outcome === "abandoned";
+/** Whether the last offer was at work when its client disconnected, or the call's time was up. */
+export const isAbandoned = ({ offersTried }: Pick<Call, "offersTried">): boolean =>
+  offersTried.at(-1)?.outcome === "abandoned";
 
 interface BilledUsage {
   usage: Usage;
@@ -156,7 +158,7 @@ function brokenUsage(call: Call, gateway: Gateway, ending: Ending, estimateInput
   const generated = completionTokens(reported ?? {});
   // A running usage counts everything so far.
   if (reported && ending.usageRuns && (generated > 0 || passed === 0)) return reported;
-  const ended = ending.outcome === "client_gone" || gateway.closing;
+  const ended = ending.ended === true || ending.outcome === "client_gone" || gateway.closing;
   const unseen = ended
     ? unseenTokens(call, {
         contentSeen: firstContentAtMs !== undefined,

@@ -4,7 +4,7 @@ import type { TextTarget } from "../routing/target.ts";
 import type { ByteBuffer } from "../wire/byte-buffer.ts";
 import { streamHeaders } from "./answer-headers.ts";
 import { type Attempt, beginAttempt } from "./attempt.ts";
-import type { Call } from "./call.ts";
+import { type Call, DeadlineError } from "./call.ts";
 import { ClientOutput, commitsEarly, type DirectController, directBody, streamedBody } from "./client-output.ts";
 import type { Gateway } from "./gateway.ts";
 import { identifiedResponse } from "./identity-headers.ts";
@@ -150,7 +150,7 @@ class StreamRelay {
   async #fail(error: GatewayError): Promise<void> {
     const { client, incoming } = this.#call;
     this.#stream?.attempt.close();
-    await this.#settle(error.kind);
+    await this.#settle(error.kind, error instanceof DeadlineError);
     this.#output.dropLast();
     if (client.disconnected) return;
     if (error.kind === "internal") this.#gateway.log.error({ err: error.cause ?? error }, "internal error in a stream");
@@ -158,13 +158,14 @@ class StreamRelay {
     await this.#output.fail(provider?.redactError(error) ?? error, incoming);
   }
 
-  #settle(end: string): Promise<void> {
+  #settle(end: string, ended = false): Promise<void> {
     if (this.#settled) return Promise.resolve();
     this.#settled = true;
     const tap = this.#stream?.tap;
     const outcome = this.#call.client.disconnected ? "client_gone" : end;
     return settle(this.#call, this.#gateway, {
       outcome,
+      ended,
       // After the stop reason and the usage nothing that matters is missing.
       whole: end === "ok" || (outcome === "client_gone" && tap?.stop !== undefined && tap.usage?.output !== undefined),
       produced: tap?.contentSeen === true || end === "ok" || isAbandoned(this.#call),

@@ -1,13 +1,22 @@
 import { describe, expect, test } from "bun:test";
 import { scriptedGateway } from "../../testing/scripted-gateway.ts";
 import { type ErrorKind, GatewayError } from "../canon/error.ts";
+import { type CallRouting, DEFAULT_ROUTING } from "../routing/call-routing.ts";
 import { type Try, type Trying, tryOffers } from "./try-offers.ts";
 
 /** Tries two offers of which every attempt fails like this. */
-async function tried(kind: ErrorKind, mayRepeat?: (error: GatewayError) => boolean) {
-  const { gateway, clock } = scriptedGateway();
+async function tried(
+  kind: ErrorKind,
+  mayRepeat?: (error: GatewayError) => boolean,
+  routing?: Partial<CallRouting>,
+  chance = 0,
+) {
+  const { gateway: made, clock } = scriptedGateway();
+  const gateway = { ...made, random: { ...made.random, bytes: () => new Uint8Array([chance]) } };
   const call: Trying<Try> = {
     offersTried: [],
+    startedAtMs: clock.nowMs(),
+    routing: { ...DEFAULT_ROUTING, ...routing },
     attempt: undefined,
     client: { disconnected: false, disconnection: new Promise(() => {}) },
   };
@@ -43,7 +52,34 @@ describe("choices 4: where everything fails", () => {
       ms: 5,
       failure: { status: 599 },
     });
-    expect(passedMs).toBe(400);
+    // The least of both pauses, by the randomness of the test: half of 200 ms and half of 400 ms.
+    expect(passedMs).toBe(300);
+  });
+
+  test("pauses are by chance between half and whole, and double", async () => {
+    const most = await tried("overloaded", undefined, {}, 0xff);
+    expect(most.passedMs).toBe(600);
+  });
+
+  test("max_attempts bounds the requests that leave for a call (H32)", async () => {
+    for (const [maxAttempts, asked] of [
+      [1, ["one"]],
+      [2, ["one", "one"]],
+      [3, ["one", "one", "two"]],
+      [9, ["one", "one", "two", "two"]],
+    ] as const)
+      expect((await tried("upstream_failed", undefined, { maxAttempts })).closed).toEqual([...asked]);
+  });
+
+  test("no pause is begun that would outlast the deadline: the next offer is asked at once", async () => {
+    const { closed, passedMs } = await tried("upstream_failed", undefined, { deadlineMs: 100 });
+    expect([closed, passedMs]).toEqual([["one", "two"], 0]);
+  });
+
+  test("nobody is asked any more when the deadline has passed", async () => {
+    const { closed, thrown } = await tried("upstream_failed", undefined, { deadlineMs: 0 });
+    expect(closed).toEqual([]);
+    expect(thrown).toMatchObject({ kind: "upstream_timeout", message: expect.stringContaining("deadline of 0 ms") });
   });
 
   test("nobody is asked again where that would do the same thing twice (H32)", async () => {

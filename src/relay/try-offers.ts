@@ -1,16 +1,27 @@
 import { asGatewayError, GatewayError } from "../canon/error.ts";
 import type { OfferTried } from "../canon/receipt.ts";
-import { type AttemptRecord, type Call, ClientDisconnectedError, type ClientPresence } from "./call.ts";
+import { type CallRouting, DEFAULT_ROUTING } from "../routing/call-routing.ts";
+import {
+  type AttemptRecord,
+  type Call,
+  ClientDisconnectedError,
+  type ClientPresence,
+  DeadlineError,
+  deadlinePassed,
+} from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import { MemoryExhaustedError } from "./memory-budget.ts";
 
-/** The pause before an offer is tried a second time, unless the provider asks for a longer one (H19). */
-const SECOND_TRY_MS = 200;
+/** The pause before an offer is tried a second time, about, unless the provider asks for a longer one (H19); it doubles with each. */
+const FIRST_PAUSE_MS = 200;
 /** The longest pause for one offer: beyond it the next is tried, or the client is given the provider's Retry-After. */
 const MAX_PAUSE_MS = 2_000;
 
 /** What trying needs to know of a call. */
 export interface Trying<Made extends AttemptRecord = AttemptRecord> extends Pick<Call, "offersTried"> {
+  readonly startedAtMs?: number;
+  /** Absent where neither attempts nor time are limited by the caller. */
+  readonly routing?: Pick<CallRouting, "maxAttempts" | "deadlineMs">;
   attempt: Made | undefined;
   client: Pick<ClientPresence, "disconnected" | "disconnection">;
 }
@@ -42,12 +53,18 @@ export async function tryOffers<Target extends Triable, Made extends AttemptReco
   use: (attempt: Attempt) => Promise<T>,
   mayRepeat?: (error: GatewayError) => boolean,
 ): Promise<T> {
+  const { maxAttempts, deadlineMs } = call.routing ?? DEFAULT_ROUTING;
+  const untilMs = (call.startedAtMs ?? 0) + (deadlineMs ?? Number.POSITIVE_INFINITY);
   let last: GatewayError | undefined;
+  let attempts = 0;
+  let pauses = 0;
   for (const target of plan) {
     for (let tries = 1; tries <= 2; tries++) {
       if (call.client.disconnected) throw new ClientDisconnectedError();
+      if (deadlineMs !== undefined && gateway.clock.nowMs() >= untilMs) throw deadlinePassed(deadlineMs);
       const attempt = begin(target);
       call.attempt = attempt;
+      attempts++;
       try {
         const result = await use(attempt);
         observe(call, target, attempt, "answered");
@@ -60,18 +77,32 @@ export async function tryOffers<Target extends Triable, Made extends AttemptReco
           observe(call, target, attempt, "abandoned");
           throw new ClientDisconnectedError();
         }
+        if (thrown instanceof DeadlineError) {
+          observe(call, target, attempt, "abandoned", thrown);
+          throw thrown;
+        }
         last = target.provider.redactError(asGatewayError(thrown));
         observe(call, target, attempt, "failed", last);
         logFailure(gateway, target, last);
-        if (!mayTryAgain(last, gateway) || mayRepeat?.(last) === false) throw last;
+        if (attempts >= maxAttempts || !mayTryAgain(last, gateway) || mayRepeat?.(last) === false) throw last;
         if (tries === 2 || !last.rule.retrySameOffer) break;
-        const pauseMs = attempt.retryAtOnce ? 0 : Math.max(SECOND_TRY_MS, (last.retryAfterSeconds ?? 0) * 1000);
-        if (pauseMs > MAX_PAUSE_MS) break;
+        const pauseMs = attempt.retryAtOnce ? 0 : pauseBefore(pauses++, last, gateway);
+        if (pauseMs > MAX_PAUSE_MS || gateway.clock.nowMs() + pauseMs >= untilMs) break;
         if (pauseMs > 0) await Promise.race([gateway.clock.sleep(pauseMs), call.client.disconnection]);
       }
     }
   }
   throw last ?? new GatewayError("internal", "The plan has no offer.");
+}
+
+/**
+ * Half of the pause is left to chance, so that calls which failed together do not come back together. What the provider
+ * asks for is waited for whole.
+ */
+function pauseBefore(pauses: number, { retryAfterSeconds = 0 }: GatewayError, { random }: Gateway): number {
+  const usualMs = Math.min(FIRST_PAUSE_MS * 2 ** pauses, MAX_PAUSE_MS);
+  const chance = (random.bytes(1)[0] ?? 0) / 0xff;
+  return Math.max(Math.round(usualMs * (0.5 + chance / 2)), retryAfterSeconds * 1000);
 }
 
 /** Every outcome of an attempt is recorded here, and nowhere else. */
