@@ -87,6 +87,8 @@ export interface ModelSettings {
   inputModalities?: Modalities;
   outputModalities?: Modalities;
   reasoning?: boolean;
+  /** 1 to 10 */
+  quality?: number;
   pricings?: Pricings;
   priceMultiples?: Record<string, number>;
   /** Absent: the built-in offers. Present: exactly these. */
@@ -99,6 +101,8 @@ export interface OfferSettings {
   pricings?: Pricings;
   contextLength?: number;
   maxOutputTokens?: number;
+  quality?: number;
+  weight?: number;
   dialect?: UpstreamDialectName;
 }
 

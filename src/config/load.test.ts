@@ -499,6 +499,15 @@ describe("what is refused, with its position", () => {
       "admin: { host: 5 }",
       ["trivium.yaml:1:16: admin.host must be text that is not empty; put it in quotes"],
     ],
+    [
+      "choices 8: a rank and a share that are none",
+      "models: [ { id: a/b, quality: 11, offers: [ { provider: simulator, model: m, weight: -1, quality: 0.5 } ] } ]",
+      [
+        "trivium.yaml:1:31: models[0].quality must be a whole number from 1 to 10",
+        "trivium.yaml:1:86: models[0].offers[0].weight must be a number from 0 to 1000000",
+        "trivium.yaml:1:99: models[0].offers[0].quality must be a whole number from 1 to 10",
+      ],
+    ],
     ["one value for a list", "models: 5", ["trivium.yaml:1:9: models must be a list"]],
     [
       "another store",
@@ -582,10 +591,9 @@ describe("what is refused, with its position", () => {
     ],
     [
       "choices 7, 8: what this version has no use for",
-      "redis: redis://h\nmodels: [ { id: a/b, offers: [ { provider: simulator, model: m, weight: 2 } ] } ]",
+      "redis: redis://h",
       [
         "trivium.yaml:1:1: redis does nothing in this version: limits and budgets are not shared between instances yet; run one instance, and remove it",
-        "trivium.yaml:2:65: models[0].offers[0].weight does nothing in this version: offers are tried in the order in which they are listed; put them in that order, and remove it",
       ],
     ],
     ["the same field twice", "simulator: true\nsimulator: false\n", ["trivium.yaml:2:1: this field is written twice"]],

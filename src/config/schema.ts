@@ -75,6 +75,7 @@ const Pricings = Type.Object(
 );
 
 const Modalities = Type.Array(Type.Enum(["text", "image", "video", "audio", "file"]), { minItems: 1 });
+const Quality = Type.Integer({ minimum: 1, maximum: 10 });
 
 const OfferFile = Type.Object(
   {
@@ -83,11 +84,8 @@ const OfferFile = Type.Object(
     pricings: Type.Optional(Pricings),
     context_length: Type.Optional(Tokens),
     max_output_tokens: Type.Optional(Tokens),
-    weight: Type.Optional(
-      Type.Number({
-        notBuilt: "offers are tried in the order in which they are listed; put them in that order, and remove it",
-      }),
-    ),
+    quality: Type.Optional(Quality),
+    weight: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000_000 })),
     dialect: Type.Optional(UpstreamDialect),
   },
   closed,
@@ -104,6 +102,7 @@ export const ModelFile = Type.Object(
     input_modalities: Type.Optional(Modalities),
     output_modalities: Type.Optional(Modalities),
     reasoning: Type.Optional(Type.Boolean()),
+    quality: Type.Optional(Quality),
     pricings: Type.Optional(Pricings),
     price_multiples: Type.Optional(Type.Record(Type.String(), Type.Number({ exclusiveMinimum: 0 }))),
     offers: Type.Optional(Type.Array(OfferFile)),
