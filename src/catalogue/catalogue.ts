@@ -50,6 +50,7 @@ export interface OfferOverlay {
   quality?: number;
   weight?: number;
   dialect?: string;
+  prefill?: boolean;
 }
 
 export interface CatalogueOptions {

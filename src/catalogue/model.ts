@@ -91,6 +91,8 @@ export interface Offer {
   /** Its share of the calls among its equals; absent where the order of the offers says it all. */
   weight?: number;
   dialect?: string;
+  /** Whether it goes on from a partial answer; absent: what its provider is known to do. */
+  prefill?: boolean;
 }
 
 /** What a model without a rank counts as: the middle of the scale. */
