@@ -1,5 +1,6 @@
 import type { Clock } from "../src/base/clock.ts";
 import type { AnswerHeaders, Exchange, HttpAnswer } from "../src/wire/http/exchange.ts";
+import { type ChunkTaker, pullWhile } from "../src/wire/http/exchange.ts";
 import { type FailureKind, HttpFailure } from "../src/wire/http/failure.ts";
 import type { Send } from "../src/wire/send.ts";
 
@@ -162,9 +163,8 @@ class MemoryExchange implements Exchange, HttpAnswer, Reply {
     }
   }
 
-  async readWhile(take: (chunk: Uint8Array) => boolean): Promise<boolean> {
-    for (let chunk = await this.read(); chunk; chunk = await this.read()) if (!take(chunk)) return true;
-    return false;
+  readWhile(taker: ChunkTaker): Promise<boolean> {
+    return pullWhile(() => this.read(), taker);
   }
 
   close(): void {

@@ -86,8 +86,17 @@ function dayOf(ms: number): number {
   return Math.floor(ms / DAY_MS);
 }
 
+/** The day that was asked for last, and its month: nearly always those of the next call too. */
+let lastDay = Number.NaN;
+let lastMonth = 0;
+
 /** Months since 1970. */
 function monthOf(ms: number): number {
-  const date = new Date(ms);
-  return (date.getUTCFullYear() - 1970) * 12 + date.getUTCMonth();
+  const day = dayOf(ms);
+  if (day !== lastDay) {
+    const date = new Date(ms);
+    lastDay = day;
+    lastMonth = (date.getUTCFullYear() - 1970) * 12 + date.getUTCMonth();
+  }
+  return lastMonth;
 }

@@ -19,7 +19,7 @@ export class AttemptTimeouts {
   #heard = false;
   #contentAtMs: number | undefined;
   #contentSeen = 0;
-  #content: () => number = () => this.#chunks;
+  #content: (() => number) | undefined;
   #chunks = 0;
   /** While the gateway waits for its client, the upstream's silence is not its fault. */
   #paused = false;
@@ -79,7 +79,7 @@ export class AttemptTimeouts {
   /** What the upstream has not done within its time by now; undefined while it may go on. */
   expiredAt(nowMs: number): string | undefined {
     const { firstByte, idle, content, total } = this.#timeouts;
-    const seen = this.#content();
+    const seen = this.#content?.() ?? this.#chunks;
     if (seen !== this.#contentSeen) {
       this.#contentSeen = seen;
       this.#contentAtMs = nowMs;

@@ -2,7 +2,7 @@ import { GatewayError } from "../canon/error.ts";
 import type { FieldNote } from "../canon/receipt.ts";
 import type { OutgoingRequest } from "../providers/credentials.ts";
 import type { TextTarget } from "../routing/target.ts";
-import type { Exchange, HttpAnswer } from "../wire/http/exchange.ts";
+import type { ChunkTaker, Exchange, HttpAnswer } from "../wire/http/exchange.ts";
 import { readRetryAfter } from "../wire/http/retry-after.ts";
 import { sendFailure } from "../wire/send.ts";
 import { AttemptTimeouts } from "./attempt-timeouts.ts";
@@ -18,7 +18,7 @@ import { connectionFailure } from "./connection-failure.ts";
 import { type Gateway, shuttingDown } from "./gateway.ts";
 import type { Lane } from "./lane.ts";
 import { refuseNotes } from "./refuse-notes.ts";
-import { completeRequest, prepareRequest } from "./upstream-request.ts";
+import { completeRequest, type PreparedRequest, prepareRequest } from "./upstream-request.ts";
 import { NOT_WATCHED, type Watched } from "./watchdog.ts";
 
 /** Bodies of failed answers are read up to here: only their error object matters. */
@@ -109,7 +109,8 @@ export class Attempt implements AttemptRecord, DisconnectListener, Watched {
 
   /** Sends the request; resolves with a successful answer's headers, or throws what the failure means. */
   async open(): Promise<HttpAnswer> {
-    const outgoing = await this.#makeRequest();
+    const making = this.#makeRequest();
+    const outgoing = making instanceof Promise ? await making : making;
     let answer: HttpAnswer;
     try {
       if (this.#call.client.disconnected) throw new ClientDisconnectedError();
@@ -125,10 +126,17 @@ export class Attempt implements AttemptRecord, DisconnectListener, Watched {
     return answer;
   }
 
-  async #makeRequest(): Promise<OutgoingRequest> {
+  #makeRequest(): OutgoingRequest | Promise<OutgoingRequest> {
+    const prepared = prepareRequest(this.#call, this.target, this.lane);
+    return prepared instanceof Promise ? this.#completeLater(prepared) : this.#complete(prepared);
+  }
+
+  async #completeLater(preparing: Promise<PreparedRequest>): Promise<OutgoingRequest> {
+    return this.#complete(await preparing);
+  }
+
+  #complete(prepared: PreparedRequest): OutgoingRequest | Promise<OutgoingRequest> {
     const { incoming, principal } = this.#call;
-    const preparing = prepareRequest(this.#call, this.target, this.lane);
-    const prepared = preparing instanceof Promise ? await preparing : preparing;
     this.notes = prepared.notes;
     this.terms = prepared.terms;
     if (incoming.strict || principal.strict) refuseNotes(this.notes);
@@ -138,7 +146,7 @@ export class Attempt implements AttemptRecord, DisconnectListener, Watched {
   async #refusal(answer: HttpAnswer): Promise<GatewayError> {
     const retryAfterSeconds = readRetryAfter(answer.headers.get("retry-after"), this.#gateway.clock.wallMs());
     this.expectEnd(this.#gateway.timings.afterFinishMs);
-    const body = await this.#readAll(answer, MAX_ERROR_BYTES).catch((error: unknown) => {
+    const body = await this.#readWhole(answer, new WholeText(this, MAX_ERROR_BYTES)).catch((error: unknown) => {
       if (this.#call.client.disconnected || this.#gateway.closing) throw error;
       // Its status and headers have arrived (H19), even if its body cannot be read.
       return "";
@@ -151,30 +159,19 @@ export class Attempt implements AttemptRecord, DisconnectListener, Watched {
 
   /** The whole body as text, up to a limit. Each chunk is a sign of life, and content where it is not blank. */
   readText(answer: HttpAnswer, maxBytes: number): Promise<string> {
-    return this.#readAll(answer, maxBytes, (part) => this.#timeouts.hearText(part));
+    return this.#readWhole(answer, new WholeText(this, maxBytes, this.#timeouts));
   }
 
-  async #readAll(answer: HttpAnswer, maxBytes: number, hearText?: (part: Uint8Array) => void): Promise<string> {
-    const parts: Uint8Array[] = [];
-    let size = 0;
-    const take = (part: Uint8Array): boolean => {
-      this.hear(part.length);
-      hearText?.(part);
-      size += part.length;
-      if (size > maxBytes) return false;
-      this.hold(size);
-      parts.push(part);
-      return true;
-    };
+  async #readWhole(answer: HttpAnswer, whole: WholeText): Promise<string> {
     let tooLarge: boolean;
     try {
-      tooLarge = await answer.readWhile(take);
+      tooLarge = await answer.readWhile(whole);
     } catch (error) {
       throw this.explain(error);
     }
-    if (tooLarge) throw new GatewayError("upstream_failed", `The provider's answer is larger than ${maxBytes} bytes.`);
-    const [first] = parts;
-    return decoder.decode(parts.length === 1 ? first : Buffer.concat(parts, size));
+    if (tooLarge)
+      throw new GatewayError("upstream_failed", `The provider's answer is larger than ${whole.maxBytes} bytes.`);
+    return whole.text;
   }
 
   /** The upstream sent something: this many bytes. */
@@ -241,6 +238,42 @@ export class Attempt implements AttemptRecord, DisconnectListener, Watched {
     this.#cancelDeadline?.();
     this.#call.client.forget(this);
     if (this.#disconnectedAtMs !== undefined) this.#gateway.orphanedTexts--;
+  }
+}
+
+/** Collects the body of an answer. */
+class WholeText implements ChunkTaker {
+  readonly maxBytes: number;
+  readonly #attempt: Attempt;
+  /** Where its chunks count as content. */
+  readonly #timeouts: AttemptTimeouts | undefined;
+  #parts: Uint8Array[] | undefined;
+  #first: Uint8Array | undefined;
+  #size = 0;
+
+  constructor(attempt: Attempt, maxBytes: number, timeouts?: AttemptTimeouts) {
+    this.maxBytes = maxBytes;
+    this.#attempt = attempt;
+    this.#timeouts = timeouts;
+  }
+
+  take(chunk: Uint8Array): boolean {
+    this.#attempt.hear(chunk.length);
+    this.#timeouts?.hearText(chunk);
+    this.#size += chunk.length;
+    if (this.#size > this.maxBytes) return false;
+    this.#attempt.hold(this.#size);
+    if (this.#first === undefined) this.#first = chunk;
+    else {
+      this.#parts ??= [this.#first];
+      this.#parts.push(chunk);
+    }
+    return true;
+  }
+
+  /** Most answers come in one chunk. */
+  get text(): string {
+    return decoder.decode(this.#parts === undefined ? this.#first : Buffer.concat(this.#parts, this.#size));
   }
 }
 

@@ -2,7 +2,7 @@ import type { Tap, TapProgress } from "../dialects/dialect.ts";
 import type { Framing } from "../providers/provider.ts";
 import { AwsEventSplitter } from "../wire/aws-event-stream.ts";
 import type { ByteBuffer } from "../wire/byte-buffer.ts";
-import type { HttpAnswer } from "../wire/http/exchange.ts";
+import type { ChunkTaker, HttpAnswer } from "../wire/http/exchange.ts";
 import { EventSplitter } from "../wire/sse.ts";
 import type { Attempt } from "./attempt.ts";
 
@@ -34,9 +34,9 @@ export class EventReader {
     return this.#answer.read();
   }
 
-  /** Has each chunk used until `use` says no: then true. False at the end of the bytes. */
-  readWhile(use: (chunk: Uint8Array) => boolean): Promise<boolean> {
-    return this.#answer.readWhile(use);
+  /** Has each chunk taken until the taker says no: then true. False at the end of the bytes. */
+  readWhile(taker: ChunkTaker): Promise<boolean> {
+    return this.#answer.readWhile(taker);
   }
 
   /** Renders what the client gets for a chunk. `heldBytes`: what is held of those before it. */

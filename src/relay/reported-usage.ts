@@ -8,24 +8,18 @@ const MAX_CHARACTERS_PER_TOKEN = 256;
 export const isEnough = (tokens: number, characters: number): boolean =>
   characters === 0 || (tokens > 0 && tokens * MAX_CHARACTERS_PER_TOKEN >= characters);
 
-/**
- * What is billed for a usage that cannot be true: no prompt, no output beside a text, more from a cache than there was of a
- * prompt. What is wrong is bounded by what passed through. Undefined where there is nothing wrong.
- */
-export function correctedUsage(
-  reported: Usage,
-  generatedCharacters: number,
-  estimateInput: () => number,
-): Usage | undefined {
-  const said = isEnough(completionTokens(reported), generatedCharacters);
-  const asked = promptTokens(reported) > 0;
-  if (said && asked && !reported.doubtful) return undefined;
+/** Whether a usage may be true: it has a prompt, output beside a text, and no more from a cache than there was of a prompt. */
+export const isPlausible = (reported: Usage, generatedCharacters: number): boolean =>
+  !reported.doubtful && promptTokens(reported) > 0 && isEnough(completionTokens(reported), generatedCharacters);
+
+/** What is billed for a usage that cannot be true. What is wrong is bounded by what passed through. */
+export function correctedUsage(reported: Usage, generatedCharacters: number, estimatedInput: number): Usage {
   const { doubtful, ...usage } = reported;
-  if (!said) usage.output = tokensOfCharacters(generatedCharacters);
-  if (!asked) usage.input = estimateInput();
+  if (!isEnough(completionTokens(reported), generatedCharacters)) usage.output = tokensOfCharacters(generatedCharacters);
+  if (!(promptTokens(reported) > 0)) usage.input = estimatedInput;
   if (doubtful) {
     const uncached = (usage.input ?? 0) + (usage.cacheWrite5m ?? 0) + (usage.cacheWrite1h ?? 0);
-    usage.cacheRead = Math.min(usage.cacheRead ?? 0, Math.max(0, estimateInput() - uncached));
+    usage.cacheRead = Math.min(usage.cacheRead ?? 0, Math.max(0, estimatedInput - uncached));
   }
   return usage;
 }

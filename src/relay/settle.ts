@@ -8,7 +8,7 @@ import type { Call, IncomingCall } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import { logCall } from "./log-call.ts";
 import { outputLimit } from "./output-limit.ts";
-import { correctedUsage } from "./reported-usage.ts";
+import { correctedUsage, isPlausible } from "./reported-usage.ts";
 import { unseenTokens } from "./unseen-tokens.ts";
 
 /** How a call ended, as far as money is concerned. */
@@ -138,6 +138,8 @@ const plannedOffer = ({ target, why }: NonNullable<Call["plan"]>[number], index:
 export const isAbandoned = ({ offersTried }: Pick<Call, "offersTried">): boolean =>
   offersTried.at(-1)?.outcome === "abandoned";
 
+const estimateInput = ({ incoming, body }: Call): number => incoming.dialect.requests.estimateTokens(body);
+
 interface BilledUsage {
   usage: Usage;
   source: UsageSource;
@@ -147,15 +149,14 @@ interface BilledUsage {
 function usageOf(call: Call, gateway: Gateway, ending: Ending): BilledUsage {
   if (!ending.produced || call.incoming.verb === "count_tokens") return { usage: {}, source: "measured" };
   const { usage: reported, generatedCharacters } = ending;
-  const estimateInput = () => call.incoming.dialect.requests.estimateTokens(call.body);
-  if (!ending.whole) return { usage: brokenUsage(call, gateway, ending, estimateInput), source: "partial" };
+  if (!ending.whole) return { usage: brokenUsage(call, gateway, ending), source: "partial" };
   if (reported?.output === undefined) {
-    const estimate: Usage = { input: estimateInput(), output: tokensOfCharacters(generatedCharacters) };
+    const estimate: Usage = { input: estimateInput(call), output: tokensOfCharacters(generatedCharacters) };
     // A provider may report the prompt's tokens and not the answer's: what it reports counts.
     return { usage: { ...estimate, ...reported }, source: "estimated" };
   }
-  const corrected = correctedUsage(reported, generatedCharacters, estimateInput);
-  if (corrected === undefined) return { usage: reported, source: "measured" };
+  if (isPlausible(reported, generatedCharacters)) return { usage: reported, source: "measured" };
+  const corrected = correctedUsage(reported, generatedCharacters, estimateInput(call));
   const { offer } = call.attempt?.target ?? {};
   gateway.log.warn(
     { receipt: call.receiptId, provider: offer?.provider, upstreamModel: offer?.upstreamModel, reported },
@@ -165,7 +166,7 @@ function usageOf(call: Call, gateway: Gateway, ending: Ending): BilledUsage {
 }
 
 /** Of an answer that broke off: what was reported, at least what passed through, and an estimate of the rest if we ended it. */
-function brokenUsage(call: Call, gateway: Gateway, ending: Ending, estimateInput: () => number): Usage {
+function brokenUsage(call: Call, gateway: Gateway, ending: Ending): Usage {
   const { usage: reported, firstContentAtMs } = ending;
   const passed = tokensOfCharacters(ending.generatedCharacters);
   const generated = completionTokens(reported ?? {});
@@ -183,7 +184,7 @@ function brokenUsage(call: Call, gateway: Gateway, ending: Ending, estimateInput
   const reasoning = Math.max(reported?.reasoning ?? 0, most - passed);
   const all = Math.max(generated, most);
   return {
-    ...(reported?.input === undefined ? { input: estimateInput() } : {}),
+    ...(reported?.input === undefined ? { input: estimateInput(call) } : {}),
     ...reported,
     output: all - reasoning,
     ...(reasoning > 0 ? { reasoning } : {}),

@@ -2,6 +2,7 @@ import { asGatewayError, GatewayError } from "../canon/error.ts";
 import type { TapProgress } from "../dialects/dialect.ts";
 import type { TextTarget } from "../routing/target.ts";
 import type { ByteBuffer } from "../wire/byte-buffer.ts";
+import type { ChunkTaker } from "../wire/http/exchange.ts";
 import { streamHeaders } from "./answer-headers.ts";
 import { type Attempt, beginAttempt } from "./attempt.ts";
 import { type Call, DeadlineError } from "./call.ts";
@@ -90,14 +91,16 @@ class StreamRelay {
     const output = this.#output;
     const { tap, reader, attempt } = stream;
     let stopped = !this.#passHeld(stream);
-    const use = (chunk: Uint8Array): boolean => {
-      const rendered = output.buffer;
-      return this.#pass(reader.take(chunk, rendered), rendered, attempt);
+    const taker: ChunkTaker = {
+      take: (chunk) => {
+        const rendered = output.buffer;
+        return this.#pass(reader.take(chunk, rendered), rendered, attempt);
+      },
     };
     while (tap.state !== "ended") {
       if (stopped) await this.#waitForClient(attempt);
       try {
-        stopped = await reader.readWhile(use);
+        stopped = await reader.readWhile(taker);
       } catch (error) {
         // After the end of the content nothing that matters is missing: the answer is complete, and the client gets it.
         if (tap.state === "complete" && !(error instanceof GatewayError) && !this.#call.client.disconnected) break;

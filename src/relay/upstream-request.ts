@@ -3,7 +3,7 @@ import type { FieldNote } from "../canon/receipt.ts";
 import type { ForwardedOptions, UpstreamRequest } from "../dialects/dialect.ts";
 import { noteRouting, noteRoutingHeaders } from "../dialects/routing-fields.ts";
 import type { OutgoingRequest } from "../providers/credentials.ts";
-import type { BodyPatch, UpstreamCall } from "../providers/provider.ts";
+import type { BodyPatch, Endpoint, Provider, UpstreamCall } from "../providers/provider.ts";
 import type { TextTarget } from "../routing/target.ts";
 import { ObjectEdit } from "../wire/json-text.ts";
 import type { Call } from "./call.ts";
@@ -23,9 +23,15 @@ export function prepareRequest(call: Call, target: TextTarget, lane: Lane): Prep
   const { request } = call;
   if (!request) throw new Error("the request was dropped before the last attempt");
   const prepared = lane.prepareRequest(request);
-  return prepared instanceof Promise
-    ? prepared.then((ready) => withRouting(call, target, ready))
-    : withRouting(call, target, prepared);
+  return prepared instanceof Promise ? routeLater(call, target, prepared) : withRouting(call, target, prepared);
+}
+
+async function routeLater(
+  call: Call,
+  target: TextTarget,
+  preparing: Promise<UpstreamRequest>,
+): Promise<PreparedRequest> {
+  return withRouting(call, target, await preparing);
 }
 
 /** Adds the notes on what the request asks of the gateway itself, and the options that go to its target as headers. */
@@ -49,16 +55,28 @@ function withRouting(
 const NONE: readonly string[] = [];
 
 /** The request as it is sent: URL, headers and credential come from the configuration alone (S07). */
-export async function completeRequest(
+export function completeRequest(
   { incoming, stream }: Call,
   { provider, offer, via }: TextTarget,
   { payload, options }: PreparedRequest,
-): Promise<OutgoingRequest> {
+): OutgoingRequest | Promise<OutgoingRequest> {
   const asked: UpstreamCall = { dialect: via, verb: incoming.verb, model: offer.upstreamModel, stream, options };
-  const endpoint = provider.endpoint(asked);
-  const { url, headers } = endpoint instanceof Promise ? await endpoint : endpoint;
   const patch = provider.bodyPatch(asked);
   const body = patch === undefined ? payload : patched(payload, patch);
+  const endpoint = provider.endpoint(asked);
+  return endpoint instanceof Promise ? signLater(provider, endpoint, body) : signed(provider, endpoint, body);
+}
+
+/** For providers whose token must be fetched first. */
+async function signLater(
+  provider: Provider,
+  endpoint: Promise<Endpoint>,
+  body: UpstreamRequest["payload"],
+): Promise<OutgoingRequest> {
+  return signed(provider, await endpoint, body);
+}
+
+function signed(provider: Provider, { url, headers }: Endpoint, body: UpstreamRequest["payload"]): OutgoingRequest {
   if (!provider.signs) return { url, headers, body };
   return { url, headers: { ...headers, ...provider.sign({ url, headers, body }) }, body };
 }

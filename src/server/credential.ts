@@ -15,13 +15,18 @@ export function credentialOf(
       { path: "key" },
     );
   }
-  const header = keyHeaderOf(request, dialect);
-  return header && keyIn(request, header);
+  for (const header of dialect.http.keyHeaders) {
+    const key = keyIn(request, header);
+    if (key) return key;
+  }
+  return undefined;
 }
 
 /** The header whose key is used. */
-export const keyHeaderOf = (request: Request, dialect: Dialect): KeyHeader | undefined =>
-  dialect.http.keyHeaders.find((header) => keyIn(request, header));
+export function keyHeaderOf(request: Request, dialect: Dialect): KeyHeader | undefined {
+  for (const header of dialect.http.keyHeaders) if (keyIn(request, header)) return header;
+  return undefined;
+}
 
 function keyIn(request: Request, name: KeyHeader): string | undefined {
   const value = request.headers.get(name);

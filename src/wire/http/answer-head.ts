@@ -19,6 +19,8 @@ const MAX_KNOWN_LINE = 200;
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const NOT_A_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 const LENGTH = /^\d{1,15}$/;
+// Each of these is made once: a pattern inside a function is a new object for every answer.
+const CLOSE = /\bclose\b/i;
 
 /** Reads a head, up to and without its blank line. Lines end in CR LF and in nothing else. */
 export function readAnswerHead(text: string): AnswerHead {
@@ -29,7 +31,7 @@ export function readAnswerHead(text: string): AnswerHead {
   const headers = readHeaders(text, firstEnd + 2);
   const current = match[1] === "1";
   const framing = framingOf(status, headers, current);
-  const keepAlive = current && framing !== "close" && !/\bclose\b/i.test(headers.get("connection") ?? "");
+  const keepAlive = current && framing !== "close" && !CLOSE.test(headers.get("connection") ?? "");
   return { status, headers, framing, keepAlive, keepAliveMs: keepAliveMs(headers.get("keep-alive")) };
 }
 

@@ -4,13 +4,13 @@ import { ChunkedBody } from "./chunked-body.ts";
 
 /** What comes out of a body that arrives in reads of these sizes. */
 function decode(text: string, sizes: readonly number[] = [text.length]) {
-  const body = new ChunkedBody();
   let content = "";
   let excess = 0;
+  const body = new ChunkedBody({ excess: (count) => (excess += count) });
   for (let at = 0, read = 0; at < text.length && !body.done; read++) {
     const size = Math.max(1, sizes[read % sizes.length] ?? 1);
     const bytes = Uint8Array.from(Buffer.from(text.slice(at, at + size), "latin1"));
-    content += Buffer.from(body.push(bytes, (count) => (excess += count))).toString("latin1");
+    content += Buffer.from(body.push(bytes)).toString("latin1");
     at += size;
   }
   return { content, done: body.done, excess };

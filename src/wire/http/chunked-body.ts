@@ -24,6 +24,11 @@ type State =
   | "trailer end"
   | "last end";
 
+export interface ExcessListener {
+  /** So many bytes came after the end of the body. */
+  excess(count: number): void;
+}
+
 /** Removes the framing of chunks. Trailers are read and dropped: nothing here uses them. */
 export class ChunkedBody {
   done = false;
@@ -33,12 +38,14 @@ export class ChunkedBody {
   #digits = 0;
   #line = 0;
   #trailers = 0;
+  readonly #owner: ExcessListener;
 
-  /**
-   * The content of the bytes of one read, all together: it is moved within these bytes, which the caller gives away. `excess`
-   * is called with the number of bytes after the end of the body.
-   */
-  push(bytes: Uint8Array, excess: (count: number) => void): Uint8Array {
+  constructor(owner: ExcessListener) {
+    this.#owner = owner;
+  }
+
+  /** The content of the bytes of one read, all together: it is moved within these bytes, which the caller gives away. */
+  push(bytes: Uint8Array): Uint8Array {
     let start = -1;
     let end = 0;
     let at = 0;
@@ -58,7 +65,7 @@ export class ChunkedBody {
       this.#left -= taken;
       if (this.#left === 0) this.#state = "data return";
     }
-    if (at < length) excess(length - at);
+    if (at < length) this.#owner.excess(length - at);
     return bytes.subarray(Math.max(start, 0), end);
   }
 

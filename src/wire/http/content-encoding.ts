@@ -31,7 +31,7 @@ export function decodeContent(answer: HttpAnswer): HttpAnswer {
   const chunks = decoder[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
   const { status, headers } = answer;
   const read = async () => (await chunks.next()).value as Uint8Array | undefined;
-  return { status, headers, read, readWhile: (take) => pullWhile(read, take) };
+  return { status, headers, read, readWhile: (taker) => pullWhile(read, taker) };
 }
 
 async function* rawChunks(answer: HttpAnswer): AsyncGenerator<Uint8Array> {

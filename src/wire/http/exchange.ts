@@ -29,18 +29,20 @@ export interface HttpAnswer {
    */
   read(): Promise<Uint8Array | undefined>;
   /**
-   * Passes each chunk to `take` as it arrives, until that returns false: then true. False at the end of a whole body. Used
+   * Passes each chunk to the taker as it arrives, until that returns false: then true. False at the end of a whole body. Used
    * instead of `read` if awaiting each chunk would cost more than the chunk.
    */
-  readWhile(take: (chunk: Uint8Array) => boolean): Promise<boolean>;
+  readWhile(taker: ChunkTaker): Promise<boolean>;
+}
+
+export interface ChunkTaker {
+  /** Whether the next chunk is wanted, too. */
+  take(chunk: Uint8Array): boolean;
 }
 
 /** `readWhile` for answers that can only be read chunk by chunk. */
-export async function pullWhile(
-  read: () => Promise<Uint8Array | undefined>,
-  take: (chunk: Uint8Array) => boolean,
-): Promise<boolean> {
-  for (let chunk = await read(); chunk; chunk = await read()) if (!take(chunk)) return true;
+export async function pullWhile(read: () => Promise<Uint8Array | undefined>, taker: ChunkTaker): Promise<boolean> {
+  for (let chunk = await read(); chunk; chunk = await read()) if (!taker.take(chunk)) return true;
   return false;
 }
 

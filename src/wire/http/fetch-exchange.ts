@@ -21,7 +21,7 @@ export class FetchExchange implements Exchange {
     const headers: AnswerHeaders = { get: (name) => response.headers.get(name) ?? undefined };
     const read = async () => (reader ? (await reader.read().catch(fail)).value : undefined);
     // Decompressed here, step by step, since the runtime would decompress everything at once (S23).
-    return decodeContent({ status: response.status, headers, read, readWhile: (take) => pullWhile(read, take) });
+    return decodeContent({ status: response.status, headers, read, readWhile: (taker) => pullWhile(read, taker) });
   }
 
   close(): void {

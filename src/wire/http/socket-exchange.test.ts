@@ -438,26 +438,30 @@ describe("chunks passed on as they arrive", () => {
       text += Buffer.from(chunk).toString();
       return !text.endsWith("b");
     };
-    expect([await answer.readWhile(take), text]).toEqual([true, "ab"]);
+    expect([await answer.readWhile({ take }), text]).toEqual([true, "ab"]);
     await Bun.sleep(40);
-    expect([await answer.readWhile(take), text]).toEqual([false, "abc"]);
-    expect([await answer.readWhile(take), await answer.read()]).toEqual([false, undefined]);
+    expect([await answer.readWhile({ take }), text]).toEqual([false, "abc"]);
+    expect([await answer.readWhile({ take }), await answer.read()]).toEqual([false, undefined]);
   });
 
   test("a taker that throws, and one that closes, end it", async () => {
     const host = startHost((socket) => void three(socket));
-    const thrown = (await begin(host.url).answer()).readWhile(() => {
-      throw new Error("no more");
+    const thrown = (await begin(host.url).answer()).readWhile({
+      take: () => {
+        throw new Error("no more");
+      },
     });
     await expect(thrown).rejects.toThrow("no more");
     const exchange = begin(host.url);
     const answer = await exchange.answer();
-    const closed = answer.readWhile(() => {
-      exchange.close();
-      return true;
+    const closed = answer.readWhile({
+      take: () => {
+        exchange.close();
+        return true;
+      },
     });
     expect(await failureOf(closed)).toBe("broken");
-    expect(await failureOf(answer.readWhile(() => true))).toBe("broken");
+    expect(await failureOf(answer.readWhile({ take: () => true }))).toBe("broken");
   });
 
   test("an answer that breaks off, and one that was packed", async () => {
@@ -468,11 +472,11 @@ describe("chunks passed on as they arrive", () => {
       text += Buffer.from(chunk).toString();
       return true;
     };
-    expect(await failureOf((await begin(host.url).answer()).readWhile(take))).toBe("broken");
+    expect(await failureOf((await begin(host.url).answer()).readWhile({ take }))).toBe("broken");
     expect(text).toBe("a");
     end = `HTTP/1.1 200 OK\r\ncontent-encoding: deflate\r\n\r\n`;
     const packed = startHost((socket) => void socket.end(Buffer.concat([Buffer.from(end), deflateSync("bcd")])));
-    expect([await (await begin(packed.url).answer()).readWhile(take), text]).toEqual([false, "abcd"]);
+    expect([await (await begin(packed.url).answer()).readWhile({ take }), text]).toEqual([false, "abcd"]);
   });
 });
 

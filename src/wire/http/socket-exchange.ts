@@ -3,7 +3,7 @@ import { type AnswerHead, readAnswerHead } from "./answer-head.ts";
 import { ChunkedBody } from "./chunked-body.ts";
 import type { Connection, ConnectionUser } from "./connection.ts";
 import { decodeContent } from "./content-encoding.ts";
-import type { AnswerHeaders, Exchange, HttpAnswer, HttpRequest } from "./exchange.ts";
+import type { AnswerHeaders, ChunkTaker, Exchange, HttpAnswer, HttpRequest } from "./exchange.ts";
 import { HttpFailure, malformed } from "./failure.ts";
 import type { ConnectionPool } from "./pool.ts";
 import { requestHead } from "./request-head.ts";
@@ -21,7 +21,7 @@ const tooMany = () => malformed("there is more of it than one request asked for"
 const WHOLE = Promise.resolve(false);
 
 interface Taking {
-  take: (chunk: Uint8Array) => boolean;
+  taker: ChunkTaker;
   end: PromiseWithResolvers<boolean>;
 }
 
@@ -89,11 +89,11 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
     return this.#reading.promise;
   }
 
-  readWhile(take: (chunk: Uint8Array) => boolean): Promise<boolean> {
+  readWhile(taker: ChunkTaker): Promise<boolean> {
     // An answer that came in one read is already here: then there is nothing to wait for.
     if (this.#unreadBytes > 0) {
       try {
-        if (!take(this.#takeUnread())) return Promise.resolve(true);
+        if (!taker.take(this.#takeUnread())) return Promise.resolve(true);
       } catch (error) {
         return Promise.reject(error);
       }
@@ -101,13 +101,13 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
     if (this.#failure) return Promise.reject(this.#failure);
     if (this.#state === "ended") return WHOLE;
     const end = Promise.withResolvers<boolean>();
-    this.#taking = { take, end };
+    this.#taking = { taker, end };
     return end.promise;
   }
 
   #hand(taking: Taking, content: Uint8Array): void {
     try {
-      if (taking.take(content)) return;
+      if (taking.taker.take(content)) return;
       taking.end.resolve(true);
     } catch (error) {
       taking.end.reject(error);
@@ -195,7 +195,7 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
     this.#keepAliveMs = head.keepAliveMs;
     this.#head = NOTHING;
     this.#state = "body";
-    if (framing === "chunked") this.#chunked = new ChunkedBody();
+    if (framing === "chunked") this.#chunked = new ChunkedBody(this);
     else this.#left = framing === "close" ? Number.POSITIVE_INFINITY : framing;
     // An answer to a request that was not read may belong to another request (S24).
     if (status < 400 && this.#connection.reused && !this.#connection.sent) throw tooMany();
@@ -209,12 +209,12 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
 
   #receiveBody(bytes: Uint8Array): void {
     if (this.#chunked) {
-      const content = this.#chunked.push(bytes, this.#excess);
+      const content = this.#chunked.push(bytes);
       if (content.length > 0) this.#deliver(content);
       if (this.#chunked.done) this.#finish();
       return;
     }
-    if (bytes.length > this.#left) this.#excess();
+    if (bytes.length > this.#left) this.excess();
     const content = bytes.length > this.#left ? bytes.subarray(0, this.#left) : bytes;
     this.#left -= content.length;
     if (content.length > 0) this.#deliver(content);
@@ -225,10 +225,10 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
    * The host sent more than one answer. On a new connection the first of them is the right one. On a kept one it may have been
    * left over from the request before, which another caller made: it is discarded (S24).
    */
-  readonly #excess = (): void => {
+  excess(): void {
     this.#keepAlive = false;
     if (this.#connection.reused) throw tooMany();
-  };
+  }
 
   #deliver(content: Uint8Array): void {
     if (this.#taking) {
