@@ -14,13 +14,13 @@ import { decodeUsage } from "./usage.ts";
 /** The body goes on as it came, with the host's name of the model in it. */
 export function prepareRequest(request: ReceivedRequest, { upstreamModel }: NativeRequestContext): UpstreamRequest {
   const edits = { set: { model: JSON.stringify(upstreamModel) }, remove: ROUTING_FIELDS };
-  return { payload: editBody(request, edits, (key) => key in request.body), notes: [] };
+  return { payload: editBody(request, edits, request.body), notes: [] };
 }
 
 export function patchAnswer(text: string, body: JsonObject, { publicModel }: NativeAnswerContext): ClientAnswer {
   const why = stringAt(body, "why");
   return {
-    text: String(editBody({ text }, { set: { model: JSON.stringify(publicModel) } }, (key) => key in body)),
+    text: String(editBody({ text }, { set: { model: JSON.stringify(publicModel) } }, body)),
     usage: decodeUsage(body["tokens"]),
     stop: why === undefined ? undefined : decodeStop(why),
   };

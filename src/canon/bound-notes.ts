@@ -5,6 +5,7 @@ const MAX_TEXT = 500;
 
 /** As many notes as a receipt keeps. How many more there would be is reported in one at their end (H09, H20). */
 export function boundNotes(notes: readonly FieldNote[]): FieldNote[] {
+  if (notes.length === 0) return [];
   const kept = notes
     .slice(0, MAX_NOTES)
     .map(({ path, action, reason }): FieldNote => ({ path: cut(path), action, reason: cut(reason) }));

@@ -4,7 +4,7 @@ import type { FieldNote } from "./receipt.ts";
 export class Notes {
   readonly list: FieldNote[] = [];
   /** A request may give rise to a hundred thousand: looking each up among all others would stop the gateway. */
-  readonly #known = new Set<string>();
+  #known: Set<string> | undefined;
 
   dropped(path: string, reason: string): void {
     this.#add({ path, action: "dropped", reason });
@@ -16,6 +16,7 @@ export class Notes {
 
   #add(note: FieldNote): void {
     const key = `${note.path}\n${note.reason}`;
+    this.#known ??= new Set();
     if (this.#known.has(key)) return;
     this.#known.add(key);
     this.list.push(note);

@@ -15,6 +15,7 @@ const ORDINARY: ReadonlySet<string> = new Set([
 
 /** What is shown, and looked up, of a host's word. */
 const WORD = /^[a-z0-9][a-z0-9_-]{0,39}$/;
+const PREFIX = /^on_demand_/;
 
 /** The term for prompts beyond what a model takes without being asked for more. */
 export const LONG_CONTEXT = "long-context";
@@ -25,17 +26,35 @@ export const LONG_CONTEXT = "long-context";
  */
 export function termOf(word: unknown, region?: "geo"): string | undefined {
   if (typeof word !== "string") return undefined;
-  const term = word.toLowerCase().replace(/^on_demand_/, "");
+  const term = word.toLowerCase().replace(PREFIX, "");
   if (ORDINARY.has(term)) return undefined;
   const shown = WORD.test(term) ? term : "other";
   return region === undefined ? shown : `${region}-${shown}`;
 }
 
-/** Hears on which terms an answer was served, none of them where those are the ordinary ones. */
-export type ServedOn = (terms: readonly string[]) => void;
+/** What was asked for on some terms, and is served on others. */
+export interface ServedOn {
+  /** None where they are the ordinary ones. */
+  terms: readonly string[];
+}
 
-/** Tells on which terms an answer was served, by these words of it; nothing where it has none of them. */
-export function reportTerms(served: ServedOn | undefined, ...words: readonly [word: unknown, region?: "geo"][]): void {
-  if (served === undefined || words.every(([word]) => typeof word !== "string")) return;
-  served(words.flatMap(([word, region]) => termOf(word, region) ?? []));
+const ORDINARY_TERMS: readonly string[] = [];
+const LONG_CONTEXT_ALONE: readonly string[] = [LONG_CONTEXT];
+
+/**
+ * The terms on which an answer was served, by these words of it, hold instead of those that were asked for; where it has none
+ * of them, nothing changes. No host speaks of a long context.
+ */
+export function reportTerms(served: ServedOn | undefined, word: unknown, second?: unknown, geo?: unknown): void {
+  if (served === undefined) return;
+  if (typeof word !== "string" && typeof second !== "string" && typeof geo !== "string") return;
+  const isLong = served.terms.includes(LONG_CONTEXT);
+  served.terms = isLong ? LONG_CONTEXT_ALONE : ORDINARY_TERMS;
+  addTerm(served, termOf(word));
+  addTerm(served, termOf(second));
+  addTerm(served, termOf(geo, "geo"));
+}
+
+function addTerm(served: ServedOn, term: string | undefined): void {
+  if (term !== undefined) served.terms = [...served.terms, term];
 }

@@ -17,13 +17,17 @@ export interface PriceList {
  * The price of a call on the terms that its answer reports, or else on those that were requested. Terms without a known
  * factor cost the ordinary price, and the rule says so.
  */
-export function priceCall(
+export function priceCall(usage: Usage, prices: PriceList, terms: readonly string[]): Priced {
+  const plain = priceUsage(usage, prices.pricings);
+  return terms.length === 0 ? plain : priceTerms(usage, plain, prices, terms);
+}
+
+function priceTerms(
   usage: Usage,
+  plain: Priced,
   { pricings, priceMultiples = {} }: PriceList,
   terms: readonly string[],
 ): Priced {
-  const plain = priceUsage(usage, pricings);
-  if (terms.length === 0) return plain;
   // Only the prompt makes a long context.
   const isLong = terms.includes(LONG_CONTEXT) && promptTokens(usage) > LONG_PROMPT;
   const held = isLong ? terms : terms.filter((term) => term !== LONG_CONTEXT);

@@ -99,11 +99,11 @@ function ruleOf(
   applied: readonly Price[],
   unpriced: readonly AnyPriceName[],
 ): string {
-  if (applied.some(({ item }) => item.conditions !== undefined)) return ruleWords(applied, unpriced);
-  const rules = knownRules.get(pricings) ?? new Map<number, string>();
-  const known = rules.get(used);
+  for (const { item } of applied) if (item.conditions !== undefined) return ruleWords(applied, unpriced);
+  const known = knownRules.get(pricings)?.get(used);
   if (known !== undefined) return known;
   const rule = ruleWords(applied, unpriced);
+  const rules = knownRules.get(pricings) ?? new Map<number, string>();
   knownRules.set(pricings, rules.set(used, rule));
   return rule;
 }

@@ -11,5 +11,5 @@ export interface AnswerContext<Options = unknown> {
   makeId: () => string;
   /** When the request came. */
   receivedAtMs: number;
-  costUsd: (usage: Usage) => number;
+  costUsd(usage: Usage): number;
 }

@@ -47,7 +47,7 @@ export interface DecodeAnswerContext<Quirks extends MediaQuirks = MediaQuirks> {
   reading: AnswerReading;
   /** Letters and digits, new each time. */
   makeId: () => string;
-  /** Hears on which terms the host says that it has served the call. */
+  /** Takes the terms on which the host says that it has served the call. */
   served?: ServedOn;
 }
 

@@ -101,7 +101,7 @@ export interface ForwardedOptions {
 export interface NativeAnswerContext<Quirks extends MediaQuirks = MediaQuirks, Options = unknown>
   extends AnswerContext<Options> {
   quirks: Quirks;
-  /** Hears on which terms the host says that it has served the call. */
+  /** Takes the terms on which the host says that it has served the call. */
   served?: ServedOn;
 }
 

@@ -1,24 +1,35 @@
-import { LONG_CONTEXT, type ServedOn } from "../canon/terms.ts";
+import type { JsonObject } from "../base/json.ts";
+import type { ServedOn } from "../canon/terms.ts";
+import type { Usage } from "../canon/usage.ts";
 import { priceCall } from "../catalogue/price-call.ts";
-import type { AnswerContext } from "../dialects/answer-context.ts";
-import type { AttemptRecord, Call, LaneAttempt } from "./call.ts";
+import type { NativeAnswerContext } from "../dialects/dialect.ts";
+import type { MediaQuirks } from "../dialects/media-quirks.ts";
+import type { Call, LaneAttempt } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 
-/** What the host says of its terms holds instead of what was asked; a long context it does not speak of. */
-export const servedOn =
-  (attempt: Pick<AttemptRecord, "terms">): ServedOn =>
-  (terms) => {
-    attempt.terms = attempt.terms.includes(LONG_CONTEXT) ? [...terms, LONG_CONTEXT] : terms;
-  };
-
 /** What an answer on its way to the client depends on, in either lane. */
-export function answerContext(call: Call, { random }: Pick<Gateway, "random">, attempt: LaneAttempt): AnswerContext {
-  return {
-    publicModel: call.modelInAnswer,
-    request: call.body,
-    options: call.incoming.options,
-    makeId: random.id,
-    receivedAtMs: call.startedAtMs,
-    costUsd: (usage) => priceCall(usage, attempt.target, attempt.terms).costNanoUsd / 1e9,
-  };
+export class CallAnswerContext implements NativeAnswerContext {
+  readonly publicModel: string;
+  readonly request: JsonObject;
+  readonly options: unknown;
+  readonly makeId: () => string;
+  readonly receivedAtMs: number;
+  readonly quirks: MediaQuirks;
+  readonly served: ServedOn;
+  readonly #attempt: LaneAttempt;
+
+  constructor(call: Call, { random }: Pick<Gateway, "random">, attempt: LaneAttempt) {
+    this.publicModel = call.modelInAnswer;
+    this.request = call.body;
+    this.options = call.incoming.options;
+    this.makeId = random.id;
+    this.receivedAtMs = call.startedAtMs;
+    this.quirks = attempt.target.quirks;
+    this.served = attempt;
+    this.#attempt = attempt;
+  }
+
+  costUsd(usage: Usage): number {
+    return priceCall(usage, this.#attempt.target, this.#attempt.terms).costNanoUsd / 1e9;
+  }
 }

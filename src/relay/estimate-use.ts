@@ -27,6 +27,10 @@ export function estimateUse(
 ) {
   const { limits } = principal;
   if (!countsUse(limits) || incoming.verb === "count_tokens") return NO_ESTIMATE;
+  return estimate(limits, incoming, model, offers, body);
+}
+
+function estimate(limits: KeyLimits, incoming: IncomingCall, model: Model, offers: readonly Offer[], body: JsonObject) {
   if (!model.outputModalities.includes("text")) {
     const count = incoming.dialect.codec.decodeRequest(body).candidateCount ?? 1;
     return { estimatedCostNanoUsd: expectedImageCost(count, {}, offers), estimatedTokens: 0 };

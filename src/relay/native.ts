@@ -1,8 +1,8 @@
 import type { JsonObject } from "../base/json.ts";
 import type { GatewayError } from "../canon/error.ts";
-import type { ClientAnswer, NativeAnswerContext, Tap, UpstreamRequest } from "../dialects/dialect.ts";
+import type { ClientAnswer, Tap, UpstreamRequest } from "../dialects/dialect.ts";
 import type { UpstreamFailure } from "../dialects/upstream-failure.ts";
-import { answerContext, servedOn } from "./answer-context.ts";
+import { CallAnswerContext } from "./answer-context.ts";
 import type { Call, LaneAttempt } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import type { HeldRequest } from "./held-request.ts";
@@ -37,7 +37,8 @@ export class NativeLane implements Lane {
   }
 
   readAnswer(text: string, body: JsonObject): ClientAnswer {
-    return this.#call.incoming.dialect.native.patchAnswer(text, body, this.#answerContext());
+    const context = new CallAnswerContext(this.#call, this.#gateway, this.#attempt);
+    return this.#call.incoming.dialect.native.patchAnswer(text, body, context);
   }
 
   readCount(text: string): ClientAnswer {
@@ -45,12 +46,8 @@ export class NativeLane implements Lane {
   }
 
   createTap(): Tap {
-    return this.#call.incoming.dialect.native.createTap(this.#answerContext());
-  }
-
-  #answerContext(): NativeAnswerContext {
-    const context = answerContext(this.#call, this.#gateway, this.#attempt);
-    return { ...context, quirks: this.#attempt.target.quirks, served: servedOn(this.#attempt) };
+    const context = new CallAnswerContext(this.#call, this.#gateway, this.#attempt);
+    return this.#call.incoming.dialect.native.createTap(context);
   }
 
   decodeError(failure: UpstreamFailure): GatewayError {

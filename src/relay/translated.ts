@@ -14,7 +14,7 @@ import { TranslatingTap } from "../dialects/translating-tap.ts";
 import { unwrapReply } from "../dialects/unwrap-answer.ts";
 import type { UpstreamFailure } from "../dialects/upstream-failure.ts";
 import { parseInOrder, stringifyInOrder } from "../wire/ordered-json.ts";
-import { answerContext, servedOn } from "./answer-context.ts";
+import { CallAnswerContext } from "./answer-context.ts";
 import type { Call, LaneAttempt } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import type { HeldRequest } from "./held-request.ts";
@@ -107,7 +107,7 @@ export class TranslatedLane implements Lane {
       quirks,
       reading: this.#reading,
       makeId: this.#gateway.random.id,
-      served: servedOn(this.#attempt),
+      served: this.#attempt,
     };
   }
 
@@ -119,12 +119,11 @@ export class TranslatedLane implements Lane {
 
   #encodeContext(): EncodeAnswerContext {
     const { incoming, body } = this.#call;
-    return {
-      ...answerContext(this.#call, this.#gateway, this.#attempt),
+    return Object.assign(new CallAnswerContext(this.#call, this.#gateway, this.#attempt), {
       nowSeconds: () => Math.floor(this.#gateway.clock.wallMs() / 1000),
       estimateInputTokens: () => incoming.dialect.requests.estimateTokens(body),
-      note: (note) => this.#note(note),
-    };
+      note: (note: FieldNote) => this.#note(note),
+    });
   }
 }
 

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../base/json.ts";
 import { endOfString, ObjectEdit, type Span } from "./json-text.ts";
 
 /** A JSON object as it came over the wire, as text; a large one also as the bytes that it was. */
@@ -17,15 +18,20 @@ export interface BodyEdits {
  * The body with the changes made and everything else as it came. The usual changes, one string member replaced, members
  * renamed and others put in front, cost a few searches; all others walk over the object.
  */
-export function editBody(source: BodySource, edits: BodyEdits, present: (key: string) => boolean): string | Buffer {
+export function editBody(source: BodySource, edits: BodyEdits, parsed: JsonObject): string | Buffer {
   const { rename = {}, remove = [] } = edits;
-  const splices = remove.some(present) ? undefined : findSplices(source.bytes ?? source.text, edits, present);
+  const splices = hasAny(parsed, remove) ? undefined : findSplices(source.bytes ?? source.text, edits, parsed);
   if (splices) return source.bytes ? spliceBytes(source.bytes, splices) : spliceText(source.text, splices);
   const edit = new ObjectEdit(source.text);
   for (const [key, json] of Object.entries(edits.set)) edit.set(key, json);
   for (const [key, name] of Object.entries(rename)) edit.rename(key, name);
   for (const key of remove) edit.remove(key);
   return edit.toString();
+}
+
+function hasAny(object: JsonObject, keys: readonly string[]): boolean {
+  for (const key of keys) if (key in object) return true;
+  return false;
 }
 
 /** Text that replaces what is between two offsets. */
@@ -47,29 +53,25 @@ export function findOnlyString(text: string, key: string): Span | undefined {
 }
 
 /** Where the changes go, in order; undefined if that needs a walk over the object. */
-function findSplices(
-  body: string | Buffer,
-  { set, rename = {} }: BodyEdits,
-  present: (key: string) => boolean,
-): Splice[] | undefined {
+function findSplices(body: string | Buffer, { set, rename = {} }: BodyEdits, parsed: JsonObject): Splice[] | undefined {
   if (mayEscapeKeys(body)) return undefined;
   const splices: Splice[] = [];
   let front = "";
   for (const key in set) {
     const json = set[key] ?? "null";
-    if (!present(key)) {
+    if (!(key in parsed)) {
       front += `${JSON.stringify(key)}:${json},`;
       continue;
     }
     const keyEnd = endOfOnlyKey(body, key);
     const value = keyEnd === undefined ? undefined : stringValueAfter(body, keyEnd);
     if (!value) return undefined;
-    splices.push({ ...value, text: json });
+    splices.push({ start: value.start, end: value.end, text: json });
   }
   // Without any of the members nothing is known about the body, not even that it has a member.
   if (splices.length === 0) return undefined;
   for (const key in rename) {
-    if (!present(key)) continue;
+    if (!(key in parsed)) continue;
     const end = endOfOnlyKey(body, key);
     if (end === undefined) return undefined;
     splices.push({ start: end - key.length - 2, end, text: JSON.stringify(rename[key]) });

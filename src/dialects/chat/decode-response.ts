@@ -21,7 +21,7 @@ export function decodeResponse(body: JsonObject, context: DecodeAnswerContext<Ch
   if (failure !== undefined) throw failure;
   const choice = firstChoice(body);
   if (choice === undefined) throw noChoices();
-  const finish = finishOf(choice, () => hasBrokenCall(objectAt(choice, "message"))) ?? "";
+  const finish = finishOf(choice, objectAt(choice, "message"), hasBrokenCall) ?? "";
   if (isFailureWord(finish)) throw brokeOff(finish);
   const { quirks, origin } = context;
   const message = new Fields(objectAt(choice, "message"));
@@ -35,7 +35,7 @@ export function decodeResponse(body: JsonObject, context: DecodeAnswerContext<Ch
   const usage =
     decodeUsage(body["usage"], quirks.reasoningBeside) ??
     decodeUsage(objectAt(choice, "usage"), quirks.reasoningBeside);
-  reportTerms(context.served, [body["service_tier"]]);
+  reportTerms(context.served, body["service_tier"]);
   const logprobs = decodeLogprobs(choice);
   return {
     ...decodeMetadata(body),

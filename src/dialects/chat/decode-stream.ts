@@ -19,7 +19,7 @@ import { readDetail } from "./reasoning-details.ts";
 import { ReasoningTags } from "./reasoning-tags.ts";
 import { decodeStopBeside, decodeStopSequence, finishOf, isFailureWord } from "./stop-reason.ts";
 import { inputOf, signatureAt } from "./tool-call.ts";
-import { ToolCallIndexer } from "./tool-calls.ts";
+import { hasBroken, ToolCallIndexer } from "./tool-calls.ts";
 import { decodeUsage } from "./usage.ts";
 
 /**
@@ -111,7 +111,7 @@ export class ChatStreamDecoder implements StreamDecoder {
       const reported = stringAt(choice, "finish_reason") ?? "";
       if (isFailureWord(reported)) return [...events, ...this.#fail(brokeOff(reported))];
       events.push(...this.#readDelta(objectAt(choice, "delta") ?? objectAt(choice, "message") ?? {}));
-      const finish = finishOf(choice, () => this.#toolCalls.hasBroken);
+      const finish = finishOf(choice, this.#toolCalls, hasBroken);
       const tokens = decodeLogprobs(choice);
       if (tokens.length > 0) events.push({ type: "logprobs", tokens });
       if (finish !== undefined) {
@@ -119,7 +119,7 @@ export class ChatStreamDecoder implements StreamDecoder {
         this.#stopSequence = decodeStopSequence(finish, choice["stop_reason"]);
       }
     }
-    reportTerms(this.#context.served, [chunk["service_tier"]]);
+    reportTerms(this.#context.served, chunk["service_tier"]);
     const { reasoningBeside } = this.#context.quirks;
     const usage =
       decodeUsage(chunk["usage"], reasoningBeside) ??

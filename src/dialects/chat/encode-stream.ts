@@ -154,9 +154,9 @@ export class ChatStreamEncoder implements StreamEncoder {
   }
 
   #usageChunk(): string {
-    const { request, costUsd } = this.#context;
+    const { request } = this.#context;
     if (this.#usage === undefined || !wantsUsage(request)) return "";
-    const cost = wantsCost(request) ? costUsd(this.#usage) : undefined;
+    const cost = wantsCost(request) ? this.#context.costUsd(this.#usage) : undefined;
     return this.#chunk([], `,"usage":${JSON.stringify(encodeUsage(this.#usage, cost))}`);
   }
 

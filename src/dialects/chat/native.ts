@@ -54,7 +54,7 @@ export function prepareRequest(request: ReceivedRequest, context: NativeRequestC
   const { terms, remove } = fitTerms(body, PRICED_FIELDS, context, notes.list);
   changes.remove.push(...remove);
   const source = fitMessages(request, quirks, notes);
-  return { payload: editBody(source, changes, (key) => key in body), notes: notes.list, terms };
+  return { payload: editBody(source, changes, body), notes: notes.list, terms };
 }
 
 interface Changes {
@@ -83,9 +83,10 @@ function limitOutput(
     if (field in body) remove.push(field);
   }
   const asked = wanted ?? legacy;
-  if (asked === undefined) return;
-  const limit = clampOutput(asked, context.maxOutputTokens, (reason) => notes.approximated(path, reason));
-  if (limit !== asked) set[path] = String(limit);
+  const most = context.maxOutputTokens;
+  if (asked !== undefined && most !== undefined && asked > most) {
+    set[path] = String(clampOutput(asked, most, (reason) => notes.approximated(path, reason)));
+  }
 }
 
 /** The contract's `reasoning` object and `reasoning_effort` as what the host knows; its own words stay as they came. */
@@ -162,17 +163,24 @@ type Change = (text: string) => string;
 /** The messages that a host would refuse for what they say of reasoning, or for how their calls are named. */
 function fitMessages(request: ReceivedRequest, quirks: ChatQuirks, notes: Notes): BodySource {
   const messages = arrayAt(request.body, "messages");
-  const changes = new Map<number, Change>();
+  let changes: Map<number, Change> | undefined;
   for (let index = 0; index < messages.length; index++) {
     const message = messages[index];
     if (!isObject(message)) continue;
     const reasoning = message["role"] === "assistant" ? fitReasoning(message, index, quirks, notes) : undefined;
     const ids = quirks.toolId === undefined ? undefined : fitToolIds(message, quirks.toolId);
-    if (reasoning && ids) changes.set(index, (text) => ids(reasoning(text)));
-    else if (reasoning ?? ids) changes.set(index, (reasoning ?? ids) as Change);
+    const change = reasoning && ids ? inTurn(reasoning, ids) : (reasoning ?? ids);
+    if (change === undefined) continue;
+    changes ??= new Map();
+    changes.set(index, change);
   }
-  return changes.size === 0 ? request : { text: changeElements(request.text, ["messages"], changes) };
+  return changes === undefined ? request : { text: changeElements(request.text, ["messages"], changes) };
 }
+
+const inTurn =
+  (first: Change, second: Change): Change =>
+  (text) =>
+    second(first(text));
 
 /**
  * Clients must send their reasoning back (contract 2.12), under either of its names; hosts that never made any refuse to
@@ -229,46 +237,53 @@ export function patchAnswer(text: string, body: JsonObject, context: NativeAnswe
   if (failure) throw failure;
   if (!Array.isArray(body["choices"])) throw noChoices();
   const usage = decodeUsage(body["usage"], context.quirks.reasoningBeside);
-  reportTerms(context.served, [body["service_tier"]]);
+  reportTerms(context.served, body["service_tier"]);
   let stop: ClientAnswer["stop"];
   let data = text;
-  for (const [position, choice] of arrayAt(body, "choices").entries()) {
-    const reported = stringAt(choice, "finish_reason");
-    const finish = finishOf(choice, () => hasBrokenCall(objectAt(choice, "message")));
+  const choices = arrayAt(body, "choices");
+  for (let position = 0; position < choices.length; position++) {
+    const choice = choices[position];
+    const message = objectAt(choice, "message") ?? NO_MESSAGE;
+    const finish = finishOf(choice, message, hasBrokenCall);
     if (finish) {
       stop ??= decodeStop(finish);
-      const word = contractFinishReason(finish);
-      if (word !== reported)
-        data = changeValue(data, ["choices", position, "finish_reason"], () => JSON.stringify(word));
+      data = patchFinish(data, position, stringAt(choice, "finish_reason"), contractFinishReason(finish));
     }
-    data = patchMessage(data, ["choices", position, "message"], objectAt(choice, "message") ?? {}, context);
+    data = patchMessage(data, position, message, context);
   }
-  if (usage && wantsCost(context.request)) {
-    const cost = String(context.costUsd(usage));
-    data = changeValue(data, ["usage"], (value) => new ObjectEdit(value).set("cost", cost).toString());
-  }
+  if (usage && wantsCost(context.request)) data = addCost(data, context.costUsd(usage));
   const set: Record<string, string> = { model: JSON.stringify(context.publicModel) };
   if (!body["id"]) set["id"] = JSON.stringify(`chatcmpl-${context.makeId()}`);
-  return { text: String(editBody({ text: data }, { set }, (key) => key in body)), usage, stop };
+  return { text: String(editBody({ text: data }, { set }, body)), usage, stop };
 }
+
+const NO_MESSAGE: JsonObject = {};
+
+const patchFinish = (text: string, position: number, reported: string | undefined, word: string): string =>
+  word === reported ? text : changeValue(text, ["choices", position, "finish_reason"], () => JSON.stringify(word));
+
+const addCost = (text: string, costUsd: number): string =>
+  changeValue(text, ["usage"], (value) => new ObjectEdit(value).set("cost", String(costUsd)).toString());
 
 function patchMessage(
   text: string,
-  path: readonly (string | number)[],
+  position: number,
   message: JsonObject,
   context: NativeAnswerContext<ChatQuirks>,
 ): string {
   let data = text;
-  for (const [position, call] of arrayAt(message, "tool_calls").entries()) {
-    if (stringAt(call, "id")) continue;
-    const id = JSON.stringify(`call_${context.makeId()}`);
-    data = changeValue(data, [...path, "tool_calls", position], (value) =>
-      new ObjectEdit(value).set("id", id).toString(),
-    );
+  const calls = arrayAt(message, "tool_calls");
+  for (let index = 0; index < calls.length; index++) {
+    if (!stringAt(calls[index], "id")) data = nameCall(data, position, index, `call_${context.makeId()}`);
   }
   const reasoning = mirrorReasoning(message, hidesReasoning(context.request));
-  return reasoning ? changeValue(data, path, reasoning.change) : data;
+  return reasoning ? changeValue(data, ["choices", position, "message"], reasoning.change) : data;
 }
+
+const nameCall = (text: string, position: number, index: number, id: string): string =>
+  changeValue(text, ["choices", position, "message", "tool_calls", index], (value) =>
+    new ObjectEdit(value).set("id", JSON.stringify(id)).toString(),
+  );
 
 export const hidesReasoning = (request: JsonObject) => objectAt(request, "reasoning")?.["exclude"] === true;
 export const wantsCost = (request: JsonObject) => objectAt(request, "usage")?.["include"] === true;

@@ -48,10 +48,14 @@ const LIMITS: ReadonlySet<string> = new Set(["max_output_tokens", "max_tokens", 
  * Aggregating hosts say `tool_calls` wherever there is a call, and next to it what the model's own host said. Where that was the
  * limit, arguments that are not whole were cut by it, and the answer is what any other is that was cut.
  */
-export function finishOf(choice: unknown, hasBrokenCall: () => boolean): string | undefined {
+export function finishOf<Calls>(
+  choice: unknown,
+  calls: Calls,
+  haveBroken: (calls: Calls) => boolean,
+): string | undefined {
   const finish = stringAt(choice, "finish_reason") || undefined;
   const native = stringAt(choice, "native_finish_reason")?.toLowerCase() ?? "";
-  const cut = finish !== undefined && LIMITS.has(native) && decodeStop(finish).unified === "tool" && hasBrokenCall();
+  const cut = finish !== undefined && LIMITS.has(native) && decodeStop(finish).unified === "tool" && haveBroken(calls);
   return cut ? "length" : finish;
 }
 

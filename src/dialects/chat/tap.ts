@@ -14,7 +14,7 @@ import { hidesReasoning, mirrorReasoning, wantsCost, wantsUsage } from "./native
 import type { ChatQuirks } from "./quirks.ts";
 import { contractFinishReason, decodeStop, finishOf } from "./stop-reason.ts";
 import { callsNothing } from "./tool-call.ts";
-import { ToolCallIndexer } from "./tool-calls.ts";
+import { hasBroken, ToolCallIndexer } from "./tool-calls.ts";
 import { decodeUsage } from "./usage.ts";
 
 /** Text, reasoning under either name: more shapes of ordinary chunks than these no stream was seen to have. */
@@ -102,7 +102,7 @@ export class ChatTap extends TapBase {
     this.failure = answerError(chunk);
     if (this.failure) return "";
     const choices = arrayAt(chunk, "choices");
-    reportTerms(this.#context.served, [chunk["service_tier"]]);
+    reportTerms(this.#context.served, chunk["service_tier"]);
     this.#readUsage(chunk);
     if (choices.length === 0 && isObject(chunk["usage"]) && !this.#showUsage) return "";
     const data = this.#patch(frame.data, chunk, choices);
@@ -125,9 +125,9 @@ export class ChatTap extends TapBase {
 
   /** The usage where clients look for it, for those that asked. */
   #usageChunk(): string {
-    const { publicModel: model, request, makeId, costUsd } = this.#context;
+    const { publicModel: model, request, makeId } = this.#context;
     if (!this.#owedUsage || !this.usage || !this.#showUsage) return "";
-    const cost = wantsCost(request) ? { cost: costUsd(this.usage) } : {};
+    const cost = wantsCost(request) ? { cost: this.#context.costUsd(this.usage) } : {};
     const usage = { ...this.#owedUsage, ...cost };
     const id = this.#id ?? `chatcmpl-${makeId()}`;
     const created = this.#created ?? 0;
@@ -154,7 +154,7 @@ export class ChatTap extends TapBase {
     }
     if (choices.length > 0 && !chunk["object"]) set["object"] = '"chat.completion.chunk"';
     set["model"] = JSON.stringify(this.#context.publicModel);
-    return String(editBody({ text: data }, { set }, (key) => key in chunk));
+    return String(editBody({ text: data }, { set }, chunk));
   }
 
   #patchChoice(text: string, position: number, choice: unknown): string | undefined {
@@ -165,7 +165,7 @@ export class ChatTap extends TapBase {
     const calls = this.#toolCalls.repair(delta);
     if (calls) data = changeValue(data, [...path, "tool_calls"], () => JSON.stringify(calls));
     const reported = stringAt(choice, "finish_reason");
-    const finish = reported ? finishOf(choice, () => this.#toolCalls.hasBroken) : undefined;
+    const finish = reported ? finishOf(choice, this.#toolCalls, hasBroken) : undefined;
     if (finish) {
       this.stop = decodeStop(finish);
       if (this.state === "open") this.state = "complete";

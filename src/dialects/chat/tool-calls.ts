@@ -108,3 +108,5 @@ function beginsAnother({ id, index, name }: Fragment, known: KnownCall): boolean
   // With one id for several calls; amid its arguments it is a call whose id and name are repeated, under whatever index.
   return (name !== known.name || elsewhere) && (known.input === "" || isWholeInput(known.input));
 }
+
+export const hasBroken = (calls: ToolCallIndexer): boolean => calls.hasBroken;

@@ -56,7 +56,7 @@ export function prepareRequest(request: ReceivedRequest, context: NativeRequestC
   remove.push(...fitted.remove);
   const untouched = !remove.some((key) => key in body);
   return {
-    payload: untouched ? (source.bytes ?? source.text) : editBody(source, { set: {}, remove }, (key) => key in body),
+    payload: untouched ? (source.bytes ?? source.text) : editBody(source, { set: {}, remove }, body),
     notes,
     terms: fitted.terms,
   };
@@ -87,7 +87,7 @@ export function patchAnswer(
   const set = new AnswerStamp(context).lacking(body);
   reportUsageTerms(context.served, body);
   return {
-    text: String(editBody({ text: data }, { set }, (key) => key in body)),
+    text: String(editBody({ text: data }, { set }, body)),
     usage: decodeUsage(body),
     stop: stop ?? (blocked === undefined ? undefined : { unified: "filter", raw: blocked }),
   };

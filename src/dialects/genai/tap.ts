@@ -99,7 +99,7 @@ export class GenaiTap extends TapBase {
     this.#lacking = this.#stamp.lacking(chunk);
     const added = Object.entries(this.#lacking).map(([name, value]) => `"${name}":${value},`);
     this.#beginning = BEGINNING + added.join("");
-    return this.#write(String(editBody({ text: data }, { set: this.#lacking }, (key) => key in chunk)));
+    return this.#write(String(editBody({ text: data }, { set: this.#lacking }, chunk)));
   }
 
   #countChunk(weight: number): void {

@@ -33,7 +33,7 @@ export function decodeUsage(answer: unknown): Usage | undefined {
 /** On which terms the usage says that the answer was served. */
 export function reportUsageTerms(served: ServedOn | undefined, answer: JsonObject): void {
   const raw = objectAt(answer, "usageMetadata");
-  reportTerms(served, [raw?.["serviceTier"]], [raw?.["trafficType"]]);
+  reportTerms(served, raw?.["serviceTier"], raw?.["trafficType"]);
 }
 
 /** The sums are those of the usage that is billed; this protocol has no count of what was written to a cache. */

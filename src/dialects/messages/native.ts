@@ -42,7 +42,7 @@ export function prepareRequest(
     empty.remove.length + fitted.remove.length === 0
       ? ROUTING_FIELDS
       : [...ROUTING_FIELDS, ...empty.remove, ...fitted.remove];
-  return { payload: editBody(request, { set, remove }, (key) => key in body), notes, terms: fitted.terms };
+  return { payload: editBody(request, { set, remove }, body), notes, terms: fitted.terms };
 }
 
 export function patchAnswer(text: string, body: JsonObject, context: NativeAnswerContext): ClientAnswer {
@@ -54,7 +54,7 @@ export function patchAnswer(text: string, body: JsonObject, context: NativeAnswe
   reportUsageTerms(context.served, usage);
   if (usage) set["usage"] = JSON.stringify({ ...(consistentUsage(usage) ?? usage), ...missingUsage(usage) });
   return {
-    text: String(editBody({ text }, { set }, (key) => key in body)),
+    text: String(editBody({ text }, { set }, body)),
     usage: decodeUsage(usage),
     stop: stop ? decodeStop(stop) : undefined,
   };

@@ -100,7 +100,7 @@ export function decodeUsage(raw: unknown): Usage | undefined {
 
 /** On which terms the usage says that the answer was served. */
 export const reportUsageTerms = (served: ServedOn | undefined, usage: JsonObject | undefined): void =>
-  reportTerms(served, [usage?.["service_tier"]], [usage?.["speed"]], [usage?.["inference_geo"], "geo"]);
+  reportTerms(served, usage?.["service_tier"], usage?.["speed"], usage?.["inference_geo"]);
 
 /** What stands in for a count that the upstream never reported: clients of this dialect cannot do without one. */
 export interface UsageEstimate {
