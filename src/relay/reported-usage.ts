@@ -15,7 +15,8 @@ export const isPlausible = (reported: Usage, generatedCharacters: number): boole
 /** What is billed for a usage that cannot be true. What is wrong is bounded by what passed through. */
 export function correctedUsage(reported: Usage, generatedCharacters: number, estimatedInput: number): Usage {
   const { doubtful, ...usage } = reported;
-  if (!isEnough(completionTokens(reported), generatedCharacters)) usage.output = tokensOfCharacters(generatedCharacters);
+  if (!isEnough(completionTokens(reported), generatedCharacters))
+    usage.output = tokensOfCharacters(generatedCharacters);
   if (!(promptTokens(reported) > 0)) usage.input = estimatedInput;
   if (doubtful) {
     const uncached = (usage.input ?? 0) + (usage.cacheWrite5m ?? 0) + (usage.cacheWrite1h ?? 0);
