@@ -167,6 +167,11 @@ export class MemoryVideos {
     return { submitted, operation, receipt: await this.harness.receipt(submitted) };
   }
 
+  /** What calls have not given back. */
+  leftovers(): Record<string, number> {
+    return Object.fromEntries(Object.entries(this.harness.leftovers()).filter(([, count]) => count !== 0));
+  }
+
   rows(statement: string, parameters: Parameter[] = []) {
     return this.harness.storage.query(statement, parameters);
   }
