@@ -126,7 +126,9 @@ export class MemoryVideoHost {
         return { json: { id, status: "succeeded", content, duration, resolution, generate_audio } };
       }
       case "blocked":
-        return { json: { id, status: "failed", error: { code: "OutputVideoSensitive", message: now.reason } } };
+        return {
+          json: { id, status: "failed", error: { code: "OutputVideoSensitiveContentDetected", message: now.reason } },
+        };
       case "failed":
         return { json: { id, status: "failed", error: { code: "InternalServiceError", message: now.reason } } };
     }
