@@ -9,6 +9,8 @@ export interface FailureCause {
   host?: string;
   /** The HTTP status that the provider answered with. */
   status?: number;
+  /** For how long it asks to be left alone, where that is longer than callers are told. */
+  retryAfterSeconds?: number;
   /** The system's word for a connection that failed, such as ECONNREFUSED. */
   errno?: string;
   /** What the operator can do. */

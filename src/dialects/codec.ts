@@ -83,6 +83,13 @@ export interface TokenCounting {
   decodeAnswer(body: JsonObject): number | undefined;
 }
 
+/** The headers in which hosts tell how much of a limit is left. */
+export interface LimitHeaders {
+  readonly remaining: string;
+  /** When the limit is full again: a duration, seconds, or a moment. */
+  readonly reset: string;
+}
+
 /** The half of a dialect that faces providers. */
 export interface UpstreamCodec {
   readonly name: string;
@@ -99,6 +106,8 @@ export interface UpstreamCodec {
     /** Models that think do so without being asked. */
     unasked: boolean;
   };
+  /** Absent where hosts of the dialect are not known to tell their limits. */
+  readonly limitHeaders?: readonly LimitHeaders[];
   /** Absent where the dialect knows no counting. */
   readonly counting?: TokenCounting;
 }

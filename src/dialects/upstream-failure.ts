@@ -70,6 +70,7 @@ export function failureToError(facts: FailureFacts): GatewayError {
       : (OWN_WORDS[kind] ?? `The provider failed to answer (HTTP ${facts.status}).`);
   const reported = facts.retryAfterSeconds !== undefined && MAY_PASS.has(kind);
   const retryAfterSeconds = reported || kind === "rate_limited" ? clampRetryAfter(facts.retryAfterSeconds) : undefined;
+  const asked = reported ? facts.retryAfterSeconds : undefined;
   const said = PROVIDER_WORDS_HELP.has(kind) && kind !== "rate_limited";
   return new GatewayError(kind, message, {
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
@@ -79,11 +80,14 @@ export function failureToError(facts: FailureFacts): GatewayError {
     failure: {
       ...(facts.status === 200 ? {} : { status: facts.status }),
       ...(words ? { said: words } : {}),
+      ...(asked !== undefined && asked > MAX_RETRY_AFTER ? { retryAfterSeconds: asked } : {}),
     },
   });
 }
 
+const MAX_RETRY_AFTER = 60;
+
 /** SDKs ignore or obey absurd values; between one second and a minute all of them behave (sdks 4). */
 export function clampRetryAfter(seconds: number | undefined): number {
-  return Math.min(60, Math.max(1, Math.ceil(seconds ?? 5)));
+  return Math.min(MAX_RETRY_AFTER, Math.max(1, Math.ceil(seconds ?? 5)));
 }

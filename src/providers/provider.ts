@@ -7,6 +7,7 @@ import type { MediaQuirks } from "../dialects/media-quirks.ts";
 import { type DeclaredQuirks, type Quirks, quirksOf } from "../dialects/quirks.ts";
 import type { MediaAdapters } from "../media/adapter.ts";
 import { cleanText } from "./clean-text.ts";
+import { credentialDigest } from "./credential-digest.ts";
 import type { Authenticator, OutgoingRequest, Signer } from "./credentials.ts";
 import { ProviderMedia } from "./media-adapters/provider-media.ts";
 import { type FailedProvider, nameProvider } from "./name-provider.ts";
@@ -108,6 +109,10 @@ export class Provider {
   readonly name: string;
   /** Host and port of its base URL, for people to read. */
   readonly host: string;
+  /** A digest of its base URL and credential. */
+  readonly digest: string;
+  /** What differs from the defaults of when it is left alone. */
+  readonly breaker: ProviderSettings["breaker"];
   readonly publishers: readonly string[];
   readonly dialects: readonly string[];
   readonly timeoutMs: typeof DEFAULT_TIMEOUTS_MS;
@@ -138,6 +143,8 @@ export class Provider {
     this.#settings = settings;
     this.#baseUrl = (settings.baseUrl ?? declaration.baseUrl(settings)).replace(/\/+$/, "");
     this.host = URL.canParse(this.#baseUrl) ? new URL(this.#baseUrl).host : "";
+    this.digest = credentialDigest(settings, this.#baseUrl);
+    this.breaker = settings.breaker;
     this.#authenticate = declaration.authenticate(settings, sources);
     this.#failed = { name: settings.name, host: this.host, credential: credentialField(settings) };
     this.#sign = declaration.sign?.(settings, sources);

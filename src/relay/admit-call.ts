@@ -1,7 +1,6 @@
 import type { Admission, Entry } from "../access/admit.ts";
 import type { Principal } from "../access/principal.ts";
 import { RECEIPT_PREFIX, timePrefix } from "../base/timed-id.ts";
-import type { CallRouting } from "../routing/call-routing.ts";
 import { type Call, ClientPresence, type IncomingRequest } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import type { HeldMemory } from "./memory-budget.ts";
@@ -39,21 +38,11 @@ export function leaveRequest({ entry, memory, client }: EnteredRequest): void {
 /** What every call has from its admission on. Its settlement gives back what it has taken. */
 export type Admitted = Pick<
   Call,
-  | "receiptId"
-  | "principal"
-  | "admission"
-  | "startedAtMs"
-  | "client"
-  | "memory"
-  | "offersTried"
-  | "routing"
-  | "plan"
-  | "continued"
-  | "hedged"
+  "receiptId" | "principal" | "admission" | "startedAtMs" | "client" | "memory" | "offersTried"
 > & { attempt: undefined };
 
 /** Has a request read and admitted. From here on there is a receipt; a request that is turned away has none. */
-export async function admitCall<Asked extends { admission: Admission; routing: CallRouting }>(
+export async function admitCall<Asked extends { admission: Admission }>(
   incoming: IncomingRequest,
   gateway: Gateway,
   read: (entered: EnteredRequest) => Promise<Asked>,
@@ -68,7 +57,7 @@ export async function admitCall<Asked extends { admission: Admission; routing: C
   }
   gateway.runningCalls++;
   const { startedAtMs, principal, client, memory } = entered;
-  const { admission, routing } = asked;
+  const { admission } = asked;
   const receiptId = RECEIPT_PREFIX + timePrefix(admission.atMs) + gateway.random.id();
   const admitted = {
     receiptId,
@@ -78,10 +67,6 @@ export async function admitCall<Asked extends { admission: Admission; routing: C
     client,
     memory,
     offersTried: [],
-    routing,
-    plan: undefined,
-    continued: undefined,
-    hedged: false,
     attempt: undefined,
   };
   return { admitted, asked };

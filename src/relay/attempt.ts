@@ -1,6 +1,7 @@
 import { GatewayError } from "../canon/error.ts";
 import type { FieldNote } from "../canon/receipt.ts";
 import type { OutgoingRequest } from "../providers/credentials.ts";
+import type { Timed } from "../routing/health/health.ts";
 import type { TextTarget } from "../routing/target.ts";
 import type { ChunkTaker, Exchange, HttpAnswer } from "../wire/http/exchange.ts";
 import { readRetryAfter } from "../wire/http/retry-after.ts";
@@ -47,6 +48,8 @@ export class Attempt implements AttemptRecord, DisconnectListener, Watched {
   #disconnectedAtMs: number | undefined;
   #orphanedBytes = 0;
   #held = 0;
+  /** How long the gateway has waited for its client; while it does, less the moment at which it began to. */
+  #pausedMs = 0;
   readonly #timeouts: AttemptTimeouts;
   /** What the upstream had not done when its time was up. */
   #expired: string | undefined;
@@ -103,6 +106,16 @@ export class Attempt implements AttemptRecord, DisconnectListener, Watched {
     this.#disconnectedAtMs = gateway.clock.nowMs();
   }
 
+  get timed(): Timed | undefined {
+    const { stream, incoming } = this.#call;
+    if (incoming.verb !== "generate") return undefined;
+    return stream ? "stream" : "whole";
+  }
+
+  get workedMs(): number {
+    return this.#gateway.clock.nowMs() - this.startedAtMs - this.#pausedMs;
+  }
+
   get msSoFar(): number {
     return Math.round(this.#gateway.clock.nowMs() - this.startedAtMs);
   }
@@ -121,6 +134,8 @@ export class Attempt implements AttemptRecord, DisconnectListener, Watched {
       throw this.explain(error);
     }
     this.#timeouts.begin();
+    const { limitHeaders } = this.target.codec;
+    if (limitHeaders !== undefined) this.#gateway.health.heard(this.target, answer.headers, limitHeaders);
     if (answer.status !== 200) throw await this.#refusal(answer);
     this.#call.request?.dropMedia();
     return answer;
@@ -202,10 +217,12 @@ export class Attempt implements AttemptRecord, DisconnectListener, Watched {
 
   pause(): void {
     this.#timeouts.pause();
+    this.#pausedMs -= this.#gateway.clock.nowMs();
   }
 
   resume(): void {
     this.#timeouts.resume();
+    this.#pausedMs += this.#gateway.clock.nowMs();
   }
 
   /** What a broken upstream connection means for this call. */

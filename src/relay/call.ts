@@ -2,7 +2,7 @@ import type { Admission } from "../access/admit.ts";
 import type { Principal } from "../access/principal.ts";
 import type { JsonObject } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
-import type { Continuation, FieldNote, OfferTried, Receipt } from "../canon/receipt.ts";
+import type { FieldNote, OfferTried, Receipt } from "../canon/receipt.ts";
 import type { Naming } from "../catalogue/catalogue.ts";
 import type { Model } from "../catalogue/model.ts";
 import type { Door } from "../dialects/check.ts";
@@ -59,6 +59,8 @@ export interface AttemptRecord {
   notes: FieldNote[];
   /** The terms other than the standard ones on which the target was asked, or says that it served. */
   terms: readonly string[];
+  /** How long it has been at work, without the time that the gateway waited for its client; absent where nobody measures it. */
+  readonly workedMs?: number;
 }
 
 /** What a lane knows of its attempt. */
@@ -87,12 +89,6 @@ export interface Call {
   /** What the call holds of the gateway's memory: its body, and the answer where that is read whole. Settling gives it back. */
   readonly memory: HeldMemory;
   readonly offersTried: OfferTried[];
-  /** Why its offers are tried in their order; undefined where there was nothing to choose. */
-  plan: readonly { readonly target: Target; readonly why: string }[] | undefined;
-  /** Where a broken stream went on, for the receipt. */
-  continued: Continuation[] | undefined;
-  /** A second offer was asked while the first was at work. */
-  hedged: boolean;
   /** The attempt that answered; until one has, the one that was begun last. */
   attempt: AttemptRecord | undefined;
 }

@@ -7,7 +7,7 @@ import type { Files } from "../files/files.ts";
 import type { LedgerWriter } from "../ledger/writer.ts";
 import type { Log } from "../observe/log.ts";
 import type { Provider } from "../providers/provider.ts";
-import type { RoutingDefaults } from "../routing/call-routing.ts";
+import type { Health } from "../routing/health/health.ts";
 import type { Targets } from "../routing/targets.ts";
 import type { BufferPool } from "../wire/byte-buffer.ts";
 import type { StreamMedia } from "../wire/media-fetch.ts";
@@ -22,7 +22,6 @@ export interface Snapshot {
   catalogue: Catalogue;
   providers: ReadonlyMap<string, Provider>;
   targets: Targets;
-  routing: RoutingDefaults;
   maxBodyBytes: number;
 }
 
@@ -32,6 +31,8 @@ export interface Gateway extends Sources {
   readonly keys: KeyRing;
   readonly admissions: Admissions;
   readonly ledger: LedgerWriter;
+  /** What is known of the targets; it outlives the snapshot. */
+  readonly health: Health;
   readonly watchdog: Watchdog;
   /** What all calls may hold together. */
   readonly memory: MemoryBudget;

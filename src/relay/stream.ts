@@ -9,6 +9,7 @@ import { type Call, DeadlineError } from "./call.ts";
 import { ClientOutput, commitsEarly, type DirectController, directBody, streamedBody } from "./client-output.ts";
 import type { Gateway } from "./gateway.ts";
 import { identifiedResponse } from "./identity-headers.ts";
+import { observeBreak } from "./observe-attempt.ts";
 import { type OpenStream, openStream } from "./open-stream.ts";
 import { isAbandoned, settle } from "./settle.ts";
 import { tryOffers } from "./try-offers.ts";
@@ -152,13 +153,14 @@ class StreamRelay {
 
   async #fail(error: GatewayError): Promise<void> {
     const { client, incoming } = this.#call;
-    this.#stream?.attempt.close();
+    const attempt = this.#stream?.attempt;
+    attempt?.close();
+    if (attempt !== undefined) observeBreak(this.#gateway, attempt, error);
     await this.#settle(error.kind, error instanceof DeadlineError);
     this.#output.dropLast();
     if (client.disconnected) return;
     if (error.kind === "internal") this.#gateway.log.error({ err: error.cause ?? error }, "internal error in a stream");
-    const provider = this.#stream?.attempt.target.provider;
-    await this.#output.fail(provider?.redactError(error) ?? error, incoming);
+    await this.#output.fail(attempt?.target.provider.redactError(error) ?? error, incoming);
   }
 
   #settle(end: string, ended = false): Promise<void> {

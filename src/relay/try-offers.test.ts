@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { scriptedGateway } from "../../testing/scripted-gateway.ts";
 import { type ErrorKind, GatewayError } from "../canon/error.ts";
 import { type CallRouting, DEFAULT_ROUTING } from "../routing/call-routing.ts";
+import type { Target } from "../routing/target.ts";
 import { type Try, type Trying, tryOffers } from "./try-offers.ts";
 
 /** Tries two offers of which every attempt fails like this. */
@@ -11,7 +12,7 @@ async function tried(
   routing?: Partial<CallRouting>,
   chance = 0,
 ) {
-  const { gateway: made, clock } = scriptedGateway();
+  const { gateway: made, clock, targets } = scriptedGateway();
   const gateway = { ...made, random: { ...made.random, bytes: () => new Uint8Array([chance]) } };
   const call: Trying<Try> = {
     offersTried: [],
@@ -21,11 +22,7 @@ async function tried(
     client: { disconnected: false, disconnection: new Promise(() => {}) },
   };
   const closed: string[] = [];
-  const plan = ["one", "two"].map((provider) => ({
-    offer: { provider },
-    provider: { redactError: (error: GatewayError) => error },
-  }));
-  const begin = ({ offer }: (typeof plan)[number]): Try => ({
+  const begin = ({ offer }: Target): Try => ({
     target: undefined,
     lane: { name: "native" },
     notes: [],
@@ -34,7 +31,7 @@ async function tried(
     close: () => void closed.push(offer.provider),
   });
   const fail = () => Promise.reject(new GatewayError(kind, "it failed", { failure: { status: 599 } }));
-  const outcome = tryOffers(call, gateway, plan, begin, fail, mayRepeat);
+  const outcome = tryOffers(call, gateway, targets, begin, fail, mayRepeat);
   outcome.catch(() => {});
   const thrown = await clock.until(outcome.catch((error: unknown) => error));
   return { thrown, closed, tried: call.offersTried, passedMs: clock.passedMs };
@@ -50,7 +47,7 @@ describe("choices 4: where everything fails", () => {
       outcome: "failed",
       reason: "upstream_failed",
       ms: 5,
-      failure: { status: 599 },
+      failure: { provider: "one", host: "one.test", status: 599 },
     });
     // The least of both pauses, by the randomness of the test: half of 200 ms and half of 400 ms.
     expect(passedMs).toBe(300);

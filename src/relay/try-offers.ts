@@ -1,6 +1,7 @@
 import { asGatewayError, GatewayError } from "../canon/error.ts";
-import type { OfferTried } from "../canon/receipt.ts";
 import { type CallRouting, DEFAULT_ROUTING } from "../routing/call-routing.ts";
+import type { Timed } from "../routing/health/health.ts";
+import type { Target } from "../routing/target.ts";
 import {
   type AttemptRecord,
   type Call,
@@ -11,6 +12,7 @@ import {
 } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import { MemoryExhaustedError } from "./memory-budget.ts";
+import { observeAttempt } from "./observe-attempt.ts";
 
 /** The pause before an offer is tried a second time, about, unless the provider asks for a longer one (H19); it doubles with each. */
 const FIRST_PAUSE_MS = 200;
@@ -31,13 +33,9 @@ export interface Try extends AttemptRecord {
   readonly msSoFar: number;
   /** A second try of the same offer need not wait. */
   readonly retryAtOnce?: boolean;
+  /** What the time until it is answered says of its target; undefined where that is nothing. */
+  readonly timed?: Timed | undefined;
   close(): void;
-}
-
-/** What trying needs to know of a target. */
-interface Triable {
-  offer: { provider: string };
-  provider: { redactError(error: GatewayError): GatewayError };
 }
 
 /**
@@ -45,11 +43,11 @@ interface Triable {
  * `mayRepeat` knows that asking again would do the same thing twice. Every failure that is thrown from here has the secrets of
  * its provider removed (S10).
  */
-export async function tryOffers<Target extends Triable, Made extends AttemptRecord, Attempt extends Try & Made, T>(
+export async function tryOffers<Planned extends Target, Made extends AttemptRecord, Attempt extends Try & Made, T>(
   call: Trying<Made>,
   gateway: Gateway,
-  plan: readonly Target[],
-  begin: (target: Target) => Attempt,
+  plan: readonly Planned[],
+  begin: (target: Planned) => Attempt,
   use: (attempt: Attempt) => Promise<T>,
   mayRepeat?: (error: GatewayError) => boolean,
 ): Promise<T> {
@@ -64,25 +62,26 @@ export async function tryOffers<Target extends Triable, Made extends AttemptReco
       if (deadlineMs !== undefined && gateway.clock.nowMs() >= untilMs) throw deadlinePassed(deadlineMs);
       const attempt = begin(target);
       call.attempt = attempt;
+      gateway.health.begin(target, attempt);
       attempts++;
       try {
         const result = await use(attempt);
-        observe(call, target, attempt, "answered");
+        observeAttempt(call, gateway, target, attempt, "answered");
         return result;
       } catch (thrown) {
         attempt.close();
         // An offer that is read on after a disconnect and fails by itself has failed.
         const ownFailure = thrown instanceof GatewayError && !(thrown instanceof ClientDisconnectedError);
         if (call.client.disconnected && !ownFailure) {
-          observe(call, target, attempt, "abandoned");
+          observeAttempt(call, gateway, target, attempt, "abandoned");
           throw new ClientDisconnectedError();
         }
         if (thrown instanceof DeadlineError) {
-          observe(call, target, attempt, "abandoned", thrown);
+          observeAttempt(call, gateway, target, attempt, "abandoned", thrown);
           throw thrown;
         }
         last = target.provider.redactError(asGatewayError(thrown));
-        observe(call, target, attempt, "failed", last);
+        observeAttempt(call, gateway, target, attempt, "failed", last);
         logFailure(gateway, target, last);
         if (attempts >= maxAttempts || !mayTryAgain(last, gateway) || mayRepeat?.(last) === false) throw last;
         if (tries === 2 || !last.rule.retrySameOffer) break;
@@ -105,20 +104,7 @@ function pauseBefore(pauses: number, { retryAfterSeconds = 0 }: GatewayError, { 
   return Math.max(Math.round(usualMs * (0.5 + chance / 2)), retryAfterSeconds * 1000);
 }
 
-/** Every outcome of an attempt is recorded here, and nowhere else. */
-function observe(
-  { offersTried }: Pick<Trying, "offersTried">,
-  { offer: { provider } }: Triable,
-  { msSoFar: ms }: Try,
-  outcome: OfferTried["outcome"],
-  error?: GatewayError,
-): void {
-  if (error === undefined) offersTried.push({ provider, outcome, ms });
-  else if (error.failure === undefined) offersTried.push({ provider, outcome, reason: error.kind, ms });
-  else offersTried.push({ provider, outcome, reason: error.kind, ms, failure: error.failure });
-}
-
-function logFailure({ log }: Gateway, { offer: { provider } }: Triable, { kind, cause, failure }: GatewayError): void {
+function logFailure({ log }: Gateway, { offer: { provider } }: Target, { kind, cause, failure }: GatewayError): void {
   // At debug only, since a provider's message may quote the prompt.
   log.debug({ kind, ...failure }, "provider failed");
   if (kind === "internal") log.error({ err: cause, provider }, "internal error in an attempt");

@@ -2,7 +2,14 @@ import { GatewayError } from "../canon/error.ts";
 import type { Model, Offer } from "../catalogue/model.ts";
 import type { Provider } from "../providers/provider.ts";
 import { originsOf, type Registry } from "../providers/registry.ts";
-import { type ImageTarget, type OfferTargets, type TextTarget, targetsOf, type VideoTarget } from "./target.ts";
+import {
+  type ImageTarget,
+  type OfferTargets,
+  type Target,
+  type TextTarget,
+  targetsOf,
+  type VideoTarget,
+} from "./target.ts";
 
 /** Every target of a configuration. Made once with it, so that no call derives them again. */
 export class Targets {
@@ -28,6 +35,15 @@ export class Targets {
     if (found.length > 0) return found;
     const message = `None of the providers of ${model.id} (${namesOf(offers)}) serves it as it is configured.`;
     throw new GatewayError("not_found", message, { path: "model" });
+  }
+
+  /** Every target of every offer. */
+  *all(): Generator<Target> {
+    for (const { text, image, video } of this.#byOffer.values()) {
+      yield* text;
+      if (image) yield image;
+      if (video) yield video;
+    }
   }
 
   images(model: Model, offers: readonly Offer[]): readonly ImageTarget[] {

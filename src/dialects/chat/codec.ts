@@ -19,6 +19,10 @@ export const chatCodec: UpstreamCodec & ClientCodec = {
   encodeResponse,
   createStreamEncoder: (context) => new ChatStreamEncoder(context),
   encodeTokenCount: (tokens) => JSON.stringify({ total_tokens: tokens }),
+  limitHeaders: ["requests", "tokens"].map((limit) => ({
+    remaining: `x-ratelimit-remaining-${limit}`,
+    reset: `x-ratelimit-reset-${limit}`,
+  })),
   oneFamily: false,
   reasoning: { shown: "whole", unasked: true },
   showsImages: true,

@@ -20,6 +20,10 @@ export const messagesCodec: UpstreamCodec & ClientCodec = {
   decodeError,
   counting,
   encodeTokenCount: (tokens) => JSON.stringify({ input_tokens: tokens }),
+  limitHeaders: ["requests", "tokens", "input-tokens", "output-tokens"].map((limit) => ({
+    remaining: `anthropic-ratelimit-${limit}-remaining`,
+    reset: `anthropic-ratelimit-${limit}-reset`,
+  })),
   oneFamily: true,
   reasoning: { shown: "summary", unasked: false },
   showsImages: false,

@@ -1,8 +1,8 @@
-import { createHash } from "node:crypto";
 import type { Random } from "../../base/sources.ts";
 import type { ProviderSettings } from "../../config/config.ts";
 import type { AdapterContext, ImageAdapter, MediaAdapters, MediaRequest, VideoAdapter } from "../../media/adapter.ts";
 import { writeMultipart } from "../../wire/write-multipart.ts";
+import { credentialDigest } from "../credential-digest.ts";
 import type { Authenticator, Signer } from "../credentials.ts";
 
 /** A request to a media API as it is sent. */
@@ -83,17 +83,4 @@ export class ProviderMedia {
     const signed = this.#sign && this.owns(url) ? this.#sign({ url, headers, body: text }) : {};
     return { method, url, headers: { ...headers, ...signed }, body: text };
   }
-}
-
-function credentialDigest(settings: ProviderSettings, baseUrl: string): string {
-  const hash = createHash("sha256").update(`${settings.kind}\n${baseUrl}\n${settings.project ?? ""}\n`);
-  for (const [name, value] of Object.entries(settings) as [string, unknown][]) {
-    const secret =
-      typeof value === "object" && value !== null && "reveal" in value ? String((value.reveal as () => string)()) : "";
-    if (secret !== "") hash.update(`${name}=${secret}\n`);
-  }
-  return hash
-    .update(settings.credentials ?? "")
-    .digest("hex")
-    .slice(0, 32);
 }

@@ -10,6 +10,7 @@ export class MediaAttempt<Adapter> implements Try {
   readonly lane = LANE;
   notes: FieldNote[];
   readonly terms: readonly string[] = [];
+  readonly timed = "whole";
   readonly #startedAtMs: number;
   readonly #nowMs: () => number;
 

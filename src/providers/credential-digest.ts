@@ -1,0 +1,16 @@
+import { createHash } from "node:crypto";
+import type { ProviderSettings } from "../config/config.ts";
+
+/** What tells one account from another without its secrets: the same over reloads and restarts, whatever else is configured. */
+export function credentialDigest(settings: ProviderSettings, baseUrl: string): string {
+  const hash = createHash("sha256").update(`${settings.kind}\n${baseUrl}\n${settings.project ?? ""}\n`);
+  for (const [name, value] of Object.entries(settings) as [string, unknown][]) {
+    const secret =
+      typeof value === "object" && value !== null && "reveal" in value ? String((value.reveal as () => string)()) : "";
+    if (secret !== "") hash.update(`${name}=${secret}\n`);
+  }
+  return hash
+    .update(settings.credentials ?? "")
+    .digest("hex")
+    .slice(0, 32);
+}

@@ -1,0 +1,45 @@
+import type { GatewayError } from "../canon/error.ts";
+import type { OfferTried } from "../canon/receipt.ts";
+import type { Target } from "../routing/target.ts";
+import { type Call, ClientDisconnectedError, DeadlineError } from "./call.ts";
+import type { Gateway } from "./gateway.ts";
+import { MemoryExhaustedError } from "./memory-budget.ts";
+import type { Try } from "./try-offers.ts";
+
+type Observing = Pick<Gateway, "health" | "closing">;
+
+/** Every outcome of an attempt is recorded here, and nowhere else: for the receipt, and for the health of its target. */
+export function observeAttempt(
+  { offersTried }: Pick<Call, "offersTried">,
+  gateway: Observing,
+  target: Target,
+  attempt: Try,
+  outcome: OfferTried["outcome"],
+  error?: GatewayError,
+): void {
+  const { provider } = target.offer;
+  const ms = attempt.msSoFar;
+  if (error === undefined) offersTried.push({ provider, outcome, ms });
+  else if (error.failure === undefined) offersTried.push({ provider, outcome, reason: error.kind, ms });
+  else offersTried.push({ provider, outcome, reason: error.kind, ms, failure: error.failure });
+  if (outcome === "answered") gateway.health.answered(target, ms, attempt.timed);
+  else if (outcome === "failed" && error !== undefined) observeFailure(gateway, target, attempt, error);
+  else gateway.health.abandoned(target, attempt);
+}
+
+/** An answer broke off after its first content, which was recorded as an answer. */
+export function observeBreak(
+  gateway: Observing,
+  attempt: Try & { readonly target: Target },
+  error: GatewayError,
+): void {
+  const isCallers = error instanceof ClientDisconnectedError || error instanceof DeadlineError;
+  if (!isCallers) observeFailure(gateway, attempt.target, attempt, error);
+}
+
+/** What the gateway itself had no room or no time for says nothing of a target, nor does a kept connection that had been closed. */
+function observeFailure({ health, closing }: Observing, target: Target, attempt: Try, error: GatewayError): void {
+  const isOurs = closing || attempt.retryAtOnce === true || error instanceof MemoryExhaustedError;
+  if (isOurs) health.abandoned(target, attempt);
+  else health.failed(target, attempt, error);
+}

@@ -1,0 +1,179 @@
+import type { Sources } from "../../base/sources.ts";
+import type { GatewayError } from "../../canon/error.ts";
+import type { LimitHeaders } from "../../dialects/codec.ts";
+import type { Provider } from "../../providers/provider.ts";
+import type { Target } from "../target.ts";
+import { Breaker } from "./breaker.ts";
+import { type BreakerSettings, DEFAULT_BREAKER } from "./breaker-settings.ts";
+import { effectOf } from "./health-effect.ts";
+import { readReset } from "./read-reset.ts";
+import type { HealthView, TargetHealth } from "./target-health.ts";
+import { TargetRecord } from "./target-record.ts";
+
+/** A provider that asks to be left alone for longer than this is asked again nevertheless. */
+const MAX_QUIET_MS = 3_600_000;
+/** What follows from headers, and was not asked for in so many words, is believed for no longer than this. */
+const MAX_INFERRED_QUIET_MS = 60_000;
+/** The share of first contents that come in time, for hedging. */
+const TAIL = 0.95;
+
+/** One attempt, as its outcome is reported: always the same object. */
+export type HealthAttempt = object;
+
+/** What the time until an answer says: to the first content of a stream, or to the whole of an answer in one piece. */
+export type Timed = "stream" | "whole";
+
+export interface AnswerHeaders {
+  get(name: string): string | undefined;
+}
+
+/**
+ * The health of every target: written by the attempts, read by the plan. It is kept by credential and upstream model, whatever the
+ * catalogue calls the model and in whichever dialect it is called, and outlives the configuration. A call allocates nothing here.
+ */
+export class Health implements HealthView {
+  readonly #sources: Sources;
+  readonly #records = new Map<string, TargetRecord>();
+  readonly #credentials = new Map<string, Breaker>();
+  /** So that no call has to make the key of its target. */
+  #byTarget = new WeakMap<Target, TargetRecord>();
+
+  constructor(sources: Sources) {
+    this.#sources = sources;
+  }
+
+  of(target: Target): TargetHealth {
+    return this.#of(target);
+  }
+
+  /** The time within which nearly all streams show their first content; undefined while too few were measured. */
+  p95FirstContentMs(target: Target): number | undefined {
+    return this.#of(target).firstContents.quantileAt(TAIL, this.#sources.clock.nowMs());
+  }
+
+  /** An attempt begins. */
+  begin(target: Target, attempt: HealthAttempt): void {
+    const record = this.#of(target);
+    const nowMs = this.#sources.clock.nowMs();
+    record.model.begin(attempt, nowMs);
+    record.credential.begin(attempt, nowMs);
+  }
+
+  /** It was answered after so long, or has shown its first content. */
+  answered(target: Target, ms: number, timed: Timed | undefined): void {
+    const record = this.#of(target);
+    const nowMs = this.#sources.clock.nowMs();
+    record.model.answer(nowMs - ms, nowMs);
+    record.credential.answer(nowMs - ms, nowMs);
+    if (timed === "stream") {
+      record.streams.add(ms, 1, nowMs);
+      record.firstContents.add(ms, nowMs);
+    } else if (timed === "whole") record.wholes.add(ms, 1, nowMs);
+  }
+
+  /** It failed, before its first content or after it. */
+  failed(target: Target, attempt: HealthAttempt, error: GatewayError): void {
+    const record = this.#of(target);
+    const nowMs = this.#sources.clock.nowMs();
+    const effect = effectOf(error);
+    if (effect === "failed") record.model.fail(attempt, nowMs);
+    else if (effect === "rejected") {
+      record.credential.trip(attempt, nowMs);
+      // The credential may be refused for this model alone: where another model brings it back, this one waits for a probe of its own.
+      record.model.trip(attempt, nowMs);
+      record.wasRejected = true;
+    }
+    if (effect === "failed" || effect === "limited") quiet(record, nowMs, askedMs(error), MAX_QUIET_MS);
+    this.#forget(record, attempt);
+  }
+
+  /** Its outcome says nothing of the target: the client left, another attempt was faster, or the gateway itself has failed. */
+  abandoned(target: Target, attempt: HealthAttempt): void {
+    this.#forget(this.#of(target), attempt);
+  }
+
+  /** What generating these tokens took, without the time that the gateway waited for its client. */
+  generated(target: Target, tokens: number, ms: number): void {
+    if (tokens > 0 && ms > 0) this.#of(target).speed.add(tokens * 1000, ms, this.#sources.clock.nowMs());
+  }
+
+  /** Where nothing is left of a limit, the target is left alone until it is full again: the next call would be refused (H19). */
+  heard(target: Target, headers: AnswerHeaders, limits: readonly LimitHeaders[]): void {
+    for (const { remaining, reset } of limits) {
+      if (headers.get(remaining) !== "0") continue;
+      const { nowMs, wallMs } = this.#sources.clock;
+      quiet(this.#of(target), nowMs(), readReset(headers.get(reset), wallMs()), MAX_INFERRED_QUIET_MS);
+    }
+  }
+
+  /** The configuration has changed: what it does not name any more is forgotten, and refused credentials have a new chance. */
+  reconfigure(targets: Iterable<Target>): void {
+    const records = new Set<TargetRecord>();
+    const credentials = new Set<string>();
+    this.#byTarget = new WeakMap();
+    for (const target of targets) {
+      const found = this.#records.get(keyOf(target));
+      credentials.add(credentialKey(target.provider));
+      if (found === undefined) continue;
+      records.add(found);
+      found.model.configure(settingsOf(target));
+      found.credential.configure(settingsOf(target));
+    }
+    for (const [key, record] of this.#records) {
+      if (!records.has(record)) this.#records.delete(key);
+      else if (record.wasRejected) record.restore();
+    }
+    for (const [key, breaker] of this.#credentials) {
+      if (credentials.has(key)) breaker.reset();
+      else this.#credentials.delete(key);
+    }
+  }
+
+  #forget({ model, credential }: TargetRecord, attempt: HealthAttempt): void {
+    model.forget(attempt);
+    credential.forget(attempt);
+  }
+
+  #of(target: Target): TargetRecord {
+    return this.#byTarget.get(target) ?? this.#make(target);
+  }
+
+  #make(target: Target): TargetRecord {
+    const key = keyOf(target);
+    let record = this.#records.get(key);
+    if (record === undefined) {
+      const credential = this.#credentialOf(target);
+      record = new TargetRecord(this.#breaker(target), credential, this.#sources.clock);
+      this.#records.set(key, record);
+    }
+    this.#byTarget.set(target, record);
+    return record;
+  }
+
+  #credentialOf(target: Target): Breaker {
+    const key = credentialKey(target.provider);
+    const breaker = this.#credentials.get(key) ?? this.#breaker(target);
+    this.#credentials.set(key, breaker);
+    return breaker;
+  }
+
+  #breaker(target: Target): Breaker {
+    return new Breaker(settingsOf(target), () => (this.#sources.random.bytes(1)[0] ?? 0) / 256);
+  }
+}
+
+/** The same name with another key, or at another host, is somebody else. */
+const credentialKey = ({ name, digest }: Provider): string => `${name} ${digest}`;
+const keyOf = ({ provider, offer }: Target): string => `${credentialKey(provider)} ${offer.upstreamModel}`;
+
+const settingsOf = ({ provider }: Target): BreakerSettings => ({ ...DEFAULT_BREAKER, ...provider.breaker });
+
+const askedMs = ({ failure, retryAfterSeconds }: GatewayError): number | undefined => {
+  const seconds = failure?.retryAfterSeconds ?? retryAfterSeconds;
+  return seconds === undefined ? undefined : seconds * 1000;
+};
+
+/** Left alone for so long: never for less than it already is. */
+function quiet(record: TargetRecord, nowMs: number, ms: number | undefined, maxMs: number): void {
+  if (ms !== undefined) record.quietUntilMs = Math.max(record.quietUntilMs, nowMs + Math.min(ms, maxMs));
+}

@@ -1,0 +1,51 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Breaker } from "./breaker.ts";
+import { DecayedHistogram } from "./decayed-histogram.ts";
+import { DecayedRatio } from "./decayed-ratio.ts";
+import type { BreakerState, TargetHealth } from "./target-health.ts";
+
+const SEVERITY: Readonly<Record<BreakerState, number>> = { closed: 0, half_open: 1, open: 2 };
+
+/** All that is known of one model at one credential. It holds numbers alone, and is made once. */
+export class TargetRecord implements TargetHealth {
+  /** That of the model, and that of its credential, which all models of the credential share. */
+  readonly model: Breaker;
+  readonly credential: Breaker;
+  readonly streams = new DecayedRatio();
+  readonly wholes = new DecayedRatio();
+  readonly speed = new DecayedRatio();
+  readonly firstContents = new DecayedHistogram();
+  /** The credential was refused for this model, which may have been for the model's sake. */
+  wasRejected = false;
+  quietUntilMs = 0;
+  readonly #nowMs: Clock["nowMs"];
+
+  constructor(model: Breaker, credential: Breaker, { nowMs }: Pick<Clock, "nowMs">) {
+    this.model = model;
+    this.credential = credential;
+    this.#nowMs = nowMs;
+  }
+
+  /** A refused credential has a new chance. */
+  restore(): void {
+    this.wasRejected = false;
+    this.model.reset();
+  }
+
+  get state(): BreakerState {
+    const nowMs = this.#nowMs();
+    const model = this.model.stateAt(nowMs);
+    const credential = this.credential.stateAt(nowMs);
+    return SEVERITY[model] > SEVERITY[credential] ? model : credential;
+  }
+
+  /** Of streams. Where nothing was streamed lately, of answers in one piece, whose first content is the whole. */
+  get firstContentMs(): number | undefined {
+    const nowMs = this.#nowMs();
+    return this.streams.valueAt(nowMs) ?? this.wholes.valueAt(nowMs);
+  }
+
+  get tokensPerSecond(): number | undefined {
+    return this.speed.valueAt(this.#nowMs());
+  }
+}
