@@ -231,7 +231,7 @@ describe("docs/adding-a-dialect.md: a host of the new dialect", () => {
       mine: [2],
     };
     const context = { upstreamModel: "m", stream: false, traits: { reasoning: false }, origin: "plain-host" };
-    const quirks = { media: [], mediaUrls: [], ownAddresses: undefined };
+    const quirks = { media: [], mediaUrls: [], ownUrls: undefined };
     const { body, notes } = plainCodec.encodeRequest(plainCodec.decodeRequest(request), { ...context, quirks });
     expect(body).toEqual(request);
     expect(notes).toEqual([]);

@@ -113,7 +113,7 @@ for (const dialect of DIALECTS) {
       }
     });
 
-    test("choices 2: a key in the address is refused with the reason", async () => {
+    test("choices 2: a key in the URL is refused with the reason", async () => {
       const [url, init] = buildCall(gateway.url, dialect, gateway.key);
       const error = await errorOf(await fetch(`${url}?key=${gateway.key}`, init));
       expect(error.status).toBe(400);
@@ -247,7 +247,7 @@ describe("messages headers (contract 5, 9)", () => {
   });
 });
 
-describe("addresses (choices 1)", () => {
+describe("endpoints (choices 1)", () => {
   test("an unknown path is a 404 in the protocol that it resembles; a wrong method says which is right", async () => {
     const at = async (path: string, method = "POST") =>
       (await fetch(gateway.url + path, { method, headers: { "content-type": "application/json" } })).json() as Promise<

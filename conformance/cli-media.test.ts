@@ -328,15 +328,15 @@ describe("trivium video", () => {
       const videos = [{ gcsUri: `http://127.0.0.1:${broken.port}/video`, mimeType: "video/mp4" }];
       return Response.json({ name, done: true, response: { videos } });
     });
-    const address = host.url.origin;
-    const ended = await run(folder, ["video", "--operation", name, "-o", "cat.mp4", "--url", address]);
+    const url = host.url.origin;
+    const ended = await run(folder, ["video", "--operation", name, "-o", "cat.mp4", "--url", url]);
     await host.stop(true);
     broken.stop(true);
     expect(ended.code).toBe(1);
     expect(polls).toBe(2);
     expect(ended.stderr).toBe(
       `Operation ${name}\nThe connection to the gateway broke in the middle of its answer.\n` +
-        `The video is not lost. Resume with:\n  trivium video --operation ${name} -o cat.mp4 --url ${address}\n`,
+        `The video is not lost. Resume with:\n  trivium video --operation ${name} -o cat.mp4 --url ${url}\n`,
     );
     expect(readdirSync(folder)).toEqual([]);
   });

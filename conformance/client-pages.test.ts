@@ -146,7 +146,7 @@ describe("shell", () => {
   }
 
   test.each(settings.filter(({ file }) => !file.endsWith("README.md")))(
-    "$file: its variables make addresses that answer",
+    "$file: its variables make URLs that answer",
     async ({ code }) => {
       const found = settingsIn(await variablesOf(code));
       expect(found.length).toBeGreaterThan(0);

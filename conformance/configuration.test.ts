@@ -100,7 +100,7 @@ describe("docs/configuration.md, The simulator", () => {
   });
 });
 
-test("a port that the system chooses is the one in the gateway's own addresses", async () => {
+test("a port that the system chooses is the one in the gateway's own URLs", async () => {
   const chosen = await startTestGateway({ config: { server: { host: "127.0.0.1", port: 0 }, simulator: true } });
   const document = (await (await fetch(`${chosen.url}/openapi.json`)).json()) as { servers: { url: string }[] };
   expect(chosen.url).not.toEndWith(":0");

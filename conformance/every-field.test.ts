@@ -93,7 +93,7 @@ afterAll(async () => {
 });
 
 /** No name is resolved: a URL that the gateway refuses by itself is refused at once. */
-const WEB_ADDRESS = /https:\/\/[a-z.]+\.example\//g;
+const WEB_URL = /https:\/\/[a-z.]+\.example\//g;
 
 /** The gateway's own refusals, each of which is documented. */
 const REFUSALS = [
@@ -130,7 +130,7 @@ for (const { id, provider, dialect: upstream } of TARGETS) {
     const own = samples.filter(({ dialect }) => dialect === client);
     describe(`a ${client} client of ${id}`, () => {
       test.each(own.map((sample) => [sample.name, sample] as const))("%s", async (name, { text }) => {
-        const sample = signedSample(client, text).replaceAll(WEB_ADDRESS, "https://127.0.0.1/");
+        const sample = signedSample(client, text).replaceAll(WEB_URL, "https://127.0.0.1/");
         const { model: _, stream: __, ...body } = JSON.parse(sample) as Record<string, unknown>;
         for (const stream of [false, true]) {
           const before = simulator.stats().requests;

@@ -9,7 +9,7 @@ import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
 const MODELS = ["standard", "thinker", "fail-400", "fail-429", "error-in-stream"];
 
-/** The address of the resource, where the kind makes the rest of the path itself. */
+/** The URL of the resource, where the kind makes the rest of the path itself. */
 const PATHS: Readonly<Record<string, string>> = { "azure-openai": "" };
 
 let simulator: Simulator;

@@ -36,7 +36,7 @@ function askedModel({ path, body }: SeenRequest): string {
   return /models\/([^:]+):/.exec(path)?.[1] ?? (JSON.parse(body) as { model: string }).model;
 }
 
-/** A client of genai names its model in the address, with or without a publisher. */
+/** A client of genai names its model in the URL, with or without a publisher. */
 function call(dialect: DialectName, model: string, options: { door?: "contract"; key?: string; strict?: true } = {}) {
   const { door = "dropin", key = gateway.key, strict } = options;
   const headers = strict ? { "x-trivium-strict": "true" } : {};

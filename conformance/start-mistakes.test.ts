@@ -214,7 +214,7 @@ describe("choices 7: --help tells the options of every command", () => {
   });
 });
 
-test("choices 5: the operator's address has words of its own for what is not there", async () => {
+test("choices 5: the operator's listener has its own message for an endpoint that does not exist", async () => {
   const gateway = await startTestGateway();
   const call = async (method: string, path: string, body?: object) => {
     const headers = { authorization: `Bearer ${gateway.adminSecret}`, "content-type": "application/json" };

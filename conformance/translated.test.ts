@@ -207,9 +207,9 @@ describe.each(PAIRS)("a %s client of a model that speaks %s", (client, upstream)
     }
   });
 
-  test("S12: an address in the gateway's own network is not fetched; an image in the request arrives", async () => {
+  test("S12: a URL in the gateway's own network is not fetched; an image in the request arrives", async () => {
     const inside = await call(client, `${upstream}/standard`, { body: prompt(client, "https://127.0.0.1/a.png") });
-    // Targets that fetch for themselves get the address as it is.
+    // Targets that fetch for themselves get the URL as it is.
     if (inside.status !== 200) expect((await errorOf(inside)).message).toContain("could not be fetched");
     const arrived = await call(client, `${upstream}/standard`, { body: prompt(client, undefined) });
     expect(arrived.status).toBe(200);

@@ -488,8 +488,8 @@ describe("simulator/README.md", () => {
     const hosts = /MEDIA_HOSTS[^=]*= new Map\(\[([\s\S]*?)\n\]\);/.exec(read("simulator/media/hosts.ts"))?.[1] ?? "";
     const roots = [...hosts.matchAll(/^ {2}\["([\w/-]+)",/gm)].map(([, name]) => `\`/${name}`);
     expect(roots.length).toBeGreaterThan(10);
-    const addresses = rowsUnder(page, "host", "makes").map(([, , cell]) => `\`${cell}`);
-    for (const root of roots) expect(addresses.some((cell) => cell.startsWith(root))).toBe(true);
+    const urls = rowsUnder(page, "host", "makes").map(([, , cell]) => `\`${cell}`);
+    for (const root of roots) expect(urls.some((cell) => cell.startsWith(root))).toBe(true);
     const outcomes = rowsUnder(page, "in the prompt").flatMap(([names = ""]) => names.split(" "));
     expect(outcomes.sort()).toEqual(OUTCOMES.map((outcome) => `sim:${outcome}`).sort());
   });

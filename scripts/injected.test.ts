@@ -32,7 +32,7 @@ const ALLOWED_STATE: Readonly<Record<string, string>> = {
   "base/timed-id.ts": "the last result of a pure function",
   "observe/format.ts": "results of a pure function, of a bounded number",
   "server/openapi.ts": "the result of a pure function",
-  "wire/http/address.ts": "results of a pure function, of a bounded number",
+  "wire/http/endpoint.ts": "results of a pure function, of a bounded number",
   "wire/http/answer-head.ts": "results of a pure function, of a bounded number",
   "wire/http/request-head.ts": "results of a pure function, kept as long as their arguments",
   "access/scopes.ts": "results of a pure function, kept as long as their arguments",

@@ -137,13 +137,13 @@ export function textMedia(text: string, mimeType: string): Media {
   };
 }
 
-/** The simulator opens no connection of its own: what is only an address is named, not fetched. */
-export function remoteMedia(address: string, mimeType: string): Media {
+/** The simulator opens no connection of its own: what is only a URL is named, not fetched. */
+export function remoteMedia(url: string, mimeType: string): Media {
   return {
     modality: modalityOf(mimeType),
     mimeType,
-    description: `${mimeType} at an address that the simulator does not fetch`,
+    description: `${mimeType} at a URL that the simulator does not fetch`,
     tokens: 258,
-    fingerprint: fingerprintOf(Buffer.from(address)),
+    fingerprint: fingerprintOf(Buffer.from(url)),
   };
 }

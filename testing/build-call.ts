@@ -12,7 +12,7 @@ export interface CallOptions {
   key?: string;
 }
 
-/** Addresses, headers and smallest bodies of the three protocols, as a client without an SDK would send them. */
+/** URLs, headers and smallest bodies of the three protocols, as a client without an SDK would send them. */
 export function buildCall(
   base: string,
   dialect: DialectName,

@@ -106,7 +106,7 @@ export async function translate(dialect: DialectName, body: JsonObject, to: Targ
 /** JSON with the keys in the order in which they go over the wire. */
 export const wireText = stringifyInOrder;
 
-/** Stands in for the web: an image, a document or a text, by the address's ending. */
+/** Stands in for the web: an image, a document or a text, by the suffix of the URL. */
 function fetchNothing(url: string): Promise<{ bytes: Uint8Array<ArrayBuffer>; mimeType: string }> {
   const ending = /\.(jpg|mp4|pdf|txt)/.exec(new URL(url).pathname)?.[1] ?? "";
   const mimeType = MIME_TYPES[ending] ?? "image/png";

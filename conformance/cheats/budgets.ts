@@ -42,19 +42,19 @@ export async function openBudgets(): Promise<CheatGroup> {
       },
     ],
   });
-  const atOnce = (tries: string, calls: number, body: Record<string, unknown>, leave: boolean): Cheat => ({
+  const atOnce = (tries: string, calls: number, body: Record<string, unknown>, disconnect: boolean): Cheat => ({
     id: "H23",
     tries,
     run: async () => {
       const purse = harness.purse(LONGEST_ANSWER);
-      const call = harness.call(purse, "chat", { body, stream: leave, model: "test/long" });
+      const call = harness.call(purse, "chat", { body, stream: disconnect, model: "test/long" });
       const one = async () => {
-        if (!leave) return (await fetch(...call)).status;
+        if (!disconnect) return (await fetch(...call)).status;
         const { text } = await visit(call, (_, ms) => ms > 120, "resets");
         return Number(/HTTP\/1\.1 (\d+)/.exec(text)?.[1] ?? 0);
       };
       const statuses = await Promise.all(Array.from({ length: calls }, one));
-      const letIn = leave ? 1 : statuses.filter((status) => status === 200).length;
+      const letIn = disconnect ? 1 : statuses.filter((status) => status === 200).length;
       const summed = await harness.outcome(purse, "", { rows: letIn });
       const outcome = { ...summed, got: `${harness.host.requests(purse.name)} of ${calls} reached the host` };
       const over = (outcome.upstream ?? 0) / BUDGET_NANO;

@@ -3,7 +3,7 @@ import type { CallOptions } from "../../testing/build-call.ts";
 import { BillingHarness, LANES } from "./billing-harness.ts";
 import { type Chunk, type Performance, words } from "./billing-host.ts";
 import type { Cheat, CheatGroup } from "./cheat.ts";
-import { type Farewell, statusesOf, visit } from "./rude-client.ts";
+import { type CloseKind, statusesOf, visit } from "./rude-client.ts";
 
 /** Much hidden thinking, few words, and the usage a little after the last of them. */
 const THINKER: Performance = {
@@ -24,13 +24,13 @@ const endless = (chunk: Chunk, thinkingTokens = 0): Performance => ({
   everyMs: 10,
 });
 
-type Leave = (text: string, ms: number) => boolean;
+type DisconnectWhen = (text: string, ms: number) => boolean;
 
-const MOMENTS: Readonly<Record<string, { leave: Leave; stream: boolean }>> = {
-  "before the headers": { stream: true, leave: (_, ms) => ms > 60 },
-  "at the first word": { stream: true, leave: (text) => text.includes("word") },
-  "at the last word": { stream: true, leave: (text) => text.includes("the-last-word") },
-  "while a non-streamed answer is awaited": { stream: false, leave: (_, ms) => ms > 60 },
+const MOMENTS: Readonly<Record<string, { disconnectWhen: DisconnectWhen; stream: boolean }>> = {
+  "before the headers": { stream: true, disconnectWhen: (_, ms) => ms > 60 },
+  "at the first word": { stream: true, disconnectWhen: (text) => text.includes("word") },
+  "at the last word": { stream: true, disconnectWhen: (text) => text.includes("the-last-word") },
+  "while a non-streamed answer is awaited": { stream: false, disconnectWhen: (_, ms) => ms > 60 },
 };
 
 /** Each host's way to be asked for much thinking. */
@@ -40,7 +40,7 @@ const THINK: Record<DialectName, Record<string, unknown>> = {
   genai: { generationConfig: { thinkingConfig: { thinkingBudget: 4_000 } } },
 };
 
-/** H26: leaving decides nothing about the price. */
+/** H26: disconnecting decides nothing about the price. */
 export async function openDisconnects(): Promise<CheatGroup> {
   const harness = await BillingHarness.open({ timings: { commitDeadlineMs: 10_000 } });
   const cheat = (
@@ -48,59 +48,59 @@ export async function openDisconnects(): Promise<CheatGroup> {
     performance: Performance,
     client: DialectName,
     options: CallOptions,
-    leave: Leave,
-    farewell: Farewell = "closes",
+    disconnectWhen: DisconnectWhen,
+    close: CloseKind = "closes",
   ): Cheat => ({
     id: "H26",
     tries,
     run: async () => {
       const purse = harness.purse(performance);
-      const { text } = await visit(harness.call(purse, client, options), leave, farewell);
+      const { text } = await visit(harness.call(purse, client, options), disconnectWhen, close);
       return harness.outcome(purse, `${statusesOf(text)}, ${text.length} bytes`);
     },
   });
   const cheats: Cheat[] = [];
   for (const { client, host } of LANES) {
-    for (const [moment, { leave, stream }] of Object.entries(MOMENTS)) {
-      for (const farewell of moment === "at the last word" ? (["closes", "resets"] as const) : (["resets"] as const)) {
-        const tries = `${client} client of a ${host} host ${farewell} ${moment}`;
-        cheats.push(cheat(tries, THINKER, client, { model: `test/${host}`, stream }, leave, farewell));
+    for (const [moment, { disconnectWhen, stream }] of Object.entries(MOMENTS)) {
+      for (const close of moment === "at the last word" ? (["closes", "resets"] as const) : (["resets"] as const)) {
+        const tries = `${client} client of a ${host} host ${close} ${moment}`;
+        cheats.push(cheat(tries, THINKER, client, { model: `test/${host}`, stream }, disconnectWhen, close));
       }
     }
-    const first: Leave = (text) => text.includes("first-word");
-    const more: Leave = (text) => (text.match(/more/g)?.length ?? 0) > 20;
+    const first: DisconnectWhen = (text) => text.includes("first-word");
+    const more: DisconnectWhen = (text) => (text.match(/more/g)?.length ?? 0) > 20;
     const options = { model: `test/${host}`, stream: true };
     cheats.push(
       cheat(
-        `${client} client of a ${host} host asks for much thinking, leaves at the first of many words`,
+        `${client} client of a ${host} host asks for much thinking, disconnects at the first of many words`,
         endless(["more ", 1], 3_900),
         client,
         { ...options, body: THINK[client] },
         first,
       ),
       cheat(
-        `${client} client of a ${host} host leaves an endless answer`,
+        `${client} client of a ${host} host disconnects from an endless answer`,
         endless(["more ", 1]),
         client,
         options,
         more,
       ),
       cheat(
-        `${client} client of a ${host} host leaves an endless answer in Chinese`,
+        `${client} client of a ${host} host disconnects from an endless answer in Chinese`,
         endless(["更多的话more", 5]),
         client,
         options,
         more,
       ),
       cheat(
-        `${client} client of a ${host} host leaves an endless answer of digits, three a token`,
+        `${client} client of a ${host} host disconnects from an endless answer of digits, three a token`,
         endless(["314", 1]),
         client,
         options,
         (text) => (text.match(/314/g)?.length ?? 0) > 20,
       ),
       cheat(
-        `${client} client of a ${host} host leaves an endless answer of emoji`,
+        `${client} client of a ${host} host disconnects from an endless answer of emoji`,
         endless(["🦑more", 2]),
         client,
         options,

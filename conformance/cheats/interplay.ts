@@ -89,7 +89,7 @@ function documents(harness: BillingHarness): Cheat[] {
   };
   return Object.entries(prompts).map(([what, { client, content }]) => ({
     id: "H26",
-    tries: `asks a chat host about ${what} of 1 MB, leaves at the first sentence`,
+    tries: `asks a chat host about ${what} of 1 MB, disconnects at the first sentence`,
     run: async () => {
       const purse = harness.purse(reader(what.startsWith("sound") ? SOUND_TOKENS : DOCUMENT_TOKENS));
       const body = content(`What does it say? ${purse.name}`) as Record<string, unknown>;
@@ -100,12 +100,12 @@ function documents(harness: BillingHarness): Cheat[] {
   }));
 }
 
-/** Leaves a non-streamed answer that takes longer than anybody is read on for. */
+/** Disconnects from a non-streamed answer that takes longer than the gateway reads on. */
 function slowUnary(harness: BillingHarness): Cheat[] {
   return [100, 200].flatMap((rate) =>
     DIALECTS.map((dialect) => ({
       id: "H26",
-      tries: `leaves a non-streamed ${dialect} answer after 1 s, of a host that makes ${rate} tokens a second`,
+      tries: `disconnects from a non-streamed ${dialect} answer after 1 s, of a host that makes ${rate} tokens a second`,
       run: async () => {
         const thinkingMs = 6_000;
         const purse = harness.purse({

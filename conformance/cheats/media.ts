@@ -43,7 +43,7 @@ export async function openMedia(): Promise<CheatGroup> {
     timings: { mediaPollFactor: 0.02, commitDeadlineMs: 50, keepAliveMs: 40 },
   });
   return {
-    cheats: [...leftImages(upstream, gateway), ...videos(gateway, simulator), ...files(gateway), fullStore(simulator)],
+    cheats: [...disconnects(upstream, gateway), ...videos(gateway, simulator), ...files(gateway), fullStore(simulator)],
     close: async () => {
       await gateway.stop();
       await simulator.stop();
@@ -62,7 +62,7 @@ function spent({ folder }: TestGateway): number {
 }
 
 /** A host that makes images whether or not anybody waits for them, and charges for each. */
-function leftImages(upstream: ScriptedUpstream, gateway: TestGateway): Cheat[] {
+function disconnects(upstream: ScriptedUpstream, gateway: TestGateway): Cheat[] {
   const user = [{ role: "user", content: "a fox" }];
   const model = "own/image";
   const ways: Record<string, [string, Record<string, unknown>]> = {
@@ -88,12 +88,12 @@ function leftImages(upstream: ScriptedUpstream, gateway: TestGateway): Cheat[] {
     "at the third partial image": (text) => (text.match(/partial_image_index/g)?.length ?? 0) > 2,
   };
   return Object.entries(ways).flatMap(([way, [path, body]]) =>
-    Object.entries(moments).flatMap(([moment, leave]): Cheat[] => {
+    Object.entries(moments).flatMap(([moment, disconnectWhen]): Cheat[] => {
       if (moment.includes("partial") && !way.startsWith("images/generations, s")) return [];
       return [
         {
           id: "H26",
-          tries: `leaves ${way} ${moment}`,
+          tries: `disconnects from  ${moment}`,
           run: async (): Promise<Outcome> => {
             let made = 0;
             upstream.play(async (request, response) => {
@@ -121,7 +121,7 @@ function leftImages(upstream: ScriptedUpstream, gateway: TestGateway): Cheat[] {
               },
               body: JSON.stringify(body),
             };
-            const { text } = await visit([gateway.url + path, init], leave, "resets");
+            const { text } = await visit([gateway.url + path, init], disconnectWhen, "resets");
             const deadline = Date.now() + 5_000;
             while ((gateway.app.active() > 0 || spent(gateway) === before) && Date.now() < deadline)
               await Bun.sleep(20);
@@ -164,7 +164,7 @@ function videos(gateway: TestGateway, simulator: { url: string }): Cheat[] {
   }));
 }
 
-/** Signed addresses, and other projects' operations and files. */
+/** Signed URLs, and other projects' operations and files. */
 function files(gateway: TestGateway): Cheat[] {
   const key = { authorization: `Bearer ${TEST_KEY}`, "content-type": "application/json" };
   const made = Promise.withResolvers<{ name: string; uri: string }>();

@@ -7,7 +7,7 @@ export interface Visit {
   ms: number;
 }
 
-export type Farewell = "closes" | "resets" | "sends FIN and reads on";
+export type CloseKind = "closes" | "resets" | "sends FIN and reads on";
 
 const TIMEOUT_MS = 20_000;
 
@@ -32,11 +32,11 @@ export function open(url: string): Socket {
   return socket;
 }
 
-/** Sends a request, and disconnects as soon as `leave` returns true. */
+/** Sends a request, and disconnects as soon as `disconnectWhen` returns true. */
 export async function visit(
   call: [string, RequestInit],
-  leave: (text: string, ms: number) => boolean,
-  farewell: Farewell = "closes",
+  disconnectWhen: (text: string, ms: number) => boolean,
+  close: CloseKind = "closes",
 ): Promise<Visit> {
   const socket = open(call[0]);
   const startedMs = performance.now();
@@ -57,11 +57,12 @@ export async function visit(
   });
   socket.write(requestBytes(call));
   const since = () => performance.now() - startedMs;
-  while (!closed && !leave(text, since()) && since() < TIMEOUT_MS) await Promise.race([changed.promise, Bun.sleep(5)]);
-  if (farewell === "sends FIN and reads on") {
+  while (!closed && !disconnectWhen(text, since()) && since() < TIMEOUT_MS)
+    await Promise.race([changed.promise, Bun.sleep(5)]);
+  if (close === "sends FIN and reads on") {
     socket.end();
     while (!closed && since() < TIMEOUT_MS) await Promise.race([changed.promise, Bun.sleep(20)]);
-  } else if (farewell === "resets") socket.resetAndDestroy();
+  } else if (close === "resets") socket.resetAndDestroy();
   else socket.destroy();
   return { text, ms: since() };
 }

@@ -17,7 +17,7 @@ import { openSendings } from "./sendings.ts";
 import { openUsage } from "./usage.ts";
 
 const GROUPS: Readonly<Record<string, OpenGroup>> = {
-  leaving: openDisconnects,
+  disconnects: openDisconnects,
   usage: openUsage,
   fields: openFields,
   budgets: openBudgets,

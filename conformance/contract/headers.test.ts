@@ -70,7 +70,7 @@ describe("choices 2: of several keys the one in the protocol's own header counts
     expect([response.status, await response.text()]).toEqual([status, expect.any(String)]);
   });
 
-  test.each(["chat", "messages", "genai"] as const)("%s: a key in the address is refused", async (dialect) => {
+  test.each(["chat", "messages", "genai"] as const)("%s: a key in the URL is refused", async (dialect) => {
     const [url, init] = buildCall(gateway.url, dialect, right);
     const response = await fetch(`${url}?key=${right}`, init);
     expect(response.status).toBe(400);

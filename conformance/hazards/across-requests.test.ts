@@ -92,7 +92,7 @@ describe("the order of keys", () => {
     messages: `"max_tokens":100,"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"f","input":${ARGS}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"ok"}]}],"tools":[{"name":"f","input_schema":${SCHEMA}}]`,
     genai: `"contents":[{"role":"user","parts":[{"text":"hi"}]},{"role":"model","parts":[{"functionCall":{"name":"f","args":${ARGS}}}]},{"role":"user","parts":[{"functionResponse":{"name":"f","response":{"output":"ok"}}}]}],"tools":[{"functionDeclarations":[{"name":"f","parametersJsonSchema":${SCHEMA}}]}]`,
   };
-  const ADDRESSES: Record<DialectName, (host: Host) => string> = {
+  const PATHS: Record<DialectName, (host: Host) => string> = {
     chat: () => "/api/v1/chat/completions",
     messages: () => "/api/msg/v1/messages",
     genai: (host) => `/api/genai/v1/publishers/test/models/${host}:generateContent`,
@@ -103,7 +103,7 @@ describe("the order of keys", () => {
       `H05: integer-like keys of arguments and schemas keep their order, ${client} client and %s host, both ways`,
       async (host) => {
         play(host, { args: ARGS });
-        const response = await fetch(gateway.url + ADDRESSES[client](host), {
+        const response = await fetch(gateway.url + PATHS[client](host), {
           method: "POST",
           headers: {
             "content-type": "application/json",

@@ -183,7 +183,7 @@ describe("streams cut anywhere", () => {
     ],
     genai: [genaiAnswer([{ text: TEXT }])],
   };
-  const ADDRESS: Record<DialectName, string> = { chat: "/api/v1", messages: "/api/msg", genai: "/api/genai" };
+  const BASE_PATH: Record<DialectName, string> = { chat: "/api/v1", messages: "/api/msg", genai: "/api/genai" };
 
   for (const host of DIALECT_NAMES) {
     test.each([...DIALECT_NAMES])(
@@ -198,7 +198,7 @@ describe("streams cut anywhere", () => {
           response.end();
         });
         const { text } = await READERS[client]({
-          baseUrl: `${gateway.url}${ADDRESS[client]}`,
+          baseUrl: `${gateway.url}${BASE_PATH[client]}`,
           apiKey: gateway.key,
           model: `test/${host}`,
           stream: true,

@@ -45,7 +45,7 @@ describe("S04: one route table, access on every line, default deny", () => {
     for (const route of ADMIN_ROUTES) if (String(route.path).includes("api")) expect(route.access).toBe("admin");
   });
 
-  test("no way of writing an address reaches a handler without its check", async () => {
+  test("no way of writing a path reaches a handler without its check", async () => {
     for (const path of [
       "/api/v1/chat/completions",
       "//api/v1/chat/completions",
@@ -76,7 +76,7 @@ describe("S04: one route table, access on every line, default deny", () => {
   });
 });
 
-describe("S04: the address that is served is the one that was written", () => {
+describe("S04: the path that is served is the one that was written", () => {
   /** The status of an answer to bytes that no HTTP client would send. */
   const statusOf = async (head: string): Promise<number> => {
     const { promise, resolve } = Promise.withResolvers<string>();
@@ -127,33 +127,33 @@ test("S07: nothing in a call changes where the provider's key goes", async () =>
       return new Response("{}");
     },
   });
-  const address = `http://127.0.0.1:${thief.port}`;
+  const thiefUrl = `http://127.0.0.1:${thief.port}`;
   await callGateway(gateway.url, "chat", gateway.key, {
     body: {
-      base_url: address,
-      api_base: address,
-      provider: { base_url: address, api_key: "x" },
-      extra_body: { base_url: address },
+      base_url: thiefUrl,
+      api_base: thiefUrl,
+      provider: { base_url: thiefUrl, api_key: "x" },
+      extra_body: { base_url: thiefUrl },
     },
     headers: {
-      "x-base-url": address,
-      "x-portkey-custom-host": address,
-      "helicone-target-url": address,
-      "x-forwarded-host": address,
+      "x-base-url": thiefUrl,
+      "x-portkey-custom-host": thiefUrl,
+      "helicone-target-url": thiefUrl,
+      "x-forwarded-host": thiefUrl,
     },
   });
   expect(stolen).toBe(0);
   expect(upstream.seen[0]?.headers["authorization"]).toBe("Bearer upstream-secret-chat");
   expect(JSON.stringify(upstream.seen[0]?.headers)).not.toContain(gateway.key);
   // A redirect of the upstream is not followed with the key either.
-  upstream.play((_request, response) => void response.writeHead(307, { location: address }).end());
+  upstream.play((_request, response) => void response.writeHead(307, { location: thiefUrl }).end());
   expect((await callGateway(gateway.url, "chat", gateway.key)).status).toBe(502);
   expect(stolen).toBe(0);
   await thief.stop(true);
 });
 
 describe("S08: the admin listener is closed without the secret", () => {
-  test("every admin address refuses strangers and API keys, and takes the secret", async () => {
+  test("every admin endpoint refuses strangers and API keys, and takes the secret", async () => {
     for (const [method, path] of [
       ["GET", "/api/keys"],
       ["POST", "/api/keys"],

@@ -29,7 +29,7 @@ async function ask(path: string, body: object, key: string) {
   return { response, text, status: response.status, dropped: response.headers.get("x-trivium-dropped") };
 }
 
-const addressOf = (model: string, verb: string) => `/api/genai/v1/publishers/${model.replace("/", "/models/")}:${verb}`;
+const pathOf = (model: string, verb: string) => `/api/genai/v1/publishers/${model.replace("/", "/models/")}:${verb}`;
 
 /** The call goes through with these notes; a strict one is refused by the first of them. */
 async function expectNoted(path: string, body: object, fieldPaths: readonly string[]): Promise<void> {
@@ -51,7 +51,7 @@ async function expectRefused(path: string, body: object, fieldPath: string): Pro
 }
 
 describe("H09: inputs of a conversation with a model that only makes images", () => {
-  const generate = addressOf(PAINTS, "generateContent");
+  const generate = pathOf(PAINTS, "generateContent");
   const contents = (part: object) => ({ contents: [{ role: "user", parts: [{ text: "a fox" }, part] }] });
   const messages = (part: object) => ({
     model: PAINTS,
@@ -102,14 +102,14 @@ describe("H12, contract 4: a mask and an image in the JSON of images/generations
 describe("H09: fields that no provider knows are noted by their path in the request", () => {
   test("in predict, wherever they are", () =>
     expectNoted(
-      addressOf(PAINTS, "predict"),
+      pathOf(PAINTS, "predict"),
       { instances: [{ prompt: "a fox", tone: 1, foo: 1 }], bar: 2, parameters: { foo: 3 } },
       ["instances[0].foo", "parameters.foo", "bar", "instances[0].tone"],
     ));
 
   test("in predictLongRunning", async () => {
     const answer = await ask(
-      addressOf(VIDEOS, "predictLongRunning"),
+      pathOf(VIDEOS, "predictLongRunning"),
       { instances: [{ prompt: "a fox", tone: 1 }], bar: 2, parameters: { foo: 3 } },
       TEST_KEY,
     );

@@ -90,7 +90,7 @@ const OWN_PROVIDERS: readonly AiProvider[] = [
       createGoogleGenerativeAI({ ...setup, baseURL: `${url}/api/genai/v1` })(`publishers/${kind}/models/${name}`),
   },
   {
-    // This provider puts a name with a slash into the address as it is, without `models/` (sdks 1.1).
+    // This provider puts a name with a slash into the URL as it is, without `models/` (sdks 1.1).
     name: "google at the drop-in door, provider gemini",
     kind: "gemini",
     thinkingKind: "gemini",

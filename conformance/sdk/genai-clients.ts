@@ -119,7 +119,7 @@ export interface ListedModel {
   inputTokenLimit?: number;
 }
 
-/** The two ways to set the package up: for the contract's address, and for a host alone. */
+/** The two ways to set the package up: for the contract's base URL, and for a host alone. */
 export interface GenaiMode {
   name: string;
   vertexai: boolean;

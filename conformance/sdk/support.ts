@@ -6,7 +6,7 @@ import type { ReceiptData } from "../../testing/receipt-data.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { freePort, startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
-/** The provider kinds of the suite, each with the address at which the simulator plays that vendor's host. */
+/** The provider kinds of the suite, each with the URL at which the simulator plays that vendor's host. */
 const HOSTS = {
   simulator: "",
   openai: "/openai/v1",

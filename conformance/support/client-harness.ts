@@ -1,7 +1,7 @@
 import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
 import { startTestGateway, type TestGateway } from "./test-gateway.ts";
 
-/** Providers at the addresses where the simulator plays their hosts. */
+/** Providers at the URLs where the simulator plays their hosts. */
 const PROVIDERS: Readonly<Record<string, { kind: string; path: string }>> = {
   messages: { kind: "anthropic", path: "/anthropic" },
   genai: { kind: "gemini", path: "/gemini" },

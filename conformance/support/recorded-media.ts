@@ -29,7 +29,7 @@ const MEDIA_PROTOCOLS: readonly string[] = ["openai-images", "gemini-images", "v
 /** Recordings that no wire of the gateway's could have asked for. */
 export const MEDIA_LEFT_OUT: Readonly<Record<string, string>> = {
   "ruby-llm.image-edit-functionality-with--age-edits-images-passed-via-with":
-    "an aggregator's own address and fields, which no provider kind speaks",
+    "an aggregator's own endpoint and fields, which no provider kind speaks",
 };
 
 export interface MediaCase {
@@ -73,7 +73,7 @@ const makesOf = ({ upstreamModel, recording }: MediaCase): string[] => {
 const LINK = /https:\/\/[\w.-]+(?=\/)/g;
 const SIGNATURES = { png: "\x89PNG\r\n\x1a\n", jpeg: "\xff\xd8\xff\xe0" } as const;
 
-/** What lies at a recorded address: the beginning of an image of its type, then the address, so that no two are alike. */
+/** What is at a recorded URL: the beginning of an image of its type, then the URL, so that no two are alike. */
 export function imageAt(path: string): Buffer {
   const signature = SIGNATURES[new URL(path, "http://host").pathname.endsWith(".jpeg") ? "jpeg" : "png"];
   return Buffer.concat([Buffer.from(signature, "latin1"), Buffer.from(path)]);
@@ -88,12 +88,12 @@ export interface MediaHarness {
 export interface MediaHarnessOptions {
   /** Which recording answers the request, where a case is more than one exchange. */
   choose?: (found: MediaCase, method: string, path: string) => Recording | undefined;
-  /** What lies at the addresses that answers name. */
+  /** What is at the URLs that answers name. */
   kept?: (path: string) => Uint8Array;
 }
 
 /**
- * A gateway whose model `recorded/<id>` answers with that recording. Hosts keep what they make at addresses that are long
+ * A gateway whose model `recorded/<id>` answers with that recording. Hosts keep what they make at URLs that are long
  * gone: in the answers these become URLs of the harness, with the same path.
  */
 export async function startMediaHarness({ choose, kept = imageAt }: MediaHarnessOptions = {}): Promise<MediaHarness> {
@@ -106,7 +106,7 @@ export async function startMediaHarness({ choose, kept = imageAt }: MediaHarness
     const recording = choose?.(found, method, path) ?? found.recording;
     const { stream, status } = recording;
     response.writeHead(status, { "content-type": stream ? "text/event-stream" : "application/json" });
-    const bytes = namesAddresses(recording)
+    const bytes = namesUrls(recording)
       ? Buffer.from(textOf(recording).replaceAll(LINK, `${upstream.url}/${id}/kept`))
       : bytesOf(recording);
     for (let at = 0; at < bytes.length; at += 977) {
@@ -143,8 +143,8 @@ export async function startMediaHarness({ choose, kept = imageAt }: MediaHarness
   };
 }
 
-/** Grounding names addresses too, but those are words of the answer. */
-const namesAddresses = ({ dialect, features }: Recording): boolean => dialect === "video" || features.includes("url");
+/** Grounding names URLs too, but those are part of the answer's text. */
+const namesUrls = ({ dialect, features }: Recording): boolean => dialect === "video" || features.includes("url");
 
 /** The credential of a case's provider. */
 export const keyOf = (id: string): string => `upstream-key-of-${id}`;

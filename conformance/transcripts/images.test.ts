@@ -224,7 +224,7 @@ describe.skipIf(!present)("contract 2.4, 2.5, 2.14: recorded images by every pac
     expect(asked[0]).toMatchObject({ stream: true });
   });
 
-  test("S07: what lies at a recorded address is fetched without the provider's key", async () => {
+  test("S07: what is at a recorded URL is fetched without the provider's key", async () => {
     const one = mediaCase("ruby-openai.images-variations");
     const before = harness.upstream.seen.length;
     await gptClients[0]?.ask(one, 2);
@@ -250,8 +250,8 @@ describe.skipIf(!present)("contract 2.4: what was asked of the hosts when the an
     await client?.ask(one, 1);
     const [seen] = harness.upstream.seen.slice(before);
     // One of the hosts names its version, project and location in the URL; these are the configuration's affair.
-    const address = ({ path }: { path: string }) => path.slice(path.search(/\/images\/|\/models\//));
-    expect(address({ path: seen?.path ?? "" })).toBe(address({ path: recording.http }));
+    const pathOf = ({ path }: { path: string }) => path.slice(path.search(/\/images\/|\/models\//));
+    expect(pathOf({ path: seen?.path ?? "" })).toBe(pathOf({ path: recording.http }));
     // The oldest model has one quality. The type is asked for by a client that wants it, and links are never asked for.
     const { quality, response_format: _format, parameters, ...fields } = requestOf(recording) ?? {};
     const { outputOptions: _output, includeSafetyAttributes: _attributes, ...settings } = object(parameters);

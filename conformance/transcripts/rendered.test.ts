@@ -62,11 +62,11 @@ function printTable(): void {
   for (const recording of leftOut) console.log(`  ${nameOf(recording)}: ${reasonToLeaveOut(recording)}`);
 }
 
-const ADDRESS: Record<DialectName, string> = { chat: "/api/v1", messages: "/api/msg", genai: "/api/genai" };
+const BASE_PATH: Record<DialectName, string> = { chat: "/api/v1", messages: "/api/msg", genai: "/api/genai" };
 
 const readThrough = (client: DialectName, id: string, stream: boolean): Promise<Meaning> =>
   READERS[client]({
-    baseUrl: `${harness.gateway.url}${ADDRESS[client]}`,
+    baseUrl: `${harness.gateway.url}${BASE_PATH[client]}`,
     apiKey: harness.gateway.key,
     model: `recorded/${id}`,
     stream,

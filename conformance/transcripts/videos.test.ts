@@ -14,7 +14,7 @@ const NAME = "ruby-llm.video-basic-functionality-gemi--erate-preview-can-animate
 const UNFINISHED_LOOKS = 2;
 const COST_NANO_USD = 4 * 50_000_000;
 
-/** The beginning of a video, then the address that it was fetched from. */
+/** The beginning of a video, then the path that it was fetched from. */
 const videoAt = (path: string) => Buffer.from(`\0\0\0\x18ftypmp42\0\0\0\0isommp42${path}`);
 const VIDEO = videoAt("/v1beta/files/zqw12cp8qc38:download?alt=media");
 
@@ -107,9 +107,9 @@ describe.skipIf(!present)("contract 2.1, 2.2, 2.3: the recorded video", () => {
 
   test("the recorded request itself: its video in the answer on request, its seconds and their price in the ledger", async () => {
     const { url, key } = harness.gateway;
-    const address = `${url}/api/genai/v1/publishers/${model().replace("/", "/models/")}`;
+    const endpoint = `${url}/api/genai/v1/publishers/${model().replace("/", "/models/")}`;
     const post = (verb: string, body: unknown) =>
-      fetch(`${address}:${verb}`, {
+      fetch(`${endpoint}:${verb}`, {
         method: "POST",
         headers: {
           authorization: `Bearer ${key}`,

@@ -217,7 +217,7 @@ describe("what loads", () => {
       pricings: { prompt: [{ value: 0.1, unit: "perMTokens", currency: "USD" }] },
       offers: [{ provider: `p-${id}`, model: "us.anthropic.claude-v1:0" }],
     }));
-    const address = "http://127.0.0.1:4567/case/chat-001";
+    const baseUrl = "http://127.0.0.1:4567/case/chat-001";
     const config = load(
       [
         `server: ${flow({ host: "127.0.0.1", port: 4000, public_url: "http://127.0.0.1:4000" })}`,
@@ -227,8 +227,8 @@ describe("what loads", () => {
         `files: ${flow("/tmp/elsewhere/data/files")}`,
         "simulator: false",
         "providers:",
-        `  p-chat-001-c: ${flow({ kind: "openai-compatible", base_url: `${address}/v1`, api_key: "upstream", dialects: ["chat"] })}`,
-        `  p-bed-117-m0: ${flow({ kind: "bedrock", base_url: address, api_key: "upstream" })}`,
+        `  p-chat-001-c: ${flow({ kind: "openai-compatible", base_url: `${baseUrl}/v1`, api_key: "upstream", dialects: ["chat"] })}`,
+        `  p-bed-117-m0: ${flow({ kind: "bedrock", base_url: baseUrl, api_key: "upstream" })}`,
         "models:",
         ...models.map((model) => `  - ${flow(model)}`),
         "keys:",
@@ -238,7 +238,7 @@ describe("what loads", () => {
     );
     expect(config.simulator).toBe(false);
     expect(config.storage).toBe("sqlite:/tmp/elsewhere/data/trivium.db");
-    expect(config.providers?.map((provider) => provider.baseUrl)).toEqual([`${address}/v1`, address]);
+    expect(config.providers?.map((provider) => provider.baseUrl)).toEqual([`${baseUrl}/v1`, baseUrl]);
     expect(config.models.map((model) => model.id)).toEqual(["replay/chat-001-c", "replay/bed-117-m0"]);
     expect(config.keys[0]).toMatchObject({ project: "default", limits: { requestsPerMinute: 100000, concurrent: 64 } });
   });

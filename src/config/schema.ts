@@ -16,7 +16,7 @@ const Count = Type.Integer({ minimum: 1 });
 const Budget = Type.Number({ minimum: 0, maximum: MAX_BUDGET_USD });
 const Dialect = Type.Enum(DIALECT_NAMES);
 const UpstreamDialect = Type.Enum(UPSTREAM_DIALECT_NAMES);
-const HttpAddress = Type.String({
+const HttpUrl = Type.String({
   format: "http-url",
   description: "an http or https URL without query, fragment or credentials",
 });
@@ -153,7 +153,7 @@ export const RootFile = Type.Object(
         {
           host: Type.Optional(Text),
           port: Type.Optional(Port),
-          public_url: Type.Optional(HttpAddress),
+          public_url: Type.Optional(HttpUrl),
           cors: Type.Optional(
             Type.Array(
               Type.String({
@@ -228,7 +228,7 @@ export const RootFile = Type.Object(
 export const ProviderFile = Type.Object(
   {
     kind: Text,
-    base_url: Type.Optional(HttpAddress),
+    base_url: Type.Optional(HttpUrl),
     timeout_ms: Type.Optional(
       Type.Object(
         {

@@ -37,7 +37,7 @@ describe("H26: media in a prompt is estimated so that leaving before the usage d
     expect(tokens).toBeLessThan(1_050);
   });
 
-  test("addresses in the arguments of tools are words", () => {
+  test("URLs in the arguments of tools are words", () => {
     expect(estimateTokens([{ name: "fetch", input: { url: "https://example.com/page" } }])).toBeLessThan(30);
   });
 });

@@ -29,7 +29,7 @@ export const UNLISTED = "x-unlisted";
 
 export const unlisted = {
   [UNLISTED]: true,
-  description: "Not listed here. The drop-in addresses pass it on to a provider of this protocol.",
+  description: "Not listed here. The drop-in endpoints pass it on to a provider of this protocol.",
 };
 
 /**

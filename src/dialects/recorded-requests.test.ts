@@ -55,7 +55,7 @@ describe.skipIf(!there)("every recorded request passes its check at the drop-in 
 
   test.each(requests.map((request) => [request.request_file, request] as const))("%s", (file, { dialect, model }) => {
     const recorded = JSON.parse(readFileSync(new URL(file, FOLDER), "utf8")) as Record<string, unknown>;
-    // Where a host has the model in the address, a client of ours would have it in the body.
+    // Where a host has the model in the URL, a client of ours would have it in the body.
     const body = dialect === "anthropic-messages" ? { model, ...recorded } : recorded;
     const check = CHECKS[dialect];
     const refusal = check === undefined ? undefined : refusalOf(check, body, AT_DROPIN_DOOR);

@@ -6,7 +6,7 @@ import { googleDialect } from "./google-dialect.ts";
 import type { ProviderDeclaration } from "./provider.ts";
 
 /** Videos on the vendor's own site, and files that were uploaded to this API before. */
-const OWN_ADDRESSES = /^https:\/\/(?:(?:www\.)?youtube\.com\/|youtu\.be\/|generativelanguage\.googleapis\.com\/)/;
+const OWN_URLS = /^https:\/\/(?:(?:www\.)?youtube\.com\/|youtu\.be\/|generativelanguage\.googleapis\.com\/)/;
 
 export const gemini: ProviderDeclaration = {
   kind: "gemini",
@@ -19,5 +19,5 @@ export const gemini: ProviderDeclaration = {
   probe: { path: "/v1beta/models?pageSize=1", rejections: [400] },
   dialects: { genai: googleDialect(() => "/v1beta/models") },
   media: googleAdapters({ name: "gemini", models: () => "/v1beta/models" }),
-  quirks: { genai: { labels: false, countsWholeRequest: true, mediaUrls: [], ownAddresses: OWN_ADDRESSES } },
+  quirks: { genai: { labels: false, countsWholeRequest: true, mediaUrls: [], ownUrls: OWN_URLS } },
 };

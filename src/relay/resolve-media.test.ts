@@ -32,7 +32,7 @@ const callWith = (...parts: Part[]): CanonCall =>
     extras: [],
   });
 
-/** Serves the address itself as the content, with a type by its ending. */
+/** Serves the URL itself as the content, with a type by its suffix. */
 const TYPES: Readonly<Record<string, string>> = {
   png: "image/png",
   pdf: "application/pdf",
@@ -65,7 +65,7 @@ async function failureOf(call: CanonCall, fetchMedia: FetchMedia, quirks = NOTHI
   return error;
 }
 
-describe("S12: media by address", () => {
+describe("S12: media by URL", () => {
   test("contract 2.10: images and documents of every depth are fetched, and nothing else changes", async () => {
     const { asked, fetchMedia } = library();
     const [a, b, c, d] = [
@@ -123,7 +123,7 @@ describe("S12: media by address", () => {
     expect(sources(resolved).map(({ type }) => type)).toEqual(["url", "data", "data", "url"]);
   });
 
-  test("addresses that are not on the web are never fetched, and a call without others is the same call", async () => {
+  test("URLs that are not on the web are never fetched, and a call without others is the same call", async () => {
     const { asked, fetchMedia } = library();
     const call = callWith(
       at("gs://bucket/a.png", "a"),
@@ -192,7 +192,7 @@ describe("S12: media by address", () => {
     expect(await work.catch((error) => error)).toBeInstanceOf(TypeError);
   });
 
-  test("32 addresses at most, 8 at once, each only once", async () => {
+  test("32 URLs at most, 8 at once, each only once", async () => {
     const many = (count: number) =>
       Array.from({ length: count }, (_, index) => at(`https://x.example/${index}.png`, `p${index}`));
     const { asked, counts, fetchMedia } = library();

@@ -10,45 +10,45 @@ export type FetchMedia = (
 ) => Promise<FetchedMedia>;
 
 const MAX_AT_ONCE = 8;
-const MAX_ADDRESSES = 32;
+const MAX_URLS = 32;
 /** Of all that one call lets the gateway fetch: it is held in memory, and no host takes a larger request. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** Something to fetch, and the first place that names it. */
+/** Something to fetch, and the first path that names it. */
 interface Wanted {
   url: string;
   path: string;
 }
 
 /**
- * The call with everything fetched that its target cannot fetch by itself (S12). Addresses that are not on the web are left
- * as they are: files that a provider keeps, and data that came in the address. So are kinds of media that the target does
+ * The call with everything fetched that its target cannot fetch by itself (S12). URLs that are not on the web are left
+ * as they are: files that a provider keeps, and data URLs. So are kinds of media that the target does
  * not take at all, which its encoder reports.
  */
 export async function resolveMedia(call: CanonCall, quirks: MediaQuirks, fetchMedia: FetchMedia): Promise<CanonCall> {
   const wanted = new Map<string, Wanted>();
   walkCall(call, (part, path) => {
-    const url = addressToFetch(part, quirks);
+    const url = urlToFetch(part, quirks);
     if (url !== undefined && !wanted.has(url)) wanted.set(url, { url, path });
     return part;
   });
   if (wanted.size === 0) return call;
-  if (wanted.size > MAX_ADDRESSES)
+  if (wanted.size > MAX_URLS)
     throw new GatewayError(
       "invalid_request",
-      `The request names ${wanted.size} addresses of media that the model's host does not fetch by itself; at most ${MAX_ADDRESSES} are fetched for one call. Send the others as data.`,
+      `The request names ${wanted.size} URLs of media that the model's host does not fetch by itself; at most ${MAX_URLS} are fetched for one call. Send the others as data.`,
     );
   const fetched = await fetchAll([...wanted.values()], fetchMedia);
   return walkCall(call, (part, path) => {
-    const url = addressToFetch(part, quirks);
+    const url = urlToFetch(part, quirks);
     const media = url === undefined ? undefined : fetched.get(url);
     return media === undefined ? part : { ...part, source: sourceOf(part, media, path) };
   });
 }
 
-function addressToFetch({ kind, source }: MediaPart, quirks: MediaQuirks): string | undefined {
+function urlToFetch({ kind, source }: MediaPart, quirks: MediaQuirks): string | undefined {
   if (source.type !== "url" || quirks.mediaUrls.includes(kind) || !quirks.media.includes(kind)) return undefined;
-  if (quirks.ownAddresses?.test(source.url)) return undefined;
+  if (quirks.ownUrls?.test(source.url)) return undefined;
   return /^https?:/i.test(source.url) ? source.url : undefined;
 }
 
@@ -108,7 +108,7 @@ const PREFIXES: Readonly<Record<MediaKind, readonly string[]>> = {
 const UNKNOWN_TYPE = "application/octet-stream";
 
 function sourceOf({ kind, source }: MediaPart, media: FetchedMedia, path: string): MediaSource {
-  // A host that does not say what it serves leaves the word to the caller.
+  // Where a host does not say what it serves, the caller's type counts.
   const said = source.type === "url" ? source.mimeType : undefined;
   const mimeType = media.mimeType === UNKNOWN_TYPE ? (said ?? UNKNOWN_TYPE) : media.mimeType;
   const fits = mimeType !== UNKNOWN_TYPE && PREFIXES[kind].some((prefix) => mimeType.startsWith(prefix));

@@ -179,14 +179,14 @@ describe("S12: where a fetch may go", () => {
   });
 
   const REFUSED: Readonly<Record<string, string>> = {
-    "http://media.example/a.png": "its address does not begin with https:",
-    "ftp://media.example/a.png": "its address does not begin with https:",
-    "file:///etc/passwd": "its address does not begin with https:",
-    "data:image/png;base64,AAAA": "its address does not begin with https:",
-    "https://user:secret@media.example/a.png": "its address holds a user name or password",
-    "https://user@media.example/a.png": "its address holds a user name or password",
-    "a.png": "its address is not a URL",
-    "": "its address is not a URL",
+    "http://media.example/a.png": "its URL does not begin with https:",
+    "ftp://media.example/a.png": "its URL does not begin with https:",
+    "file:///etc/passwd": "its URL does not begin with https:",
+    "data:image/png;base64,AAAA": "its URL does not begin with https:",
+    "https://user:secret@media.example/a.png": "its URL holds a user name or password",
+    "https://user@media.example/a.png": "its URL holds a user name or password",
+    "a.png": "its URL is not valid",
+    "": "its URL is not valid",
   };
   for (const [url, expected] of Object.entries(REFUSED))
     test(`refused: ${url}`, async () => expect(await reason(url)).toBe(expected));
@@ -286,7 +286,7 @@ describe("S12, H22: what is too large to be held is handed on as it comes, by th
     expect(await streamed(at("/a.png"))).toBe(`image/png ${PNG.length}`);
     expect(await streamed(at("/relative"))).toBe(`image/png ${PNG.length}`);
     expect(await streamed(at("/a.png"), { allowAddress: () => false })).toBe("its host has no public address");
-    expect(await streamed("http://media.example/a.png")).toBe("its address does not begin with https:");
+    expect(await streamed("http://media.example/a.png")).toBe("its URL does not begin with https:");
     expect(await streamed(at("/page"))).toBe("it is a web page");
     expect(await streamed(at("/missing"))).toBe("its host answered with HTTP status 404");
     expect(await streamed(at("/a.png"), { maxBytes: PNG.length - 1 })).toBe("it is larger than 15 bytes");

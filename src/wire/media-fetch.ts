@@ -16,7 +16,7 @@ export interface MediaFetchOptions {
   /** Ends the fetch before its time. */
   signal?: AbortSignal;
   allowHttp?: boolean;
-  /** Which addresses may be called. Default: the public ones. */
+  /** Which IP addresses may be called. Default: the public ones. */
   allowAddress?: (address: string) => boolean;
   maxBytes?: number;
   /** For everything together: name resolution, redirects and the body. */
@@ -133,8 +133,8 @@ interface Reach extends MediaFetchOptions {
   signal: AbortSignal;
 }
 
-async function follow(address: string, reach: Reach): Promise<Response> {
-  let url = readUrl(address, undefined, reach);
+async function follow(text: string, reach: Reach): Promise<Response> {
+  let url = readUrl(text, undefined, reach);
   for (let redirects = 0; ; redirects++) {
     const response = await open(url, await vettedAddresses(url, reach), reach);
     const location = REDIRECTS.has(response.status) ? response.headers.get("location") : null;
@@ -144,10 +144,10 @@ async function follow(address: string, reach: Reach): Promise<Response> {
   }
 }
 
-function readUrl(address: string, base: URL | undefined, { allowHttp = false }: Reach): URL {
-  const what = base === undefined ? "its address" : "the address that it redirects to";
-  const url = URL.parse(address, base?.href);
-  if (!url) throw new MediaFetchError(`${what} is not a URL`);
+function readUrl(text: string, base: URL | undefined, { allowHttp = false }: Reach): URL {
+  const what = base === undefined ? "its URL" : "the URL that it redirects to";
+  const url = URL.parse(text, base?.href);
+  if (!url) throw new MediaFetchError(`${what} is not valid`);
   if (url.protocol !== "https:" && !(allowHttp && url.protocol === "http:"))
     throw new MediaFetchError(`${what} does not begin with https:`);
   if (url.username !== "" || url.password !== "") throw new MediaFetchError(`${what} holds a user name or password`);

@@ -1,5 +1,5 @@
 import type { Clock } from "../base/clock.ts";
-import { readAddress } from "./http/address.ts";
+import { readEndpoint } from "./http/endpoint.ts";
 import type { Exchange, HttpRequest } from "./http/exchange.ts";
 import { type FailureKind, HttpFailure } from "./http/failure.ts";
 import { FetchExchange } from "./http/fetch-exchange.ts";
@@ -18,10 +18,10 @@ const anyProxy = Boolean(http_proxy || HTTP_PROXY || https_proxy || HTTPS_PROXY)
 export function createSend(clock: Clock): Send {
   const pool = new ConnectionPool(clock);
   return (request) => {
-    const address = readAddress(request.url);
-    return anyProxy && usesProxy(address, environment)
+    const endpoint = readEndpoint(request.url);
+    return anyProxy && usesProxy(endpoint, environment)
       ? new FetchExchange(request)
-      : new SocketExchange(pool, address, request);
+      : new SocketExchange(pool, endpoint, request);
   };
 }
 

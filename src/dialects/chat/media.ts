@@ -103,7 +103,7 @@ function kindOfMime(mimeType: string | undefined): MediaKind {
 
 const FORM_OF_SOURCE = {
   data: "as data",
-  url: "by its address",
+  url: "by its URL",
   file: "by the id of a file",
   text: "as text",
 } as const;
@@ -170,12 +170,12 @@ function encodeSource(
       input_audio: { data: source.type === "url" ? source.url : source.data, ...formatOf(source) },
     };
   }
-  // Documents have no form with an address.
+  // Documents have no form with a URL.
   if (source.type === "url") return undefined;
   return { type: "file", file: { ...filenameOf(part, source.mimeType), file_data: urlOf(source) } };
 }
 
-/** An address tells its format by its ending, where nothing else does. */
+/** The suffix of a URL gives the format, where nothing else does. */
 function formatOf(source: Extract<MediaSource, { type: "url" | "data" }>): { format: string } {
   const { mimeType } = source;
   if (mimeType !== undefined) return { format: FORMAT_OF_MIME.get(mimeType) ?? mimeType.replace(/^audio\//, "") };

@@ -4,7 +4,7 @@ import { ChatMessage } from "./schema-content.ts";
 import { ChatTool, ChatToolChoice } from "./schema-tools.ts";
 
 const penalty = nullable(Type.Number({ minimum: -2, maximum: 2 }));
-const dropInOnly = { deprecated: true, description: "Accepted at the drop-in addresses only." };
+const dropInOnly = { deprecated: true, description: "Accepted at the drop-in endpoints only." };
 
 const ResponseFormat = Type.Union([
   Type.Object({ type: Type.Literal("text") }),

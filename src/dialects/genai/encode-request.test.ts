@@ -472,7 +472,7 @@ describe("encodeRequest: the conversation of another dialect", () => {
     expect(notes).toEqual(["approximated messages[1].a", "approximated messages[1].b", "dropped s1", "dropped n1"]);
   });
 
-  test("media by address, by file, as text, with titles and contexts", () => {
+  test("media by URL, by file, as text, with titles and contexts", () => {
     const media = (source: Extract<Part, { type: "media" }>["source"], more: Partial<Part> = {}): Part =>
       ({ type: "media", kind: "document", source, path: "d", ...more }) as Part;
     const partsOf = (part: Part, quirks = DEFAULT_GENAI_QUIRKS) => {

@@ -21,12 +21,12 @@ const TOOL_NAMES: ToolNameRule = {
 };
 
 /**
- * A canonical call as a generateContent request; model and verb stand in the address.
+ * A canonical call as a generateContent request; model and verb are in the URL.
  *
  * The normal form, in which a request of this dialect comes back from its way through the canon: every content has a role
  * (`user` or `model`), contents of one role are joined, and unsigned empty texts are left out; calls are whole and
  * have arguments, calls and results have ids, results have a response; the system instruction has no role; a file has the
- * media type that its address tells; all functions stand in one tool, with plain JSON Schema where the host takes it, and
+ * media type that its URL gives; all functions stand in one tool, with plain JSON Schema where the host takes it, and
  * every other tool stands alone; fields that only say the default (an empty list of names, a mime type of plain text, one
  * candidate, no log probabilities, the modality TEXT, an unspecified level, resolution or mode) are left out.
  */

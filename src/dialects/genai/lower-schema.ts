@@ -265,7 +265,7 @@ class Lowering {
 /** Keys that parts of an `allOf` may differ in: they add up, or are words for readers. */
 const JOINED: ReadonlySet<string> = new Set(["properties", "required", "$defs", "definitions", "title", "description"]);
 
-/** One step of a JSON pointer in an address: two ways of escaping, one in the other. */
+/** One step of a JSON pointer in a URL: two kinds of escaping, one inside the other. */
 const pointerKey = (escaped: string): string =>
   escaped
     .replace(/%([0-7][0-9a-f])/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))

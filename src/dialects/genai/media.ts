@@ -189,7 +189,7 @@ function encodeSource(part: MediaPart, scope: EncodeScope): JsonObject[] {
       return [{ inlineData: { mimeType: source.mimeType, data: source.data, ...encodeTitle(part, scope) } }];
     case "url": {
       if (!context.quirks.mediaUrls.includes(kind) && !FILM_PAGE.test(source.url)) {
-        notes.dropped(pathOf(part), `this provider does not fetch ${kind} content from an address`);
+        notes.dropped(pathOf(part), `this provider does not fetch ${kind} content from a URL`);
         return [];
       }
       return [{ fileData: { ...typeOfUrl(part, source, scope), fileUri: source.url, ...encodeTitle(part, scope) } }];
@@ -227,7 +227,7 @@ function typeOfUrl(part: MediaPart, source: MediaSource & { type: "url" }, scope
   // A client of this protocol left it out knowingly: for the pages of videos it may be missing.
   if (scope.call.dialect === "genai") return {};
   const usual = DEFAULT_TYPE[part.kind];
-  scope.notes.approximated(pathOf(part), `the address does not tell its media type; ${usual} was assumed`);
+  scope.notes.approximated(pathOf(part), `the URL does not give its media type; ${usual} was assumed`);
   return { mimeType: usual };
 }
 

@@ -46,7 +46,7 @@ export function prepareRequest(request: ReceivedRequest, context: NativeRequestC
     source = { text: changeValue(source.text, ["generationConfig"], withoutThinking) };
     notes.push(...thinkingNotes(body));
   }
-  // The model stands in the address.
+  // The model is in the URL.
   const remove: string[] = ["model", ...ROUTING_FIELDS, ...emptyTools(body).remove];
   if (!context.quirks.labels && "labels" in body) {
     remove.push("labels");

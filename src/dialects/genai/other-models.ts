@@ -4,7 +4,7 @@ import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
 import type { ReceivedRequest } from "../dialect.ts";
 import { ONE_MODEL } from "../routing-fields.ts";
 
-/** By these a host is told to choose another model than the one in the address (contract 2.6: deprecated). */
+/** These ask a host to choose another model than the one in the URL (contract 2.6: deprecated). */
 const CHOICES = ["routingConfig", "modelSelectionConfig"] as const;
 
 /** The request goes on without them, whichever host it goes to: another model has another price, and other scopes (S07). */

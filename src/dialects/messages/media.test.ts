@@ -19,7 +19,7 @@ describe("media", () => {
       { type: "text", data: "a,b" },
     ],
     ["JSON", media({ source: data("application/json", "{}") }), "document", { type: "text", media_type: "text/plain" }],
-    ["an address", media({ kind: "image", source: { type: "url", url: "https://a" } }), "image", { type: "url" }],
+    ["a URL", media({ kind: "image", source: { type: "url", url: "https://a" } }), "image", { type: "url" }],
   ])("%s", (_name, part, type, source) => {
     const result = encode({ turns: [user(part)] });
     expect(messagesOf(result)[0]?.content).toMatchObject([{ type, source }]);
@@ -33,7 +33,7 @@ describe("media", () => {
     ["a spreadsheet", media({ source: data("application/vnd.ms-excel", "x") }), {}],
     ["a file of another provider's", media({ source: { type: "file", id: "f", origin: "genai" } }), {}],
     [
-      "an address that nobody fetches",
+      "a URL that is not fetched",
       media({ kind: "image", source: { type: "url", url: "https://a" } }),
       { mediaUrls: [] },
     ],

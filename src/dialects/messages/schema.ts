@@ -44,12 +44,12 @@ export const MessagesRequest = Type.Object(
     top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
     metadata: Type.Optional(
       Type.Unknown({
-        description: "Not supported: taken out. The drop-in addresses pass it on to a provider of this protocol.",
+        description: "Not supported: removed. The drop-in endpoints pass it on to a provider of this protocol.",
       }),
     ),
     service_tier: Type.Optional(
       Type.Unknown({
-        description: "Not supported: taken out. The drop-in addresses pass it on to a provider of this protocol.",
+        description: "Not supported: removed. The drop-in endpoints pass it on to a provider of this protocol.",
       }),
     ),
   },

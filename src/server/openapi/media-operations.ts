@@ -6,7 +6,7 @@ import { ImageEditEvent, ImageGenerationEvent, ImagesAnswer, PredictAnswer } fro
 import { events, file, json, type Operation } from "./operation.ts";
 import { OperationName, VideoOperation } from "./video-answers.ts";
 
-const IN_ADDRESS = ["provider", "model"];
+const IN_PATH = ["provider", "model"];
 const STREAMED =
   "With `stream`: events named by their type; one completed event for each image, and none after the last.";
 
@@ -15,7 +15,7 @@ export const predictImages: Operation = {
   id: "predictImages",
   summary: "Generate or edit images",
   dialect: "genai",
-  parameters: [...IN_ADDRESS, "x-trivium-strict"],
+  parameters: [...IN_PATH, "x-trivium-strict"],
   request: PredictRequest,
   answers: [json(PredictAnswer, "The images.")],
 };
@@ -24,7 +24,7 @@ export const submitVideos: Operation = {
   ...predictImages,
   id: "submitVideos",
   summary: "Submit a video generation",
-  parameters: [...IN_ADDRESS, "x-trivium-strict", "idempotency-key"],
+  parameters: [...IN_PATH, "x-trivium-strict", "idempotency-key"],
   request: VideoRequestBody,
   answers: [json(OperationName, "The operation's name, to poll with.")],
 };
@@ -33,7 +33,7 @@ export const fetchVideoOperation: Operation = {
   ...predictImages,
   id: "fetchVideoOperation",
   summary: "Poll a video operation",
-  parameters: [...IN_ADDRESS, "x-trivium-media"],
+  parameters: [...IN_PATH, "x-trivium-media"],
   request: PollRequest,
   answers: [json(VideoOperation, "The state of the operation.")],
 };

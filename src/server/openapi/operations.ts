@@ -20,7 +20,7 @@ import { ReceiptAnswer } from "./receipt.ts";
 const list = "The models that have a live offer.";
 const one = "The model.";
 const MESSAGE_HEADERS = ["partner-version", "anthropic-version", "partner-beta", "x-trivium-strict"];
-const IN_ADDRESS = ["provider", "model"];
+const IN_PATH = ["provider", "model"];
 
 export const createChatCompletion: Operation = {
   method: "post",
@@ -48,7 +48,7 @@ export const getChatModel: Operation = {
   ...listChatModels,
   id: "getChatModel",
   summary: "Show one model",
-  parameters: IN_ADDRESS,
+  parameters: IN_PATH,
   answers: [json(ChatModel, one)],
 };
 
@@ -66,7 +66,7 @@ export const getModelByHeader: Operation = {
   ...listModelsByHeader,
   id: "getModel",
   summary: "Show one model",
-  parameters: [...IN_ADDRESS, "anthropic-version", "partner-version"],
+  parameters: [...IN_PATH, "anthropic-version", "partner-version"],
   answers: [json(Type.Union([ChatModel, MessagesModel]), `${one} In the messages shape with a version header.`)],
 };
 
@@ -115,7 +115,7 @@ export const getMessagesModel: Operation = {
   ...listMessagesModels,
   id: "getMessagesModel",
   summary: "Show one model",
-  parameters: IN_ADDRESS,
+  parameters: IN_PATH,
   answers: [json(MessagesModel, one)],
 };
 
@@ -124,7 +124,7 @@ export const generateContent: Operation = {
   id: "generateContent",
   summary: "Generate content",
   dialect: "genai",
-  parameters: [...IN_ADDRESS, "x-trivium-strict"],
+  parameters: [...IN_PATH, "x-trivium-strict"],
   request: GenerateContentRequest,
   answers: [json(GenerateContentAnswer, "The answer.")],
 };
@@ -133,7 +133,7 @@ export const streamGenerateContent: Operation = {
   ...generateContent,
   id: "streamGenerateContent",
   summary: "Generate content, streamed",
-  parameters: [...IN_ADDRESS, "alt", "x-trivium-strict"],
+  parameters: [...IN_PATH, "alt", "x-trivium-strict"],
   answers: [
     events(GenerateContentAnswer, "With `alt=sse`: events whose data are these chunks, without a closing sentinel."),
     json(Type.Array(GenerateContentAnswer), "Without it: one JSON array, sent in chunks."),
@@ -161,7 +161,7 @@ export const getGenaiModel: Operation = {
   ...listGenaiModels,
   id: "getGenaiModel",
   summary: "Show one model",
-  parameters: IN_ADDRESS,
+  parameters: IN_PATH,
   answers: [json(GenaiModel, one)],
 };
 

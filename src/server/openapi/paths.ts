@@ -7,17 +7,17 @@ const MODEL = "{provider}/{model}";
 const GENAI_MODEL = "publishers/{provider}/models/{model}";
 
 /** The contract door, its aliases, and the drop-in door (choices 1), distinguished in operation ids by a suffix. */
-const ADDRESSES: readonly [path: string, suffix: string, operation: Operation][] = [
+const PATHS: readonly [path: string, suffix: string, operation: Operation][] = [
   ["/api/v1/chat/completions", "", operations.createChatCompletion],
   ["/api/v1/images/generations", "", media.generateImages],
   ["/api/v1/images/edits", "", media.editImages],
   ["/api/v1/models", "", operations.listChatModels],
   [`/api/v1/models/${MODEL}`, "", operations.getChatModel],
   ["/api/v1/generation", "", operations.getReceipt],
-  ...messagesAddresses("/api/msg", ""),
-  ...messagesAddresses("/api/anthropic", "Alias"),
-  ...genaiAddresses("/api/genai", ""),
-  ...genaiAddresses("/api/vertex-ai", "Alias"),
+  ...messagesPaths("/api/msg", ""),
+  ...messagesPaths("/api/anthropic", "Alias"),
+  ...genaiPaths("/api/genai", ""),
+  ...genaiPaths("/api/vertex-ai", "Alias"),
   ["/v1/chat/completions", "DropIn", operations.createChatCompletion],
   ["/v1/images/generations", "DropIn", media.generateImages],
   ["/v1/images/edits", "DropIn", media.editImages],
@@ -26,7 +26,7 @@ const ADDRESSES: readonly [path: string, suffix: string, operation: Operation][]
   ["/v1/models", "DropIn", operations.listModelsByHeader],
   [`/v1/models/${MODEL}`, "DropIn", operations.getModelByHeader],
   ["/v1/generation", "DropIn", operations.getReceipt],
-  ...genaiAddresses("", "DropIn"),
+  ...genaiPaths("", "DropIn"),
   [`/v1beta/models/${MODEL}:generateContent`, "DropInBeta", operations.generateContent],
   [`/v1beta/models/${MODEL}:streamGenerateContent`, "DropInBeta", operations.streamGenerateContent],
   [`/v1beta/models/${MODEL}:countTokens`, "DropInBeta", operations.countContentTokens],
@@ -40,7 +40,7 @@ const ADDRESSES: readonly [path: string, suffix: string, operation: Operation][]
   ["/openapi.json", "", operations.getOpenApi],
 ];
 
-function messagesAddresses(root: string, suffix: string): [string, string, Operation][] {
+function messagesPaths(root: string, suffix: string): [string, string, Operation][] {
   return [
     [`${root}/v1/messages`, suffix, operations.createMessage],
     [`${root}/v1/messages/count_tokens`, suffix, operations.countMessageTokens],
@@ -49,7 +49,7 @@ function messagesAddresses(root: string, suffix: string): [string, string, Opera
   ];
 }
 
-function genaiAddresses(root: string, suffix: string): [string, string, Operation][] {
+function genaiPaths(root: string, suffix: string): [string, string, Operation][] {
   return [
     [`${root}/v1/${GENAI_MODEL}:generateContent`, suffix, operations.generateContent],
     [`${root}/v1/${GENAI_MODEL}:streamGenerateContent`, suffix, operations.streamGenerateContent],
@@ -64,7 +64,7 @@ function genaiAddresses(root: string, suffix: string): [string, string, Operatio
 
 export function pathItems(schemas: ComponentSchemas): Record<string, object> {
   const items: Record<string, Record<string, object>> = {};
-  for (const [path, suffix, operation] of ADDRESSES) {
+  for (const [path, suffix, operation] of PATHS) {
     items[path] = { ...items[path], [operation.method]: operationObject(operation, suffix, schemas) };
   }
   return items;

@@ -1,4 +1,4 @@
-import type { Address } from "./address.ts";
+import type { Endpoint } from "./endpoint.ts";
 import { HttpFailure } from "./failure.ts";
 
 /** The exclusive user of a connection during one exchange. */
@@ -41,15 +41,15 @@ export class Connection {
   /** Called when it ends without a user. */
   #onIdleEnd: ((connection: Connection) => void) | undefined;
 
-  constructor(address: Address, user: ConnectionUser, nowMs: number) {
+  constructor(endpoint: Endpoint, user: ConnectionUser, nowMs: number) {
     this.madeAtMs = nowMs;
-    this.origin = address.origin;
-    this.#secure = address.secure;
+    this.origin = endpoint.origin;
+    this.#secure = endpoint.secure;
     this.#user = user;
-    void this.#connect(address);
+    void this.#connect(endpoint);
   }
 
-  async #connect({ hostname, port, secure }: Address): Promise<void> {
+  async #connect({ hostname, port, secure }: Endpoint): Promise<void> {
     try {
       // The runtime checks the chain and the name, and its trust store heeds NODE_EXTRA_CA_CERTS.
       const tls = secure ? { tls: { rejectUnauthorized: true } } : {};

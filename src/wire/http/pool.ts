@@ -1,6 +1,6 @@
 import type { Cancel, Clock } from "../../base/clock.ts";
-import type { Address } from "./address.ts";
 import { Connection, type ConnectionUser } from "./connection.ts";
+import type { Endpoint } from "./endpoint.ts";
 
 export interface PoolOptions {
   /** Idle connections kept for one origin; further ones are closed. */
@@ -36,8 +36,8 @@ export class ConnectionPool {
     return count;
   }
 
-  connect(address: Address, user: ConnectionUser): Connection {
-    return new Connection(address, user, this.#clock.nowMs());
+  connect(endpoint: Endpoint, user: ConnectionUser): Connection {
+    return new Connection(endpoint, user, this.#clock.nowMs());
   }
 
   take(origin: string): Connection | undefined {

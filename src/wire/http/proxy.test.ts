@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { readAddress } from "./address.ts";
+import { readEndpoint } from "./endpoint.ts";
 import { usesProxy } from "./proxy.ts";
 import { startRawHost } from "./raw-host.sample.ts";
 
-const uses = (url: string, environment: Record<string, string>) => usesProxy(readAddress(url), environment);
+const uses = (url: string, environment: Record<string, string>) => usesProxy(readEndpoint(url), environment);
 
 test("a proxy is for its scheme, and not for the exceptions", () => {
   expect(uses("http://a.test/", {})).toBe(false);

@@ -1,23 +1,23 @@
 import { expect, test } from "bun:test";
-import { readAddress } from "./address.ts";
+import { readEndpoint } from "./endpoint.ts";
 import { requestHead } from "./request-head.ts";
 
 test("a request's first lines", () => {
-  const address = readAddress("https://example.test:8443/a%20b/c?d=e");
-  expect(requestHead("POST", address, { authorization: "Bearer x" }, 12)).toBe(
+  const endpoint = readEndpoint("https://example.test:8443/a%20b/c?d=e");
+  expect(requestHead("POST", endpoint, { authorization: "Bearer x" }, 12)).toBe(
     "POST /a%20b/c?d=e HTTP/1.1\r\nhost: example.test:8443\r\nauthorization: Bearer x\r\n" +
       "accept-encoding: identity\r\ncontent-length: 12\r\n\r\n",
   );
 });
 
 test("a question has no body, and says nothing of one", () => {
-  expect(requestHead("GET", readAddress("http://example.test/a"), { accept: "*/*" }, 0)).toBe(
+  expect(requestHead("GET", readEndpoint("http://example.test/a"), { accept: "*/*" }, 0)).toBe(
     "GET /a HTTP/1.1\r\nhost: example.test\r\naccept: */*\r\naccept-encoding: identity\r\n\r\n",
   );
 });
 
 test("nothing in a header can begin another line or another request", () => {
-  const address = readAddress("http://example.test/");
+  const endpoint = readEndpoint("http://example.test/");
   const refused: Record<string, string>[] = [
     { "x-a": "1\r\nx-b: 2" },
     { "x-a": "1\n" },
@@ -32,14 +32,14 @@ test("nothing in a header can begin another line or another request", () => {
     { host: "elsewhere" },
     { Connection: "upgrade" },
   ];
-  for (const headers of refused) expect(() => requestHead("POST", address, headers, 1)).toThrow(/cannot be sent/);
-  expect(() => requestHead("POST", address, { authorization: "secret\n" }, 1)).not.toThrow(/secret/);
+  for (const headers of refused) expect(() => requestHead("POST", endpoint, headers, 1)).toThrow(/cannot be sent/);
+  expect(() => requestHead("POST", endpoint, { authorization: "secret\n" }, 1)).not.toThrow(/secret/);
 });
 
-test("addresses: defaults, literals, and what is refused", () => {
-  expect(readAddress("http://example.test")).toMatchObject({ port: 80, secure: false, target: "/" });
-  expect(readAddress("https://example.test/x")).toMatchObject({ port: 443, secure: true, hostHeader: "example.test" });
-  expect(readAddress("http://[::1]:90/")).toMatchObject({ hostname: "::1", port: 90, hostHeader: "[::1]:90" });
+test("URLs: defaults, literals, and what is refused", () => {
+  expect(readEndpoint("http://example.test")).toMatchObject({ port: 80, secure: false, target: "/" });
+  expect(readEndpoint("https://example.test/x")).toMatchObject({ port: 443, secure: true, hostHeader: "example.test" });
+  expect(readEndpoint("http://[::1]:90/")).toMatchObject({ hostname: "::1", port: 90, hostHeader: "[::1]:90" });
   const refused = [
     "http://example.test/a b",
     "http://example.test/a\r\nx: y",
@@ -49,5 +49,5 @@ test("addresses: defaults, literals, and what is refused", () => {
     "ftp://example.test/",
     "/v1",
   ];
-  for (const url of refused) expect(() => readAddress(url), url).toThrow(/cannot be called/);
+  for (const url of refused) expect(() => readEndpoint(url), url).toThrow(/cannot be called/);
 });

@@ -1,4 +1,4 @@
-import type { Address } from "./address.ts";
+import type { Endpoint } from "./endpoint.ts";
 import { HttpFailure } from "./failure.ts";
 
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
@@ -9,7 +9,7 @@ const OWN = new Set(["host", "content-length", "transfer-encoding", "connection"
 /** The head of the request. A value that could end a line early is refused, not repaired. */
 export function requestHead(
   method: "GET" | "POST",
-  address: Address,
+  endpoint: Endpoint,
   headers: Readonly<Record<string, string>>,
   bodyBytes: number,
 ): string {
@@ -18,7 +18,7 @@ export function requestHead(
     lines = headerLines(headers);
     known.set(headers, lines);
   }
-  const { target, hostHeader } = address;
+  const { target, hostHeader } = endpoint;
   const length = method === "GET" ? "" : `content-length: ${bodyBytes}\r\n`;
   return `${method} ${target} HTTP/1.1\r\nhost: ${hostHeader}\r\n${lines}${length}\r\n`;
 }

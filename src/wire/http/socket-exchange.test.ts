@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { system } from "../../base/system.ts";
-import { readAddress } from "./address.ts";
+import { readEndpoint } from "./endpoint.ts";
 import type { HttpAnswer } from "./exchange.ts";
 import { HttpFailure } from "./failure.ts";
 import { ConnectionPool } from "./pool.ts";
@@ -20,7 +20,7 @@ function startHost(...of: Parameters<typeof startRawHost>): RawHost {
 }
 
 const begin = (url: string, body: string | Uint8Array = "{}", pool = new ConnectionPool(system.clock)) =>
-  new SocketExchange(pool, readAddress(url), { headers: { "content-type": "application/json" }, body });
+  new SocketExchange(pool, readEndpoint(url), { headers: { "content-type": "application/json" }, body });
 
 async function readAll(answer: HttpAnswer): Promise<string> {
   const parts: Uint8Array[] = [];

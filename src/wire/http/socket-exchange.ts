@@ -1,8 +1,8 @@
-import type { Address } from "./address.ts";
 import { type AnswerHead, readAnswerHead } from "./answer-head.ts";
 import { ChunkedBody } from "./chunked-body.ts";
 import type { Connection, ConnectionUser } from "./connection.ts";
 import { decodeContent } from "./content-encoding.ts";
+import type { Endpoint } from "./endpoint.ts";
 import type { AnswerHeaders, ChunkTaker, Exchange, HttpAnswer, HttpRequest } from "./exchange.ts";
 import { HttpFailure, malformed } from "./failure.ts";
 import type { ConnectionPool } from "./pool.ts";
@@ -30,7 +30,7 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
   status = 0;
   headers: AnswerHeaders = new Map();
   readonly #pool: ConnectionPool;
-  readonly #address: Address;
+  readonly #endpoint: Endpoint;
   readonly #requestHead: string;
   readonly #bodyBytes: number;
   /** Released once it is with the connection. */
@@ -57,18 +57,18 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
 
   constructor(
     pool: ConnectionPool,
-    address: Address,
+    endpoint: Endpoint,
     { method = "POST", headers, body = "", newConnection = false }: Omit<HttpRequest, "url">,
   ) {
     this.#pool = pool;
-    this.#address = address;
+    this.#endpoint = endpoint;
     this.#body = body;
     this.#bodyBytes = typeof body === "string" ? Buffer.byteLength(body) : body.length;
-    this.#requestHead = requestHead(method, address, headers, this.#bodyBytes);
+    this.#requestHead = requestHead(method, endpoint, headers, this.#bodyBytes);
     for (;;) {
-      const kept = newConnection ? undefined : pool.take(address.origin);
+      const kept = newConnection ? undefined : pool.take(endpoint.origin);
       if (kept && !kept.lend(this)) continue;
-      this.#connection = kept ?? pool.connect(address, this);
+      this.#connection = kept ?? pool.connect(endpoint, this);
       if (kept) this.ready(kept);
       return;
     }
@@ -155,7 +155,7 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
     // A host may have closed an idle connection just when it was used again; or it has read the request, with an unknown
     // effect. The caller decides whether to retry, and counts it (H32).
     const stale = this.#connection.reused && this.#state === "head" && this.#head.length === 0;
-    if (stale) this.#pool.drop(this.#address.origin);
+    if (stale) this.#pool.drop(this.#endpoint.origin);
     this.#fail(stale ? new HttpFailure("stale", "the host closed a kept connection", failure.cause) : failure);
   }
 

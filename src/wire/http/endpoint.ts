@@ -1,7 +1,7 @@
 import { HttpFailure } from "./failure.ts";
 
 /** A URL split into the parts that a request needs. */
-export interface Address {
+export interface Endpoint {
   url: string;
   /** Connections may be shared within it. */
   origin: string;
@@ -17,20 +17,20 @@ export interface Address {
 const FORBIDDEN = /[^\x21-\x7e]/;
 /** A gateway calls few URLs, each many times. */
 const MAX_KNOWN = 1000;
-const known = new Map<string, Address>();
+const known = new Map<string, Endpoint>();
 
-export function readAddress(url: string): Address {
+export function readEndpoint(url: string): Endpoint {
   const seen = known.get(url);
   if (seen) return seen;
-  const address = parseAddress(url);
+  const endpoint = parseEndpoint(url);
   if (known.size === MAX_KNOWN) known.clear();
-  known.set(url, address);
-  return address;
+  known.set(url, endpoint);
+  return endpoint;
 }
 
-function parseAddress(url: string): Address {
-  const refuse = (why: string) => new HttpFailure("connect", `the address cannot be called: ${why}`);
-  // The parser would silently remove or rewrite such characters, and the result is a URL that no one meant.
+function parseEndpoint(url: string): Endpoint {
+  const refuse = (why: string) => new HttpFailure("connect", `the URL cannot be called: ${why}`);
+  // The parser would silently remove or rewrite such characters, and the result is a URL that was not meant.
   if (FORBIDDEN.test(url)) throw refuse("it holds a space or a character that is not printable ASCII");
   const parsed = URL.parse(url);
   if (!parsed) throw refuse("it is not a URL");
