@@ -187,8 +187,8 @@ export class Harness {
   }
 
   /** The same as a form, whose length is not told before. */
-  sendForm(path: string, body: FormData, key = TEST_KEY): SentCall {
-    return this.#send(path, { method: "POST", headers: { authorization: `Bearer ${key}` }, body });
+  sendForm(path: string, body: FormData): SentCall {
+    return this.sendRaw(path, body, {});
   }
 
   /** Sends it, and lets time pass until its answer is whole. */
@@ -196,8 +196,18 @@ export class Harness {
     return await this.clock.until(this.sendPost(path, body, key).answer);
   }
 
+  /** A body of any kind, with these headers and the test's key. */
+  sendRaw(path: string, body: NonNullable<RequestInit["body"]>, headers: Record<string, string>): SentCall {
+    return this.#send(path, { method: "POST", headers: { authorization: `Bearer ${TEST_KEY}`, ...headers }, body });
+  }
+
+  /** What is at a path, or at a URL that an answer named. */
+  async get(path: string, headers: Record<string, string> = {}): Promise<ReadAnswer> {
+    return await this.clock.until(this.#send(path, { headers }).answer);
+  }
+
   #send(path: string, init: RequestInit): SentCall {
-    return new SentCall(this.#handle, this.clock, [URL_OF_GATEWAY + path, init], {});
+    return new SentCall(this.#handle, this.clock, [new URL(path, URL_OF_GATEWAY).href, init], {});
   }
 
   /** The receipt of an answer, as the API shows it. */

@@ -29,6 +29,15 @@ export function plainPng(width: number, height: number): InlineImage {
   return pngOfRows(width, height, 3, rows);
 }
 
+/** A PNG whose header claims this size, and whose pixels are few. */
+export function claimedPng(width: number, height: number): InlineImage {
+  const file = Buffer.from(plainPng(1, 1).base64, "base64");
+  file.writeUInt32BE(width, 16);
+  file.writeUInt32BE(height, 20);
+  file.writeUInt32BE(crc32(file.subarray(12, 29)), 29);
+  return { mimeType: "image/png", base64: file.toString("base64") };
+}
+
 /** A PNG whose left half is black and transparent, and whose right half is the same red. */
 export function halfTransparent(width: number, height: number): InlineImage {
   const rows = new Uint8Array((width * 4 + 1) * height);

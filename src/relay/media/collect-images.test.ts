@@ -1,7 +1,15 @@
 import { describe, expect, test } from "bun:test";
-import { crc32 } from "node:zlib";
-import { plainPng } from "../../media/images.sample.ts";
+import { UPSTREAM_URL } from "../../../testing/harness.ts";
+import { claimedPng, plainPng, recoded } from "../../media/images.sample.ts";
+import { sniffMedia } from "../../wire/sniff-media.ts";
 import { withRealSize } from "./collect-images.ts";
+import { answers, ImageGateway, PNG, PRICE_NANO_USD, PROMPT, readImages, refuses } from "./image-gateway.sample.ts";
+
+const JPEG = (await recoded(plainPng(64, 64), "jpeg")).base64;
+const INPUT = { image_url: `data:image/png;base64,${PNG}` };
+/** So many images, from a host of batches. */
+const batchOf = (count: number, more: object = {}) =>
+  answers({ data: Array.from({ length: count }, () => ({ b64_json: PNG })), ...more });
 
 describe("contract 2.14: the size of an image is read from its bytes", () => {
   const made = (base64: string) => ({ kind: "made", image: { mimeType: "image/png", base64 } }) as const;
@@ -14,12 +22,162 @@ describe("contract 2.14: the size of an image is read from its bytes", () => {
   });
 
   test("the reported size stays where the bytes cannot be read, or the image is too large to be decoded", async () => {
-    const huge = Buffer.from(plainPng(1, 1).base64, "base64");
-    huge.writeUInt32BE(60_000, 16);
-    huge.writeUInt32BE(60_000, 20);
-    huge.writeUInt32BE(crc32(huge.subarray(12, 29)), 29);
-    for (const base64 of ["iVBORw==", huge.toString("base64")])
+    for (const base64 of ["iVBORw==", claimedPng(60_000, 60_000).base64])
       expect(await withRealSize(reported, made(base64))).toBe(reported);
     expect(await withRealSize(undefined, undefined)).toBeUndefined();
+  });
+});
+
+const images = ImageGateway.forTests();
+const mostOf = (sent: Record<string, unknown>) =>
+  (sent["sequential_image_generation_options"] as { max_images: number } | undefined)?.max_images;
+const ONE_BY_ONE = { model: "test/one-by-one" };
+const SEEDED = "seeded";
+
+describe("more images than the host makes at once", () => {
+  test("take several calls to it, five at a time", async () => {
+    images.play(images.paints(1_000));
+    const call = images.generate({ ...ONE_BY_ONE, n: 7 });
+    await images.pass(500);
+    expect(images.sent).toHaveLength(5);
+    const { made, endMs } = readImages(await images.harness.clock.until(call.answer));
+    expect([made, endMs]).toEqual([new Array(7).fill(PNG), 2_000]);
+    expect(images.sent.map(({ n }) => n)).toEqual(new Array(7).fill(1));
+    expect(await images.rows()).toMatchObject([{ usage_images: 7, cost_nano_usd: 7 * PRICE_NANO_USD }]);
+  });
+
+  test("the last call asks for what is left", async () => {
+    images.play((reply, request) => {
+      const count = mostOf(JSON.parse(request.body) as Record<string, unknown>);
+      return batchOf(count ?? 1)(reply, request);
+    });
+    // The host counts the images of a request and of its answer together: here 13 and at most two.
+    const body = { model: "test/batch", prompt: PROMPT, n: 3, images: new Array(13).fill(INPUT) };
+    const { text } = await images.harness.post("/api/v1/images/edits", body);
+    expect((JSON.parse(text) as { data: unknown[] }).data).toHaveLength(3);
+    expect(images.sent.map(mostOf)).toEqual([2, undefined]);
+  });
+
+  test("each call has a seed of its own, else all images were the same", async () => {
+    images.play(batchOf(1));
+    await images.predicted(SEEDED, { sampleCount: 3, seed: 7, addWatermark: false });
+    expect(images.sent.map(({ seed }) => seed)).toEqual([7, 8, 9]);
+    images.play(batchOf(1));
+    await images.predicted(SEEDED, { sampleCount: 2, addWatermark: false });
+    expect(images.sent.map(({ seed }) => seed)).toEqual([undefined, undefined]);
+  });
+
+  test("jobs are named one by one, where there are several", async () => {
+    images.play(answers({ data: [{ url: `${UPSTREAM_URL}/links/fox.png` }] }), answers(""));
+    images.harness.web.files.set(`${UPSTREAM_URL}/links/fox.png`, { bytes: new Uint8Array(), mimeType: "image/png" });
+    await images.generated({ model: "test/linked" });
+    expect(images.sent[0]?.["request_id"]).toMatch(/^rcp_[^-]+$/);
+  });
+
+  test("usage is added up, and the settings are those of the first that tells them", async () => {
+    const usage = { generated_images: 1, output_tokens: 50 };
+    images.play(batchOf(1, { usage }), answers({ error: { code: "InternalError" } }, 500), batchOf(1, { usage }));
+    const answer = await images.predicted(SEEDED, { sampleCount: 3, addWatermark: false });
+    expect(answer.predictions?.map(({ bytesBase64Encoded }) => bytesBase64Encoded !== undefined)).toEqual([
+      true,
+      false,
+      true,
+    ]);
+    expect(await images.rows()).toMatchObject([{ usage_images: 2, usage_image_output: 100 }]);
+  });
+});
+
+describe("contract 2.5: images that are not made", () => {
+  test("where every call fails, the first failure is the offer's, and the next offer is tried", async () => {
+    images.play(refuses(503), refuses(503), refuses(503), refuses(503));
+    const { status, error } = await images.generated({ ...ONE_BY_ONE, n: 2 });
+    expect([status, images.sent.length]).toEqual([503, 4]);
+    expect(error?.code).toBe("overloaded");
+  });
+
+  test("a host that leaves some out without a word has failed to make them", async () => {
+    images.play(answers({ created: 1, data: [{ b64_json: PNG }] }));
+    const { made, errors } = await images.generated({ n: 3 });
+    expect(made).toEqual([PNG]);
+    expect(errors).toEqual(
+      [1, 2].map((index) => ({
+        index,
+        code: "upstream_failed",
+        message: expect.stringContaining("fewer images") as string,
+      })),
+    );
+    expect(await images.rows()).toMatchObject([{ usage_images: 1, cost_nano_usd: PRICE_NANO_USD }]);
+  });
+
+  test("a host that makes more than it was asked for is not held against it", async () => {
+    images.play(answers({ created: 1, data: [{ b64_json: PNG }, { b64_json: PNG }] }));
+    const { made, errors } = await images.generated({ n: 1 });
+    expect([made, errors]).toEqual([[PNG, PNG], undefined]);
+  });
+
+  test("those that moderation held back are told from those that failed", async () => {
+    images.play(
+      answers({ data: { image_base64: [JPEG] }, metadata: { failed_count: "2" }, base_resp: { status_code: 0 } }),
+    );
+    const { data, errors } = await images.generated({ model: "test/several", n: 3 });
+    expect(data).toHaveLength(1);
+    expect(errors?.map(({ code }) => code)).toEqual(["content_filter", "content_filter"]);
+  });
+
+  test("nothing but failures in an answer is a failure of the offer, though the host answered", async () => {
+    const failed = { error: { code: "InternalServiceError", message: "broken" } };
+    images.play(answers({ data: [failed, failed] }));
+    const { status } = await images.generated({ model: "test/batch", n: 2 });
+    expect([status, images.sent.length]).toEqual([502, 2]);
+    // One that was blocked is a result: nobody else is asked.
+    const blocked = { error: { code: "OutputImageSensitiveContentDetected", message: "held back" } };
+    images.play(answers({ data: [failed, blocked] }));
+    const mixed = await images.predicted("batch", { sampleCount: 2 });
+    expect([mixed.status, images.sent.length]).toEqual([200, 1]);
+    expect(mixed.predictions?.map((one) => Object.keys(one))).toEqual([["error"], ["raiFilteredReason"]]);
+  });
+});
+
+describe("contract 2.4 outputOptions: images of another type than was asked for", () => {
+  const typeOf = (base64 = "") => sniffMedia(Buffer.from(base64, "base64"));
+
+  test("are converted", async () => {
+    images.play(answers({ created: 1, data: [{ b64_json: PNG }] }));
+    const { made, settings } = await images.generated({ output_format: "jpeg" });
+    expect([typeOf(made?.[0]), settings.output_format, settings.size]).toEqual(["image/jpeg", "jpeg", "8x8"]);
+  });
+
+  test("are left alone where they are of that type", async () => {
+    images.play(answers({ created: 1, data: [{ b64_json: JPEG }] }));
+    expect((await images.generated({ output_format: "jpeg" })).made).toEqual([JPEG]);
+  });
+
+  test("are compressed here where the host cannot, and by the host where it can", async () => {
+    images.play(answers({ data: { image_base64: [JPEG] }, base_resp: { status_code: 0 } }));
+    const options = { outputOptions: { mimeType: "image/jpeg", compressionQuality: 10 } };
+    const [own] = (await images.predicted("several", options)).predictions ?? [];
+    expect(own?.bytesBase64Encoded).not.toBe(JPEG);
+    expect(typeOf(own?.bytesBase64Encoded)).toBe("image/jpeg");
+    images.play(answers({ created: 1, data: [{ b64_json: JPEG }] }));
+    const [theirs] = (await images.predicted("painter", options)).predictions ?? [];
+    expect([theirs?.bytesBase64Encoded, images.sent[0]?.["output_compression"]]).toEqual([JPEG, 10]);
+  });
+
+  test("a PNG is never compressed", async () => {
+    images.play(answers({ data: { image_base64: [PNG] }, base_resp: { status_code: 0 } }));
+    const options = { outputOptions: { mimeType: "image/png", compressionQuality: 10 } };
+    expect((await images.predicted("several", options)).predictions?.[0]?.bytesBase64Encoded).toBe(PNG);
+  });
+
+  test("are given as they are where they cannot be converted, and the receipt says so", async () => {
+    const odd = Buffer.from("this is no image").toString("base64");
+    images.play(answers({ created: 1, data: [{ b64_json: odd }] }));
+    const answer = await images.generated({ output_format: "webp" });
+    expect([answer.status, answer.made]).toEqual([200, [odd]]);
+    const { fields } = await images.harness.receipt(answer);
+    expect(fields).toEqual([
+      { path: "output_format", action: "dropped", reason: "the provider's image/png cannot be converted" },
+    ]);
+    expect(await images.rows()).toMatchObject([{ cost_nano_usd: PRICE_NANO_USD }]);
   });
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { VirtualClock } from "../../../testing/virtual-clock.ts";
 import { system } from "../../base/system.ts";
@@ -6,7 +6,7 @@ import type { Provider } from "../../providers/provider.ts";
 import type { HttpAnswer, HttpRequest } from "../../wire/http/exchange.ts";
 import { type FailureKind, HttpFailure } from "../../wire/http/failure.ts";
 import { createSend, type Send } from "../../wire/send.ts";
-import { openMedia, readAnswer, UncertainError } from "./exchange.ts";
+import { isSuccess, mediaOf, openMedia, readAnswer, UncertainError } from "./exchange.ts";
 
 const LARGE = Buffer.alloc(1024 * 1024, " ");
 const SMALL = Buffer.from('{"ok":true}');
@@ -120,5 +120,174 @@ describe("an exchange that brings no answer", () => {
     expect(error).toBeInstanceOf(UncertainError);
     expect(error).toMatchObject({ kind: "upstream_timeout", message: "The provider did not answer within 1000 ms." });
     expect(clock.passedMs).toBe(1000);
+  });
+});
+
+describe("an answer in memory", () => {
+  const LARGE_BYTES = 1024 * 1024;
+  const MAX_BYTES = 512 * 1024 * 1024;
+
+  /** The answer of a host that sends these chunks. */
+  function opening(
+    chunks: readonly Uint8Array[] | "broken",
+    headers: Record<string, string>,
+    signal = new AbortController().signal,
+  ) {
+    const clock = new VirtualClock();
+    let closed = 0;
+    const left = chunks === "broken" ? [] : chunks.map((chunk) => Uint8Array.from(chunk));
+    const answer: HttpAnswer = {
+      status: 200,
+      headers: new Map(Object.entries(headers)),
+      read: async () => {
+        if (chunks === "broken") throw new HttpFailure("broken", "cut");
+        return left.shift();
+      },
+      readWhile: async () => false,
+    };
+    const send: Send = () => ({ answer: async () => answer, close: () => void closed++ });
+    const media = { outgoing: async () => ({ method: "GET", url: "http://host.test/", headers: {} }) };
+    const options = { clock, send, signal, timeoutMs: 1000 };
+    const opened = openMedia({ media } as unknown as Provider, { method: "GET", url: "/" }, options);
+    return { opened, options, clock, closedTimes: () => closed };
+  }
+
+  const json = (length: number) => Buffer.from(`{"text":"${"é".repeat((length - 11) / 2)}"}`);
+
+  test.each([
+    ["of a known length", true, "identity"],
+    ["of a known length, which says nothing of its encoding", true, undefined],
+    ["of a length that is that of its compressed bytes", true, "gzip"],
+    ["of an unknown length", false, undefined],
+  ])("a large one %s is read whole, though its chunks cut characters", async (_, declared, encoding) => {
+    const body = json(LARGE_BYTES + 1);
+    const cut = 100_001;
+    const chunks = [body.subarray(0, cut), body.subarray(cut, 2 * cut), body.subarray(2 * cut)];
+    const { opened, options } = opening(chunks, {
+      ...(declared ? { "content-length": String(encoding === "gzip" ? LARGE_BYTES + 1 - 40_000 : body.length) } : {}),
+      ...(encoding === undefined ? {} : { "content-encoding": encoding }),
+    });
+    const { text, body: parsed } = await readAnswer(await opened, options);
+    expect(text === body.toString()).toBe(true);
+    expect(parsed).toHaveProperty("text");
+  });
+
+  test("one of exactly a megabyte is read whole too", async () => {
+    const body = json(LARGE_BYTES + 1).subarray(0, LARGE_BYTES);
+    const { opened, options } = opening([body], { "content-length": String(body.length) });
+    expect((await readAnswer(await opened, options)).text.length).toBeGreaterThan(LARGE_BYTES / 2);
+  });
+
+  test("one that declares more than is allowed is refused when it passes the limit, and ended", async () => {
+    const chunk = Buffer.alloc(600, " ");
+    const { opened, options, closedTimes, clock } = opening([chunk, chunk], { "content-length": "2000000" });
+    await expect(readAnswer(await opened, options, 1000)).rejects.toThrow("larger than 1000 bytes");
+    expect([closedTimes(), clock.timers]).toEqual([1, 0]);
+  });
+
+  test("one of exactly the limit is read", async () => {
+    const chunk = Buffer.alloc(500, " ");
+    const { opened, options } = opening([chunk, chunk], {});
+    expect((await readAnswer(await opened, options, 1000)).text).toHaveLength(1000);
+  });
+
+  test("the limit is 512 MiB unless told otherwise", async () => {
+    // One buffer, again and again: nothing of it is kept but its length.
+    const { opened, options } = opening([], {});
+    const exchange = await opened;
+    let reads = 0;
+    const chunk = { length: 256 * 1024 * 1024 } as Uint8Array;
+    Object.defineProperty(exchange, "read", { value: async () => (++reads <= 3 ? chunk : undefined) });
+    const decode = spyOn(TextDecoder.prototype, "decode").mockReturnValue("");
+    const error = await readAnswer(exchange, options).catch((thrown: unknown) => thrown);
+    decode.mockRestore();
+    expect(String(error)).toContain(`larger than ${MAX_BYTES} bytes`);
+    expect(reads).toBe(3);
+  });
+
+  test("one that was read to its end has no timer, and no listener, left", async () => {
+    const stopping = new AbortController();
+    const { opened, options, clock, closedTimes } = opening([Buffer.from("{}")], {}, stopping.signal);
+    const exchange = await opened;
+    expect(clock.timers).toBe(1);
+    await readAnswer(exchange, options);
+    expect(clock.timers).toBe(0);
+    stopping.abort();
+    expect(closedTimes()).toBe(0);
+  });
+
+  test("one that is read as a stream ends with its body, and is closed by whoever stops reading", async () => {
+    const whole = opening([Buffer.from("a"), Buffer.from("b")], {});
+    expect(await new Response((await whole.opened).stream()).text()).toBe("ab");
+    expect([whole.clock.timers, whole.closedTimes()]).toEqual([0, 0]);
+    const stopped = opening([Buffer.from("a"), Buffer.from("b")], {});
+    await (await stopped.opened).stream().cancel();
+    expect([stopped.clock.timers, stopped.closedTimes()]).toEqual([0, 1]);
+  });
+
+  test("one whose body breaks says why, and has no timer left", async () => {
+    const read = opening("broken", {});
+    await expect((await read.opened).read()).rejects.toBeInstanceOf(UncertainError);
+    expect(read.clock.timers).toBe(0);
+    const streamed = opening("broken", {});
+    await expect(new Response((await streamed.opened).stream()).text()).rejects.toThrow("cut");
+    expect(streamed.clock.timers).toBe(0);
+  });
+
+  test("a stop ends it, with the reason of whoever stopped it", async () => {
+    const reason = new Error("the gateway stops");
+    const stopping = new AbortController();
+    const cut = Promise.withResolvers<never>();
+    const clock = new VirtualClock();
+    const send: Send = () => ({ answer: () => cut.promise, close: () => cut.reject(new HttpFailure("broken", "cut")) });
+    const media = { outgoing: async () => ({ method: "POST", url: "http://host.test/", headers: {} }) };
+    const provider = { media } as unknown as Provider;
+    const options = { clock, send, signal: stopping.signal, timeoutMs: 1000 };
+    const opened = openMedia(provider, { method: "POST", url: "/" }, options);
+    await Bun.sleep(0);
+    stopping.abort(reason);
+    await expect(opened).rejects.toBe(reason);
+    expect(clock.timers).toBe(0);
+    // Nothing is sent any more.
+    const sent = { ...options, send: (() => expect.unreachable()) as unknown as Send };
+    await expect(openMedia(provider, { method: "POST", url: "/" }, sent)).rejects.toBe(reason);
+  });
+
+  test("a provider without a media API is a bug of ours", () => {
+    expect(() => mediaOf({ name: "plain" } as Provider)).toThrow("provider plain has no media interface");
+  });
+
+  test.each([
+    [199, false],
+    [200, true],
+    [299, true],
+    [300, false],
+  ])("HTTP status %i is a success: %p", (status, success) => {
+    expect(isSuccess({ status })).toBe(success);
+  });
+});
+
+describe("bytes that are no longer needed", () => {
+  test("are freed at once, where they have a buffer of their own", async () => {
+    const clock = new VirtualClock();
+    const chunk = new Uint8Array(1024 * 1024).fill(32);
+    const part = new Uint8Array(new ArrayBuffer(64), 0, 32).fill(32);
+    const left = [chunk, part];
+    const answer: HttpAnswer = {
+      status: 200,
+      headers: new Map([["content-length", String(chunk.length + part.length)]]),
+      read: async () => left.shift(),
+      readWhile: async () => false,
+    };
+    const send: Send = () => ({ answer: async () => answer, close: () => {} });
+    const media = { outgoing: async () => ({ method: "GET", url: "http://host.test/", headers: {} }) };
+    const options = { clock, send, signal: new AbortController().signal, timeoutMs: 1000 };
+    const opened = await openMedia({ media } as unknown as Provider, { method: "GET", url: "/" }, options);
+    const transfer = spyOn(ArrayBuffer.prototype, "transfer");
+    await readAnswer(opened, options);
+    // The chunk, and the buffer that both were collected in.
+    expect(transfer).toHaveBeenCalledTimes(2);
+    transfer.mockRestore();
+    expect([chunk.length, part.length]).toEqual([0, 32]);
   });
 });

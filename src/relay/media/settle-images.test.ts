@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import type { PriceItem } from "../../catalogue/model.ts";
 import type { ImageCall } from "../../media/image-call.ts";
+import { claimedPng } from "../../media/images.sample.ts";
 import { decodeGeneration } from "../../media/images-api/decode-images.ts";
+import { answers, ImageGateway, PNG, POOR_KEY, PRICE_NANO_USD } from "./image-gateway.sample.ts";
 import { billOfImages } from "./settle-images.ts";
 
 const each = (value: number): PriceItem => ({ value, unit: "perCount", currency: "USD" });
@@ -30,5 +32,79 @@ describe("docs/media.md, what is billed: the price of an image that was made", (
     const results = [MADE, { kind: "filtered", reason: "blocked" } as const];
     expect(billOfImages(call, undefined, { results }).usage).toEqual({ images: 1 });
     expect(billOfImages(call, undefined, undefined).usage).toEqual({});
+  });
+});
+
+const images = ImageGateway.forTests();
+const USAGE = { input_tokens: 20, output_tokens: 100 };
+
+describe("docs/media.md, what is billed: to the nano-dollar", () => {
+  test("images that are priced by their number", async () => {
+    images.play(images.paints(0, PNG, { usage: USAGE }));
+    await images.generated({ n: 3 });
+    expect(await images.rows()).toMatchObject([
+      { usage_images: 3, usage_image_output: 100, usage_source: "measured", cost_nano_usd: 3 * PRICE_NANO_USD },
+    ]);
+  });
+
+  test("images that are priced by their tokens, as the provider reports them", async () => {
+    images.play(images.paints(0, PNG, { usage: USAGE }));
+    await images.generated({ model: "test/tokens" });
+    expect(await images.rows()).toMatchObject([
+      { usage_images: 1, usage_image_output: 100, usage_source: "measured", cost_nano_usd: 20 * 5_000 + 100 * 40_000 },
+    ]);
+  });
+
+  test("H26: tokens that a provider does not report are the most that such images take, and marked as an estimate", async () => {
+    images.play(images.paints(0));
+    await images.generated({ model: "test/tokens", n: 2, quality: "low" });
+    expect(await images.rows()).toMatchObject([
+      { usage_images: 2, usage_image_output: 816, usage_source: "estimated", cost_nano_usd: 816 * 40_000 },
+    ]);
+    images.play(images.paints(0, PNG, { usage: { input_tokens: 20, output_tokens: 0 } }));
+    await images.generated({ model: "test/tokens", quality: "medium" });
+    expect(await images.rows()).toMatchObject([
+      { usage_image_output: 1_584, usage_source: "estimated", cost_nano_usd: 20 * 5_000 + 1_584 * 40_000 },
+    ]);
+  });
+
+  test("a model without a price costs nothing, and nothing is estimated", async () => {
+    images.play(images.paints(0));
+    await images.generated({ model: "test/unpriced" });
+    expect(await images.rows()).toMatchObject([
+      { usage_images: 1, usage_image_output: null, usage_source: "measured", cost_nano_usd: 0 },
+    ]);
+  });
+
+  test("images of a size that has a price of its own, by the size of their bytes", async () => {
+    images.play(images.paints(0, claimedPng(2048, 2048).base64));
+    await images.generated({ model: "test/sizes", size: "1024x1024" });
+    expect(await images.rows()).toMatchObject([{ cost_nano_usd: 80_000_000 }]);
+    images.play(images.paints(0));
+    await images.generated({ model: "test/sizes", size: "2048x2048" });
+    expect(await images.rows()).toMatchObject([{ cost_nano_usd: 40_000_000 }]);
+    // Of bytes that say nothing, the size that was sent counts.
+    images.play(images.paints(0, "bm8gaW1hZ2U="));
+    await images.generated({ model: "test/sizes", size: "2048x2048" });
+    expect(await images.rows()).toMatchObject([{ cost_nano_usd: 80_000_000 }]);
+  });
+
+  test("tokens of an answer without any image are in the row, and images are none", async () => {
+    const failed = { error: { code: "OutputImageSensitiveContentDetected", message: "held back" } };
+    images.play(answers({ data: [failed], usage: { generated_images: 0, output_tokens: 50 } }));
+    await images.predicted("batch");
+    expect(await images.rows()).toMatchObject([
+      { outcome: "ok", usage_images: 0, usage_image_output: 50, cost_nano_usd: 0 },
+    ]);
+  });
+
+  test("H23: what images may cost is reserved until it is known: a second call does not fit", async () => {
+    images.play(images.paints(1_000));
+    const first = images.generate({}, { key: POOR_KEY });
+    await images.pass(100);
+    const second = await images.generated({}, { key: POOR_KEY });
+    expect([second.status, images.sent.length]).toEqual([402, 1]);
+    expect((await images.harness.clock.until(first.answer)).status).toBe(200);
+    expect((await images.generated({}, { key: POOR_KEY })).status).toBe(402);
   });
 });
