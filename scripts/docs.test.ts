@@ -263,6 +263,13 @@ describe("docs/configuration.md", () => {
       "admin.host": config.admin.host,
       "admin.port": config.admin.port,
       simulator: config.simulator,
+      "routing.survive": config.routing.calls.survive,
+      "routing.hedge": config.routing.calls.hedge,
+      "routing.breaker.failures": config.routing.breaker.failures,
+      "routing.breaker.window_ms": config.routing.breaker.windowMs,
+      "routing.breaker.open_ms": config.routing.breaker.openMs,
+      "routing.max_queue": config.routing.maxQueue,
+      "routing.queue_ms": config.routing.queueMs,
       data_dir: config.dataDir.replace(folder, "."),
       storage: config.storage.replace(config.dataDir, "{data_dir}"),
       files: config.files.replace(config.dataDir, "{data_dir}"),
@@ -289,7 +296,9 @@ describe("docs/configuration.md", () => {
     const taken = new Set(
       [...PROVIDER_KINDS.values()].flatMap(({ fields }) => [...fields.required, ...fields.optional]),
     );
-    const common = leaves(shapeOf(ProviderFile), "").filter((field) => /^(kind|base_url|timeout_ms\..*)$/.test(field));
+    const common = leaves(shapeOf(ProviderFile), "").filter((field) =>
+      /^(kind|base_url|timeout_ms\..*|max_concurrent|breaker\..*)$/.test(field),
+    );
     const documented = rowsUnder(page, "provider field", "type").map(([field]) => field ?? "");
     expect(documented.sort()).toEqual([...new Set([...common, ...taken])].sort());
     const rows = rowsUnder(page, "provider field", "type", "default");

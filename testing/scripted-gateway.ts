@@ -11,7 +11,7 @@ import { HeldRequest } from "../src/relay/held-request.ts";
 import { MemoryBudget } from "../src/relay/memory-budget.ts";
 import { DEFAULT_TIMINGS } from "../src/relay/timings.ts";
 import { Watchdog } from "../src/relay/watchdog.ts";
-import { type CallRouting, DEFAULT_ROUTING } from "../src/routing/call-routing.ts";
+import { type CallRouting, DEFAULT_ROUTING, RoutingDefaults } from "../src/routing/call-routing.ts";
 import { Health } from "../src/routing/health/health.ts";
 import type { TextTarget } from "../src/routing/target.ts";
 import { Targets } from "../src/routing/targets.ts";
@@ -56,6 +56,7 @@ export function scriptedGateway(scripts: readonly Script[] = []) {
       catalogue,
       providers,
       targets: new Targets(catalogue.list(), providers, BUILT_IN),
+      routing: new RoutingDefaults(),
       maxBodyBytes: 1024 * 1024,
     },
     keys: undefined as never,
@@ -142,6 +143,9 @@ export function sampleCall(
     client: new ClientPresence(request, connection, gateway.watchdog),
     memory: gateway.memory.open(owner),
     offersTried: [],
+    plan: undefined,
+    continued: undefined,
+    hedged: false,
     attempt: undefined,
   };
   gateway.runningCalls++;

@@ -1,6 +1,7 @@
 import type { Cancel, Clock } from "../base/clock.ts";
 import { MAX_KEY_LENGTH } from "../base/key-bounds.ts";
 import { GatewayError } from "../canon/error.ts";
+import type { RoutingSettings } from "../canon/routing-settings.ts";
 import { markKeyRevoked, selectKeys } from "../storage/keys.ts";
 import type { Storage } from "../storage/storage.ts";
 import { ADMIN_SECRET_PREFIX, hashKey, isWellFormedKey, KEY_PREFIX } from "./key-hash.ts";
@@ -17,6 +18,7 @@ export interface StaticKey {
   expiresAtMs?: number;
   limits?: KeyLimits;
   strict?: boolean;
+  routing?: RoutingSettings;
 }
 
 export interface KeyRingOptions {
@@ -198,6 +200,7 @@ function readStatic(keys: readonly StaticKey[]): ReadonlyMap<string, KnownKey> {
       limits: readLimits({ ...key.limits }),
       ...(key.expiresAtMs === undefined ? {} : { expiresAtMs: key.expiresAtMs }),
       ...(key.strict ? { strict: true } : {}),
+      ...(key.routing === undefined ? {} : { routing: key.routing }),
     };
     known.set(hash, { principal, revoked: false });
   }

@@ -1,3 +1,4 @@
+import type { RoutingSettings } from "../canon/routing-settings.ts";
 import type { StoredKey } from "../storage/keys.ts";
 import { type KeyLimits, readLimits } from "./key-limits.ts";
 
@@ -13,6 +14,8 @@ export interface Principal {
   limits: KeyLimits;
   /** Calls that cannot be honoured exactly are refused, not approximated. */
   strict?: boolean;
+  /** How its calls are served where they do not say otherwise. */
+  routing?: RoutingSettings;
   expiresAtMs?: number;
 }
 

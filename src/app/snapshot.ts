@@ -10,6 +10,7 @@ import { BUILT_IN, createProvider, PROVIDER_KINDS } from "../providers/index.ts"
 import type { Provider } from "../providers/provider.ts";
 import type { Registry } from "../providers/registry.ts";
 import type { Snapshot } from "../relay/gateway.ts";
+import { RoutingDefaults } from "../routing/call-routing.ts";
 import { Targets } from "../routing/targets.ts";
 import { missingProvider } from "./missing-provider.ts";
 import type { ConfigSource } from "./read-config.ts";
@@ -45,7 +46,22 @@ export function makeSnapshot(
     cure: (missing) => missingProvider(missing, config.providers !== undefined),
   });
   const targets = new Targets(catalogue.list(), providers, registry);
-  return { catalogue, providers, targets, maxBodyBytes: config.server.maxBodyBytes };
+  return {
+    catalogue,
+    providers,
+    targets,
+    routing: routingDefaults(config.routing, settings),
+    maxBodyBytes: config.server.maxBodyBytes,
+  };
+}
+
+/** A provider that says nothing of itself is treated as the gateway says. */
+function routingDefaults(gateway: Config["routing"], settings: readonly ProviderSettings[]): RoutingDefaults {
+  const own = settings.filter(({ breaker, maxConcurrent }) => breaker !== undefined || maxConcurrent !== undefined);
+  const entries = own.map(({ name, breaker, maxConcurrent }) => {
+    return [name, { breaker: { ...gateway.breaker, ...breaker }, maxConcurrent }] as const;
+  });
+  return new RoutingDefaults(gateway, new Map(entries));
 }
 
 /** The day of the file that configures models, or of the start where there is none (contract 2.9). */

@@ -5,12 +5,32 @@ import type { Usage, UsageSource } from "./usage.ts";
 /** One offer that was tried for a call, in order. */
 export interface OfferTried {
   provider: string;
+  /** Which of the provider's credentials, by its label; absent where it has one. */
+  credential?: string;
   outcome: "answered" | "failed" | "abandoned";
   /** The error's kind where it failed. */
   reason?: string;
   ms: number;
   /** Where the failure came from; for operators, not in the receipt that clients see. */
   failure?: FailureCause;
+}
+
+/** One offer of the plan: tried in this place, if it came to that. */
+export interface PlannedOffer {
+  provider: string;
+  /** As in `OfferTried`. */
+  credential?: string;
+  /** Counts from 1. */
+  place: number;
+  /** Why it has this place, in words. */
+  why: string;
+}
+
+/** A broken stream that went on at another offer. */
+export interface Continuation {
+  provider: string;
+  /** How many characters of the answer had come before. */
+  fromCharacters: number;
 }
 
 /** A field of the request that was not honoured to the letter. */
@@ -43,6 +63,12 @@ export interface Receipt {
   outcome: string;
   stop?: Stop;
   offers: OfferTried[];
+  /** Absent where there was nothing to choose: one offer, and no preference. */
+  plan?: readonly PlannedOffer[];
+  /** Present where the answer is of several offers, one after the other. */
+  continued?: readonly Continuation[];
+  /** A second offer was asked while the first was at work. */
+  hedged?: true;
   fields: FieldNote[];
   usage: Usage;
   usageSource: UsageSource;

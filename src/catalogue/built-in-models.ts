@@ -17,6 +17,7 @@ function toModel(entry: ModelEntry): BuiltInModel {
     ...(entry.retires_on === undefined ? {} : { retiresOn: entry.retires_on }),
     ...(entry.context_length === undefined ? {} : { contextLength: entry.context_length }),
     ...(entry.max_output_tokens === undefined ? {} : { maxOutputTokens: entry.max_output_tokens }),
+    ...(entry.quality === undefined ? {} : { quality: entry.quality }),
     traits: toTraits(entry),
     ...(entry.price_multiples === undefined ? {} : { priceMultiples: entry.price_multiples }),
     ...(entry.price_note === undefined ? {} : { priceNote: entry.price_note }),

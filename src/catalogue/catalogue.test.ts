@@ -35,6 +35,26 @@ function refusal(catalogue: Catalogue, name: string, naming?: Naming): string {
   throw new Error(`${name} was resolved`);
 }
 
+describe("choices 8: quality and weight", () => {
+  test("a configuration may rank a model, and one of its offers by itself", () => {
+    const offers = [
+      { provider: "openai", model: "gpt-5.4", weight: 3 },
+      { provider: "my-vllm", model: "gpt-5.4-awq", quality: 4 },
+    ];
+    const models = [{ id: "openai/gpt-5.4", quality: 7, offers }];
+    const model = buildCatalogue({ providers: [openai, vllm], models }).get("openai/gpt-5.4");
+    expect(model?.quality).toBe(7);
+    expect(model?.offers).toMatchObject([{ weight: 3 }, { quality: 4 }]);
+    expect(model?.offers[0]?.quality).toBeUndefined();
+    expect(model?.offers[1]?.weight).toBeUndefined();
+  });
+
+  test("a model keeps the rank of the catalogue where the configuration has none", () => {
+    const models = [{ id: "openai/gpt-5.4", displayName: "Ours" }];
+    expect(buildCatalogue({ providers: [openai], models }).get("openai/gpt-5.4")?.quality).toBe(8);
+  });
+});
+
 describe("choices 7: only models with a live offer are listed", () => {
   test("none without providers; a publisher's models with a provider that serves it; a provider's own models", () => {
     expect(ids(buildCatalogue({ providers: [], models: [] }))).toEqual([]);

@@ -35,6 +35,7 @@ export interface ModelOverlay {
   inputModalities?: readonly Modality[];
   outputModalities?: readonly Modality[];
   reasoning?: boolean;
+  quality?: number;
   pricings?: Pricings;
   priceMultiples?: Readonly<Record<string, number>>;
   offers?: readonly OfferOverlay[];
@@ -46,7 +47,10 @@ export interface OfferOverlay {
   pricings?: Pricings;
   contextLength?: number;
   maxOutputTokens?: number;
+  quality?: number;
+  weight?: number;
   dialect?: string;
+  prefill?: boolean;
 }
 
 export interface CatalogueOptions {

@@ -65,6 +65,10 @@ export interface ModelFacts {
   kind: ModelKind;
   /** YYYY-MM-DD: the publisher stops serving the model on that day. */
   retiresOn?: string;
+  /** 1 to 10: see `quality` in models.json. */
+  quality?: number;
+  /** `trivium/auto` chooses it only where the call names it. */
+  onlyByName?: boolean;
   /** What a request to the model depends on; absent for models that only the configuration knows. */
   traits?: Omit<ModelTraits, "reasoning" | "maxOutputTokens">;
   pricings: Pricings;
@@ -82,8 +86,17 @@ export interface Offer {
   priceMultiples?: Readonly<Record<string, number>>;
   contextLength?: number;
   maxOutputTokens?: number;
+  /** Where the model is served better or worse than elsewhere, such as with fewer bits. */
+  quality?: number;
+  /** Its share of the calls among its equals; absent where the order of the offers says it all. */
+  weight?: number;
   dialect?: string;
+  /** Whether it goes on from a partial answer; absent: what its provider is known to do. */
+  prefill?: boolean;
 }
+
+/** What a model without a rank counts as: the middle of the scale. */
+export const MIDDLE_QUALITY = 5;
 
 export interface Model extends ModelFacts {
   offers: Offer[];

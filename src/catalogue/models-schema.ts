@@ -34,6 +34,7 @@ export const ModelEntry = Type.Object(
     id: Type.String({ pattern: "^[^/\\s]+/[^/\\s]+$" }),
     display_name: Type.String({ minLength: 1 }),
     kind: Type.Enum(["text", "image", "video"]),
+    quality: Type.Optional(Type.Integer({ minimum: 1, maximum: 10 })),
     upstream_model: Type.String({ minLength: 1 }),
     created: Type.Optional(Day),
     retires_on: Type.Optional(Day),
@@ -66,7 +67,10 @@ export const ModelEntry = Type.Object(
 /** The whole of models.json. */
 export const ModelsFile = Type.Object(
   {
-    about: Type.Object({ prices_as_of: Day, units: Type.String(), sources: Type.Array(Type.String()) }, closed),
+    about: Type.Object(
+      { prices_as_of: Day, units: Type.String(), quality: Type.String(), sources: Type.Array(Type.String()) },
+      closed,
+    ),
     models: Type.Array(ModelEntry),
   },
   closed,

@@ -17,6 +17,12 @@ describe("models.json", () => {
     expect(new Set(file.models.map((model) => model.id)).size).toBe(145);
   });
 
+  test("choices 6: every text model has a rank of quality, and no other has one", () => {
+    for (const { id, kind, quality } of builtInModels) {
+      expect({ id, ranked: quality !== undefined }).toEqual({ id, ranked: kind === "text" });
+    }
+  });
+
   test("the schema refuses invalid entries", () => {
     const entry = Compile(ModelEntry);
     const [model] = file.models;

@@ -126,12 +126,16 @@ export function simulatedModels(): NonNullable<ProviderSummary["models"]> {
     id: `sim/${name}`,
     upstreamModel: name,
     kind: "text" as const,
+    quality: 1,
+    // Nobody who lets the gateway choose wants an error to be played, or a simulator where there is a model.
+    ...(name === "standard" ? {} : { onlyByName: true }),
     pricings: SIMULATED_PRICES,
   }));
   // The simulator speaks every protocol: a model that speaks one alone lets clients of the others try the translation.
   const single = models.slice(0, 1).flatMap(({ id, displayName, ...standard }) =>
     DIALECT_NAMES.map((dialect) => ({
       ...standard,
+      onlyByName: true,
       id: `${id}-${dialect}`,
       displayName: `${displayName} (${dialect} alone)`,
       dialect,

@@ -1,3 +1,4 @@
+import { readFallback } from "../canon/preference.ts";
 import type { MapNode, Report } from "./document.ts";
 import { nearest } from "./nearest.ts";
 import { positionAt } from "./position-at.ts";
@@ -56,9 +57,8 @@ export function checkReferences(
     keys.map((key) => key?.key),
   );
 
-  const section = root.entries.get("providers")?.node;
-  // Without a section of their own, providers come from the environment, each named after its kind.
-  const known = new Set([...(section?.kind === "map" ? section.entries.keys() : kinds), SIMULATOR]);
+  const known = knownProviders(root, kinds);
+  checkFallbacks(file, root, known, knownModels, report);
   models.forEach((model, modelIndex) => {
     model?.offers?.forEach((offer, offerIndex) => {
       const provider = offer?.provider;
@@ -68,6 +68,43 @@ export function checkReferences(
       const position = positionAt(root, ["models", modelIndex, "offers", offerIndex, "provider"]);
       report(position, `models[${modelIndex}].offers[${offerIndex}].provider is not a declared provider; ${hint}`);
     });
+  });
+}
+
+/** Without a section of their own, providers come from the environment, each named after its kind. */
+function knownProviders(root: MapNode, kinds: Iterable<string>): Set<string> {
+  const section = root.entries.get("providers")?.node;
+  return new Set([...(section?.kind === "map" ? section.entries.keys() : kinds), SIMULATOR]);
+}
+
+/** A fallback to nowhere would only be noticed when it is needed. */
+function checkFallbacks(
+  { routing, keys = [], models = [], aliases = {} }: Incomplete<RootFile>,
+  root: MapNode,
+  providers: ReadonlySet<string>,
+  known: KnownModels,
+  report: Report,
+): void {
+  const configured = models.flatMap((model) => model?.id ?? []);
+  const check = (written: string | boolean | undefined, path: readonly (string | number)[], shown: string) => {
+    const fallback = written === undefined ? "all" : readFallback(written);
+    if (typeof fallback === "string") return;
+    if ("provider" in fallback) {
+      if (providers.has(fallback.provider)) return;
+      const near = nearest(fallback.provider, providers);
+      const hint = near === undefined ? `declared are ${[...providers].join(", ")}` : `did you mean ${near}?`;
+      report(positionAt(root, path), `${shown} is not a declared provider, and no model's id; ${hint}`);
+      return;
+    }
+    const { model } = fallback;
+    if (configured.includes(model) || known.has(model) || Object.hasOwn(aliases, model)) return;
+    const near = nearest(model, configured) ?? known.near(model);
+    const hint = near === undefined ? "it must be the id of a model, <provider>/<model_name>" : `did you mean ${near}?`;
+    report(positionAt(root, path), `${shown} is not a known model; ${hint}`);
+  };
+  check(routing?.fallback, ["routing", "fallback"], "routing.fallback");
+  keys.forEach((key, index) => {
+    check(key?.routing?.fallback, ["keys", index, "routing", "fallback"], `keys[${index}].routing.fallback`);
   });
 }
 

@@ -1,5 +1,6 @@
 import type { Secret } from "../base/secret.ts";
 import type { DialectName, UpstreamDialectName } from "../canon/dialect-name.ts";
+import type { BreakerSettings, GatewayRouting, RoutingSettings } from "../canon/routing-settings.ts";
 import type { ConfigProblem } from "./config-error.ts";
 import type { ModelFile } from "./schema.ts";
 
@@ -37,6 +38,7 @@ export interface Config {
   /** How long finished operations and their files are kept, and how many bytes. */
   retention: { ms: number; maxFileBytes: number; maxTotalBytes: number; maxProjectBytes: number };
   simulator: boolean;
+  routing: GatewayRouting;
   log: {
     level: "debug" | "info" | "warn" | "error" | "silent";
     format: "auto" | "text" | "json";
@@ -58,6 +60,10 @@ export interface ProviderSettings {
   apiKey?: Secret;
   dialects?: UpstreamDialectName[];
   timeoutMs?: { firstByte?: number; idle?: number; content?: number; total?: number };
+  /** Calls there at once. */
+  maxConcurrent?: number;
+  /** What differs from the gateway's. */
+  breaker?: Partial<BreakerSettings>;
   project?: string;
   location?: string;
   /** Path of a file with credentials. */
@@ -71,8 +77,6 @@ export interface ProviderSettings {
   secretKey?: Secret;
   secretId?: string;
   organization?: string;
-  /** What differs from the defaults of when a target of this provider is left alone. */
-  breaker?: { failures?: number; windowMs?: number; openMs?: number };
 }
 
 type Modalities = NonNullable<ModelFile["input_modalities"]>;
@@ -89,6 +93,8 @@ export interface ModelSettings {
   inputModalities?: Modalities;
   outputModalities?: Modalities;
   reasoning?: boolean;
+  /** 1 to 10 */
+  quality?: number;
   pricings?: Pricings;
   priceMultiples?: Record<string, number>;
   /** Absent: the built-in offers. Present: exactly these. */
@@ -101,7 +107,11 @@ export interface OfferSettings {
   pricings?: Pricings;
   contextLength?: number;
   maxOutputTokens?: number;
+  quality?: number;
+  weight?: number;
   dialect?: UpstreamDialectName;
+  /** Whether it goes on from a partial answer; absent: what its provider is known to do. */
+  prefill?: boolean;
 }
 
 export interface StaticKeySettings {
@@ -116,6 +126,8 @@ export interface StaticKeySettings {
   limits?: KeyLimits;
   /** Refuse what cannot be honoured exactly. */
   strict?: boolean;
+  /** How its calls are served where they do not say otherwise. */
+  routing?: RoutingSettings;
 }
 
 export interface KeyLimits {

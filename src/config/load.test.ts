@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inspect } from "node:util";
+import { DEFAULT_GATEWAY_ROUTING } from "../canon/routing-settings.ts";
 import type { Config } from "./config.ts";
 import { ConfigError, type KnownModels, type KnownPrices, loadConfig, type ProviderKind, tellProblem } from "./load.ts";
 
@@ -97,6 +98,46 @@ const EXAMPLE_ENVIRONMENT = {
 };
 
 describe("what loads", () => {
+  test("choices 8: routing of gateway, key, provider and offer, under the program's names", () => {
+    const config = load(
+      `
+routing:
+  { type: round_robin, primary_factor: speed, fallback: false, survive: true, deadline_ms: 5000, sticky: off, breaker: { failures: 2 }, max_concurrent: 9 }
+providers:
+  openai: { kind: openai, api_key: a-key, max_concurrent: 4, breaker: { open_ms: 700 } }
+models: [ { id: acme/known, offers: [ { provider: openai, model: m, weight: 2.5, prefill: true } ] } ]
+keys:
+  - { name: a, key: a-key-of-twenty-characters, routing: { type: priority, fallback: openai, hedge: true, max_attempts: 3, sticky: prompt_cache } }
+  - { name: b, key: another-key-of-that-length, routing: { fallback: "\${FALLBACK}" } }
+  - { name: c, key: a-third-key-of-that-length, routing: {} }
+`,
+      { FALLBACK: "true" },
+    );
+    expect(config.routing).toEqual({
+      calls: {
+        ...DEFAULT_GATEWAY_ROUTING.calls,
+        preference: { type: "round_robin", primaryFactor: "speed", fallback: "none", sticky: false },
+        survive: true,
+        deadlineMs: 5000,
+      },
+      breaker: { ...DEFAULT_GATEWAY_ROUTING.breaker, failures: 2 },
+      maxConcurrent: 9,
+      maxQueue: DEFAULT_GATEWAY_ROUTING.maxQueue,
+      queueMs: DEFAULT_GATEWAY_ROUTING.queueMs,
+    });
+    expect(config.providers?.[0]).toMatchObject({ maxConcurrent: 4, breaker: { openMs: 700 } });
+    expect(config.models[0]?.offers?.[0]).toMatchObject({ weight: 2.5, prefill: true });
+    expect(config.keys.map(({ routing }) => routing)).toEqual([
+      {
+        preference: { type: "priority", fallback: { provider: "openai" }, sticky: true },
+        hedge: true,
+        maxAttempts: 3,
+      },
+      { preference: { fallback: "all" } },
+      { preference: {} },
+    ]);
+  });
+
   test("choices 7: the example loads whole, under the program's names", () => {
     const config = load(EXAMPLE, EXAMPLE_ENVIRONMENT);
     expect(JSON.parse(JSON.stringify(config))).toEqual({
@@ -137,6 +178,7 @@ describe("what loads", () => {
         maxProjectBytes: 5 * 1024 ** 3,
       },
       simulator: true,
+      routing: JSON.parse(JSON.stringify(DEFAULT_GATEWAY_ROUTING)),
       log: { level: "info", format: "auto", calls: "all" },
       providers: [
         { name: "openai", kind: "openai", apiKey: "[secret]" },
@@ -271,6 +313,7 @@ describe("what loads", () => {
       models: [],
       aliases: {},
       keys: [],
+      routing: DEFAULT_GATEWAY_ROUTING,
       log: { level: "info" as const, format: "auto" as const, calls: "all" as const },
     };
     const paths = (base: string) => ({
@@ -439,7 +482,7 @@ describe("what is refused, with its position", () => {
       "a field of another kind",
       provider("region: us-east-1"),
       [
-        "trivium.yaml:5:5: providers.claude.region is not a known field; known here: kind, base_url, timeout_ms, api_key",
+        "trivium.yaml:5:5: providers.claude.region is not a known field; known here: kind, base_url, timeout_ms, max_concurrent, breaker, api_key",
       ],
     ],
     [
@@ -498,6 +541,15 @@ describe("what is refused, with its position", () => {
       "a number for text",
       "admin: { host: 5 }",
       ["trivium.yaml:1:16: admin.host must be text that is not empty; put it in quotes"],
+    ],
+    [
+      "choices 8: a rank and a share that are none",
+      "models: [ { id: a/b, quality: 11, offers: [ { provider: simulator, model: m, weight: -1, quality: 0.5 } ] } ]",
+      [
+        "trivium.yaml:1:31: models[0].quality must be a whole number from 1 to 10",
+        "trivium.yaml:1:86: models[0].offers[0].weight must be a number from 0 to 1000000",
+        "trivium.yaml:1:99: models[0].offers[0].quality must be a whole number from 1 to 10",
+      ],
     ],
     ["one value for a list", "models: 5", ["trivium.yaml:1:9: models must be a list"]],
     [
@@ -581,11 +633,29 @@ describe("what is refused, with its position", () => {
       ["trivium.yaml:1:11: data_dir has a ${ that is no variable; write ${NAME}, ${NAME:-default}, or $$ for a $"],
     ],
     [
-      "choices 7, 8: what this version has no use for",
-      "redis: redis://h\nmodels: [ { id: a/b, offers: [ { provider: simulator, model: m, weight: 2 } ] } ]",
+      "choices 7: what this version has no use for",
+      "redis: redis://h",
       [
         "trivium.yaml:1:1: redis does nothing in this version: limits and budgets are not shared between instances yet; run one instance, and remove it",
-        "trivium.yaml:2:65: models[0].offers[0].weight does nothing in this version: offers are tried in the order in which they are listed; put them in that order, and remove it",
+      ],
+    ],
+    [
+      "choices 8: words and numbers of routing that do not exist",
+      "routing: { type: fastest, fallback: 3, sticky: maybe, deadline_ms: 0, breaker: { failure: 3 } }",
+      [
+        "trivium.yaml:1:18: routing.type must be one of priority, round_robin, least_latency",
+        "trivium.yaml:1:37: routing.fallback must be true, false, the name of a provider or the id of a model",
+        "trivium.yaml:1:48: routing.sticky must be one of prompt_cache, off",
+        "trivium.yaml:1:68: routing.deadline_ms must be a whole number from 1 to 86400000",
+        "trivium.yaml:1:82: routing.breaker.failure is not a known field; did you mean failures?",
+      ],
+    ],
+    [
+      "choices 8: a fallback to nowhere",
+      "routing: { fallback: simulater }\nkeys:\n  - { name: a, key: a-key-of-twenty-characters, routing: { fallback: acme/knwon } }",
+      [
+        "trivium.yaml:1:22: routing.fallback is not a declared provider, and no model's id; did you mean simulator?",
+        "trivium.yaml:3:70: keys[0].routing.fallback is not a known model; did you mean acme/known?",
       ],
     ],
     ["the same field twice", "simulator: true\nsimulator: false\n", ["trivium.yaml:2:1: this field is written twice"]],

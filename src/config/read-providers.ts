@@ -4,7 +4,10 @@ import { type ReadContext, readValue, type Shape, shapeOf } from "./read-values.
 import { ProviderFile } from "./schema.ts";
 import { toProvider } from "./to-config.ts";
 
-/** The fields that a kind of provider takes beyond kind, base_url and timeout_ms, by their names in the file. */
+/** Every kind takes these. */
+export const COMMON_FIELDS = ["base_url", "timeout_ms", "max_concurrent", "breaker"] as const;
+
+/** The fields that a kind of provider takes beyond those that every kind does, by their names in the file. */
 export interface ProviderKind {
   required: readonly string[];
   optional: readonly string[];
@@ -72,7 +75,7 @@ function shapeFor(node: DocumentNode, kinds: ReadonlyMap<string, ProviderKind>):
     return { type: "object", properties: { ...EVERY_FIELD, kind: kindShape }, required: ["kind"] };
   }
   const properties: Record<string, Shape> = { kind: kindShape };
-  for (const name of ["base_url", "timeout_ms", ...kind.required, ...kind.optional]) {
+  for (const name of [...COMMON_FIELDS, ...kind.required, ...kind.optional]) {
     const field = EVERY_FIELD[name];
     if (field === undefined) throw new Error(`A provider kind names ${name}, which is no field of the configuration.`);
     properties[name] = name === "dialects" ? { ...field, items: { enum: kind.dialects } } : field;

@@ -61,10 +61,11 @@ function read(
   needed: boolean,
 ): unknown {
   if (shape.anyOf !== undefined) {
-    // The only alternatives in use are "this, or null".
-    if (node.kind === "scalar" && node.value === null) return null;
-    const other = shape.anyOf.find((one) => one.type !== "null");
-    return other === undefined ? null : read(node, other, path, context, at, needed);
+    const others = shape.anyOf.filter((one) => one.type !== "null");
+    if (node.kind === "scalar" && node.value === null && others.length < shape.anyOf.length) return null;
+    // The only alternatives in use are "this, or null" and scalars of several types.
+    const [only] = others;
+    if (only !== undefined && others.length === 1) return read(node, only, path, context, at, needed);
   }
   if (node.kind === "scalar" && node.value === null) {
     if (needed) context.report(at, `${path || "the file"} is empty; it must be ${expectation(shape)}`);
@@ -173,6 +174,7 @@ function typed(text: string, shape: Shape): unknown {
 
 /** Whether a value already has its shape. */
 export function fits(value: unknown, shape: Shape): boolean {
+  if (shape.anyOf !== undefined) return shape.anyOf.some((one) => fits(value, one));
   if (shape.enum !== undefined) return shape.enum.includes(value);
   if (shape.type === "boolean") return typeof value === "boolean";
   if (shape.type === "string") {

@@ -1,6 +1,7 @@
 import Type from "typebox";
 import { MAX_BUDGET_USD, MAX_KEY_LENGTH, MIN_KEY_LENGTH } from "../base/key-bounds.ts";
 import { DIALECT_NAMES, UPSTREAM_DIALECT_NAMES } from "../canon/dialect-name.ts";
+import { BreakerFile, KeyRoutingFile, MaxConcurrent, RoutingFile } from "./routing-schema.ts";
 
 /**
  * The shape of `trivium.yaml`. `description` completes the sentence "<field> must be …" where the keywords alone would not
@@ -75,6 +76,7 @@ const Pricings = Type.Object(
 );
 
 const Modalities = Type.Array(Type.Enum(["text", "image", "video", "audio", "file"]), { minItems: 1 });
+const Quality = Type.Integer({ minimum: 1, maximum: 10 });
 
 const OfferFile = Type.Object(
   {
@@ -83,11 +85,9 @@ const OfferFile = Type.Object(
     pricings: Type.Optional(Pricings),
     context_length: Type.Optional(Tokens),
     max_output_tokens: Type.Optional(Tokens),
-    weight: Type.Optional(
-      Type.Number({
-        notBuilt: "offers are tried in the order in which they are listed; put them in that order, and remove it",
-      }),
-    ),
+    quality: Type.Optional(Quality),
+    weight: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000_000 })),
+    prefill: Type.Optional(Type.Boolean()),
     dialect: Type.Optional(UpstreamDialect),
   },
   closed,
@@ -104,6 +104,7 @@ export const ModelFile = Type.Object(
     input_modalities: Type.Optional(Modalities),
     output_modalities: Type.Optional(Modalities),
     reasoning: Type.Optional(Type.Boolean()),
+    quality: Type.Optional(Quality),
     pricings: Type.Optional(Pricings),
     price_multiples: Type.Optional(Type.Record(Type.String(), Type.Number({ exclusiveMinimum: 0 }))),
     offers: Type.Optional(Type.Array(OfferFile)),
@@ -141,6 +142,7 @@ const KeyFile = Type.Object(
       ),
     ),
     strict: Type.Optional(Type.Boolean()),
+    routing: Type.Optional(KeyRoutingFile),
   },
   closed,
 );
@@ -217,6 +219,7 @@ export const RootFile = Type.Object(
         closed,
       ),
     ),
+    routing: Type.Optional(RoutingFile),
     models: Type.Optional(Type.Array(ModelFile)),
     aliases: Type.Optional(Type.Record(Type.String({ pattern: "^[^\\s\\x00-\\x1f]{1,128}$" }), Text)),
     keys: Type.Optional(Type.Array(KeyFile)),
@@ -240,6 +243,8 @@ export const ProviderFile = Type.Object(
         closed,
       ),
     ),
+    max_concurrent: Type.Optional(MaxConcurrent),
+    breaker: Type.Optional(BreakerFile),
     api_key: Type.Optional(Credential),
     dialects: Type.Optional(Type.Array(UpstreamDialect, { minItems: 1 })),
     project: Type.Optional(Text),

@@ -3,6 +3,7 @@ import { Secret } from "../base/secret.ts";
 import { camelKeys } from "./camel-keys.ts";
 import type { Config, ModelSettings, ProviderSettings, StaticKeySettings } from "./config.ts";
 import type { KeyFile, ModelFile, ProviderFile, RootFile } from "./schema.ts";
+import { toRouting, toRoutingSettings } from "./to-routing.ts";
 
 const BYTES_PER_MEGABYTE = 1024 * 1024;
 const DEFAULT_MEMORY_BYTES = 512 * BYTES_PER_MEGABYTE;
@@ -51,6 +52,7 @@ export function toConfig(
       maxProjectBytes: Math.round((file.retention?.max_project_mb ?? totalMegabytes / 2) * BYTES_PER_MEGABYTE),
     },
     simulator: file.simulator ?? true,
+    routing: toRouting(file.routing),
     log: {
       level: file.log?.level ?? "info",
       format: file.log?.format ?? "auto",
@@ -79,6 +81,7 @@ export function toProvider(name: string, fields: ProviderFile, folder: string): 
     base_url,
     credentials,
     timeout_ms,
+    breaker,
     api_key,
     secret_access_key,
     session_token,
@@ -92,6 +95,7 @@ export function toProvider(name: string, fields: ProviderFile, folder: string): 
     ...(base_url === undefined ? {} : { baseUrl: withoutSlash(base_url) }),
     ...(credentials === undefined ? {} : { credentials: resolve(folder, credentials) }),
     ...(timeout_ms === undefined ? {} : { timeoutMs: camelKeys(timeout_ms) }),
+    ...(breaker === undefined ? {} : { breaker: camelKeys(breaker) }),
     ...(api_key === undefined ? {} : { apiKey: new Secret(api_key) }),
     ...(secret_access_key === undefined ? {} : { secretAccessKey: new Secret(secret_access_key) }),
     ...(session_token === undefined ? {} : { sessionToken: new Secret(session_token) }),
@@ -104,7 +108,15 @@ function toModel({ offers, ...same }: ModelFile): ModelSettings {
   return { ...camelKeys(same), ...(offers === undefined ? {} : { offers: offers.map((offer) => camelKeys(offer)) }) };
 }
 
-function toKey({ project = "default", key, models = ["*"], expires_at, limits, ...same }: KeyFile): StaticKeySettings {
+function toKey({
+  project = "default",
+  key,
+  models = ["*"],
+  expires_at,
+  limits,
+  routing,
+  ...same
+}: KeyFile): StaticKeySettings {
   return {
     ...same,
     project,
@@ -112,6 +124,7 @@ function toKey({ project = "default", key, models = ["*"], expires_at, limits, .
     models,
     ...(expires_at === undefined ? {} : { expiresAt: new Date(expires_at).toISOString() }),
     ...(limits === undefined ? {} : { limits: camelKeys(limits) }),
+    ...(routing === undefined ? {} : { routing: toRoutingSettings(routing) }),
   };
 }
 

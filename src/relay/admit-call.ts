@@ -1,6 +1,7 @@
 import type { Admission, Entry } from "../access/admit.ts";
 import type { Principal } from "../access/principal.ts";
 import { RECEIPT_PREFIX, timePrefix } from "../base/timed-id.ts";
+import type { CallRouting } from "../routing/call-routing.ts";
 import { type Call, ClientPresence, type IncomingRequest } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import type { HeldMemory } from "./memory-budget.ts";
@@ -38,11 +39,21 @@ export function leaveRequest({ entry, memory, client }: EnteredRequest): void {
 /** What every call has from its admission on. Its settlement gives back what it has taken. */
 export type Admitted = Pick<
   Call,
-  "receiptId" | "principal" | "admission" | "startedAtMs" | "client" | "memory" | "offersTried"
+  | "receiptId"
+  | "principal"
+  | "admission"
+  | "startedAtMs"
+  | "client"
+  | "memory"
+  | "offersTried"
+  | "routing"
+  | "plan"
+  | "continued"
+  | "hedged"
 > & { attempt: undefined };
 
 /** Has a request read and admitted. From here on there is a receipt; a request that is turned away has none. */
-export async function admitCall<Asked extends { admission: Admission }>(
+export async function admitCall<Asked extends { admission: Admission; routing: CallRouting }>(
   incoming: IncomingRequest,
   gateway: Gateway,
   read: (entered: EnteredRequest) => Promise<Asked>,
@@ -57,7 +68,7 @@ export async function admitCall<Asked extends { admission: Admission }>(
   }
   gateway.runningCalls++;
   const { startedAtMs, principal, client, memory } = entered;
-  const { admission } = asked;
+  const { admission, routing } = asked;
   const receiptId = RECEIPT_PREFIX + timePrefix(admission.atMs) + gateway.random.id();
   const admitted = {
     receiptId,
@@ -67,6 +78,10 @@ export async function admitCall<Asked extends { admission: Admission }>(
     client,
     memory,
     offersTried: [],
+    routing,
+    plan: undefined,
+    continued: undefined,
+    hedged: false,
     attempt: undefined,
   };
   return { admitted, asked };

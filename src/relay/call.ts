@@ -2,7 +2,7 @@ import type { Admission } from "../access/admit.ts";
 import type { Principal } from "../access/principal.ts";
 import type { JsonObject } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
-import type { FieldNote, OfferTried, Receipt } from "../canon/receipt.ts";
+import type { Continuation, FieldNote, OfferTried, Receipt } from "../canon/receipt.ts";
 import type { Naming } from "../catalogue/catalogue.ts";
 import type { Model } from "../catalogue/model.ts";
 import type { Door } from "../dialects/check.ts";
@@ -89,6 +89,12 @@ export interface Call {
   /** What the call holds of the gateway's memory: its body, and the answer where that is read whole. Settling gives it back. */
   readonly memory: HeldMemory;
   readonly offersTried: OfferTried[];
+  /** Why its offers are tried in their order; undefined where there was nothing to choose. */
+  plan: readonly { readonly target: Target; readonly why: string }[] | undefined;
+  /** Where a broken stream went on, for the receipt. */
+  continued: Continuation[] | undefined;
+  /** A second offer was asked while the first was at work. */
+  hedged: boolean;
   /** The attempt that answered; until one has, the one that was begun last. */
   attempt: AttemptRecord | undefined;
 }

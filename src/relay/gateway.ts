@@ -7,6 +7,7 @@ import type { Files } from "../files/files.ts";
 import type { LedgerWriter } from "../ledger/writer.ts";
 import type { Log } from "../observe/log.ts";
 import type { Provider } from "../providers/provider.ts";
+import type { RoutingDefaults } from "../routing/call-routing.ts";
 import type { Health } from "../routing/health/health.ts";
 import type { Targets } from "../routing/targets.ts";
 import type { BufferPool } from "../wire/byte-buffer.ts";
@@ -22,6 +23,7 @@ export interface Snapshot {
   catalogue: Catalogue;
   providers: ReadonlyMap<string, Provider>;
   targets: Targets;
+  routing: RoutingDefaults;
   maxBodyBytes: number;
 }
 

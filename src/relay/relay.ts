@@ -1,6 +1,5 @@
 import { type JsonObject, stringAt } from "../base/json.ts";
 import { asGatewayError, GatewayError } from "../canon/error.ts";
-import { DEFAULT_ROUTING } from "../routing/call-routing.ts";
 import { plan } from "../routing/plan.ts";
 import { admitCall, type EnteredRequest } from "./admit-call.ts";
 import { type Call, DeadlineError, type IncomingCall } from "./call.ts";
@@ -25,7 +24,6 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
     ...admitted,
     incoming,
     model,
-    routing: DEFAULT_ROUTING,
     modelInAnswer: incoming.door === "dropin" ? calledAs : model.id,
     request: new HeldRequest(checked),
     body: checked.body,
@@ -79,7 +77,8 @@ async function readCall(incoming: IncomingCall, { principal, entry, memory }: En
     dialect: dialect.name,
     ...estimateUse(principal, incoming, model, offers, checked.body),
   });
-  return { resolved, admission, checked };
+  const routing = gateway.snapshot.routing.ofCall(principal.routing, undefined);
+  return { resolved, admission, checked, routing };
 }
 
 function modelName(incoming: IncomingCall, body: JsonObject): string {

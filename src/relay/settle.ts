@@ -1,4 +1,4 @@
-import type { Receipt } from "../canon/receipt.ts";
+import type { PlannedOffer, Receipt } from "../canon/receipt.ts";
 import type { Stop } from "../canon/stop.ts";
 import { completionTokens, promptTokens, type Usage, type UsageSource } from "../canon/usage.ts";
 import type { Offer, Pricings } from "../catalogue/model.ts";
@@ -69,6 +69,9 @@ export type AdmittedCall = Pick<
   | "startedAtMs"
   | "offersTried"
   | "attempt"
+  | "plan"
+  | "continued"
+  | "hedged"
   | "memory"
   | "client"
 > & { incoming: Pick<IncomingCall, "requestId"> };
@@ -118,12 +121,22 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
   if (bill.firstContentAtMs !== undefined) {
     receipt.firstContentMs = Math.round(bill.firstContentAtMs - call.startedAtMs);
   }
+  if (call.plan !== undefined) receipt.plan = call.plan.map(plannedOffer);
+  if (call.continued !== undefined) receipt.continued = call.continued;
+  if (call.hedged) receipt.hedged = true;
   gateway.runningCalls--;
   call.memory.release();
   call.client.release();
   logCall(gateway, receipt, call.incoming.requestId);
   return gateway.ledger.write(receipt, gateway.runningCalls === 0);
 }
+
+/** As the receipt has it. */
+const plannedOffer = ({ target, why }: NonNullable<Call["plan"]>[number], index: number): PlannedOffer => ({
+  provider: target.offer.provider,
+  place: index + 1,
+  why,
+});
 
 /** Whether the last offer was at work when its client disconnected, or the call's time was up. */
 export const isAbandoned = ({ offersTried }: Pick<Call, "offersTried">): boolean =>

@@ -1,10 +1,18 @@
-import { type AutoChoice, NO_PREFERENCE, type Preference } from "./preference.ts";
+import { type AutoChoice, mergePreferences, type Preference } from "../canon/preference.ts";
+import {
+  type AskedRouting,
+  type BreakerSettings,
+  DEFAULT_GATEWAY_ROUTING,
+  type GatewayRouting,
+  type OverloadSettings,
+  type RoutingSettings,
+} from "../canon/routing-settings.ts";
 
-/** All that one call asks of routing: its own words over its key's over the operator's. */
+/** How one call is to be served: what it asks for, over what its key and the gateway say. */
 export interface CallRouting {
   readonly preference: Preference;
-  /** How `trivium/auto` is to choose. */
-  readonly auto?: AutoChoice | undefined;
+  /** Only where the call says how `trivium/auto` is to choose. */
+  readonly auto: AutoChoice | undefined;
   /** A stream that breaks off goes on at the next offer that can continue a partial answer. */
   readonly survive: boolean;
   /** A second offer is asked where the first is slow to begin, and the first content wins. */
@@ -15,11 +23,65 @@ export interface CallRouting {
   readonly maxAttempts: number;
 }
 
-/** Where nobody says anything. Shared, so that an ordinary call allocates nothing for it. */
-export const DEFAULT_ROUTING: CallRouting = Object.freeze({
-  preference: NO_PREFERENCE,
-  survive: false,
-  hedge: false,
-  deadlineMs: undefined,
-  maxAttempts: Number.POSITIVE_INFINITY,
-});
+/** What the configuration says of the health and the load of one provider. */
+export interface ProviderRouting {
+  readonly breaker: BreakerSettings;
+  /** Calls there at once; undefined where there is no limit of its own. */
+  readonly maxConcurrent: number | undefined;
+}
+
+/** What holds for calls and providers where they do not say otherwise. Made once with the configuration. */
+export class RoutingDefaults {
+  /** For calls that ask for nothing, of keys that set nothing: one object for all of them. */
+  readonly calls: CallRouting;
+  readonly overload: OverloadSettings;
+  readonly #everyProvider: ProviderRouting;
+  readonly #providers: ReadonlyMap<string, ProviderRouting>;
+  readonly #byKey = new WeakMap<RoutingSettings, CallRouting>();
+
+  constructor(
+    gateway: GatewayRouting = DEFAULT_GATEWAY_ROUTING,
+    providers: ReadonlyMap<string, ProviderRouting> = new Map(),
+  ) {
+    const { calls, breaker, maxConcurrent, maxQueue, queueMs } = gateway;
+    const { preference, survive, hedge, deadlineMs, maxAttempts } = DEFAULT_GATEWAY_ROUTING.calls;
+    this.calls = Object.freeze(
+      layOver(calls, { preference, auto: undefined, survive, hedge, deadlineMs, maxAttempts }),
+    );
+    this.overload = { maxConcurrent, maxQueue, queueMs };
+    this.#everyProvider = { breaker, maxConcurrent: undefined };
+    this.#providers = providers;
+  }
+
+  ofProvider(name: string): ProviderRouting {
+    return this.#providers.get(name) ?? this.#everyProvider;
+  }
+
+  /** The call over its key over the gateway, member by member. Where the call asks for nothing, no object is made. */
+  ofCall(key: RoutingSettings | undefined, asked: AskedRouting | undefined): CallRouting {
+    const under = key === undefined ? this.calls : this.#ofKey(key);
+    return asked === undefined ? under : layOver(asked, under);
+  }
+
+  #ofKey(key: RoutingSettings): CallRouting {
+    const known = this.#byKey.get(key);
+    if (known !== undefined) return known;
+    const merged = Object.freeze(layOver(key, this.calls));
+    this.#byKey.set(key, merged);
+    return merged;
+  }
+}
+
+function layOver(over: AskedRouting, under: CallRouting): CallRouting {
+  return {
+    preference: mergePreferences(over.preference, under.preference),
+    auto: over.auto,
+    survive: over.survive ?? under.survive,
+    hedge: over.hedge ?? under.hedge,
+    deadlineMs: over.deadlineMs ?? under.deadlineMs,
+    maxAttempts: over.maxAttempts ?? under.maxAttempts,
+  };
+}
+
+/** Where nobody says anything. */
+export const DEFAULT_ROUTING: CallRouting = new RoutingDefaults().calls;

@@ -42,7 +42,7 @@ export async function relayImages(incoming: IncomingImages, gateway: Gateway): P
 }
 
 /** The request, resolved and admitted, and the targets that can serve it. */
-async function readImages(incoming: IncomingImages, { entry, memory }: EnteredRequest, gateway: Gateway) {
+async function readImages(incoming: IncomingImages, { principal, entry, memory }: EnteredRequest, gateway: Gateway) {
   const { model: named, request: read } = await incoming.protocol.read(incoming.request, memory, gateway);
   const { catalogue, targets } = gateway.snapshot;
   const { model, offers, notes } = catalogue.resolve(incoming.modelInPath ?? named ?? "", incoming.naming);
@@ -58,7 +58,8 @@ async function readImages(incoming: IncomingImages, { entry, memory }: EnteredRe
     estimatedCostNanoUsd: expectedImageCost(count, { quality, ...resolutionOf(request.call) }, offers),
     estimatedTokens: 0,
   });
-  return { admission, model, plan, request };
+  const routing = gateway.snapshot.routing.ofCall(principal.routing, undefined);
+  return { admission, model, plan, request, routing };
 }
 
 async function wholeImages(

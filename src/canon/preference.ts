@@ -14,6 +14,21 @@ export type Factor = (typeof FACTORS)[number];
  */
 export type Fallback = "all" | "none" | { readonly provider: string } | { readonly model: string };
 
+/** As callers and operators write it: true, false (as words too), the name of a provider, or the id of a model, which has a slash. */
+export function readFallback(written: string | boolean): Fallback {
+  const word = String(written);
+  if (word === "true") return "all";
+  if (word === "false") return "none";
+  return word.includes("/") ? { model: word } : { provider: word };
+}
+
+/** The reverse of `readFallback`. */
+export function writeFallback(fallback: Fallback): string {
+  if (fallback === "all") return "true";
+  if (fallback === "none") return "false";
+  return "model" in fallback ? fallback.model : fallback.provider;
+}
+
 /** What a call, a key or the operator wants of the plan (choices 6). An absent member leaves the choice to the next of them. */
 export interface Preference {
   readonly type?: RoutingType | undefined;

@@ -1,0 +1,52 @@
+import Type from "typebox";
+import { FACTORS, ROUTING_TYPES } from "../canon/preference.ts";
+
+const closed = { additionalProperties: false };
+const Count = Type.Integer({ minimum: 1 });
+/** A day: nothing that waits longer is a call. */
+const Milliseconds = Type.Integer({ minimum: 1, maximum: 86_400_000 });
+
+const calls = {
+  type: Type.Optional(Type.Enum([...ROUTING_TYPES])),
+  primary_factor: Type.Optional(Type.Enum([...FACTORS])),
+  fallback: Type.Optional(
+    Type.Union([Type.Boolean(), Type.String({ minLength: 1 })], {
+      description: "true, false, the name of a provider or the id of a model",
+    }),
+  ),
+  survive: Type.Optional(Type.Boolean()),
+  hedge: Type.Optional(Type.Boolean()),
+  deadline_ms: Type.Optional(Milliseconds),
+  max_attempts: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+  sticky: Type.Optional(Type.Enum(["prompt_cache", "off"])),
+};
+
+/** How the calls of one key are served. */
+export const KeyRoutingFile = Type.Object(calls, closed);
+
+export const BreakerFile = Type.Object(
+  {
+    failures: Type.Optional(Count),
+    window_ms: Type.Optional(Milliseconds),
+    open_ms: Type.Optional(Milliseconds),
+  },
+  closed,
+);
+
+/** `providers.X.max_concurrent` and `routing.max_concurrent`. */
+export const MaxConcurrent = Type.Integer({ minimum: 1, maximum: 1_000_000 });
+
+/** The section `routing`. */
+export const RoutingFile = Type.Object(
+  {
+    ...calls,
+    breaker: Type.Optional(BreakerFile),
+    max_concurrent: Type.Optional(MaxConcurrent),
+    max_queue: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
+    queue_ms: Type.Optional(Milliseconds),
+  },
+  closed,
+);
+
+export type KeyRoutingFile = Type.Static<typeof KeyRoutingFile>;
+export type RoutingFile = Type.Static<typeof RoutingFile>;
