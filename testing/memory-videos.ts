@@ -88,8 +88,8 @@ export interface SubmittedVideo extends ReadAnswer {
 }
 
 const verbOf = (model: string, verb: string) => `/api/genai/v1/publishers/${model.replace("/", "/models/")}:${verb}`;
-const STEP_MS = 500;
-const MAX_STEPS = 40_000;
+const STEP_MS = 1_000;
+const MAX_STEPS = 20_000;
 
 /** A gateway in memory and the host of its videos. */
 export class MemoryVideos {

@@ -7,7 +7,7 @@ import type { Machine, ProcessParts } from "./harness.ts";
 
 /** When it is killed: just before one of its steps has its effect, or just after, when it has not learnt of it. */
 export interface Death {
-  /** Counted from 1. */
+  /** Counted from 1, from when it is told to die. */
   step: number;
   when: "before" | "after";
 }
@@ -26,11 +26,10 @@ export class MortalProcess implements ProcessParts {
   readonly fileStore: FileStore;
   /** Every step so far, for people. */
   readonly steps: string[] = [];
-  readonly #death: Death | undefined;
+  #death: Death | undefined;
   #dead = false;
 
-  constructor(machine: Machine, death?: Death) {
-    this.#death = death;
+  constructor(machine: Machine) {
     this.clock = this.#clockOf(machine.clock);
     this.send = (request) => this.#send(machine.upstream.send, request);
     this.storage = this.#storageOf(machine.storage);
@@ -41,8 +40,8 @@ export class MortalProcess implements ProcessParts {
     return this.#dead;
   }
 
-  kill(): void {
-    this.#dead = true;
+  dieAt({ step, when }: Death): void {
+    this.#death = { step: this.steps.length + step, when };
   }
 
   /** Whether the step that comes now is the last, and how. */

@@ -1,155 +1,175 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { system } from "../base/system.ts";
+import { describe, expect, test } from "bun:test";
 import { GatewayError } from "../canon/error.ts";
-import type { KeptVideo, Operation, OperationPart } from "../canon/operation.ts";
-import { openStorage } from "../storage/open.ts";
-import { insertOperation, leaseDue, saveOperation, selectOperation } from "../storage/operations.ts";
-import type { Storage } from "../storage/storage.ts";
+import type { Operation, OperationPart } from "../canon/operation.ts";
+import { claimUnheard, insertOperation, leaseDue, selectOperation } from "../storage/operations.ts";
 import { StorageTimeout } from "../storage/storage-timeout.ts";
-import { Operations } from "./operations.ts";
-import { type JobRunner, OperationPoller } from "./poller.ts";
-import { Reservations } from "./reservations.ts";
-import { Settlement } from "./settlement.ts";
+import type { WaitingClient } from "./operations.ts";
+import { Bench, COST_NANO_USD, KEPT_MS, LEASE_MS, type SampleProcess, WAITING, waitingPart } from "./process.sample.ts";
 
-const LEASE_MS = 1_000;
+const STAYS: WaitingClient = { disconnected: false, disconnection: new Promise<void>(() => {}) };
 
-let storage: Storage;
-let nowMs: number;
-beforeEach(async () => {
-  storage = await openStorage("sqlite::memory:", system.clock);
-  nowMs = 1_000_000;
-});
-afterEach(() => storage.close());
+async function start(): Promise<{ bench: Bench; process: SampleProcess }> {
+  const bench = await Bench.open();
+  return { bench, process: bench.process() };
+}
 
-const waiting: OperationPart = {
-  state: "waiting",
-  providerJob: { id: "job" },
-  count: 1,
-  dueAtMs: 0,
-  failures: 0,
-  videos: [],
-  filtered: [],
-};
+const submitting = (bench: Bench, changes: Partial<Operation> = {}) =>
+  bench.operation({ state: "submitting", parts: [], claimed: false, ...changes });
 
-function sampleOperation(changes: Partial<Operation> = {}): Operation {
-  const price = { value: 0.01, unit: "perSecond", currency: "USD" };
-  return {
-    id: "operation_1",
-    project: "default",
-    keyId: "key_1",
-    receiptId: "rcp_1",
-    model: "acme/video",
-    provider: "acme",
-    credential: "digest",
-    state: "running",
-    job: {
-      upstreamModel: "video",
-      count: 1,
-      seconds: 5,
-      resolution: "720p",
-      audio: false,
-      pricings: { video: [price] },
-      notes: [],
-      offers: [],
-    },
-    parts: [waiting],
-    requestDigest: "request",
-    claimed: true,
-    createdAtMs: nowMs,
-    deadlineAtMs: nowMs + 3_600_000,
-    dueAtMs: nowMs,
-    ...changes,
+/** Submits one part whose job is accepted. */
+const accept =
+  (operation: Operation, changes: Partial<OperationPart> = {}) =>
+  async (save: () => Promise<void>) => {
+    operation.parts = [{ ...waitingPart(changes), state: "asking" }];
+    await save();
+    operation.parts = [waitingPart(changes)];
   };
-}
 
-/** What one process has for operations, with the budget's view of them. */
-function startProcess(owner: string, runner: Partial<JobRunner> = {}) {
-  const budget = { reserved: 0, spent: 0 };
-  const reservations = new Reservations((_keyId, costNanoUsd) => {
-    budget.reserved += costNanoUsd;
-    return (actualNanoUsd) => {
-      budget.reserved -= costNanoUsd;
-      budget.spent += actualNanoUsd;
-    };
-  });
-  const problems: unknown[] = [];
-  const unkept: string[] = [];
-  const settlement = new Settlement({
-    storage,
-    nowMs: () => nowMs,
-    keptMs: 3_600_000,
-    onSettled: (operation, costNanoUsd) => reservations.settle(operation, costNanoUsd),
-    onEnded: () => {},
-    held: () => reservations.held,
-  });
-  const poller = new OperationPoller({
-    storage,
-    runner: {
-      poll: async () => ({
-        state: "done",
-        reply: { videos: [{ url: "/video", mimeType: "video/mp4" }], filtered: [] },
-      }),
-      pollIntervalMs: () => 100,
-      keep: async () => ({ file: "file_1", mimeType: "video/mp4" }),
-      ...runner,
-    },
-    settlement,
-    owner,
-    clock: { ...system.clock, nowMs: () => nowMs },
-    leaseMs: LEASE_MS,
-    maxSleepMs: 10,
-    onProblem: (error) => problems.push(error),
-    onUnkept: (_operation, error) => unkept.push(error.message),
-  });
-  const operations = new Operations({
-    storage,
-    settlement,
-    poller,
-    owner,
-    clock: { ...system.clock, nowMs: () => nowMs },
-    leaseMs: LEASE_MS,
-    keptMs: 3_600_000,
-    reserve: (operation, costNanoUsd) => reservations.add(operation, costNanoUsd),
-  });
-  return { budget, reservations, settlement, poller, operations, problems, unkept };
-}
-
-const read = (id = "operation_1") => selectOperation(storage, "default", id);
-
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 300 && !(await isSo()); tries += 1) await Bun.sleep(5);
-  expect(await isSo()).toBe(true);
-}
-
-describe("an operation whose process died", () => {
-  test("before it had any jobs has failed, and does not count as done without videos", async () => {
-    const operation = sampleOperation({ state: "submitting", parts: [] });
-    await insertOperation(storage, operation, { owner: "dead", untilMs: nowMs - 1 });
-    const { poller } = startProcess("alive");
-    poller.start();
-    await until(async () => (await read())?.endedAtMs !== undefined);
-    await poller.stop();
-    expect(await read()).toMatchObject({
-      state: "failed",
-      error: { kind: "upstream_failed", message: expect.stringContaining("Submit it again") },
+describe("an operation that begins", () => {
+  test("is stored before its provider is asked, and runs when it was accepted", async () => {
+    const { bench, process } = await start();
+    const operation = submitting(bench);
+    const seen: string[] = [];
+    await process.operations.begin(operation, STAYS, async (save) => {
+      seen.push((await bench.read()).state);
+      await accept(operation, { dueAtMs: bench.nowMs + 10_000 })(save);
     });
+    expect(seen).toEqual(["submitting"]);
+    const stored = await bench.read();
+    expect(stored).toMatchObject({ state: "running", claimed: true, parts: [{ providerJob: { id: "job" } }] });
+    expect(stored.dueAtMs - bench.nowMs).toBe(10_000);
+    expect(process.wakes).toBe(1);
+    expect(bench.clock.timers).toBe(0);
   });
 
-  test("during its submits keeps the accepted jobs, and ends the others", async () => {
-    const asking: OperationPart = { ...waiting, state: "asking" };
-    const operation = sampleOperation({ state: "submitting", parts: [waiting, asking] });
-    await insertOperation(storage, operation, { owner: "dead", untilMs: nowMs - 1 });
-    const { poller } = startProcess("alive");
-    poller.start();
-    await until(async () => (await read())?.endedAtMs !== undefined);
-    await poller.stop();
-    expect(await read()).toMatchObject({ state: "done", parts: [{ state: "done" }, { state: "failed" }] });
+  test("is due when the first of its jobs is; parts that failed are not waited for", async () => {
+    const { bench, process } = await start();
+    const operation = submitting(bench);
+    await process.operations.begin(operation, STAYS, async () => {
+      operation.parts = [
+        waitingPart({ state: "failed", dueAtMs: 1 }),
+        waitingPart({ dueAtMs: bench.nowMs + 9_000 }),
+        waitingPart({ dueAtMs: bench.nowMs + 7_000 }),
+      ];
+    });
+    expect((await bench.read()).dueAtMs - bench.nowMs).toBe(7_000);
+  });
+
+  test("ends at once where no provider accepted it, with a receipt that costs nothing, and the error is told", async () => {
+    const { bench, process } = await start();
+    const operation = submitting(bench);
+    const beginning = process.operations.begin(operation, STAYS, async () => {
+      operation.parts = [waitingPart({ state: "asking" })];
+      throw new GatewayError("rate_limited", "slow down");
+    });
+    await expect(beginning).rejects.toThrow("slow down");
+    expect(await bench.read()).toMatchObject({
+      state: "failed",
+      error: { kind: "rate_limited", message: "slow down" },
+      parts: [{ state: "failed" }],
+    });
+    expect(process.receipts).toMatchObject([{ outcome: "rate_limited", costNanoUsd: 0 }]);
+    expect([process.wakes, bench.clock.timers]).toEqual([0, 0]);
+  });
+
+  test("keeps its lease while it is submitted, however long that takes", async () => {
+    const { bench, process } = await start();
+    const operation = submitting(bench);
+    const beginning = process.operations.begin(operation, STAYS, async (save) => {
+      await bench.clock.sleep(3 * LEASE_MS);
+      const lease = { owner: "other", untilMs: bench.nowMs + LEASE_MS };
+      expect(await leaseDue(bench.storage, lease, bench.nowMs, 10)).toEqual([]);
+      await accept(operation)(save);
+    });
+    await bench.clock.until(beginning);
+    expect((await bench.read()).state).toBe("running");
+  });
+
+  test("that another process took over meanwhile is not written over", async () => {
+    const { bench, process } = await start();
+    const operation = submitting(bench);
+    const beginning = process.operations.begin(operation, STAYS, async (save) => {
+      await bench.storage.query("UPDATE operations SET lease_owner = 'other'");
+      await accept(operation)(save);
+    });
+    await expect(beginning).rejects.toThrow("The operation was taken over while it was submitted.");
+    expect(await bench.read()).toMatchObject({ state: "submitting", parts: [] });
+    expect(process.receipts).toEqual([]);
+  });
+
+  test("writes one state after the other: a later one is never overtaken by an older", async () => {
+    const { bench, process } = await start();
+    const operation = submitting(bench);
+    const query = bench.storage.query.bind(bench.storage);
+    let writes = 0;
+    bench.storage.query = async (text, ...rest) => {
+      // The first of the writes is slow.
+      if (text.includes("SET state") && writes++ === 0) await bench.clock.sleep(5_000);
+      return query(text, ...rest);
+    };
+    const beginning = process.operations.begin(operation, STAYS, async (save) => {
+      operation.parts = [waitingPart({ progress: 1 })];
+      const first = save();
+      operation.parts = [waitingPart({ progress: 2 })];
+      await Promise.all([first, save()]);
+    });
+    await bench.clock.until(beginning);
+    expect((await bench.read()).parts[0]?.progress).toBe(2);
+  });
+
+  test("H24: under an Idempotency-Key that is in use is refused, and nothing is submitted", async () => {
+    const { bench, process } = await start();
+    await bench.add({ idempotencyKey: "key" });
+    let submitted = false;
+    const twin = submitting(bench, { id: "operation_2", receiptId: "rcp_2", idempotencyKey: "key" });
+    const beginning = process.operations.begin(twin, STAYS, async () => {
+      submitted = true;
+    });
+    const error = await beginning.catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ kind: "rate_limited", code: "idempotency_key_in_use", retryAfterSeconds: 2 });
+    expect([submitted, bench.clock.timers]).toEqual([false, 0]);
+  });
+});
+
+describe("H24: a client that disconnects before it has the name", () => {
+  const claim = (bench: Bench) => claimUnheard(bench.storage, "key_1", "request", 0, bench.nowMs);
+
+  test("may claim the operation by its repeated request, and once", async () => {
+    const { bench, process } = await start();
+    const leaving = Promise.withResolvers<void>();
+    const client = { disconnected: false, disconnection: leaving.promise };
+    const operation = submitting(bench);
+    const beginning = process.operations.begin(operation, client, async (save) => {
+      await accept(operation)(save);
+      client.disconnected = true;
+      leaving.resolve();
+      await bench.clock.sleep(1_000);
+    });
+    await bench.clock.until(beginning);
+    expect((await claim(bench))?.id).toBe("operation_1");
+    expect(await claim(bench)).toBeUndefined();
+  });
+
+  test("a client that has stayed is told the name, and nobody else may claim it", async () => {
+    const { bench, process } = await start();
+    const operation = submitting(bench);
+    await process.operations.begin(operation, STAYS, accept(operation));
+    expect(await process.operations.claimUnheard("key_1", "request", 0)).toBeUndefined();
+  });
+
+  test("one whose process died before it could tell may be claimed when the lease has expired", async () => {
+    const { bench, process } = await start();
+    const operation = bench.operation({ claimed: false });
+    await insertOperation(bench.storage, operation, { owner: "dead", untilMs: bench.nowMs + 1_000 });
+    expect(await process.operations.claimUnheard("key_1", "request", 0)).toBeUndefined();
+    await bench.clock.pass(1_001);
+    expect((await process.operations.claimUnheard("key_1", "request", 0))?.id).toBe("operation_1");
   });
 });
 
 describe("H29: the storage is unavailable when the provider has accepted the job", () => {
   /** Statements of this kind time out so many times, having taken effect or not. */
-  function failing(statement: RegExp, times: number, tookEffect: boolean): void {
+  function failing({ storage }: Bench, statement: RegExp, times: number, tookEffect: boolean): void {
     const query = storage.query.bind(storage);
     let left = times;
     storage.query = async (text, parameters, limitMs) => {
@@ -159,218 +179,141 @@ describe("H29: the storage is unavailable when the provider has accepted the job
       throw new StorageTimeout(1);
     };
   }
-  const client = { disconnected: false, disconnection: new Promise<void>(() => {}) };
 
   test.each([
     ["its last write has no effect", /lease_owner = NULL/, 3, false],
     ["its last write takes effect, and its confirmation is lost", /lease_owner = NULL/, 1, true],
     ["that the client got its name cannot be written", /SET claimed/, 3, false],
   ] as const)("%s: the operation is there, with its job", async (_, statement, times, tookEffect) => {
-    const { operations } = startProcess("process");
-    const operation = sampleOperation({ state: "submitting", parts: [], claimed: false });
-    failing(statement, times, tookEffect);
-    await operations.begin(operation, client, async (save) => {
-      operation.parts = [{ ...waiting, state: "asking" }];
-      delete operation.parts[0]?.providerJob;
-      await save();
-      operation.parts = [waiting];
+    const { bench, process } = await start();
+    const operation = submitting(bench);
+    failing(bench, statement, times, tookEffect);
+    const startedAtMs = bench.nowMs;
+    await bench.clock.until(process.operations.begin(operation, STAYS, accept(operation)));
+    expect(await bench.read()).toMatchObject({
+      state: "running",
+      claimed: true,
+      parts: [{ providerJob: { id: "job" } }],
     });
-    expect(await read()).toMatchObject({ state: "running", claimed: true, parts: [{ providerJob: { id: "job" } }] });
+    expect(bench.nowMs - startedAtMs).toBe(times * 100);
   });
 
-  test("a storage that stays unavailable is not waited for without end", async () => {
-    const { operations } = startProcess("process");
-    const operation = sampleOperation({ state: "submitting", parts: [] });
-    failing(/lease_owner = NULL/, Number.POSITIVE_INFINITY, false);
-    const beginning = operations.begin(operation, client, async () => {
-      operation.parts = [waiting];
-    });
-    setTimeout(() => {
-      nowMs += 2 * LEASE_MS;
-    }, 20);
-    await expect(beginning).rejects.toThrow(StorageTimeout);
-  });
-});
-
-test.each([-5, 0, 1e300, Number.POSITIVE_INFINITY, Number.NaN])(
-  "H26: a reported length of %p seconds is impossible: the requested one is billed",
-  async (seconds) => {
-    const poll: JobRunner["poll"] = async () => ({
-      state: "done",
-      reply: { videos: [{ url: "/video", mimeType: "video/mp4" }], filtered: [], seconds },
-    });
-    const { poller, budget } = startProcess("process", { poll });
-    await insertOperation(storage, sampleOperation(), { owner: "none", untilMs: 0 });
-    poller.start();
-    await until(async () => (await read())?.endedAtMs !== undefined);
-    await poller.stop();
-    expect(budget.spent).toBe(50_000_000);
-  },
-);
-
-describe("decision 0014: the Idempotency-Key of an operation whose process died", () => {
-  const asking: OperationPart = { state: "asking", count: 1, dueAtMs: 0, failures: 0, videos: [], filtered: [] };
-  const cases: [string, OperationPart[], string | undefined][] = [
-    ["while it asked the provider stays with it: the job may have arrived", [asking], "operation_1"],
-    ["before any request was sent is free again", [], undefined],
-  ];
-  for (const [what, parts, found] of cases) {
-    test(what, async () => {
-      const operation = sampleOperation({ state: "submitting", parts, idempotencyKey: "key" });
-      await insertOperation(storage, operation, { owner: "dead", untilMs: nowMs - 1 });
-      const { poller, operations } = startProcess("alive");
-      poller.start();
-      await until(async () => (await read())?.endedAtMs !== undefined);
-      await poller.stop();
-      expect((await read())?.state).toBe("failed");
-      expect((await operations.findByKey("default", "key", 0))?.id).toBe(found);
-    });
-  }
-});
-
-test("a worker whose lease expired saves nothing, even if the next owner is in the same process", async () => {
-  const kept = [Promise.withResolvers<KeptVideo>(), Promise.withResolvers<KeptVideo>()];
-  const fetching = kept.values();
-  let fetched = 0;
-  const keep = async () => {
-    fetched += 1;
-    return (await fetching.next().value?.promise) ?? { file: "file_3", mimeType: "video/mp4" };
-  };
-  const { poller, problems } = startProcess("process", { keep });
-  await insertOperation(storage, sampleOperation(), { owner: "none", untilMs: 0 });
-  poller.start();
-  await until(() => fetched === 1);
-  nowMs += 2 * LEASE_MS;
-  await until(() => fetched === 2);
-  kept[0]?.resolve({ file: "file_1", mimeType: "video/mp4" });
-  await Bun.sleep(20);
-  expect(await read()).toMatchObject({ state: "running", parts: [{ videos: [] }] });
-  kept[1]?.resolve({ file: "file_2", mimeType: "video/mp4" });
-  await until(async () => (await read())?.state === "done");
-  await poller.stop();
-  expect((await read())?.parts.flatMap(({ videos }) => videos)).toEqual([{ file: "file_2", mimeType: "video/mp4" }]);
-  expect(problems).toEqual([]);
-});
-
-test("an expired lease that another process took saves nothing any more", async () => {
-  const operation = sampleOperation();
-  await insertOperation(storage, operation, { owner: "slow", untilMs: nowMs - 1 });
-  expect(await leaseDue(storage, { owner: "quick", untilMs: nowMs + LEASE_MS }, nowMs, 10)).toHaveLength(1);
-  expect(await leaseDue(storage, { owner: "third", untilMs: nowMs + LEASE_MS }, nowMs, 10)).toEqual([]);
-  expect(await saveOperation(storage, operation, "slow", true)).toBe(false);
-  expect(await saveOperation(storage, operation, "quick", true)).toBe(true);
-});
-
-test("H23: money held here for an operation that another process settles is counted and released, once", async () => {
-  const [here, elsewhere] = [startProcess("here"), startProcess("elsewhere")];
-  const operation = sampleOperation();
-  here.reservations.add(operation, 70_000_000);
-  await insertOperation(storage, operation, { owner: "elsewhere/1", untilMs: nowMs + LEASE_MS });
-  await here.settlement.followOthers();
-  expect(here.budget).toEqual({ reserved: 70_000_000, spent: 0 });
-
-  const video: OperationPart = { ...waiting, state: "done", videos: [{ file: "file_1", mimeType: "video/mp4" }] };
-  await elsewhere.settlement.end({ ...operation, parts: [video] }, "elsewhere/1");
-  for (let looks = 0; looks < 3; looks += 1) {
-    nowMs += 5_000;
-    await here.settlement.followOthers();
-  }
-  expect(here.budget).toEqual({ reserved: 0, spent: 50_000_000 });
-  expect(elsewhere.budget).toEqual({ reserved: 0, spent: 50_000_000 });
-});
-
-describe("decision 0019: a video that was made and cannot be stored", () => {
-  const full = () => new GatewayError("overloaded", "The file store is full.");
-  // Each attempt has its time, and the test does not wait that long.
-  let clock: ReturnType<typeof setInterval>;
-  beforeEach(() => {
-    clock = setInterval(() => {
-      nowMs += 400;
-    }, 2);
-  });
-  afterEach(() => clearInterval(clock));
-
-  test("is tried again however often it fails, and stored when there is space", async () => {
-    let attempts = 0;
-    const keep = async (): Promise<KeptVideo> => {
-      attempts += 1;
-      if (attempts < 20) throw full();
-      return { file: "file_1", mimeType: "video/mp4" };
-    };
-    const { poller, budget, unkept } = startProcess("process", { keep });
-    await insertOperation(storage, sampleOperation(), { owner: "none", untilMs: 0 });
-    poller.start();
-    await until(async () => (await read())?.endedAtMs !== undefined);
-    await poller.stop();
-    expect(await read()).toMatchObject({ state: "done", parts: [{ state: "done", videos: [{ file: "file_1" }] }] });
-    expect(unkept).toHaveLength(19);
-    expect(budget.spent).toBe(50_000_000);
+  test("a storage that stays unavailable is waited for as long as the lease holds", async () => {
+    const { bench, process } = await start();
+    const operation = submitting(bench);
+    failing(bench, /lease_owner = NULL/, Number.POSITIVE_INFINITY, false);
+    const startedAtMs = bench.nowMs;
+    const beginning = process.operations.begin(operation, STAYS, accept(operation));
+    const error = await bench.clock.until(beginning.catch((thrown: unknown) => thrown));
+    expect(error).toBeInstanceOf(StorageTimeout);
+    expect(bench.nowMs - startedAtMs).toBe(LEASE_MS);
+    expect(bench.clock.timers).toBe(0);
   });
 
-  test("H29: an unavailable storage counts no more than a full store", async () => {
-    let attempts = 0;
-    const keep = async (): Promise<KeptVideo> => {
-      attempts += 1;
-      if (attempts < 20) throw new StorageTimeout(1);
-      return { file: "file_1", mimeType: "video/mp4" };
-    };
-    const { poller, budget } = startProcess("process", { keep });
-    await insertOperation(storage, sampleOperation(), { owner: "none", untilMs: 0 });
-    poller.start();
-    await until(async () => (await read())?.endedAtMs !== undefined);
-    await poller.stop();
-    expect(await read()).toMatchObject({ state: "done", parts: [{ state: "done", videos: [{ file: "file_1" }] }] });
-    expect(budget.spent).toBe(50_000_000);
-  });
-
-  test("fails in the end with the store's reason, and is billed: its provider bills it", async () => {
-    const keep = async (): Promise<KeptVideo> => {
-      throw full();
-    };
-    const { poller, budget } = startProcess("process", { keep });
-    await insertOperation(storage, sampleOperation({ deadlineAtMs: nowMs + 5_000 }), { owner: "none", untilMs: 0 });
-    poller.start();
-    await until(async () => (await read())?.endedAtMs !== undefined);
-    await poller.stop();
-    expect(await read()).toMatchObject({
-      state: "failed",
-      error: { kind: "overloaded", message: "The file store is full." },
-    });
-    expect(budget).toEqual({ reserved: 0, spent: 50_000_000 });
-  });
-
-  test("a dead link ends it; a video that could not be fetched for another reason costs nothing", async () => {
-    const cases: [GatewayError | undefined, number][] = [
-      [full(), 50_000_000],
-      [undefined, 0],
-    ];
-    for (const [index, [first, spent]] of cases.entries()) {
-      let attempts = 0;
-      const keep = async (): Promise<KeptVideo> => {
-        if (attempts++ === 0 && first) throw first;
-        throw new GatewayError("upstream_failed", "The link is dead.");
-      };
-      const { poller, budget } = startProcess(`process-${index}`, { keep });
-      const id = `operation_link_${index}`;
-      const operation = sampleOperation({
-        id,
-        receiptId: `rcp_link_${index}`,
-        deadlineAtMs: nowMs + 36_000_000,
-        dueAtMs: nowMs,
-      });
-      await insertOperation(storage, operation, { owner: "none", untilMs: 0 });
-      poller.start();
-      await until(async () => (await read(id))?.endedAtMs !== undefined);
-      await poller.stop();
-      expect(await read(id)).toMatchObject({ state: "failed", error: { message: "The link is dead." } });
-      expect(budget.spent).toBe(spent);
-    }
+  test("an error that is none of the storage's is told at once", async () => {
+    const { bench, process } = await start();
+    const operation = submitting(bench);
+    const query = bench.storage.query.bind(bench.storage);
+    bench.storage.query = (text, ...rest) =>
+      text.includes("lease_owner = NULL") ? Promise.reject(new TypeError("a mistake")) : query(text, ...rest);
+    await expect(process.operations.begin(operation, STAYS, accept(operation))).rejects.toThrow("a mistake");
+    expect(bench.clock.passedMs).toBe(0);
   });
 });
 
-test("a part's job is stored under the name that rows of earlier versions have", async () => {
-  await insertOperation(storage, sampleOperation(), { owner: "process/1", untilMs: nowMs });
-  const [row] = await storage.query("SELECT parts FROM operations", []);
-  expect(JSON.parse(String(row?.["parts"]))).toMatchObject([{ state: "waiting", ticket: { id: "job" } }]);
-  expect((await selectOperation(storage, "default", "operation_1"))?.parts).toEqual([waiting]);
+describe("choices 5, decision 0014: an operation by its Idempotency-Key", () => {
+  const failed = (part: Partial<OperationPart>): Partial<Operation> => ({
+    state: "failed",
+    parts: [waitingPart({ state: "failed", ...part })],
+    idempotencyKey: "key",
+  });
+  const { providerJob: _, ...jobless } = WAITING;
+  const refused = { ...failed({}), parts: [{ ...jobless, state: "failed" as const }] };
+
+  test.each([
+    ["that runs is found", { idempotencyKey: "key" }, "operation_1"],
+    ["that was accepted and failed is found", failed({}), "operation_1"],
+    [
+      "that may have arrived is found",
+      { ...refused, parts: [{ ...jobless, state: "failed" as const, uncertain: true as const }] },
+      "operation_1",
+    ],
+    ["that certainly did not arrive is free again", refused, undefined],
+  ] satisfies [string, Partial<Operation>, string | undefined][])("one %s", async (_what, changes, found) => {
+    const { bench, process } = await start();
+    await bench.add(changes);
+    expect((await process.operations.findByKey("default", "key", 0))?.id).toBe(found);
+    const [row] = await bench.storage.query("SELECT idempotency_key FROM operations");
+    expect(row?.["idempotency_key"]).toBe(found === undefined ? null : "key");
+  });
+
+  test("one that is too old is forgotten, and one of another project is not found", async () => {
+    const { bench, process } = await start();
+    await bench.add({ idempotencyKey: "key" });
+    expect(await process.operations.findByKey("other", "key", 0)).toBeUndefined();
+    expect((await process.operations.findByKey("default", "key", bench.nowMs))?.id).toBe("operation_1");
+    expect(await process.operations.findByKey("default", "key", bench.nowMs + 1)).toBeUndefined();
+    const [row] = await bench.storage.query("SELECT idempotency_key FROM operations");
+    expect(row?.["idempotency_key"]).toBeNull();
+  });
+
+  test.each([
+    ["while it asked the provider stays with it: the job may have arrived", true, "operation_1"],
+    ["before any request was sent is free again", false, undefined],
+  ])("one whose process died %s", async (_what, asked, found) => {
+    const { bench, process } = await start();
+    const parts = asked ? [{ ...jobless, state: "asking" as const }] : [];
+    const operation = bench.operation({ state: "submitting", parts, idempotencyKey: "key" });
+    await insertOperation(bench.storage, operation, { owner: "dead", untilMs: 0 });
+    process.poller.start();
+    expect((await bench.ended()).state).toBe("failed");
+    expect((await process.operations.findByKey("default", "key", 0))?.id).toBe(found);
+  });
+});
+
+describe("operations that are kept", () => {
+  test("H23: reserve what they may cost until they end", async () => {
+    const { bench, process } = await start();
+    const operation = await bench.add();
+    process.operations.reserve(operation);
+    expect(process.budget).toEqual({ reserved: COST_NANO_USD, spent: 0 });
+    expect((await process.operations.open()).map(({ id }) => id)).toEqual(["operation_1"]);
+    process.poller.start();
+    await bench.ended();
+    expect(process.budget).toEqual({ reserved: 0, spent: COST_NANO_USD });
+    expect(await process.operations.open()).toEqual([]);
+  });
+
+  test("S09: are found by their own project, and claimed by who has heard their name", async () => {
+    const { bench, process } = await start();
+    await bench.add({ claimed: false });
+    expect(await process.operations.find("other", "operation_1")).toBeUndefined();
+    expect((await process.operations.find("default", "operation_1"))?.claimed).toBe(false);
+    await process.operations.claim("operation_1");
+    expect((await process.operations.find("default", "operation_1"))?.claimed).toBe(true);
+  });
+
+  test("are deleted when they expire, and not before", async () => {
+    const { bench, process } = await start();
+    await bench.add();
+    process.poller.start();
+    await bench.ended();
+    await process.poller.stop();
+    expect(process.operations.keptHours).toBe(1);
+    const { expiresAtMs = 0 } = await bench.read();
+    await bench.clock.pass(expiresAtMs - bench.nowMs);
+    expect(await process.operations.sweep()).toBe(0);
+    await bench.clock.pass(1);
+    expect(await process.operations.sweep()).toBe(1);
+    expect(await selectOperation(bench.storage, "default", "operation_1")).toBeUndefined();
+    expect(expiresAtMs).toBeGreaterThan(KEPT_MS);
+  });
+
+  test("a part's job is stored under the name that rows of earlier versions have", async () => {
+    const { bench } = await start();
+    await bench.add();
+    const [row] = await bench.storage.query("SELECT parts FROM operations", []);
+    expect(JSON.parse(String(row?.["parts"]))).toMatchObject([{ state: "waiting", ticket: { id: "job" } }]);
+    expect((await bench.read()).parts).toEqual([WAITING]);
+  });
 });

@@ -6,7 +6,8 @@ test("choices 5: an operation fails three hours after its request, whatever its 
   videos.host.stateOf = () => ({ state: "running" });
   await videos.clock.pass(0.4);
   const submitted = await videos.submit();
-  const { createdAtMs, deadlineAtMs, dueAtMs, project, keyId } = await videos.stored(submitted.id);
+  const { createdAtMs, deadlineAtMs, dueAtMs, project, keyId, receiptId } = await videos.stored(submitted.id);
+  expect(receiptId).toMatch(/^rcp_[0-9a-z]{9}0*\d+$/);
   expect(deadlineAtMs - Math.round(createdAtMs)).toBe(3 * 3_600_000);
   // Whole numbers are what every storage has columns for.
   expect([deadlineAtMs, dueAtMs].map(Number.isInteger)).toEqual([true, true]);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Script } from "../../../testing/memory-network.ts";
 import { MemoryVideos, SILENT_NANO_USD, VIDEO_CONFIG, videoModel } from "../../../testing/memory-videos.ts";
+import { VideoJobs } from "./video-jobs.ts";
 
 const json =
   (value: unknown, status = 200): Script =>
@@ -142,6 +143,22 @@ describe("what a job comes to", () => {
     expect(operation).toMatchObject({ state: "done", parts: [{ videos: [{ mimeType: "video/mp4" }] }] });
     expect(await videos.rows("SELECT size FROM files")).toEqual([{ size: 20 }]);
   });
+});
+
+test("an operation whose job or model is unknown to us is not polled in the dark", async () => {
+  const videos = await MemoryVideos.start({ polls: false });
+  const { id } = await videos.submit();
+  const jobs = new VideoJobs(videos.harness.gateway);
+  const operation = await videos.stored(id);
+  const [part] = operation.parts;
+  if (part === undefined) throw new Error("an operation has a part");
+  const { signal } = new AbortController();
+  const { providerJob: _, ...jobless } = part;
+  await expect(jobs.poll(operation, jobless, signal)).rejects.toThrow("a video's job cannot be polled");
+  const renamed = { ...operation, job: { ...operation.job, upstreamModel: "a-model-of-another-version" } };
+  await expect(jobs.poll(renamed, part, signal)).rejects.toThrow("no longer configured as it was");
+  expect(jobs.pollIntervalMs(renamed)).toBe(10_000);
+  expect(videos.harness.upstream.requests).toHaveLength(1);
 });
 
 describe("H24: an operation is bound to the credential that submitted it", () => {

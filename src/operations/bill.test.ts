@@ -1,0 +1,82 @@
+import { describe, expect, test } from "bun:test";
+import type { Operation } from "../canon/operation.ts";
+import { billOf, expectedCostOf, receiptOf } from "./bill.ts";
+import { Bench, COST_NANO_USD, KEPT, waitingPart } from "./process.sample.ts";
+
+const bench = await Bench.open();
+const price = (value: number) => [{ value, unit: "perSecond", currency: "USD" }];
+const PRICINGS = { video: price(0.01), audio_and_video: price(0.02) };
+
+const ended = (parts: Operation["parts"], job: Partial<Operation["job"]> = {}): Operation => {
+  const operation = bench.operation({ parts, state: "done" });
+  return { ...operation, job: { ...operation.job, pricings: PRICINGS, ...job } };
+};
+const made = (count: number) => waitingPart({ state: "done", videos: Array.from({ length: count }, () => KEPT) });
+
+describe("contract 2.9: the bill of an operation", () => {
+  test("is the seconds of the videos that were made", () => {
+    expect(billOf(ended([made(1), made(2), waitingPart({ state: "failed" })]))).toEqual({
+      usage: { seconds: 15 },
+      costNanoUsd: 3 * COST_NANO_USD,
+      priceRule: "video 0.01 USD/s",
+    });
+  });
+
+  test("is nothing where none was made", () => {
+    const nothing = { usage: {}, costNanoUsd: 0, priceRule: "nothing used" };
+    expect(billOf(ended([waitingPart({ state: "failed" })]))).toEqual(nothing);
+    expect(billOf(ended([]))).toEqual(nothing);
+  });
+
+  test("goes by what the provider reports, where it reports anything, part by part", () => {
+    const reported = { ...made(1), seconds: 8, audio: true };
+    expect(billOf(ended([reported, made(1)]))).toEqual({
+      usage: { seconds: 13 },
+      costNanoUsd: 8 * 20_000_000 + 5 * 10_000_000,
+      priceRule: "audio_and_video 0.02 USD/s; video 0.01 USD/s",
+    });
+  });
+
+  test("goes by the resolution that was made", () => {
+    const pricings = {
+      video: [...price(0.01), { ...price(0.05)[0], resolution: "1080p" }],
+    } as Operation["job"]["pricings"];
+    const costAt = (resolution: string) => billOf(ended([{ ...made(1), resolution }], { pricings })).costNanoUsd;
+    expect([costAt("720p"), costAt("1080p")]).toEqual([COST_NANO_USD, 5 * COST_NANO_USD]);
+    expect(billOf(ended([made(1)], { pricings, resolution: "1080p" })).costNanoUsd).toBe(5 * COST_NANO_USD);
+  });
+
+  test("decision 0019: has videos that were made and could not be stored, and counts none twice", () => {
+    const unkept = { kind: "overloaded" as const, message: "full" };
+    expect(billOf(ended([waitingPart({ unkept: { ...unkept, made: 2 } })])).costNanoUsd).toBe(2 * COST_NANO_USD);
+    expect(billOf(ended([{ ...made(1), unkept: { ...unkept, made: 2 } }])).costNanoUsd).toBe(2 * COST_NANO_USD);
+  });
+
+  test("is expected to be that of everything that was asked for", () => {
+    expect(expectedCostOf(ended([], { count: 3 }))).toBe(3 * COST_NANO_USD);
+    expect(expectedCostOf(ended([], { count: 3, audio: true }))).toBe(6 * COST_NANO_USD);
+  });
+});
+
+describe("the receipt of an operation", () => {
+  test("is dated by its request, and takes as long as the operation took", () => {
+    const operation = ended([made(1)]);
+    const { id, createdAtMs, totalMs, outcome } = receiptOf(operation, operation.createdAtMs + 90_000);
+    expect({ id, createdAtMs, totalMs, outcome }).toEqual({
+      id: "rcp_1",
+      createdAtMs: operation.createdAtMs,
+      totalMs: 90_000,
+      outcome: "ok",
+    });
+  });
+
+  test("H30: never takes less than no time, whatever the clocks say", () => {
+    const operation = ended([made(1)]);
+    expect(receiptOf(operation, operation.createdAtMs - 5).totalMs).toBe(0);
+  });
+
+  test("has the kind of its failure", () => {
+    const failed = { ...ended([]), error: { kind: "upstream_timeout", message: "late" } } as Operation;
+    expect(receiptOf(failed, failed.createdAtMs).outcome).toBe("upstream_timeout");
+  });
+});
