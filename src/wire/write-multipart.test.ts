@@ -1,13 +1,9 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { readMultipart } from "./multipart.ts";
+import { readMultipart } from "./read-multipart.ts";
 import { type WrittenPart, writeMultipart } from "./write-multipart.ts";
 
-const LIMITS = { maxBytes: 1_000_000, maxParts: 50, maxFieldBytes: 10_000 };
-
-async function* once(bytes: Uint8Array) {
-  yield bytes;
-}
+const LIMITS = { maxParts: 50, maxFieldBytes: 10_000 };
 
 test("H12: what is written is read again, texts and files in their order", async () => {
   const text = fc.record({ name: fc.constantFrom("prompt", "n", 'a "b"'), value: fc.string({ unit: "grapheme" }) });
@@ -20,7 +16,7 @@ test("H12: what is written is read again, texts and files in their order", async
   await fc.assert(
     fc.asyncProperty(fc.array(fc.oneof(text, file), { minLength: 1, maxLength: 8 }), async (parts: WrittenPart[]) => {
       const { contentType, body } = writeMultipart(parts, "cut-0a1b2c3d");
-      const form = await readMultipart(once(body), contentType, LIMITS);
+      const form = await readMultipart(body, contentType, LIMITS);
       const read = form.map((entry) => {
         if (!("bytes" in entry)) return entry;
         const { bytes, ...rest } = entry;

@@ -1,22 +1,17 @@
-import { type Form, type FormEntry, readMultipart } from "../../../src/wire/multipart.ts";
-import { MultipartError } from "../../../src/wire/multipart-error.ts";
 import type { Exchange } from "../../exchange.ts";
 import type { HostError } from "../../host-error.ts";
 import { isObject, type Json, type JsonObject } from "../../json.ts";
 import { isJson } from "../../media/is-json.ts";
+import { type FormPart, readForm } from "../../read-form.ts";
 import { invalid } from "./text/errors.ts";
-
-/** A part of a form that holds a file. */
-export type FormFile = Extract<FormEntry, { bytes: Uint8Array }>;
 
 /** The fields of a request, and its files where it is a form. */
 export interface Fields {
   values: JsonObject;
   /** By the name of the form's field; undefined where the request was no form. */
-  files?: ReadonlyMap<string, readonly FormFile[]>;
+  files?: ReadonlyMap<string, readonly FormPart[]>;
 }
 
-const FORM_LIMITS = { maxBytes: 128 * 1024 * 1024, maxParts: 100, maxFieldBytes: 1024 * 1024 };
 const NUMBERS = ["n", "output_compression", "partial_images"];
 
 const contentTypeOf = (exchange: Exchange): string => exchange.headers.get("content-type") ?? "";
@@ -40,27 +35,20 @@ function plainValue(name: string, text: string): Json {
   return name === "stream" && (text === "true" || text === "false") ? text === "true" : text;
 }
 
-async function readForm(exchange: Exchange): Promise<Form> {
-  try {
-    return await readMultipart([exchange.bodyBytes], contentTypeOf(exchange), FORM_LIMITS);
-  } catch (error) {
-    if (!(error instanceof MultipartError)) throw error;
-    throw invalid("We could not parse the multipart form of your request.", null, null);
-  }
-}
-
 /** The fields of a JSON body or of a form. */
-export async function anyFields(exchange: Exchange): Promise<Fields> {
+export function anyFields(exchange: Exchange): Fields {
   if (!contentTypeOf(exchange).startsWith("multipart/form-data")) return { values: jsonFields(exchange) };
+  const parts = readForm(exchange.bodyBytes, contentTypeOf(exchange));
+  if (parts === undefined) throw invalid("We could not parse the multipart form of your request.", null, null);
   const values: JsonObject = {};
-  const files = new Map<string, FormFile[]>();
-  for (const part of await readForm(exchange)) {
+  const files = new Map<string, FormPart[]>();
+  for (const part of parts) {
     const { name } = part;
-    if ("bytes" in part) {
+    if (part.fileName !== undefined) {
       files.set(name, [...(files.get(name) ?? []), part]);
     } else {
       if (Object.hasOwn(values, name)) throw duplicate(name);
-      values[name] = plainValue(name, part.value);
+      values[name] = plainValue(name, part.bytes.toString());
     }
   }
   return { values, files };

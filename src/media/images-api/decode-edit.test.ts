@@ -3,11 +3,11 @@ import OpenAI from "openai";
 import FourthOpenAI from "openai-4";
 import FifthOpenAI from "openai-5";
 import { GatewayError } from "../../canon/error.ts";
-import { type Form, readMultipart } from "../../wire/multipart.ts";
+import { type Form, readMultipart } from "../../wire/read-multipart.ts";
 import { decodeEdit } from "./decode-edit.ts";
 
 const PNG = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);
-const LIMITS = { maxBytes: 1_000_000, maxParts: 40, maxFieldBytes: 64_000 };
+const LIMITS = { maxParts: 40, maxFieldBytes: 64_000 };
 const file = (name: string) => ({ name, fileName: "a.png", mimeType: "application/octet-stream", bytes: PNG });
 const field = (name: string, value: string) => ({ name, value });
 const FORM: Form = [field("model", "acme/paint"), field("prompt", "a fox"), file("image")];
@@ -98,7 +98,7 @@ describe("contract 4: forms as SDKs write them (sdks 3.3)", () => {
       hostname: "127.0.0.1",
       async fetch(request) {
         const type = request.headers.get("content-type") ?? "";
-        requests.push(decodeEdit(await readMultipart(request.body ?? new ReadableStream(), type, LIMITS)));
+        requests.push(decodeEdit(await readMultipart(await request.bytes(), type, LIMITS)));
         return Response.json({ created: 1, data: [] });
       },
     });

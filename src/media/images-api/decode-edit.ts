@@ -1,5 +1,5 @@
 import { refuse } from "../../dialects/check.ts";
-import type { Form, FormEntry } from "../../wire/multipart.ts";
+import type { Form, FormEntry } from "../../wire/read-multipart.ts";
 import type { ImageRequest } from "../image-request.ts";
 import { Inputs } from "../inputs.ts";
 import { readImageText } from "../read-image.ts";

@@ -7,8 +7,8 @@ import { decodeEditBody, decodeGeneration } from "../../media/images-api/decode-
 import { encodeImages } from "../../media/images-api/encode-images.ts";
 import { decodePredict } from "../../media/predict/decode-predict.ts";
 import { encodePredictions } from "../../media/predict/encode-predictions.ts";
-import { readMultipart } from "../../wire/multipart.ts";
 import { MultipartError } from "../../wire/multipart-error.ts";
+import { readMultipart } from "../../wire/read-multipart.ts";
 import type { Gateway } from "../gateway.ts";
 import type { HeldMemory } from "../memory-budget.ts";
 import { readBody, readBytes } from "../read-body.ts";
@@ -19,6 +19,8 @@ import type { ImageAnswering, ImageProtocol } from "./image-relay.ts";
 const INLINE_LIMIT = 28 * 1024 * 1024;
 
 const LARGE_UPLOAD = 1024 * 1024;
+
+const FORM_LIMITS = { maxParts: 64, maxFieldBytes: 256 * 1024 };
 
 /** Contract 2.4: `:predict`. Images that moderation blocked are elements of the answer, so one with nothing else is an answer too. */
 export const PREDICT: ImageProtocol = {
@@ -59,7 +61,7 @@ export const EDITS: ImageProtocol = {
       return { request: decodeEditBody(body), ...(model === undefined ? {} : { model }) };
     }
     const bytes = await readBytes(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
-    const form = await readForm(bytes, type, gateway);
+    const form = await readForm(bytes, type);
     const model = form.find((entry) => entry.name === "model" && "value" in entry);
     const decoded = decodeEdit(form);
     freeUpload(bytes);
@@ -78,12 +80,10 @@ function refuseOtherTypes(type: string): void {
 const jsonBody = (request: Request, memory: HeldMemory, gateway: Gateway) =>
   readBody(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
 
-async function readForm(bytes: Uint8Array, type: string, gateway: Gateway) {
-  const { maxBodyBytes } = gateway.snapshot;
-  const limits = { maxBytes: maxBodyBytes, maxParts: 64, maxFieldBytes: 256 * 1024 };
+async function readForm(bytes: Uint8Array, type: string) {
   if (bytes.length === 0) throw new GatewayError("invalid_request", "The body is empty; it must be a form.");
   try {
-    return await readMultipart([bytes], type, limits);
+    return await readMultipart(bytes, type, FORM_LIMITS);
   } catch (error) {
     if (!(error instanceof MultipartError)) throw error;
     const kind = error.kind === "too_large" ? "too_large" : "invalid_request";

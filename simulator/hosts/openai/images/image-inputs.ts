@@ -1,7 +1,8 @@
 import type { HostError } from "../../../host-error.ts";
 import type { Json } from "../../../json.ts";
 import { type GivenImage, givenImage, imageOfBytes } from "../../../media/given-image.ts";
-import { duplicate, type Fields, type FormFile, refuseUnknown } from "../request-fields.ts";
+import type { FormPart } from "../../../read-form.ts";
+import { duplicate, type Fields, refuseUnknown } from "../request-fields.ts";
 import { missing, requireArray, requireObject, requireString, wrongType } from "../text/check.ts";
 import { invalid, openaiError } from "../text/errors.ts";
 
@@ -18,7 +19,7 @@ function invalidImage(message: string, param: string): HostError {
 }
 
 /** A file of a form. It must be called what it is: a nameless stream of octets is refused unseen. */
-export function imageInFile(file: FormFile, param: string): GivenImage {
+export function imageInFile(file: FormPart, param: string): GivenImage {
   const declared = file.mimeType.replace("image/jpg", "image/jpeg");
   if (!IMAGE_TYPES.includes(declared)) {
     throw invalid(
@@ -62,7 +63,7 @@ function checkMask(mask: GivenImage, first: GivenImage | undefined, param: strin
   }
 }
 
-function inForm(files: ReadonlyMap<string, readonly FormFile[]>, single: boolean): GivenImage[] {
+function inForm(files: ReadonlyMap<string, readonly FormPart[]>, single: boolean): GivenImage[] {
   const [one = [], several = []] = [files.get("image"), files.get("image[]")];
   if (one.length > 1) throw duplicate("image");
   if (single && several.length > 0) {

@@ -41,7 +41,7 @@ async function answer(request: ImageRequest, outcome: Outcome | undefined, conte
   });
 }
 
-async function fieldsOf(exchange: Exchange, action: ImageAction): Promise<Fields> {
+function fieldsOf(exchange: Exchange, action: ImageAction): Fields {
   return action === "generation" ? { values: jsonFields(exchange) } : anyFields(exchange);
 }
 
@@ -51,7 +51,7 @@ export async function makeImages(
   key: string,
   action: ImageAction,
 ): Promise<Response> {
-  const fields = await fieldsOf(exchange, action);
+  const fields = fieldsOf(exchange, action);
   const model = modelOf(fields.values);
   exchange.countModel(model);
   const single = !imageFamilyOf(model).gpt;

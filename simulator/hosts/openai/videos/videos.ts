@@ -84,8 +84,8 @@ function take(request: VideoRequest, exchange: Exchange, context: MediaContext, 
   return videoAnswer(context.jobs.create({ id, host: HOST, key, request, outcome }), context);
 }
 
-export async function createVideo(exchange: Exchange, context: MediaContext, key: string): Promise<Response> {
-  return take(readVideoRequest(await anyFields(exchange)), exchange, context, key);
+export function createVideo(exchange: Exchange, context: MediaContext, key: string): Response {
+  return take(readVideoRequest(anyFields(exchange)), exchange, context, key);
 }
 
 /** A video made anew from another one's request, with another prompt. */
