@@ -84,7 +84,8 @@ export function scriptedGateway(scripts: readonly Script[] = []) {
     closing: false,
   };
   const { model, offers } = catalogue.resolve("acme/model");
-  const targets: readonly TextTarget[] = gateway.snapshot.targets.text(model, offers);
+  const { list } = gateway.snapshot.targets.text(model, offers, "chat");
+  const targets: readonly TextTarget[] = list.flatMap((candidate) => candidate.targets);
   return { gateway, clock, network, receipts, targets };
 }
 

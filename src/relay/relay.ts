@@ -1,6 +1,5 @@
 import { type JsonObject, stringAt } from "../base/json.ts";
 import { asGatewayError, GatewayError } from "../canon/error.ts";
-import { plan } from "../routing/plan.ts";
 import { admitCall, type EnteredRequest } from "./admit-call.ts";
 import { type Call, DeadlineError, type IncomingCall } from "./call.ts";
 import { relayTokenCount } from "./count-tokens.ts";
@@ -8,6 +7,7 @@ import { estimateUse } from "./estimate-use.ts";
 import type { Gateway } from "./gateway.ts";
 import { HeldRequest } from "./held-request.ts";
 import { refuseVideos, relayConversationImages } from "./media/conversation.ts";
+import { planText } from "./plan-call.ts";
 import { readBody } from "./read-body.ts";
 import { RelayError } from "./relay-error.ts";
 import { isAbandoned, settle } from "./settle.ts";
@@ -36,10 +36,10 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
       if (verb === "count_tokens") return await relayTokenCount(call, gateway, []);
       return model.kind === "video" ? refuseVideos(model) : await relayConversationImages(call, gateway, offers);
     }
-    const targets = gateway.snapshot.targets.text(model, offers);
-    const planned = plan(targets, { dialect: dialect.name });
-    if (verb === "count_tokens") return await relayTokenCount(call, gateway, planned);
-    return call.stream ? await relayStream(call, gateway, planned) : await relayUnary(call, gateway, planned);
+    const { targets, explained } = planText(call, gateway, gateway.snapshot.targets.text(model, offers, dialect.name));
+    call.plan = explained;
+    if (verb === "count_tokens") return await relayTokenCount(call, gateway, targets);
+    return call.stream ? await relayStream(call, gateway, targets) : await relayUnary(call, gateway, targets);
   } catch (thrown) {
     // A call for images settles itself.
     if (thrown instanceof RelayError) throw thrown;

@@ -1,19 +1,157 @@
-import type { TextTarget } from "./target.ts";
+import { GatewayError } from "../canon/error.ts";
+import type { Preference } from "../canon/preference.ts";
+import type { Candidate } from "./candidate.ts";
+import { type Condition, type Resting, type Standing, standingOf } from "./standing.ts";
+import { type Chance, inOrder, type Place } from "./strategies.ts";
+import type { Target } from "./target.ts";
 
-/** What decides between targets that would all do. */
-export interface Preference {
-  /** The client's own: where a provider speaks it, nothing need be translated. */
-  dialect: string;
+/** One target, and why it has its place in the plan. */
+export interface Planned<T extends Target = Target> {
+  readonly target: T;
+  readonly why: string;
 }
 
-/** The targets to try for one call, in order: one for each offer. Pure. */
-export function plan(targets: readonly TextTarget[], { dialect }: Preference): TextTarget[] {
-  const planned: TextTarget[] = [];
-  for (const target of targets) {
-    const last = planned.at(-1);
-    // The targets of an offer stand next to each other, the best first.
-    if (last === undefined || last.offer !== target.offer) planned.push(target);
-    else if (target.via === dialect) planned[planned.length - 1] = target;
+/** What is to be planned. */
+export interface Asked<T extends Target> {
+  /** The offers of the model, in the catalogue's order. */
+  readonly candidates: readonly Candidate<T>[];
+  readonly preference: Preference;
+  /** Where the gateway chose the model: why. */
+  readonly modelWhy?: string | undefined;
+  /** Another model, after all that serve the first. */
+  readonly fallback?: { readonly candidates: readonly Candidate<T>[]; readonly why: string } | undefined;
+}
+
+/** What is known, and what chance says, at the moment of the call. */
+export interface Moment extends Chance, Condition {
+  /** The id of the target that holds the conversation's prompt cache. */
+  readonly held?: string | undefined;
+}
+
+/**
+ * The targets to try for one call, in order, each with the reason for its place (choices 6, 8). Pure. Offers that may be called
+ * now come first, as they are preferred, the credentials of an offer next to each other; then a fallback that was named; then
+ * whatever is left alone now, because with nothing else left it is tried all the same.
+ */
+export function plan<T extends Target>(asked: Asked<T>, moment: Moment): readonly Planned<T>[] {
+  const { candidates, preference, fallback, modelWhy } = asked;
+  const { chosen, last } = choose(candidates, preference);
+  const planned: Planned<T>[] = [];
+  const resting: Resting<T>[] = [];
+  for (const place of orderOf(chosen, candidates.length, preference, moment, resting)) {
+    addTargets(planned, place, moment);
+    // The credentials of one offer are no fallback for each other.
+    if (preference.fallback === "none") break;
+  }
+  for (const candidate of last) addFallback(planned, candidate, "the fallback that was named", moment, resting);
+  if (fallback !== undefined) {
+    for (const candidate of fallback.candidates) addFallback(planned, candidate, fallback.why, moment, resting);
+  }
+  if (resting.length > 0) addResting(planned, resting, preference, moment.nowMs);
+  const [first] = planned;
+  if (modelWhy !== undefined && first !== undefined) {
+    planned[0] = { target: first.target, why: `${modelWhy}; ${first.why}` };
   }
   return planned;
+}
+
+/** The offers that may serve the call, and apart from them those of the provider that is named as the fallback. */
+function choose<T extends Target>(
+  candidates: readonly Candidate<T>[],
+  { providers, fallback }: Preference,
+): { chosen: readonly Candidate<T>[]; last: readonly Candidate<T>[] } {
+  let chosen = candidates;
+  if (providers !== undefined) {
+    const names = new Set(providers);
+    chosen = [...names].flatMap((name) => candidates.filter(({ offer }) => offer.provider === name));
+    if (chosen.length === 0) throw notOffered(candidates, [...names], "provider.providers");
+  }
+  if (typeof fallback !== "object" || !("provider" in fallback)) return { chosen, last: [] };
+  const { provider } = fallback;
+  const last = candidates.filter(({ offer }) => offer.provider === provider);
+  if (last.length === 0) throw notOffered(candidates, [provider], "provider.fallback");
+  const others = chosen.filter(({ offer }) => offer.provider !== provider);
+  // Where nobody else serves the model there is nothing to fall back from.
+  return others.length === 0 ? { chosen: last, last: [] } : { chosen: others, last };
+}
+
+function notOffered(candidates: readonly Candidate[], asked: readonly string[], path: string): GatewayError {
+  const offering = [...new Set(candidates.map(({ offer }) => offer.provider))].join(", ");
+  const who =
+    asked.length === 1 ? `The provider ${asked[0]} does not offer` : `None of the providers ${asked.join(", ")} offers`;
+  const message = `${who} ${candidates[0]?.model.id}. Providers that do: ${offering}.`;
+  return new GatewayError("invalid_request", message, { path });
+}
+
+/** Those that may be called now, in order; first of all the one that holds the conversation's cache. */
+function orderOf<T extends Target>(
+  chosen: readonly Candidate<T>[],
+  offers: number,
+  preference: Preference,
+  moment: Moment,
+  resting: Resting<T>[],
+): readonly Place<T>[] {
+  const standings: Standing<T>[] = [];
+  for (const candidate of chosen) {
+    const standing = standingOf(candidate, moment, resting);
+    if (standing !== undefined) standings.push(standing);
+  }
+  const places =
+    offers === 1
+      ? standings.map((standing) => ({ standing, why: "the only offer" }))
+      : inOrder(standings, preference, moment);
+  return moment.held !== undefined && mayStay(preference) ? heldFirst(places, moment.held) : places;
+}
+
+/** A conversation stays where its cache is, unless it is told not to, or the caller has an order of its own. */
+const mayStay = ({ sticky, type = "priority", providers }: Preference): boolean =>
+  sticky !== false && (type !== "priority" || providers === undefined);
+
+function heldFirst<T extends Target>(places: readonly Place<T>[], held: string): readonly Place<T>[] {
+  for (const [index, { standing }] of places.entries()) {
+    const target = standing.usable.find(({ id }) => id === held);
+    if (target === undefined) continue;
+    const usable = [target, ...standing.usable.filter((one) => one !== target)];
+    const first = { standing: { ...standing, usable }, why: "holds this conversation's prompt cache" };
+    return [first, ...places.slice(0, index), ...places.slice(index + 1)];
+  }
+  return places;
+}
+
+function addTargets<T extends Target>(planned: Planned<T>[], { standing, why }: Place<T>, { health }: Moment): void {
+  for (const [index, target] of standing.usable.entries()) {
+    const words = index === 0 ? why : "another credential of the same offer";
+    const isProbe = standing.probes && health.of(target).state === "half_open";
+    planned.push({ target, why: isProbe ? `${words}; its breaker is half open: this call is its probe` : words });
+  }
+}
+
+function addFallback<T extends Target>(
+  planned: Planned<T>[],
+  candidate: Candidate<T>,
+  why: string,
+  moment: Moment,
+  resting: Resting<T>[],
+): void {
+  const standing = standingOf(candidate, moment, resting);
+  if (standing !== undefined) addTargets(planned, { standing, why }, moment);
+}
+
+/** Those that ask for a pause by when it is over, then those with an open breaker. */
+function addResting<T extends Target>(
+  planned: Planned<T>[],
+  resting: Resting<T>[],
+  { fallback }: Preference,
+  nowMs: number,
+): void {
+  resting.sort((one, other) => (one.untilMs < other.untilMs ? -1 : one.untilMs > other.untilMs ? 1 : 0));
+  const only = fallback === "none" ? (planned[0] ?? resting[0])?.target.offer : undefined;
+  for (const { target, untilMs } of resting) {
+    if (only !== undefined && target.offer !== only) continue;
+    const why =
+      untilMs === Number.POSITIVE_INFINITY
+        ? "breaker is open: tried last"
+        : `its provider asks for a pause of ${Math.ceil((untilMs - nowMs) / 1000)} s: tried last`;
+    planned.push({ target, why });
+  }
 }

@@ -12,10 +12,13 @@ import type { Framing, Provider } from "../providers/provider.ts";
 export interface Target<Via extends string = string> extends PriceList {
   /** The same for the same target of the next configuration. */
   readonly id: string;
+  readonly model: Model;
   readonly offer: Offer;
   readonly provider: Provider;
   /** Which of the provider's credentials it is called with: a label, never the key; empty where the provider has but one. */
   readonly credential: string;
+  /** Its share of the calls among the provider's credentials. */
+  readonly credentialWeight: number;
   /** The dialect in which the provider is called. */
   readonly via: Via;
   /** How it is spoken, where the target answers conversations. */
@@ -72,7 +75,8 @@ export function targetsOf(model: Model, offer: Offer, provider: Provider, { dial
 
 function targetVia<Via extends string>(via: Via, model: Model, offer: Offer, provider: Provider): Target<Via> {
   const id = `${model.id} ${provider.name} ${offer.upstreamModel} ${via}`;
-  return { id, offer, provider, credential: "", via, pricings: offer.pricings, priceMultiples: offer.priceMultiples };
+  const { pricings, priceMultiples } = offer;
+  return { id, model, offer, provider, credential: "", credentialWeight: 1, via, pricings, priceMultiples };
 }
 
 function textTarget(

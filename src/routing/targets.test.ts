@@ -1,9 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { Secret } from "../base/secret.ts";
 import { system } from "../base/system.ts";
+import { NO_PREFERENCE } from "../canon/preference.ts";
 import { buildCatalogue, type ModelOverlay } from "../catalogue/catalogue.ts";
 import { BUILT_IN, createProvider } from "../providers/index.ts";
-import { plan } from "./plan.ts";
+import { originsOf } from "../providers/registry.ts";
+import { type TextTarget, targetsOf } from "./target.ts";
 import { Targets } from "./targets.ts";
 
 const CLAUDE = "us.anthropic.claude-sonnet-4-5-20250929-v1:0";
@@ -24,7 +26,16 @@ function made(overlay: Partial<ModelOverlay>) {
     providers: [...providers.values()].map(({ name }) => ({ name, publishers: [] })),
     models: [{ id: "acme/model", ...overlay }],
   });
-  return { targets: new Targets(catalogue.list(), providers, BUILT_IN), ...catalogue.resolve("acme/model") };
+  return { targets: new Targets(catalogue.list(), providers, BUILT_IN), catalogue, ...catalogue.resolve("acme/model") };
+}
+
+/** All targets of its conversations. */
+function textTargets({ model, offers }: ReturnType<typeof made>): TextTarget[] {
+  const spoken = { dialects: BUILT_IN.dialects, origins: originsOf(BUILT_IN) };
+  return offers.flatMap((offer) => {
+    const provider = providers.get(offer.provider);
+    return provider === undefined ? [] : targetsOf(model, offer, provider, spoken).text;
+  });
 }
 
 const both = made({
@@ -38,7 +49,7 @@ const both = made({
 
 describe("targets of conversations", () => {
   test("each offer has one for each dialect that its provider serves the model in", () => {
-    const found = both.targets.text(both.model, both.offers);
+    const found = textTargets(both);
     expect(found.map(({ provider, via }) => [provider.name, via])).toEqual([
       ["cloud", "converse"],
       ["cloud", "messages"],
@@ -48,7 +59,7 @@ describe("targets of conversations", () => {
   });
 
   test("each knows what its host and its model need", () => {
-    const [converse, messages, maker] = both.targets.text(both.model, both.offers);
+    const [converse, messages, maker] = textTargets(both);
     expect(converse).toMatchObject({ framing: "aws-event-stream", origin: "messages" });
     expect(messages?.quirks).toBe(providers.get("cloud")?.quirksOf("messages"));
     expect(maker).toMatchObject({ framing: "sse", countsTokens: true });
@@ -60,37 +71,56 @@ describe("targets of conversations", () => {
   });
 
   test("an offer may be pinned to a dialect", () => {
-    const { targets, model, offers } = made({ offers: [{ provider: "cloud", model: CLAUDE, dialect: "messages" }] });
-    const found = targets.text(model, offers);
-    expect(found.map(({ via }) => via)).toEqual(["messages"]);
-    // Those of a single offer, which is what most models have, are not even copied for a call.
-    expect(targets.text(model, offers)).toBe(found);
+    const pinned = made({ offers: [{ provider: "cloud", model: CLAUDE, dialect: "messages" }] });
+    expect(textTargets(pinned).map(({ via }) => via)).toEqual(["messages"]);
+    // A single offer is what most models have: nothing is made for a call, not even an array.
+    const { targets, model, offers } = pinned;
+    const candidates = targets.text(model, offers, "chat");
+    expect(targets.text(model, offers, "chat")).toBe(candidates);
+    expect(candidates.only(NO_PREFERENCE)?.targets).toBe(candidates.only(NO_PREFERENCE)?.targets ?? []);
   });
 
   test("a model that no provider serves as configured is not found", () => {
     const none = made({ offers: [{ provider: "cloud", model: NOVA, dialect: "messages" }] });
-    expect(() => none.targets.text(none.model, none.offers)).toThrow(
+    expect(() => none.targets.text(none.model, none.offers, "chat")).toThrow(
       "None of the providers of acme/model (cloud) serves it as it is configured.",
     );
   });
 });
 
-describe("the plan", () => {
-  const planned = (dialect: "chat" | "messages") =>
-    plan(both.targets.text(both.model, both.offers), { dialect }).map(({ provider, via }) => [provider.name, via]);
+describe("candidates of conversations", () => {
+  const found = ({ targets, model, offers }: ReturnType<typeof made>, dialect: string) =>
+    targets
+      .text(model, offers, dialect)
+      .list.map(({ offer, targets: ways }) => [offer.provider, ways.map(({ via }) => via).join()]);
 
-  test("has one target for each offer, in the client's own dialect where the provider speaks it", () => {
-    expect(planned("messages")).toEqual([
+  test("one for each offer, in the client's own dialect where the provider speaks it", () => {
+    expect(found(both, "messages")).toEqual([
       ["cloud", "messages"],
       ["maker", "messages"],
     ]);
   });
 
-  test("has the best of the provider's own dialects where it does not", () => {
-    expect(planned("chat")).toEqual([
+  test("in the best of the provider's own dialects where it does not", () => {
+    expect(found(both, "chat")).toEqual([
       ["cloud", "converse"],
       ["maker", "messages"],
     ]);
+  });
+
+  test("are made once for each dialect, and once for each provider that is pinned", () => {
+    const { targets, model, offers, catalogue } = both;
+    expect(targets.text(model, offers, "chat")).not.toBe(targets.text(model, offers, "messages"));
+    const pinned = () => targets.text(model, catalogue.resolve("acme/model:maker").offers, "chat");
+    expect(pinned().list.map(({ offer }) => offer.provider)).toEqual(["maker"]);
+    expect(pinned()).toBe(pinned());
+    expect(targets.text(model, offers, "chat").list).toHaveLength(2);
+  });
+
+  test("turns are counted for each model by itself", () => {
+    const { targets, model } = both;
+    const other = made({ offers: [{ provider: "maker", model: "other" }] }).model;
+    expect([targets.nextTurn(model), targets.nextTurn(other), targets.nextTurn(model)]).toEqual([0, 0, 1]);
   });
 });
 

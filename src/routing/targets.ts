@@ -2,6 +2,7 @@ import { GatewayError } from "../canon/error.ts";
 import type { Model, Offer } from "../catalogue/model.ts";
 import type { Provider } from "../providers/provider.ts";
 import { originsOf, type Registry } from "../providers/registry.ts";
+import { Candidates } from "./candidates.ts";
 import {
   type ImageTarget,
   type OfferTargets,
@@ -14,6 +15,9 @@ import {
 /** Every target of a configuration. Made once with it, so that no call derives them again. */
 export class Targets {
   readonly #byOffer = new Map<Offer, OfferTargets>();
+  /** By the client's dialect, then by what `offersKey` says. */
+  readonly #text = new Map<string, Map<object, Candidates<TextTarget>>>();
+  readonly #turns = new Map<Model, number>();
 
   constructor(models: readonly Model[], providers: ReadonlyMap<string, Provider>, registry: Registry) {
     const spoken = { dialects: registry.dialects, origins: originsOf(registry) };
@@ -25,13 +29,24 @@ export class Targets {
     }
   }
 
-  /** Those of conversations with the model, offer by offer in the catalogue's order. */
-  text(model: Model, offers: readonly Offer[]): readonly TextTarget[] {
-    const [only] = offers;
-    const found =
-      only !== undefined && offers.length === 1
-        ? (this.#byOffer.get(only)?.text ?? [])
-        : offers.flatMap((offer) => this.#byOffer.get(offer)?.text ?? []);
+  /** What may serve conversations with the model in a client's dialect: all of its offers, or those of one provider. */
+  text(model: Model, offers: readonly Offer[], dialect: string): Candidates<TextTarget> {
+    let known = this.#text.get(dialect);
+    if (known === undefined) {
+      known = new Map();
+      this.#text.set(dialect, known);
+    }
+    const key = offersKey(model, offers);
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    const made = new Candidates(this.#textTargets(model, offers), dialect);
+    known.set(key, made);
+    return made;
+  }
+
+  /** Offer by offer in the catalogue's order. */
+  #textTargets(model: Model, offers: readonly Offer[]): readonly TextTarget[] {
+    const found = offers.flatMap((offer) => this.#byOffer.get(offer)?.text ?? []);
     if (found.length > 0) return found;
     const message = `None of the providers of ${model.id} (${namesOf(offers)}) serves it as it is configured.`;
     throw new GatewayError("not_found", message, { path: "model" });
@@ -44,6 +59,13 @@ export class Targets {
       if (image) yield image;
       if (video) yield video;
     }
+  }
+
+  /** The number of a call's turn among those of its model, for what goes by turns. */
+  nextTurn(model: Model): number {
+    const turn = this.#turns.get(model) ?? 0;
+    this.#turns.set(model, turn + 1);
+    return turn;
   }
 
   images(model: Model, offers: readonly Offer[]): readonly ImageTarget[] {
@@ -71,5 +93,9 @@ export class Targets {
     throw refuse(`None of the providers of ${model.id} (${namesOf(offers)}) makes ${kind}s with it.`);
   }
 }
+
+/** All offers are those of the model itself; where a provider is pinned, the first of its offers says which. */
+const offersKey = (model: Model, offers: readonly Offer[]): object =>
+  offers === model.offers ? model : (offers[0] ?? model);
 
 const namesOf = (offers: readonly Offer[]): string => offers.map((offer) => offer.provider).join(", ");

@@ -13,6 +13,7 @@ import { type Call, ClientDisconnectedError } from "../call.ts";
 import { ClientOutput, commitsEarly, type DirectController, streamedBody } from "../client-output.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
+import { planMedia } from "../plan-call.ts";
 import { RelayError } from "../relay-error.ts";
 import { tryOffers } from "../try-offers.ts";
 import { inClientWords } from "./client-words.ts";
@@ -40,16 +41,16 @@ export async function relayConversationImages(
   const signal = incoming.request.signal;
   const resolved = await withImages(asked, gateway, signal);
   const request = { ...resolved, notes: [...call.adapted, ...resolved.notes] };
-  const plan = imageOffersThatFit(request, targets, call.model);
+  const plan = planMedia(call, gateway, imageOffersThatFit(request, targets, call.model));
   // An answer of that protocol can hold an image's URL alone.
   if (!incoming.dialect.codec.showsImages) {
     await requireFileSpace(gateway, call.principal.project, request.call.count * BYTES_PER_IMAGE);
   }
   const work = new ImageWork(client, gateway);
-  const relay: ImageRelay = { ...call, incoming, request, work, attempt: undefined };
+  const relay: ImageRelay = { ...call, incoming, request, work, attempt: undefined, plan: plan.explained };
   call.request = undefined;
-  if (call.stream) return streamAnswer(call, relay, gateway, plan);
-  const text = await answer(call, relay, gateway, plan, (reply, context) =>
+  if (call.stream) return streamAnswer(call, relay, gateway, plan.targets);
+  const text = await answer(call, relay, gateway, plan.targets, (reply, context) =>
     incoming.dialect.codec.encodeResponse(reply, context),
   );
   return identifiedResponse(text, answerHeaders(relay, "application/json"));

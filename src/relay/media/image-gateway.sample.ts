@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from "bun:test";
 import { Harness, type HarnessOptions, UPSTREAM_URL } from "../../../testing/harness.ts";
 import type { Reply, Script, SentRequest } from "../../../testing/memory-network.ts";
 import type { ReadAnswer, SentCall } from "../../../testing/sent-call.ts";
@@ -110,6 +110,8 @@ export class ImageGateway {
         config: { ...CONFIG, ...options.config },
       });
     });
+    // Until no offer is left alone any more for what earlier calls have shown of it.
+    beforeEach(() => images.harness.clock.pass(3_700_000));
     // Every call gives back what it took, however it ended.
     afterEach(async () => {
       await images.harness.clock.pass(0);

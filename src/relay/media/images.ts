@@ -6,6 +6,7 @@ import { answerHeaders } from "../answer-headers.ts";
 import { ClientDisconnectedError } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
+import { planMedia } from "../plan-call.ts";
 import { RelayError } from "../relay-error.ts";
 import { tryOffers } from "../try-offers.ts";
 import { inClientWords } from "./client-words.ts";
@@ -22,6 +23,7 @@ import { resolutionOf, settleImages } from "./settle-images.ts";
 export async function relayImages(incoming: IncomingImages, gateway: Gateway): Promise<Response> {
   const { admitted, asked } = await admitCall(incoming, gateway, (entered) => readImages(incoming, entered, gateway));
   const { model, request, plan } = asked;
+  const { targets } = plan;
   const { client } = admitted;
   const work = new ImageWork(client, gateway);
   const call: ImageRelay & { incoming: IncomingImages } = {
@@ -31,9 +33,10 @@ export async function relayImages(incoming: IncomingImages, gateway: Gateway): P
     request,
     work,
     stream: request.stream,
+    plan: plan.explained,
   };
   try {
-    return request.stream ? await streamImages(call, gateway, plan) : await wholeImages(call, gateway, plan);
+    return request.stream ? await streamImages(call, gateway, targets) : await wholeImages(call, gateway, targets);
   } catch (thrown) {
     const error = asGatewayError(client.disconnected ? new ClientDisconnectedError() : thrown);
     await settleImages(call, gateway, client.disconnected ? "client_gone" : error.kind);
@@ -46,11 +49,12 @@ async function readImages(incoming: IncomingImages, { principal, entry, memory }
   const { model: named, request: read } = await incoming.protocol.read(incoming.request, memory, gateway);
   const { catalogue, targets } = gateway.snapshot;
   const { model, offers, notes } = catalogue.resolve(incoming.modelInPath ?? named ?? "", incoming.naming);
-  const planned = targets.images(model, offers);
+  const offered = targets.images(model, offers);
   const resolved = await withImages(read, gateway, incoming.request.signal);
   noteRoutingHeaders(incoming.request.headers, resolved.notes);
   const request = notes.length === 0 ? resolved : { ...resolved, notes: [...notes, ...resolved.notes] };
-  const plan = imageOffersThatFit(request, planned, model);
+  const routing = gateway.snapshot.routing.ofCall(principal.routing, undefined);
+  const plan = planMedia({ model, routing }, gateway, imageOffersThatFit(request, offered, model));
   const { count, quality } = request.call;
   const admission = entry.admit({
     model: model.id,
@@ -58,7 +62,6 @@ async function readImages(incoming: IncomingImages, { principal, entry, memory }
     estimatedCostNanoUsd: expectedImageCost(count, { quality, ...resolutionOf(request.call) }, offers),
     estimatedTokens: 0,
   });
-  const routing = gateway.snapshot.routing.ofCall(principal.routing, undefined);
   return { admission, model, plan, request, routing };
 }
 

@@ -1,0 +1,74 @@
+import { MIDDLE_QUALITY, type Model, type Offer, type PriceItem } from "../catalogue/model.ts";
+import type { Target } from "./target.ts";
+
+/** One offer as planning sees it: all that follows from the configuration alone, so that no call derives it again. */
+export interface Candidate<T extends Target = Target> {
+  readonly offer: Offer;
+  readonly model: Model;
+  /** The ways to call it: one for each credential of its provider. */
+  readonly targets: readonly T[];
+  /** Undefined where no price is known. */
+  readonly price: ListPrice | undefined;
+  readonly quality: number;
+}
+
+/** A price by which offers of one model can be compared. */
+export interface ListPrice {
+  readonly usd: number;
+  readonly words: string;
+}
+
+/**
+ * The candidates among targets that stand offer by offer, in their order. Of the targets of one credential it takes the one in
+ * the client's dialect, for which nothing need be translated; else the first.
+ */
+export function candidatesOf<T extends Target>(targets: readonly T[], dialect?: string): readonly Candidate<T>[] {
+  const candidates: { offer: Offer; model: Model; targets: T[] }[] = [];
+  for (const target of targets) {
+    const { offer, model, credential } = target;
+    let candidate = candidates.at(-1);
+    if (candidate?.offer !== offer) {
+      candidate = { offer, model, targets: [] };
+      candidates.push(candidate);
+    }
+    const at = candidate.targets.findIndex((one) => one.credential === credential);
+    if (at < 0) candidate.targets.push(target);
+    else if (target.via === dialect) candidate.targets[at] = target;
+  }
+  return candidates.map(({ offer, model, targets: ways }) => ({
+    offer,
+    model,
+    targets: ways,
+    price: listPrice(model, offer),
+    quality: offer.quality ?? model.quality ?? MIDDLE_QUALITY,
+  }));
+}
+
+/** What `cost` compares: prompt and completion together, or what an image or a second of a video costs. */
+function listPrice({ kind }: Model, { pricings }: Offer): ListPrice | undefined {
+  if (kind === "text") {
+    const prompt = ordinaryPrice(pricings.prompt);
+    const completion = ordinaryPrice(pricings.completion);
+    if (prompt === undefined || completion === undefined) return undefined;
+    const words = `${dollars(prompt.value)} + ${dollars(completion.value)} a million tokens`;
+    return { usd: prompt.value + completion.value, words };
+  }
+  const price = ordinaryPrice(kind === "image" ? pricings.image : (pricings.video ?? pricings.audio_and_video));
+  return price && { usd: price.value, words: `${dollars(price.value)} ${UNIT_WORDS[price.unit]}` };
+}
+
+const UNIT_WORDS: Readonly<Record<PriceItem["unit"], string>> = {
+  perMTokens: "a million tokens",
+  perCount: "each",
+  perSecond: "a second",
+};
+
+/** That of ordinary calls: without conditions of size or resolution, else the first of the list. */
+const ordinaryPrice = (items: readonly PriceItem[] | undefined): PriceItem | undefined =>
+  items?.find(({ conditions, resolution }) => conditions === undefined && resolution === undefined) ?? items?.[0];
+
+/** With cents, and more digits only where there are more. */
+function dollars(usd: number): string {
+  const cents = usd.toFixed(2);
+  return `$${Number(cents) === usd ? cents : usd}`;
+}

@@ -1,0 +1,72 @@
+import type { Candidate } from "./candidate.ts";
+import type { HealthView, TargetHealth } from "./health/target-health.ts";
+import type { Target } from "./target.ts";
+import { weightedOrder } from "./weighted-order.ts";
+
+/** A candidate as it is at the moment of a call. */
+export interface Standing<T extends Target> {
+  readonly candidate: Candidate<T>;
+  /** Its targets that may be called now, in the order in which they are tried. */
+  readonly usable: readonly T[];
+  /** One of them has a half-open breaker. */
+  readonly probes: boolean;
+  /** Of the best of them; undefined where none was measured lately. */
+  readonly firstContentMs: number | undefined;
+  readonly tokensPerSecond: number | undefined;
+}
+
+/** A target that is left alone now, and until when: without end where its breaker is open. */
+export interface Resting<T extends Target> {
+  readonly target: T;
+  readonly untilMs: number;
+}
+
+/** What a standing depends on. */
+export interface Condition {
+  readonly nowMs: number;
+  readonly health: HealthView;
+  /** In [0, 1). */
+  readonly draw: number;
+}
+
+/** How a candidate stands that has a target which may be called now. Those that are left alone are put aside. */
+export function standingOf<T extends Target>(
+  candidate: Candidate<T>,
+  { nowMs, health, draw }: Condition,
+  resting: Resting<T>[],
+): Standing<T> | undefined {
+  const usable: T[] = [];
+  let probes = false;
+  let firstContentMs: number | undefined;
+  let tokensPerSecond: number | undefined;
+  for (const target of candidate.targets) {
+    const found = health.of(target);
+    const untilMs = restsUntil(found);
+    if (untilMs > nowMs) {
+      resting.push({ target, untilMs });
+      continue;
+    }
+    usable.push(target);
+    probes ||= found.state === "half_open";
+    firstContentMs = least(firstContentMs, found.firstContentMs);
+    tokensPerSecond = most(tokensPerSecond, found.tokensPerSecond);
+  }
+  if (usable.length === 0) return undefined;
+  return { candidate, usable: byCredentialWeight(usable, draw), probes, firstContentMs, tokensPerSecond };
+}
+
+const restsUntil = ({ state, quietUntilMs }: TargetHealth): number =>
+  state === "open" ? Number.POSITIVE_INFINITY : quietUntilMs;
+
+/** The first digits of the draw decide between offers; here the later ones do, which do not depend on them. */
+function byCredentialWeight<T extends Target>(usable: readonly T[], draw: number): readonly T[] {
+  if (usable.length === 1) return usable;
+  const weights = usable.map(({ credentialWeight }) => credentialWeight);
+  return weightedOrder(weights, (draw * 65_536) % 1).flatMap((index) => usable[index] ?? []);
+}
+
+const least = (one: number | undefined, other: number | undefined): number | undefined =>
+  one === undefined || (other !== undefined && other < one) ? other : one;
+
+const most = (one: number | undefined, other: number | undefined): number | undefined =>
+  one === undefined || (other !== undefined && other > one) ? other : one;

@@ -1,0 +1,194 @@
+import type { Factor, Preference } from "../canon/preference.ts";
+import type { Standing } from "./standing.ts";
+import type { Target } from "./target.ts";
+import { turnOrder } from "./turn-order.ts";
+import { weightedOrder } from "./weighted-order.ts";
+
+/** One offer's place in a plan, and why it has it. */
+export interface Place<T extends Target> {
+  readonly standing: Standing<T>;
+  readonly why: string;
+}
+
+/** What decides where the configuration and what was measured do not. */
+export interface Chance {
+  /** Counts the calls of the model. */
+  readonly turn: number;
+  /** In [0, 1). */
+  readonly draw: number;
+}
+
+/** The share of calls that goes to offers of which nothing is known, so that something is. */
+const UNMEASURED_SHARE = 0.1;
+/** The share of calls that looks whether a slower offer has become faster (choices 6). */
+const EXPLORATION = 0.01;
+
+/** The offers of a model that may be called now, in the order that is preferred. */
+export function inOrder<T extends Target>(
+  standings: readonly Standing<T>[],
+  preference: Preference,
+  chance: Chance,
+): Place<T>[] {
+  const { type = "priority", primaryFactor, providers } = preference;
+  switch (type) {
+    case "priority":
+      if (providers !== undefined) return asListed(standings, providers);
+      return byFactor(standings, primaryFactor, chance);
+    case "round_robin":
+      return byTurn(standings, primaryFactor, chance);
+    case "least_latency":
+      return byLatency(standings, chance);
+  }
+}
+
+/** They stand in the order of the list already. */
+function asListed<T extends Target>(standings: readonly Standing<T>[], providers: readonly string[]): Place<T>[] {
+  return standings.map((standing) => {
+    const place = providers.indexOf(standing.candidate.offer.provider);
+    const why = place === 0 ? "first of the providers asked for" : `number ${place + 1} of the providers asked for`;
+    return { standing, why };
+  });
+}
+
+function byFactor<T extends Target>(
+  standings: readonly Standing<T>[],
+  factor: Factor | undefined,
+  chance: Chance,
+): Place<T>[] {
+  if (factor === undefined) return places(byWeight(standings, chance.draw, noDifference), catalogueWords);
+  const { compare, words } = FACTORS_IN_USE[factor];
+  const ordered = byWeight([...standings].sort(compare), chance.draw, compare);
+  if (factor !== "speed") return places(ordered, words);
+  return withItsTurn(places(ordered, words), ordered.filter(isUnmeasured), chance);
+}
+
+/** Whose turn it is, and the others by the factor, where there is one, or else by their next turns. */
+function byTurn<T extends Target>(
+  standings: readonly Standing<T>[],
+  factor: Factor | undefined,
+  chance: Chance,
+): Place<T>[] {
+  const weights = standings.map(weightOf);
+  const ordered = pick(standings, turnOrder(weights, chance.turn));
+  const [first, ...rest] = ordered;
+  if (first === undefined) return [];
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const share = standings.some(hasWeight) ? `, with ${weightOf(first)} of ${total} turns` : "";
+  const others =
+    factor === undefined
+      ? rest.map((standing) => ({ standing, why: "next in turn" }))
+      : places(rest.sort(FACTORS_IN_USE[factor].compare), FACTORS_IN_USE[factor].words, 1);
+  return [{ standing: first, why: `its turn${share}` }, ...others];
+}
+
+function byLatency<T extends Target>(standings: readonly Standing<T>[], chance: Chance): Place<T>[] {
+  const ordered = byWeight([...standings].sort(sooner), chance.draw, sooner);
+  const placed = places(ordered, latencyWords);
+  const exploring = (chance.draw - (1 - EXPLORATION)) / EXPLORATION;
+  if (exploring < 0) return withItsTurn(placed, ordered.filter(isUnmeasuredLatency), chance);
+  // Any but the fastest, each as often as the others.
+  return moveToFront(placed, 1 + Math.floor(exploring * (placed.length - 1)), "1% exploration");
+}
+
+/** Puts the one first whose turn it is of those that nothing is known of, in some of the calls; in all where nothing is known of any. */
+function withItsTurn<T extends Target>(
+  placed: Place<T>[],
+  unmeasured: readonly Standing<T>[],
+  { turn, draw }: Chance,
+): Place<T>[] {
+  const known = placed.length - unmeasured.length;
+  if (unmeasured.length === 0 || (known > 0 && draw >= UNMEASURED_SHARE)) return placed;
+  const chosen = unmeasured[turn % unmeasured.length];
+  const at = placed.findIndex(({ standing }) => standing === chosen);
+  return moveToFront(placed, at, "not measured yet: its turn");
+}
+
+function moveToFront<T extends Target>(placed: Place<T>[], at: number, why: string): Place<T>[] {
+  const found = placed[at];
+  if (found === undefined) return placed;
+  return [{ standing: found.standing, why }, ...placed.slice(0, at), ...placed.slice(at + 1)];
+}
+
+type Compare = (one: Standing<Target>, other: Standing<Target>) => number;
+/** Why a candidate is in its place: the first, or a later one. */
+type Words = (standing: Standing<Target>, isFirst: boolean) => string;
+
+const places = <T extends Target>(ordered: readonly Standing<T>[], words: Words, from = 0): Place<T>[] =>
+  ordered.map((standing, index) => ({ standing, why: words(standing, from + index === 0) }));
+
+const noDifference: Compare = () => 0;
+
+const catalogueWords: Words = ({ candidate: { offer } }, isFirst) => {
+  if (offer.weight !== undefined)
+    return isFirst ? `chosen by its weight of ${offer.weight}` : `next by weight: ${offer.weight}`;
+  return isFirst ? "first in the catalogue's order" : "next in the catalogue's order";
+};
+
+const FACTORS_IN_USE: Readonly<Record<Factor, { compare: Compare; words: Words }>> = {
+  cost: {
+    compare: ({ candidate: one }, { candidate: other }) =>
+      compareNumbers(one.price?.usd ?? Number.POSITIVE_INFINITY, other.price?.usd ?? Number.POSITIVE_INFINITY),
+    words: ({ candidate: { price } }, isFirst) =>
+      price === undefined ? "its price is not known" : `${isFirst ? "cheapest" : "next by cost"}: ${price.words}`,
+  },
+  speed: {
+    compare: (one, other) => compareNumbers(other.tokensPerSecond ?? 0, one.tokensPerSecond ?? 0) || sooner(one, other),
+    words: (standing, isFirst) => {
+      const { tokensPerSecond, firstContentMs } = standing;
+      if (isUnmeasured(standing)) return "its speed is not measured yet";
+      const measured =
+        tokensPerSecond === undefined
+          ? `${Math.round(firstContentMs ?? 0)} ms to first content`
+          : `${Math.round(tokensPerSecond)} tokens a second`;
+      return `${isFirst ? "fastest" : "next by speed"}: ${measured}`;
+    },
+  },
+  quality: {
+    // The same model may be served with narrower limits.
+    compare: ({ candidate: one }, { candidate: other }) =>
+      compareNumbers(other.quality, one.quality) ||
+      compareNumbers(other.offer.contextLength ?? 0, one.offer.contextLength ?? 0) ||
+      compareNumbers(other.offer.maxOutputTokens ?? 0, one.offer.maxOutputTokens ?? 0),
+    words: ({ candidate: { quality } }, isFirst) =>
+      `${isFirst ? "highest quality" : "next by quality"}: ${quality} of 10 in the catalogue`,
+  },
+};
+
+const sooner: Compare = (one, other) =>
+  compareNumbers(one.firstContentMs ?? Number.POSITIVE_INFINITY, other.firstContentMs ?? Number.POSITIVE_INFINITY);
+
+const latencyWords: Words = ({ firstContentMs }, isFirst) => {
+  if (firstContentMs === undefined) return "its latency is not measured yet";
+  return `${isFirst ? "fastest to first content" : "next by latency"}: ${Math.round(firstContentMs)} ms`;
+};
+
+const isUnmeasuredLatency = ({ firstContentMs }: Standing<Target>): boolean => firstContentMs === undefined;
+const isUnmeasured = ({ firstContentMs, tokensPerSecond }: Standing<Target>): boolean =>
+  firstContentMs === undefined && tokensPerSecond === undefined;
+
+const compareNumbers = (one: number, other: number): number => (one < other ? -1 : one > other ? 1 : 0);
+
+const hasWeight = ({ candidate: { offer } }: Standing<Target>): boolean => offer.weight !== undefined;
+const weightOf = ({ candidate: { offer } }: Standing<Target>): number => offer.weight ?? 1;
+
+const pick = <Item>(items: readonly Item[], indexes: readonly number[]): Item[] =>
+  indexes.flatMap((index) => items[index] ?? []);
+
+/** Among equals, which stand next to each other, weights decide where there are any; else they keep their order. */
+function byWeight<T extends Target>(
+  sorted: readonly Standing<T>[],
+  draw: number,
+  compare: Compare,
+): readonly Standing<T>[] {
+  if (!sorted.some(hasWeight)) return sorted;
+  const ordered: Standing<T>[] = [];
+  for (let from = 0; from < sorted.length; ) {
+    const first = sorted[from];
+    let to = from + 1;
+    for (let next = sorted[to]; first && next && compare(first, next) === 0; next = sorted[to]) to++;
+    const equals = sorted.slice(from, to);
+    ordered.push(...(equals.some(hasWeight) ? pick(equals, weightedOrder(equals.map(weightOf), draw)) : equals));
+    from = to;
+  }
+  return ordered;
+}

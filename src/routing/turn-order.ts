@@ -1,0 +1,32 @@
+/**
+ * Indexes in the order of their turns, from turn number `turn` on: weighted round robin, with the turns of each spread over
+ * time. Turn k of index i among n is due at (k + (i + ½) / n) / weight, and turns are taken by when they are due. So equals
+ * alternate, and no two are due together for ever. No state is kept: a plan can be made again from the number of its turn.
+ * Those of weight 0 have no turns, and come last.
+ */
+export function turnOrder(weights: readonly number[], turn: number): number[] {
+  const phase = (index: number): number => (index + 0.5) / weights.length;
+  let total = 0;
+  let sharing = 0;
+  for (const weight of weights) {
+    total += weight;
+    if (weight > 0) sharing++;
+  }
+  // In a unit of time `total` turns are taken, give or take one of each: the walk to this turn begins just before it.
+  const start = Math.max(0, (turn - sharing) / total);
+  const taken: number[] = [];
+  let over = 0;
+  for (const [index, weight] of weights.entries()) {
+    const count = weight > 0 ? Math.max(0, Math.ceil(weight * start - phase(index))) : 0;
+    taken.push(count);
+    over += count;
+  }
+  const dueAt = (index: number): number => ((taken[index] ?? 0) + phase(index)) / (weights[index] ?? 0);
+  for (; over < turn && sharing > 0; over++) {
+    let next = 0;
+    for (let index = 1; index < weights.length; index++) if (dueAt(index) < dueAt(next)) next = index;
+    taken[next] = (taken[next] ?? 0) + 1;
+  }
+  // Without a weight nothing is ever due: dividing by it gives infinity.
+  return [...weights.keys()].sort((one, other) => (dueAt(one) < dueAt(other) ? -1 : dueAt(one) > dueAt(other) ? 1 : 0));
+}
