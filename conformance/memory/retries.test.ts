@@ -2,8 +2,10 @@ import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { DIALECTS } from "../../testing/build-call.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import type { Script } from "../../testing/memory-network.ts";
+import { plainStream, plainUsage } from "../../testing/plain-answer.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { errorIn, type ReadAnswer } from "../../testing/sent-call.ts";
+import { wire } from "../../testing/upstream-wire.ts";
 
 const SECOND = `${UPSTREAM_URL}/second/v1`;
 
@@ -167,4 +169,25 @@ describe("choices 4: what is tried again", () => {
     expect(sentMs()).toEqual([0]);
     expect(harness.leftovers()).toMatchObject({ runningCalls: 0, openUpstreams: 0 });
   });
+});
+
+describe("choices 4: a stream is committed with its first content, and a block that says nothing is none", () => {
+  const opensBlock = wire.messageStart() + wire.textBlock();
+  const emptyPart = wire.genaiChunk("");
+  test.each([
+    ["messages", "messages", opensBlock],
+    ["messages", "chat", opensBlock],
+    ["genai", "genai", emptyPart],
+    ["genai", "messages", emptyPart],
+  ] as const)(
+    "a host of %s breaks off behind an announcement: a client of %s gets the next answer",
+    async (host, dialect, announced) => {
+      const whole = plainStream(host, ["Whole ", "answer"], plainUsage(host, 10, 2));
+      harness.upstream.play(harness.upstream.brokenStream(announced, 5), harness.upstream.stream(whole));
+      const given = await harness.call(dialect, { model: `test/${host}`, stream: true });
+      expect([given.status, harness.upstream.requests.length]).toEqual([200, 2]);
+      expect(given.text).toContain("answer");
+      expect(given.text).not.toContain("error");
+    },
+  );
 });

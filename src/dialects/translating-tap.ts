@@ -92,8 +92,14 @@ export class TranslatingTap extends TapBase {
       case "error":
         this.failure = event.error;
         break;
+      case "reasoning-start":
+        this.reasoningSeen = true;
+        break;
+      // Announced, and nothing said yet: another offer may still answer.
+      case "text-start":
+      case "refusal-start":
+        break;
       default:
-        if (event.type === "reasoning-start") this.reasoningSeen = true;
         this.contentSeen = true;
     }
   }

@@ -115,8 +115,10 @@ export class GenaiTap extends TapBase {
   #readContent(chunk: JsonObject): void {
     for (const candidate of arrayAt(chunk, "candidates")) {
       for (const part of arrayAt(objectAt(candidate, "content"), "parts")) {
-        this.contentSeen = true;
-        this.#countChunk(textWeight(stringAt(part, "text") ?? ""));
+        const text = stringAt(part, "text");
+        // An empty text says nothing, unless it carries what must come back.
+        if (text !== "" || stringAt(part, "thoughtSignature") !== undefined) this.contentSeen = true;
+        this.#countChunk(textWeight(text ?? ""));
         const call = objectAt(part, "functionCall");
         if (call) this.generatedCharacters += textWeight(JSON.stringify(call));
       }

@@ -29,6 +29,11 @@ const ENVELOPE = `${DELTA},"index":0,"delta":{"type":"text_delta","text":""}}\n\
 
 const THOUGHTS: ReadonlySet<string | undefined> = new Set(["thinking", "redacted_thinking"]);
 
+/** A text or a thought that has only been announced: until it says something, another offer may still answer. */
+function opensEmpty(block: JsonObject | undefined): boolean {
+  return stringAt(block, "text") === "" || stringAt(block, "thinking") === "";
+}
+
 export class MessagesTap extends TapBase {
   readonly #context: NativeAnswerContext;
   /** The counters of `message_start` under those of `message_delta`, which are cumulative. */
@@ -93,7 +98,7 @@ export class MessagesTap extends TapBase {
         return data;
       case "content_block_start":
       case "content_block_delta":
-        this.contentSeen = true;
+        if (!opensEmpty(objectAt(event, "content_block"))) this.contentSeen = true;
         if (isSearchResult(event["content_block"])) this.#searches++;
         if (THOUGHTS.has(stringAt(objectAt(event, "content_block"), "type"))) this.reasoningSeen = true;
         this.#count(objectAt(event, "delta"));
