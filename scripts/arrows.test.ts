@@ -145,7 +145,9 @@ describe("choices 11: the import arrows", () => {
 /** Every import of a file of the repository, types included. */
 function graphOf(): Map<string, string[]> {
   const repository = new URL("../", import.meta.url).pathname;
-  const sources = [...new Glob("{src,simulator,testing,scripts,bench,conformance}/**/*.ts").scanSync(repository)];
+  const sources = [
+    ...new Glob("{src,simulator,simulation,testing,scripts,bench,conformance}/**/*.ts").scanSync(repository),
+  ];
   return new Map(
     sources.map((file) => {
       const text = readFileSync(repository + file, "utf8");

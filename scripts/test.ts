@@ -73,7 +73,9 @@ if (chosen.length > 0) await withPostgres(() => suite("chosen tests", chosen));
 else {
   await check("types", [`${root}bin/bun`, `${root}node_modules/typescript/bin/tsc`, "--noEmit", "-p", root]);
   await check("format and lint", [`${root}bin/bun`, `${root}node_modules/@biomejs/biome/bin/biome`, "check"]);
-  await withPostgres(() => suite("tests", ["./src", "./simulator", "./scripts", "./conformance"]));
+  await withPostgres(() =>
+    suite("tests", ["./src", "./simulator", "./simulation", "./testing", "./scripts", "./conformance"]),
+  );
 }
 if (reasons.size > 0) console.log(`\n${[...reasons].sort().join("\n")}`);
 if (failures.length > 0) console.log(`\n${[...new Set(failures)].map((name) => `failed: ${name}`).join("\n")}`);

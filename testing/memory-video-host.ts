@@ -1,5 +1,6 @@
 import type { Clock } from "../src/base/clock.ts";
-import type { Reply, Script, SentRequest } from "./memory-network.ts";
+import type { Reply } from "./memory-exchange.ts";
+import type { Script, SentRequest } from "./memory-network.ts";
 
 /** What the host knows of a job. */
 export interface HostJob {

@@ -1,12 +1,5 @@
 import type { Cancel, Clock } from "../src/base/clock.ts";
-
-interface Timer {
-  dueMs: number;
-  /** Timers that are due at once run in the order in which they were set. */
-  order: number;
-  everyMs: number | undefined;
-  run: () => void;
-}
+import { type Timer, TimerHeap } from "./timer-heap.ts";
 
 /** A turn of the event loop is over in microseconds; nothing in memory needs more of them to come to rest. */
 const TURNS_UNTIL_IDLE = 8;
@@ -14,21 +7,28 @@ const TURNS_UNTIL_IDLE = 8;
 /** How long tests let time pass before they take what they wait for as never coming. */
 const MAX_PASSED_MS = 24 * 3_600_000;
 
+export interface VirtualClockOptions {
+  startMs?: number;
+  /** How many turns of the event loop everything gets before time passes. */
+  turns?: number;
+}
+
 /**
  * Time for tests: it stands still while anything is left to do, and then goes to the next timer at once. It holds for what
  * runs in this process alone: whatever waits for a socket, a disk or another process looks idle to it.
  */
 export class VirtualClock implements Clock {
   readonly #startMs: number;
+  readonly #turns: number;
   /** How far the wall clock was set away from the one that never steps. */
   #stepMs = 0;
   #nowMs: number;
-  #order = 0;
-  readonly #timers = new Set<Timer>();
+  readonly #timers = new TimerHeap();
 
-  constructor(startMs = Date.UTC(2026, 0, 1)) {
+  constructor({ startMs = Date.UTC(2026, 0, 1), turns = TURNS_UNTIL_IDLE }: VirtualClockOptions = {}) {
     this.#startMs = startMs;
     this.#nowMs = startMs;
+    this.#turns = turns;
   }
 
   readonly nowMs = (): number => this.#nowMs;
@@ -57,13 +57,13 @@ export class VirtualClock implements Clock {
   async pass(ms: number): Promise<void> {
     const untilMs = this.#nowMs + ms;
     for (;;) {
-      await idle();
-      const next = this.#next();
+      await this.#idle();
+      const next = this.#timers.first();
       if (next === undefined || next.dueMs > untilMs) break;
       this.#run(next);
     }
     this.#nowMs = untilMs;
-    await idle();
+    await this.#idle();
   }
 
   /** Lets time pass until this is settled. Fails where that takes longer than a day, or nothing is left that could settle it. */
@@ -75,9 +75,9 @@ export class VirtualClock implements Clock {
     work.then(settle, settle);
     const untilMs = this.#nowMs + MAX_PASSED_MS;
     for (;;) {
-      await idle();
+      await this.#idle();
       if (settled) return work;
-      const next = this.#next();
+      const next = this.#timers.first();
       if (next === undefined) throw new Error("nothing is left that could bring this to its end");
       if (next.dueMs > untilMs) throw new Error("this did not come to its end within a day");
       this.#run(next);
@@ -85,31 +85,17 @@ export class VirtualClock implements Clock {
   }
 
   #set(ms: number, run: () => void, everyMs: number | undefined): Cancel {
-    const timer: Timer = { dueMs: this.#nowMs + Math.max(0, ms), order: this.#order++, everyMs, run };
-    this.#timers.add(timer);
-    return () => void this.#timers.delete(timer);
-  }
-
-  #next(): Timer | undefined {
-    let next: Timer | undefined;
-    for (const timer of this.#timers) {
-      const sooner = !next || timer.dueMs < next.dueMs || (timer.dueMs === next.dueMs && timer.order < next.order);
-      if (sooner) next = timer;
-    }
-    return next;
+    const timer = this.#timers.add(this.#nowMs + Math.max(0, ms), everyMs, run);
+    return () => this.#timers.cancel(timer);
   }
 
   #run(timer: Timer): void {
     this.#nowMs = Math.max(this.#nowMs, timer.dueMs);
-    if (timer.everyMs === undefined) this.#timers.delete(timer);
-    else {
-      timer.dueMs += Math.max(1, timer.everyMs);
-      timer.order = this.#order++;
-    }
+    this.#timers.take(timer);
     timer.run();
   }
-}
 
-async function idle(): Promise<void> {
-  for (let turn = 0; turn < TURNS_UNTIL_IDLE; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
+  async #idle(): Promise<void> {
+    for (let turn = 0; turn < this.#turns; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
+  }
 }

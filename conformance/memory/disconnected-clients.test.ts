@@ -4,7 +4,7 @@ import { MAX_ORPHANED_TEXTS } from "../../src/relay/attempt.ts";
 import { DEFAULT_TIMINGS } from "../../src/relay/timings.ts";
 import { type CallOptions, DIALECTS } from "../../testing/build-call.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
-import type { Reply } from "../../testing/memory-network.ts";
+import type { Reply } from "../../testing/memory-exchange.ts";
 import { plainAnswer } from "../../testing/plain-answer.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";

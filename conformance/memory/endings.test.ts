@@ -3,7 +3,8 @@ import { eventFrame, exceptionFrame } from "../../simulator/hosts/bedrock/text/f
 import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { DIALECTS } from "../../testing/build-call.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
-import type { Reply, Script } from "../../testing/memory-network.ts";
+import type { Reply } from "../../testing/memory-exchange.ts";
+import type { Script } from "../../testing/memory-network.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { errorIn } from "../../testing/sent-call.ts";
 import { wire } from "../../testing/upstream-wire.ts";

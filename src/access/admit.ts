@@ -77,6 +77,15 @@ export class Admissions {
     return this.#counters.size;
   }
 
+  /** What calls and operations under way hold of their keys' limits. */
+  get held(): { calls: number; nanoUsd: number } {
+    let calls = 0;
+    let nanoUsd = 0;
+    for (const { underWay } of this.#counters.values()) calls += underWay;
+    for (const { reserved } of this.#meters.values()) nanoUsd += reserved;
+    return { calls, nanoUsd };
+  }
+
   /**
    * Counts a request against the rate and the concurrency of its key, or refuses it before its body is read: a caller over a
    * limit must not fill the memory (S17).

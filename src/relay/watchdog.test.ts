@@ -8,7 +8,7 @@ const watchedBy = (check: Watched["check"]): Watched => ({ check, watchIndex: NO
 
 describe("the watchdog", () => {
   test("asks on every tick, until the watch is ended; without watches there is no timer", async () => {
-    const clock = new VirtualClock(0);
+    const clock = new VirtualClock({ startMs: 0 });
     const watchdog = new Watchdog(clock);
     const heard: number[] = [];
     const watched = watchedBy((now) => heard.push(now));

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "bun:test";
 import { Harness, type HarnessOptions, UPSTREAM_URL } from "../../../testing/harness.ts";
-import type { Reply, Script, SentRequest } from "../../../testing/memory-network.ts";
+import type { Reply } from "../../../testing/memory-exchange.ts";
+import type { Script, SentRequest } from "../../../testing/memory-network.ts";
 import type { ReadAnswer, SentCall } from "../../../testing/sent-call.ts";
 import { TEST_KEY } from "../../../testing/test-key.ts";
 import { plainPng } from "../../media/images.sample.ts";

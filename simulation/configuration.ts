@@ -1,0 +1,128 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { readConfig } from "../src/app/read-config.ts";
+import type { DialectName } from "../src/canon/dialect-name.ts";
+import type { Config } from "../src/config/config.ts";
+
+/** Nano-dollars for a million tokens: prices as integers, so that a bill can be checked without rounding on the way. */
+export interface Prices {
+  input: number;
+  cacheRead: number;
+  output: number;
+}
+
+interface ProviderPlan {
+  kind: string;
+  dialect: DialectName;
+  baseUrl: string;
+}
+
+/** Each provider has a host of its own. */
+export const PROVIDERS: Readonly<Record<string, ProviderPlan>> = {
+  alpha: { kind: "openai", dialect: "chat", baseUrl: "http://alpha.test/v1" },
+  beta: { kind: "anthropic", dialect: "messages", baseUrl: "http://beta.test" },
+  gamma: { kind: "gemini", dialect: "genai", baseUrl: "http://gamma.test" },
+  delta: { kind: "openai-compatible", dialect: "chat", baseUrl: "http://delta.test/v1" },
+};
+
+/** By provider. Some come to fractions of a nano-dollar for a token. */
+const PRICES: Readonly<Record<string, Prices>> = {
+  alpha: { input: 1_000_000_000, cacheRead: 100_000_000, output: 4_000_000_000 },
+  beta: { input: 3_000_000_000, cacheRead: 300_000_000, output: 15_000_000_000 },
+  gamma: { input: 37_500_000, cacheRead: 9_375_000, output: 150_000_000 },
+  delta: { input: 270_000_123, cacheRead: 70_000_001, output: 1_100_000_457 },
+};
+
+export function pricesOf(provider: string): Prices {
+  const prices = PRICES[provider];
+  if (prices === undefined) throw new Error(`no provider is called ${provider}`);
+  return prices;
+}
+
+/** Models, by the providers that offer them, in order. */
+export const MODELS: Readonly<Record<string, readonly string[]>> = {
+  "sim/chat": ["alpha"],
+  "sim/messages": ["beta"],
+  "sim/genai": ["gamma"],
+  "sim/two": ["alpha", "beta"],
+  "sim/three": ["gamma", "delta", "beta"],
+  "sim/four": ["delta", "alpha", "gamma", "beta"],
+};
+
+export interface KeyPlan {
+  requestsPerMinute?: number;
+  tokensPerMinute?: number;
+  concurrent?: number;
+  budgetNanoUsdPerDay?: number;
+}
+
+/** Keys by name. */
+export const KEYS: Readonly<Record<string, KeyPlan>> = {
+  free: {},
+  rated: { requestsPerMinute: 120 },
+  metered: { tokensPerMinute: 60_000 },
+  narrow: { concurrent: 3 },
+  poor: { budgetNanoUsdPerDay: 20_000_000 },
+  bound: { requestsPerMinute: 300, concurrent: 8, budgetNanoUsdPerDay: 400_000_000 },
+};
+
+export const secretOf = (key: string): string => `sk-trv-${key.padEnd(43, "x")}`;
+
+export const MAX_OUTPUT_TOKENS = 8192;
+
+/** How long the providers' answers may take, in milliseconds. */
+export const TIMEOUT_MS = { first_byte: 5_000, idle: 4_000, content: 20_000, total: 120_000 };
+
+function sections(): Record<string, unknown> {
+  const perMillion = (nanoUsd: number) => [{ value: nanoUsd / 1e9, unit: "perMTokens", currency: "USD" }];
+  const pricings = ({ input, cacheRead, output }: Prices) => ({
+    prompt: perMillion(input),
+    input_cache_read: perMillion(cacheRead),
+    completion: perMillion(output),
+  });
+  return {
+    simulator: false,
+    providers: Object.fromEntries(
+      Object.entries(PROVIDERS).map(([name, { kind, baseUrl }]) => [
+        name,
+        { kind, base_url: baseUrl, api_key: `secret-of-${name}`, timeout_ms: TIMEOUT_MS },
+      ]),
+    ),
+    models: Object.entries(MODELS).map(([id, providers]) => ({
+      id,
+      context_length: 200_000,
+      max_output_tokens: MAX_OUTPUT_TOKENS,
+      input_modalities: ["text"],
+      output_modalities: ["text"],
+      reasoning: false,
+      offers: providers.map((provider) => ({
+        provider,
+        model: "upstream-model",
+        pricings: pricings(pricesOf(provider)),
+      })),
+    })),
+    keys: Object.entries(KEYS).map(([name, plan]) => ({
+      name,
+      key: secretOf(name),
+      limits: {
+        ...(plan.requestsPerMinute === undefined ? {} : { requests_per_minute: plan.requestsPerMinute }),
+        ...(plan.tokensPerMinute === undefined ? {} : { tokens_per_minute: plan.tokensPerMinute }),
+        ...(plan.concurrent === undefined ? {} : { concurrent: plan.concurrent }),
+        ...(plan.budgetNanoUsdPerDay === undefined ? {} : { budget_usd_per_day: plan.budgetNanoUsdPerDay / 1e9 }),
+      },
+    })),
+  };
+}
+
+/** As the program reads it, from a file that is gone again. */
+export function readConfiguration(): Config {
+  const folder = mkdtempSync(join(tmpdir(), "trivium-simulation-"));
+  const configPath = join(folder, "trivium.yaml");
+  try {
+    writeFileSync(configPath, JSON.stringify(sections()));
+    return readConfig({ configPath, cwd: folder, environment: {} });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}

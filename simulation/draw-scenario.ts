@@ -1,0 +1,120 @@
+import type { DialectName } from "../src/canon/dialect-name.ts";
+import { KEYS, MODELS, PROVIDERS } from "./configuration.ts";
+import { type Behaviour, type CallPlan, type Fault, FAULTS, type Reading, type Scenario, STORE_FAULTS, type Step } from "./scenario.ts";
+import { SeededRandom } from "./seeded-random.ts";
+
+const DIALECTS: readonly DialectName[] = ["chat", "messages", "genai"];
+const STATUSES = [400, 401, 403, 404, 408, 409, 413, 422, 429, 429, 500, 502, 503, 504, 529] as const;
+/** On average, between two calls. */
+const BETWEEN_CALLS_MS = 40;
+
+export interface ScenarioOptions {
+  seed: number;
+  calls: number;
+}
+
+/** How rough the world of a seed is: some are calm, so that what only long quiet shows is seen too. */
+interface Weather {
+  /** How likely a request to a provider goes wrong. */
+  faults: number;
+  /** How likely a client does not simply read its answer. */
+  odd: number;
+  /** On average, calls between two of them. */
+  callsPerOutage: number;
+  callsPerStoreFault: number;
+  callsPerKill: number;
+}
+
+/** Everything that happens in a run, drawn from one seed before it begins. */
+export function drawScenario({ seed, calls }: ScenarioOptions): Scenario {
+  const random = new SeededRandom(seed);
+  const weather: Weather = {
+    faults: random.pick([0, 0.05, 0.2, 0.5]),
+    odd: random.pick([0, 0.05, 0.3]),
+    callsPerOutage: random.pick([50, 200, Number.POSITIVE_INFINITY]),
+    callsPerStoreFault: random.pick([60, 300, Number.POSITIVE_INFINITY]),
+    callsPerKill: random.pick([150, 600, Number.POSITIVE_INFINITY]),
+  };
+  const steps: Step[] = [];
+  let atMs = 0;
+  for (let id = 1; id <= calls; id++) {
+    atMs += drawPause(random);
+    if (random.chance(1 / weather.callsPerOutage)) steps.push(drawOutage(random, atMs));
+    if (random.chance(1 / weather.callsPerStoreFault)) {
+      steps.push({ kind: "store", atMs, forMs: random.between(20, 15_000), fault: random.pick(STORE_FAULTS) });
+    }
+    if (random.chance(1 / weather.callsPerKill)) {
+      steps.push({ kind: "kill", atMs, downMs: random.between(1, 3_000) });
+    }
+    steps.push({ kind: "call", atMs, call: drawCall(random, id, weather) });
+  }
+  return { seed, steps };
+}
+
+/** Calls come in bursts, and after each other. */
+function drawPause(random: SeededRandom): number {
+  return random.chance(0.3) ? 0 : random.between(1, 2 * BETWEEN_CALLS_MS);
+}
+
+function drawCall(random: SeededRandom, id: number, weather: Weather): CallPlan {
+  const dialect = random.pick(DIALECTS);
+  const words = random.between(1, 12);
+  return {
+    id,
+    key: random.weighted({ free: 10, rated: 2, metered: 2, narrow: 2, poor: 1, bound: 2 } satisfies Record<keyof typeof KEYS, number>),
+    dialect,
+    door: random.chance(0.7) ? "contract" : "dropin",
+    model: random.pick(Object.keys(MODELS)),
+    stream: random.chance(0.6),
+    words,
+    padding: random.chance(0.01) ? random.between(20_000, 60_000) : 0,
+    tool: random.chance(0.15),
+    input: random.between(1, 400),
+    cached: random.chance(0.3) ? random.between(1, 200) : 0,
+    reading: random.chance(weather.odd) ? drawReading(random) : {},
+    providers: drawBehaviours(random, weather.faults),
+  };
+}
+
+function drawReading(random: SeededRandom): Reading {
+  switch (random.weighted({ time: 3, chunks: 3, stall: 2 })) {
+    case "time":
+      return { leavesAfterMs: random.chance(0.2) ? random.between(1, 12_000) : random.between(0, 150) };
+    case "chunks":
+      return { leavesAfterChunks: random.between(1, 8) };
+    case "stall":
+      return { stallsMs: random.chance(0.05) ? random.between(200_000, 400_000) : random.between(10, 20_000) };
+  }
+}
+
+/** For the first requests of a call; the next ones go well. */
+function drawBehaviours(random: SeededRandom, faults: number): Behaviour[] {
+  const behaviours: Behaviour[] = [drawBehaviour(random, random.chance(faults))];
+  while (behaviours.length < 6 && behaviours.at(-1)?.fault !== undefined) {
+    behaviours.push(drawBehaviour(random, random.chance(0.5)));
+  }
+  return behaviours;
+}
+
+function drawBehaviour(random: SeededRandom, isFaulty: boolean): Behaviour {
+  const behaviour: Behaviour = {
+    delayMs: random.chance(0.02) ? random.between(1_000, 14_000) : random.between(0, 80),
+    gapMs: random.chance(0.02) ? random.between(100, 3_000) : random.between(0, 12),
+    eventsPerChunk: random.between(0, 5),
+    usage: random.weighted({ true: 90, none: 3, zero: 3, twice: 4 }),
+  };
+  if (!isFaulty) return behaviour;
+  const fault: Fault = random.pick(FAULTS);
+  behaviour.fault = fault;
+  if (fault === "status") {
+    behaviour.status = random.pick(STATUSES);
+    if (random.chance(0.5)) behaviour.retryAfterSeconds = random.between(0, 20);
+  }
+  behaviour.at = random.between(0, 16);
+  return behaviour;
+}
+
+function drawOutage(random: SeededRandom, atMs: number): Step {
+  const provider = random.pick(Object.keys(PROVIDERS));
+  return { kind: "outage", atMs, forMs: random.between(100, 30_000), provider, behaviour: drawBehaviour(random, true) };
+}

@@ -1,0 +1,137 @@
+import { SQLiteError } from "bun:sqlite";
+import { type Parameter, type Queries, STATEMENT_MS, type Storage, type StoredRow } from "../src/storage/storage.ts";
+import { StorageTimeout } from "../src/storage/storage-timeout.ts";
+import type { VirtualClock } from "../testing/virtual-clock.ts";
+import type { StoreFault } from "./scenario.ts";
+
+const SLOW_MS = 40;
+
+/** As SQLite reports a disk that fails. */
+function diskFailure(): Error {
+  const error = Object.assign(new Error("disk I/O error"), { code: "SQLITE_IOERR" });
+  return Object.setPrototypeOf(error, SQLiteError.prototype) as Error;
+}
+
+/** The store, as the simulation's processes have it: what it keeps outlives each of them, and it fails for a while and returns. */
+export class FaultyStorage {
+  readonly #kept: Storage;
+  readonly #clock: VirtualClock;
+  #fault: StoreFault | undefined;
+  /** Resolves when the fault is over. */
+  #over = Promise.withResolvers<void>();
+  #faultEndedMs = Number.NEGATIVE_INFINITY;
+  /** The ids of receipts that are kept. */
+  readonly receipts = new Set<string>();
+
+  constructor(kept: Storage, clock: VirtualClock) {
+    this.#kept = kept;
+    this.#clock = clock;
+  }
+
+  beginFault(fault: StoreFault): void {
+    this.endFault();
+    this.#fault = fault;
+    this.#over = Promise.withResolvers();
+  }
+
+  endFault(): void {
+    if (this.#fault === undefined) return;
+    this.#fault = undefined;
+    this.#faultEndedMs = this.#clock.nowMs();
+    this.#over.resolve();
+  }
+
+  /** For how long nothing has been wrong with it. */
+  get soundForMs(): number {
+    return this.#fault === undefined ? this.#clock.nowMs() - this.#faultEndedMs : -1;
+  }
+
+  /** What one process has of it, until that is killed. */
+  connect(killed: Promise<never>): Storage {
+    return new Connection(this, this.#kept, killed);
+  }
+
+  /** Does what is asked of the store, or what its fault makes of it. */
+  async run<Result>(work: () => Promise<Result>, limitMs = STATEMENT_MS): Promise<Result> {
+    const fault = this.#fault;
+    if (fault === undefined) return work();
+    switch (fault) {
+      case "fails":
+        throw diskFailure();
+      case "slow":
+        await this.#clock.sleep(SLOW_MS);
+        return work();
+      case "hangs": {
+        const isLate = await Promise.race([
+          this.#clock.sleep(limitMs).then(() => true),
+          this.#over.promise.then(() => false),
+        ]);
+        if (isLate) throw new StorageTimeout(limitMs);
+        return work();
+      }
+      case "loses":
+        await work();
+        await this.#clock.sleep(limitMs);
+        throw new StorageTimeout(limitMs);
+    }
+  }
+}
+
+const INSERTS_RECEIPTS = /^INSERT INTO receipts\b/;
+
+class Connection implements Storage {
+  readonly engine = "sqlite";
+  readonly #store: FaultyStorage;
+  readonly #kept: Storage;
+  readonly #killed: Promise<never>;
+  #isAlive = true;
+
+  constructor(store: FaultyStorage, kept: Storage, killed: Promise<never>) {
+    this.#store = store;
+    this.#kept = kept;
+    this.#killed = killed;
+    killed.catch(() => {
+      this.#isAlive = false;
+    });
+  }
+
+  query(text: string, parameters?: readonly Parameter[], limitMs?: number): Promise<readonly StoredRow[]> {
+    return this.#run(() => this.#kept.query(text, parameters, limitMs), limitMs);
+  }
+
+  runForEach(text: string, rows: readonly (readonly Parameter[])[]): Promise<void> {
+    return this.#run(async () => {
+      await this.#kept.runForEach(text, rows);
+      if (INSERTS_RECEIPTS.test(text)) for (const [id] of rows) this.#store.receipts.add(String(id));
+    });
+  }
+
+  transaction<Result>(work: (queries: Queries) => Promise<Result>, limitMs?: number): Promise<Result> {
+    return this.#run(async () => {
+      const inserted: string[] = [];
+      const result = await this.#kept.transaction((queries) => {
+        const query: Queries["query"] = (text, parameters = []) => {
+          if (!this.#isAlive) return this.#killed;
+          if (INSERTS_RECEIPTS.test(text)) inserted.push(String(parameters[0]));
+          return queries.query(text, parameters);
+        };
+        // What a killed process had begun is taken back.
+        return Promise.race([work({ query }), this.#killed]);
+      }, limitMs);
+      for (const id of inserted) this.#store.receipts.add(id);
+      return result;
+    }, limitMs);
+  }
+
+  changeStamp(): Promise<string> {
+    return this.#run(() => this.#kept.changeStamp());
+  }
+
+  async close(): Promise<void> {}
+
+  /** A killed process gets no answer any more. What it had asked for may be done all the same. */
+  #run<Result>(work: () => Promise<Result>, limitMs?: number): Promise<Result> {
+    if (!this.#isAlive) return new Promise(() => {});
+    return this.#store.run(work, limitMs);
+  }
+}

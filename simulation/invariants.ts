@@ -1,0 +1,150 @@
+import type { StoredRow } from "../src/storage/storage.ts";
+import type { CallBook, ServedAttempt } from "./book.ts";
+import { KEYS, MAX_OUTPUT_TOKENS, MODELS, pricesOf } from "./configuration.ts";
+import { argumentsOf } from "./providers.ts";
+import type { ReadAnswer } from "./read-answer.ts";
+import { wordsOf } from "./speech.ts";
+
+export type OnViolation = (rule: string, what: string) => void;
+
+/** Failures whose cause lies in the request: no provider is asked again. */
+const FINAL_STATUSES = [400, 404, 413, 422];
+const MAX_TRIES_OF_AN_OFFER = 2;
+
+/** What must hold when a call is over for its client. */
+export function checkAnswer(book: CallBook, answer: ReadAnswer | undefined, onViolation: OnViolation): void {
+  const { ending, status, attempts } = book;
+  for (const wrong of answer?.wrong ?? []) onViolation("answers are sound", wrong);
+  const terminals = answer?.terminals ?? 0;
+  const errors = answer?.errors ?? 0;
+  if ((ending === "whole" || ending === "failed") && terminals + errors !== 1)
+    onViolation("every call ends once", `${terminals} proper ends and ${errors} errors, HTTP ${status}`);
+  checkTexts(book, onViolation);
+  const served = attempts.some(({ finished }) => finished);
+  if (ending === "whole" && !served) onViolation("answers come from providers", "no provider has answered to its end");
+  if (ending === "failed" && served) onViolation("an answer is passed on", `a provider has answered; HTTP ${status}`);
+  if (ending === "failed" && attempts.length === 0) checkRefusal(book, onViolation);
+  if (ending === "failed" && attempts.length > 0) checkFallback(book, onViolation);
+  if (ending === "whole") checkUsageShown(book, answer, onViolation);
+  checkAttempts(book, onViolation);
+}
+
+/** Every request of the simulation is sound: only a limit of its key can be in its way. */
+function checkRefusal({ plan, status }: CallBook, onViolation: OnViolation): void {
+  const limits = KEYS[plan.key] ?? {};
+  const isRated = (limits.requestsPerMinute ?? limits.tokensPerMinute ?? limits.concurrent) !== undefined;
+  if (status === 429 ? isRated : status === 402 && limits.budgetNanoUsdPerDay !== undefined) return;
+  onViolation("sound requests are not refused", `HTTP ${status} for the key ${plan.key}`);
+}
+
+/** Before any content, another offer is asked as long as there is one that may do better. */
+function checkFallback({ plan, attempts, text, toolArguments }: CallBook, onViolation: OnViolation): void {
+  if (text !== "" || toolArguments !== undefined) return;
+  const last = attempts.at(-1);
+  if (last?.status !== undefined && FINAL_STATUSES.includes(last.status)) return;
+  const untried = MODELS[plan.model]?.filter((provider) => attempts.every((attempt) => attempt.provider !== provider));
+  if (untried?.length)
+    onViolation("another offer is asked", `${last?.provider} failed (${last?.fault}), and ${untried.join()} was not asked`);
+}
+
+function checkTexts({ plan, ending, text, toolArguments }: CallBook, onViolation: OnViolation): void {
+  const whole = wordsOf(plan, 0, plan.words);
+  if (ending === "whole" ? text !== whole : !whole.startsWith(text))
+    onViolation("no text is lost or repeated", `${ending}: "${text.slice(0, 200)}" of ${plan.words} words`);
+  const expected = plan.tool ? argumentsOf(plan) : "";
+  const called = toolArguments ?? "";
+  if (ending === "whole" ? called !== expected : !expected.startsWith(called))
+    onViolation("no text is lost or repeated", `${ending}: a tool was called with ${called}`);
+}
+
+function checkUsageShown({ attempts }: CallBook, answer: ReadAnswer | undefined, onViolation: OnViolation): void {
+  const usage = attempts.findLast(({ usageSent }) => usageSent)?.usage;
+  if (usage === undefined || answer?.prompt === undefined) return;
+  const { prompt, completion } = answer;
+  if (prompt !== usage.input + usage.cached || completion !== usage.output)
+    onViolation("a client is told its usage", `${prompt} and ${completion} of ${JSON.stringify(usage)}`);
+}
+
+function checkAttempts({ plan, attempts }: CallBook, onViolation: OnViolation): void {
+  const last = attempts.length - 1;
+  const tries = new Map<string, number>();
+  for (const [index, { provider, status, outcome }] of attempts.entries()) {
+    tries.set(provider, (tries.get(provider) ?? 0) + 1);
+    if ((tries.get(provider) ?? 0) > MAX_TRIES_OF_AN_OFFER)
+      onViolation("tries are bounded", `${provider} was asked ${tries.get(provider)} times`);
+    if (!MODELS[plan.model]?.includes(provider))
+      onViolation("a model is served by its offers", `${provider} was asked for ${plan.model}`);
+    // An answer that came too late has not been heard.
+    if (index < last && outcome === "failed" && status !== undefined && FINAL_STATUSES.includes(status))
+      onViolation("what the table forbids is not tried again", `${provider} said ${status}, and another was asked`);
+    if (index < last && outcome === "whole")
+      onViolation("what the table forbids is not tried again", `${provider} had answered, and another was asked`);
+  }
+}
+
+/** Columns of a row in the ledger. */
+const numberAt = (row: StoredRow, name: string): number => Number(row[name] ?? 0);
+
+/** What must hold of the ledger's row of a call. */
+export function checkRow(row: StoredRow, book: CallBook, onViolation: OnViolation): void {
+  const { plan, attempts, ending } = book;
+  const outcome = String(row["outcome"]);
+  const source = String(row["usage_source"]);
+  const input = numberAt(row, "usage_input");
+  const cached = numberAt(row, "usage_cache_read");
+  // Tokens that nobody saw are booked as reasoning, which costs what an answer costs.
+  const output = numberAt(row, "usage_output") + numberAt(row, "usage_reasoning");
+  const told = `${outcome}, ${source}: ${input} + ${cached} → ${output}, ${row["cost_nano_usd"]} at ${row["provider"]}`;
+  if (String(row["model"]) !== plan.model || String(row["key_id"]) !== `static:${plan.key}`)
+    onViolation("a row is its call's", told);
+  if (ending === "whole" && outcome !== "ok" && outcome !== "client_gone")
+    onViolation("committed answers are rows", `the client has its answer; ${told}`);
+  if (ending === "failed" && outcome === "ok") onViolation("committed answers are rows", `the client has none; ${told}`);
+  const provider = String(row["provider"]);
+  const last = attempts.at(-1);
+  if (last === undefined) {
+    if (numberAt(row, "cost_nano_usd") !== 0) onViolation("cost is exact", `no provider was asked; ${told}`);
+    return;
+  }
+  if (provider !== last.provider) onViolation("a row is its call's", `${last.provider} was asked last; ${told}`);
+  if (numberAt(row, "cost_nano_usd") !== costOf(provider, input, cached, output))
+    onViolation("cost is exact", `${costOf(provider, input, cached, output)} expected; ${told}`);
+  checkUsage(last, { outcome, source, input, cached, output }, told, onViolation);
+  // Never more than the model can say, unless more has passed.
+  if (output > Math.max(MAX_OUTPUT_TOKENS, plan.words * plan.padding))
+    onViolation("cost is exact", `more than the model can say; ${told}`);
+}
+
+interface BilledUsage {
+  outcome: string;
+  source: string;
+  input: number;
+  cached: number;
+  output: number;
+}
+
+function checkUsage(last: ServedAttempt, billed: BilledUsage, told: string, onViolation: OnViolation): void {
+  const { usage } = last;
+  const { outcome, source, input, cached, output } = billed;
+  const isAnswered = outcome === "ok";
+  if (isAnswered && usage !== undefined && last.usageSent) {
+    const exact = input === usage.input && cached === usage.cached && output === usage.output && source === "measured";
+    if (!exact) onViolation("cost is exact", `${JSON.stringify(usage)} was served; ${told}`);
+  }
+  if (isAnswered && usage === undefined && (source !== "estimated" || output === 0 || input === 0))
+    onViolation("cost is exact", `the provider told no usage; ${told}`);
+  if (!isAnswered && outcome !== "client_gone" && !last.begun && input + cached + output !== 0)
+    onViolation("cost is exact", `nothing was produced; ${told}`);
+}
+
+const MILLION = 1_000_000n;
+
+/** In nano-dollars, rounded once, half up. */
+export function costOf(provider: string, input: number, cached: number, output: number): number {
+  const prices = pricesOf(provider);
+  const exact =
+    BigInt(input) * BigInt(prices.input) +
+    BigInt(cached) * BigInt(prices.cacheRead) +
+    BigInt(output) * BigInt(prices.output);
+  return Number((exact + MILLION / 2n) / MILLION);
+}

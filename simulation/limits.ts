@@ -1,0 +1,46 @@
+import { KEYS } from "./configuration.ts";
+
+/** Requests are counted by whole seconds: of a minute that began within one, 59 seconds are certain. */
+const CERTAIN_MINUTE_MS = 59_000;
+
+/** What each key may do, counted once more from outside. */
+export class LimitWatch {
+  readonly #onViolation: (rule: string, what: string) => void;
+  /** When the requests of each key came that were not refused, the oldest first. */
+  readonly #admitted = new Map<string, number[]>();
+
+  constructor(onViolation: (rule: string, what: string) => void) {
+    this.#onViolation = onViolation;
+  }
+
+  /** A process that starts knows nothing of the rates of the one before it. */
+  forget(): void {
+    this.#admitted.clear();
+  }
+
+  /** A request of the key was sent to a provider for the first time. */
+  admitted(key: string, sentAtMs: number): void {
+    const { requestsPerMinute } = KEYS[key] ?? {};
+    if (requestsPerMinute === undefined) return;
+    const times = this.#admitted.get(key) ?? [];
+    this.#admitted.set(key, times);
+    times.push(sentAtMs);
+    times.sort((one, other) => one - other);
+    while ((times[0] ?? 0) <= (times.at(-1) ?? 0) - CERTAIN_MINUTE_MS) times.shift();
+    if (times.length > requestsPerMinute)
+      this.#onViolation("limits are never passed", `${key} made ${times.length} requests within a minute`);
+  }
+
+  underWay(key: string, calls: () => number): void {
+    const { concurrent } = KEYS[key] ?? {};
+    if (concurrent !== undefined && calls() > concurrent)
+      this.#onViolation("limits are never passed", `${key} has ${calls()} calls under way at once`);
+  }
+
+  /** A call of the key is sent to a provider while this much is spent on the day. */
+  spends(key: string, spentNanoUsd: number): void {
+    const { budgetNanoUsdPerDay } = KEYS[key] ?? {};
+    if (budgetNanoUsdPerDay !== undefined && spentNanoUsd >= budgetNanoUsdPerDay)
+      this.#onViolation("limits are never passed", `${key} goes on though ${spentNanoUsd} nano-dollars are spent`);
+  }
+}

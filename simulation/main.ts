@@ -1,0 +1,108 @@
+/**
+ * `npm run simulate -- --seed 1 --calls 1000`: the gateway against a world drawn from a seed, in memory. The same seed is the same
+ * run. A seed that breaks a rule is cut down to the little that breaks it, printed, and kept in a file.
+ *
+ * `--seed` (a fresh one where absent), `--calls` of each seed, `--seeds` from that one on, `--processes` at once,
+ * `--replay <file>` of a run that was cut down, `--trace` to print everything that happens.
+ */
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { readConfiguration } from "./configuration.ts";
+import { drawScenario } from "./draw-scenario.ts";
+import { type RunResult, runScenario } from "./run-scenario.ts";
+import type { Scenario } from "./scenario.ts";
+import { shrink } from "./shrink.ts";
+import { Tally } from "./tally.ts";
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: "string" },
+    seeds: { type: "string", default: "1" },
+    calls: { type: "string", default: "1000" },
+    processes: { type: "string", default: "1" },
+    replay: { type: "string" },
+    trace: { type: "boolean", default: false },
+  },
+});
+
+/** Between two lines of a long run. */
+const PROGRESS_MS = 10_000;
+
+const config = readConfiguration();
+const tally = new Tally();
+
+function show({ violations, trace }: RunResult): void {
+  if (trace !== undefined) console.log(trace.join(""));
+  for (const { rule, what, call } of violations) {
+    console.log(`BROKEN: ${rule}${call === undefined ? "" : ` (call ${call})`}: ${what}`);
+  }
+}
+
+/** Cuts the failing run down, prints it and keeps it. */
+async function explain(scenario: Scenario, result: RunResult): Promise<void> {
+  const rule = result.violations[0]?.rule ?? "";
+  const small = await shrink(scenario, rule, (one) => runScenario(one, { config }));
+  const file = join(mkdtempSync(join(tmpdir(), "trivium-simulation-")), `seed-${scenario.seed}.json`);
+  writeFileSync(file, JSON.stringify(small, undefined, 1));
+  console.log(`\nseed ${scenario.seed} cut down to ${small.steps.length} of ${scenario.steps.length} steps:`);
+  for (const step of small.steps) console.log(JSON.stringify(step));
+  show(await runScenario(small, { config, keepsTrace: true }));
+  console.log(`replay: npm run simulate -- --replay ${file}`);
+}
+
+async function playSeeds(first: number, seeds: number, calls: number): Promise<void> {
+  let toldMs = performance.now();
+  for (let seed = first; seed < first + seeds; seed++) {
+    const scenario = drawScenario({ seed, calls });
+    const result = await runScenario(scenario, { config, keepsTrace: values.trace });
+    tally.add(result);
+    if (values.trace || seeds === 1) show(result);
+    if (seeds === 1) console.log(`seed ${seed}: ${result.digest}`);
+    if (result.violations.length > 0) {
+      console.log(`\nseed ${seed} failed: npm run simulate -- --seed ${seed} --calls ${calls}`);
+      show({ ...result, trace: undefined });
+      await explain(scenario, result);
+    }
+    if (performance.now() - toldMs > PROGRESS_MS) {
+      toldMs = performance.now();
+      console.log(`${seed - first + 1} of ${seeds} seeds, ${tally.calls} calls, ${tally.failedSeeds} seeds failed`);
+    }
+  }
+}
+
+/** The same in several processes, each with its share of the seeds. */
+async function playInProcesses(first: number, seeds: number, processes: number): Promise<void> {
+  const share = Math.ceil(seeds / processes);
+  const starts = Array.from({ length: processes }, (_, index) => first + index * share);
+  const children = starts.map((start) => {
+    const count = Math.min(share, first + seeds - start);
+    const options = ["--seed", String(start), "--seeds", String(count), "--calls", values.calls];
+    return Bun.spawn([process.execPath, import.meta.path, ...options], {
+      stdout: "inherit",
+      stderr: "inherit",
+      ipc: (told) => tally.join(told as Tally),
+    });
+  });
+  for (const child of children) await child.exited;
+}
+
+async function main(): Promise<number> {
+  if (values.replay !== undefined) {
+    const scenario = JSON.parse(readFileSync(values.replay, "utf8")) as Scenario;
+    const result = await runScenario(scenario, { config, keepsTrace: true });
+    show(result);
+    console.log(result.digest);
+    return result.violations.length === 0 ? 0 : 1;
+  }
+  const first = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed);
+  const [seeds, calls, processes] = [Number(values.seeds), Number(values.calls), Number(values.processes)];
+  if (processes > 1) await playInProcesses(first, seeds, processes);
+  else await playSeeds(first, seeds, calls);
+  if (process.send) process.send(tally);
+  else console.log(tally.text(process.cpuUsage()));
+  return tally.failedSeeds === 0 ? 0 : 1;
+}
+
+process.exit(await main());

@@ -1,0 +1,287 @@
+import type { DialectName } from "../src/canon/dialect-name.ts";
+import type { HttpRequest } from "../src/wire/http/exchange.ts";
+import type { Send } from "../src/wire/send.ts";
+import { MemoryExchange } from "../testing/memory-exchange.ts";
+import type { VirtualClock } from "../testing/virtual-clock.ts";
+import type { CallBook, ServedAttempt } from "./book.ts";
+import { PROVIDERS } from "./configuration.ts";
+import type { Behaviour } from "./scenario.ts";
+import { type Speech, type SpokenUsage, WIRES, wordOf, wordsOf } from "./speech.ts";
+import type { Trace } from "./trace.ts";
+
+const HEALTHY: Behaviour = { delayMs: 20, gapMs: 5, eventsPerChunk: 1, usage: "true" };
+
+const PROVIDER_OF_HOST: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(PROVIDERS).map(([name, { baseUrl }]) => [new URL(baseUrl).host, name]),
+);
+
+/** The headers that carry a credential. */
+const CREDENTIALS = ["authorization", "x-api-key", "x-goog-api-key"];
+
+export interface ProvidersOptions {
+  clock: VirtualClock;
+  trace: Trace;
+  /** The call that a prompt names. */
+  bookOf: (id: number) => CallBook | undefined;
+  /** A call has sent one more request. */
+  onAsked: (book: CallBook) => void;
+  onViolation: (rule: string, what: string) => void;
+}
+
+interface OpenExchange {
+  exchange: MemoryExchange;
+  book: CallBook;
+}
+
+/** Every provider, in memory: answers what each call's plan says, and keeps books of it. */
+export class SimulatedProviders {
+  readonly #options: ProvidersOptions;
+  readonly #open = new Set<OpenExchange>();
+  readonly #outages = new Map<string, Behaviour>();
+
+  constructor(options: ProvidersOptions) {
+    this.#options = options;
+  }
+
+  /** Requests that are neither answered to their end nor given up. */
+  get open(): number {
+    return this.#open.size;
+  }
+
+  /** Calls of a key that have a request under way. */
+  callsUnderWay(key: string): number {
+    const calls = new Set<number>();
+    for (const { book } of this.#open) if (book.plan.key === key) calls.add(book.plan.id);
+    return calls.size;
+  }
+
+  /** Until it ends, every request to the provider gets this. */
+  beginOutage(provider: string, behaviour: Behaviour): void {
+    this.#outages.set(provider, behaviour);
+  }
+
+  endOutage(provider: string): void {
+    this.#outages.delete(provider);
+  }
+
+  /** The process at the other end was killed. */
+  cutAll(): void {
+    for (const { exchange } of [...this.#open]) exchange.close();
+  }
+
+  readonly send: Send = (request) => {
+    const { clock, trace, bookOf, onAsked, onViolation } = this.#options;
+    const provider = PROVIDER_OF_HOST[new URL(request.url).host];
+    const exchange = new MemoryExchange(clock);
+    const body = typeof request.body === "string" ? request.body : Buffer.from(request.body ?? "").toString();
+    const book = bookOf(Number(/\bcall-(\d+)-/.exec(body)?.[1] ?? Number.NaN));
+    if (provider === undefined || book === undefined) {
+      onViolation("every request belongs to a call", `${request.url} was sent ${body.slice(0, 200)}`);
+      exchange.fail("connect");
+      return exchange;
+    }
+    this.#checkCredential(provider, request);
+    const { dialect } = PROVIDERS[provider] as (typeof PROVIDERS)[string];
+    const behaviour = this.#outages.get(provider) ?? book.plan.providers[book.attempts.length] ?? HEALTHY;
+    const stream = isStream(dialect, request.url, body);
+    const attempt = makeAttempt(book, provider, behaviour, stream, clock.nowMs(), body);
+    book.attempts.push(attempt);
+    trace.note(`call ${book.plan.id} asks ${provider} ${behaviour.fault ?? "well"} ${Bun.hash(body)}`);
+    const opened = { exchange, book };
+    this.#open.add(opened);
+    onAsked(book);
+    const end = () => {
+      this.#open.delete(opened);
+      if (attempt.outcome === "open") attempt.outcome = exchange.closedAtMs === undefined ? "failed" : "given up";
+    };
+    void exchange.closed.then(end);
+    this.#answer(exchange, book, attempt, behaviour, dialect).then(end, (error: unknown) => {
+      onViolation("the simulation itself is sound", error instanceof Error ? (error.stack ?? "") : String(error));
+    });
+    return exchange;
+  };
+
+  #checkCredential(provider: string, { headers }: HttpRequest): void {
+    const shown = CREDENTIALS.flatMap((name) => headers[name] ?? []).join();
+    if (shown.replace("Bearer ", "") !== `secret-of-${provider}`)
+      this.#options.onViolation("a provider is shown its own credential alone", `${provider} was shown "${shown}"`);
+  }
+
+  /** Resolves when nothing more comes. */
+  async #answer(
+    exchange: MemoryExchange,
+    book: CallBook,
+    attempt: ServedAttempt,
+    behaviour: Behaviour,
+    dialect: DialectName,
+  ): Promise<void> {
+    const { fault } = behaviour;
+    const wire = WIRES[dialect];
+    await this.#sleep(behaviour.delayMs);
+    if (!exchange.isOpen) return;
+    const json = (value: object, status = 200, headers: Record<string, string> = {}) => {
+      exchange.head(status, headers);
+      void exchange.write(JSON.stringify(value));
+      exchange.end();
+    };
+    switch (fault) {
+      case "refused":
+        return exchange.fail("connect");
+      case "stale":
+      case "broken":
+        return exchange.fail(fault);
+      case "silent":
+        return exchange.closed;
+      case "status": {
+        const { status = 500, retryAfterSeconds } = behaviour;
+        const headers = retryAfterSeconds === undefined ? undefined : { "retry-after": String(retryAfterSeconds) };
+        return json(wire.error(status, `no ${status}`), status, headers);
+      }
+      case "error_in_200":
+        return json(wire.error(500, "no answer"));
+      case "html":
+        exchange.head(200, { "content-type": "text/html" });
+        void exchange.write("<html><body>Welcome</body></html>");
+        return exchange.end();
+      case "garbage":
+        exchange.head(200, { "content-type": attempt.stream ? "text/event-stream" : "application/json" });
+        void exchange.write(attempt.stream ? "data: {no json\n\n" : "{no json");
+        return exchange.end();
+    }
+    const speech = speechOf(book, attempt, behaviour);
+    if (attempt.stream) await this.#streamAnswer(exchange, attempt, behaviour, speech, dialect);
+    else await this.#wholeAnswer(exchange, attempt, behaviour, JSON.stringify(wire.whole(speech)));
+  }
+
+  async #wholeAnswer(
+    exchange: MemoryExchange,
+    attempt: ServedAttempt,
+    { fault, gapMs }: Behaviour,
+    text: string,
+  ): Promise<void> {
+    exchange.head();
+    if (fault === undefined) {
+      attempt.begun = true;
+      attempt.finished = true;
+      attempt.usageSent = true;
+      attempt.outcome = "whole";
+      void exchange.write(text);
+      return exchange.end();
+    }
+    void exchange.write(text.slice(0, text.length >> 1));
+    await this.#sleep(gapMs);
+    if (!exchange.isOpen) return;
+    if (fault === "stall") return exchange.closed;
+    if (fault === "cut") return exchange.fail("broken");
+    if (fault === "garbage_event") void exchange.write("}{");
+    exchange.end();
+  }
+
+  async #streamAnswer(
+    exchange: MemoryExchange,
+    attempt: ServedAttempt,
+    { fault, at = 0, gapMs, eventsPerChunk }: Behaviour,
+    speech: Speech,
+    dialect: DialectName,
+  ): Promise<void> {
+    exchange.head(200, { "content-type": "text/event-stream" });
+    const { events, contentFrom, contentUntil, usageUntil } = WIRES[dialect].events(speech);
+    // A fault that comes behind the end of the content would be none.
+    const until = fault === undefined ? events.length : Math.min(at, contentUntil);
+    const step = Math.max(1, eventsPerChunk);
+    for (let index = 0; index < until; index += step) {
+      if (index > 0) await this.#sleep(gapMs);
+      if (!exchange.isOpen) return;
+      const chunk = events.slice(index, Math.min(until, index + step)).join("");
+      const sent = Math.min(until, index + step);
+      attempt.begun ||= sent > contentFrom;
+      attempt.finished ||= sent > contentUntil;
+      attempt.usageSent ||= sent >= usageUntil;
+      if (eventsPerChunk > 0) await exchange.write(chunk);
+      else {
+        // A chunk that ends in the middle of an event.
+        const middle = chunk.length >> 1;
+        void exchange.write(chunk.slice(0, middle));
+        await this.#sleep(1);
+        await exchange.write(chunk.slice(middle));
+      }
+    }
+    if (!exchange.isOpen) return;
+    switch (fault) {
+      case undefined:
+        attempt.outcome = "whole";
+        return exchange.end();
+      case "stall":
+        return exchange.closed;
+      case "cut":
+        void exchange.write((events[until] ?? "").slice(0, 20));
+        await this.#sleep(gapMs);
+        return exchange.fail("broken");
+      case "error_event":
+        void exchange.write(WIRES[dialect].errorEvent("no more"));
+        return exchange.end();
+      case "garbage_event":
+        void exchange.write("data: {no json\n\n");
+        return exchange.end();
+      default:
+        return exchange.end();
+    }
+  }
+
+  async #sleep(ms: number): Promise<void> {
+    if (ms > 0) await this.#options.clock.sleep(ms);
+  }
+}
+
+const isStream = (dialect: DialectName, url: string, body: string): boolean =>
+  dialect === "genai" ? url.includes("streamGenerateContent") : /"stream":\s*true/.test(body);
+
+function makeAttempt(
+  { plan }: CallBook,
+  provider: string,
+  { fault, status, usage }: Behaviour,
+  stream: boolean,
+  atMs: number,
+  body: string,
+): ServedAttempt {
+  return {
+    provider,
+    atMs,
+    fault,
+    status: fault === "status" ? (status ?? 500) : undefined,
+    stream,
+    from: continuedFrom(plan.id, body),
+    outcome: "open",
+    begun: false,
+    finished: false,
+    usageSent: false,
+    usage: usage === "none" || usage === "zero" ? undefined : usageOf(plan),
+  };
+}
+
+/** A request that quotes an answer wants it continued behind its last word. */
+function continuedFrom(id: number, body: string): number {
+  const mark = `c${id}w`;
+  const at = body.lastIndexOf(mark);
+  return at < 0 ? 0 : Number.parseInt(body.slice(at + mark.length), 10) + 1;
+}
+
+function usageOf({ input, cached, words, padding, tool }: CallBook["plan"]): SpokenUsage {
+  return { input, cached, output: words * 3 + Math.ceil((words * padding) / 128) + (tool ? 11 : 0) };
+}
+
+function speechOf({ plan }: CallBook, { from }: ServedAttempt, { usage }: Behaviour): Speech {
+  const texts: string[] = [];
+  for (let index = from; index < plan.words; index++) texts.push(wordOf(plan, index));
+  const nothing = { input: 0, cached: 0, output: 0 };
+  return {
+    texts,
+    toolArguments: plan.tool ? argumentsOf(plan) : undefined,
+    usage: usage === "none" ? undefined : usage === "zero" ? nothing : usageOf(plan),
+    usageTwice: usage === "twice",
+  };
+}
+
+/** What the tool of a call is called with. */
+export const argumentsOf = (plan: { id: number; words: number }): string =>
+  JSON.stringify({ query: wordsOf({ id: plan.id, padding: 0 }, plan.words, plan.words + 2) });

@@ -1,0 +1,172 @@
+import type { DialectName } from "../src/canon/dialect-name.ts";
+
+/** What a client makes of an answer, by its own reading of the protocol. */
+export interface ReadAnswer {
+  text: string;
+  toolArguments: string | undefined;
+  /** Proper ends. */
+  terminals: number;
+  errors: number;
+  prompt: number | undefined;
+  completion: number | undefined;
+  /** What no client should be sent. */
+  wrong: string[];
+}
+
+/** JSON, as far as a reader needs to know. */
+// biome-ignore lint/suspicious/noExplicitAny: a reader of answers looks into what may be anything, and throws where it is not what it should be
+type Json = any;
+
+const nothing = (): ReadAnswer => ({
+  text: "",
+  toolArguments: undefined,
+  terminals: 0,
+  errors: 0,
+  prompt: undefined,
+  completion: undefined,
+  wrong: [],
+});
+
+interface Reader {
+  whole(body: Json, answer: ReadAnswer): void;
+  /** One event; `[DONE]` comes as it is. */
+  event(value: Json, answer: ReadAnswer): void;
+}
+
+const chat: Reader = {
+  whole: ({ choices, usage, object }, answer) => {
+    if (object !== "chat.completion" || choices.length !== 1) answer.wrong.push("no completion with one choice");
+    const [{ message, finish_reason }] = choices;
+    answer.text = message.content ?? "";
+    for (const call of message.tool_calls ?? []) addArguments(answer, call.function.arguments);
+    if (finish_reason === (message.tool_calls ? "tool_calls" : "stop")) answer.terminals++;
+    chatUsage(usage, answer);
+  },
+  event: (value, answer) => {
+    if (value === "[DONE]") {
+      answer.terminals++;
+      return;
+    }
+    chatUsage(value.usage, answer);
+    for (const { delta } of value.choices) {
+      answer.text += delta.content ?? "";
+      for (const call of delta.tool_calls ?? []) addArguments(answer, call.function?.arguments ?? "");
+    }
+  },
+};
+
+function chatUsage(usage: Json, answer: ReadAnswer): void {
+  if (!usage) return;
+  answer.prompt = usage.prompt_tokens;
+  answer.completion = usage.completion_tokens;
+}
+
+const messages: Reader = {
+  whole: ({ type, content, stop_reason, usage }, answer) => {
+    if (type !== "message") answer.wrong.push("no message");
+    for (const block of content) {
+      if (block.type === "text") answer.text += block.text;
+      if (block.type === "tool_use") addArguments(answer, JSON.stringify(block.input));
+    }
+    if (stop_reason === (answer.toolArguments === undefined ? "end_turn" : "tool_use")) answer.terminals++;
+    messagesUsage(usage, answer);
+  },
+  event: (value, answer) => {
+    switch (value.type) {
+      case "message_start":
+        messagesUsage(value.message.usage, answer);
+        break;
+      case "content_block_delta":
+        answer.text += value.delta.text ?? "";
+        if (value.delta.type === "input_json_delta") addArguments(answer, value.delta.partial_json);
+        break;
+      case "message_delta":
+        messagesUsage(value.usage, answer);
+        break;
+      case "message_stop":
+        answer.terminals++;
+        break;
+    }
+  },
+};
+
+function messagesUsage(usage: Json, answer: ReadAnswer): void {
+  if (!usage) return;
+  // The end of a stream need not say again what its beginning said of the prompt.
+  if (usage.input_tokens !== undefined)
+    answer.prompt = usage.input_tokens + (usage.cache_read_input_tokens ?? 0) + (usage.cache_creation_input_tokens ?? 0);
+  answer.completion = usage.output_tokens;
+}
+
+const genai: Reader = {
+  whole: (body, answer) => genai.event(body, answer),
+  event: ({ candidates, usageMetadata }, answer) => {
+    for (const { content, finishReason } of candidates ?? []) {
+      for (const part of content?.parts ?? []) {
+        answer.text += part.text ?? "";
+        if (part.functionCall) addArguments(answer, JSON.stringify(part.functionCall.args));
+      }
+      if (finishReason) answer.terminals++;
+    }
+    if (!usageMetadata) return;
+    answer.prompt = usageMetadata.promptTokenCount;
+    answer.completion = usageMetadata.candidatesTokenCount;
+  },
+};
+
+function addArguments(answer: ReadAnswer, text: string): void {
+  answer.toolArguments = (answer.toolArguments ?? "") + text;
+}
+
+const READERS: Readonly<Record<DialectName, Reader>> = { chat, messages, genai };
+
+const isError = (value: Json): boolean => value?.error !== undefined && value.error !== null;
+
+/** An answer in one piece, or the refusal of one. */
+export function readWhole(dialect: DialectName, status: number, text: string): ReadAnswer {
+  const answer = nothing();
+  try {
+    const body: Json = JSON.parse(text);
+    if (isError(body)) answer.errors++;
+    if ((status === 200) === isError(body)) answer.wrong.push(`HTTP ${status} with ${text.slice(0, 200)}`);
+    if (status === 200) READERS[dialect].whole(body, answer);
+    else if (typeof body.error.message !== "string") answer.wrong.push("an error without a message");
+  } catch (error) {
+    answer.wrong.push(`HTTP ${status}, not readable (${String(error)}): ${text.slice(0, 200)}`);
+  }
+  return answer;
+}
+
+/** A stream, as far as it was read. `isEnded`: it was read to its end. */
+export function readStream(dialect: DialectName, text: string, isEnded: boolean): ReadAnswer {
+  const answer = nothing();
+  const frames = text.split("\n\n");
+  const rest = frames.pop() ?? "";
+  for (const frame of frames) {
+    const data = dataOf(frame);
+    if (data === undefined) continue;
+    if (answer.terminals > 0 || answer.errors > 0) answer.wrong.push(`an event behind the end: ${data.slice(0, 100)}`);
+    try {
+      const value: Json = data === "[DONE]" ? data : JSON.parse(data);
+      if (isError(value)) answer.errors++;
+      else READERS[dialect].event(value, answer);
+    } catch (error) {
+      answer.wrong.push(`an event that is not readable (${String(error)}): ${data.slice(0, 100)}`);
+    }
+  }
+  // In genai an error is told once more as bare JSON: some readers see it only there (sdks 1.5).
+  const isToldAgain = dialect === "genai" && answer.errors === 1 && rest.startsWith('{"error"');
+  if (isEnded && rest !== "" && !isToldAgain)
+    answer.wrong.push(`the stream ends in the middle of an event: ${rest.slice(0, 100)}`);
+  return answer;
+}
+
+/** The data of a frame; undefined for a comment or a ping. */
+function dataOf(frame: string): string | undefined {
+  let data: string | undefined;
+  for (const line of frame.split("\n")) {
+    if (line === "event: ping") return undefined;
+    if (line.startsWith("data: ")) data = (data === undefined ? "" : `${data}\n`) + line.slice(6);
+  }
+  return data;
+}

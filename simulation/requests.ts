@@ -1,0 +1,62 @@
+import { secretOf } from "./configuration.ts";
+import type { CallPlan } from "./scenario.ts";
+import { TOOL_NAME } from "./speech.ts";
+
+export const GATEWAY_URL = "http://127.0.0.1:8080";
+
+const PARAMETERS = { type: "object", properties: { query: { type: "string" } }, required: ["query"] };
+const MAX_TOKENS = 1000;
+
+/** The request of a call, as a client without an SDK would send it. Its prompt names the call. */
+export function requestOf(plan: CallPlan, signal: AbortSignal): Request {
+  const { dialect, door, model, stream, tool } = plan;
+  const contract = door === "contract";
+  const prompt = `call-${plan.id}- Say ${plan.words} words.`;
+  const secret = secretOf(plan.key);
+  let path: string;
+  let body: object;
+  const headers: Record<string, string> = {};
+  switch (dialect) {
+    case "chat":
+      path = `${contract ? "/api/v1" : "/v1"}/chat/completions`;
+      headers["authorization"] = `Bearer ${secret}`;
+      body = {
+        model,
+        stream,
+        max_completion_tokens: MAX_TOKENS,
+        messages: [{ role: "user", content: prompt }],
+        ...(stream ? { stream_options: { include_usage: true } } : {}),
+        ...(tool ? { tools: [{ type: "function", function: { name: TOOL_NAME, parameters: PARAMETERS } }] } : {}),
+      };
+      break;
+    case "messages":
+      path = `${contract ? "/api/msg" : ""}/v1/messages`;
+      headers["x-api-key"] = secret;
+      headers["partner-version"] = "2023-06-01";
+      body = {
+        model,
+        stream,
+        max_tokens: MAX_TOKENS,
+        messages: [{ role: "user", content: prompt }],
+        ...(tool ? { tools: [{ name: TOOL_NAME, input_schema: PARAMETERS }] } : {}),
+      };
+      break;
+    case "genai": {
+      const [publisher, name] = model.split("/");
+      const verb = stream ? "streamGenerateContent?alt=sse" : "generateContent";
+      path = `${contract ? "/api/genai" : ""}/v1/publishers/${publisher}/models/${name}:${verb}`;
+      headers["authorization"] = `Bearer ${secret}`;
+      body = {
+        contents: [{ role: "user", parts: [{ text: prompt }] }],
+        generationConfig: { maxOutputTokens: MAX_TOKENS },
+        ...(tool ? { tools: [{ functionDeclarations: [{ name: TOOL_NAME, parameters: PARAMETERS }] }] } : {}),
+      };
+      break;
+    }
+  }
+  const text = JSON.stringify(body);
+  headers["host"] = "127.0.0.1:8080";
+  headers["content-type"] = "application/json";
+  headers["content-length"] = String(Buffer.byteLength(text));
+  return new Request(GATEWAY_URL + path, { method: "POST", headers, body: text, signal });
+}

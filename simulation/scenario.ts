@@ -1,0 +1,90 @@
+import type { DialectName } from "../src/canon/dialect-name.ts";
+
+/** What goes wrong with one request to a provider. */
+export const FAULTS = [
+  // No answer.
+  "refused",
+  "stale",
+  "broken",
+  "silent",
+  // An answer that is a failure.
+  "status",
+  "error_in_200",
+  // An answer that is none.
+  "html",
+  "garbage",
+  // An answer that begins well. `at` says where it stops doing so.
+  "cut",
+  "stall",
+  "error_event",
+  "closed_early",
+  "garbage_event",
+] as const;
+export type Fault = (typeof FAULTS)[number];
+
+/** What a provider says of its usage. */
+export type UsageTold = "true" | "none" | "zero" | "twice";
+
+/** What a provider does about one request. */
+export interface Behaviour {
+  /** Until the head of its answer. */
+  delayMs: number;
+  /** Between two chunks. */
+  gapMs: number;
+  /** Events in one chunk; chunks of 0 events end in the middle of one. */
+  eventsPerChunk: number;
+  usage: UsageTold;
+  fault?: Fault;
+  /** For `status`. */
+  status?: number;
+  retryAfterSeconds?: number;
+  /** For what begins well: after so many events. */
+  at?: number;
+}
+
+/** What a client does with its answer. */
+export interface Reading {
+  /** It disconnects so long after it has sent its request. */
+  leavesAfterMs?: number;
+  /** It disconnects when it has read so many chunks. */
+  leavesAfterChunks?: number;
+  /** It stops reading for so long after its first chunk. */
+  stallsMs?: number;
+}
+
+/** One call of a client for text, and what the providers do about it: for each of their requests in order, well where there is none. */
+export interface CallPlan {
+  id: number;
+  key: string;
+  dialect: DialectName;
+  door: "contract" | "dropin";
+  model: string;
+  stream: boolean;
+  /** How long the answer is. */
+  words: number;
+  /** Characters of filling behind each word, for answers that are larger than what a connection takes at once. */
+  padding: number;
+  /** The model calls a tool behind its text. */
+  tool: boolean;
+  /** Tokens that the prompt costs at a provider, some of them read from its cache. */
+  input: number;
+  cached: number;
+  reading: Reading;
+  providers: readonly Behaviour[];
+}
+
+/** One thing that happens from outside, at its time since the start. Steps are data, so that a run can be cut down. */
+export type Step =
+  | { kind: "call"; atMs: number; call: CallPlan }
+  | { kind: "store"; atMs: number; forMs: number; fault: StoreFault }
+  | { kind: "kill"; atMs: number; downMs: number }
+  | { kind: "outage"; atMs: number; forMs: number; provider: string; behaviour: Behaviour };
+
+/** `loses`: statements take effect, and their confirmations do not arrive. */
+export const STORE_FAULTS = ["fails", "hangs", "slow", "loses"] as const;
+export type StoreFault = (typeof STORE_FAULTS)[number];
+
+export interface Scenario {
+  seed: number;
+  steps: readonly Step[];
+}

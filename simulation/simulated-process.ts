@@ -1,0 +1,155 @@
+import { makeGateway } from "../src/app/make-gateway.ts";
+import { makeOperations } from "../src/app/make-operations.ts";
+import { makeSnapshot } from "../src/app/snapshot.ts";
+import type { Config } from "../src/config/config.ts";
+import type { FileStore } from "../src/files/file-store.ts";
+import type { CallFacts, SettledCall } from "../src/observe/call-line.ts";
+import type { Log } from "../src/observe/log.ts";
+import type { OperationPoller } from "../src/operations/poller.ts";
+import { BUILT_IN } from "../src/providers/index.ts";
+import type { Gateway } from "../src/relay/gateway.ts";
+import { DEFAULT_TIMINGS } from "../src/relay/timings.ts";
+import { createRequestHandler, type RequestHandler } from "../src/server/request-handler.ts";
+import { ROUTES } from "../src/server/routes.ts";
+import type { Storage } from "../src/storage/storage.ts";
+import type { Send } from "../src/wire/send.ts";
+import { MemoryWeb } from "../testing/memory-web.ts";
+import type { VirtualClock } from "../testing/virtual-clock.ts";
+import type { FaultyStorage } from "./faulty-storage.ts";
+import { ProcessClock } from "./process-clock.ts";
+import { GATEWAY_URL } from "./requests.ts";
+import { SeededIds } from "./seeded-random.ts";
+
+export interface Surroundings {
+  config: Config;
+  clock: VirtualClock;
+  store: FaultyStorage;
+  fileStore: FileStore;
+  send: Send;
+  /** Told of every call that the process has settled. */
+  onSettled: (call: SettledCall, facts: CallFacts) => void;
+  /** Told of what the gateway takes for a fault of its own. */
+  onInternal: (what: string) => void;
+}
+
+/** One process of the gateway: everything that the program makes at its start, on time, chance, network and store that are not real. */
+export class SimulatedProcess {
+  readonly number: number;
+  readonly clock: ProcessClock;
+  readonly ids: SeededIds;
+  readonly gateway: Gateway;
+  readonly handle: RequestHandler;
+  readonly #poller: OperationPoller;
+  readonly #kill: () => void;
+
+  private constructor(
+    number: number,
+    clock: ProcessClock,
+    ids: SeededIds,
+    gateway: Gateway,
+    handle: RequestHandler,
+    poller: OperationPoller,
+    kill: () => void,
+  ) {
+    this.number = number;
+    this.clock = clock;
+    this.ids = ids;
+    this.gateway = gateway;
+    this.handle = handle;
+    this.#poller = poller;
+    this.#kill = kill;
+  }
+
+  static async start(seed: number, number: number, surroundings: Surroundings): Promise<SimulatedProcess> {
+    const { config, store, fileStore, onSettled, onInternal } = surroundings;
+    const clock = new ProcessClock(surroundings.clock);
+    const ids = new SeededIds(Math.imul(seed, 31) + number);
+    const killing = Promise.withResolvers<never>();
+    killing.promise.catch(() => {});
+    let isAlive = true;
+    const kill = () => {
+      isAlive = false;
+      clock.kill();
+      killing.reject(new Error("the process was killed"));
+    };
+    const web = new MemoryWeb(surroundings.clock);
+    const storage: Storage = store.connect(killing.promise);
+    const sources = { clock, random: ids };
+    const gateway = await makeGateway(config, {
+      ...sources,
+      send: (request) => {
+        if (isAlive) return surroundings.send(request);
+        return { answer: () => new Promise(() => {}), close: () => {} };
+      },
+      fetchMedia: web.fetchMedia,
+      streamMedia: web.streamMedia,
+      log: logTo((call, facts) => isAlive && onSettled(call, facts), onInternal),
+      timings: DEFAULT_TIMINGS,
+      publicUrl: () => GATEWAY_URL,
+      snapshot: makeSnapshot(config, {}, sources, undefined),
+      storage,
+      fileStore,
+    });
+    const { operations, poller } = await makeOperations(gateway, storage, config.retention.ms);
+    const handle = createRequestHandler({
+      host: "127.0.0.1",
+      publicUrl: GATEWAY_URL,
+      routes: ROUTES,
+      context: {
+        dialects: BUILT_IN.dialects,
+        gateway,
+        storage,
+        operations,
+        accepting: () => true,
+        draining: () => false,
+        condition: () => ({ status: "ready", reasons: [] }),
+        publicUrl: () => GATEWAY_URL,
+        isAdmin: () => false,
+        version: "simulation",
+      },
+    });
+    poller.start();
+    return new SimulatedProcess(number, clock, ids, gateway, handle, poller, kill);
+  }
+
+  /** Like SIGKILL: nothing is said to anybody, and only what the store has kept is left. */
+  kill(): void {
+    this.#kill();
+  }
+
+  /** Stops what goes on by itself, so that what is left over can be seen. */
+  async stop(): Promise<void> {
+    await this.#poller.stop();
+  }
+
+  /** What every call must have given back. */
+  leftovers(): Record<string, number> {
+    const { runningCalls, orphanedTexts, orphanedImages, memory, ledger, admissions } = this.gateway;
+    const { calls: heldCalls, nanoUsd: heldNanoUsd } = admissions.held;
+    return {
+      runningCalls,
+      orphanedTexts,
+      orphanedImages,
+      heldBytes: memory.held,
+      heldCalls,
+      heldNanoUsd,
+      queuedRows: ledger.queued,
+    };
+  }
+}
+
+/** A log that writes nothing. */
+function logTo(onCall: Log["call"], onInternal: (what: string) => void): Log {
+  const ignore = () => undefined;
+  return {
+    debug: ignore,
+    info: ignore,
+    warn: ignore,
+    error: (first: unknown, message?: string) => {
+      const { err } = first as { err?: unknown };
+      onInternal(`${message ?? String(first)}: ${err instanceof Error ? (err.stack ?? err.message) : String(err)}`);
+    },
+    call: onCall,
+    flush: async () => true,
+  };
+}

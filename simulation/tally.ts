@@ -1,0 +1,50 @@
+import type { RunResult } from "./run-scenario.ts";
+
+/** What many runs came to. */
+export class Tally {
+  seeds = 0;
+  failedSeeds = 0;
+  calls = 0;
+  attempts = 0;
+  rows = 0;
+  kills = 0;
+  passedMs = 0;
+  readonly endings: Record<string, number> = {};
+
+  add({ violations, calls, attempts, rows, kills, passedMs, endings }: RunResult): void {
+    this.join({
+      seeds: 1,
+      failedSeeds: violations.length > 0 ? 1 : 0,
+      calls,
+      attempts,
+      rows,
+      kills,
+      passedMs,
+      endings,
+    });
+  }
+
+  join(other: Omit<Tally, "add" | "join" | "text">): void {
+    this.seeds += other.seeds;
+    this.failedSeeds += other.failedSeeds;
+    this.calls += other.calls;
+    this.attempts += other.attempts;
+    this.rows += other.rows;
+    this.kills += other.kills;
+    this.passedMs += other.passedMs;
+    for (const [ending, count] of Object.entries(other.endings)) {
+      this.endings[ending] = (this.endings[ending] ?? 0) + count;
+    }
+  }
+
+  text(cpu: { user: number; system: number }): string {
+    const seconds = (cpu.user + cpu.system) / 1e6;
+    const endings = Object.entries(this.endings).sort(([, one], [, other]) => other - one);
+    return [
+      `${this.seeds} seeds, ${this.failedSeeds} failed`,
+      `${this.calls} calls, ${this.attempts} requests to providers, ${this.rows} rows, ${this.kills} kills`,
+      `${(this.passedMs / 3_600_000).toFixed(1)} hours in ${seconds.toFixed(1)} s of CPU: ${Math.round(this.calls / seconds)} calls/s`,
+      ...endings.map(([ending, count]) => `  ${String(count).padStart(9)} ${ending}`),
+    ].join("\n");
+  }
+}
