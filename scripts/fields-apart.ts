@@ -4,7 +4,16 @@ import type { Member } from "./schema-paths.ts";
 
 /** Fields that the gateway itself honours: none of them has to reach a provider. */
 const GATEWAY: Readonly<Record<DialectName, readonly string[]>> = {
-  chat: ["model", "stream", "stream_options", "usage", "provider", "model_routing_config", "reasoning.exclude"],
+  chat: [
+    "model",
+    "stream",
+    "stream_options",
+    "usage",
+    "provider",
+    "model_routing_config",
+    "trivium",
+    "reasoning.exclude",
+  ],
   messages: [
     "model",
     "stream",

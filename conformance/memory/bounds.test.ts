@@ -249,8 +249,8 @@ describe("what cannot be honoured", () => {
   });
 
   test("H09: and so is what a caller asks of the gateway itself, by fields or by headers", async () => {
-    const { headers } = await call({ "x-trivium-hedge": "2" }, TEST_KEY, { trivium: {} });
-    expect(headers.get("x-trivium-dropped")).toBe("logit_bias,trivium,x-trivium-hedge");
+    const { headers } = await call({}, TEST_KEY, { fallbacks: [], provider: { sort: "price" } });
+    expect(headers.get("x-trivium-dropped")).toBe("provider.sort,logit_bias,fallbacks");
   });
 
   test("H09: what is lost of an answer is reported once for each cause", async () => {

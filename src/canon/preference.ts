@@ -17,8 +17,8 @@ export type Fallback = "all" | "none" | { readonly provider: string } | { readon
 /** As callers and operators write it: true, false (as words too), the name of a provider, or the id of a model, which has a slash. */
 export function readFallback(written: string | boolean): Fallback {
   const word = String(written);
-  if (word === "true") return "all";
-  if (word === "false") return "none";
+  if (/^true$/i.test(word)) return "all";
+  if (/^false$/i.test(word)) return "none";
   return word.includes("/") ? { model: word } : { provider: word };
 }
 

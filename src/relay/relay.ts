@@ -1,6 +1,9 @@
 import { type JsonObject, stringAt } from "../base/json.ts";
 import { asGatewayError, GatewayError } from "../canon/error.ts";
+import type { FieldNote } from "../canon/receipt.ts";
+import { readRouting } from "../dialects/read-routing.ts";
 import { admitCall, type EnteredRequest } from "./admit-call.ts";
+import { askedRouting, ONLY_AUTO } from "./asked-routing.ts";
 import { type Call, DeadlineError, type IncomingCall } from "./call.ts";
 import { relayTokenCount } from "./count-tokens.ts";
 import { estimateUse } from "./estimate-use.ts";
@@ -19,7 +22,7 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
   const { dialect, verb } = incoming;
   const { admitted, asked } = await admitCall(incoming, gateway, (entered) => readCall(incoming, entered, gateway));
   const { checked } = asked;
-  const { model, offers, calledAs, notes } = asked.resolved;
+  const { model, offers, calledAs } = asked.resolved;
   const call: Call = {
     ...admitted,
     incoming,
@@ -28,7 +31,7 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
     request: new HeldRequest(checked),
     body: checked.body,
     stream: incoming.streamInPath ?? checked.body["stream"] === true,
-    adapted: checked.adapted === undefined ? notes : [...notes, ...checked.adapted],
+    adapted: adaptedBy(asked),
   };
   try {
     if (!model.outputModalities.includes("text")) {
@@ -64,6 +67,7 @@ async function readCall(incoming: IncomingCall, { principal, entry, memory }: En
   const { dialect, verb, door } = incoming;
   const { catalogue, maxBodyBytes } = gateway.snapshot;
   const received = await readBody(incoming.request, { maxBytes: maxBodyBytes, memory }, gateway);
+  const wanted = readRouting(received.body, incoming.request.headers);
   const resolved = catalogue.resolve(modelName(incoming, received.body), incoming.naming);
   const { model, offers } = resolved;
   const checked = dialect.requests.check(received, {
@@ -72,14 +76,24 @@ async function readCall(incoming: IncomingCall, { principal, entry, memory }: En
     model: { id: model.id, reasoning: model.reasoning },
     publicUrl: gateway.publicUrl,
   });
+  const routing = askedRouting(wanted, { incoming, principal, model }, gateway);
   const admission = entry.admit({
     model: model.id,
     dialect: dialect.name,
     ...estimateUse(principal, incoming, model, offers, checked.body),
   });
-  const routing = gateway.snapshot.routing.ofCall(principal.routing, undefined);
-  return { resolved, admission, checked, routing };
+  return { resolved, admission, checked, routing, wanted };
 }
+
+/** What the name of the model, the door and the routing fields did to the request. Mostly nothing, and then nothing is made. */
+function adaptedBy({ resolved: { notes }, checked: { adapted }, wanted }: ReadCall): readonly FieldNote[] {
+  if (wanted === undefined) return adapted === undefined ? notes : [...notes, ...adapted];
+  const auto: FieldNote[] =
+    wanted.asked.auto === undefined ? [] : [{ path: wanted.paths.auto, action: "dropped", reason: ONLY_AUTO }];
+  return [...notes, ...(adapted ?? []), ...wanted.notes, ...auto];
+}
+
+type ReadCall = Awaited<ReturnType<typeof readCall>>;
 
 function modelName(incoming: IncomingCall, body: JsonObject): string {
   const name = incoming.modelInPath ?? stringAt(body, "model");

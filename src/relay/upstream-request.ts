@@ -1,7 +1,7 @@
 import { boundNotes } from "../canon/bound-notes.ts";
 import type { FieldNote } from "../canon/receipt.ts";
 import type { ForwardedOptions, UpstreamRequest } from "../dialects/dialect.ts";
-import { noteRouting, noteRoutingHeaders } from "../dialects/routing-fields.ts";
+import { noteOtherModels } from "../dialects/routing-fields.ts";
 import type { OutgoingRequest } from "../providers/credentials.ts";
 import type { BodyPatch, Endpoint, Provider, UpstreamCall } from "../providers/provider.ts";
 import type { TextTarget } from "../routing/target.ts";
@@ -40,10 +40,9 @@ function withRouting(
   target: TextTarget,
   { payload, notes, terms = NONE }: UpstreamRequest,
 ): PreparedRequest {
-  const { incoming, adapted } = call;
+  const { adapted } = call;
   const forwarded = forwardedOptions(call, target, notes);
-  noteRouting(call.body, notes);
-  noteRoutingHeaders(incoming.request.headers, notes);
+  noteOtherModels(call.body, notes);
   return {
     payload,
     options: forwarded?.options,

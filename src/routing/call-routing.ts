@@ -23,6 +23,9 @@ export interface CallRouting {
   readonly maxAttempts: number;
 }
 
+/** Where nobody says anything. */
+export const DEFAULT_ROUTING: CallRouting = Object.freeze({ ...DEFAULT_GATEWAY_ROUTING.calls, auto: undefined });
+
 /** What the configuration says of the health and the load of one provider. */
 export interface ProviderRouting {
   readonly breaker: BreakerSettings;
@@ -44,10 +47,7 @@ export class RoutingDefaults {
     providers: ReadonlyMap<string, ProviderRouting> = new Map(),
   ) {
     const { calls, breaker, maxConcurrent, maxQueue, queueMs } = gateway;
-    const { preference, survive, hedge, deadlineMs, maxAttempts } = DEFAULT_GATEWAY_ROUTING.calls;
-    this.calls = Object.freeze(
-      layOver(calls, { preference, auto: undefined, survive, hedge, deadlineMs, maxAttempts }),
-    );
+    this.calls = Object.freeze(layOver(calls, DEFAULT_ROUTING));
     this.overload = { maxConcurrent, maxQueue, queueMs };
     this.#everyProvider = { breaker, maxConcurrent: undefined };
     this.#providers = providers;
@@ -82,6 +82,3 @@ function layOver(over: AskedRouting, under: CallRouting): CallRouting {
     maxAttempts: over.maxAttempts ?? under.maxAttempts,
   };
 }
-
-/** Where nobody says anything. */
-export const DEFAULT_ROUTING: CallRouting = new RoutingDefaults().calls;

@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
-import { EXPECTED, nullable, openObject, stringLike } from "../forms.ts";
+import { nullable, openObject, stringLike } from "../forms.ts";
+import { CallOptions, ModelRouting, ProviderRouting } from "../routing-schema.ts";
 import { ChatMessage } from "./schema-content.ts";
 import { ChatTool, ChatToolChoice } from "./schema-tools.ts";
 
@@ -19,33 +20,6 @@ const ResponseFormat = Type.Union([
     }),
   }),
 ]);
-
-const ProviderRouting = Type.Object(
-  {
-    type: Type.Optional(Type.Enum(["priority", "round_robin", "least_latency"])),
-    primary_factor: Type.Optional(Type.Enum(["cost", "speed", "quality"])),
-    providers: Type.Optional(Type.Array(Type.String())),
-    fallback: Type.Optional(Type.String({ [EXPECTED]: 'the string "true", "false" or a provider name' })),
-    routing: Type.Optional(openObject("The same object, nested.")),
-  },
-  { title: "ProviderRouting" },
-);
-
-const ModelRouting = Type.Object(
-  {
-    available_models: Type.Optional(Type.Array(Type.String())),
-    preference: Type.Optional(Type.String()),
-    task_info: Type.Optional(
-      Type.Object({
-        task_type: Type.Optional(Type.Enum(["chat", "completion", "embedding"])),
-        complexity: Type.Optional(Type.Enum(["low", "medium", "high"])),
-        additional_properties: Type.Optional(openObject()),
-      }),
-    ),
-    additional_properties: Type.Optional(openObject()),
-  },
-  { title: "ModelRouting" },
-);
 
 const Reasoning = Type.Object({
   enabled: Type.Optional(Type.Boolean()),
@@ -80,6 +54,7 @@ export const ChatRequest = Type.Object(
     response_format: Type.Optional(ResponseFormat),
     provider: Type.Optional(ProviderRouting),
     model_routing_config: Type.Optional(ModelRouting),
+    trivium: Type.Optional(CallOptions),
     reasoning: Type.Optional(Reasoning),
     usage: Type.Optional(Type.Object({ include: Type.Optional(Type.Boolean()) })),
     max_tokens: Type.Optional(nullable(Type.Integer({ minimum: 1, ...dropInOnly }))),

@@ -81,10 +81,10 @@ describe("contract 4: images/generations", () => {
   });
 
   test("what cannot be given so is noted", () => {
-    const fields = { response_format: "url", partial_images: 2, output_compression: 50, model_routing_config: {} };
+    const fields = { response_format: "url", partial_images: 2, output_compression: 50, fallbacks: [] };
     const { notes, partialImages, call } = decodeGeneration({ ...MINIMAL, ...fields });
     expect(notes.map(({ path, action }) => [path, action])).toEqual([
-      ["model_routing_config", "dropped"],
+      ["fallbacks", "dropped"],
       ["partial_images", "dropped"],
       ["response_format", "approximated"],
       ["output_compression", "dropped"],

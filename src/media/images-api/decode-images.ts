@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from "../../base/json.ts";
 import { Fields } from "../../canon/fields.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import { refuse } from "../../dialects/check.ts";
-import { noteRouting, ROUTING_FIELDS } from "../../dialects/routing-fields.ts";
+import { noteOtherModels, ROUTING_FIELDS } from "../../dialects/routing-fields.ts";
 import type { ImageField } from "../fit-image-call.ts";
 import type { ImageCall } from "../image-call.ts";
 import type { ImageRequest } from "../image-request.ts";
@@ -46,7 +46,7 @@ function decode(request: JsonObject, inputs: Inputs, edit: boolean): ImageReques
   const notes: FieldNote[] = [];
   const fields = new Fields(request);
   fields.skip("model", ...ROUTING_FIELDS);
-  noteRouting(request, notes);
+  noteOtherModels(request, notes);
   for (const name of ["image", "images"]) readImages(fields.take(name), name, inputs);
   const drawn = fields.take("mask");
   if (drawn !== undefined) inputs.setMask(readSource(drawn, "mask"), "mask");

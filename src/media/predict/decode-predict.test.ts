@@ -106,11 +106,11 @@ describe("contract 2.4: a predict request", () => {
   test("unknown fields are kept for the provider that knows them", () => {
     const { call, notes } = decode(
       { editConfig: { baseSteps: 35 }, steps: 30 },
-      { labels: { a: "b" }, steps: 20, provider: {} },
+      { labels: { a: "b" }, steps: 20, fallbacks: [], provider: {} },
     );
     expect(call.extras).toEqual({ labels: { a: "b" }, steps: 30, editConfig: { baseSteps: 35 } });
     expect(notes).toMatchObject([
-      { path: "provider", action: "dropped" },
+      { path: "fallbacks", action: "dropped" },
       { path: "steps", action: "dropped", reason: "parameters.steps says otherwise" },
     ]);
   });

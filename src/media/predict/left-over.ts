@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Fields } from "../../canon/fields.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
-import { noteRouting, ROUTING_FIELDS } from "../../dialects/routing-fields.ts";
+import { noteOtherModels, ROUTING_FIELDS } from "../../dialects/routing-fields.ts";
 import type { ImageCall } from "../image-call.ts";
 
 /** The fields that were not read, for providers that know them. Those in `parameters` win over the root. */
@@ -12,7 +12,7 @@ export function leftOver(
   notes: FieldNote[],
 ): Pick<ImageCall, "extras" | "extraPaths"> {
   const atRoot = root.rest() ?? {};
-  noteRouting(atRoot, notes);
+  noteOtherModels(atRoot, notes);
   const own = Object.entries(atRoot).filter(([key]) => !(ROUTING_FIELDS as readonly string[]).includes(key));
   const extras = new Map<string, unknown>();
   const extraPaths = new Map<string, string>();

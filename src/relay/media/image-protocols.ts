@@ -25,9 +25,10 @@ const FORM_LIMITS = { maxParts: 64, maxFieldBytes: 256 * 1024 };
 /** Contract 2.4: `:predict`. Images that moderation blocked are elements of the answer, so one with nothing else is an answer too. */
 export const PREDICT: ImageProtocol = {
   blockedInBand: true,
-  read: async (request, memory, gateway) => ({
-    request: decodePredict((await jsonBody(request, memory, gateway)).body),
-  }),
+  read: async (request, memory, gateway) => {
+    const { body } = await jsonBody(request, memory, gateway);
+    return { body, request: decodePredict(body) };
+  },
   encode: async (reply, answering, gateway) => {
     if (reply.results.every((result) => result.kind === "failed")) throw nothingMade(reply.results);
     return encodePredictions(await delivered(reply, answering, gateway));
@@ -45,7 +46,7 @@ export const GENERATIONS: ImageProtocol = {
   read: async (request, memory, gateway) => {
     const { body } = await jsonBody(request, memory, gateway);
     const model = stringAt(body, "model");
-    return { request: decodeGeneration(body), ...(model === undefined ? {} : { model }) };
+    return { body, request: decodeGeneration(body), ...(model === undefined ? {} : { model }) };
   },
   encode: asImages,
 };
@@ -58,7 +59,7 @@ export const EDITS: ImageProtocol = {
       refuseOtherTypes(type);
       const { body } = await jsonBody(request, memory, gateway);
       const model = stringAt(body, "model");
-      return { request: decodeEditBody(body), ...(model === undefined ? {} : { model }) };
+      return { body, request: decodeEditBody(body), ...(model === undefined ? {} : { model }) };
     }
     const bytes = await readBytes(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
     const form = await readForm(bytes, type);

@@ -20,10 +20,19 @@ export interface IncomingImages extends IncomingRequest {
 /** One of the protocols in which a client asks for images and is answered. */
 export interface ImageProtocol {
   /** Reads and checks the body. */
-  read(request: Request, memory: HeldMemory, gateway: Gateway): Promise<{ model?: string; request: ImageRequest }>;
+  read(request: Request, memory: HeldMemory, gateway: Gateway): Promise<ReadImages>;
   /** A prompt that moderation blocks is reported in the answer, image by image (contract 7), and not as an error. */
   blockedInBand?: true;
   encode(reply: ImageReply, call: ImageAnswering, gateway: Gateway): Promise<JsonObject>;
+}
+
+/** A request for images, read. */
+export interface ReadImages {
+  /** Where the body names it. */
+  model?: string;
+  request: ImageRequest;
+  /** Absent where the request is a form: what it says to the gateway itself is in its headers. */
+  body?: JsonObject;
 }
 
 export interface ImageAnswering {

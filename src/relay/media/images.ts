@@ -1,8 +1,9 @@
 import { asGatewayError } from "../../canon/error.ts";
-import { noteRoutingHeaders } from "../../dialects/routing-fields.ts";
+import { readRouting } from "../../dialects/read-routing.ts";
 import type { ImageTarget } from "../../routing/target.ts";
 import { admitCall, type EnteredRequest } from "../admit-call.ts";
 import { answerHeaders } from "../answer-headers.ts";
+import { askedRouting, notesOnMedia } from "../asked-routing.ts";
 import { ClientDisconnectedError } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
@@ -46,14 +47,15 @@ export async function relayImages(incoming: IncomingImages, gateway: Gateway): P
 
 /** The request, resolved and admitted, and the targets that can serve it. */
 async function readImages(incoming: IncomingImages, { principal, entry, memory }: EnteredRequest, gateway: Gateway) {
-  const { model: named, request: read } = await incoming.protocol.read(incoming.request, memory, gateway);
+  const { model: named, request: read, body } = await incoming.protocol.read(incoming.request, memory, gateway);
+  const wanted = readRouting(body ?? NO_FIELDS, incoming.request.headers);
   const { catalogue, targets } = gateway.snapshot;
   const { model, offers, notes } = catalogue.resolve(incoming.modelInPath ?? named ?? "", incoming.naming);
   const offered = targets.images(model, offers);
   const resolved = await withImages(read, gateway, incoming.request.signal);
-  noteRoutingHeaders(incoming.request.headers, resolved.notes);
-  const request = notes.length === 0 ? resolved : { ...resolved, notes: [...notes, ...resolved.notes] };
-  const routing = gateway.snapshot.routing.ofCall(principal.routing, undefined);
+  const more = [...notes, ...notesOnMedia(wanted, true)];
+  const request = more.length === 0 ? resolved : { ...resolved, notes: [...more, ...resolved.notes] };
+  const routing = askedRouting(wanted, { incoming, principal, model }, gateway);
   const plan = planMedia({ model, routing }, gateway, imageOffersThatFit(request, offered, model));
   const { count, quality } = request.call;
   const admission = entry.admit({
@@ -64,6 +66,8 @@ async function readImages(incoming: IncomingImages, { principal, entry, memory }
   });
   return { admission, model, plan, request, routing };
 }
+
+const NO_FIELDS = {};
 
 async function wholeImages(
   call: ImageRelay & { incoming: IncomingImages },

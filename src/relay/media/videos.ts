@@ -1,12 +1,13 @@
 import { asGatewayError } from "../../canon/error.ts";
 import type { Operation } from "../../canon/operation.ts";
-import { noteRoutingHeaders } from "../../dialects/routing-fields.ts";
+import { readRouting } from "../../dialects/read-routing.ts";
 import { checkFrames } from "../../media/check-images.ts";
 import { decodeVideo, type VideoRequest } from "../../media/predict-long-running/decode-video.ts";
 import { operationName } from "../../media/predict-long-running/operation-name.ts";
 import type { Operations } from "../../operations/operations.ts";
 import { type EnteredRequest, enterRequest, leaveRequest } from "../admit-call.ts";
 import { answerHeaders } from "../answer-headers.ts";
+import { askedRouting, notesOnMedia } from "../asked-routing.ts";
 import type { IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
@@ -57,10 +58,12 @@ async function submit(
   if (repeated) return named(repeated, incoming, {});
 
   const decoded = decodeVideo(body);
-  noteRoutingHeaders(incoming.request.headers, decoded.notes);
+  const wanted = readRouting(body, incoming.request.headers);
+  const routing = askedRouting(wanted, { incoming, principal, model }, gateway);
   const plan = targets.videos(model, offers);
   const framed = await withFrames(decoded, gateway, incoming.request.signal);
-  const asked = notes.length === 0 ? framed : { ...framed, notes: [...notes, ...framed.notes] };
+  const more = [...notes, ...notesOnMedia(wanted, false)];
+  const asked = more.length === 0 ? framed : { ...framed, notes: [...more, ...framed.notes] };
   const fitting = offersThatFit(plan, (target) => fitVideo(asked, target, model));
   const [first] = fitting;
   if (first === undefined) throw new Error("a plan has at least one offer");
@@ -88,6 +91,7 @@ async function submit(
     await operations.begin(operation, client, async (save) => {
       const trying: Trying = {
         offersTried: operation.job.offers,
+        routing: { maxAttempts: routing.maxAttempts, deadlineMs: undefined },
         attempt: undefined,
         client: { disconnected: false, disconnection: new Promise<void>(() => {}) },
       };
