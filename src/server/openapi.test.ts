@@ -250,7 +250,8 @@ describe("the answers of the program fit the document", () => {
     const encoder = createImageEventEncoder(request, 1);
     const texts = [encoder.partial(made.image), encoder.completed(made.image, { usage })];
     for (const text of texts) expect(fits(JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? ""))).toBe(true);
-    expect(fits({ type: "image_edit.completed", created_at: 1 })).toBe(false);
+    const completed = JSON.parse(/^data: (.*)$/m.exec(texts[1] ?? "")?.[1] ?? "");
+    expect(fits({ ...completed, b64_json: undefined, url: "https://gateway.example/files/f" })).toBe(false);
   });
 
   test("contract 2.2: an operation in each of its states", () => {

@@ -2,7 +2,6 @@ import type { JsonObject } from "../../base/json.ts";
 import type { GatewayError } from "../../canon/error.ts";
 import type { Usage } from "../../canon/usage.ts";
 import { ERROR_WORDS } from "../../dialects/chat/error-words.ts";
-import type { DeliveredImage } from "../delivered-image.ts";
 import type { InlineImage } from "../image.ts";
 import type { ImageSettings } from "../image-reply.ts";
 import type { ImageRequest } from "../image-request.ts";
@@ -12,7 +11,7 @@ import { encodeImageUsage } from "./usage.ts";
 /** Writes the events of contract 2.14. Each method returns the text of one server-sent event. */
 export interface ImageEventEncoder {
   partial(image: InlineImage, settings?: ImageSettings): string;
-  completed(image: DeliveredImage, about?: { settings?: ImageSettings; usage?: Usage }): string;
+  completed(image: InlineImage, about?: { settings?: ImageSettings; usage?: Usage }): string;
   /** Ends the stream. */
   error(error: GatewayError): string;
 }
@@ -33,7 +32,7 @@ export function createImageEventEncoder(request: ImageRequest, createdSeconds: n
     completed(image, { settings, usage } = {}) {
       const tokens = encodeImageUsage(usage);
       return write(`${family}.completed`, {
-        ...("url" in image ? { url: image.url } : { b64_json: image.base64 }),
+        b64_json: image.base64,
         created_at: createdSeconds,
         ...encodeSettings(request, settings, image.mimeType),
         ...(tokens === undefined ? {} : { usage: tokens }),

@@ -80,8 +80,7 @@ function imageStreamEvent(family: "image_generation" | "image_edit", title: stri
       }),
       Type.Object({
         type: Type.Literal(`${family}.completed`),
-        b64_json: Type.Optional(base64),
-        url: fileUrl,
+        b64_json: base64,
         ...step,
         usage: Type.Optional(ImageUsage),
       }),
