@@ -11,7 +11,7 @@ export interface Child {
   stop(): Promise<void>;
 }
 
-export interface ChildOptions {
+interface ChildOptions {
   name: string;
   command: string[];
   /** Where the child listens, according to its output so far; undefined until it says so. */

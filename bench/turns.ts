@@ -7,7 +7,7 @@ import { median } from "./statistics.ts";
 /** What each contender measured, round by round. */
 export type Rounds = Map<ContenderName, number[]>;
 
-export interface TurnsOptions {
+interface TurnsOptions {
   names: readonly ContenderName[];
   rounds: number;
   warmUp: (child: Child) => Promise<unknown>;

@@ -31,7 +31,7 @@ function nodeOf(schema: TSchema): SchemaNode {
  */
 export type Outcome = "exact" | "approximated" | "dropped" | "gateway" | "tag" | "lost";
 
-export interface OutcomeAt {
+interface OutcomeAt {
   outcome: Outcome;
   reasons: readonly string[];
 }

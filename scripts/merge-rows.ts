@@ -4,7 +4,7 @@ export interface MappingRow {
   cells: readonly string[];
 }
 
-export interface MergedRow {
+interface MergedRow {
   fields: readonly string[];
   cells: readonly string[];
 }

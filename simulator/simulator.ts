@@ -17,7 +17,7 @@ import type { Ending } from "./play.ts";
 import type { SimulatorState } from "./text/adapter.ts";
 import { PrefixCache } from "./text/prefix-cache.ts";
 
-export interface SimulatorOptions {
+interface SimulatorOptions {
   /** 127.0.0.1 unless given. */
   host?: string;
   /** Any free port unless given. */
@@ -49,7 +49,7 @@ export interface ReceivedRequest {
   body: Json;
 }
 
-export interface SimulatorStats {
+interface SimulatorStats {
   requests: number;
   /** Requests whose answer has not left yet. */
   openRequests: number;

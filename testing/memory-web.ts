@@ -2,7 +2,7 @@ import type { Clock } from "../src/base/clock.ts";
 import type { FetchMedia } from "../src/relay/resolve-media.ts";
 import { MediaFetchError, type StreamMedia } from "../src/wire/media-fetch.ts";
 
-export interface WebFile {
+interface WebFile {
   bytes: Uint8Array;
   mimeType: string;
   /** How long its host takes. */

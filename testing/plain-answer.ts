@@ -12,7 +12,7 @@ export function plainUsage(dialect: DialectName, input: number, output: number):
 
 const STOPS: Readonly<Record<DialectName, string>> = { chat: "stop", messages: "end_turn", genai: "STOP" };
 
-export interface PlainAnswer {
+interface PlainAnswer {
   text: string;
   usage: object;
   /** The proper end of an answer where absent. */

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Glob } from "bun";
 
-export interface TemporaryPostgres {
+interface TemporaryPostgres {
   url: string;
   stop(): Promise<void>;
 }

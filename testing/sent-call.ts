@@ -6,7 +6,7 @@ export interface ReadingOptions {
   readsChunks?: number;
 }
 
-export interface TimedChunk {
+interface TimedChunk {
   /** Since the request was sent. */
   ms: number;
   text: string;

@@ -11,8 +11,8 @@ import {
 } from "../support/scripted-upstream.ts";
 
 /** What the host charges for a token, in nano-dollars; `scriptedModels` has the same prices. */
-export const PROMPT_PRICE = 1_000;
-export const OUTPUT_PRICE = 2_000;
+const PROMPT_PRICE = 1_000;
+const OUTPUT_PRICE = 2_000;
 /** Terms that are dearer, as hosts spell them. */
 const MULTIPLES: Readonly<Record<string, number>> = { priority: 2, fast: 6 };
 /** The price of a model that no one was allowed to request. */

@@ -18,7 +18,7 @@ const PACE_MS = 200;
 const ROUNDING_MS = 2;
 const OPEN_PATIENCE_MS = 20_000;
 
-export interface Audit {
+interface Audit {
   operations: number;
   failed: number;
   videos: number;

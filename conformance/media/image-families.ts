@@ -41,7 +41,7 @@ export interface ImageFamily {
   price: number | { each: number; large: number } | TokenPrices;
 }
 
-export interface TokenPrices {
+interface TokenPrices {
   input: number;
   image_input: number;
   output: number;

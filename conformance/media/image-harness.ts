@@ -72,7 +72,7 @@ function providersAt(simulatorUrl: string): Record<string, object> {
 /** The first of two offers answers with links, the second with images. */
 export const TWO_OFFERS = "own/two-offers";
 
-export type OwnModel = ReturnType<typeof own>;
+type OwnModel = ReturnType<typeof own>;
 
 export const own = (id: string, provider: string, model: string) => ({
   id,

@@ -3,7 +3,7 @@ import OpenAi5 from "openai-5";
 import type { AnswerPromise, ChatErrors, ChatSetup } from "../sdk/openai-clients.ts";
 
 /** What the scenarios use of a client. Both generations with image streams are assignable to it. */
-export interface ImagesClient {
+interface ImagesClient {
   images: { generate: Ask<GenerateBody>; edit: Ask<EditBody> };
 }
 
@@ -29,11 +29,11 @@ interface SharedBody {
   partial_images?: number;
 }
 
-export interface GenerateBody extends SharedBody {
+interface GenerateBody extends SharedBody {
   moderation?: "low" | "auto";
 }
 
-export interface EditBody extends SharedBody {
+interface EditBody extends SharedBody {
   image: File | File[];
   mask?: File;
   input_fidelity?: "high" | "low";
@@ -49,7 +49,7 @@ export interface ImagesAnswer {
   usage?: ImagesUsage;
 }
 
-export interface ImagesUsage {
+interface ImagesUsage {
   input_tokens: number;
   input_tokens_details: { image_tokens: number; text_tokens: number };
   output_tokens: number;

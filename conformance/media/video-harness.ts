@@ -26,7 +26,7 @@ export interface VideoHarness {
   stop(): Promise<void>;
 }
 
-export interface VideoHarnessOptions {
+interface VideoHarnessOptions {
   timings?: Partial<Timings>;
   providers?: Record<string, object>;
   models?: object[];

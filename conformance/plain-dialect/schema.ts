@@ -3,7 +3,7 @@ import { defineCheck } from "../../src/dialects/check.ts";
 
 const Line = Type.Object({ who: Type.Enum(["system", "user", "model"]), text: Type.String() });
 
-export const PlainRequest = Type.Object(
+const PlainRequest = Type.Object(
   {
     model: Type.String(),
     lines: Type.Array(Line, { minItems: 1 }),

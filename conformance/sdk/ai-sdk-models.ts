@@ -7,7 +7,7 @@ import type { Kind, SimulatedGateway } from "./support.ts";
 
 type ProviderOptions = NonNullable<Parameters<typeof generateText>[0]["providerOptions"]>;
 
-export interface ModelSetup {
+interface ModelSetup {
   url: string;
   apiKey: string;
   fetch?: typeof fetch;

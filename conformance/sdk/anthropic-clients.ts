@@ -6,7 +6,7 @@ import type { ErrorClass, Kind } from "./support.ts";
  * What the scenarios use of a client. Every generation is assigned to it, so that the compiler holds all of them to it.
  * `Block` is a content block in the generation's own types: what came in an answer goes back in the next request.
  */
-export interface MessagesClient<Block extends ReadBlock> {
+interface MessagesClient<Block extends ReadBlock> {
   messages: {
     create: CreateMessage<Block>;
     stream: (body: MessagesBody<Block>, options?: CallOptions) => MessageHelper<Block>;
@@ -31,7 +31,7 @@ interface CreateMessage<Block extends ReadBlock> {
 }
 
 /** The helper that adds up a stream. */
-export type MessageHelper<Block extends ReadBlock> = AsyncIterable<StreamEvent> & {
+type MessageHelper<Block extends ReadBlock> = AsyncIterable<StreamEvent> & {
   abort(): void;
   finalMessage(): Promise<Message<Block>>;
 };
@@ -118,7 +118,7 @@ export interface ListedModel {
   created_at: string;
 }
 
-export interface MessagesDoor {
+interface MessagesDoor {
   name: string;
   path: string;
   kind: Kind;
@@ -132,7 +132,7 @@ export const MESSAGES_DOORS: readonly MessagesDoor[] = [
   { name: "contract door, provider bedrock", path: "/api/msg", kind: "bedrock" },
 ];
 
-export interface MessagesSetup {
+interface MessagesSetup {
   baseURL: string;
   apiKey: string;
   maxRetries: number;

@@ -6,7 +6,7 @@ import type { ErrorClass, Kind } from "./support.ts";
  * What the scenarios use of a client. Every generation is assigned to it, so that the compiler holds all of them to it.
  * `Turn` is a content in the generation's own types: what came in an answer goes back in the next request.
  */
-export interface GenaiClient<Turn extends ReadTurn> {
+interface GenaiClient<Turn extends ReadTurn> {
   models: {
     generateContent: (request: GenaiRequest<Turn>) => Promise<GenaiAnswer<Turn>>;
     generateContentStream: (request: GenaiRequest<Turn>) => Promise<AsyncIterable<GenaiAnswer<Turn>>>;
@@ -120,7 +120,7 @@ export interface ListedModel {
 }
 
 /** The two ways to set the package up: for the contract's base URL, and for a host alone. */
-export interface GenaiMode {
+interface GenaiMode {
   name: string;
   vertexai: boolean;
   path: string;

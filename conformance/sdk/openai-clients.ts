@@ -4,7 +4,7 @@ import OpenAi5 from "openai-5";
 import type { ErrorClass, Kind } from "./support.ts";
 
 /** What the scenarios use of a client. Every generation is assigned to it, so that the compiler holds all of them to it. */
-export interface ChatClient {
+interface ChatClient {
   chat: { completions: { create: CreateCompletion } };
   models: {
     list: () => PromiseLike<{ data: ListedModel[] }> & AsyncIterable<ListedModel>;
@@ -18,7 +18,7 @@ interface CreateCompletion {
 }
 
 /** The helpers that add up a stream, and that call the tools by themselves until there is an answer. */
-export interface ChatHelpers {
+interface ChatHelpers {
   addUp: StreamHelper;
   runTools: ToolLoop;
 }
@@ -69,7 +69,7 @@ export type ChatMessage =
   | { role: "assistant"; content: string | null; tool_calls?: FunctionCall[] }
   | { role: "tool"; tool_call_id: string; content: string };
 
-export type ContentPart =
+type ContentPart =
   | { type: "text"; text: string }
   | { type: "image_url"; image_url: { url: string } }
   | { type: "file"; file: { filename: string; file_data: string } };
@@ -117,7 +117,7 @@ export interface TokenUsage {
   total_tokens: number;
 }
 
-export interface Completion {
+interface Completion {
   id: string;
   object: string;
   model: string;
@@ -138,7 +138,7 @@ export interface Chunk {
   usage?: TokenUsage | null;
 }
 
-export type ChunkStream = AsyncIterable<Chunk> & { controller: AbortController };
+type ChunkStream = AsyncIterable<Chunk> & { controller: AbortController };
 
 export interface ListedModel {
   id: string;
@@ -147,7 +147,7 @@ export interface ListedModel {
   created: number;
 }
 
-export interface ChatDoor {
+interface ChatDoor {
   name: string;
   path: string;
   kind: Kind;
@@ -181,7 +181,7 @@ export interface ChatErrors {
   RateLimitError: ErrorClass;
 }
 
-export interface ChatGeneration {
+interface ChatGeneration {
   version: string;
   errors: ChatErrors;
   connect(setup: ChatSetup): ChatClient & ChatHelpers;

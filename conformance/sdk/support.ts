@@ -176,7 +176,7 @@ export async function collect<T>(stream: AsyncIterable<T>): Promise<T[]> {
   return items;
 }
 
-export interface SeenAnswer {
+interface SeenAnswer {
   status: number;
   retryAfter: string | null;
 }

@@ -2,7 +2,7 @@ import type { DialectName } from "../../src/canon/dialect-name.ts";
 import type { Kind } from "./support.ts";
 
 /** What a host does that its clients can tell, in whatever protocol they speak. */
-export interface Upstream {
+interface Upstream {
   /** Client and host speak the same protocol. */
   native: boolean;
   /** The host's own word for an answer that came to its end. */

@@ -39,7 +39,7 @@ export interface ClientHarness {
   stop(): Promise<void>;
 }
 
-export interface LedgerSum {
+interface LedgerSum {
   calls: number;
   failures: number;
   input: number;

@@ -1,7 +1,7 @@
 import { afterAll } from "bun:test";
 
 /** What was seen under one fault. */
-export interface FaultRow {
+interface FaultRow {
   fault: string;
   calls: string;
   revocations: string;

@@ -8,7 +8,7 @@ export interface Finished {
   stderr: string;
 }
 
-export interface ProgramOptions {
+interface ProgramOptions {
   cwd: string;
   /** The whole environment but PATH: a newcomer has none of Trivium's. */
   env?: Record<string, string>;

@@ -148,7 +148,7 @@ const step = fc.record(
   { requiredKeys: ["kind", "texts", "media", "calls", "reversed"] },
 ) as unknown as fc.Arbitrary<Step>;
 
-export interface RequestSpec {
+interface RequestSpec {
   system: { text: string; cache?: JsonObject }[];
   steps: Step[];
   last: string;

@@ -85,7 +85,7 @@ export interface MediaHarness {
   stop(): Promise<void>;
 }
 
-export interface MediaHarnessOptions {
+interface MediaHarnessOptions {
   /** Which recording answers the request, where a case is more than one exchange. */
   choose?: (found: MediaCase, method: string, path: string) => Recording | undefined;
   /** What is at the URLs that answers name. */

@@ -15,7 +15,7 @@ export interface Meaning {
   usage: { input: number; cached: number; output: number } | undefined;
 }
 
-export interface SdkCall {
+interface SdkCall {
   /** As the vendor's own SDK takes it. */
   baseUrl: string;
   apiKey: string;

@@ -34,7 +34,7 @@ function ballAt(options: VideoOptions, seconds: number, floor: number): { x: num
 }
 
 /** What all frames of a video have behind what moves. */
-export interface Scene {
+interface Scene {
   options: VideoOptions;
   /** The image that the video begins with, if one is given, else sky and shapes; with the caption on it. */
   backdrop: Canvas;
@@ -65,7 +65,7 @@ export async function setScene(options: VideoOptions, note?: string): Promise<Sc
 }
 
 /** Frames that follow one another. They are drawn once; where more are shown, they begin again. */
-export interface Shot {
+interface Shot {
   drawn: number;
   shown: number;
   /** Its first frame is the first image. */

@@ -1,7 +1,7 @@
 import { createFile, type Movie, MP4BoxBuffer } from "mp4box";
 
 /** What an MP4 file says of itself, read by a library that did not write it. */
-export interface Mp4Facts {
+interface Mp4Facts {
   /** As RFC 6381 writes them, in the order of the tracks. */
   codecs: string[];
   width: number;

@@ -11,7 +11,7 @@ const FAINT: Colour = [170, 176, 190, 255];
 const LONG_ADMISSION = "Made by a simulator, not by a model";
 const SHORT_ADMISSION = "simulated";
 
-export interface Caption {
+interface Caption {
   prompt: string;
   /** Lines below the prompt, whole where there is room. */
   facts: readonly string[];
@@ -61,7 +61,7 @@ export function paintShapes(canvas: Canvas, seed: number): void {
 }
 
 /** Pixels to a dot of the font: as large as the image allows with room for a prompt. */
-export function textScale(width: number, height: number): number {
+function textScale(width: number, height: number): number {
   return Math.max(1, Math.floor(Math.min(width / (CHARACTER_STEP * 40), height / (LINE_STEP * 14))));
 }
 

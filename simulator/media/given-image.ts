@@ -13,7 +13,7 @@ export interface Frames {
 }
 
 /** How a host takes images. Every one takes URLs. */
-export type ImageForm = "data URL" | "bare base64";
+type ImageForm = "data URL" | "bare base64";
 
 const DATA_URL = /^data:image\/([a-z]+);base64,/;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;

@@ -5,7 +5,7 @@ import type { MediaContext } from "./media-host.ts";
 import type { Outcome } from "./outcome.ts";
 import { linkLifeMs } from "./play-outcome.ts";
 
-export interface LinkLife {
+interface LinkLife {
   outcome: Outcome | undefined;
   keptMs: number;
 }

@@ -24,7 +24,7 @@ import type { Traits } from "./traits.ts";
 /** The `max-tokens` model runs into its limit after so many tokens. */
 const SHORT_ANSWER_TOKENS = 12;
 
-export interface PlanRequest {
+interface PlanRequest {
   prompt: Prompt;
   traits: Traits;
   maxOutputTokens: number;

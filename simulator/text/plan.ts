@@ -19,7 +19,7 @@ export type Segment =
 
 export type PlannedStop = "end" | "length" | "sequence" | "tool" | "refusal" | "blocked";
 
-export interface PlannedUsage {
+interface PlannedUsage {
   /** All prompt tokens, cached or not. */
   input: number;
   /** The same, by what they were made from. */

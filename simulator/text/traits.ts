@@ -19,10 +19,10 @@ export type Fault =
   | { kind: "crlf" };
 
 /** An answer that is not made from the request. */
-export type AnswerKind = "empty" | "refusal" | "blocked" | "max-tokens" | "huge" | "echo" | "agent";
+type AnswerKind = "empty" | "refusal" | "blocked" | "max-tokens" | "huge" | "echo" | "agent";
 
 /** A liberty that sloppy hosts take with the protocol. */
-export type Quirk = "parallel-same-index" | "no-usage" | "no-done";
+type Quirk = "parallel-same-index" | "no-usage" | "no-done";
 
 export interface Traits {
   /** `asked`: when the request asks. `strict`: and its signatures must come back. `unseen`: always, and unshown on chat. */

@@ -6,7 +6,7 @@ import { checkScopes } from "./scopes.ts";
 import { type BudgetWindow, SpendMeter } from "./spend-meter.ts";
 
 /** What a call used and cost in the end. */
-export interface ActualUse {
+interface ActualUse {
   costNanoUsd: number;
   tokens: number;
 }
@@ -34,7 +34,7 @@ export interface AdmittedCall extends CostEstimate {
   estimatedTokens: number;
 }
 
-export interface AdmissionsOptions {
+interface AdmissionsOptions {
   /** A monotonic clock, for rates. */
   nowMs: () => number;
   /** The clock of the machine, for money and for expiry. */

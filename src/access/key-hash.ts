@@ -8,7 +8,7 @@ export const ADMIN_SECRET_PREFIX = "trv-admin-";
 const SECRET_BYTES = 32;
 const SECRET_CHARACTERS = 43;
 
-export interface NewApiKey {
+interface NewApiKey {
   /** Shown once; only the hash is kept. */
   key: string;
   hash: string;

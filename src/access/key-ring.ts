@@ -21,7 +21,7 @@ export interface StaticKey {
   routing?: RoutingSettings;
 }
 
-export interface KeyRingOptions {
+interface KeyRingOptions {
   storage: Storage;
   staticKeys: readonly StaticKey[];
   clock: Clock;

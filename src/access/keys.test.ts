@@ -7,7 +7,7 @@ import { selectProjects } from "../storage/projects.ts";
 import type { Storage } from "../storage/storage.ts";
 import { readLimits } from "./key-limits.ts";
 import { checkSubset } from "./key-subset.ts";
-import { createKey, ensureProject, type KeyRequest, type KeyUpdate, listKeys, revokeKey, updateKey } from "./keys.ts";
+import { createKey, type KeyRequest, type KeyUpdate, listKeys, revokeKey, updateKey } from "./keys.ts";
 import { matches } from "./model-glob.ts";
 import type { Principal } from "./principal.ts";
 
@@ -262,11 +262,5 @@ describe("keys", () => {
     const two = await createKey(storage, { name: one.id, project: "a" }, system);
     expect((await revokeKey(storage, one.id, system)).id).toBe(one.id);
     expect((await listKeys(storage)).find((key) => key.id === two.id)?.revokedAtMs).toBeUndefined();
-  });
-
-  test("a project is made once", async () => {
-    await ensureProject(storage, "default", { clock: { ...system.clock, wallMs: () => 5 } });
-    await ensureProject(storage, "default", { clock: { ...system.clock, wallMs: () => 9 } });
-    expect(await selectProjects(storage)).toEqual([{ name: "default", createdAtMs: 5 }]);
   });
 });

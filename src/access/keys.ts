@@ -11,7 +11,6 @@ import {
   selectKeysByIdOrName,
   selectKeysOfProject,
 } from "../storage/keys.ts";
-import { insertProject } from "../storage/projects.ts";
 import type { Storage } from "../storage/storage.ts";
 import { newApiKey } from "./key-hash.ts";
 import { type KeyLimits, limitsView, readLimits } from "./key-limits.ts";
@@ -36,7 +35,7 @@ export interface KeyRequest {
   maker?: Principal;
 }
 
-export interface CreatedKey {
+interface CreatedKey {
   id: string;
   /** The key is shown only here. */
   key: string;
@@ -156,11 +155,6 @@ function changeLimits(
   const limits = { ...limitsView(stored), ...limitsView(given) };
   for (const name of removed) delete limits[name];
   return { ...readLimits(limits) };
-}
-
-/** Makes the project where there is none of that name. */
-export async function ensureProject(storage: Storage, name: string, { clock }: Pick<Sources, "clock">): Promise<void> {
-  await insertProject(storage, { name: checkName("project", name), createdAtMs: clock.wallMs() });
 }
 
 async function findKey(storage: Storage, idOrName: string): Promise<StoredKey> {

@@ -15,7 +15,7 @@ import { BufferPool } from "../wire/byte-buffer.ts";
 import { staticKeys } from "./static-keys.ts";
 
 /** What is beyond the gateway: the machine, the network, the disk and the log. */
-export interface GatewaySurroundings
+interface GatewaySurroundings
   extends Pick<
     Gateway,
     "clock" | "random" | "send" | "fetchMedia" | "streamMedia" | "log" | "timings" | "publicUrl" | "snapshot"

@@ -32,7 +32,7 @@ import { type MissingProvider, makeSnapshot, missingProviders } from "./snapshot
 import { replaceKeysOrExplain } from "./static-keys.ts";
 import { watchClock } from "./watch-clock.ts";
 
-export interface AppOptions extends ConfigSource {
+interface AppOptions extends ConfigSource {
   log: Log;
   /** Time and randomness; the machine's own where nothing is given. */
   sources?: Sources;

@@ -1,6 +1,6 @@
 import type { Cancel, Clock } from "./clock.ts";
 
-export interface Deadline {
+interface Deadline {
   /** Aborts with a `TimeoutError` when the time is up. */
   readonly signal: AbortSignal;
   /** There is nothing left to stop. */

@@ -21,7 +21,7 @@ export interface WebCitation extends CitationBase {
 }
 
 /** A place in a document of the prompt. Pages count from 1, characters and blocks from 0; the end is exclusive. */
-export interface DocumentCitation extends CitationBase {
+interface DocumentCitation extends CitationBase {
   type: "document";
   unit: "character" | "page" | "block";
   documentIndex: number;
@@ -30,7 +30,7 @@ export interface DocumentCitation extends CitationBase {
 }
 
 /** A place in one of the caller's own search results. */
-export interface SearchResultCitation extends CitationBase {
+interface SearchResultCitation extends CitationBase {
   type: "search-result";
   source?: string;
   resultIndex: number;

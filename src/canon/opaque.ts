@@ -22,7 +22,7 @@ const KINDS = ["signature", "redacted", "encrypted", "native", "text"] as const;
  * `native`: a whole block that only its own dialect knows (native-carrier.ts). `text`: reasoning that the client does not want
  * to see, and whose maker, which signs nothing, wants it back.
  */
-export type OpaqueKind = (typeof KINDS)[number];
+type OpaqueKind = (typeof KINDS)[number];
 
 const MARK = "trv1.";
 
@@ -69,7 +69,7 @@ export function unwrapOpaqueBase64(text: string): Opaque | undefined {
 
 /** How every text of `wrapOpaque` begins, and how its base64 does: by these a body is searched before it is walked. */
 export const WRAPPED_MARK = MARK;
-export const WRAPPED_BASE64_MARK = "dHJ2MS";
+const WRAPPED_BASE64_MARK = "dHJ2MS";
 
 const toBase64Url = (text: string): string => Buffer.from(text).toString("base64url");
 const fromBase64Url = (text: string): string => Buffer.from(text, "base64url").toString();

@@ -37,7 +37,7 @@ export interface WebSearchTool extends ToolBase {
 }
 
 /** A tool of the provider's that only its own dialect knows. */
-export interface NativeTool extends ToolBase {
+interface NativeTool extends ToolBase {
   type: "native";
   dialect: string;
   name: string;

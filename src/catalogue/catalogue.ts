@@ -41,7 +41,7 @@ export interface ModelOverlay {
   offers?: readonly OfferOverlay[];
 }
 
-export interface OfferOverlay {
+interface OfferOverlay {
   provider: string;
   model: string;
   pricings?: Pricings;
@@ -53,7 +53,7 @@ export interface OfferOverlay {
   prefill?: boolean;
 }
 
-export interface CatalogueOptions {
+interface CatalogueOptions {
   providers: readonly ProviderSummary[];
   models: readonly ModelOverlay[];
   /** Only models of these kinds; without it, all. */
@@ -74,7 +74,7 @@ export interface Naming {
   impliedPublisher?: string;
 }
 
-export interface Resolved {
+interface Resolved {
   model: Model;
   offers: readonly Offer[];
   /** The client's name of the model: the one that it asked for, without a pinned provider. */

@@ -1,12 +1,12 @@
 import { nameOf, publisherOf } from "./model.ts";
 
 /** The names of a vendor's model: its id here, and its name at the vendor's own service. */
-export interface NamedModel {
+interface NamedModel {
   id: string;
   upstreamNames: readonly string[];
 }
 
-export interface VendorMatch {
+interface VendorMatch {
   /** The models that the name may mean; exactly one is a match. */
   ids: readonly string[];
   /** The name asks for the release of one day, which the id does not distinguish. */

@@ -2,7 +2,7 @@ import type { Pricings } from "./model.ts";
 import { itemsAtResolution } from "./resolution-prices.ts";
 
 /** What the price of a video depends on, apart from its length. */
-export interface VideoKind {
+interface VideoKind {
   /** Such as `720p`. */
   resolution: string;
   audio: boolean;

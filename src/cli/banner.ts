@@ -57,7 +57,7 @@ function tellMissing({ missing }: Started): string {
 }
 
 /** Clients cannot connect to a wildcard address; on this machine, loopback reaches it. */
-export const reachableUrl = (url: string): string => url.replace(/^(https?:\/\/)(?:0\.0\.0\.0|\[::\])/, "$1127.0.0.1");
+const reachableUrl = (url: string): string => url.replace(/^(https?:\/\/)(?:0\.0\.0\.0|\[::\])/, "$1127.0.0.1");
 
 function curlLine(baseUrl: string, key: string, model: string): string {
   const body = JSON.stringify({ model, messages: [{ role: "user", content: "Hello, who are you?" }] });

@@ -20,7 +20,7 @@ export interface ChatAnswer {
   stopped: boolean;
 }
 
-export interface Asking {
+interface Asking {
   client: GatewayClient;
   model: string;
   messages: readonly ChatMessage[];

@@ -38,7 +38,7 @@ const isRemote = ({ host }: Provider): boolean => host !== NO_HOST;
 const NO_HOST = "127.0.0.1:0";
 
 /** One line of a live check. */
-export function tellResult({ provider, host, state, detail }: LiveResult): string {
+function tellResult({ provider, host, state, detail }: LiveResult): string {
   const { green, red, dim } = paintFor(process.stdout);
   const paint = state === "ok" ? green : state === "unchecked" ? dim : red;
   return `${paint(state.padEnd(11))} ${provider} (${host}): ${detail}`;

@@ -1,7 +1,7 @@
 import type { Command } from "./command.ts";
 
 /** What the help says about a command. */
-export interface CommandAbout {
+interface CommandAbout {
   name: string;
   /** The usage after the name, such as `[--port PORT]`. */
   usage: string;

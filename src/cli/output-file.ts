@@ -29,7 +29,7 @@ export function checkOutput(paths: readonly string[], force: boolean): void {
   }
 }
 
-export interface FileToWrite {
+interface FileToWrite {
   path: string;
   content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
   force: boolean;

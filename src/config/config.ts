@@ -101,7 +101,7 @@ export interface ModelSettings {
   offers?: OfferSettings[];
 }
 
-export interface OfferSettings {
+interface OfferSettings {
   provider: string;
   model: string;
   pricings?: Pricings;

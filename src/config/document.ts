@@ -25,13 +25,13 @@ export interface MapNode {
   entries: Map<string, MapEntry>;
 }
 
-export interface MapEntry {
+interface MapEntry {
   /** Where the key is. */
   position: Position;
   node: DocumentNode;
 }
 
-export interface ListNode {
+interface ListNode {
   kind: "list";
   position: Position;
   items: DocumentNode[];

@@ -5,7 +5,7 @@ import { ProviderFile } from "./schema.ts";
 import { toProvider } from "./to-config.ts";
 
 /** The environment variables that declare a provider of a kind: the names that the vendors' own tools read. */
-export interface KnownVariables {
+interface KnownVariables {
   kind: string;
   /** Field of the configuration file → variable. */
   variables: Readonly<Record<string, string>>;

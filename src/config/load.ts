@@ -19,7 +19,7 @@ export { ConfigError, tellProblem } from "./config-error.ts";
 export type { ProviderKind } from "./read-providers.ts";
 export type { KnownPrices } from "./report-unpriced.ts";
 
-export interface LoadOptions {
+interface LoadOptions {
   /** A file that was asked for must exist. Without one, `trivium.yaml` in `cwd` is read if it exists. */
   path?: string;
   cwd: string;

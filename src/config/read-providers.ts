@@ -5,7 +5,7 @@ import { ProviderFile } from "./schema.ts";
 import { toProvider } from "./to-config.ts";
 
 /** Every kind takes these. */
-export const COMMON_FIELDS = ["base_url", "timeout_ms", "max_concurrent", "breaker"] as const;
+const COMMON_FIELDS = ["base_url", "timeout_ms", "max_concurrent", "breaker"] as const;
 
 /** The fields that a kind of provider takes beyond those that every kind does, by their names in the file. */
 export interface ProviderKind {

@@ -1,6 +1,6 @@
 /** `${NAME}` and `${NAME:-default}` in the texts of a configuration file. `$$` is a plain dollar sign. */
 
-export interface Expansion {
+interface Expansion {
   text: string;
   /** The text named at least one variable. */
   used: boolean;

@@ -23,7 +23,7 @@ export interface ReceivedRequest extends BodySource {
   adapted?: readonly FieldNote[];
 }
 
-export interface RequestContext extends CheckContext {
+interface RequestContext extends CheckContext {
   verb: "generate" | "count_tokens";
 }
 
@@ -141,7 +141,7 @@ export interface Tap extends TapProgress {
 }
 
 /** What a client's request says, read from its body as it came. */
-export interface RequestReader {
+interface RequestReader {
   /** Throws for the first thing that the contract does not allow; gives the request back in its normal form. */
   check(request: ReceivedRequest, context: RequestContext): ReceivedRequest;
   /** Rough count of the prompt's tokens, for where no upstream can be asked. */
@@ -157,7 +157,7 @@ export interface RequestReader {
 }
 
 /** The native lane: what has to change in requests and answers that otherwise pass as they came. */
-export interface NativePatches {
+interface NativePatches {
   /**
    * Whether a host of the same dialect needs the canon nonetheless: the history holds what it does not take, such as an
    * opaque value of another family (H01), or its answers hide what the protocol has a field for.
@@ -169,14 +169,14 @@ export interface NativePatches {
 }
 
 /** Errors in the words of the protocol. */
-export interface ErrorEncoder {
+interface ErrorEncoder {
   /** Before the first byte of an answer. */
   encode(error: GatewayError, requestId: string): ErrorAnswer;
   encodeInStream(error: GatewayError, requestId: string, state: StreamState): StreamErrorWrite[];
 }
 
 /** What clients of a dialect send and expect around the bodies. */
-export interface ClientHttp {
+interface ClientHttp {
   readonly endpoints: readonly Endpoint[];
   /** What the URL and the headers of a call say. Throws where the protocol does not allow it. */
   readCall(asks: Asks, request: EndpointRequest): EndpointCall;

@@ -20,7 +20,7 @@ export const plainNames = (longest: number): ToolNameRule => ({
   longest,
 });
 
-export interface FittedCall {
+interface FittedCall {
   call: CanonCall;
   reading: AnswerReading;
 }

@@ -11,7 +11,7 @@ export function askedTerms(body: JsonObject, fields: PricedFields): string[] {
   return Object.entries(fields).flatMap(([field, { region }]) => termOf(body[field], region) ?? []);
 }
 
-export interface FittedTerms {
+interface FittedTerms {
   /** What goes on, and is to be paid. */
   terms: readonly string[];
   /** Fields to take out. */

@@ -41,7 +41,7 @@ export function alternativesOf(node: SchemaNode, definitions: Definitions): Sche
   return resolved.anyOf.flatMap((alternative) => alternativesOf(alternative, definitions));
 }
 
-export type JsonType = "null" | "boolean" | "number" | "string" | "array" | "object";
+type JsonType = "null" | "boolean" | "number" | "string" | "array" | "object";
 
 export function jsonTypeOf(value: unknown): JsonType {
   if (value === null) return "null";

@@ -37,7 +37,7 @@ const KIND_OF_STATUS: Readonly<Record<number, ErrorKind>> = {
   529: "overloaded",
 };
 
-export function kindOfStatus(status: number): ErrorKind {
+function kindOfStatus(status: number): ErrorKind {
   return KIND_OF_STATUS[status] ?? "upstream_failed";
 }
 

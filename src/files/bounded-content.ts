@@ -4,7 +4,7 @@ import { GatewayError } from "../canon/error.ts";
 import { chunksOf } from "./chunks.ts";
 import type { FileContent } from "./file-store.ts";
 
-export interface ContentBounds {
+interface ContentBounds {
   maxBytes: number;
   /** How long the source may be silent between two chunks. */
   stallMs?: number;

@@ -33,7 +33,7 @@ export const DEFAULT_FILE_LIMITS: FileLimits = {
   maxProjectBytes: 10 * 1024 ** 3,
 };
 
-export interface FilesOptions {
+interface FilesOptions {
   storage: Storage;
   store: FileStore;
   publicUrl: () => string;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-export interface TemporaryS3 {
+interface TemporaryS3 {
   /** The usual environment variables. */
   environment: Record<string, string>;
   /** Uploads that were begun and neither completed nor aborted. */

@@ -3,7 +3,7 @@ import type { Stop } from "../canon/stop.ts";
 import type { UsageSource } from "../canon/usage.ts";
 
 /** A receipt as `GET /api/v1/generation?id=` shows it. What is not known is null, never 0. */
-export interface ReceiptView {
+interface ReceiptView {
   data: {
     id: string;
     created_at: string;

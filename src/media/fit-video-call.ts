@@ -15,14 +15,14 @@ export type VideoField =
   | "lastFrame"
   | "prompt";
 
-export interface VideoNote {
+interface VideoNote {
   field: VideoField;
   action: "approximated" | "dropped";
   reason: string;
 }
 
 /** The most videos of one operation, whatever the provider. */
-export const MAX_VIDEOS = 4;
+const MAX_VIDEOS = 4;
 
 const OPTIONS = [
   "negativePrompt",

@@ -10,7 +10,7 @@ const TIER_SIDE: Readonly<Record<ImageTier, number>> = { "1K": 1024, "2K": 2048,
 const SHAPE_TOLERANCE = 0.04;
 
 /** The size that is sent to the model, with notes on where it is not exactly what the client asked for. */
-export interface SettledSize {
+interface SettledSize {
   pixels?: PixelSize;
   size?: "auto";
   aspectRatio?: string;

@@ -9,7 +9,7 @@ export type LogFields = Readonly<Record<string, unknown>>;
 type Level = CallLevel | "debug";
 
 /** How lines are written, each with its end. */
-export interface Format {
+interface Format {
   line(level: Level, fields: LogFields | undefined, message: string): string;
   call(level: CallLevel, call: SettledCall, facts: CallFacts): string;
 }

@@ -5,7 +5,7 @@ import { LineWriter } from "./line-writer.ts";
 
 /** From most to least verbose. */
 export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** Lines on standard error; standard output is for what the user asked the program to print. */
 type Say = {

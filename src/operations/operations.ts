@@ -25,7 +25,7 @@ const MS_PER_HOUR = 3_600_000;
 /** Between two attempts to save a job that a provider has accepted. */
 const STORE_RETRY_MS = 100;
 
-export interface OperationsOptions {
+interface OperationsOptions {
   storage: Storage;
   settlement: Settlement;
   poller: Pick<OperationPoller, "wake">;

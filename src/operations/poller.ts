@@ -18,7 +18,7 @@ export interface JobRunner {
   keep(operation: Operation, source: VideoReply["videos"][number], signal: AbortSignal): Promise<KeptVideo>;
 }
 
-export interface PollerOptions {
+interface PollerOptions {
   storage: Storage;
   runner: JobRunner;
   settlement: Settlement;

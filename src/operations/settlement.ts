@@ -4,7 +4,7 @@ import { endOperation, selectEndedOperations } from "../storage/operations.ts";
 import type { Storage } from "../storage/storage.ts";
 import { billOf, receiptOf } from "./bill.ts";
 
-export interface SettlementOptions {
+interface SettlementOptions {
   storage: Storage;
   nowMs: () => number;
   /** How long an operation that has ended is kept. */

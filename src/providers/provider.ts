@@ -30,7 +30,7 @@ export interface Endpoint {
 }
 
 /** A request that tries a credential, with statuses that mean a bad one in addition to the usual ones. */
-export interface Probe extends Endpoint {
+interface Probe extends Endpoint {
   rejections: readonly number[];
 }
 

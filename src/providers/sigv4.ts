@@ -7,7 +7,7 @@ export interface Credentials {
   sessionToken?: string;
 }
 
-export interface SigningRequest {
+interface SigningRequest {
   method: string;
   url: string;
   /** Headers to sign in addition to those that the signature always covers. */
@@ -15,7 +15,7 @@ export interface SigningRequest {
   body: string | Uint8Array;
 }
 
-export interface SigningScope {
+interface SigningScope {
   region: string;
   service: string;
 }

@@ -37,7 +37,7 @@ export function leaveRequest({ entry, memory, client }: EnteredRequest): void {
 }
 
 /** What every call has from its admission on. Its settlement gives back what it has taken. */
-export type Admitted = Pick<
+type Admitted = Pick<
   Call,
   | "receiptId"
   | "principal"

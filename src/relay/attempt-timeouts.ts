@@ -1,5 +1,5 @@
 /** How long a provider may take, in milliseconds. */
-export interface UpstreamTimeouts {
+interface UpstreamTimeouts {
   /** Before an answer begins. */
   firstByte: number;
   /** Silence inside an answer. */

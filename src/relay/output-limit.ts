@@ -4,7 +4,7 @@ import type { Call } from "./call.ts";
 export const DEFAULT_OUTPUT = 4096;
 
 /** What of a call says how much may be generated for it. */
-export interface LimitedCall extends Pick<Call, "model" | "body"> {
+interface LimitedCall extends Pick<Call, "model" | "body"> {
   incoming: Pick<Call["incoming"], "dialect">;
 }
 

@@ -24,7 +24,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
 type BodyReader = Pick<Gateway, "watchdog" | "timings" | "closing">;
 
 /** What a body may take: itself at most `maxBytes`, and no more than the gateway's memory has left. */
-export interface BodyBounds {
+interface BodyBounds {
   maxBytes: number;
   memory: HeldMemory;
 }

@@ -6,7 +6,7 @@ import {
   sectionOf,
 } from "./request-handler.ts";
 
-export interface ListenOptions extends RequestHandlerOptions {
+interface ListenOptions extends RequestHandlerOptions {
   port: number;
 }
 

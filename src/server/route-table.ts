@@ -13,7 +13,7 @@ export interface Route<Handler> {
   handle: Handler;
 }
 
-export interface RouteMatch<Handler> {
+interface RouteMatch<Handler> {
   route: Route<Handler>;
   parameters: Readonly<Record<string, string>>;
 }

@@ -17,7 +17,7 @@ export interface StoredFile {
 const COLUMNS = "id, project, owner_id, mime_type, size, created_at_ms, expires_at_ms";
 const TOTAL = "CAST(COALESCE(SUM(size), 0) AS BIGINT)";
 
-export interface StoreLimits {
+interface StoreLimits {
   maxTotalBytes: number;
   maxProjectBytes: number;
 }

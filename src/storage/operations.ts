@@ -6,7 +6,7 @@ import { insertReceipt } from "./receipts.ts";
 import type { Parameter, Queries, Storage, StoredRow } from "./storage.ts";
 
 /** The worker of an operation, and until when no other may take it. */
-export interface Lease {
+interface Lease {
   owner: string;
   untilMs: number;
 }

@@ -1,7 +1,7 @@
 import { number, text } from "./columns.ts";
 import type { Queries } from "./storage.ts";
 
-export interface StoredProject {
+interface StoredProject {
   name: string;
   createdAtMs: number;
 }

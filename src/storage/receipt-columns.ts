@@ -5,7 +5,7 @@ import { USAGE_COUNTERS } from "../canon/usage.ts";
 import { number, optionalNumber, optionalText, text } from "./columns.ts";
 import type { Parameter, StoredRow } from "./storage.ts";
 
-export interface ReceiptColumn {
+interface ReceiptColumn {
   name: string;
   type: "TEXT" | "BIGINT" | "INTEGER" | "DOUBLE PRECISION";
   from: (receipt: Receipt) => Parameter;

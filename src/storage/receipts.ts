@@ -1,5 +1,4 @@
 import type { Receipt } from "../canon/receipt.ts";
-import { number, text } from "./columns.ts";
 import { postgresText } from "./postgres.ts";
 import { RECEIPT_COLUMNS, readReceipt } from "./receipt-columns.ts";
 import type { Parameter, Queries, Storage } from "./storage.ts";
@@ -52,43 +51,4 @@ function asJsonRow(receipt: Receipt): Record<string, Parameter> {
 export async function selectReceipt(queries: Queries, project: string, id: string): Promise<Receipt | undefined> {
   const [row] = await queries.query(`SELECT ${NAMES} FROM receipts WHERE id = ? AND project = ?`, [id, project]);
   return row === undefined ? undefined : readReceipt(row);
-}
-
-export interface ReceiptPage {
-  project?: string;
-  limit: number;
-  /** Only receipts that come after this one in the order newest first. */
-  before?: { createdAtMs: number; id: string };
-}
-
-/** Receipts, the newest first. */
-export async function selectReceipts(queries: Queries, page: ReceiptPage): Promise<Receipt[]> {
-  const conditions: string[] = [];
-  const parameters: Parameter[] = [];
-  if (page.project !== undefined) {
-    conditions.push("project = ?");
-    parameters.push(page.project);
-  }
-  if (page.before !== undefined) {
-    const { createdAtMs, id } = page.before;
-    conditions.push("created_at_ms <= ? AND (created_at_ms < ? OR id < ?)");
-    parameters.push(createdAtMs, createdAtMs, id);
-  }
-  const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
-  const rows = await queries.query(
-    `SELECT ${NAMES} FROM receipts ${where} ORDER BY created_at_ms DESC, id DESC LIMIT ?`,
-    [...parameters, page.limit],
-  );
-  return rows.map(readReceipt);
-}
-
-/** The position of a receipt in the order of `selectReceipts`; with a project, only among that project's receipts. */
-export async function selectReceiptPosition(
-  queries: Queries,
-  id: string,
-  project?: string,
-): Promise<ReceiptPage["before"]> {
-  const [row] = await queries.query("SELECT project, created_at_ms FROM receipts WHERE id = ?", [id]);
-  if (row === undefined || (project !== undefined && text(row, "project") !== project)) return undefined;
-  return { createdAtMs: number(row, "created_at_ms"), id };
 }

@@ -7,7 +7,7 @@ import { type Parameter, type Queries, REPORT_MS, START_MS } from "./storage.ts"
 
 export type UsageGroup = "model" | "key" | "day" | "provider" | "project";
 
-export interface UsageQuestion {
+interface UsageQuestion {
   project?: string;
   keyId?: string;
   sinceMs: number;
@@ -76,15 +76,7 @@ export async function sumUsage(queries: Queries, question: UsageQuestion): Promi
   }));
 }
 
-export async function sumCostOfKey(queries: Queries, keyId: string, sinceMs: number): Promise<number> {
-  const [row] = await queries.query(
-    "SELECT CAST(SUM(cost_nano_usd) AS BIGINT) AS cost FROM receipts WHERE id >= ? AND key_id = ? AND created_at_ms >= ?",
-    [firstIdOf(sinceMs), keyId, sinceMs],
-  );
-  return row === undefined ? 0 : number(row, "cost");
-}
-
-export interface KeyCost {
+interface KeyCost {
   keyId: string;
   day: number;
   month: number;

@@ -71,7 +71,7 @@ export async function fetchMedia(url: string, options: MediaFetchOptions): Promi
   }
 }
 
-export interface StreamedMedia {
+interface StreamedMedia {
   stream: ReadableStream<Uint8Array>;
   /** What the host says, without parameters. */
   mimeType: string;

@@ -3,7 +3,7 @@ export type WrittenPart =
   | { name: string; value: string }
   | { name: string; fileName: string; mimeType: string; base64: string };
 
-export interface WrittenForm {
+interface WrittenForm {
   contentType: string;
   body: Uint8Array<ArrayBuffer>;
 }

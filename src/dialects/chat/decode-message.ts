@@ -14,7 +14,7 @@ import { callsNothing, decodeToolCall, signatureAt } from "./tool-call.ts";
 const POSITIONS: ReadonlySet<string> = new Set([TEXT_ID, EMPTY_TEXT_ID]);
 
 /** What the reading of an assistant's message depends on: it stands in a request's history, or is an answer. */
-export interface MessageReading {
+interface MessageReading {
   /** JSON path of the message; an answer has none. */
   path?: string;
   readOrigin: OriginReader;

@@ -7,7 +7,7 @@ import { type Detail, EMPTY_TEXT_ID, type OriginReader, opaqueOf, readFromHost, 
 import { isWholeInput } from "./tool-call.ts";
 
 /** A chunk of a streamed tool call under the index of its identity. */
-export interface CallFragment {
+interface CallFragment {
   index: number;
   /** Only in a call's first fragment. */
   id: string | undefined;

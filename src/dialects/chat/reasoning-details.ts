@@ -12,7 +12,7 @@ export const NATIVE_ID = "native";
 export type OriginReader = (format: string | undefined, id: string | undefined) => { origin: string; format?: string };
 
 /** How a value's origin is spelt, towards a client or towards the host that made it. */
-export type OriginSpeller = (opaque: Opaque) => { format?: string; id?: string };
+type OriginSpeller = (opaque: Opaque) => { format?: string; id?: string };
 
 /** Clients get the gateway's word for the origin, and bring it back with the value. */
 export const spellForClient: OriginSpeller = ({ origin, format }) => ({

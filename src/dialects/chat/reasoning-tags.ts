@@ -1,4 +1,4 @@
-export interface TaggedText {
+interface TaggedText {
   reasoning: boolean;
   text: string;
 }

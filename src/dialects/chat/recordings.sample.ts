@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import type { JsonObject } from "../../base/json.ts";
 
 /** One recorded exchange with a host of this dialect. For tests. */
-export interface ChatRecording {
+interface ChatRecording {
   dialect: string;
   stream: boolean;
   status: number;

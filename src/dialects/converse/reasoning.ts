@@ -59,7 +59,7 @@ export function encodeReasoning({ text, signature }: ReasoningPart, origin: stri
 }
 
 /** What else of a request decides whether and how much a model can think. */
-export interface ReasoningRoom {
+interface ReasoningRoom {
   maxTokens: number | undefined;
   /** Why the model must not think in this call, whatever was wanted. */
   forbidden: string | undefined;

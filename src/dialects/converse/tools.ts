@@ -17,7 +17,7 @@ export const cachePoint = ({ ttl }: CacheMark): JsonObject => ({
 /** Only this family's models take marks; others answer 400 to one (H04). */
 export const takesCachePoints = ({ origin }: EncodeRequestContext): boolean => origin === "messages";
 
-export interface EncodedTools {
+interface EncodedTools {
   toolConfig: JsonObject | undefined;
   /** The model must call a tool. */
   forced: boolean;

@@ -44,7 +44,7 @@ export class AnswerEnvelope {
 export const hidesThoughts = ({ request }: EncodeAnswerContext<GenaiOptions>): boolean =>
   objectAt(objectAt(request, "generationConfig"), "thinkingConfig")?.["includeThoughts"] === false;
 
-export interface Closing {
+interface Closing {
   stop: Stop;
   stopDetail?: string;
   /** The model said in words that it will not answer, which this protocol tells by the reason alone. */

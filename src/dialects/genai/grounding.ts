@@ -7,12 +7,12 @@ import { parseArguments } from "./arguments.ts";
 const SEARCH_NAME = "web_search";
 
 /** A chunk of an answer's text, by its characters (UTF-16). */
-export interface TextRange {
+interface TextRange {
   start: number;
   end: number;
 }
 
-export interface FoundCitation {
+interface FoundCitation {
   citation: WebCitation;
   /** Where in the answer's whole text; undefined where the answer does not say, or says it wrongly. */
   range: TextRange | undefined;

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, numberOf, objectAt } from "../../base/json.ts";
 
 /** Told where a schema says more than the subset can: what, and where in the schema. */
-export type ReportLoss = (loss: string) => void;
+type ReportLoss = (loss: string) => void;
 
 /** Inlining may blow a small schema up without end; what is beyond this is cut off and told. */
 const MAX_NODES = 5000;

@@ -54,7 +54,7 @@ const FILM_PAGE = /^https:\/\/(?:[a-z]+\.)?(?:youtube\.com|youtu\.be)\//i;
 /** Files that were given to the provider before. */
 const OWN_FILE = /^(?:gs:|https:\/\/[a-z]+\.googleapis\.com\/(?:[^?#]*\/)?files\/|files\/)/i;
 
-export function kindOfMimeType(mimeType: string): MediaKind {
+function kindOfMimeType(mimeType: string): MediaKind {
   const family = mimeType.slice(0, mimeType.indexOf("/")).toLowerCase();
   return family === "image" || family === "audio" || family === "video" ? family : "document";
 }

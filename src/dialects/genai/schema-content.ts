@@ -47,7 +47,7 @@ export const Blob = Type.Object(
   { title: "GenaiBlob" },
 );
 
-export const FileData = Type.Object(
+const FileData = Type.Object(
   { mimeType: Type.Optional(mimeType), fileUri: Type.String({ minLength: 1 }), displayName },
   { title: "GenaiFileData" },
 );

@@ -33,7 +33,7 @@ const SEED_LIMIT = 2 ** 31;
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-export interface DecodedConfig {
+interface DecodedConfig {
   settings: CallSettings;
   paths: CanonCall["paths"];
   format?: OutputFormat;

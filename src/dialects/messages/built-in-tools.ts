@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../base/json.ts";
 
 /** What a tool does that the dialect's own models know by its type, in a form that every other model understands too. */
-export interface BuiltInTool {
+interface BuiltInTool {
   description: string;
   schema: JsonObject;
 }

@@ -5,7 +5,7 @@ import { type Opaque, unwrapOpaque, wrapOpaque } from "../../canon/opaque.ts";
  * Text and tool calls have no signature in this dialect. One from elsewhere travels in a `redacted_thinking` block of its
  * own next to them, which clients send back unchanged, and whose wrapped `format` says what it belongs to (H01).
  */
-export type CarrierPosition =
+type CarrierPosition =
   /** The tool call that follows: what a bare signature means. */
   | "next-call"
   /** The tool call before it, for a signature that came after the call had been sent. */
@@ -17,7 +17,7 @@ export type CarrierPosition =
 
 const POSITIONS: readonly CarrierPosition[] = ["next-call", "call", "text", "empty-text"];
 
-export interface Carrier {
+interface Carrier {
   position: CarrierPosition;
   signature: Opaque;
 }

@@ -70,7 +70,7 @@ const IMAGE_TYPES: readonly string[] = ["image/jpeg", "image/png", "image/gif", 
 const TEXT_TYPES = /^(?:text\/.*|application\/(?:(?:.*\+)?(?:json|xml)|javascript|yaml|x-yaml|csv))$/;
 
 /** The block's `source`, or a reason why there is none. */
-export type EncodedSource = { kind: "image" | "document"; source: JsonObject } | { reason: string };
+type EncodedSource = { kind: "image" | "document"; source: JsonObject } | { reason: string };
 
 /** `encodeInner` writes the parts that a document is made of. */
 export function encodeSource(

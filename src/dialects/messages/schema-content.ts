@@ -104,7 +104,7 @@ const ToolResultBlock = Type.Object(
   { title: "ToolResultBlock" },
 );
 
-export const ToolUseBlock = Type.Object(
+const ToolUseBlock = Type.Object(
   {
     type: Type.Literal("tool_use"),
     id: Type.String({ minLength: 1 }),
@@ -164,7 +164,7 @@ const WebSearchToolResultBlock = Type.Object(
   { title: "WebSearchToolResultBlock" },
 );
 
-export const ThinkingBlock = Type.Object(
+const ThinkingBlock = Type.Object(
   {
     type: Type.Literal("thinking"),
     thinking: Type.String(),
@@ -173,7 +173,7 @@ export const ThinkingBlock = Type.Object(
   { title: "ThinkingBlock" },
 );
 
-export const RedactedThinkingBlock = Type.Object(
+const RedactedThinkingBlock = Type.Object(
   {
     type: Type.Literal("redacted_thinking"),
     data: Type.String({ description: "Opaque; return it unchanged." }),

@@ -13,7 +13,7 @@ const SERVER_TOOL_ID: ToolIdRule = {
   make: (seed) => `srvtoolu_${seed}`,
 };
 
-export const fitServerToolId = (id: string): string => fitToolId(id, SERVER_TOOL_ID);
+const fitServerToolId = (id: string): string => fitToolId(id, SERVER_TOOL_ID);
 
 /** Two of them are words of newer hosts for what the contract has a word for (contract 7). */
 const ERROR_CODES: ReadonlyMap<string, SearchErrorCode> = new Map([

@@ -22,7 +22,7 @@ export function allowedNames(call: CanonCall, notes: Notes): ReadonlySet<string>
   return new Set(toolChoice.names);
 }
 
-export interface ChoiceTarget {
+interface ChoiceTarget {
   notes: Notes;
   /** Whether any tool goes up, the stand-in for a schema aside. */
   hasTools: boolean;

@@ -79,7 +79,7 @@ function decodeLocation(value: JsonObject | undefined): WebSearchTool["location"
   return Object.fromEntries(named);
 }
 
-export interface ToolTarget {
+interface ToolTarget {
   call: CanonCall;
   /** The host knows `strict`. */
   strict: boolean;

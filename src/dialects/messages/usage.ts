@@ -103,7 +103,7 @@ export const reportUsageTerms = (served: ServedOn | undefined, usage: JsonObject
   reportTerms(served, usage?.["service_tier"], usage?.["speed"], usage?.["inference_geo"]);
 
 /** What stands in for a count that the upstream never reported: clients of this dialect cannot do without one. */
-export interface UsageEstimate {
+interface UsageEstimate {
   input: () => number;
   output: () => number;
 }

@@ -19,7 +19,7 @@ export interface VideoRequest {
   notes: FieldNote[];
 }
 
-export interface VideoLink {
+interface VideoLink {
   url: string;
   field: "image" | "lastFrame";
 }

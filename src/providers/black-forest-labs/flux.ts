@@ -1,9 +1,9 @@
 import type { ImageCapabilities } from "../../media/image-capabilities.ts";
 
 /** The field for a model's input images. */
-export type InputField = "input_image" | "image_prompt" | "image";
+type InputField = "input_image" | "image_prompt" | "image";
 
-export interface Flux {
+interface Flux {
   capabilities: ImageCapabilities;
   inputField: InputField;
   /** Host-specific fields that a client may set. */

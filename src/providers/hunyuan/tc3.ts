@@ -4,7 +4,7 @@ import type { OutgoingRequest } from "../credentials.ts";
 const ALGORITHM = "TC3-HMAC-SHA256";
 
 /** The signature of Tencent Cloud's API 3.0: a digest of the request, signed with a key that is derived for the day. */
-export interface Tc3Credentials {
+interface Tc3Credentials {
   secretId: string;
   secretKey: string;
 }

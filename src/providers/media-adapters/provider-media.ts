@@ -6,7 +6,7 @@ import { credentialDigest } from "../credential-digest.ts";
 import type { Authenticator, Signer } from "../credentials.ts";
 
 /** A request to a media API as it is sent. */
-export interface OutgoingMediaRequest {
+interface OutgoingMediaRequest {
   method: "GET" | "POST";
   url: string;
   headers: Record<string, string>;

@@ -18,7 +18,7 @@ const LARGE = 1024 * 1024;
 /** The connection broke or timed out after the request was sent: it may have arrived, and a retry may run it twice. */
 export class UncertainError extends GatewayError {}
 
-export interface ExchangeOptions {
+interface ExchangeOptions {
   clock: Clock;
   send: Send;
   /** Ends the exchange before its time. */

@@ -4,7 +4,7 @@ import { MediaFetchError } from "../../wire/media-fetch.ts";
 import type { Gateway } from "../gateway.ts";
 
 /** A URL that a client gave, and its path in the request. */
-export interface LinkedInput {
+interface LinkedInput {
   url: string;
   path: string;
 }

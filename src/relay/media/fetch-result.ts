@@ -11,7 +11,7 @@ const MAX_VIDEO_BYTES = 1024 ** 3;
 const TIMEOUT_MS = 300_000;
 const MAX_REDIRECTS = 3;
 
-export interface FetchedResult {
+interface FetchedResult {
   mimeType: string;
   content: ReadableStream<Uint8Array>;
 }

@@ -7,7 +7,7 @@ import { NOT_WATCHED, type Watched } from "../watchdog.ts";
 export const MAX_ORPHANED_IMAGES = 32;
 
 /** What a provider is doing for one call. */
-export interface AtWork {
+interface AtWork {
   /** How many images it was asked for. */
   images: number;
 }

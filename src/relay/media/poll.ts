@@ -12,7 +12,7 @@ import { readSmallBody } from "../read-body.ts";
 /** The body holds the name of an operation, and nothing else. */
 const MAX_POLL_BYTES = 64 * 1024;
 
-export interface IncomingPoll {
+interface IncomingPoll {
   request: Request;
   connection: ClientConnection;
   credential: string | undefined;

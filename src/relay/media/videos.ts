@@ -25,7 +25,7 @@ import { expectedVideoBytes, requireFileSpace } from "./require-file-space.ts";
 import { isCertain, submitAt } from "./submit-videos.ts";
 
 /** A submit request as the server hands it over. */
-export interface IncomingVideo extends IncomingRequest {
+interface IncomingVideo extends IncomingRequest {
   modelInPath: string;
 }
 

@@ -24,7 +24,7 @@ type State =
   | "trailer end"
   | "last end";
 
-export interface ExcessListener {
+interface ExcessListener {
   /** So many bytes came after the end of the body. */
   excess(count: number): void;
 }

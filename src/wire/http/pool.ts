@@ -2,7 +2,7 @@ import type { Cancel, Clock } from "../../base/clock.ts";
 import { Connection, type ConnectionUser } from "./connection.ts";
 import type { Endpoint } from "./endpoint.ts";
 
-export interface PoolOptions {
+interface PoolOptions {
   /** Idle connections kept for one origin; further ones are closed. */
   maxIdle: number;
   idleMs: number;

@@ -26,7 +26,7 @@ function readCustomTool(tool: JsonObject, path: string): Tool {
   return { name, description, schema, freeform: false, ...readCache(tool, path) };
 }
 
-export interface ReadTools {
+interface ReadTools {
   tools: Tool[];
   search: boolean;
 }

@@ -163,7 +163,7 @@ function requireThinkingFirst(value: Json | undefined): void {
   }
 }
 
-export interface ReadConverse {
+interface ReadConverse {
   prompt: Prompt;
   /** JSON pointers to what the caller wants to see of the model's own answer. */
   wanted: string[];

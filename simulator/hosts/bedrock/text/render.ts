@@ -19,7 +19,7 @@ const TOKENS_PER_FRAGMENT = 3;
 const HUGE_TOKENS = 20_000;
 const TOKENS_PER_LARGE_FRAGMENT = 4_000;
 
-export interface ConverseOptions {
+interface ConverseOptions {
   isClaude: boolean;
   omitThinking: boolean;
   wanted: readonly string[];

@@ -8,7 +8,7 @@ import { annotationsOf, argumentsOf, FINISH, usageOf } from "../../openai/text/r
 import type { HostBehaviour } from "./behaviour.ts";
 import { streamedError } from "./errors.ts";
 
-export interface HostRenderOptions {
+interface HostRenderOptions {
   host: HostBehaviour;
   includeUsage: boolean;
   /** The caller asked for its thoughts apart from the text (MiniMax's `reasoning_split`). */

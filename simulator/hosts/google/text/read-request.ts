@@ -27,7 +27,7 @@ const FUNCTION_NAME = /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$/;
 /** What a cached-content resource is taken to hold: the simulator keeps none. */
 const STORED_TOKENS = 1_024;
 
-export interface GoogleRequest {
+interface GoogleRequest {
   prompt: Prompt;
   streamArguments: boolean;
   topLogprobs: number | undefined;

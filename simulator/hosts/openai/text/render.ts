@@ -39,7 +39,7 @@ export function usageOf(plan: Plan): JsonObject {
   };
 }
 
-export function logprobsOf(text: string, plan: Plan, top: number | undefined, from: number): JsonObject | null {
+function logprobsOf(text: string, plan: Plan, top: number | undefined, from: number): JsonObject | null {
   if (top === undefined) return null;
   const entry = ({ token, logprob }: TokenLogprob): JsonObject => ({ token, logprob, bytes: [...Buffer.from(token)] });
   const content = tokenLogprobs(text, plan.seed, top, from).map((one) => ({

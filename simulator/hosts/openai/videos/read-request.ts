@@ -22,7 +22,7 @@ const SIZES = ["720x1280", "1280x720"];
 const LARGE_SIZES = ["1024x1792", "1792x1024"];
 const SECONDS = ["4", "8", "12"];
 
-export function videoModelOf({ values }: Fields): string {
+function videoModelOf({ values }: Fields): string {
   const model = values.model === undefined || values.model === null ? "sora-2" : requireString(values.model, "model");
   if (!MODEL.test(model)) throw modelNotFound(model);
   return model;
