@@ -40,11 +40,15 @@ const MODELS = [
   "error-first-event",
 ];
 
+/** Some of these models fail in every call, and are to be called nevertheless. */
+const everTried = (providers: Record<string, object>) =>
+  Object.fromEntries(Object.entries(providers).map(([name, one]) => [name, { ...one, breaker: { failures: 1000 } }]));
+
 beforeAll(async () => {
   simulator = await startSimulator({ tokenDelayMs: 1 });
   gateway = await startTestGateway({
     config: {
-      providers: simulatedProviders(simulator.url),
+      providers: everTried(simulatedProviders(simulator.url)),
       models: [
         ...DIALECT_NAMES.flatMap((dialect) =>
           MODELS.map((model) => ({
