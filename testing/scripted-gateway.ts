@@ -12,6 +12,7 @@ import { MemoryBudget } from "../src/relay/memory-budget.ts";
 import { DEFAULT_TIMINGS } from "../src/relay/timings.ts";
 import { Watchdog } from "../src/relay/watchdog.ts";
 import { type CallRouting, DEFAULT_ROUTING, RoutingDefaults } from "../src/routing/call-routing.ts";
+import { Conversations } from "../src/routing/conversations.ts";
 import { Health } from "../src/routing/health/health.ts";
 import type { TextTarget } from "../src/routing/target.ts";
 import { Targets } from "../src/routing/targets.ts";
@@ -69,6 +70,7 @@ export function scriptedGateway(scripts: readonly Script[] = []) {
       },
     } as never,
     health: new Health(sources),
+    conversations: new Conversations(),
     watchdog: new Watchdog(clock),
     memory: new MemoryBudget(1024 * 1024),
     buffers: new BufferPool(),
@@ -144,6 +146,7 @@ export function sampleCall(
     client: new ClientPresence(request, connection, gateway.watchdog),
     memory: gateway.memory.open(owner),
     offersTried: [],
+    conversation: undefined,
     plan: undefined,
     continued: undefined,
     hedged: false,

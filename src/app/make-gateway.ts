@@ -9,6 +9,7 @@ import { LedgerWriter } from "../ledger/writer.ts";
 import type { Gateway } from "../relay/gateway.ts";
 import { MemoryBudget } from "../relay/memory-budget.ts";
 import { Watchdog } from "../relay/watchdog.ts";
+import { Conversations } from "../routing/conversations.ts";
 import { Health } from "../routing/health/health.ts";
 import type { Storage } from "../storage/storage.ts";
 import { BufferPool } from "../wire/byte-buffer.ts";
@@ -48,6 +49,7 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
       written: async () => void (await log.flush()),
     }),
     health: new Health({ clock, random }),
+    conversations: new Conversations(),
     watchdog: new Watchdog(clock),
     memory: new MemoryBudget(config.server.memoryBytes),
     buffers: new BufferPool(),

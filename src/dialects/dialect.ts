@@ -12,6 +12,7 @@ import type { BodySource } from "../wire/edit-body.ts";
 import type { AnswerContext } from "./answer-context.ts";
 import type { CheckContext, Door } from "./check.ts";
 import type { ClientCodec, UpstreamCodec } from "./codec.ts";
+import type { ConversationFields } from "./conversation-of.ts";
 import type { Asks, Endpoint, EndpointCall, EndpointRequest, KeyHeader, PathParameters } from "./endpoint.ts";
 import type { MediaQuirks } from "./media-quirks.ts";
 import type { PricedFields } from "./priced-fields.ts";
@@ -154,6 +155,8 @@ interface RequestReader {
   reasoning(body: JsonObject): ReasoningRequest | undefined;
   /** The fields by which a request asks for other terms than the ordinary. */
   readonly pricedFields: PricedFields;
+  /** Where requests of one conversation begin alike. */
+  readonly conversation: ConversationFields;
 }
 
 /** The native lane: what has to change in requests and answers that otherwise pass as they came. */

@@ -47,6 +47,7 @@ type Admitted = Pick<
   | "memory"
   | "offersTried"
   | "routing"
+  | "conversation"
   | "plan"
   | "continued"
   | "hedged"
@@ -79,6 +80,7 @@ export async function admitCall<Asked extends { admission: Admission; routing: C
     memory,
     offersTried: [],
     routing,
+    conversation: undefined,
     plan: undefined,
     continued: undefined,
     hedged: false,

@@ -9,6 +9,7 @@ import type { Door } from "../dialects/check.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import type { Verb } from "../providers/provider.ts";
 import type { CallRouting } from "../routing/call-routing.ts";
+import type { ConversationKey } from "../routing/conversations.ts";
 import type { Target, TextTarget } from "../routing/target.ts";
 import type { HeldRequest } from "./held-request.ts";
 import type { HeldMemory } from "./memory-budget.ts";
@@ -89,6 +90,8 @@ export interface Call {
   /** What the call holds of the gateway's memory: its body, and the answer where that is read whole. Settling gives it back. */
   readonly memory: HeldMemory;
   readonly offersTried: OfferTried[];
+  /** Which conversation it belongs to; undefined where that makes no difference. */
+  conversation: ConversationKey | undefined;
   /** Why its offers are tried in their order; undefined where there was nothing to choose. */
   plan: readonly { readonly target: Target; readonly why: string }[] | undefined;
   /** Where a broken stream went on, for the receipt. */

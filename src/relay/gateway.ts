@@ -8,6 +8,7 @@ import type { LedgerWriter } from "../ledger/writer.ts";
 import type { Log } from "../observe/log.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { RoutingDefaults } from "../routing/call-routing.ts";
+import type { Conversations } from "../routing/conversations.ts";
 import type { Health } from "../routing/health/health.ts";
 import type { Targets } from "../routing/targets.ts";
 import type { BufferPool } from "../wire/byte-buffer.ts";
@@ -35,6 +36,8 @@ export interface Gateway extends Sources {
   readonly ledger: LedgerWriter;
   /** What is known of the targets; it outlives the snapshot. */
   readonly health: Health;
+  /** Where conversations have their prompt caches. */
+  readonly conversations: Conversations;
   readonly watchdog: Watchdog;
   /** What all calls may hold together. */
   readonly memory: MemoryBudget;

@@ -6,11 +6,16 @@ import type { Gateway } from "./gateway.ts";
 import { MemoryExhaustedError } from "./memory-budget.ts";
 import type { Try } from "./try-offers.ts";
 
-type Observing = Pick<Gateway, "health" | "closing">;
+type Observing = Pick<Gateway, "clock" | "conversations" | "health" | "closing">;
+
+/** What an outcome is recorded for. */
+export interface ObservedCall extends Pick<Call, "offersTried"> {
+  readonly conversation?: Call["conversation"];
+}
 
 /** Every outcome of an attempt is recorded here, and nowhere else: for the receipt, and for the health of its target. */
 export function observeAttempt(
-  { offersTried }: Pick<Call, "offersTried">,
+  { offersTried, conversation }: ObservedCall,
   gateway: Observing,
   target: Target,
   attempt: Try,
@@ -22,14 +27,16 @@ export function observeAttempt(
   if (error === undefined) offersTried.push({ provider, outcome, ms });
   else if (error.failure === undefined) offersTried.push({ provider, outcome, reason: error.kind, ms });
   else offersTried.push({ provider, outcome, reason: error.kind, ms, failure: error.failure });
-  if (outcome === "answered") gateway.health.answered(target, ms, attempt.timed);
-  else if (outcome === "failed" && error !== undefined) observeFailure(gateway, target, attempt, error);
+  if (outcome === "answered") {
+    gateway.health.answered(target, ms, attempt.timed);
+    if (conversation !== undefined) gateway.conversations.remember(conversation, target.id, gateway.clock.nowMs());
+  } else if (outcome === "failed" && error !== undefined) observeFailure(gateway, target, attempt, error);
   else gateway.health.abandoned(target, attempt);
 }
 
 /** An answer broke off after its first content, which was recorded as an answer. */
 export function observeBreak(
-  gateway: Observing,
+  gateway: Pick<Gateway, "health" | "closing">,
   attempt: Try & { readonly target: Target },
   error: GatewayError,
 ): void {
@@ -38,7 +45,12 @@ export function observeBreak(
 }
 
 /** What the gateway itself had no room or no time for says nothing of a target, nor does a kept connection that had been closed. */
-function observeFailure({ health, closing }: Observing, target: Target, attempt: Try, error: GatewayError): void {
+function observeFailure(
+  { health, closing }: Pick<Gateway, "health" | "closing">,
+  target: Target,
+  attempt: Try,
+  error: GatewayError,
+): void {
   const isOurs = closing || attempt.retryAtOnce === true || error instanceof MemoryExhaustedError;
   if (isOurs) health.abandoned(target, attempt);
   else health.failed(target, attempt, error);

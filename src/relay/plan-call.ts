@@ -1,4 +1,5 @@
 import { NO_PREFERENCE } from "../canon/preference.ts";
+import { conversationOf } from "../dialects/conversation-of.ts";
 import { candidatesOf } from "../routing/candidate.ts";
 import type { CallPlan, Candidates } from "../routing/candidates.ts";
 import { type Asked, type Moment, plan } from "../routing/plan.ts";
@@ -9,14 +10,22 @@ import type { Gateway } from "./gateway.ts";
 /** What planning needs to know of a call. */
 export type PlannedCall = Pick<Call, "model" | "routing">;
 
-/** The plan of a conversation. */
-export function planText(
-  call: PlannedCall,
-  gateway: Gateway,
-  candidates: Candidates<TextTarget>,
-): CallPlan<TextTarget> {
+/** The plan of a call for text. */
+export function planText(call: Call, gateway: Gateway, candidates: Candidates<TextTarget>): CallPlan<TextTarget> {
   const { preference } = call.routing;
-  return candidates.only(preference) ?? planCall(call, gateway, { candidates: candidates.list, preference });
+  const only = candidates.only(preference);
+  if (only !== undefined) return only;
+  return planCall(call, gateway, { candidates: candidates.list, preference }, heldBy(call, gateway));
+}
+
+/** The target that holds the prompt cache of the call's conversation. Counting tokens caches nothing. */
+function heldBy(call: Call, { clock, conversations }: Gateway): string | undefined {
+  const { incoming, principal, model, body, routing } = call;
+  if (routing.preference.sticky === false || incoming.verb !== "generate") return undefined;
+  const scope = `${principal.project} ${model.id}`;
+  const { key, continues } = conversationOf(body, incoming.dialect.requests.conversation, scope);
+  call.conversation = key;
+  return continues ? conversations.find(key, clock.nowMs()) : undefined;
 }
 
 /** The plan of images or videos, among the targets that can make what was asked for. */
@@ -26,11 +35,17 @@ export function planMedia<T extends Target>(call: PlannedCall, gateway: Gateway,
   return planCall(call, gateway, { candidates: candidatesOf(fitting), preference });
 }
 
-function planCall<T extends Target>({ model }: PlannedCall, gateway: Gateway, asked: Asked<T>): CallPlan<T> {
+function planCall<T extends Target>(
+  { model }: PlannedCall,
+  gateway: Gateway,
+  asked: Asked<T>,
+  held?: string,
+): CallPlan<T> {
   const { clock, health, random, snapshot } = gateway;
   const moment: Moment = {
     nowMs: clock.nowMs(),
     health,
+    held,
     turn: snapshot.targets.nextTurn(model),
     draw: fraction(random.bytes(4)),
   };

@@ -4,7 +4,6 @@ import type { Timed } from "../routing/health/health.ts";
 import type { Target } from "../routing/target.ts";
 import {
   type AttemptRecord,
-  type Call,
   ClientDisconnectedError,
   type ClientPresence,
   DeadlineError,
@@ -12,7 +11,7 @@ import {
 } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import { MemoryExhaustedError } from "./memory-budget.ts";
-import { observeAttempt } from "./observe-attempt.ts";
+import { type ObservedCall, observeAttempt } from "./observe-attempt.ts";
 
 /** The pause before an offer is tried a second time, about, unless the provider asks for a longer one (H19); it doubles with each. */
 const FIRST_PAUSE_MS = 200;
@@ -20,7 +19,7 @@ const FIRST_PAUSE_MS = 200;
 const MAX_PAUSE_MS = 2_000;
 
 /** What trying needs to know of a call. */
-export interface Trying<Made extends AttemptRecord = AttemptRecord> extends Pick<Call, "offersTried"> {
+export interface Trying<Made extends AttemptRecord = AttemptRecord> extends ObservedCall {
   readonly startedAtMs?: number;
   /** Absent where neither attempts nor time are limited by the caller. */
   readonly routing?: Pick<CallRouting, "maxAttempts" | "deadlineMs">;

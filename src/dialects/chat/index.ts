@@ -35,6 +35,7 @@ export const chat: Dialect = {
     answerCount: () => 1,
     reasoning: (body) => decodeReasoning(body).desired,
     pricedFields: PRICED_FIELDS,
+    conversation: { before: ["tools"], turns: "messages" },
   },
   errors: { encode: encodeError, encodeInStream: encodeStreamError },
   http: {

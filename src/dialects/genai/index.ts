@@ -48,6 +48,7 @@ export const genai: Dialect = {
       return thinking && decodeThinking(thinking).reasoning;
     },
     pricedFields: PRICED_FIELDS,
+    conversation: { before: ["systemInstruction", "tools"], turns: "contents" },
   },
   errors: { encode: encodeError, encodeInStream: encodeStreamError },
   http: {

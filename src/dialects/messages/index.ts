@@ -38,6 +38,7 @@ export const messages: Dialect = {
     reasoning: (body) =>
       decodeReasoning(objectAt(body, "thinking"), stringAt(objectAt(body, "output_config"), "effort")).reasoning,
     pricedFields: PRICED_FIELDS,
+    conversation: { before: ["system", "tools"], turns: "messages" },
   },
   errors: { encode: encodeError, encodeInStream: encodeStreamError },
   http: {
