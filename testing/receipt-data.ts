@@ -8,7 +8,10 @@ export interface ReceiptData {
   dialect: { client: string; upstream: string };
   stream: boolean;
   stop: { unified: string; raw: string } | null;
-  offers: { provider: string; outcome: string; reason?: string }[];
+  plan: { provider: string; credential: string | null; model: string | null; place: number; why: string }[] | null;
+  offers: { provider: string; credential: string | null; outcome: string; reason?: string }[];
+  continued: { provider: string; from_characters: number }[];
+  hedged: boolean;
   fields: { path: string; action: string; reason: string }[];
   usage: Record<string, number | null>;
   usage_source: string;

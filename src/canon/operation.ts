@@ -1,6 +1,6 @@
 import type { JsonObject } from "../base/json.ts";
 import type { ErrorKind } from "./error.ts";
-import type { FieldNote, OfferTried } from "./receipt.ts";
+import type { FieldNote, OfferTried, PlannedOffer } from "./receipt.ts";
 
 /** An error that is stored. */
 export interface StoredError {
@@ -54,6 +54,8 @@ export interface OperationJob {
   pricings: JsonObject;
   notes: FieldNote[];
   offers: OfferTried[];
+  /** As in the receipt. */
+  plan?: readonly PlannedOffer[];
 }
 
 /** An asynchronous job for a project, bound to the provider and the credential that accepted it (H24). */

@@ -20,6 +20,8 @@ export interface PlannedOffer {
   provider: string;
   /** As in `OfferTried`. */
   credential?: string;
+  /** The public id, where it is not the receipt's: the gateway chose, or fell back to another model. */
+  model?: string;
   /** Counts from 1. */
   place: number;
   /** Why it has this place, in words. */

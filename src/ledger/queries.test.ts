@@ -59,7 +59,14 @@ describe("ledger queries", () => {
 
 describe("receiptView", () => {
   test("choices 6: shows the receipt in the public form", () => {
-    const { firstContentMs: _first, stop: _stop, ...receipt } = sampleReceipt();
+    const {
+      firstContentMs: _first,
+      stop: _stop,
+      plan: _plan,
+      continued: _continued,
+      hedged: _hedged,
+      ...receipt
+    } = sampleReceipt();
     expect(receiptView(sampleReceipt())).toEqual({
       data: {
         id: "rcp_1",
@@ -71,10 +78,22 @@ describe("receiptView", () => {
         lane: "translated",
         stream: true,
         stop: { unified: "length", raw: "max_tokens" },
-        offers: [
-          { provider: "other", outcome: "failed", reason: "upstream_timeout", ms: 90 },
-          { provider: "my-vllm", outcome: "answered", reason: null, ms: 40 },
+        plan: [
+          {
+            provider: "other",
+            credential: null,
+            model: null,
+            place: 1,
+            why: "the first of the providers that were asked for",
+          },
+          { provider: "my-vllm", credential: "2", model: "acme/small", place: 2, why: "the fallback" },
         ],
+        offers: [
+          { provider: "other", credential: null, outcome: "failed", reason: "upstream_timeout", ms: 90 },
+          { provider: "my-vllm", credential: "2", outcome: "answered", reason: null, ms: 40 },
+        ],
+        continued: [{ provider: "my-vllm", from_characters: 212 }],
+        hedged: true,
         fields: [{ path: "messages[0].name", action: "dropped", reason: "the target has no name field" }],
         usage: {
           input: 1200,
@@ -98,7 +117,13 @@ describe("receiptView", () => {
         total_ms: 131,
       },
     });
-    expect(receiptView(receipt).data).toMatchObject({ stop: null, first_content_ms: null });
+    expect(receiptView(receipt).data).toMatchObject({
+      stop: null,
+      first_content_ms: null,
+      plan: null,
+      continued: [],
+      hedged: false,
+    });
     // The project and the key are the operator's business.
     expect(JSON.stringify(receiptView(receipt))).not.toContain("key_1");
   });

@@ -1,4 +1,4 @@
-import type { FieldNote, OfferTried, Receipt } from "../canon/receipt.ts";
+import type { FieldNote, OfferTried, PlannedOffer, Receipt } from "../canon/receipt.ts";
 import type { Stop } from "../canon/stop.ts";
 import type { UsageSource } from "../canon/usage.ts";
 
@@ -14,7 +14,20 @@ interface ReceiptView {
     lane: Receipt["lane"];
     stream: boolean;
     stop: Stop | null;
-    offers: { provider: string; outcome: OfferTried["outcome"]; reason: string | null; ms: number }[];
+    /** `null`: there was nothing to choose. */
+    plan: { provider: string; credential: string | null; model: string | null; place: number; why: string }[] | null;
+    offers: {
+      provider: string;
+      /** The label of one of several credentials. */
+      credential: string | null;
+      outcome: OfferTried["outcome"];
+      reason: string | null;
+      ms: number;
+    }[];
+    /** Where the answer went on after it had broken off. */
+    continued: { provider: string; from_characters: number }[];
+    /** A second offer was asked while the first was at work. */
+    hedged: boolean;
     fields: FieldNote[];
     usage: {
       input: number | null;
@@ -52,12 +65,19 @@ export function receiptView(receipt: Receipt): ReceiptView {
       lane: receipt.lane,
       stream: receipt.stream,
       stop: receipt.stop === undefined ? null : { unified: receipt.stop.unified, raw: receipt.stop.raw },
+      plan: receipt.plan === undefined ? null : receipt.plan.map(plannedView),
       offers: receipt.offers.map((offer) => ({
         provider: offer.provider,
+        credential: offer.credential ?? null,
         outcome: offer.outcome,
         reason: offer.reason ?? null,
         ms: offer.ms,
       })),
+      continued: (receipt.continued ?? []).map(({ provider, fromCharacters }) => ({
+        provider,
+        from_characters: fromCharacters,
+      })),
+      hedged: receipt.hedged === true,
       fields: receipt.fields.map(({ path, action, reason }) => ({ path, action, reason })),
       usage: {
         input: usage.input ?? null,
@@ -81,4 +101,8 @@ export function receiptView(receipt: Receipt): ReceiptView {
       total_ms: receipt.totalMs,
     },
   };
+}
+
+function plannedView({ provider, credential, model, place, why }: PlannedOffer) {
+  return { provider, credential: credential ?? null, model: model ?? null, place, why };
 }

@@ -50,6 +50,7 @@ export function receiptOf(operation: Operation, endedAtMs: number): Receipt {
     stream: false,
     outcome: operation.error?.kind ?? "ok",
     offers: job.offers,
+    ...(job.plan === undefined ? {} : { plan: job.plan }),
     fields: job.notes,
     usageSource: "measured",
     // The two clocks may differ by now.

@@ -121,7 +121,7 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
   if (bill.firstContentAtMs !== undefined) {
     receipt.firstContentMs = Math.round(bill.firstContentAtMs - call.startedAtMs);
   }
-  if (call.plan !== undefined) receipt.plan = call.plan.map(plannedOffer);
+  if (call.plan !== undefined) receipt.plan = plannedOffers(call.plan, receipt.model);
   if (call.continued !== undefined) receipt.continued = call.continued;
   if (call.hedged) receipt.hedged = true;
   gateway.runningCalls--;
@@ -131,12 +131,15 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
   return gateway.ledger.write(receipt, gateway.runningCalls === 0);
 }
 
-/** As the receipt has it. */
-const plannedOffer = ({ target, why }: NonNullable<Call["plan"]>[number], index: number): PlannedOffer => ({
-  provider: target.offer.provider,
-  place: index + 1,
-  why,
-});
+/** The plan as the receipt has it; a model is named where it is not the one that answered. */
+export const plannedOffers = (plan: NonNullable<Call["plan"]>, answered: string): PlannedOffer[] =>
+  plan.map(({ target: { offer, credential, model }, why }, index) => ({
+    provider: offer.provider,
+    ...(credential === "" ? {} : { credential }),
+    ...(model.id === answered ? {} : { model: model.id }),
+    place: index + 1,
+    why,
+  }));
 
 /** Whether the last offer was at work when its client disconnected, or the call's time was up. */
 export const isAbandoned = ({ offersTried }: Pick<Call, "offersTried">): boolean =>

@@ -79,12 +79,22 @@ export const RECEIPT_COLUMNS: readonly ReceiptColumn[] = [
   { name: "total_ms", type: "BIGINT", from: (receipt) => whole(receipt.totalMs) ?? 0 },
   words("offers", (receipt) => list(receipt.offers)),
   words("fields", (receipt) => list(receipt.fields)),
+  optionalWords("routing", routingText),
 ];
+
+/** The parts of a receipt that one column holds: most calls have none of them. */
+type Routing = Pick<Receipt, "plan" | "continued" | "hedged">;
+
+function routingText({ plan, continued, hedged }: Routing): string | undefined {
+  if (plan === undefined && continued === undefined && hedged === undefined) return undefined;
+  return JSON.stringify({ plan, continued, hedged });
+}
 
 /** The row as a receipt again. Words are taken as they are stored: only this program writes them. */
 export function readReceipt(row: StoredRow): Receipt {
   const stopUnified = optionalText(row, "stop_unified");
   const firstContentMs = optionalNumber(row, "first_content_ms");
+  const routing = optionalText(row, "routing");
   return {
     id: text(row, "id"),
     project: text(row, "project"),
@@ -108,6 +118,7 @@ export function readReceipt(row: StoredRow): Receipt {
     costNanoUsd: number(row, "cost_nano_usd"),
     ...(firstContentMs === undefined ? {} : { firstContentMs }),
     totalMs: number(row, "total_ms"),
+    ...(routing === undefined ? {} : (JSON.parse(routing) as Routing)),
   };
 }
 

@@ -19,8 +19,14 @@ export function sampleReceipt(changes: Partial<Receipt> = {}): Receipt {
     stop: { unified: "length", raw: "max_tokens" },
     offers: [
       { provider: "other", outcome: "failed", reason: "upstream_timeout", ms: 90 },
-      { provider: "my-vllm", outcome: "answered", ms: 40 },
+      { provider: "my-vllm", credential: "2", outcome: "answered", ms: 40 },
     ],
+    plan: [
+      { provider: "other", place: 1, why: "the first of the providers that were asked for" },
+      { provider: "my-vllm", credential: "2", model: "acme/small", place: 2, why: "the fallback" },
+    ],
+    continued: [{ provider: "my-vllm", fromCharacters: 212 }],
+    hedged: true,
     fields: [{ path: "messages[0].name", action: "dropped", reason: "the target has no name field" }],
     usage: { input: 1200, cacheRead: 0, output: 300, seconds: 7.5 },
     usageSource: "measured",

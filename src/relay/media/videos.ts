@@ -11,8 +11,10 @@ import { askedRouting, notesOnMedia } from "../asked-routing.ts";
 import type { IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
+import { planMedia } from "../plan-call.ts";
 import { readBody } from "../read-body.ts";
 import { RelayError } from "../relay-error.ts";
+import { plannedOffers } from "../settle.ts";
 import { type Trying, tryOffers } from "../try-offers.ts";
 import { inClientWords } from "./client-words.ts";
 import { fetchInput } from "./fetch-input.ts";
@@ -60,11 +62,17 @@ async function submit(
   const decoded = decodeVideo(body);
   const wanted = readRouting(body, incoming.request.headers);
   const routing = askedRouting(wanted, { incoming, principal, model }, gateway);
-  const plan = targets.videos(model, offers);
+  const offered = targets.videos(model, offers);
   const framed = await withFrames(decoded, gateway, incoming.request.signal);
   const more = [...notes, ...notesOnMedia(wanted, false)];
   const asked = more.length === 0 ? framed : { ...framed, notes: [...more, ...framed.notes] };
-  const fitting = offersThatFit(plan, (target) => fitVideo(asked, target, model));
+  const able = offersThatFit(offered, (target) => fitVideo(asked, target, model));
+  const plan = planMedia(
+    { model, routing },
+    gateway,
+    able.map(({ target }) => target),
+  );
+  const fitting = plan.targets.flatMap((target) => able.filter((one) => one.target === target));
   const [first] = fitting;
   if (first === undefined) throw new Error("a plan has at least one offer");
   await requireFileSpace(gateway, principal.project, expectedVideoBytes(first.fitted.call));
@@ -82,6 +90,7 @@ async function submit(
     nowMs: startedAtMs,
     random: gateway.random,
   });
+  if (plan.explained !== undefined) operation.job.plan = plannedOffers(plan.explained, model.id);
   const key = idempotencyKey(incoming.request);
   if (key !== undefined) operation.idempotencyKey = key;
   gateway.runningCalls++;

@@ -18,14 +18,34 @@ export const ReceiptAnswer = Type.Object(
       lane: Type.Enum(["native", "translated"]),
       stream: Type.Boolean(),
       stop: nullable(Type.Object({ unified: Type.String(), raw: Type.String() })),
+      plan: nullable(
+        Type.Array(
+          Type.Object({
+            provider: Type.String(),
+            credential: nullable(Type.String()),
+            model: nullable(Type.String({ description: "Where it is not the model of the receipt." })),
+            place: Type.Integer({ minimum: 1 }),
+            why: Type.String(),
+          }),
+          {
+            description:
+              "The offers in the order in which they were to be tried, and why; null where there was nothing to choose.",
+          },
+        ),
+      ),
       offers: Type.Array(
         Type.Object({
           provider: Type.String(),
+          credential: nullable(Type.String({ description: "The label of one of several credentials." })),
           outcome: Type.Enum(["answered", "failed", "abandoned"]),
           reason: nullable(Type.String()),
           ms: Type.Number(),
         }),
       ),
+      continued: Type.Array(Type.Object({ provider: Type.String(), from_characters: Type.Integer({ minimum: 0 }) }), {
+        description: "Where the answer went on after it had broken off, and after how many characters.",
+      }),
+      hedged: Type.Boolean({ description: "A second offer was asked while the first was at work." }),
       fields: Type.Array(
         Type.Object({
           path: Type.String(),

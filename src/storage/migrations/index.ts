@@ -6,6 +6,7 @@ import { imageTokens } from "./0005-image-tokens.ts";
 import { operations } from "./0006-operations.ts";
 import { audioTokens } from "./0007-audio-tokens.ts";
 import { instances } from "./0008-instances.ts";
+import { routing } from "./0009-routing.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. One that has been released is never changed; a later one corrects it. */
@@ -18,4 +19,5 @@ export const MIGRATIONS: readonly Migration[] = [
   operations,
   audioTokens,
   instances,
+  routing,
 ];
