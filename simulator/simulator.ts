@@ -13,6 +13,8 @@ import { MediaJobs } from "./media/jobs.ts";
 import { MediaLinks } from "./media/links.ts";
 import type { MediaContext } from "./media/media-host.ts";
 import { StreamedAnswer } from "./media/streamed-answer.ts";
+import { makeVideo } from "./media-maker/make-video.ts";
+import type { MakeVideo } from "./media-maker/video-options.ts";
 import type { Ending } from "./play.ts";
 import type { SimulatorState } from "./text/adapter.ts";
 import { PrefixCache } from "./text/prefix-cache.ts";
@@ -37,6 +39,8 @@ interface SimulatorOptions {
   nowMs?: () => number;
   /** How long an image or video that is waited for takes, 300 unless given. */
   mediaJobMs?: number;
+  /** Makes the videos; encoded ones that move unless given. */
+  makeVideo?: MakeVideo;
   /** Called with every request as soon as it has arrived. */
   onRequest?: (request: ReceivedRequest) => void;
 }
@@ -189,6 +193,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     links,
     baseUrl: `http://${server.hostname}:${server.port}`,
     nowMs,
+    makeVideo: options.makeVideo ?? makeVideo,
     acceptsKey: (key) => credentials.accepts(key),
     acceptsToken: (token) => tokens.accepts(token),
   });

@@ -6,6 +6,7 @@ import { MediaJobs } from "../simulator/media/jobs.ts";
 import { MediaLinks } from "../simulator/media/links.ts";
 import type { MediaContext, MediaHost } from "../simulator/media/media-host.ts";
 import { type VideoFacts, videoFacts } from "../simulator/media/video-facts.ts";
+import { makeVideo } from "../simulator/media-maker/make-video.ts";
 import { type ImageSize, sniffImage } from "../simulator/sniff-image.ts";
 import type { SimulatorState } from "../simulator/text/adapter.ts";
 import { PrefixCache } from "../simulator/text/prefix-cache.ts";
@@ -47,6 +48,7 @@ export class MediaHostHarness {
       links: new MediaLinks(nowMs),
       baseUrl: BASE_URL,
       nowMs,
+      makeVideo,
       acceptsKey: (key) => key !== "" && !key.includes("wrong"),
       acceptsToken: (token) => token.startsWith("ya29.simulated-"),
     };

@@ -26,11 +26,14 @@ export function canDecodeFrames(): boolean {
   return false;
 }
 
-/** The frames of a video, or the one of an image, as small as thumbnails. */
-function thumbnails(media: Uint8Array): Uint8Array[] {
+/** Some frames of a video, or the one of an image, as small as thumbnails. */
+function thumbnails(media: Uint8Array, ...chosen: number[]): Uint8Array[] {
   return withFile(media, (file) => {
-    const small = ["-vf", `scale=${THUMBNAIL.width}:${THUMBNAIL.height}`, "-f", "rawvideo", "-pix_fmt", "rgb24", "-"];
-    const { stdout, stderr, success } = Bun.spawnSync(["ffmpeg", "-v", "error", "-i", file, ...small], {
+    // The others are not scaled, which would take most of the time.
+    const select = `select=${chosen.map((index) => `eq(n\\,${index})`).join("+")},`;
+    const filters = `${select}scale=${THUMBNAIL.width}:${THUMBNAIL.height}`;
+    const raw = ["-vf", filters, "-fps_mode", "passthrough", "-f", "rawvideo", "-pix_fmt", "rgb24", "-"];
+    const { stdout, stderr, success } = Bun.spawnSync(["ffmpeg", "-v", "error", "-threads", "1", "-i", file, ...raw], {
       timeout: MAX_WAIT_MS,
     });
     if (!success) throw new Error(`ffmpeg refused a video: ${stderr.toString()}`);
@@ -39,15 +42,39 @@ function thumbnails(media: Uint8Array): Uint8Array[] {
   });
 }
 
-/** How far each end of a video is from an image, from 0 to 255. */
-export function distances(video: Uint8Array, image: Uint8Array): { begin: number; end: number } {
-  const frames = thumbnails(video);
-  const [wanted] = thumbnails(image);
-  const distance = (frame: Uint8Array | undefined) =>
-    (wanted ?? new Uint8Array()).reduce((sum, value, at) => sum + Math.abs(value - (frame?.[at] ?? 0)), 0) /
-    THUMBNAIL_BYTES;
-  return { begin: distance(frames[0]), end: distance(frames.at(-1)) };
+/** The ends of a video, to be compared with images. */
+export class VideoEnds {
+  readonly #first: Uint8Array;
+  readonly #last: Uint8Array;
+
+  constructor(video: Uint8Array) {
+    const { frames } = readMp4(video);
+    const [first, last] = thumbnails(video, 0, frames - 1);
+    if (first === undefined || last === undefined) throw new Error("ffmpeg found no frames");
+    this.#first = first;
+    this.#last = last;
+  }
+
+  /** How far the video's first frame is from an image, from 0 to 255. */
+  distanceOfFirst(image: ImageThumbnail): number {
+    return distance(this.#first, image.bytes);
+  }
+
+  distanceOfLast(image: ImageThumbnail): number {
+    return distance(this.#last, image.bytes);
+  }
 }
+
+export class ImageThumbnail {
+  readonly bytes: Uint8Array;
+
+  constructor(image: Uint8Array) {
+    this.bytes = thumbnails(image, 0)[0] ?? new Uint8Array();
+  }
+}
+
+const distance = (one: Uint8Array, other: Uint8Array): number =>
+  one.reduce((sum, value, at) => sum + Math.abs(value - (other[at] ?? 0)), 0) / THUMBNAIL_BYTES;
 
 export function probeVideo(video: Uint8Array): VideoFacts {
   const { width, height, seconds, fps, codecs } = readMp4(video);

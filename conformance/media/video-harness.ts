@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { type GenerateVideosOperation, GoogleGenAI } from "@google/genai";
 import { GoogleGenAI as OlderGenAI } from "genai-1";
 import { KLING_SECRET } from "../../simulator/hosts/kling/authenticate.ts";
+import { makeStillVideo } from "../../simulator/media-maker/make-still-video.ts";
+import type { MakeVideo } from "../../simulator/media-maker/video-options.ts";
 import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
 import type { Timings } from "../../src/relay/timings.ts";
 import type { ReceiptData } from "../../testing/receipt-data.ts";
@@ -32,12 +34,14 @@ interface VideoHarnessOptions {
   models?: object[];
   /** How long the hosts take for a video. */
   jobMs?: number;
+  /** What the hosts make: still videos unless given. Those of the gateway's own simulator are encoded. */
+  makeVideo?: MakeVideo;
 }
 
 /** A gateway with every provider that makes videos, each at its simulated host. */
 export async function startVideoHarness(options: VideoHarnessOptions = {}): Promise<VideoHarness> {
-  const { timings, providers, models = [], jobMs = 60 } = options;
-  const simulator = await startSimulator({ tokenDelayMs: 0, mediaJobMs: jobMs });
+  const { timings, providers, models = [], jobMs = 60, makeVideo = makeStillVideo } = options;
+  const simulator = await startSimulator({ tokenDelayMs: 0, mediaJobMs: jobMs, makeVideo });
   const limits = { budget_usd_per_day: BUDGET_USD };
   const gateway = await startTestGateway({
     config: {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { Canvas, type Colour, type Rectangle } from "./canvas.ts";
 import { decodePng } from "./png.ts";
 import { paintCaption, paintShapes, paintSky } from "./scene.ts";
@@ -10,9 +11,20 @@ const MAX_PIXELS = 64_000_000;
 /** The ball is back where it was after this time: what comes between a video's first second and its last is a loop. */
 const LOOP_SECONDS = 1;
 
-async function scaled(image: Uint8Array, options: VideoOptions): Promise<Canvas> {
+/** Images that were scaled before: callers often send the same one again, and scaling takes as long as all the rest. */
+const scaledBefore = new Map<string, Canvas>();
+const MAX_SCALED_BEFORE = 4;
+
+/** Nobody draws on the result. */
+async function scaled(image: Uint8Array, { width, height }: VideoOptions): Promise<Canvas> {
+  const key = `${width}x${height} ${createHash("sha256").update(image).digest("hex")}`;
+  const known = scaledBefore.get(key);
+  if (known) return known;
   const decoded = new Bun.Image(image, { maxPixels: MAX_PIXELS });
-  return decodePng(await decoded.resize(options.width, options.height).png({ compressionLevel: 1 }).bytes());
+  const canvas = decodePng(await decoded.resize(width, height).png({ compressionLevel: 1 }).bytes());
+  scaledBefore.set(key, canvas);
+  for (const oldest of scaledBefore.keys()) if (scaledBefore.size > MAX_SCALED_BEFORE) scaledBefore.delete(oldest);
+  return canvas;
 }
 
 function duplicate(canvas: Canvas, whole: Rectangle): Canvas {

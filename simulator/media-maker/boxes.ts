@@ -15,8 +15,9 @@ export function halves(...values: number[]): Uint8Array {
 
 /** A box of an MP4 file: its length, its name, what is in it. */
 export function box(name: string, ...contents: Content[]): Uint8Array {
-  const data = Buffer.concat(contents.map((content) => Uint8Array.from(content)));
-  return Buffer.concat([words(data.length + 8), Buffer.from(name, "latin1"), data]);
+  const data = contents.map((content) => (content instanceof Uint8Array ? content : Uint8Array.from(content)));
+  const length = data.reduce((sum, part) => sum + part.length, 8);
+  return Buffer.concat([words(length), Buffer.from(name, "latin1"), ...data], length);
 }
 
 /** What is in the box at the end of a path such as `moov/trak`, the first of each name. */

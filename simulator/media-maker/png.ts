@@ -58,11 +58,9 @@ function predicted(filter: number, left: number, above: number, corner: number):
       return (left + above) >> 1;
     case 4: {
       const estimate = left + above - corner;
-      const [toLeft, toAbove, toCorner] = [
-        Math.abs(estimate - left),
-        Math.abs(estimate - above),
-        Math.abs(estimate - corner),
-      ];
+      const toLeft = Math.abs(estimate - left);
+      const toAbove = Math.abs(estimate - above);
+      const toCorner = Math.abs(estimate - corner);
       if (toLeft <= toAbove && toLeft <= toCorner) return left;
       return toAbove <= toCorner ? above : corner;
     }
@@ -89,18 +87,20 @@ export function decodePng(png: Uint8Array): Canvas {
   for (let y = 0; y < canvas.height; y++) {
     const start = y * (stride + 1) + 1;
     const filter = rows[start - 1] ?? 0;
-    for (let x = 0; x < stride; x++) {
+    for (let x = 0; filter !== 0 && x < stride; x++) {
       const left = x < channels ? 0 : (rows[start + x - channels] ?? 0);
       const above = y === 0 ? 0 : (rows[start + x - stride - 1] ?? 0);
       const corner = x < channels || y === 0 ? 0 : (rows[start + x - stride - 1 - channels] ?? 0);
       rows[start + x] = (rows[start + x] ?? 0) + predicted(filter, left, above, corner);
     }
-    for (let x = 0; x < canvas.width; x++) {
-      const from = start + x * channels;
-      const grey = rows[from] ?? 0;
-      const colour = channels > 2 ? rows.subarray(from, from + 3) : [grey, grey, grey];
-      canvas.bytes.set(colour, (y * canvas.width + x) * 4);
-      canvas.bytes[(y * canvas.width + x) * 4 + 3] = channels % 2 === 0 ? (rows[from + channels - 1] ?? 0) : 255;
+    // Green and blue are where red is in a grey image.
+    const [green, blue] = channels > 2 ? [1, 2] : [0, 0];
+    let to = y * canvas.width * 4;
+    for (let from = start; from < start + stride; from += channels, to += 4) {
+      canvas.bytes[to] = rows[from] ?? 0;
+      canvas.bytes[to + 1] = rows[from + green] ?? 0;
+      canvas.bytes[to + 2] = rows[from + blue] ?? 0;
+      canvas.bytes[to + 3] = channels % 2 === 0 ? (rows[from + channels - 1] ?? 0) : 255;
     }
   }
   return canvas;

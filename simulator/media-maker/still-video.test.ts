@@ -2,9 +2,13 @@ import { describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { drawImage } from "./draw-image.ts";
+import { makeStillVideo } from "./make-still-video.ts";
+import { makeVideo } from "./make-video.ts";
 import { packVideo } from "./mp4.ts";
 import { readMp4 } from "./read-mp4.sample.ts";
 import { encodeStill } from "./still-video.ts";
+import type { VideoOptions } from "./video-options.ts";
 import { frameBytes } from "./yuv.ts";
 
 const canDecode = Bun.which("ffmpeg") !== null || process.env["CI"] === "true";
@@ -58,4 +62,19 @@ describe("a video that needs no encoder", () => {
       }
     }
   });
+});
+
+test("a still video has the size, length, frames and sound of one that moves", async () => {
+  const [firstFrame, lastFrame] = await Promise.all(
+    [1, 2].map((seed) => drawImage({ prompt: "frame", width: 64, height: 64, seed, format: "png" })),
+  );
+  const options = { prompt: "a fox", width: 66, height: 70, seconds: 3, fps: 10, seed: 4, audio: true };
+  for (const frames of [{}, { firstFrame, lastFrame }]) {
+    const asked = { ...options, ...frames } as VideoOptions;
+    const factsOf = ({ width, height, fps, frames: count, seconds, trackSeconds }: ReturnType<typeof readMp4>) => {
+      return { width, height, fps, count, seconds, trackSeconds };
+    };
+    expect(factsOf(readMp4(await makeStillVideo(asked)))).toEqual(factsOf(readMp4(await makeVideo(asked))));
+  }
+  await expect(makeStillVideo({ ...options, width: 65 })).rejects.toThrow("width must be even");
 });

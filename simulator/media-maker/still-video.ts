@@ -63,7 +63,8 @@ function unit(type: number, payload: Uint8Array): Uint8Array {
   let at = 4;
   escaped[at++] = type;
   let zeros = 0;
-  for (const byte of payload) {
+  for (let from = 0; from < payload.length; from++) {
+    const byte = payload[from] ?? 0;
     if (zeros === 2 && byte <= 3) {
       escaped[at++] = 3;
       zeros = 0;

@@ -16,6 +16,9 @@ export interface VideoOptions {
   lastFrame?: Uint8Array;
 }
 
+/** Makes a video, which begins with its boxes and ends with its frames. */
+export type MakeVideo = (options: VideoOptions) => Promise<Uint8Array>;
+
 export function frameCount(options: VideoOptions): number {
   return Math.round(options.seconds * options.fps);
 }

@@ -1,9 +1,9 @@
 /** Runs in a thread of its own, for one video after the other: see make-video.ts. */
-import { toneFrame } from "./aac-tone.ts";
 import { drawShot, setScene, shotsOf } from "./animation.ts";
+import { makeStillVideo } from "./make-still-video.ts";
 import { type EncodedFrames, packVideo, readEncoded } from "./mp4.ts";
-import { encodeStill } from "./still-video.ts";
-import { frameCount, type VideoOptions } from "./video-options.ts";
+import { toneOf } from "./tone-of.ts";
+import type { VideoOptions } from "./video-options.ts";
 
 declare const self: Worker;
 
@@ -13,8 +13,8 @@ const FASTEST = 10;
 /** Fine enough that what stands still is found to be the same: a coarser video is smaller, and takes three times as long. */
 const QUANTIZATION = 14;
 const KEY_FRAME_SECONDS = 4;
-const LOWEST_TONE = 5;
-const TONES = 5;
+/** Without the encoder nothing moves, and the video says why. */
+const NOTHING_MOVES = "a still image: h264-mp4-encoder is not installed";
 
 /** The package is optional; undefined where it is not installed. */
 async function loadEncoder() {
@@ -65,20 +65,11 @@ async function encodeShot(
   return readEncoded(file);
 }
 
-/** Without the encoder nothing moves, and the video says why. */
-async function encodeFirstAndLast(options: VideoOptions): Promise<EncodedFrames> {
-  const scene = await setScene(options, "a still image: h264-mp4-encoder is not installed");
-  const [first = new Uint8Array()] = drawShot(scene, { drawn: 1, shown: 1, opens: true, closes: false });
-  const [last] = options.lastFrame ? drawShot(scene, { drawn: 1, shown: 1, opens: false, closes: true }) : [];
-  return encodeStill(options, frameCount(options), first, last);
-}
-
 async function video(options: VideoOptions): Promise<Uint8Array> {
-  const { width, height, fps } = options;
   const encoder = await loadEncoder();
-  const encoded = await (encoder ? encodeMoving(encoder, options) : encodeFirstAndLast(options));
-  const tone = options.audio ? { tone: toneFrame(LOWEST_TONE + (Math.abs(options.seed) % TONES)) } : {};
-  return packVideo({ encoded, width, height, fps, ...tone });
+  if (encoder === undefined) return makeStillVideo(options, NOTHING_MOVES);
+  const { width, height, fps } = options;
+  return packVideo({ encoded: await encodeMoving(encoder, options), width, height, fps, ...toneOf(options) });
 }
 
 self.onmessage = async (event: MessageEvent<VideoOptions>) => {

@@ -1,4 +1,5 @@
 import type { Exchange } from "../exchange.ts";
+import type { MakeVideo } from "../media-maker/video-options.ts";
 import type { MediaJobs } from "./jobs.ts";
 import type { MediaLinks } from "./links.ts";
 
@@ -9,6 +10,7 @@ export interface MediaContext {
   /** The simulator's own URL, which links begin with. */
   baseUrl: string;
   nowMs: () => number;
+  makeVideo: MakeVideo;
   acceptsKey: (key: string) => boolean;
   /** Whether it is an access token that was given out, and still lives. */
   acceptsToken: (token: string) => boolean;

@@ -1,5 +1,4 @@
 import { drawImage, type ImageOptions } from "../media-maker/draw-image.ts";
-import { makeVideo } from "../media-maker/make-video.ts";
 import type { VideoOptions } from "../media-maker/video-options.ts";
 import type { MediaContext } from "./media-host.ts";
 import type { Outcome } from "./outcome.ts";
@@ -23,5 +22,10 @@ export async function encodeImage(options: ImageOptions): Promise<string> {
 
 /** A link to a video that is made when it is fetched. */
 export function publishVideo(context: MediaContext, options: VideoOptions, { outcome, keptMs }: LinkLife): string {
-  return context.links.publish(context.baseUrl, () => makeVideo(options), "video/mp4", linkLifeMs(outcome, keptMs));
+  return context.links.publish(
+    context.baseUrl,
+    () => context.makeVideo(options),
+    "video/mp4",
+    linkLifeMs(outcome, keptMs),
+  );
 }

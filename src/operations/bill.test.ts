@@ -61,12 +61,13 @@ describe("contract 2.9: the bill of an operation", () => {
 describe("the receipt of an operation", () => {
   test("is dated by its request, and takes as long as the operation took", () => {
     const operation = ended([made(1)]);
-    const { id, createdAtMs, totalMs, outcome } = receiptOf(operation, operation.createdAtMs + 90_000);
-    expect({ id, createdAtMs, totalMs, outcome }).toEqual({
+    const { id, createdAtMs, totalMs, outcome, stream } = receiptOf(operation, operation.createdAtMs + 90_000);
+    expect({ id, createdAtMs, totalMs, outcome, stream }).toEqual({
       id: "rcp_1",
       createdAtMs: operation.createdAtMs,
       totalMs: 90_000,
       outcome: "ok",
+      stream: false,
     });
   });
 

@@ -138,7 +138,10 @@ describe("what a job comes to", () => {
     const keep: JobRunner["keep"] = async (_operation, source) => {
       const url = "url" in source ? source.url : "";
       fetched.push(url);
-      if (url === "/2" && fetched.length === 2) throw failure("upstream_failed", "broken");
+      if (url === "/2" && fetched.length === 2) {
+        await bench.clock.sleep(5_000);
+        throw failure("upstream_failed", "broken");
+      }
       return { file: `file_${url}`, mimeType: "video/mp4" };
     };
     await bench.add({ parts: [waitingPart({ count: 3 })] });
@@ -407,7 +410,8 @@ describe("a lease", () => {
     stopping.poller.start();
     await bench.clock.pass(1_000);
     await stopping.poller.stop();
-    expect(stopping.problems).toEqual([]);
+    const [row] = await bench.storage.query("SELECT lease_owner FROM operations");
+    expect([row?.["lease_owner"], stopping.problems]).toEqual([null, []]);
     const next = bench.process("two");
     next.poller.start();
     await bench.clock.pass(0);
@@ -515,6 +519,19 @@ describe("the poller", () => {
     await bench.ended();
     expect(problems).toEqual([expect.any(StorageTimeout)]);
     expect(times[1]).toBeWithin(LEASE_MS, LEASE_MS + 2_001);
+  });
+
+  test("H23: releases the money held here for what another process has settled", async () => {
+    const bench = await Bench.open();
+    const [here, elsewhere] = [bench.process("here"), bench.process("elsewhere")];
+    here.operations.reserve(await bench.add());
+    elsewhere.poller.start();
+    await bench.ended();
+    await elsewhere.poller.stop();
+    expect(here.budget).toEqual({ reserved: COST_NANO_USD, spent: 0 });
+    here.poller.start();
+    await bench.clock.pass(2_000);
+    expect(here.budget).toEqual({ reserved: 0, spent: COST_NANO_USD });
   });
 
   test("stops at once, in the middle of its sleep", async () => {

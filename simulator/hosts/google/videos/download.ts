@@ -20,7 +20,7 @@ export function sendToVideo(exchange: Exchange, context: MediaContext, file: str
     throw googleError(403, "PERMISSION_DENIED", message);
   }
   const base = `${context.baseUrl}${DOWNLOAD_PATH}`;
-  const make = (): Promise<Uint8Array> => videoOf(job.request, index);
+  const make = (): Promise<Uint8Array> => videoOf(job.request, index, context);
   const location = context.links.publish(base, make, "video/mp4", linkLifeMs(job.outcome, KEPT_MS));
   return new Response(null, { status: 302, headers: { location } });
 }

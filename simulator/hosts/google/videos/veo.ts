@@ -5,7 +5,6 @@ import { Fields } from "../../../media/fields.ts";
 import type { MediaJob } from "../../../media/jobs.ts";
 import type { MediaContext } from "../../../media/media-host.ts";
 import { isHeldBack, playImmediateOutcome } from "../../../media/play-outcome.ts";
-import { makeVideo } from "../../../media-maker/make-video.ts";
 import { names } from "../../../names.ts";
 import { jsonBody } from "../read-envelope.ts";
 import { GOOGLE_REFUSALS, immediateErrors, noSuchModel } from "../refusals.ts";
@@ -29,7 +28,7 @@ function newId(host: GoogleHost): string {
   return [...bytes].map((byte) => ID_LETTERS[byte % ID_LETTERS.length]).join("");
 }
 
-export function videoOf(request: VeoRequest, index: number): Promise<Uint8Array> {
+export function videoOf(request: VeoRequest, index: number, { makeVideo }: MediaContext): Promise<Uint8Array> {
   return makeVideo({ ...request.video, seed: request.video.seed + index });
 }
 
@@ -65,10 +64,14 @@ export function startVideo(
   return Response.json({ name: `${resourceOf(exchange, host, model)}/operations/${job.id}` });
 }
 
-async function vertexVideo(request: VeoRequest, id: string, index: number): Promise<JsonObject> {
+async function vertexVideo(
+  { id, request }: MediaJob<VeoRequest>,
+  index: number,
+  context: MediaContext,
+): Promise<JsonObject> {
   const mimeType = "video/mp4";
   if (request.storageUri !== undefined) return { gcsUri: `${request.storageUri}/${id}/sample_${index}.mp4`, mimeType };
-  return { bytesBase64Encoded: Buffer.from(await videoOf(request, index)).toString("base64"), mimeType };
+  return { bytesBase64Encoded: Buffer.from(await videoOf(request, index, context)).toString("base64"), mimeType };
 }
 
 async function responseOf(job: MediaJob<VeoRequest>, host: GoogleHost, context: MediaContext): Promise<JsonObject> {
@@ -85,7 +88,7 @@ async function responseOf(job: MediaJob<VeoRequest>, host: GoogleHost, context: 
     const samples = generatedSamples.length === 0 ? {} : { generatedSamples };
     return { "@type": TYPES.gemini, generateVideoResponse: { ...samples, ...filtered } };
   }
-  const videos = await Promise.all(indexes.map((index) => vertexVideo(request, job.id, index)));
+  const videos = await Promise.all(indexes.map((index) => vertexVideo(job, index, context)));
   const shown = videos.length === 0 ? {} : { videos };
   return { "@type": TYPES.vertex, raiMediaFilteredCount: 0, ...shown, ...filtered };
 }

@@ -8,7 +8,6 @@ import type { MediaContext } from "../../../media/media-host.ts";
 import { playImmediateOutcome } from "../../../media/play-outcome.ts";
 import { publishVideo } from "../../../media/publish.ts";
 import { seedOf } from "../../../media/seed-of.ts";
-import { makeVideo } from "../../../media-maker/make-video.ts";
 import type { VideoOptions } from "../../../media-maker/video-options.ts";
 import { names } from "../../../names.ts";
 import { badParameters, baseResponse, CODES, firstWord, immediateErrors, refusalsIn, SUCCESS } from "../refusals.ts";
@@ -136,7 +135,7 @@ export async function showFile(exchange: Exchange, context: MediaContext, key: s
   if (!isThere) throw badParameters(firstWord, `file_id ${id} does not exist`);
   const file = {
     file_id: id,
-    bytes: (await makeVideo(job.request)).length,
+    bytes: (await context.makeVideo(job.request)).length,
     created_at: Math.floor(job.endsAtMs / 1_000),
     filename: "output.mp4",
     purpose: "video_generation",

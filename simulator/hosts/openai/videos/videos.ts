@@ -7,7 +7,6 @@ import type { MediaContext } from "../../../media/media-host.ts";
 import { playImmediateOutcome } from "../../../media/play-outcome.ts";
 import { seedOf } from "../../../media/seed-of.ts";
 import { drawImage } from "../../../media-maker/draw-image.ts";
-import { makeVideo } from "../../../media-maker/make-video.ts";
 import { immediateErrors } from "../immediate-errors.ts";
 import { anyFields, jsonFields, refuseUnknown } from "../request-fields.ts";
 import { badValue } from "../text/check.ts";
@@ -125,7 +124,7 @@ export async function sendVideo(exchange: Exchange, context: MediaContext, key: 
     const image = await drawImage({ ...shared, format });
     return new Response(image, { headers: { "content-type": `image/${format}` } });
   }
-  const video = await makeVideo({
+  const video = await context.makeVideo({
     ...shared,
     seconds: Number(job.request.seconds),
     fps: FPS,
