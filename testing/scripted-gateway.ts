@@ -43,7 +43,7 @@ export function scriptedGateway(scripts: readonly Script[] = []) {
   const providers = new Map(
     ["one", "two"].map((name) => [
       name,
-      createProvider({ name, ...settings, baseUrl: `http://${name}.test/v1` }, sources),
+      [createProvider({ name, ...settings, baseUrl: `http://${name}.test/v1` }, sources)],
     ]),
   );
   const catalogue = buildCatalogue({
@@ -69,7 +69,7 @@ export function scriptedGateway(scripts: readonly Script[] = []) {
         return Promise.resolve();
       },
     } as never,
-    health: new Health(sources),
+    health: new Health(sources, new RoutingDefaults()),
     conversations: new Conversations(),
     watchdog: new Watchdog(clock),
     memory: new MemoryBudget(1024 * 1024),

@@ -48,7 +48,7 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
       onProblem: (error) => log.error({ err: error }, "writing receipts failed"),
       written: async () => void (await log.flush()),
     }),
-    health: new Health({ clock, random }),
+    health: new Health({ clock, random }, given.snapshot.routing),
     conversations: new Conversations(),
     watchdog: new Watchdog(clock),
     memory: new MemoryBudget(config.server.memoryBytes),

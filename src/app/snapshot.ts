@@ -33,9 +33,10 @@ export function makeSnapshot(
 ): Snapshot {
   const settings = config.providers ?? providersFromEnvironment(environment);
   const all = simulator ? [...settings, simulatorSettings(simulator)] : settings;
-  const providers = new Map(all.map((one) => [one.name, createOrExplain(one, config.file, sources, registry)]));
-  const summaries = [...providers.values()].map((provider): ProviderSummary => {
-    const { name, publishers } = provider;
+  const made = all.map((one) => createOrExplain(one, config.file, sources, registry));
+  const providers: ReadonlyMap<string, readonly Provider[]> = Map.groupBy(made, ({ name }) => name);
+  const summaries = [...providers].map(([name, [first]]): ProviderSummary => {
+    const publishers = first?.publishers ?? [];
     return name === SIMULATOR ? { name, publishers: ["sim"], models: simulatedModels() } : { name, publishers };
   });
   const catalogue = buildCatalogue({

@@ -165,7 +165,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
       const snapshot = makeSnapshot(changed, environment, sources, simulatorAccess, registry);
       replaceKeysOrExplain(gateway.keys, changed);
       gateway.snapshot = snapshot;
-      gateway.health.reconfigure(snapshot.targets.all());
+      gateway.health.reconfigure(snapshot.targets.all(), snapshot.routing);
       publicUrl = reachable(changed.server.publicUrl);
       log.info({ models: gateway.snapshot.catalogue.list().length }, "configuration reloaded");
       warn(changed);

@@ -20,7 +20,7 @@ export const check = defineCommand({
       return EXIT.failed;
     }
     const { file, providers, models, warnings } = found;
-    const names = providers.map(({ name }) => name);
+    const names = [...new Set(providers.map(({ name }) => name))];
     const live = values.live ? await Promise.all(providers.filter(isRemote).map(tryProvider)) : undefined;
     const ok = live === undefined || live.every(({ state }) => state === "ok" || state === "unchecked");
     if (values.json) printJson({ ok, file, providers: names, models, warnings, ...(live ? { live } : {}) });
@@ -38,10 +38,10 @@ const isRemote = ({ host }: Provider): boolean => host !== NO_HOST;
 const NO_HOST = "127.0.0.1:0";
 
 /** One line of a live check. */
-function tellResult({ provider, host, state, detail }: LiveResult): string {
+function tellResult({ provider, credential, host, state, detail }: LiveResult): string {
   const { green, red, dim } = paintFor(process.stdout);
   const paint = state === "ok" ? green : state === "unchecked" ? dim : red;
-  return `${paint(state.padEnd(11))} ${provider} (${host}): ${detail}`;
+  return `${paint(state.padEnd(11))} ${provider}${credential === undefined ? "" : ` ${credential}`} (${host}): ${detail}`;
 }
 
 function tryConfig(source: ConfigSource) {
@@ -50,7 +50,7 @@ function tryConfig(source: ConfigSource) {
     const simulator = config.simulator ? { url: `http://${NO_HOST}`, key: "none" } : undefined;
     const { catalogue, providers } = makeSnapshot(config, source.environment, system, simulator);
     const { file = null, warnings } = config;
-    return { file, providers: [...providers.values()], models: catalogue.list().length, warnings };
+    return { file, providers: [...providers.values()].flat(), models: catalogue.list().length, warnings };
   } catch (error) {
     if (error instanceof ConfigError) return error;
     throw error;

@@ -4,6 +4,8 @@ import type { Provider } from "../providers/provider.ts";
 /** What a live call says of a provider's credential. */
 export interface LiveResult {
   provider: string;
+  /** The label of the credential, where the provider has several. */
+  credential?: string;
   host: string;
   /** `unchecked`: the host has no call that costs nothing, or answered with something that says neither. */
   state: "ok" | "rejected" | "unreachable" | "unchecked";
@@ -15,8 +17,11 @@ const REJECTIONS: readonly number[] = [401, 402, 403];
 
 /** Requests a list of models or the like, which costs nothing. Nothing of the answer is repeated. */
 export async function tryProvider(provider: Provider): Promise<LiveResult> {
-  const { name, host } = provider;
-  const result = (state: LiveResult["state"], detail: string): LiveResult => ({ provider: name, host, state, detail });
+  const { name, credential, credentialField, host } = provider;
+  const which = credential === "" ? {} : { credential };
+  const result = (state: LiveResult["state"], detail: string): LiveResult => {
+    return { provider: name, ...which, host, state, detail };
+  };
   try {
     const probe = await provider.probe();
     if (!probe) return result("unchecked", "this host has no call that checks a key and costs nothing");
@@ -25,7 +30,7 @@ export async function tryProvider(provider: Provider): Promise<LiveResult> {
     await body?.cancel();
     if (status >= 200 && status < 300) return result("ok", "key accepted");
     if (REJECTIONS.includes(status) || probe.rejections.includes(status)) {
-      return result("rejected", `key rejected (HTTP ${status}); check providers.${name}.api_key`);
+      return result("rejected", `key rejected (HTTP ${status}); check ${credentialField}`);
     }
     if (status >= 500) return result("unreachable", `HTTP ${status}; try again later`);
     return result("unchecked", `HTTP ${status} for the list of models`);

@@ -77,6 +77,8 @@ export interface ProviderSettings {
   secretKey?: Secret;
   secretId?: string;
   organization?: string;
+  /** Which one this is, where the provider has a list of credentials: such a provider stands here once for each. */
+  credential?: { index: number; label: string; weight: number };
 }
 
 type Modalities = NonNullable<ModelFile["input_modalities"]>;

@@ -2,7 +2,7 @@ import type { ProviderSettings } from "./config.ts";
 import { ConfigError, type ConfigProblem } from "./config-error.ts";
 import { expectation, fits, shapeOf } from "./read-values.ts";
 import { ProviderFile } from "./schema.ts";
-import { toProvider } from "./to-config.ts";
+import { toProviders } from "./to-config.ts";
 
 /** The environment variables that declare a provider of a kind: the names that the vendors' own tools read. */
 interface KnownVariables {
@@ -37,7 +37,9 @@ export function environmentProviders(
       problems.push({ file: "environment", line: 1, column: 1, message });
     }
     const values = Object.fromEntries(fields.map(({ field, value }) => [field, value]));
-    providers.set(kind, toProvider(kind, { kind, ...values } as ProviderFile, process.cwd()));
+    for (const settings of toProviders(kind, { kind, ...values } as ProviderFile, process.cwd())) {
+      providers.set(kind, settings);
+    }
   }
   if (problems.length > 0) throw new ConfigError(problems);
   return [...providers.values()];

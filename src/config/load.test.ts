@@ -98,6 +98,48 @@ const EXAMPLE_ENVIRONMENT = {
 };
 
 describe("what loads", () => {
+  test("choices 8: several credentials of a provider, each with a label and a weight", () => {
+    const { providers } = load(
+      `
+providers:
+  claude:
+    { kind: anthropic, base_url: "http://127.0.0.1:1/", credentials: [ { api_key: "\${FIRST}", weight: 2 }, { api_key: k2, label: eu } ] }
+  kling: { kind: kling, credentials: [ { access_key: a1, secret_key: s1 }, { access_key: a2, secret_key: s2 } ] }
+  vertex: { kind: vertex, project: p, credentials: [ { credentials: ./a.json, project: other }, { api_key: k } ] }
+  one: { kind: anthropic, credentials: [ { api_key: k1 } ] }
+  two: { kind: anthropic, api_key: k3 }
+`,
+      { FIRST: "hidden-first" },
+    );
+    expect(providers?.map(({ name, credential }) => [name, credential])).toEqual([
+      ["claude", { index: 0, label: "1", weight: 2 }],
+      ["claude", { index: 1, label: "eu", weight: 1 }],
+      ["kling", { index: 0, label: "1", weight: 1 }],
+      ["kling", { index: 1, label: "2", weight: 1 }],
+      ["vertex", { index: 0, label: "1", weight: 1 }],
+      ["vertex", { index: 1, label: "2", weight: 1 }],
+      ["one", { index: 0, label: "", weight: 1 }],
+      ["two", undefined],
+    ]);
+    expect(providers?.map(({ apiKey, secretKey }) => (apiKey ?? secretKey)?.reveal())).toEqual([
+      "hidden-first",
+      "k2",
+      "s1",
+      "s2",
+      undefined,
+      "k",
+      "k1",
+      "k3",
+    ]);
+    expect(providers?.slice(0, 2).every(({ baseUrl }) => baseUrl === "http://127.0.0.1:1")).toBe(true);
+    expect(providers?.map(({ credentials, project }) => [credentials, project]).slice(4, 6)).toEqual([
+      [join(folder, "a.json"), "other"],
+      [undefined, "p"],
+    ]);
+    // S10: a secret is one in a list, too.
+    expect(JSON.stringify(providers)).not.toContain("hidden-first");
+  });
+
   test("choices 8: routing of gateway, key, provider and offer, under the program's names", () => {
     const config = load(
       `
@@ -482,8 +524,37 @@ describe("what is refused, with its position", () => {
       "a field of another kind",
       provider("region: us-east-1"),
       [
-        "trivium.yaml:5:5: providers.claude.region is not a known field; known here: kind, base_url, timeout_ms, max_concurrent, breaker, api_key",
+        "trivium.yaml:5:5: providers.claude.region is not a known field; known here: kind, base_url, timeout_ms, max_concurrent, breaker, api_key, credentials",
       ],
+    ],
+    [
+      "credentials that are no list, and lists of nothing",
+      "providers:\n  a: { kind: anthropic, credentials: some-key }\n  b: { kind: anthropic, credentials: [] }",
+      [
+        "trivium.yaml:2:3: providers.a needs api_key",
+        "trivium.yaml:2:38: providers.a.credentials must be a list of at least one item",
+        "trivium.yaml:3:38: providers.b.credentials must be a list of at least one item",
+      ],
+    ],
+    [
+      "a list of credentials of which one has none, another field, or a part",
+      "providers:\n  a: { kind: anthropic, credentials: [ {}, { api_key: k, weight: 0, base_url: 'http://x' } ] }\n  b: { kind: kling, credentials: [ { access_key: a } ] }",
+      [
+        "trivium.yaml:2:40: providers.a.credentials[0] needs api_key",
+        "trivium.yaml:2:66: providers.a.credentials[1].weight must be a number above 0 and up to 1000000",
+        "trivium.yaml:2:69: providers.a.credentials[1].base_url is not a known field; known here: label, weight, api_key",
+        "trivium.yaml:3:36: providers.b.credentials[0] needs secret_key",
+      ],
+    ],
+    [
+      "a credential next to a list of them",
+      "providers: { a: { kind: anthropic, api_key: k, credentials: [ { api_key: k } ] } }",
+      ["trivium.yaml:1:36: providers.a.api_key cannot be next to a list of credentials; put it into the list"],
+    ],
+    [
+      "two credentials with one label",
+      "providers: { a: { kind: anthropic, credentials: [ { api_key: k, label: '2' }, { api_key: l } ] } }",
+      ["trivium.yaml:1:14: providers.a.credentials[1]: another credential of providers.a has the label 2, too"],
     ],
     [
       "an unknown kind, with the known ones",

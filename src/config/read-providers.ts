@@ -1,8 +1,8 @@
 import type { ProviderSettings } from "./config.ts";
-import type { DocumentNode, Position } from "./document.ts";
+import type { DocumentNode, Position, Report } from "./document.ts";
 import { type ReadContext, readValue, type Shape, shapeOf } from "./read-values.ts";
-import { ProviderFile } from "./schema.ts";
-import { toProvider } from "./to-config.ts";
+import { CredentialFile, ProviderFile } from "./schema.ts";
+import { toProviders } from "./to-config.ts";
 
 /** Every kind takes these. */
 const COMMON_FIELDS = ["base_url", "timeout_ms", "max_concurrent", "breaker"] as const;
@@ -19,6 +19,9 @@ export interface ProviderKind {
 
 /** The name under which the built-in simulator offers its models. */
 export const SIMULATOR = "simulator";
+
+/** The same for all credentials of a provider: where these differ, it is another provider. */
+const SHARED_FIELDS: ReadonlySet<string> = new Set(["base_url", "dialects"]);
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const EVERY_FIELD = shapeOf(ProviderFile).properties ?? {};
@@ -60,8 +63,19 @@ export function readProviders(
     const fields = value as ProviderFile;
     providers.set(name, fields);
     // Fields that were wrong are left out of the provider: checking it further would report them as missing, too.
-    const mistakes = whole ? kinds.get(fields.kind)?.mistakes(toProvider(name, fields, folder)) : undefined;
-    for (const mistake of mistakes ?? []) context.report(entry.position, `${path}: ${mistake}`);
+    const kind = whole ? kinds.get(fields.kind) : undefined;
+    if (kind === undefined) continue;
+    reportBeside(entry.node, fields, path, context.report);
+    const labels = new Set<string>();
+    for (const settings of toProviders(name, fields, folder)) {
+      const { credential } = settings;
+      const at = credential === undefined ? path : `${path}.credentials[${credential.index}]`;
+      for (const mistake of kind.mistakes(settings)) context.report(entry.position, `${at}: ${mistake}`);
+      if (credential === undefined) continue;
+      if (labels.has(credential.label))
+        context.report(entry.position, `${at}: another credential of ${path} has the label ${credential.label}, too`);
+      labels.add(credential.label);
+    }
   }
   return providers;
 }
@@ -74,11 +88,39 @@ function shapeFor(node: DocumentNode, kinds: ReadonlyMap<string, ProviderKind>):
   if (kind === undefined) {
     return { type: "object", properties: { ...EVERY_FIELD, kind: kindShape }, required: ["kind"] };
   }
+  const listed = node.kind === "map" && node.entries.get("credentials")?.node.kind === "list";
   const properties: Record<string, Shape> = { kind: kindShape };
   for (const name of [...COMMON_FIELDS, ...kind.required, ...kind.optional]) {
     const field = EVERY_FIELD[name];
     if (field === undefined) throw new Error(`A provider kind names ${name}, which is no field of the configuration.`);
     properties[name] = name === "dialects" ? { ...field, items: { enum: kind.dialects } } : field;
   }
-  return { type: "object", properties, required: ["kind", ...kind.required] };
+  if (listed || properties["credentials"] === undefined) {
+    properties["credentials"] = { type: "array", minItems: 1, items: credentialShape(kind) };
+  }
+  if (!listed) return { type: "object", properties, required: ["kind", ...kind.required] };
+  return { type: "object", properties, required: ["kind", ...kind.required.filter((name) => !isCredential(name))] };
+}
+
+/** A credential next to a list of them: it would be one more, or stand in for what an entry lacks. */
+function reportBeside(node: DocumentNode, { credentials }: ProviderFile, path: string, report: Report): void {
+  if (node.kind !== "map" || !Array.isArray(credentials)) return;
+  for (const [name, { position }] of node.entries) {
+    if (name !== "credentials" && isCredential(name))
+      report(position, `${path}.${name} cannot be next to a list of credentials; put it into the list`);
+  }
+}
+
+/** Fields that hold a credential, or a part of one. */
+const isCredential = (name: string): boolean => EVERY_FIELD[name]?.writeOnly === true;
+
+/** One of several credentials: what the kind wants of one, and whatever else differs between its accounts. */
+function credentialShape({ required, optional }: ProviderKind): Shape {
+  const names = [...required, ...optional].filter((name) => !SHARED_FIELDS.has(name));
+  const own = names.flatMap((name): [string, Shape][] => {
+    const field = EVERY_FIELD[name];
+    return field === undefined ? [] : [[name, field]];
+  });
+  const properties = { ...shapeOf(CredentialFile).properties, ...Object.fromEntries(own) };
+  return { type: "object", properties, required: required.filter(isCredential) };
 }

@@ -263,7 +263,25 @@ export const ProviderFile = Type.Object(
   closed,
 );
 
+/** What an entry of a provider's list of credentials has beyond the fields of its kind. */
+export const CredentialFile = Type.Object(
+  {
+    label: Type.Optional(
+      Type.String({
+        pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$",
+        description:
+          "up to 32 letters, digits, dots, dashes and underscores: receipts show it, so it must not be the key",
+      }),
+    ),
+    weight: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000 })),
+  },
+  closed,
+);
+
 export type ModelFile = Type.Static<typeof ModelFile>;
 export type KeyFile = Type.Static<typeof KeyFile>;
 export type RootFile = Type.Static<typeof RootFile>;
-export type ProviderFile = Type.Static<typeof ProviderFile>;
+type PlainProviderFile = Type.Static<typeof ProviderFile>;
+export type CredentialFile = Type.Static<typeof CredentialFile> & Partial<PlainProviderFile>;
+/** `credentials` is a file, or a list. */
+export type ProviderFile = Omit<PlainProviderFile, "credentials"> & { credentials?: string | CredentialFile[] };

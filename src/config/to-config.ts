@@ -58,7 +58,7 @@ export function toConfig(
       format: file.log?.format ?? "auto",
       calls: file.log?.calls ?? "all",
     },
-    ...(providers && { providers: [...providers].map(([name, provider]) => toProvider(name, provider, folder)) }),
+    ...(providers && { providers: [...providers].flatMap(([name, provider]) => toProviders(name, provider, folder)) }),
     models: (file.models ?? []).map(toModel),
     aliases: file.aliases ?? {},
     keys: (file.keys ?? []).map(toKey),
@@ -75,8 +75,23 @@ function toFiles(files: string | undefined, dataDir: string, folder: string): st
   return files.startsWith("s3://") ? files : resolve(folder, files);
 }
 
+/** The same provider with each of its credentials; most have one. */
+export function toProviders(name: string, fields: ProviderFile, folder: string): ProviderSettings[] {
+  const { credentials } = fields;
+  if (!Array.isArray(credentials)) return [toProvider(name, { ...fields, credentials }, folder)];
+  const alone = credentials.length === 1;
+  return credentials.map(({ label, weight = 1, ...own }, index) => {
+    const settings = toProvider(name, { ...fields, credentials: undefined, ...own }, folder);
+    return { ...settings, credential: { index, label: label ?? (alone ? "" : String(index + 1)), weight } };
+  });
+}
+
 /** One provider's fields under the names that the program uses. */
-export function toProvider(name: string, fields: ProviderFile, folder: string): ProviderSettings {
+function toProvider(
+  name: string,
+  fields: Omit<ProviderFile, "credentials"> & { credentials?: string | undefined },
+  folder: string,
+): ProviderSettings {
   const {
     base_url,
     credentials,

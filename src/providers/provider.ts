@@ -104,15 +104,19 @@ export function spokenAt(baseUrl: string | undefined, { dialects }: Pick<Provide
   return all.filter((dialect) => baseUrl === undefined || dialects[dialect]?.baseUrl === undefined);
 }
 
-/** A configured provider. Its destination and credential come from the configuration alone; no call can change either (S07). */
+/** A configured provider with one credential: a provider with several is as many of these. Its destination and credential come from the configuration alone; no call can change either (S07). */
 export class Provider {
   readonly name: string;
   /** Host and port of its base URL, for people to read. */
   readonly host: string;
   /** A digest of its base URL and credential. */
   readonly digest: string;
-  /** What differs from the defaults of when it is left alone. */
-  readonly breaker: ProviderSettings["breaker"];
+  /** Which of several credentials it has: a label, never the key; empty where the provider has but one. */
+  readonly credential: string;
+  /** The field of the configuration that has it. */
+  readonly credentialField: string;
+  /** The share of calls that go to this credential, compared with the provider's others. */
+  readonly weight: number;
   readonly publishers: readonly string[];
   readonly dialects: readonly string[];
   readonly timeoutMs: typeof DEFAULT_TIMEOUTS_MS;
@@ -144,9 +148,11 @@ export class Provider {
     this.#baseUrl = (settings.baseUrl ?? declaration.baseUrl(settings)).replace(/\/+$/, "");
     this.host = URL.canParse(this.#baseUrl) ? new URL(this.#baseUrl).host : "";
     this.digest = credentialDigest(settings, this.#baseUrl);
-    this.breaker = settings.breaker;
+    this.credential = settings.credential?.label ?? "";
+    this.weight = settings.credential?.weight ?? 1;
     this.#authenticate = declaration.authenticate(settings, sources);
-    this.#failed = { name: settings.name, host: this.host, credential: credentialField(settings) };
+    this.credentialField = credentialField(settings);
+    this.#failed = { name: settings.name, host: this.host, credential: this.credentialField };
     this.#sign = declaration.sign?.(settings, sources);
     this.media =
       declaration.media &&
@@ -285,7 +291,8 @@ const CREDENTIALS: readonly [keyof ProviderSettings, string][] = [
 
 function credentialField(settings: ProviderSettings): string {
   const [, field] = CREDENTIALS.find(([name]) => settings[name] !== undefined) ?? [];
-  return field === undefined ? `providers.${settings.name}` : `providers.${settings.name}.${field}`;
+  const of = settings.credential === undefined ? "" : `.credentials[${settings.credential.index}]`;
+  return `providers.${settings.name}${of}${field === undefined ? "" : `.${field}`}`;
 }
 
 function isSecret(value: unknown): value is Secret {

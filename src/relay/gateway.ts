@@ -22,7 +22,8 @@ import type { Watchdog } from "./watchdog.ts";
 /** What a configuration makes of the world. Replaced as a whole on reload; a call keeps the one it began with. */
 export interface Snapshot {
   catalogue: Catalogue;
-  providers: ReadonlyMap<string, Provider>;
+  /** By name, one for each credential. */
+  providers: ReadonlyMap<string, readonly Provider[]>;
   targets: Targets;
   routing: RoutingDefaults;
   maxBodyBytes: number;

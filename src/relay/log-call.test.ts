@@ -9,7 +9,7 @@ function factsOf(offers: ReturnType<typeof sampleReceipt>["offers"]): CallFacts 
   const logged: CallFacts[] = [];
   const gateway = {
     log: { call: (_: unknown, facts: CallFacts) => logged.push(facts) },
-    snapshot: { providers: new Map([["my-vllm", { host: "10.0.0.1:8000" }]]) },
+    snapshot: { providers: new Map([["my-vllm", [{ host: "10.0.0.1:8000" }]]]) },
   };
   logCall(gateway as unknown as Gateway, sampleReceipt({ offers }), "req_1");
   const [facts] = logged;

@@ -14,7 +14,7 @@ export function logCall(
   const { offers } = receipt;
   log.call(receipt, {
     requestId,
-    host: snapshot.providers.get(receipt.provider)?.host,
+    host: snapshot.providers.get(receipt.provider)?.[0]?.host,
     failures: offers.some(hasFailed) ? offers.filter(hasFailed).map(failedAttempt) : NONE,
   });
 }

@@ -22,11 +22,12 @@ export function observeAttempt(
   outcome: OfferTried["outcome"],
   error?: GatewayError,
 ): void {
-  const { provider } = target.offer;
   const ms = attempt.msSoFar;
-  if (error === undefined) offersTried.push({ provider, outcome, ms });
-  else if (error.failure === undefined) offersTried.push({ provider, outcome, reason: error.kind, ms });
-  else offersTried.push({ provider, outcome, reason: error.kind, ms, failure: error.failure });
+  const tried: OfferTried = { provider: target.offer.provider, outcome, ms };
+  if (target.credential !== "") tried.credential = target.credential;
+  if (error !== undefined) tried.reason = error.kind;
+  if (error?.failure !== undefined) tried.failure = error.failure;
+  offersTried.push(tried);
   if (outcome === "answered") {
     gateway.health.answered(target, ms, attempt.timed);
     if (conversation !== undefined) gateway.conversations.remember(conversation, target.id, gateway.clock.nowMs());

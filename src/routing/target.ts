@@ -44,10 +44,11 @@ export type VideoTarget = MediaTarget<VideoAdapter>;
 
 /** The targets of one offer. */
 export interface OfferTargets {
-  /** One for each dialect in which the provider serves the model, the best first. */
+  /** Credential by credential one for each dialect in which the provider serves the model, the best first. */
   readonly text: readonly TextTarget[];
-  readonly image: ImageTarget | undefined;
-  readonly video: VideoTarget | undefined;
+  /** One for each credential, or none. */
+  readonly image: readonly ImageTarget[];
+  readonly video: readonly VideoTarget[];
 }
 
 /** The dialects that are spoken, and the words for families of hosts (`originsOf`). */
@@ -56,27 +57,32 @@ export interface Spoken {
   origins: ReadonlySet<string>;
 }
 
-export function targetsOf(model: Model, offer: Offer, provider: Provider, { dialects, origins }: Spoken): OfferTargets {
-  const { upstreamModel, dialect: pinned } = offer;
-  const spoken = provider.dialectsFor(upstreamModel).filter((name) => pinned === undefined || name === pinned);
+/** `providers` has one for each credential of the offer's provider. */
+export function targetsOf(model: Model, offer: Offer, providers: readonly Provider[], spoken: Spoken): OfferTargets {
+  const text: TextTarget[] = [];
+  const image: ImageTarget[] = [];
+  const video: VideoTarget[] = [];
   const traits = traitsOf(model, offer);
-  const image = provider.media?.images(upstreamModel);
-  const video = provider.media?.videos(upstreamModel);
-  const media = targetVia("media", model, offer, provider);
-  return {
-    text: spoken.flatMap((via) => {
-      const codec = dialects.codec(via);
-      return codec === undefined ? [] : [textTarget(targetVia(via, model, offer, provider), traits, codec, origins)];
-    }),
-    image: image && { ...media, adapter: image },
-    video: video && { ...media, adapter: video },
-  };
+  for (const provider of providers) {
+    const { upstreamModel, dialect: pinned } = offer;
+    for (const via of provider.dialectsFor(upstreamModel)) {
+      const codec = pinned === undefined || via === pinned ? spoken.dialects.codec(via) : undefined;
+      if (codec) text.push(textTarget(targetVia(via, model, offer, provider), traits, codec, spoken.origins));
+    }
+    const media = targetVia("media", model, offer, provider);
+    const images = provider.media?.images(upstreamModel);
+    const videos = provider.media?.videos(upstreamModel);
+    if (images) image.push({ ...media, adapter: images });
+    if (videos) video.push({ ...media, adapter: videos });
+  }
+  return { text, image, video };
 }
 
 function targetVia<Via extends string>(via: Via, model: Model, offer: Offer, provider: Provider): Target<Via> {
-  const id = `${model.id} ${provider.name} ${offer.upstreamModel} ${via}`;
+  const { name, credential, weight: credentialWeight } = provider;
+  const id = `${model.id} ${name} ${offer.upstreamModel} ${via}${credential && ` ${credential}`}`;
   const { pricings, priceMultiples } = offer;
-  return { id, model, offer, provider, credential: "", credentialWeight: 1, via, pricings, priceMultiples };
+  return { id, model, offer, provider, credential, credentialWeight, via, pricings, priceMultiples };
 }
 
 function textTarget(

@@ -12,18 +12,21 @@ const CLAUDE = "us.anthropic.claude-sonnet-4-5-20250929-v1:0";
 const NOVA = "amazon.nova-lite-v1:0";
 
 const apiKey = new Secret("key");
-const providers = new Map(
-  [
-    createProvider({ name: "cloud", kind: "bedrock", region: "eu-west-1", apiKey }, system),
-    createProvider({ name: "maker", kind: "anthropic", apiKey }, system),
-    createProvider({ name: "painter", kind: "openai", apiKey }, system),
-  ].map((provider) => [provider.name, provider]),
-);
+const second = { index: 1, label: "second", weight: 2 };
+const configured = [
+  createProvider({ name: "cloud", kind: "bedrock", region: "eu-west-1", apiKey }, system),
+  createProvider({ name: "maker", kind: "anthropic", apiKey }, system),
+  createProvider({ name: "painter", kind: "openai", apiKey }, system),
+  createProvider({ name: "pair", kind: "openai", apiKey, credential: { index: 0, label: "1", weight: 1 } }, system),
+  createProvider({ name: "pair", kind: "openai", apiKey: new Secret("another"), credential: second }, system),
+];
+const providers = Map.groupBy(configured, ({ name }) => name);
+const only = (name: string) => providers.get(name)?.[0];
 
 /** A model with these offers, and its targets. */
 function made(overlay: Partial<ModelOverlay>) {
   const catalogue = buildCatalogue({
-    providers: [...providers.values()].map(({ name }) => ({ name, publishers: [] })),
+    providers: [...providers.keys()].map((name) => ({ name, publishers: [] })),
     models: [{ id: "acme/model", ...overlay }],
   });
   return { targets: new Targets(catalogue.list(), providers, BUILT_IN), catalogue, ...catalogue.resolve("acme/model") };
@@ -32,10 +35,7 @@ function made(overlay: Partial<ModelOverlay>) {
 /** All targets of its conversations. */
 function textTargets({ model, offers }: ReturnType<typeof made>): TextTarget[] {
   const spoken = { dialects: BUILT_IN.dialects, origins: originsOf(BUILT_IN) };
-  return offers.flatMap((offer) => {
-    const provider = providers.get(offer.provider);
-    return provider === undefined ? [] : targetsOf(model, offer, provider, spoken).text;
-  });
+  return offers.flatMap((offer) => targetsOf(model, offer, providers.get(offer.provider) ?? [], spoken).text);
 }
 
 const both = made({
@@ -61,7 +61,7 @@ describe("targets of conversations", () => {
   test("each knows what its host and its model need", () => {
     const [converse, messages, maker] = textTargets(both);
     expect(converse).toMatchObject({ framing: "aws-event-stream", origin: "messages" });
-    expect(messages?.quirks).toBe(providers.get("cloud")?.quirksOf("messages"));
+    expect(messages?.quirks).toBe(only("cloud")?.quirksOf("messages"));
     expect(maker).toMatchObject({ framing: "sse", countsTokens: true });
     expect(converse?.traits.maxOutputTokens).toBe(1000);
     expect(maker?.traits.maxOutputTokens).toBe(500);
@@ -85,6 +85,38 @@ describe("targets of conversations", () => {
     expect(() => none.targets.text(none.model, none.offers, "chat")).toThrow(
       "None of the providers of acme/model (cloud) serves it as it is configured.",
     );
+  });
+});
+
+describe("choices 8: a provider with several credentials", () => {
+  test("has the targets of each, next to each other", () => {
+    const several = made({
+      outputModalities: ["text", "image", "video"],
+      offers: [
+        { provider: "pair", model: "gpt-5" },
+        { provider: "pair", model: "gpt-image-1" },
+        { provider: "pair", model: "sora-2" },
+      ],
+    });
+    const { targets, model, offers } = several;
+    const found = textTargets(several).filter(({ offer }) => offer.upstreamModel === "gpt-5");
+    expect(found.map(({ credential, credentialWeight }) => [credential, credentialWeight])).toEqual([
+      ["1", 1],
+      ["second", 2],
+    ]);
+    expect(found[0]?.provider).not.toBe(found[1]?.provider);
+    const labels = (all: readonly { credential: string }[]) => all.map(({ credential }) => credential);
+    expect(labels(targets.images(model, offers))).toEqual(["1", "second"]);
+    expect(labels(targets.videos(model, offers))).toEqual(["1", "second"]);
+    const ids = [...targets.all()].map(({ id }) => id);
+    expect(ids).toContain("acme/model pair gpt-5 chat second");
+    expect(ids.filter((id) => id.includes("gpt-image-1"))).toHaveLength(4);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test("a provider with one has no label", () => {
+    expect(textTargets(both).every(({ credential }) => credential === "")).toBe(true);
+    expect(textTargets(both)[0]?.id).toBe(`acme/model cloud ${CLAUDE} converse`);
   });
 });
 
@@ -135,7 +167,7 @@ describe("targets of images and videos", () => {
     });
     const found = painting.targets.images(painting.model, painting.offers);
     expect(found.map(({ provider, via }) => [provider.name, via])).toEqual([["painter", "media"]]);
-    expect(found[0]?.adapter).toBe(providers.get("painter")?.media?.images("gpt-image-1"));
+    expect(found[0]?.adapter).toBe(only("painter")?.media?.images("gpt-image-1"));
   });
 
   test("the same host may make one with a model and not the other", () => {
@@ -151,7 +183,7 @@ describe("targets of images and videos", () => {
       found.map(({ offer }) => offer.upstreamModel);
     expect(named(targets.images(model, offers))).toEqual(["gpt-image-1"]);
     expect(named(targets.videos(model, offers))).toEqual(["sora-2"]);
-    expect(targets.videos(model, offers)[0]?.adapter).toBe(providers.get("painter")?.media?.videos("sora-2"));
+    expect(targets.videos(model, offers)[0]?.adapter).toBe(only("painter")?.media?.videos("sora-2"));
   });
 
   test("a model that makes something else is refused", () => {

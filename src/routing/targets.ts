@@ -19,12 +19,11 @@ export class Targets {
   readonly #text = new Map<string, Map<object, Candidates<TextTarget>>>();
   readonly #turns = new Map<Model, number>();
 
-  constructor(models: readonly Model[], providers: ReadonlyMap<string, Provider>, registry: Registry) {
+  constructor(models: readonly Model[], providers: ReadonlyMap<string, readonly Provider[]>, registry: Registry) {
     const spoken = { dialects: registry.dialects, origins: originsOf(registry) };
     for (const model of models) {
       for (const offer of model.offers) {
-        const provider = providers.get(offer.provider);
-        if (provider) this.#byOffer.set(offer, targetsOf(model, offer, provider, spoken));
+        this.#byOffer.set(offer, targetsOf(model, offer, providers.get(offer.provider) ?? [], spoken));
       }
     }
   }
@@ -56,8 +55,8 @@ export class Targets {
   *all(): Generator<Target> {
     for (const { text, image, video } of this.#byOffer.values()) {
       yield* text;
-      if (image) yield image;
-      if (video) yield video;
+      yield* image;
+      yield* video;
     }
   }
 
@@ -85,10 +84,9 @@ export class Targets {
         `${model.id} makes ${makes}, not ${kind}s. The model list shows the output_modalities of each model.`,
       );
     }
-    const found = offers.flatMap((offer): NonNullable<OfferTargets[Kind]>[] => {
-      const target = this.#byOffer.get(offer)?.[kind];
-      return target === undefined ? [] : [target];
-    });
+    const found = offers.flatMap(
+      (offer): readonly OfferTargets[Kind][number][] => this.#byOffer.get(offer)?.[kind] ?? [],
+    );
     if (found.length > 0) return found;
     throw refuse(`None of the providers of ${model.id} (${namesOf(offers)}) makes ${kind}s with it.`);
   }

@@ -131,7 +131,7 @@ describe("poll intervals", () => {
 
   async function msOf(adapter: ImageAdapter, pollFactor: number): Promise<number> {
     const { clock, send, streamMedia, snapshot } = images.harness.gateway;
-    const provider = snapshot.providers.get("one");
+    const provider = snapshot.providers.get("one")?.[0];
     if (!provider) throw new Error("no such provider");
     images.play(answers({}));
     const { signal } = new AbortController();

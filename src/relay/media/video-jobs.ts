@@ -71,8 +71,7 @@ export class VideoJobs implements JobRunner {
   /** By name and credential: a provider of the same name with another key did not accept the job. */
   #find(operation: Operation): { provider: Provider; adapter: VideoAdapter } | undefined {
     const { providers } = this.#gateway.snapshot;
-    const named = providers.get(operation.provider);
-    const all = named ? [named, ...providers.values()] : [...providers.values()];
+    const all = [...(providers.get(operation.provider) ?? []), ...[...providers.values()].flat()];
     const provider = all.find(({ media }) => media?.credential === operation.credential);
     const adapter = provider?.media?.videos(operation.job.upstreamModel);
     return provider && adapter ? { provider, adapter } : undefined;

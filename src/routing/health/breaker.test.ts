@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { Breaker } from "./breaker.ts";
-import { type BreakerSettings, MAX_OPEN_MS } from "./breaker-settings.ts";
+import type { BreakerSettings } from "../../canon/routing-settings.ts";
+import { Breaker, MAX_OPEN_MS } from "./breaker.ts";
 
 const SETTINGS: BreakerSettings = { failures: 3, windowMs: 1000, openMs: 100 };
 /** In the middle: every pause has its plain length. */

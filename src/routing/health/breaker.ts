@@ -1,6 +1,8 @@
-import { type BreakerSettings, MAX_OPEN_MS } from "./breaker-settings.ts";
+import type { BreakerSettings } from "../../canon/routing-settings.ts";
 import type { BreakerState } from "./target-health.ts";
 
+/** However often it fails, it is not left alone for longer than this, unless `open_ms` alone is longer. */
+export const MAX_OPEN_MS = 300_000;
 /** A probe that nobody has reported on for so long is given up, and another call may probe. */
 const PROBE_MS = 60_000;
 /** How far the pause may be from its plain length, so that what failed together is not tried again together. */

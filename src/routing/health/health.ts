@@ -1,10 +1,11 @@
 import type { Sources } from "../../base/sources.ts";
 import type { GatewayError } from "../../canon/error.ts";
+import type { BreakerSettings } from "../../canon/routing-settings.ts";
 import type { LimitHeaders } from "../../dialects/codec.ts";
 import type { Provider } from "../../providers/provider.ts";
+import type { RoutingDefaults } from "../call-routing.ts";
 import type { Target } from "../target.ts";
 import { Breaker } from "./breaker.ts";
-import { type BreakerSettings, DEFAULT_BREAKER } from "./breaker-settings.ts";
 import { effectOf } from "./health-effect.ts";
 import { readReset } from "./read-reset.ts";
 import type { HealthView, TargetHealth } from "./target-health.ts";
@@ -23,6 +24,8 @@ export type HealthAttempt = object;
 /** What the time until an answer says: to the first content of a stream, or to the whole of an answer in one piece. */
 export type Timed = "stream" | "whole";
 
+type Breakers = Pick<RoutingDefaults, "ofProvider">;
+
 export interface AnswerHeaders {
   get(name: string): string | undefined;
 }
@@ -33,13 +36,15 @@ export interface AnswerHeaders {
  */
 export class Health implements HealthView {
   readonly #sources: Sources;
+  #routing: Breakers;
   readonly #records = new Map<string, TargetRecord>();
   readonly #credentials = new Map<string, Breaker>();
   /** So that no call has to make the key of its target. */
   #byTarget = new WeakMap<Target, TargetRecord>();
 
-  constructor(sources: Sources) {
+  constructor(sources: Sources, routing: Breakers) {
     this.#sources = sources;
+    this.#routing = routing;
   }
 
   of(target: Target): TargetHealth {
@@ -107,7 +112,8 @@ export class Health implements HealthView {
   }
 
   /** The configuration has changed: what it does not name any more is forgotten, and refused credentials have a new chance. */
-  reconfigure(targets: Iterable<Target>): void {
+  reconfigure(targets: Iterable<Target>, routing: Breakers): void {
+    this.#routing = routing;
     const records = new Set<TargetRecord>();
     const credentials = new Set<string>();
     this.#byTarget = new WeakMap();
@@ -116,8 +122,8 @@ export class Health implements HealthView {
       credentials.add(credentialKey(target.provider));
       if (found === undefined) continue;
       records.add(found);
-      found.model.configure(settingsOf(target));
-      found.credential.configure(settingsOf(target));
+      found.model.configure(this.#settingsOf(target));
+      found.credential.configure(this.#settingsOf(target));
     }
     for (const [key, record] of this.#records) {
       if (!records.has(record)) this.#records.delete(key);
@@ -127,6 +133,10 @@ export class Health implements HealthView {
       if (credentials.has(key)) breaker.reset();
       else this.#credentials.delete(key);
     }
+  }
+
+  #settingsOf({ provider }: Target): BreakerSettings {
+    return this.#routing.ofProvider(provider.name).breaker;
   }
 
   #forget({ model, credential }: TargetRecord, attempt: HealthAttempt): void {
@@ -158,15 +168,13 @@ export class Health implements HealthView {
   }
 
   #breaker(target: Target): Breaker {
-    return new Breaker(settingsOf(target), () => (this.#sources.random.bytes(1)[0] ?? 0) / 256);
+    return new Breaker(this.#settingsOf(target), () => (this.#sources.random.bytes(1)[0] ?? 0) / 256);
   }
 }
 
 /** The same name with another key, or at another host, is somebody else. */
 const credentialKey = ({ name, digest }: Provider): string => `${name} ${digest}`;
 const keyOf = ({ provider, offer }: Target): string => `${credentialKey(provider)} ${offer.upstreamModel}`;
-
-const settingsOf = ({ provider }: Target): BreakerSettings => ({ ...DEFAULT_BREAKER, ...provider.breaker });
 
 const askedMs = ({ failure, retryAfterSeconds }: GatewayError): number | undefined => {
   const seconds = failure?.retryAfterSeconds ?? retryAfterSeconds;
