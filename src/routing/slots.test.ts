@@ -1,0 +1,168 @@
+import { describe, expect, test } from "bun:test";
+import { VirtualClock } from "../../testing/virtual-clock.ts";
+import { GatewayError } from "../canon/error.ts";
+import { type SlotClient, type SlotLimits, Slots } from "./slots.ts";
+
+interface Given {
+  overall?: number;
+  perProvider?: Record<string, number>;
+  maxQueue?: number;
+  queueMs?: number;
+}
+
+const limitsOf = ({ overall, perProvider = {}, maxQueue = 10, queueMs = 1_000 }: Given): SlotLimits => ({
+  overload: { maxConcurrent: overall, maxQueue, queueMs },
+  ofProvider: (name) => ({ maxConcurrent: perProvider[name] }),
+});
+
+/** A client that may disconnect. */
+class Client implements SlotClient {
+  readonly listeners = new Set<{ clientDisconnected(): void }>();
+  gone = false;
+
+  tell(listener: { clientDisconnected(): void }): void {
+    if (this.gone) listener.clientDisconnected();
+    else this.listeners.add(listener);
+  }
+
+  forget(listener: { clientDisconnected(): void }): void {
+    this.listeners.delete(listener);
+  }
+
+  disconnect(): void {
+    this.gone = true;
+    for (const listener of [...this.listeners]) listener.clientDisconnected();
+  }
+}
+
+/** Slots with these limits, and what has become of each call that waited, in order. */
+function made(given: Given) {
+  const clock = new VirtualClock();
+  const slots = new Slots(clock);
+  const limits = limitsOf(given);
+  const ends: string[] = [];
+  const wait = (name: string, { keyId = "key", providers = ["a"], client = new Client() } = {}) => {
+    slots.wait({ keyId, providers, limits, client }).then(
+      (provider) => ends.push(provider === undefined ? `${name} left` : `${name} at ${provider}`),
+      (error: unknown) => ends.push(`${name} ${error instanceof GatewayError ? error.kind : String(error)}`),
+    );
+    return client;
+  };
+  const take = (provider: string) => slots.take(provider, limits);
+  const settled = () => clock.pass(0);
+  return { clock, slots, limits, ends, wait, take, settled };
+}
+
+describe("choices 8: requests at one time", () => {
+  test("without limits every request has its slot", () => {
+    const { take, slots } = made({});
+    for (let index = 0; index < 1_000; index++) expect(take("a")).toBe(true);
+    expect(slots.running).toBe(1_000);
+  });
+
+  test("a provider's limit holds for it alone, the limit over all for everybody", () => {
+    const { take, slots } = made({ overall: 3, perProvider: { a: 2 } });
+    expect([take("a"), take("a"), take("a")]).toEqual([true, true, false]);
+    expect([take("b"), take("b")]).toEqual([true, false]);
+    slots.free("b");
+    expect(take("a")).toBe(false);
+    slots.free("a");
+    expect(take("a")).toBe(true);
+    expect([slots.running, slots.runningAt("a"), slots.runningAt("b")]).toEqual([2, 2, 0]);
+  });
+});
+
+describe("choices 8: the queue", () => {
+  test("the first of the wanted providers that is free serves the call, in the order of coming", async () => {
+    const { take, wait, slots, ends, settled } = made({ perProvider: { a: 1, b: 1 } });
+    expect([take("a"), take("b")]).toEqual([true, true]);
+    wait("one", { providers: ["a", "b"] });
+    wait("two", { providers: ["a", "b"] });
+    slots.free("b");
+    await settled();
+    expect(ends).toEqual(["one at b"]);
+    slots.free("a");
+    await settled();
+    expect(ends).toEqual(["one at b", "two at a"]);
+    expect([slots.queued, slots.running]).toEqual([0, 2]);
+  });
+
+  test("who comes later does not pass those who wait, and is not held up by those who wait elsewhere", async () => {
+    const { take, wait, slots, ends, settled } = made({ perProvider: { a: 1 } });
+    take("a");
+    wait("one");
+    expect(take("a")).toBe(false);
+    expect(take("b")).toBe(true);
+    slots.free("a");
+    expect(take("a")).toBe(false);
+    await settled();
+    expect(ends).toEqual(["one at a"]);
+  });
+
+  test("keys take turns: a key with many calls does not hold up another's", async () => {
+    const { take, wait, slots, ends, settled } = made({ overall: 1 });
+    take("a");
+    for (const name of ["m1", "m2", "m3"]) wait(name, { keyId: "many" });
+    for (const name of ["f1", "f2"]) wait(name, { keyId: "few" });
+    for (let index = 0; index < 5; index++) {
+      slots.free("a");
+      await settled();
+    }
+    expect(ends).toEqual(["m1", "f1", "m2", "f2", "m3"].map((name) => `${name} at a`));
+  });
+
+  test("a call that can be served is not held up by one that cannot", async () => {
+    const { take, wait, slots, ends, settled } = made({ perProvider: { a: 1, b: 1 } });
+    take("a");
+    take("b");
+    wait("one", { providers: ["a"] });
+    wait("two", { providers: ["b"] });
+    slots.free("b");
+    await settled();
+    expect(ends).toEqual(["two at b"]);
+  });
+
+  test("beyond its bound a call is refused at once, with the time to come again", async () => {
+    const { take, wait, slots, limits, ends, settled } = made({ overall: 1, maxQueue: 1, queueMs: 2_500 });
+    take("a");
+    wait("one");
+    const refusal = await slots
+      .wait({ keyId: "key", providers: ["a", "a", "b"], limits, client: new Client() })
+      .catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ kind: "overloaded", retryAfterSeconds: 3 });
+    expect(String(refusal)).toContain("run at a, b as may run");
+    expect(String(refusal)).toContain("the queue of 1 is full");
+    await settled();
+    expect([ends, slots.queued]).toEqual([[], 1]);
+  });
+
+  test("a wait ends after its time, and leaves nothing behind", async () => {
+    const { clock, take, wait, slots, ends } = made({ overall: 1, queueMs: 700 });
+    take("a");
+    const client = wait("one");
+    await clock.pass(699);
+    expect(ends).toEqual([]);
+    await clock.pass(1);
+    expect(ends).toEqual(["one overloaded"]);
+    expect([slots.queued, client.listeners.size, clock.timers]).toEqual([0, 0, 0]);
+    slots.free("a");
+    expect(slots.running).toBe(0);
+  });
+
+  test("H13: a client that disconnects leaves the queue, and takes no slot", async () => {
+    const { clock, take, wait, slots, ends, settled } = made({ overall: 1 });
+    take("a");
+    const leaving = wait("one");
+    wait("two");
+    const gone = new Client();
+    gone.disconnect();
+    wait("three", { client: gone });
+    leaving.disconnect();
+    await settled();
+    expect(ends).toEqual(["three left", "one left"]);
+    slots.free("a");
+    await settled();
+    expect(ends).toEqual(["three left", "one left", "two at a"]);
+    expect([slots.queued, slots.running, clock.timers]).toEqual([0, 1, 0]);
+  });
+});

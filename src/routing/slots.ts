@@ -1,0 +1,196 @@
+import type { Cancel, Clock } from "../base/clock.ts";
+import { GatewayError } from "../canon/error.ts";
+import type { OverloadSettings } from "../canon/routing-settings.ts";
+
+/** How many calls may run, and wait, at the moment. */
+export interface SlotLimits {
+  readonly overload: OverloadSettings;
+  ofProvider(name: string): { readonly maxConcurrent: number | undefined };
+}
+
+/** A call that wants a slot at one of these providers: at the first of them that has one. */
+export interface SlotRequest {
+  readonly providers: readonly string[];
+  /** Keys take turns: one that sends much waits for itself alone. */
+  readonly keyId: string;
+  readonly limits: SlotLimits;
+  readonly client: SlotClient;
+}
+
+/** Whose call waits. */
+export interface SlotClient {
+  tell(listener: { clientDisconnected(): void }): void;
+  forget(listener: { clientDisconnected(): void }): void;
+}
+
+/**
+ * Requests to providers that may run at one time, for each provider and over all, and the calls that wait for one. The queue
+ * is short and bounded: a call that would not fit is refused at once, with the time to come again, and one whose client has
+ * disconnected never reaches a provider.
+ */
+export class Slots {
+  readonly #clock: Clock;
+  #running = 0;
+  readonly #runningAt = new Map<string, number>();
+  /** By key, in the order of their turns; each key's own in the order of their coming. */
+  readonly #waiting = new Map<string, Waiting[]>();
+  #queued = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get running(): number {
+    return this.#running;
+  }
+
+  get queued(): number {
+    return this.#queued;
+  }
+
+  runningAt(provider: string): number {
+    return this.#runningAt.get(provider) ?? 0;
+  }
+
+  /** Takes a slot, where one is free. Those who wait come first at their providers: they were there before. */
+  take(provider: string, limits: SlotLimits): boolean {
+    if (!this.#isFree(provider, limits) || this.#isAwaited(provider)) return false;
+    this.#add(provider);
+    return true;
+  }
+
+  /** The request has ended. */
+  free(provider: string): void {
+    const left = this.runningAt(provider) - 1;
+    if (left > 0) this.#runningAt.set(provider, left);
+    else this.#runningAt.delete(provider);
+    this.#running--;
+    this.#serve();
+  }
+
+  /**
+   * Waits for a slot; gives the provider that has it. Throws where too many wait already, or the wait was in vain; undefined
+   * where the client has disconnected.
+   */
+  wait(request: SlotRequest): Promise<string | undefined> {
+    const { maxQueue, queueMs } = request.limits.overload;
+    if (this.#queued >= maxQueue) return Promise.reject(busy(request, `the queue of ${maxQueue} is full`));
+    const waiting = new Waiting(request, (ended) => this.#forget(ended));
+    const ofKey = this.#waiting.get(request.keyId);
+    if (ofKey === undefined) this.#waiting.set(request.keyId, [waiting]);
+    else ofKey.push(waiting);
+    this.#queued++;
+    waiting.begin(this.#clock, queueMs);
+    return waiting.slot;
+  }
+
+  #isFree(provider: string, limits: SlotLimits): boolean {
+    const { overload } = limits;
+    const { maxConcurrent = Number.POSITIVE_INFINITY } = limits.ofProvider(provider);
+    return (
+      this.#running < (overload.maxConcurrent ?? Number.POSITIVE_INFINITY) && this.runningAt(provider) < maxConcurrent
+    );
+  }
+
+  #isAwaited(provider: string): boolean {
+    if (this.#queued === 0) return false;
+    for (const ofKey of this.#waiting.values())
+      for (const { request } of ofKey) if (request.providers.includes(provider)) return true;
+    return false;
+  }
+
+  #add(provider: string): void {
+    this.#running++;
+    this.#runningAt.set(provider, this.runningAt(provider) + 1);
+  }
+
+  /** Gives what is free to those who wait, key by key. */
+  #serve(): void {
+    for (let served = true; served && this.#queued > 0; ) {
+      served = false;
+      for (const [keyId, ofKey] of this.#waiting) {
+        if (!this.#serveOne(ofKey)) continue;
+        // Its turn is over: the other keys come first now.
+        const left = this.#waiting.get(keyId);
+        if (left !== undefined) {
+          this.#waiting.delete(keyId);
+          this.#waiting.set(keyId, left);
+        }
+        served = true;
+        break;
+      }
+    }
+  }
+
+  #serveOne(ofKey: readonly Waiting[]): boolean {
+    for (const waiting of ofKey) {
+      const provider = waiting.request.providers.find((name) => this.#isFree(name, waiting.request.limits));
+      if (provider === undefined) continue;
+      this.#add(provider);
+      waiting.end(provider);
+      return true;
+    }
+    return false;
+  }
+
+  #forget(waiting: Waiting): void {
+    const { keyId } = waiting.request;
+    const ofKey = this.#waiting.get(keyId) ?? [];
+    ofKey.splice(ofKey.indexOf(waiting), 1);
+    if (ofKey.length === 0) this.#waiting.delete(keyId);
+    this.#queued--;
+  }
+}
+
+/** One call in the queue. */
+class Waiting {
+  readonly request: SlotRequest;
+  readonly #forget: (waiting: Waiting) => void;
+  readonly #slot = Promise.withResolvers<string | undefined>();
+  #cancel: Cancel = () => {};
+  #ended = false;
+
+  constructor(request: SlotRequest, forget: (waiting: Waiting) => void) {
+    this.request = request;
+    this.#forget = forget;
+  }
+
+  get slot(): Promise<string | undefined> {
+    return this.#slot.promise;
+  }
+
+  begin(clock: Clock, queueMs: number): void {
+    this.#cancel = clock.after(queueMs, () => {
+      this.#leave();
+      this.#slot.reject(busy(this.request, `none ended within ${queueMs} ms`));
+    });
+    this.request.client.tell(this);
+  }
+
+  clientDisconnected(): void {
+    if (!this.#ended) this.end(undefined);
+  }
+
+  end(provider: string | undefined): void {
+    this.#leave();
+    this.#slot.resolve(provider);
+  }
+
+  #leave(): void {
+    this.#ended = true;
+    this.#cancel();
+    this.request.client.forget(this);
+    this.#forget(this);
+  }
+}
+
+const MIN_RETRY_SECONDS = 1;
+
+function busy({ providers, limits }: SlotRequest, why: string): GatewayError {
+  const names = [...new Set(providers)].join(", ");
+  return new GatewayError(
+    "overloaded",
+    `As many calls run at ${names} as may run there or at all providers together, and ${why}. Try again in a moment.`,
+    { retryAfterSeconds: Math.max(MIN_RETRY_SECONDS, Math.ceil(limits.overload.queueMs / 1000)) },
+  );
+}
