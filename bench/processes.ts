@@ -74,7 +74,7 @@ export class Processes {
   async #stop(subprocess: Bun.Subprocess): Promise<void> {
     const pids = this.#running.get(subprocess);
     this.#running.delete(subprocess);
-    if (pids === undefined || subprocess.exitCode !== null) return;
+    if (pids === undefined || subprocess.exitCode !== null || subprocess.signalCode !== null) return;
     this.#endedCpuSeconds += cpuSeconds(pids);
     subprocess.kill("SIGTERM");
     const ended = await Promise.race([subprocess.exited, Bun.sleep(STOP_TIMEOUT_MS)]);
