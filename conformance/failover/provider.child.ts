@@ -10,8 +10,21 @@ const [name = "provider", port = "0"] = process.argv.slice(2);
 const usage = plainUsage("chat", 10, ANSWER.length);
 let mode: ProviderMode = "answer";
 
-async function* stream(): AsyncGenerator<string> {
-  for (const word of ANSWER) {
+interface Asked {
+  stream?: boolean;
+  messages: { role: string; content: string | { text: string }[] }[];
+}
+
+/** What is left to say: a conversation may end with the beginning of the answer. */
+function wordsLeft({ messages }: Asked): readonly string[] {
+  const last = messages.at(-1);
+  if (last?.role !== "assistant") return ANSWER;
+  const said = typeof last.content === "string" ? last.content : last.content.map(({ text }) => text).join("");
+  return ANSWER.slice(said.split("word").length - 1);
+}
+
+async function* stream(words: readonly string[]): AsyncGenerator<string> {
+  for (const word of words) {
     yield wire.chatChunk({ content: word });
     await Bun.sleep(CHUNK_MS);
   }
@@ -21,16 +34,17 @@ async function* stream(): AsyncGenerator<string> {
 }
 
 async function answer(request: Request): Promise<Response> {
-  const { stream: streamed } = (await request.json()) as { stream?: boolean };
+  const asked = (await request.json()) as Asked;
+  const words = wordsLeft(asked);
   if (mode === "stall") await new Promise(() => {});
   if (mode === "refuse") {
     const error = { message: "Too many requests", type: "rate_limit_error" };
     return Response.json({ error }, { status: 429, headers: { "retry-after": "2" } });
   }
   await Bun.sleep(FIRST_CONTENT_MS);
-  if (streamed) return new Response(stream(), { headers: { "content-type": "text/event-stream" } });
-  await Bun.sleep(CHUNK_MS * ANSWER.length);
-  return Response.json(plainAnswer("chat", { text: ANSWER.join(""), usage }));
+  if (asked.stream) return new Response(stream(words), { headers: { "content-type": "text/event-stream" } });
+  await Bun.sleep(CHUNK_MS * words.length);
+  return Response.json(plainAnswer("chat", { text: words.join(""), usage }));
 }
 
 const server = Bun.serve({

@@ -42,7 +42,7 @@ function startGateway(urls: readonly string[]): Promise<Child> {
     admin: { host: "127.0.0.1", port: 0 },
     data_dir: join(folder, "data"),
     simulator: false,
-    routing: { type: "round_robin", breaker: { open_ms: 1_000 } },
+    routing: { type: "round_robin", survive: true, breaker: { open_ms: 1_000 } },
     providers: Object.fromEntries(
       NAMES.map((name, index) => [
         name,
@@ -58,7 +58,7 @@ function startGateway(urls: readonly string[]): Promise<Child> {
       {
         id: "acme/model",
         pricings: { prompt: price(1), completion: price(2) },
-        offers: NAMES.map((provider) => ({ provider, model: "upstream-model" })),
+        offers: NAMES.map((provider) => ({ provider, model: "upstream-model", prefill: true })),
       },
     ],
     keys: [{ name: "failover", key: KEY }],
