@@ -14,6 +14,7 @@ import { Watchdog } from "../src/relay/watchdog.ts";
 import { type CallRouting, DEFAULT_ROUTING, RoutingDefaults } from "../src/routing/call-routing.ts";
 import { Conversations } from "../src/routing/conversations.ts";
 import { Health } from "../src/routing/health/health.ts";
+import { Slots } from "../src/routing/slots.ts";
 import type { TextTarget } from "../src/routing/target.ts";
 import { Targets } from "../src/routing/targets.ts";
 import { BufferPool } from "../src/wire/byte-buffer.ts";
@@ -71,6 +72,7 @@ export function scriptedGateway(scripts: readonly Script[] = []) {
     } as never,
     health: new Health(sources, new RoutingDefaults()),
     conversations: new Conversations(),
+    slots: new Slots(clock),
     watchdog: new Watchdog(clock),
     memory: new MemoryBudget(1024 * 1024),
     buffers: new BufferPool(),

@@ -11,6 +11,7 @@ import { MemoryBudget } from "../relay/memory-budget.ts";
 import { Watchdog } from "../relay/watchdog.ts";
 import { Conversations } from "../routing/conversations.ts";
 import { Health } from "../routing/health/health.ts";
+import { Slots } from "../routing/slots.ts";
 import type { Storage } from "../storage/storage.ts";
 import { BufferPool } from "../wire/byte-buffer.ts";
 import { staticKeys } from "./static-keys.ts";
@@ -50,6 +51,7 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
     }),
     health: new Health({ clock, random }, given.snapshot.routing),
     conversations: new Conversations(),
+    slots: new Slots(clock),
     watchdog: new Watchdog(clock),
     memory: new MemoryBudget(config.server.memoryBytes),
     buffers: new BufferPool(),

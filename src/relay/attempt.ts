@@ -43,6 +43,7 @@ export class Attempt implements AttemptRecord, DisconnectListener, Watched {
   readonly #gateway: Gateway;
   #exchange: Exchange | undefined;
   #closed = false;
+  #whenEnded: (() => void) | undefined;
   #ended = false;
   /** When the client disconnected, and how much of the upstream was read since. */
   #disconnectedAtMs: number | undefined;
@@ -247,10 +248,16 @@ export class Attempt implements AttemptRecord, DisconnectListener, Watched {
     this.hold(0);
   }
 
+  whenEnded(run: () => void): void {
+    if (this.#ended) run();
+    else this.#whenEnded = run;
+  }
+
   /** The answer was read to its end: nothing is left to stop. */
   finish(): void {
     if (this.#ended) return;
     this.#ended = true;
+    this.#whenEnded?.();
     this.#gateway.watchdog.unwatch(this);
     this.#cancelDeadline?.();
     this.#call.client.forget(this);

@@ -10,6 +10,7 @@ import type { Provider } from "../providers/provider.ts";
 import type { RoutingDefaults } from "../routing/call-routing.ts";
 import type { Conversations } from "../routing/conversations.ts";
 import type { Health } from "../routing/health/health.ts";
+import type { Slots } from "../routing/slots.ts";
 import type { Targets } from "../routing/targets.ts";
 import type { BufferPool } from "../wire/byte-buffer.ts";
 import type { StreamMedia } from "../wire/media-fetch.ts";
@@ -34,6 +35,8 @@ export interface Gateway extends Sources {
   snapshot: Snapshot;
   readonly keys: KeyRing;
   readonly admissions: Admissions;
+  /** Requests to providers that run, and calls that wait for one to end. */
+  readonly slots: Slots;
   readonly ledger: LedgerWriter;
   /** What is known of the targets; it outlives the snapshot. */
   readonly health: Health;

@@ -1,3 +1,4 @@
+import type { Principal } from "../access/principal.ts";
 import { asGatewayError, GatewayError } from "../canon/error.ts";
 import { type CallRouting, DEFAULT_ROUTING } from "../routing/call-routing.ts";
 import type { Timed } from "../routing/health/health.ts";
@@ -12,6 +13,7 @@ import {
 import type { Gateway } from "./gateway.ts";
 import { MemoryExhaustedError } from "./memory-budget.ts";
 import { type ObservedCall, observeAttempt } from "./observe-attempt.ts";
+import { PlanSlots } from "./plan-slots.ts";
 
 /** The pause before an offer is tried a second time, about, unless the provider asks for a longer one (H19); it doubles with each. */
 const FIRST_PAUSE_MS = 200;
@@ -21,6 +23,8 @@ const MAX_PAUSE_MS = 2_000;
 /** What trying needs to know of a call. */
 export interface Trying<Made extends AttemptRecord = AttemptRecord> extends ObservedCall {
   readonly startedAtMs?: number;
+  /** Whose call it is. */
+  readonly principal?: Pick<Principal, "keyId">;
   /** Absent where neither attempts nor time are limited by the caller. */
   readonly routing?: Pick<CallRouting, "maxAttempts" | "deadlineMs">;
   attempt: Made | undefined;
@@ -35,6 +39,8 @@ export interface Try extends AttemptRecord {
   /** What the time until it is answered says of its target; undefined where that is nothing. */
   readonly timed?: Timed | undefined;
   close(): void;
+  /** Where it goes on after its first content: runs this at its end, at once where it has ended. */
+  whenEnded?(run: () => void): void;
 }
 
 /**
@@ -55,20 +61,26 @@ export async function tryOffers<Planned extends Target, Made extends AttemptReco
   let last: GatewayError | undefined;
   let attempts = 0;
   let pauses = 0;
-  for (const target of plan) {
+  const slots = gateway.snapshot.routing.limitsRequests ? new PlanSlots(call, gateway, plan) : undefined;
+  for (const planned of plan) {
+    let target: Planned | undefined;
     for (let tries = 1; tries <= 2; tries++) {
       if (call.client.disconnected) throw new ClientDisconnectedError();
       if (deadlineMs !== undefined && gateway.clock.nowMs() >= untilMs) throw deadlinePassed(deadlineMs);
-      const attempt = begin(target);
+      target = slots === undefined ? planned : await slots.take(target, untilMs - gateway.clock.nowMs(), last);
+      if (target === undefined) break;
+      const attempt = slots === undefined ? begin(target) : slots.begin(target, begin);
       call.attempt = attempt;
       gateway.health.begin(target, attempt);
       attempts++;
       try {
         const result = await use(attempt);
+        slots?.freeAfter(attempt, target);
         observeAttempt(call, gateway, target, attempt, "answered");
         return result;
       } catch (thrown) {
         attempt.close();
+        slots?.freeAfter(attempt, target);
         // An offer that is read on after a disconnect and fails by itself has failed.
         const ownFailure = thrown instanceof GatewayError && !(thrown instanceof ClientDisconnectedError);
         if (call.client.disconnected && !ownFailure) {

@@ -38,6 +38,8 @@ export class RoutingDefaults {
   /** For calls that ask for nothing, of keys that set nothing: one object for all of them. */
   readonly calls: CallRouting;
   readonly overload: OverloadSettings;
+  /** Whether the number of requests at one time is limited anywhere. */
+  readonly limitsRequests: boolean;
   readonly #everyProvider: ProviderRouting;
   readonly #providers: ReadonlyMap<string, ProviderRouting>;
   readonly #byKey = new WeakMap<RoutingSettings, CallRouting>();
@@ -51,6 +53,8 @@ export class RoutingDefaults {
     this.overload = { maxConcurrent, maxQueue, queueMs };
     this.#everyProvider = { breaker, maxConcurrent: undefined };
     this.#providers = providers;
+    this.limitsRequests =
+      maxConcurrent !== undefined || [...providers.values()].some((provider) => provider.maxConcurrent !== undefined);
   }
 
   ofProvider(name: string): ProviderRouting {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { VirtualClock } from "../../testing/virtual-clock.ts";
 import { GatewayError } from "../canon/error.ts";
-import { type SlotClient, type SlotLimits, Slots } from "./slots.ts";
+import { type SlotLimits, Slots } from "./slots.ts";
 
 interface Given {
   overall?: number;
@@ -15,38 +15,19 @@ const limitsOf = ({ overall, perProvider = {}, maxQueue = 10, queueMs = 1_000 }:
   ofProvider: (name) => ({ maxConcurrent: perProvider[name] }),
 });
 
-/** A client that may disconnect. */
-class Client implements SlotClient {
-  readonly listeners = new Set<{ clientDisconnected(): void }>();
-  gone = false;
-
-  tell(listener: { clientDisconnected(): void }): void {
-    if (this.gone) listener.clientDisconnected();
-    else this.listeners.add(listener);
-  }
-
-  forget(listener: { clientDisconnected(): void }): void {
-    this.listeners.delete(listener);
-  }
-
-  disconnect(): void {
-    this.gone = true;
-    for (const listener of [...this.listeners]) listener.clientDisconnected();
-  }
-}
-
 /** Slots with these limits, and what has become of each call that waited, in order. */
 function made(given: Given) {
   const clock = new VirtualClock();
   const slots = new Slots(clock);
   const limits = limitsOf(given);
   const ends: string[] = [];
-  const wait = (name: string, { keyId = "key", providers = ["a"], client = new Client() } = {}) => {
-    slots.wait({ keyId, providers, limits, client }).then(
+  const wait = (name: string, { keyId = "key", providers = ["a"], withinMs = Number.POSITIVE_INFINITY } = {}) => {
+    const { promise: disconnection, resolve: disconnect } = Promise.withResolvers<void>();
+    slots.wait({ keyId, providers, limits, withinMs, disconnection }).then(
       (provider) => ends.push(provider === undefined ? `${name} left` : `${name} at ${provider}`),
       (error: unknown) => ends.push(`${name} ${error instanceof GatewayError ? error.kind : String(error)}`),
     );
-    return client;
+    return disconnect;
   };
   const take = (provider: string) => slots.take(provider, limits);
   const settled = () => clock.pass(0);
@@ -127,7 +108,13 @@ describe("choices 8: the queue", () => {
     take("a");
     wait("one");
     const refusal = await slots
-      .wait({ keyId: "key", providers: ["a", "a", "b"], limits, client: new Client() })
+      .wait({
+        keyId: "key",
+        providers: ["a", "a", "b"],
+        limits,
+        withinMs: 9_000,
+        disconnection: new Promise(() => {}),
+      })
       .catch((error: unknown) => error);
     expect(refusal).toMatchObject({ kind: "overloaded", retryAfterSeconds: 3 });
     expect(String(refusal)).toContain("run at a, b as may run");
@@ -139,12 +126,17 @@ describe("choices 8: the queue", () => {
   test("a wait ends after its time, and leaves nothing behind", async () => {
     const { clock, take, wait, slots, ends } = made({ overall: 1, queueMs: 700 });
     take("a");
-    const client = wait("one");
-    await clock.pass(699);
+    wait("one");
+    wait("two", { withinMs: 300 });
+    await clock.pass(299);
     expect(ends).toEqual([]);
     await clock.pass(1);
-    expect(ends).toEqual(["one overloaded"]);
-    expect([slots.queued, client.listeners.size, clock.timers]).toEqual([0, 0, 0]);
+    expect(ends).toEqual(["two overloaded"]);
+    await clock.pass(399);
+    expect(ends).toEqual(["two overloaded"]);
+    await clock.pass(1);
+    expect(ends).toEqual(["two overloaded", "one overloaded"]);
+    expect([slots.queued, clock.timers]).toEqual([0, 0]);
     slots.free("a");
     expect(slots.running).toBe(0);
   });
@@ -152,17 +144,17 @@ describe("choices 8: the queue", () => {
   test("H13: a client that disconnects leaves the queue, and takes no slot", async () => {
     const { clock, take, wait, slots, ends, settled } = made({ overall: 1 });
     take("a");
-    const leaving = wait("one");
+    const disconnect = wait("one");
     wait("two");
-    const gone = new Client();
-    gone.disconnect();
-    wait("three", { client: gone });
-    leaving.disconnect();
+    disconnect();
     await settled();
-    expect(ends).toEqual(["three left", "one left"]);
+    expect(ends).toEqual(["one left"]);
     slots.free("a");
     await settled();
-    expect(ends).toEqual(["three left", "one left", "two at a"]);
+    expect(ends).toEqual(["one left", "two at a"]);
+    // One that was served already is not served again, nor taken out.
+    disconnect();
+    await settled();
     expect([slots.queued, slots.running, clock.timers]).toEqual([0, 1, 0]);
   });
 });

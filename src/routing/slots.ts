@@ -14,13 +14,10 @@ export interface SlotRequest {
   /** Keys take turns: one that sends much waits for itself alone. */
   readonly keyId: string;
   readonly limits: SlotLimits;
-  readonly client: SlotClient;
-}
-
-/** Whose call waits. */
-export interface SlotClient {
-  tell(listener: { clientDisconnected(): void }): void;
-  forget(listener: { clientDisconnected(): void }): void;
+  /** It waits no longer than this, either. */
+  readonly withinMs: number;
+  /** Resolves when the client disconnects: then nothing is waited for. */
+  readonly disconnection: Promise<void>;
 }
 
 /**
@@ -73,14 +70,14 @@ export class Slots {
    * where the client has disconnected.
    */
   wait(request: SlotRequest): Promise<string | undefined> {
-    const { maxQueue, queueMs } = request.limits.overload;
+    const { maxQueue } = request.limits.overload;
     if (this.#queued >= maxQueue) return Promise.reject(busy(request, `the queue of ${maxQueue} is full`));
     const waiting = new Waiting(request, (ended) => this.#forget(ended));
     const ofKey = this.#waiting.get(request.keyId);
     if (ofKey === undefined) this.#waiting.set(request.keyId, [waiting]);
     else ofKey.push(waiting);
     this.#queued++;
-    waiting.begin(this.#clock, queueMs);
+    waiting.begin(this.#clock);
     return waiting.slot;
   }
 
@@ -159,16 +156,16 @@ class Waiting {
     return this.#slot.promise;
   }
 
-  begin(clock: Clock, queueMs: number): void {
-    this.#cancel = clock.after(queueMs, () => {
+  begin(clock: Clock): void {
+    const { limits, withinMs, disconnection } = this.request;
+    const waitMs = Math.min(limits.overload.queueMs, withinMs);
+    this.#cancel = clock.after(waitMs, () => {
       this.#leave();
-      this.#slot.reject(busy(this.request, `none ended within ${queueMs} ms`));
+      this.#slot.reject(busy(this.request, `none ended within ${waitMs} ms`));
     });
-    this.request.client.tell(this);
-  }
-
-  clientDisconnected(): void {
-    if (!this.#ended) this.end(undefined);
+    void disconnection.then(() => {
+      if (!this.#ended) this.end(undefined);
+    });
   }
 
   end(provider: string | undefined): void {
@@ -179,7 +176,6 @@ class Waiting {
   #leave(): void {
     this.#ended = true;
     this.#cancel();
-    this.request.client.forget(this);
     this.#forget(this);
   }
 }

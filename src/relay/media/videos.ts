@@ -99,6 +99,7 @@ async function submit(
     // A client that disconnects does not cancel the job: it may come back for it.
     await operations.begin(operation, client, async (save) => {
       const trying: Trying = {
+        principal,
         offersTried: operation.job.offers,
         routing: { maxAttempts: routing.maxAttempts, deadlineMs: undefined },
         attempt: undefined,
