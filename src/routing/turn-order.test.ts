@@ -42,7 +42,8 @@ describe("weighted round robin", () => {
         }
         expect(counts).toEqual(weights);
       }),
-      { numRuns: 200 },
+      // Two of these are due together again and again.
+      { numRuns: 200, examples: [[[8, 2, 4, 18, 6], 7]] },
     );
   });
 });

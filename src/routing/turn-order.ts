@@ -1,7 +1,10 @@
+/** Less than any turn is away from another, and more than arithmetic is wrong by. */
+const ROUNDING = 1e-9;
+
 /**
  * Indexes in the order of their turns, from turn number `turn` on: weighted round robin, with the turns of each spread over
- * time. Turn k of index i among n is due at (k + (i + ½) / n) / weight, and turns are taken by when they are due. So equals
- * alternate, and no two are due together for ever. No state is kept: a plan can be made again from the number of its turn.
+ * time. Turn k of index i among n is due at (k + (i + ½) / n) / weight, and turns are taken by when they are due, the lower index
+ * first where two are due together. So equals alternate. No state is kept: a plan can be made again from the number of its turn.
  * Those of weight 0 have no turns, and come last.
  */
 export function turnOrder(weights: readonly number[], turn: number): number[] {
@@ -17,16 +20,19 @@ export function turnOrder(weights: readonly number[], turn: number): number[] {
   const taken: number[] = [];
   let over = 0;
   for (const [index, weight] of weights.entries()) {
-    const count = weight > 0 ? Math.max(0, Math.ceil(weight * start - phase(index))) : 0;
+    const count = weight > 0 ? Math.max(0, Math.ceil(weight * start - phase(index) - ROUNDING)) : 0;
     taken.push(count);
     over += count;
   }
-  const dueAt = (index: number): number => ((taken[index] ?? 0) + phase(index)) / (weights[index] ?? 0);
+  // Multiplied out, so that what is due together is found to be: whole numbers stay exact.
+  const sinceStart = (index: number): number => 2 * weights.length * (taken[index] ?? 0) + 2 * index + 1;
+  const compareDue = (one: number, other: number): number =>
+    sinceStart(one) * (weights[other] ?? 0) - sinceStart(other) * (weights[one] ?? 0);
   for (; over < turn && sharing > 0; over++) {
     let next = 0;
-    for (let index = 1; index < weights.length; index++) if (dueAt(index) < dueAt(next)) next = index;
+    for (let index = 1; index < weights.length; index++) if (compareDue(index, next) < 0) next = index;
     taken[next] = (taken[next] ?? 0) + 1;
   }
-  // Without a weight nothing is ever due: dividing by it gives infinity.
-  return [...weights.keys()].sort((one, other) => (dueAt(one) < dueAt(other) ? -1 : dueAt(one) > dueAt(other) ? 1 : 0));
+  // Without a weight nothing is ever due.
+  return [...weights.keys()].sort(compareDue);
 }
