@@ -1,4 +1,4 @@
-import type { Fault, CallPlan } from "./scenario.ts";
+import type { CallPlan, Fault } from "./scenario.ts";
 import type { SpokenUsage } from "./speech.ts";
 
 /** One request of a call as its provider saw it. */

@@ -26,6 +26,14 @@ export const PROVIDERS: Readonly<Record<string, ProviderPlan>> = {
   delta: { kind: "openai-compatible", dialect: "chat", baseUrl: "http://delta.test/v1" },
 };
 
+/** Hosts of videos, which both offer the one model for them. */
+export const VIDEO_PROVIDERS: Readonly<Record<string, string>> = {
+  reel: "http://reel.test/v3",
+  film: "http://film.test/v3",
+};
+export const VIDEO_MODEL = "sim/video";
+export const VIDEO_NANO_USD_PER_SECOND = 10_000_001;
+
 /** By provider. Some come to fractions of a nano-dollar for a token. */
 const PRICES: Readonly<Record<string, Prices>> = {
   alpha: { input: 1_000_000_000, cacheRead: 100_000_000, output: 4_000_000_000 },
@@ -74,6 +82,16 @@ export const MAX_OUTPUT_TOKENS = 8192;
 /** How long the providers' answers may take, in milliseconds. */
 export const TIMEOUT_MS = { first_byte: 5_000, idle: 4_000, content: 20_000, total: 120_000 };
 
+function videoModel(): object {
+  const price = { value: VIDEO_NANO_USD_PER_SECOND / 1e9, unit: "perSecond", currency: "USD" };
+  return {
+    id: VIDEO_MODEL,
+    output_modalities: ["video"],
+    pricings: { video: [price], audio_and_video: [price] },
+    offers: Object.keys(VIDEO_PROVIDERS).map((provider) => ({ provider, model: "doubao-seedance-1-5-pro-251215" })),
+  };
+}
+
 function sections(): Record<string, unknown> {
   const perMillion = (nanoUsd: number) => [{ value: nanoUsd / 1e9, unit: "perMTokens", currency: "USD" }];
   const pricings = ({ input, cacheRead, output }: Prices) => ({
@@ -83,25 +101,32 @@ function sections(): Record<string, unknown> {
   });
   return {
     simulator: false,
-    providers: Object.fromEntries(
-      Object.entries(PROVIDERS).map(([name, { kind, baseUrl }]) => [
+    providers: Object.fromEntries([
+      ...Object.entries(PROVIDERS).map(([name, { kind, baseUrl }]) => [
         name,
         { kind, base_url: baseUrl, api_key: `secret-of-${name}`, timeout_ms: TIMEOUT_MS },
       ]),
-    ),
-    models: Object.entries(MODELS).map(([id, providers]) => ({
-      id,
-      context_length: 200_000,
-      max_output_tokens: MAX_OUTPUT_TOKENS,
-      input_modalities: ["text"],
-      output_modalities: ["text"],
-      reasoning: false,
-      offers: providers.map((provider) => ({
-        provider,
-        model: "upstream-model",
-        pricings: pricings(pricesOf(provider)),
+      ...Object.entries(VIDEO_PROVIDERS).map(([name, base_url]) => [
+        name,
+        { kind: "volcengine", base_url, api_key: `secret-of-${name}`, timeout_ms: TIMEOUT_MS },
+      ]),
+    ]),
+    models: [
+      videoModel(),
+      ...Object.entries(MODELS).map(([id, providers]) => ({
+        id,
+        context_length: 200_000,
+        max_output_tokens: MAX_OUTPUT_TOKENS,
+        input_modalities: ["text"],
+        output_modalities: ["text"],
+        reasoning: false,
+        offers: providers.map((provider) => ({
+          provider,
+          model: "upstream-model",
+          pricings: pricings(pricesOf(provider)),
+        })),
       })),
-    })),
+    ],
     keys: Object.entries(KEYS).map(([name, plan]) => ({
       name,
       key: secretOf(name),

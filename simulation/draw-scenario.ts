@@ -1,12 +1,29 @@
 import type { DialectName } from "../src/canon/dialect-name.ts";
 import { KEYS, MODELS, PROVIDERS } from "./configuration.ts";
-import { type Behaviour, type CallPlan, type Fault, FAULTS, type Reading, type Scenario, STORE_FAULTS, type Step } from "./scenario.ts";
+import {
+  type Behaviour,
+  type CallPlan,
+  FAULTS,
+  type Fault,
+  type Reading,
+  type Scenario,
+  STORE_FAULTS,
+  type Step,
+  VIDEO_FAULTS,
+  type VideoFault,
+  type VideoPlan,
+} from "./scenario.ts";
 import { SeededRandom } from "./seeded-random.ts";
 
 const DIALECTS: readonly DialectName[] = ["chat", "messages", "genai"];
 const STATUSES = [400, 401, 403, 404, 408, 409, 413, 422, 429, 429, 500, 502, 503, 504, 529] as const;
 /** On average, between two calls. */
 const BETWEEN_CALLS_MS = 40;
+/** How many of the calls each key makes. */
+const SHARE_OF_KEY = { free: 10, rated: 2, metered: 2, narrow: 2, poor: 1, bound: 2 };
+
+/** How many of the calls are for videos. */
+const VIDEOS = 0.01;
 
 export interface ScenarioOptions {
   seed: number;
@@ -46,7 +63,11 @@ export function drawScenario({ seed, calls }: ScenarioOptions): Scenario {
     if (random.chance(1 / weather.callsPerKill)) {
       steps.push({ kind: "kill", atMs, downMs: random.between(1, 3_000) });
     }
-    steps.push({ kind: "call", atMs, call: drawCall(random, id, weather) });
+    steps.push(
+      random.chance(VIDEOS)
+        ? { kind: "video", atMs, video: drawVideo(random, id, weather) }
+        : { kind: "call", atMs, call: drawCall(random, id, weather) },
+    );
   }
   return { seed, steps };
 }
@@ -59,18 +80,21 @@ function drawPause(random: SeededRandom): number {
 function drawCall(random: SeededRandom, id: number, weather: Weather): CallPlan {
   const dialect = random.pick(DIALECTS);
   const words = random.between(1, 12);
+  const key = random.weighted(SHARE_OF_KEY);
+  // A budget holds for prompts that cost what they look like: what they are, only the provider knows.
+  const isHonest = KEYS[key]?.budgetNanoUsdPerDay !== undefined;
   return {
     id,
-    key: random.weighted({ free: 10, rated: 2, metered: 2, narrow: 2, poor: 1, bound: 2 } satisfies Record<keyof typeof KEYS, number>),
+    key,
     dialect,
     door: random.chance(0.7) ? "contract" : "dropin",
     model: random.pick(Object.keys(MODELS)),
     stream: random.chance(0.6),
     words,
-    padding: random.chance(0.01) ? random.between(20_000, 60_000) : 0,
+    padding: !isHonest && random.chance(0.01) ? random.between(20_000, 60_000) : 0,
     tool: random.chance(0.15),
-    input: random.between(1, 400),
-    cached: random.chance(0.3) ? random.between(1, 200) : 0,
+    input: random.between(1, isHonest ? 5 : 400),
+    cached: !isHonest && random.chance(0.3) ? random.between(1, 200) : 0,
     reading: random.chance(weather.odd) ? drawReading(random) : {},
     providers: drawBehaviours(random, weather.faults),
   };
@@ -112,6 +136,25 @@ function drawBehaviour(random: SeededRandom, isFaulty: boolean): Behaviour {
   }
   behaviour.at = random.between(0, 16);
   return behaviour;
+}
+
+function drawVideo(random: SeededRandom, id: number, { faults, odd }: Weather): VideoPlan {
+  const drawFaults = (): (VideoFault | "well")[] => {
+    const drawn: (VideoFault | "well")[] = [];
+    while (drawn.length < 12 && random.chance(faults)) drawn.push(random.pick([...VIDEO_FAULTS, "well"]));
+    return drawn;
+  };
+  return {
+    id,
+    key: random.pick(["free", "free", "bound"]),
+    seconds: random.between(4, 12),
+    takesMs: random.between(500, 90_000),
+    fails: random.chance(0.1),
+    submits: drawFaults(),
+    polls: drawFaults(),
+    ...(random.chance(odd) ? { leavesAfterMs: random.between(0, 60) } : {}),
+    isIdempotent: random.chance(0.8),
+  };
 }
 
 function drawOutage(random: SeededRandom, atMs: number): Step {

@@ -1,4 +1,3 @@
-import { SQLiteError } from "bun:sqlite";
 import { type Parameter, type Queries, STATEMENT_MS, type Storage, type StoredRow } from "../src/storage/storage.ts";
 import { StorageTimeout } from "../src/storage/storage-timeout.ts";
 import type { VirtualClock } from "../testing/virtual-clock.ts";
@@ -6,11 +5,9 @@ import type { StoreFault } from "./scenario.ts";
 
 const SLOW_MS = 40;
 
-/** As SQLite reports a disk that fails. */
-function diskFailure(): Error {
-  const error = Object.assign(new Error("disk I/O error"), { code: "SQLITE_IOERR" });
-  return Object.setPrototypeOf(error, SQLiteError.prototype) as Error;
-}
+/** As SQLite reports a disk that fails: the runtime knows its errors by their name. */
+const diskFailure = (): Error =>
+  Object.assign(new Error("disk I/O error"), { name: "SQLiteError", code: "SQLITE_IOERR" });
 
 /** The store, as the simulation's processes have it: what it keeps outlives each of them, and it fails for a while and returns. */
 export class FaultyStorage {

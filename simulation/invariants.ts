@@ -44,7 +44,10 @@ function checkFallback({ plan, attempts, text, toolArguments }: CallBook, onViol
   if (last?.status !== undefined && FINAL_STATUSES.includes(last.status)) return;
   const untried = MODELS[plan.model]?.filter((provider) => attempts.every((attempt) => attempt.provider !== provider));
   if (untried?.length)
-    onViolation("another offer is asked", `${last?.provider} failed (${last?.fault}), and ${untried.join()} was not asked`);
+    onViolation(
+      "another offer is asked",
+      `${last?.provider} failed (${last?.fault}), and ${untried.join()} was not asked`,
+    );
 }
 
 function checkTexts({ plan, ending, text, toolArguments }: CallBook, onViolation: OnViolation): void {
@@ -99,7 +102,8 @@ export function checkRow(row: StoredRow, book: CallBook, onViolation: OnViolatio
     onViolation("a row is its call's", told);
   if (ending === "whole" && outcome !== "ok" && outcome !== "client_gone")
     onViolation("committed answers are rows", `the client has its answer; ${told}`);
-  if (ending === "failed" && outcome === "ok") onViolation("committed answers are rows", `the client has none; ${told}`);
+  if (ending === "failed" && outcome === "ok")
+    onViolation("committed answers are rows", `the client has none; ${told}`);
   const provider = String(row["provider"]);
   const last = attempts.at(-1);
   if (last === undefined) {

@@ -37,10 +37,10 @@ export class LimitWatch {
       this.#onViolation("limits are never passed", `${key} has ${calls()} calls under way at once`);
   }
 
-  /** A call of the key is sent to a provider while this much is spent on the day. */
-  spends(key: string, spentNanoUsd: number): void {
+  /** The most that a call can cost is reserved for it, so that a budget holds however many are under way. */
+  spent(key: string, nanoUsd: number): void {
     const { budgetNanoUsdPerDay } = KEYS[key] ?? {};
-    if (budgetNanoUsdPerDay !== undefined && spentNanoUsd >= budgetNanoUsdPerDay)
-      this.#onViolation("limits are never passed", `${key} goes on though ${spentNanoUsd} nano-dollars are spent`);
+    if (budgetNanoUsdPerDay !== undefined && nanoUsd > budgetNanoUsdPerDay)
+      this.#onViolation("limits are never passed", `${key} has spent ${nanoUsd} nano-dollars`);
   }
 }

@@ -15,6 +15,9 @@ const PROVIDER_OF_HOST: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(PROVIDERS).map(([name, { baseUrl }]) => [new URL(baseUrl).host, name]),
 );
 
+/** Two seconds, and what the watchdog takes to see it. */
+const MAX_READ_ON_MS = 2_300;
+
 /** The headers that carry a credential. */
 const CREDENTIALS = ["authorization", "x-api-key", "x-goog-api-key"];
 
@@ -149,7 +152,7 @@ export class SimulatedProviders {
         return exchange.end();
     }
     const speech = speechOf(book, attempt, behaviour);
-    if (attempt.stream) await this.#streamAnswer(exchange, attempt, behaviour, speech, dialect);
+    if (attempt.stream) await this.#streamAnswer(exchange, book, attempt, behaviour, speech, dialect);
     else await this.#wholeAnswer(exchange, attempt, behaviour, JSON.stringify(wire.whole(speech)));
   }
 
@@ -179,6 +182,7 @@ export class SimulatedProviders {
 
   async #streamAnswer(
     exchange: MemoryExchange,
+    book: CallBook,
     attempt: ServedAttempt,
     { fault, at = 0, gapMs, eventsPerChunk }: Behaviour,
     speech: Speech,
@@ -192,6 +196,7 @@ export class SimulatedProviders {
     for (let index = 0; index < until; index += step) {
       if (index > 0) await this.#sleep(gapMs);
       if (!exchange.isOpen) return;
+      this.#checkStopped(book);
       const chunk = events.slice(index, Math.min(until, index + step)).join("");
       const sent = Math.min(until, index + step);
       attempt.begun ||= sent > contentFrom;
@@ -226,6 +231,12 @@ export class SimulatedProviders {
       default:
         return exchange.end();
     }
+  }
+
+  /** What a client has left is read on for a moment, and not to its end (H13, decision 0017). */
+  #checkStopped({ plan, ending, endedAtMs }: CallBook): void {
+    if (ending === "left" && this.#options.clock.nowMs() - endedAtMs > MAX_READ_ON_MS)
+      this.#options.onViolation("what nobody waits for is stopped", `call ${plan.id} still generates`);
   }
 
   async #sleep(ms: number): Promise<void> {

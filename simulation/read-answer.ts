@@ -94,7 +94,8 @@ function messagesUsage(usage: Json, answer: ReadAnswer): void {
   if (!usage) return;
   // The end of a stream need not say again what its beginning said of the prompt.
   if (usage.input_tokens !== undefined)
-    answer.prompt = usage.input_tokens + (usage.cache_read_input_tokens ?? 0) + (usage.cache_creation_input_tokens ?? 0);
+    answer.prompt =
+      usage.input_tokens + (usage.cache_read_input_tokens ?? 0) + (usage.cache_creation_input_tokens ?? 0);
   answer.completion = usage.output_tokens;
 }
 

@@ -6,14 +6,20 @@ import { MemoryFileStore } from "../testing/memory-file-store.ts";
 import { VirtualClock } from "../testing/virtual-clock.ts";
 import type { CallBook } from "./book.ts";
 import { SimulatedClient } from "./client.ts";
+import { VIDEO_PROVIDERS } from "./configuration.ts";
 import { FaultyStorage } from "./faulty-storage.ts";
 import { checkAnswer, checkRow } from "./invariants.ts";
 import { LimitWatch } from "./limits.ts";
 import { SimulatedProviders } from "./providers.ts";
 import type { ReadAnswer } from "./read-answer.ts";
-import type { Scenario, Step } from "./scenario.ts";
+import type { Scenario, Step, VideoPlan } from "./scenario.ts";
 import { SimulatedProcess, type Surroundings } from "./simulated-process.ts";
 import { Trace } from "./trace.ts";
+import { VideoClient } from "./video-client.ts";
+import { SimulatedVideoHost, type VideoBook } from "./video-host.ts";
+import { checkVideos } from "./video-invariants.ts";
+
+const VIDEO_HOSTS = new Set(Object.values(VIDEO_PROVIDERS).map((url) => new URL(url).host));
 
 /** A rule that did not hold, and of which call. */
 export interface Violation {
@@ -66,10 +72,14 @@ class Run {
   readonly #trace: Trace;
   readonly #store: FaultyStorage;
   readonly #providers: SimulatedProviders;
+  readonly #videoHost: SimulatedVideoHost;
   readonly #limits: LimitWatch;
   readonly #surroundings: Surroundings;
   readonly #violations: Violation[] = [];
   readonly #books = new Map<number, CallBook>();
+  readonly #videos = new Map<number, VideoBook>();
+  /** Clients that still want a video. */
+  #videoClients = 0;
   /** Calls that are not over for their clients. */
   readonly #clients = new Set<SimulatedClient>();
   readonly #callOfRequest = new Map<string, number>();
@@ -98,12 +108,19 @@ class Run {
       onAsked: (book) => this.#asked(book),
       onViolation: (rule, what) => this.#violate(rule, what),
     });
+    this.#videoHost = new SimulatedVideoHost({
+      clock,
+      trace: this.#trace,
+      bookOf: (id) => this.#videos.get(id),
+      onViolation: (rule, what) => this.#violate(rule, what),
+    });
     this.#surroundings = {
       config,
       clock,
       store: this.#store,
       fileStore: new MemoryFileStore(clock.wallMs),
-      send: this.#providers.send,
+      send: (request) =>
+        VIDEO_HOSTS.has(new URL(request.url).host) ? this.#videoHost.send(request) : this.#providers.send(request),
       onSettled: (call, facts) => this.#settle(call, facts),
       onInternal: (what) => this.#internal(what),
     };
@@ -137,7 +154,11 @@ class Run {
   #take(step: Step): void {
     switch (step.kind) {
       case "call":
-        return this.#call(step.call);
+        this.#call(step.call);
+        return;
+      case "video":
+        this.#video(step.video);
+        return;
       case "store":
         this.#trace.note(`the store ${step.fault}`);
         this.#store.beginFault(step.fault);
@@ -197,12 +218,30 @@ class Run {
     this.#trace.note(`call ${plan.id} of ${plan.key}: ${plan.dialect} ${plan.model}${plan.stream ? " streamed" : ""}`);
   }
 
+  #video(plan: VideoPlan): void {
+    const book: VideoBook = { plan, submits: 0, polls: 0, jobs: [], name: undefined, told: undefined };
+    this.#videos.set(plan.id, book);
+    this.#videoClients++;
+    this.#trace.note(`video ${plan.id} of ${plan.key}`);
+    const client = new VideoClient(book, {
+      clock: this.#clock,
+      process: () => this.#process,
+      onViolation: (rule, what) => this.#violate(rule, what),
+    });
+    client.run().then(
+      () => {
+        this.#videoClients--;
+        this.#trace.note(`video ${plan.id} is ${book.told ?? "given up"} for its client`);
+      },
+      (error: unknown) => this.#violate("the simulation itself is sound", String(error)),
+    );
+  }
+
   /** A call has sent a request to a provider. */
   #asked(book: CallBook): void {
     const { key } = book.plan;
     if (book.attempts.length === 1) {
       this.#limits.admitted(key, book.sentAtMs);
-      this.#limits.spends(key, this.#spent.get(key) ?? 0);
     }
     this.#limits.underWay(key, () => this.#providers.callsUnderWay(key));
   }
@@ -223,11 +262,17 @@ class Run {
   }
 
   #settle(call: SettledCall, { requestId }: CallFacts): void {
+    const key = call.key.replace("static:", "");
+    const spent = (this.#spent.get(key) ?? 0) + call.costNanoUsd;
+    this.#spent.set(key, spent);
+    this.#limits.spent(key, spent);
+    if (call.verb === "videos") {
+      this.#trace.note(`a video is settled: ${call.outcome} ${call.costNanoUsd}`);
+      return;
+    }
     const id = this.#callOfRequest.get(requestId ?? "");
     const book = id === undefined ? undefined : this.#books.get(id);
     this.#trace.note(`call ${id} settled ${call.outcome} ${call.costNanoUsd}`);
-    const key = call.key.replace("static:", "");
-    this.#spent.set(key, (this.#spent.get(key) ?? 0) + call.costNanoUsd);
     if (id === undefined || book === undefined) {
       this.#violate("a row is its call's", `${call.id} belongs to no call`);
       return;
@@ -250,6 +295,7 @@ class Run {
     this.#process = undefined;
     process.kill();
     this.#providers.cutAll();
+    this.#videoHost.cutAll();
     for (const client of [...this.#clients]) client.cut();
     this.#limits.forget();
     this.#later(downMs, () => void this.#start());
@@ -286,7 +332,7 @@ class Run {
   /** When nothing comes from outside any more, every call comes to its end, and leaves nothing behind. */
   async #comeToRest(): Promise<void> {
     const untilMs = this.#clock.nowMs() + QUIET_MS;
-    while (this.#clock.nowMs() < untilMs && (this.#clients.size > 0 || this.#faults > 0 || !this.#process)) {
+    while (this.#clock.nowMs() < untilMs && this.#isBusy) {
       await this.#clock.pass(1_000);
     }
     for (const { book } of this.#clients) this.#violate("every call ends once", "it never does", book);
@@ -294,7 +340,7 @@ class Run {
     await this.#clock.pass(30_000);
     const process = this.#process;
     if (process === undefined) return this.#violate("the simulation itself is sound", "no process runs");
-    const left = { ...process.leftovers(), openRequests: this.#providers.open };
+    const left = { ...process.leftovers(), openRequests: this.#providers.open + this.#videoHost.open };
     for (const [what, count] of Object.entries(left)) {
       if (count !== 0) this.#violate("nothing is left over", `${count} ${what}`);
     }
@@ -303,8 +349,16 @@ class Run {
     if (timers > 1) this.#violate("nothing is left over", `${timers} timers`);
   }
 
+  get #isBusy(): boolean {
+    return this.#clients.size > 0 || this.#videoClients > 0 || this.#faults > 0 || this.#process === undefined;
+  }
+
   async #checkLedger(): Promise<void> {
-    const rows = await this.#clock.until(this.#storage.query("SELECT * FROM receipts ORDER BY id"));
+    const query = (text: string) => this.#clock.until(this.#storage.query(text));
+    const operations = await query("SELECT * FROM operations ORDER BY id");
+    const videoRows = await query("SELECT * FROM receipts WHERE verb = 'videos' ORDER BY id");
+    checkVideos(operations, videoRows, this.#videos, (rule, what) => this.#violate(rule, what));
+    const rows = await query("SELECT * FROM receipts WHERE verb <> 'videos' ORDER BY id");
     const found = new Set<number>();
     for (const row of rows) {
       const id = this.#settled.get(String(row["id"]));
@@ -346,7 +400,7 @@ class Run {
       violations: this.#violations,
       digest: this.#trace.digest(),
       trace: this.#trace.lines,
-      calls: this.#books.size,
+      calls: this.#books.size + this.#videos.size,
       attempts,
       rows: this.#settled.size,
       kills: this.#processes - 1,

@@ -73,9 +73,31 @@ export interface CallPlan {
   providers: readonly Behaviour[];
 }
 
+/** What goes wrong with one request about a video. `taken_and_broken`: the job was accepted, and nobody is told. */
+export const VIDEO_FAULTS = ["refused", "broken", "taken_and_broken", "busy", "garbage", "silent"] as const;
+export type VideoFault = (typeof VIDEO_FAULTS)[number];
+
+/** One video: what its client asks for, and what its host does about each request in turn, well where there is none. */
+export interface VideoPlan {
+  id: number;
+  key: string;
+  seconds: number;
+  /** How long the host works on it. */
+  takesMs: number;
+  /** The host does not make it. */
+  fails: boolean;
+  submits: readonly (VideoFault | "well")[];
+  polls: readonly (VideoFault | "well")[];
+  /** The client disconnects before it is answered, and asks again. */
+  leavesAfterMs?: number;
+  /** The client sends an Idempotency-Key, and repeats what was not answered. */
+  isIdempotent: boolean;
+}
+
 /** One thing that happens from outside, at its time since the start. Steps are data, so that a run can be cut down. */
 export type Step =
   | { kind: "call"; atMs: number; call: CallPlan }
+  | { kind: "video"; atMs: number; video: VideoPlan }
   | { kind: "store"; atMs: number; forMs: number; fault: StoreFault }
   | { kind: "kill"; atMs: number; downMs: number }
   | { kind: "outage"; atMs: number; forMs: number; provider: string; behaviour: Behaviour };

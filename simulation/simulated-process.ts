@@ -41,6 +41,8 @@ export class SimulatedProcess {
   readonly handle: RequestHandler;
   readonly #poller: OperationPoller;
   readonly #kill: () => void;
+  /** Resolves when it is killed. */
+  readonly killed: Promise<void>;
 
   private constructor(
     number: number,
@@ -50,6 +52,7 @@ export class SimulatedProcess {
     handle: RequestHandler,
     poller: OperationPoller,
     kill: () => void,
+    killed: Promise<void>,
   ) {
     this.number = number;
     this.clock = clock;
@@ -58,6 +61,7 @@ export class SimulatedProcess {
     this.handle = handle;
     this.#poller = poller;
     this.#kill = kill;
+    this.killed = killed;
   }
 
   static async start(seed: number, number: number, surroundings: Surroundings): Promise<SimulatedProcess> {
@@ -109,7 +113,8 @@ export class SimulatedProcess {
       },
     });
     poller.start();
-    return new SimulatedProcess(number, clock, ids, gateway, handle, poller, kill);
+    const killed = killing.promise.catch(() => undefined);
+    return new SimulatedProcess(number, clock, ids, gateway, handle, poller, kill, killed);
   }
 
   /** Like SIGKILL: nothing is said to anybody, and only what the store has kept is left. */

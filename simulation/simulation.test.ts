@@ -44,6 +44,8 @@ test("a failing run is cut down to what makes it fail", async () => {
     violations: isThere(one) ? [{ rule: "rule", what: "", call: undefined }] : [],
   }));
   expect(small.steps).toEqual([
-    expect.objectContaining({ call: expect.objectContaining({ id: culprit?.id, words: 1, providers: [], reading: {} }) }),
+    expect.objectContaining({
+      call: expect.objectContaining({ id: culprit?.id, words: 1, providers: [], reading: {} }),
+    }),
   ]);
 });

@@ -83,9 +83,7 @@ const chat: Wire = {
         model: MODEL,
         choices: [{ index: 0, delta, finish_reason }],
       });
-    const events = texts.map((content, index) =>
-      chunk(index === 0 ? { role: "assistant", content } : { content }),
-    );
+    const events = texts.map((content, index) => chunk(index === 0 ? { role: "assistant", content } : { content }));
     if (toolArguments !== undefined) {
       const middle = toolArguments.length >> 1;
       events.push(chunk({ tool_calls: [{ index: 0, ...chatTool(toolArguments.slice(0, middle)) }] }));
@@ -157,9 +155,7 @@ const messages: Wire = {
         },
       }),
       named({ type: "content_block_start", index: 0, content_block: { type: "text", text: "" } }),
-      ...texts.map((text) =>
-        named({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text } }),
-      ),
+      ...texts.map((text) => named({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text } })),
       named({ type: "content_block_stop", index: 0 }),
     ];
     if (toolArguments !== undefined) {
