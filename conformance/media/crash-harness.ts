@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
+import { makeStillVideo } from "../../simulator/media-maker/make-still-video.ts";
 import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { freePort, TEST_ADMIN_SECRET } from "../support/test-gateway.ts";
@@ -35,6 +36,8 @@ const PATHS = {
   "z-ai": "/hosts/z-ai",
   gemini: "/gemini",
 };
+/** Of a megabyte and a half, so that a download may be cut in the middle. */
+const VIDEO = { prompt: "a fox", width: 1280, height: 720, seconds: 4, fps: 24, seed: 1, audio: false };
 const READY_MS = 20_000;
 const MOMENT_MS = 2_000;
 
@@ -116,8 +119,11 @@ export async function startCrashHarness(gateways: number, storageUrl?: string): 
   const questions: Question[] = [];
   const said: string[] = [];
   const waiters = new Set<{ wanted: Moment; resolve: () => void }>();
+  // One for all: nobody watches them.
+  const video = await makeStillVideo(VIDEO);
   const simulator = await startSimulator({
     mediaJobMs: 300,
+    makeVideo: async () => video,
     onRequest: ({ method, path }) => {
       questions.push({ method, path, atMs: performance.now() });
       const moment = momentOf({ method, path });

@@ -8,8 +8,12 @@ import { orderVideos, repeatOrder, type VideoOrder, type VideoOutcome } from "./
 const seedText = process.env["TRIVIUM_TEST_SEED"] ?? String(Date.now());
 console.log(`Moments of death: TRIVIUM_TEST_SEED=${seedText}`);
 
-const KILLS_OF_ONE = 50;
-const KILLS_OF_TWO = 12;
+/**
+ * `src/operations/killed-process.test.ts` kills a gateway in memory at every single step. Here it is a real process, with
+ * real files and a real database, at moments that nobody chose.
+ */
+const KILLS_OF_ONE = 15;
+const KILLS_OF_TWO = 6;
 const MAX_LIFE_MS = 400;
 const MAX_DELAY_MS = 15;
 const CLIENTS = 8;
