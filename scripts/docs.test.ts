@@ -318,7 +318,7 @@ describe("docs/configuration.md", () => {
       `${maxFileBytes / 1024 ** 3} GiB`,
       `${maxTotalBytes / 1024 ** 3} GiB`,
     ];
-    expect(page).toContain(`kept for ${bounds[0]}: one file up to ${bounds[1]}, all together up to ${bounds[2]}`);
+    expect(page).toContain(`kept for ${bounds[0]}: up to ${bounds[1]} for one file and ${bounds[2]} for all`);
   });
 
   test("it names every price", () => {
