@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, expect, test } from "bun:test";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
-import { MAX_ORPHANED_TEXTS } from "../../src/relay/attempt.ts";
+import { MAX_ORPHANS } from "../../src/relay/watched-attempt.ts";
 import { buildCall } from "../../testing/build-call.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
@@ -71,22 +71,22 @@ test("H26: a client that disconnects at the last word, before the usage, pays by
 test("H13: no more than so many upstreams are read without a client, and the drain's end ends them all", async () => {
   upstream.play(() => {});
   const surplus = 4;
-  const sockets = Array.from({ length: MAX_ORPHANED_TEXTS + surplus }, () => {
+  const sockets = Array.from({ length: MAX_ORPHANS.orphanedTexts + surplus }, () => {
     const call = buildCall(patient.url, "chat", patient.key);
     const body = String(call[1].body);
     const socket = beginCall(call, body.length);
     socket.write(body);
     return socket;
   });
-  await until(() => upstream.open === MAX_ORPHANED_TEXTS + surplus, "all calls are upstream");
+  await until(() => upstream.open === MAX_ORPHANS.orphanedTexts + surplus, "all calls are upstream");
   const before = rowsOf(patient).length;
   for (const socket of sockets) socket.destroy();
   await until(() => upstream.disconnects === surplus, "the surplus is ended");
   await until(() => rowsOf(patient).length === before + surplus, "their rows");
-  expect(upstream.open).toBe(MAX_ORPHANED_TEXTS);
+  expect(upstream.open).toBe(MAX_ORPHANS.orphanedTexts);
   await patient.app.stop();
   await until(() => upstream.open === 0, "the drain ends the others");
   const rows = rowsOf(patient).slice(before);
-  expect(rows).toHaveLength(MAX_ORPHANED_TEXTS + surplus);
+  expect(rows).toHaveLength(MAX_ORPHANS.orphanedTexts + surplus);
   for (const row of rows) expect(row).toMatchObject({ outcome: "client_gone", usage_source: "partial" });
 }, 30_000);

@@ -4,7 +4,7 @@ import { rmSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { plainPng } from "../../src/media/images.sample.ts";
-import { MAX_ORPHANED_IMAGES } from "../../src/relay/media/image-work.ts";
+import { MAX_ORPHANS } from "../../src/relay/watched-attempt.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { type ScriptedUpstream, sendJson, startEvents, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { freePort, startTestGateway, type TestGateway } from "../support/test-gateway.ts";
@@ -251,7 +251,7 @@ describe("H26: a client that disconnects", () => {
 
   test("beyond the limit ends its provider's work, and pays the expected cost of the image", async () => {
     const held = holdRequests();
-    const disconnecting = Array.from({ length: MAX_ORPHANED_IMAGES + 2 }, () => new AbortController());
+    const disconnecting = Array.from({ length: MAX_ORPHANS.orphanedImages + 2 }, () => new AbortController());
     const asked = disconnecting.map(({ signal }) =>
       post(gateway, "/api/v1/images/generations", WAYS[0]?.[2](), signal).catch(() => undefined),
     );
@@ -269,9 +269,9 @@ describe("H26: a client that disconnects", () => {
     );
     await until(() => upstream.disconnects === 2, "two are ended");
     for (const response of held) if (!response.destroyed) sendJson(response, WHOLE);
-    const rows = await newRows(MAX_ORPHANED_IMAGES);
+    const rows = await newRows(MAX_ORPHANS.orphanedImages);
     expect(new Set(rows.map(({ usage_source }) => usage_source))).toEqual(new Set(["measured"]));
-    expect(rows.reduce((sum, row) => sum + row.cost_nano_usd, 0)).toBe(MAX_ORPHANED_IMAGES * PRICE_NANO_USD);
+    expect(rows.reduce((sum, row) => sum + row.cost_nano_usd, 0)).toBe(MAX_ORPHANS.orphanedImages * PRICE_NANO_USD);
   });
 });
 

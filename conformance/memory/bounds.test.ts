@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { MAX_ORPHANED_TEXTS } from "../../src/relay/attempt.ts";
 import { DEFAULT_TIMINGS } from "../../src/relay/timings.ts";
+import { MAX_ORPHANS } from "../../src/relay/watched-attempt.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { errorIn } from "../../testing/sent-call.ts";
@@ -162,12 +162,12 @@ describe("H13, H26: upstreams that are read on without their client", () => {
   test("are no more than so many", async () => {
     const { gateway, clock } = harness;
     for (const [already, isReadOn] of [
-      [MAX_ORPHANED_TEXTS - 1, true],
-      [MAX_ORPHANED_TEXTS, false],
+      [MAX_ORPHANS.orphanedTexts - 1, true],
+      [MAX_ORPHANS.orphanedTexts, false],
     ] as const) {
       gateway.orphanedTexts = already;
       const disconnectedAtMs = await disconnect(true);
-      expect(gateway.orphanedTexts).toBe(MAX_ORPHANED_TEXTS);
+      expect(gateway.orphanedTexts).toBe(MAX_ORPHANS.orphanedTexts);
       await clock.pass(readOnMs + 300);
       expect(closedAfter(disconnectedAtMs) > 0).toBe(isReadOn);
       expect(gateway.orphanedTexts).toBe(already);

@@ -1,5 +1,4 @@
 import { GatewayError } from "../canon/error.ts";
-import type { FieldNote } from "../canon/receipt.ts";
 import type { OutgoingRequest } from "../providers/credentials.ts";
 import type { Timed } from "../routing/health/health.ts";
 import type { TextTarget } from "../routing/target.ts";
@@ -7,46 +6,29 @@ import type { ChunkTaker, Exchange, HttpAnswer } from "../wire/http/exchange.ts"
 import { readRetryAfter } from "../wire/http/retry-after.ts";
 import { sendFailure } from "../wire/send.ts";
 import { AttemptTimeouts } from "./attempt-timeouts.ts";
-import {
-  type AttemptRecord,
-  type Call,
-  ClientDisconnectedError,
-  type DisconnectListener,
-  deadlinePassed,
-} from "./call.ts";
+import { type Call, ClientDisconnectedError, DeadlineError } from "./call.ts";
 import { chooseLane } from "./choose-lane.ts";
 import { connectionFailure } from "./connection-failure.ts";
 import { type Gateway, shuttingDown } from "./gateway.ts";
 import type { Lane } from "./lane.ts";
 import { refuseNotes } from "./refuse-notes.ts";
 import { completeRequest, type PreparedRequest, prepareRequest } from "./upstream-request.ts";
-import { NOT_WATCHED, type Watched } from "./watchdog.ts";
+import { WatchedAttempt } from "./watched-attempt.ts";
 
 /** Bodies of failed answers are read up to here: only their error object matters. */
 const MAX_ERROR_BYTES = 256 * 1024;
 
-/** How many upstreams are read at once after their clients disconnected, and how much of each. */
-export const MAX_ORPHANED_TEXTS = 256;
+/** How much of an upstream is read after its client disconnected. */
 const MAX_ORPHANED_BYTES = 4 * 1024 * 1024;
 
 const decoder = new TextDecoder();
 
-/** One try of one offer: an upstream request that is stopped by a disconnect, a deadline or the end of the call. */
-export class Attempt implements AttemptRecord, DisconnectListener, Watched {
-  watchIndex = NOT_WATCHED;
-  readonly target: TextTarget;
+/** One try of one offer for a text: one upstream request, whose answer is read whole or as a stream. */
+export class Attempt extends WatchedAttempt<Call, TextTarget> {
   readonly lane: Lane;
-  notes: FieldNote[] = [];
-  terms: readonly string[] = [];
-  readonly startedAtMs: number;
-  readonly #call: Call;
-  readonly #gateway: Gateway;
   #exchange: Exchange | undefined;
   #closed = false;
-  #whenEnded: (() => void) | undefined;
-  #ended = false;
-  /** When the client disconnected, and how much of the upstream was read since. */
-  #disconnectedAtMs: number | undefined;
+  /** What was read since the client disconnected. */
   #orphanedBytes = 0;
   #held = 0;
   /** How long the gateway has waited for its client; while it does, less the moment at which it began to. */
@@ -54,36 +36,32 @@ export class Attempt implements AttemptRecord, DisconnectListener, Watched {
   readonly #timeouts: AttemptTimeouts;
   /** What the upstream had not done when its time was up. */
   #expired: string | undefined;
-  /** The caller's own limit, where it set one: exact, since the watchdog's tick may be longer than all of it. */
-  #cancelDeadline: (() => void) | undefined;
-  #pastDeadline = false;
+  /** The caller's own limit, where it set one and that has passed. */
+  #pastDeadline: DeadlineError | undefined;
   /** The host closed a kept connection as it was used: a new one can be opened at once, without a pause for the host. */
   retryAtOnce = false;
 
   constructor(call: Call, gateway: Gateway, target: TextTarget) {
-    this.#call = call;
-    this.#gateway = gateway;
-    this.target = target;
+    super(call, gateway, target);
     this.lane = chooseLane(call, gateway, this);
-    this.startedAtMs = gateway.clock.nowMs();
     const { timeoutMs, wholeTimeoutMs } = target.provider;
     const generatesWhole = !call.stream && call.incoming.verb === "generate";
     this.#timeouts = new AttemptTimeouts(generatesWhole ? wholeTimeoutMs : timeoutMs, this.startedAtMs);
-    gateway.watchdog.watch(this);
-    const { deadlineMs } = call.routing;
-    if (deadlineMs !== undefined) {
-      this.#cancelDeadline = gateway.clock.after(call.startedAtMs + deadlineMs - this.startedAtMs, () => {
-        this.#pastDeadline = true;
-        this.close();
-      });
-    }
-    call.client.tell(this);
+    this.watch();
+  }
+
+  protected get orphans() {
+    return "orphanedTexts" as const;
+  }
+
+  protected get isAtWork(): boolean {
+    return this.#exchange !== undefined && this.call.incoming.verb === "generate";
   }
 
   /** Whether there is a reason to end it by now. */
-  check(nowMs: number): void {
-    const { closing, timings } = this.#gateway;
-    const readOnLongEnough = this.#disconnectedAtMs !== undefined && nowMs - this.#disconnectedAtMs > timings.readOnMs;
+  override check(nowMs: number): void {
+    const { closing, timings } = this.gateway;
+    const readOnLongEnough = this.orphanedAtMs !== undefined && nowMs - this.orphanedAtMs > timings.readOnMs;
     if (!closing && !readOnLongEnough) {
       this.#expired = this.#timeouts.expiredAt(nowMs);
       if (this.#expired === undefined) return;
@@ -91,34 +69,19 @@ export class Attempt implements AttemptRecord, DisconnectListener, Watched {
     this.close();
   }
 
-  /**
-   * What the upstream generates must be paid for all the same, and only the end of its answer reports how much that is. So it
-   * is read on without the client, within limits of time, bytes and number, and then ended (H13, H26).
-   */
-  clientDisconnected(): void {
-    if (this.#ended || this.#disconnectedAtMs !== undefined) return;
-    const gateway = this.#gateway;
-    const atWork = this.#exchange !== undefined && this.#call.incoming.verb === "generate";
-    if (!atWork || gateway.closing || gateway.orphanedTexts >= MAX_ORPHANED_TEXTS) {
-      this.close();
-      return;
-    }
-    gateway.orphanedTexts++;
-    this.#disconnectedAtMs = gateway.clock.nowMs();
+  protected end(reason: GatewayError): void {
+    if (reason instanceof DeadlineError) this.#pastDeadline = reason;
+    this.close();
   }
 
   get timed(): Timed | undefined {
-    const { stream, incoming } = this.#call;
+    const { stream, incoming } = this.call;
     if (incoming.verb !== "generate") return undefined;
     return stream ? "stream" : "whole";
   }
 
   get workedMs(): number {
-    return this.#gateway.clock.nowMs() - this.startedAtMs - this.#pausedMs;
-  }
-
-  get msSoFar(): number {
-    return Math.round(this.#gateway.clock.nowMs() - this.startedAtMs);
+    return this.gateway.clock.nowMs() - this.startedAtMs - this.#pausedMs;
   }
 
   /** Sends the request; resolves with a successful answer's headers, or throws what the failure means. */
@@ -127,23 +90,23 @@ export class Attempt implements AttemptRecord, DisconnectListener, Watched {
     const outgoing = making instanceof Promise ? await making : making;
     let answer: HttpAnswer;
     try {
-      if (this.#call.client.disconnected) throw new ClientDisconnectedError();
+      if (this.call.client.disconnected) throw new ClientDisconnectedError();
       if (this.#closed) throw new Error("the attempt was ended while its request was prepared");
-      this.#exchange = this.#gateway.send(outgoing);
+      this.#exchange = this.gateway.send(outgoing);
       answer = await this.#exchange.answer();
     } catch (error) {
       throw this.explain(error);
     }
     this.#timeouts.begin();
     const { limitHeaders } = this.target.codec;
-    if (limitHeaders !== undefined) this.#gateway.health.heard(this.target, answer.headers, limitHeaders);
+    if (limitHeaders !== undefined) this.gateway.health.heard(this.target, answer.headers, limitHeaders);
     if (answer.status !== 200) throw await this.#refusal(answer);
-    this.#call.request?.dropMedia();
+    this.call.request?.dropMedia();
     return answer;
   }
 
   #makeRequest(): OutgoingRequest | Promise<OutgoingRequest> {
-    const prepared = prepareRequest(this.#call, this.target, this.lane);
+    const prepared = prepareRequest(this.call, this.target, this.lane);
     return prepared instanceof Promise ? this.#completeLater(prepared) : this.#complete(prepared);
   }
 
@@ -152,18 +115,18 @@ export class Attempt implements AttemptRecord, DisconnectListener, Watched {
   }
 
   #complete(prepared: PreparedRequest): OutgoingRequest | Promise<OutgoingRequest> {
-    const { incoming, principal } = this.#call;
+    const { incoming, principal } = this.call;
     this.notes = prepared.notes;
     this.terms = prepared.terms;
     if (incoming.strict || principal.strict) refuseNotes(this.notes);
-    return completeRequest(this.#call, this.target, prepared);
+    return completeRequest(this.call, this.target, prepared);
   }
 
   async #refusal(answer: HttpAnswer): Promise<GatewayError> {
-    const retryAfterSeconds = readRetryAfter(answer.headers.get("retry-after"), this.#gateway.clock.wallMs());
-    this.expectEnd(this.#gateway.timings.afterFinishMs);
+    const retryAfterSeconds = readRetryAfter(answer.headers.get("retry-after"), this.gateway.clock.wallMs());
+    this.expectEnd(this.gateway.timings.afterFinishMs);
     const body = await this.#readWhole(answer, new WholeText(this, MAX_ERROR_BYTES)).catch((error: unknown) => {
-      if (this.#call.client.disconnected || this.#gateway.closing) throw error;
+      if (this.call.client.disconnected || this.gateway.closing) throw error;
       // Its status and headers have arrived (H19), even if its body cannot be read.
       return "";
     });
@@ -193,14 +156,14 @@ export class Attempt implements AttemptRecord, DisconnectListener, Watched {
   /** The upstream sent something: this many bytes. */
   hear(bytes = 0): void {
     this.#timeouts.hear();
-    if (this.#disconnectedAtMs === undefined) return;
+    if (this.orphanedAtMs === undefined) return;
     this.#orphanedBytes += bytes;
     if (this.#orphanedBytes > MAX_ORPHANED_BYTES) this.close();
   }
 
   /** Counts what is held of the upstream's answer against the memory of all calls; throws where that is too much (S23). */
   hold(bytes: number): void {
-    const { memory } = this.#call;
+    const { memory } = this.call;
     if (bytes > this.#held) memory.add(bytes - this.#held);
     else if (bytes < this.#held) memory.release(this.#held - bytes);
     this.#held = bytes;
@@ -218,21 +181,21 @@ export class Attempt implements AttemptRecord, DisconnectListener, Watched {
 
   pause(): void {
     this.#timeouts.pause();
-    this.#pausedMs -= this.#gateway.clock.nowMs();
+    this.#pausedMs -= this.gateway.clock.nowMs();
   }
 
   resume(): void {
     this.#timeouts.resume();
-    this.#pausedMs += this.#gateway.clock.nowMs();
+    this.#pausedMs += this.gateway.clock.nowMs();
   }
 
   /** What a broken upstream connection means for this call. */
   explain(thrown: unknown): GatewayError {
     if (thrown instanceof GatewayError) return thrown;
     // While it is read on without its client, a failure of the upstream is the upstream's own.
-    if (this.#call.client.disconnected && this.#closed) return new ClientDisconnectedError();
-    if (this.#gateway.closing) return shuttingDown();
-    if (this.#pastDeadline) return deadlinePassed(this.#call.routing.deadlineMs ?? 0);
+    if (this.call.client.disconnected && this.#closed) return new ClientDisconnectedError();
+    if (this.gateway.closing) return shuttingDown();
+    if (this.#pastDeadline) return this.#pastDeadline;
     if (this.#expired !== undefined)
       return new GatewayError("upstream_timeout", `The provider ${this.#expired}.`, { cause: thrown });
     const kind = sendFailure(thrown);
@@ -246,22 +209,6 @@ export class Attempt implements AttemptRecord, DisconnectListener, Watched {
     this.#closed = true;
     this.#exchange?.close();
     this.hold(0);
-  }
-
-  whenEnded(run: () => void): void {
-    if (this.#ended) run();
-    else this.#whenEnded = run;
-  }
-
-  /** The answer was read to its end: nothing is left to stop. */
-  finish(): void {
-    if (this.#ended) return;
-    this.#ended = true;
-    this.#whenEnded?.();
-    this.#gateway.watchdog.unwatch(this);
-    this.#cancelDeadline?.();
-    this.#call.client.forget(this);
-    if (this.#disconnectedAtMs !== undefined) this.#gateway.orphanedTexts--;
   }
 }
 

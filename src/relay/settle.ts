@@ -76,7 +76,7 @@ export type AdmittedCall = Pick<
   | "client"
 > & { incoming: Pick<IncomingCall, "requestId"> };
 
-interface Bill extends Pick<Receipt, "verb" | "clientDialect" | "upstreamDialect" | "lane" | "outcome"> {
+export interface Bill extends Pick<Receipt, "verb" | "clientDialect" | "upstreamDialect" | "lane" | "outcome"> {
   /** The offer that answered, or was asked last. */
   offer: Offer | undefined;
   usage: Usage;

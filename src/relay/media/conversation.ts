@@ -9,21 +9,19 @@ import type { ImageReply } from "../../media/image-reply.ts";
 import { imageRequestOfCall } from "../../media/image-request-of-call.ts";
 import type { ImageTarget } from "../../routing/target.ts";
 import { answerHeaders, streamHeaders } from "../answer-headers.ts";
-import { type Call, ClientDisconnectedError } from "../call.ts";
+import type { Call } from "../call.ts";
 import { ClientOutput, commitsEarly, type DirectController, streamedBody } from "../client-output.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
 import { planMedia } from "../plan-call.ts";
 import { RelayError } from "../relay-error.ts";
-import { tryOffers } from "../try-offers.ts";
-import { inClientWords } from "./client-words.ts";
-import { beginImages, imageOffersThatFit, imagesOrReasons } from "./image-attempt.ts";
+import { answerImages } from "./answer-images.ts";
+import { billOfImages } from "./image-bill.ts";
 import { nothingMade } from "./image-failures.ts";
 import { withImages } from "./image-inputs.ts";
 import type { ImageRelay } from "./image-relay.ts";
-import { ImageWork } from "./image-work.ts";
+import { imageOffersThatFit } from "./make-at-offer.ts";
 import { BYTES_PER_IMAGE, requireFileSpace } from "./require-file-space.ts";
-import { billOfImages, settleImages } from "./settle-images.ts";
 
 /**
  * A text call to a model that makes images and no text: the conversation's last message is the prompt, and the answer is
@@ -34,7 +32,7 @@ export async function relayConversationImages(
   gateway: Gateway,
   offers: readonly Offer[],
 ): Promise<Response> {
-  const { incoming, client } = call;
+  const { incoming } = call;
   if (!call.request) throw new Error("the request was let go before it was read");
   const targets = gateway.snapshot.targets.images(call.model, offers);
   const asked = imageRequestOfCall(incoming.dialect.codec.decodeRequest(call.body), call.body);
@@ -46,8 +44,7 @@ export async function relayConversationImages(
   if (!incoming.dialect.codec.showsImages) {
     await requireFileSpace(gateway, call.principal.project, request.call.count * BYTES_PER_IMAGE);
   }
-  const work = new ImageWork(client, gateway);
-  const relay: ImageRelay = { ...call, incoming, request, work, attempt: undefined, plan: plan.explained };
+  const relay: ImageRelay = { ...call, incoming, request, attempt: undefined, plan: plan.explained };
   call.request = undefined;
   if (call.stream) return streamAnswer(call, relay, gateway, plan.targets);
   const text = await answer(call, relay, gateway, plan.targets, (reply, context) =>
@@ -58,32 +55,16 @@ export async function relayConversationImages(
 
 type Encode = (reply: CanonReply, context: EncodeAnswerContext) => string;
 
-/** The whole answer as text, once its row is committed. A client that has disconnected gets none, and is billed (H26). */
-async function answer(
-  call: Call,
-  relay: ImageRelay,
-  gateway: Gateway,
-  plan: readonly ImageTarget[],
-  encode: Encode,
-): Promise<string> {
-  const { client, work } = relay;
-  try {
-    const result = await tryOffers(relay, gateway, plan, beginImages(relay, gateway), (attempt) =>
-      imagesOrReasons(relay, gateway, attempt),
-    );
-    work.made = { reply: result, whole: true };
-    if (client.disconnected) throw new ClientDisconnectedError();
-    if (result.results.every(({ kind }) => kind === "failed")) throw nothingMade(result.results);
-    const reply = await replyOf(result, call, relay, gateway);
-    const text = encode(reply, contextOf(call, relay, gateway, billOfImages(relay, relay.attempt?.target, result)));
-    await settleImages(relay, gateway, "ok");
-    return text;
-  } catch (thrown) {
-    const error = asGatewayError(thrown);
-    await settleImages(relay, gateway, client.disconnected ? "client_gone" : error.kind);
-    throw new RelayError(inClientWords(error, relay.request.paths), relay);
-  }
-}
+/** The whole answer as text. */
+const answer = (call: Call, relay: ImageRelay, gateway: Gateway, plan: readonly ImageTarget[], encode: Encode) =>
+  answerImages(relay, gateway, plan, {
+    blockedInBand: true,
+    encode: async (made) => {
+      if (made.results.every(({ kind }) => kind === "failed")) throw nothingMade(made.results);
+      const reply = await replyOf(made, call, relay, gateway);
+      return encode(reply, contextOf(call, relay, gateway, billOfImages(relay, relay.attempt?.target, made)));
+    },
+  });
 
 /** There is nothing to send before the end; the connection is kept alive where the protocol has a way to. */
 async function streamAnswer(

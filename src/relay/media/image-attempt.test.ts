@@ -1,118 +1,254 @@
 import { describe, expect, test } from "bun:test";
-import { halfTransparent, plainPng } from "../../media/images.sample.ts";
-import { readPixels } from "../../media/pixels.ts";
-import { answers, FLUX_URL, ImageGateway, PNG, refuses, SECRET, STRICT_KEY } from "./image-gateway.sample.ts";
+import type { Script } from "../../../testing/memory-network.ts";
+import type { SentCall } from "../../../testing/sent-call.ts";
+import { MAX_ORPHANS } from "../watched-attempt.ts";
+import { answers, eventsIn, ImageGateway, PNG, PRICE_NANO_USD, refuses } from "./image-gateway.sample.ts";
 
 const images = ImageGateway.forTests();
-const EDITS = "/api/v1/images/edits";
-const dataUrl = (base64: string) => ({ image_url: `data:image/png;base64,${base64}` });
+const event = (type: string, fields: object = {}) =>
+  `event: ${type}\ndata: ${JSON.stringify({ type, b64_json: PNG, ...fields })}\n\n`;
+const completed = event("image_generation.completed");
+const partial = event("image_generation.partial_image", { partial_image_index: 0 });
 
-describe("H09: options that a model does not have", () => {
-  test("are dropped and told", async () => {
-    images.play(images.paints());
-    const answer = await images.generated({ model: "test/one-by-one", moderation: "low", style: "vivid", tint: 3 });
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get("x-trivium-dropped")).toBe("moderation,tint");
-    const { fields } = await images.harness.receipt(answer);
-    expect(fields).toEqual([
-      { path: "moderation", action: "dropped", reason: "this model has no such setting" },
-      { path: "tint", action: "dropped", reason: "this model's provider knows no such field" },
+const form = () => {
+  const edit = new FormData();
+  edit.set("model", "test/painter");
+  edit.set("prompt", "a fox");
+  edit.set("image", new File([Buffer.from(PNG, "base64")], "fox.png", { type: "image/png" }));
+  return edit;
+};
+const conversation = (dialect: "chat" | "messages" | "genai", stream: boolean) => () =>
+  images.harness.send(dialect, { model: "test/painter", stream });
+
+/** Every way to ask for images. */
+const WAYS: Readonly<Record<string, () => SentCall>> = {
+  "images/generations": () => images.generate(),
+  "images/generations, streamed": () => images.generate({ stream: true }),
+  "images/edits": () => images.harness.sendForm("/api/v1/images/edits", form()),
+  ":predict": () =>
+    images.harness.sendPost("/api/genai/v1/publishers/test/models/painter:predict", {
+      instances: [{ prompt: "a fox" }],
+    }),
+  chat: conversation("chat", false),
+  "chat, streamed": conversation("chat", true),
+  messages: conversation("messages", false),
+  "messages, streamed": conversation("messages", true),
+  generateContent: conversation("genai", false),
+  streamGenerateContent: conversation("genai", true),
+};
+
+/** A host that takes thirty seconds: long enough for the headers of a stream to leave before. */
+const slow: Script = async (reply, request) => {
+  await images.harness.clock.sleep(30_000);
+  if ((JSON.parse(request.body.startsWith("{") ? request.body : "{}") as { stream?: boolean }).stream) {
+    return images.harness.upstream.stream(completed)(reply, request);
+  }
+  return answers({ created: 1, data: [{ b64_json: PNG }] })(reply, request);
+};
+
+describe("H26: a client that disconnects pays for what the provider makes", () => {
+  for (const [name, ask] of Object.entries(WAYS)) {
+    // Where the protocol has keep-alives, the headers of a stream are sent before its image.
+    for (const afterMs of name.endsWith(", streamed") ? [5_000, 15_000] : [5_000]) {
+      test(`${name}: after ${afterMs} ms`, async () => {
+        images.play(slow);
+        const call = ask();
+        await images.pass(afterMs);
+        call.disconnect();
+        await images.pass(100);
+        expect(images.harness.gateway.orphanedImages).toBe(1);
+        expect(images.harness.upstream.open).toBe(1);
+        await images.pass(30_000);
+        expect(images.harness.upstream.requests).toHaveLength(1);
+        expect(await images.rows()).toMatchObject([
+          { outcome: "client_gone", usage_source: "measured", usage_images: 1, cost_nano_usd: PRICE_NANO_USD },
+        ]);
+      });
+    }
+  }
+
+  test("after a partial image pays for the whole one", async () => {
+    images.play(images.harness.upstream.stream(1_000, partial, 5_000, completed));
+    const call = images.generate({ stream: true, partial_images: 1 });
+    await images.pass(2_000);
+    expect(eventsIn(call.text)).toHaveLength(1);
+    call.disconnect();
+    await images.pass(10_000);
+    expect(await images.rows()).toMatchObject([
+      { outcome: "client_gone", usage_source: "measured", usage_images: 1, stream: 1 },
     ]);
-    expect(images.sent[0]).toMatchObject({ style: "vivid" });
-    expect(images.sent[0]).not.toHaveProperty("tint");
   });
 
-  test.each([
-    ["by a header", { headers: { "x-trivium-strict": "true" } }],
-    ["by its key", { key: STRICT_KEY }],
-  ])("refuse a call that is strict %s, before anybody is asked", async (_, options) => {
-    images.play(images.paints());
-    const refused = await images.generated({ model: "test/one-by-one", moderation: "low" }, options);
-    expect([refused.status, refused.error?.param, images.sent]).toEqual([400, "moderation", []]);
-    expect(refused.headers.get("x-trivium-dropped")).toBe("moderation");
-    expect(await images.rows()).toMatchObject([{ outcome: "unsupported_parameter", cost_nano_usd: 0 }]);
-    expect((await images.generated({ model: "test/one-by-one" }, options)).status).toBe(200);
+  test("pays nothing for what then fails at the provider, and no other offer is tried", async () => {
+    images.play(async (reply, request) => {
+      await images.harness.clock.sleep(1_000);
+      return refuses(500)(reply, request);
+    });
+    const call = images.generate({ model: "test/two" });
+    await images.pass(500);
+    call.disconnect();
+    await images.pass(5_000);
+    expect(images.sent).toHaveLength(1);
+    expect(await images.rows()).toMatchObject([{ outcome: "client_gone", usage_images: null, cost_nano_usd: 0 }]);
   });
 
-  test("partial images are noted where none can be shown, and only where they were asked for", async () => {
-    const dropped = async (body: object) =>
-      (await images.harness.clock.until(images.generate({ stream: true, ...body }).answer)).headers.get(
-        "x-trivium-dropped",
-      );
-    images.play(images.paints());
-    expect(await dropped({ model: "test/one-by-one", partial_images: 2 })).toBe("partial_images");
-    expect(await dropped({ model: "test/one-by-one" })).toBeNull();
-    images.play(images.paints());
-    expect(await dropped({ partial_images: 2 })).toBeNull();
-    // A stream of finished images shows none that are not.
-    images.play(answers({ data: [{ b64_json: PNG }] }));
-    expect(await dropped({ model: "test/batch", partial_images: 2 })).toBe("partial_images");
+  test("with ten images made one by one pays for those that were started; no more are started", async () => {
+    images.play(images.paints(1_000));
+    const call = images.generate({ model: "test/one-by-one", n: 10 });
+    await images.pass(500);
+    call.disconnect();
+    await images.pass(5_000);
+    expect(images.sent).toHaveLength(5);
+    expect(await images.rows()).toMatchObject([
+      { outcome: "client_gone", usage_source: "measured", usage_images: 5, cost_nano_usd: 5 * PRICE_NANO_USD },
+    ]);
   });
 
-  test("an input of a kind that the model does not take is refused: the image would not be what was asked for", async () => {
+  test("between two tries pays nothing, and nothing is begun for it", async () => {
+    images.play(refuses(500), images.paints());
+    const call = images.generate();
+    await images.pass(50);
+    call.disconnect();
+    await images.pass(5_000);
+    expect(images.sent).toHaveLength(1);
+    expect(await images.rows()).toMatchObject([{ outcome: "client_gone", cost_nano_usd: 0 }]);
+  });
+
+  test("between two tries pays nothing, though no more work may go on without its client", async () => {
+    images.harness.gateway.orphanedImages += MAX_ORPHANS.orphanedImages;
+    images.play(refuses(500), images.paints());
+    const call = images.generate();
+    await images.pass(50);
+    call.disconnect();
+    await images.pass(5_000);
+    images.harness.gateway.orphanedImages -= MAX_ORPHANS.orphanedImages;
+    expect(images.sent).toHaveLength(1);
+    expect(await images.rows()).toMatchObject([{ outcome: "client_gone", usage_images: null, cost_nano_usd: 0 }]);
+  });
+
+  test("while its inputs are fetched pays nothing, and no provider is called", async () => {
+    images.harness.web.files.set("https://web.test/slow.png", {
+      bytes: Buffer.from(PNG, "base64"),
+      mimeType: "image/png",
+      ms: 5_000,
+    });
     images.play(images.paints());
-    const references = [
-      { referenceType: "REFERENCE_TYPE_STYLE", referenceId: 1, referenceImage: { bytesBase64Encoded: PNG } },
-    ];
-    const { status, error } = await images.predicted("painter", {}, { referenceImages: references });
-    expect([status, images.sent]).toEqual([400, []]);
-    expect(error?.message).toContain("REFERENCE_TYPE_RAW");
+    const body = { model: "test/painter", prompt: "a fox", images: [{ image_url: "https://web.test/slow.png" }] };
+    const call = images.harness.sendPost("/api/v1/images/edits", body);
+    await images.pass(1_000);
+    call.disconnect();
+    await images.pass(10_000);
+    expect(images.harness.upstream.requests).toEqual([]);
+    expect(await images.rows()).toMatchObject([{ outcome: "client_gone", cost_nano_usd: 0 }]);
+  });
+
+  test("beyond the limit ends its provider's work, and pays the expected cost of the image", async () => {
+    images.play(images.paints(10_000));
+    const calls = Array.from({ length: MAX_ORPHANS.orphanedImages + 2 }, () => images.generate());
+    await images.pass(1_000);
+    for (const call of calls) call.disconnect();
+    await images.pass(100);
+    expect([images.harness.gateway.orphanedImages, images.harness.upstream.open]).toEqual([
+      MAX_ORPHANS.orphanedImages,
+      MAX_ORPHANS.orphanedImages,
+    ]);
+    const cut = { outcome: "client_gone", usage_source: "partial", usage_images: 1, cost_nano_usd: PRICE_NANO_USD };
+    expect(await images.rows()).toMatchObject([cut, cut]);
+    await images.pass(10_000);
+    const rows = await images.rows();
+    expect(rows).toHaveLength(MAX_ORPHANS.orphanedImages);
+    expect(new Set(rows.map(({ usage_source }) => usage_source))).toEqual(new Set(["measured"]));
+  });
+
+  test("beyond the limit, after one of its images, pays for that one and for the others as expected", async () => {
+    images.harness.gateway.orphanedImages += MAX_ORPHANS.orphanedImages;
+    images.play(images.harness.upstream.openStream(completed));
+    const call = images.generate({ stream: true, n: 3 });
+    await images.pass(1_000);
+    expect(eventsIn(call.text)).toHaveLength(1);
+    call.disconnect();
+    await images.pass(100);
+    images.harness.gateway.orphanedImages -= MAX_ORPHANS.orphanedImages;
+    expect(await images.rows()).toMatchObject([
+      { outcome: "client_gone", usage_source: "partial", usage_images: 3, cost_nano_usd: 3 * PRICE_NANO_USD },
+    ]);
   });
 });
 
-describe("contract 2.4: masks", () => {
-  const masked = async (model: string) => {
-    const body = {
-      model,
-      prompt: "a hat",
-      images: [dataUrl(plainPng(8, 8).base64)],
-      mask: dataUrl(halfTransparent(8, 8).base64),
-    };
-    return await images.harness.post(EDITS, body);
+describe("a deadline that the caller set", () => {
+  const hurried = ImageGateway.forTests({ config: { routing: { deadline_ms: 5_000 } } });
+
+  test("ends the work, and no other offer is asked; what was asked for may have been made, and is billed as expected", async () => {
+    hurried.play(() => {});
+    const answer = await hurried.generated({ model: "test/two", n: 2 });
+    expect([answer.status, answer.endMs, hurried.sent.length]).toEqual([504, 5_000, 1]);
+    expect(answer.error?.message).toContain("deadline of 5000 ms");
+    expect(hurried.harness.upstream.replies[0]?.closedAtMs).toBeDefined();
+    expect(await hurried.rows()).toMatchObject([
+      { outcome: "upstream_timeout", usage_source: "partial", usage_images: 2, cost_nano_usd: 2 * PRICE_NANO_USD },
+    ]);
+  });
+
+  test("ends a stream with an error, after what was made in time", async () => {
+    hurried.play(hurried.harness.upstream.stream(1_000, partial, 10_000, completed));
+    const { text, endMs } = await hurried.harness.clock.until(
+      hurried.generate({ stream: true, partial_images: 1 }).answer,
+    );
+    expect(eventsIn(text).map(({ type }) => type)).toEqual(["image_generation.partial_image", "error"]);
+    expect(endMs).toBe(5_000);
+  });
+
+  test("is no concern of an image that is there in time", async () => {
+    hurried.play(hurried.paints(4_000));
+    expect((await hurried.generated()).made).toEqual([PNG]);
+    await hurried.pass(5_000);
+    expect(await hurried.rows()).toMatchObject([{ outcome: "ok" }]);
+  });
+});
+
+describe("H26, choices 7: shutting down", () => {
+  const closing = async (work: () => Promise<void>) => {
+    images.harness.gateway.closing = true;
+    await work();
+    images.harness.gateway.closing = false;
   };
 
-  test("are white where a model edits, if it takes them so", async () => {
-    images.play(answers({ id: "job", polling_url: `${FLUX_URL}/get_result?id=job` }), answers({ status: "Error" }));
-    await masked("test/fill");
-    const mask = String(images.sent[0]?.["mask"]);
-    const { bytes, offset } = await readPixels(Buffer.from(mask, "base64"));
-    // The left half is transparent in the client's mask.
-    expect([bytes[offset(0, 0)], bytes[offset(7, 0)]]).toEqual([255, 0]);
+  test("an image whose client has disconnected is aborted, and billed at its expected cost", async () => {
+    images.play(images.paints(10_000));
+    const call = images.generate({ n: 2 });
+    await images.pass(1_000);
+    call.disconnect();
+    await images.pass(1_000);
+    await closing(() => images.pass(200));
+    expect(images.harness.upstream.open).toBe(0);
+    expect(await images.rows()).toMatchObject([
+      { outcome: "client_gone", usage_source: "partial", usage_images: 2, cost_nano_usd: 2 * PRICE_NANO_USD },
+    ]);
   });
 
-  test("are sent as they came to all others", async () => {
-    images.play(images.paints());
-    expect((await masked("test/painter")).status).toBe(200);
-    const { body } = images.harness.upstream.requests[0] ?? {};
-    expect(body).toContain(Buffer.from(halfTransparent(8, 8).base64, "base64").toString().slice(0, 40));
-  });
-});
-
-describe("S10: what a provider says is shown without its secrets", () => {
-  test("in the reason of an image that was not made", async () => {
-    images.play(
-      images.paints(),
-      refuses(400, { message: `blocked by ${SECRET}`, code: "moderation_blocked" }),
-      refuses(400, { message: `bad ${SECRET}` }),
-    );
-    const { errors, text } = await images.generated({ model: "test/one-by-one", n: 3 });
-    expect(errors?.map(({ code }) => code)).toEqual(["content_filter", expect.any(String) as string]);
-    expect(errors?.[0]?.message).toContain("blocked by");
-    expect(text).not.toContain(SECRET);
+  test("one whose client disconnects now is not continued", async () => {
+    images.play(images.paints(10_000));
+    const call = images.generate();
+    await images.pass(1_010);
+    await closing(async () => {
+      call.disconnect();
+      await images.pass(0);
+      expect([images.harness.gateway.orphanedImages, images.harness.upstream.open]).toEqual([0, 0]);
+    });
+    expect(await images.rows()).toMatchObject([{ outcome: "client_gone", usage_source: "partial" }]);
   });
 
-  test("in a blocked prompt", async () => {
-    images.play(refuses(400, { message: `blocked by ${SECRET}`, code: "moderation_blocked" }));
-    const { predictions, text } = await images.predicted("painter");
-    expect(predictions?.[0]?.raiFilteredReason).toContain("blocked by");
-    expect(text).not.toContain(SECRET);
-  });
-});
-
-test("contract 2.14: an answer states the size that was sent to the model, where its bytes say nothing", async () => {
-  images.play(answers({ created: 1, data: [{ b64_json: "bm8gaW1hZ2U=" }] }));
-  const { settings } = await images.generated({ model: "test/one-by-one" });
-  expect(settings.size).toBe("1024x1024");
-  images.play(answers({ created: 1, data: [{ b64_json: "bm8gaW1hZ2U=" }] }));
-  expect((await images.generated()).settings.size).toBe("auto");
+  for (const [name, ask] of Object.entries(WAYS)) {
+    test(`${name}: a client that is still connected gets an error in its own protocol, and pays nothing`, async () => {
+      images.play(() => {});
+      const call = ask();
+      await images.pass(15_000);
+      await closing(async () => {
+        const { status, text } = await images.harness.clock.until(call.answer);
+        expect(status).toBe(name.endsWith(", streamed") ? 200 : name === "messages" ? 529 : 503);
+        expect(text).toContain("This gateway is shutting down");
+      });
+      expect(await images.rows()).toMatchObject([{ outcome: "overloaded", usage_images: null, cost_nano_usd: 0 }]);
+    });
+  }
 });

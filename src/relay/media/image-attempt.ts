@@ -1,141 +1,75 @@
-import { boundNotes } from "../../canon/bound-notes.ts";
-import { asGatewayError, GatewayError } from "../../canon/error.ts";
-import type { FieldNote } from "../../canon/receipt.ts";
-import type { Model } from "../../catalogue/model.ts";
-import type { ImageAdapter } from "../../media/adapter.ts";
-import { fitImageCall } from "../../media/fit-image-call.ts";
-import type { FittedImageCall, ImageCall } from "../../media/image-call.ts";
-import type { ImageReply, ImageResult } from "../../media/image-reply.ts";
-import type { ImageRequest } from "../../media/image-request.ts";
-import { whiteMask } from "../../media/white-mask.ts";
-import type { Provider } from "../../providers/provider.ts";
+import type { GatewayError } from "../../canon/error.ts";
+import type { ImageCall } from "../../media/image-call.ts";
+import type { ImageReply } from "../../media/image-reply.ts";
 import type { ImageTarget } from "../../routing/target.ts";
+import { ClientDisconnectedError, DeadlineError } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
-import { refuseNotes } from "../refuse-notes.ts";
-import { inClientWords } from "./client-words.ts";
-import { collectImages, type ImageBatch } from "./collect-images.ts";
-import { mediaOf } from "./exchange.ts";
-import { streamFor } from "./image-events.ts";
-import { ImageAttempt, type ImageRelay } from "./image-relay.ts";
-import { offersThatFit } from "./offers-that-fit.ts";
-import { unreadExtras } from "./unread-extras.ts";
+import { WatchedAttempt } from "../watched-attempt.ts";
+import type { ImageRelay } from "./image-relay.ts";
+
+const LANE = { name: "translated" } as const;
+
+/** The results so far. */
+export interface ImagesMade {
+  reply: ImageReply;
+  /** The provider has finished: no more results will come, and its usage is complete. */
+  whole: boolean;
+}
+
+/** One try of one offer for images: several upstream requests, one after the other and at once. */
+export class ImageAttempt extends WatchedAttempt<ImageRelay, ImageTarget> {
+  readonly lane = LANE;
+  readonly timed = "whole";
+  /** What is sent to the target: the options that it takes, and its own size. */
+  sent: ImageCall | undefined;
+  made: ImagesMade | undefined;
+  readonly #ending = new AbortController();
+  /** How many images the provider was asked for. */
+  #asked = 0;
+  #abandoned = false;
+
+  constructor(call: ImageRelay, gateway: Gateway, target: ImageTarget) {
+    super(call, gateway, target);
+    this.notes = [...call.request.notes];
+    this.watch();
+  }
+
+  protected get orphans() {
+    return "orphanedImages" as const;
+  }
+
+  protected get isAtWork(): boolean {
+    return this.#asked > 0;
+  }
+
+  /** Aborts everything that was started upstream. */
+  get signal(): AbortSignal {
+    return this.#ending.signal;
+  }
+
+  /** Images whose making was aborted for the client's sake: whether they were made will never be known. */
+  get abandonedImages(): number {
+    return this.#abandoned ? this.#asked : 0;
+  }
+
+  /** A request for so many images is about to be sent. Nothing is started for a client that disconnected. */
+  begin(images: number): void {
+    if (this.call.client.disconnected) throw new ClientDisconnectedError();
+    this.#asked += images;
+  }
+
+  protected end(reason: GatewayError): void {
+    this.#abandoned = this.call.client.disconnected || reason instanceof DeadlineError;
+    this.#ending.abort(reason);
+  }
+
+  close(): void {
+    this.finish();
+    this.#ending.abort();
+  }
+}
 
 export const beginImages =
-  ({ request }: Pick<ImageRelay, "request">, { clock }: Pick<Gateway, "clock">) =>
+  (call: ImageRelay, gateway: Gateway) =>
   (target: ImageTarget): ImageAttempt =>
-    new ImageAttempt(target, clock.nowMs, request.notes);
-
-/** Makes all images at one offer. Throws where there is no result: neither an image nor one that moderation blocked. */
-export async function imagesOf(call: ImageRelay, gateway: Gateway, attempt: ImageAttempt): Promise<ImageReply> {
-  const fitted = await fitFor(call, attempt);
-  const reply = await collectImages(fitted, batchFor(call, gateway, attempt));
-  return { ...reply, results: reply.results.map((result) => redacted(result, attempt.target.provider)) };
-}
-
-/** Removes the provider's secrets from its reason for not making an image (S10). */
-function redacted(result: ImageResult, provider: Provider): ImageResult {
-  if (result.kind === "filtered") return { ...result, reason: provider.redact(result.reason) };
-  return result.kind === "failed" ? { ...result, error: provider.redactError(result.error) } : result;
-}
-
-/** What one offer needs besides the call itself. */
-export function batchFor(call: ImageRelay, gateway: Gateway, attempt: ImageAttempt): ImageBatch {
-  const { target } = attempt;
-  return {
-    clock: gateway.clock,
-    send: gateway.send,
-    streamMedia: gateway.streamMedia,
-    provider: target.provider,
-    adapter: target.adapter,
-    upstreamModel: target.offer.upstreamModel,
-    jobName: call.receiptId,
-    signal: call.work.signal,
-    begin: (images) => call.work.begin(images),
-    pollFactor: gateway.timings.mediaPollFactor,
-    asked: call.request.call,
-    note: ({ field, action, reason }) => attempt.notes.push({ path: call.request.paths[field], action, reason }),
-  };
-}
-
-/** The same, where a blocked prompt is an answer too: each of its images counts as blocked. */
-export async function imagesOrReasons(call: ImageRelay, gateway: Gateway, attempt: ImageAttempt): Promise<ImageReply> {
-  try {
-    return await imagesOf(call, gateway, attempt);
-  } catch (thrown) {
-    if (!(thrown instanceof GatewayError) || thrown.kind !== "content_blocked") throw thrown;
-    const reason = attempt.target.provider.redact(thrown.message);
-    return { results: Array.from({ length: call.request.call.count }, () => ({ kind: "filtered", reason })) };
-  }
-}
-
-/** The offers whose models can make such images. */
-export function imageOffersThatFit(
-  { call, paths }: ImageRequest,
-  plan: readonly ImageTarget[],
-  model: Model,
-): ImageTarget[] {
-  try {
-    const fit = ({ adapter, offer }: ImageTarget) =>
-      fitImageCall(call, adapter.capabilities(offer.upstreamModel), model.id);
-    return offersThatFit(plan, fit).map(({ target }) => target);
-  } catch (thrown) {
-    throw inClientWords(asGatewayError(thrown), paths);
-  }
-}
-
-/** The call as this offer's model takes it; what it cannot honour is noted, or refused where the call is strict (H09). */
-export async function fitFor(call: ImageRelay, attempt: ImageAttempt): Promise<FittedImageCall> {
-  const { request } = call;
-  const { adapter, offer, provider } = attempt.target;
-  call.work.nextAttempt();
-  const capabilities = adapter.capabilities(offer.upstreamModel);
-  const { call: fitted, notes } = fitImageCall(request.call, capabilities, call.model.id);
-  const fitNotes = notes.map(
-    ({ field, action, reason }): FieldNote => ({ path: request.paths[field], action, reason }),
-  );
-  const context = mediaOf(provider).context(offer.upstreamModel, call.receiptId);
-  const unread = unreadExtras(fitted, (watched) => adapter.submit(watched, context));
-  refuseUnreadInputs(unread, call.model.id);
-  if (request.partialImages > 0 && !showsPartials(fitted, adapter, offer.upstreamModel)) {
-    fitNotes.push({ path: "partial_images", action: "dropped", reason: NO_PARTIALS });
-  }
-  attempt.notes = boundNotes([...request.notes, ...fitNotes, ...unread]);
-  attempt.sent = asSent(fitted);
-  if (call.incoming.strict || call.principal.strict) refuseNotes(attempt.notes);
-  if (fitted.mask === undefined || capabilities.maskForm !== "white") return fitted;
-  return { ...fitted, mask: await whiteMask(fitted.mask) };
-}
-
-/** The call with the size that is sent to the model in place of the client's: prices and answers follow it. */
-function asSent({ pixels, ...call }: FittedImageCall): ImageCall {
-  return pixels === undefined ? call : { ...call, size: pixels };
-}
-
-/** What a call has of the attempt that stands for it. */
-export interface SentCall extends Pick<ImageRelay, "request"> {
-  attempt: Pick<ImageAttempt, "sent"> | undefined;
-}
-
-/** The request as it was sent to the offer that answers: an answer states no setting that the model never got (contract 2.14). */
-export function requestSent({ request, attempt }: SentCall): ImageRequest {
-  return attempt?.sent === undefined ? request : { ...request, call: attempt.sent };
-}
-
-/** Inputs that an image is made from: without one, the result would not be what was asked for. */
-const INPUTS = ["referenceImages", "mask"];
-
-function refuseUnreadInputs(unread: readonly FieldNote[], model: string): void {
-  const input = unread.find(({ path }) => INPUTS.includes(lastName(path)));
-  if (input === undefined) return;
-  const kinds = "Images are given as REFERENCE_TYPE_RAW, a mask as REFERENCE_TYPE_MASK with MASK_MODE_USER_PROVIDED.";
-  const problem = `This input is of a kind that ${model} does not take. ${kinds}`;
-  throw new GatewayError("invalid_request", problem, { path: input.path });
-}
-
-const lastName = (path: string): string => (path.split(".").at(-1) ?? "").replace(/\[\d+\]$/, "");
-
-const NO_PARTIALS = "this model's images are not shown while they are made";
-
-/** A stream alone is not enough: some hosts stream finished images only. */
-const showsPartials = (call: FittedImageCall, adapter: ImageAdapter, model: string): boolean =>
-  adapter.capabilities(model).partialImages === true && streamFor(call, adapter, model) !== undefined;
+    new ImageAttempt(call, gateway, target);

@@ -1,14 +1,12 @@
 import type { JsonObject } from "../../base/json.ts";
-import type { ImageCall } from "../../media/image-call.ts";
 import type { ImageReply } from "../../media/image-reply.ts";
 import type { ImageRequest } from "../../media/image-request.ts";
-import type { ImageTarget } from "../../routing/target.ts";
+import type { CallRouting } from "../../routing/call-routing.ts";
 import type { ClientPresence, IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import type { HeldMemory } from "../memory-budget.ts";
 import type { AdmittedCall } from "../settle.ts";
-import type { ImageWork } from "./image-work.ts";
-import { MediaAttempt } from "./media-attempt.ts";
+import type { ImageAttempt } from "./image-attempt.ts";
 
 /** A request for images as the server hands it over, before its body is read. */
 export interface IncomingImages extends IncomingRequest {
@@ -43,18 +41,11 @@ export interface ImageAnswering {
   nowMs: number;
 }
 
-/** One try of one target of images. */
-export class ImageAttempt extends MediaAttempt<ImageTarget["adapter"]> {
-  /** What is sent to the target: the options that it takes, and its own size. */
-  sent: ImageCall | undefined;
-}
-
 /** One call for images. */
 export interface ImageRelay extends AdmittedCall {
   attempt: ImageAttempt | undefined;
   incoming: Pick<IncomingImages, "request" | "requestId" | "dialect" | "strict">;
   request: ImageRequest;
   client: ClientPresence;
-  /** The work done for it upstream. */
-  work: ImageWork;
+  routing: CallRouting;
 }

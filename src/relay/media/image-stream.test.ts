@@ -2,6 +2,7 @@ import { describe, expect, spyOn, test } from "bun:test";
 import type { Script } from "../../../testing/memory-network.ts";
 import { plainPng } from "../../media/images.sample.ts";
 import { openaiImages } from "../../providers/openai/images.ts";
+import { MAX_ORPHANS } from "../watched-attempt.ts";
 import {
   answers,
   BLOCKED,
@@ -12,7 +13,6 @@ import {
   refuses,
   SECRET,
 } from "./image-gateway.sample.ts";
-import { MAX_ORPHANED_IMAGES } from "./image-work.ts";
 
 const images = ImageGateway.forTests();
 const SMALL = plainPng(4, 4).base64;
@@ -251,13 +251,13 @@ describe("contract 2.14: streamed images that fail", () => {
     await images.logged("");
     images.play(stream(partial(0)));
     await asked({ partial_images: 1 });
-    images.harness.gateway.orphanedImages += MAX_ORPHANED_IMAGES;
+    images.harness.gateway.orphanedImages += MAX_ORPHANS.orphanedImages;
     images.play(stream(partial(0), 10_000, completed()));
     const call = images.generate({ stream: true, partial_images: 1 });
     await images.pass(1_000);
     call.disconnect();
     await images.pass(1_000);
-    images.harness.gateway.orphanedImages -= MAX_ORPHANED_IMAGES;
+    images.harness.gateway.orphanedImages -= MAX_ORPHANS.orphanedImages;
     expect(await images.logged("internal error")).toEqual([]);
   });
 });

@@ -2,6 +2,7 @@ import { asGatewayError, type GatewayError } from "../../canon/error.ts";
 import type { Usage } from "../../canon/usage.ts";
 import type { ImageReply, ImageResult } from "../../media/image-reply.ts";
 import { createImageEventEncoder, type ImageEventEncoder } from "../../media/images-api/image-events.ts";
+import type { Provider } from "../../providers/provider.ts";
 import type { ImageTarget } from "../../routing/target.ts";
 import { streamHeaders } from "../answer-headers.ts";
 import { ClientDisconnectedError } from "../call.ts";
@@ -9,18 +10,17 @@ import { ClientOutput, commitsEarly, streamedBody } from "../client-output.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
 import { tryOffers } from "../try-offers.ts";
+import { failImages, settleImages } from "./answer-images.ts";
 import { inClientWords } from "./client-words.ts";
 import { sumUsage } from "./collect-images.ts";
-import { batchFor, beginImages, fitFor, requestSent } from "./image-attempt.ts";
+import { beginImages, type ImageAttempt, type ImagesMade } from "./image-attempt.ts";
 import { type ImageStep, imageSteps } from "./image-events.ts";
 import { failureOf, nothingMade } from "./image-failures.ts";
-import type { ImageAttempt, ImageRelay } from "./image-relay.ts";
-import type { ImagesMade } from "./image-work.ts";
-import { settleImages } from "./settle-images.ts";
-
-const KEEP_ALIVE = ": keep-alive\n\n";
+import type { ImageRelay } from "./image-relay.ts";
+import { batchFor, fitFor, requestSent } from "./make-at-offer.ts";
 
 interface OpenImages {
+  attempt: ImageAttempt;
   steps: AsyncGenerator<ImageStep>;
   first: IteratorResult<ImageStep>;
 }
@@ -35,8 +35,12 @@ export async function streamImages(
     openAt(call, gateway, attempt),
   );
   const early = await commitsEarly(call, gateway, opening);
-  if (!early) await opening;
-  const output = new ClientOutput(call.client, gateway, KEEP_ALIVE);
+  if (!early) {
+    await opening.catch(async (thrown: unknown) => {
+      throw await failImages(call, gateway, thrown);
+    });
+  }
+  const output = new ClientOutput(call.client, gateway, call.incoming.dialect.http.keepAlive);
   const body = streamedBody(call.client, async (controller) => {
     output.commit(controller, !early);
     try {
@@ -51,7 +55,7 @@ export async function streamImages(
 async function openAt(call: ImageRelay, gateway: Gateway, attempt: ImageAttempt): Promise<OpenImages> {
   const fitted = await fitFor(call, attempt);
   const steps = imageSteps(fitted, call.request.partialImages, batchFor(call, gateway, attempt));
-  return { steps, first: await steps.next() };
+  return { attempt, steps, first: await steps.next() };
 }
 
 /** Writes the stream to its end, even after the client disconnects. The last event waits for the commit of the ledger's row. */
@@ -61,22 +65,22 @@ async function writeEvents(
   opening: Promise<OpenImages>,
   output: ClientOutput,
 ): Promise<void> {
-  const { work, client, request } = call;
+  const { request } = call;
   const createdSeconds = Math.floor(gateway.clock.wallMs() / 1000);
   let encoder = createImageEventEncoder(request, createdSeconds);
-  const toClient = (error: GatewayError) =>
-    inClientWords(work.made === undefined ? error : redacted(error, call), request.paths);
+  let provider: Provider | undefined;
+  const toClient = (error: GatewayError) => inClientWords(provider?.redactError(error) ?? error, request.paths);
   try {
-    const opened = await opening;
+    const { attempt, steps, first } = await opening;
+    provider = attempt.target.provider;
     const results: ImageResult[] = [];
     const reply: ImageReply = { results };
     const made: ImagesMade = { reply, whole: false };
-    work.made = made;
+    attempt.made = made;
     // Only now is it known which offer answers, and what was sent to it.
     encoder = createImageEventEncoder(requestSent(call), createdSeconds);
-    const { steps } = opened;
     let held: MadeStep | undefined;
-    for (let next = opened.first; !next.done; next = await steps.next()) {
+    for (let next = first; !next.done; next = await steps.next()) {
       const step = next.value;
       if (step.kind === "partial") {
         await output.sendText(encoder.partial(step.image, step.settings));
@@ -99,22 +103,19 @@ async function writeEvents(
     made.whole = true;
     const notMade = results.filter((result) => result.kind !== "made");
     if (notMade.length === results.length) throw nothingMade(results);
-    await settleImages(call, gateway, client.disconnected ? "client_gone" : "ok");
+    await settleImages(call, gateway, "ok");
     if (held) await output.sendText(completed(held, encoder, reply.usage));
     // Clients stop reading at an error, so everything that was made comes before it.
-    const [first] = notMade;
-    if (first) await output.sendText(encoder.error(toClient(failureOf(first))));
+    const [failed] = notMade;
+    if (failed) await output.sendText(encoder.error(toClient(failureOf(failed))));
   } catch (thrown) {
     const error = asGatewayError(thrown);
-    await settleImages(call, gateway, client.disconnected ? "client_gone" : error.kind);
+    await settleImages(call, gateway, error.kind);
     if (error.kind === "internal" && !(error instanceof ClientDisconnectedError))
       gateway.log.error({ err: error.cause ?? error }, "internal error in a stream");
     await output.sendText(encoder.error(toClient(error)));
   }
 }
-
-const redacted = (error: GatewayError, { attempt }: ImageRelay): GatewayError =>
-  attempt?.target.provider.redactError(error) ?? error;
 
 type Made = Extract<ImageResult, { kind: "made" }>;
 type MadeStep = Omit<Extract<ImageStep, { kind: "result" }>, "result"> & { result: Made };

@@ -1,48 +1,36 @@
-import { asGatewayError } from "../../canon/error.ts";
 import { readRouting } from "../../dialects/read-routing.ts";
-import type { ImageTarget } from "../../routing/target.ts";
 import { admitCall, type EnteredRequest } from "../admit-call.ts";
 import { answerHeaders } from "../answer-headers.ts";
 import { askedRouting, notesOnMedia } from "../asked-routing.ts";
-import { ClientDisconnectedError } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
 import { planMedia } from "../plan-call.ts";
-import { RelayError } from "../relay-error.ts";
-import { tryOffers } from "../try-offers.ts";
-import { inClientWords } from "./client-words.ts";
+import { answerImages } from "./answer-images.ts";
 import { expectedImageCost } from "./expected-image-cost.ts";
-import { beginImages, imageOffersThatFit, imagesOf, imagesOrReasons, requestSent } from "./image-attempt.ts";
+import { resolutionOf } from "./image-bill.ts";
 import { withImages } from "./image-inputs.ts";
 import type { ImageRelay, IncomingImages } from "./image-relay.ts";
 import { streamImages } from "./image-stream.ts";
-import { ImageWork } from "./image-work.ts";
 import { jsonBody } from "./json-body.ts";
-import { resolutionOf, settleImages } from "./settle-images.ts";
+import { imageOffersThatFit, requestSent } from "./make-at-offer.ts";
 
 /** Serves a call for images: like any other call, with calls to media APIs in the middle. */
 export async function relayImages(incoming: IncomingImages, gateway: Gateway): Promise<Response> {
   const { admitted, asked } = await admitCall(incoming, gateway, (entered) => readImages(incoming, entered, gateway));
   const { model, request, plan } = asked;
-  const { targets } = plan;
-  const { client } = admitted;
-  const work = new ImageWork(client, gateway);
-  const call: ImageRelay & { incoming: IncomingImages } = {
-    ...admitted,
-    incoming,
-    model,
-    request,
-    work,
-    stream: request.stream,
-    plan: plan.explained,
-  };
-  try {
-    return request.stream ? await streamImages(call, gateway, targets) : await wholeImages(call, gateway, targets);
-  } catch (thrown) {
-    const error = asGatewayError(client.disconnected ? new ClientDisconnectedError() : thrown);
-    await settleImages(call, gateway, client.disconnected ? "client_gone" : error.kind);
-    throw new RelayError(inClientWords(error, request.paths), call);
-  }
+  const call: ImageRelay = { ...admitted, incoming, model, request, stream: request.stream, plan: plan.explained };
+  if (request.stream) return await streamImages(call, gateway, plan.targets);
+  const { blockedInBand = false, encode } = incoming.protocol;
+  const { receiptId, principal } = call;
+  const answer = await answerImages(call, gateway, plan.targets, {
+    blockedInBand,
+    encode: (reply) => {
+      const nowMs = gateway.clock.nowMs();
+      const answering = { request: requestSent(call), project: principal.project, receiptId, nowMs };
+      return encode(reply, answering, gateway);
+    },
+  });
+  return identifiedResponse(jsonBody(answer, call.client, gateway), answerHeaders(call, "application/json"));
 }
 
 /** The request, resolved and admitted, and the targets that can serve it. */
@@ -68,21 +56,3 @@ async function readImages(incoming: IncomingImages, { principal, entry, memory }
 }
 
 const NO_FIELDS = {};
-
-async function wholeImages(
-  call: ImageRelay & { incoming: IncomingImages },
-  gateway: Gateway,
-  plan: readonly ImageTarget[],
-): Promise<Response> {
-  const { incoming, client } = call;
-  const reply = await tryOffers(call, gateway, plan, beginImages(call, gateway), (attempt) =>
-    incoming.protocol.blockedInBand ? imagesOrReasons(call, gateway, attempt) : imagesOf(call, gateway, attempt),
-  );
-  call.work.made = { reply, whole: true };
-  if (client.disconnected) throw new ClientDisconnectedError();
-  const { receiptId, principal } = call;
-  const answering = { request: requestSent(call), project: principal.project, receiptId, nowMs: gateway.clock.nowMs() };
-  const answer = await incoming.protocol.encode(reply, answering, gateway);
-  await settleImages(call, gateway, "ok");
-  return identifiedResponse(jsonBody(answer, client, gateway), answerHeaders(call, "application/json"));
-}

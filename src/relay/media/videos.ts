@@ -19,11 +19,11 @@ import { type Trying, tryOffers } from "../try-offers.ts";
 import { inClientWords } from "./client-words.ts";
 import { fetchInput } from "./fetch-input.ts";
 import { costOfVideos, fitVideo } from "./fit-video.ts";
-import { MediaAttempt } from "./media-attempt.ts";
 import { newOperation } from "./new-operation.ts";
 import { offersThatFit } from "./offers-that-fit.ts";
 import { digestOf, findRepeated, idempotencyKey } from "./repeated-operation.ts";
 import { expectedVideoBytes, requireFileSpace } from "./require-file-space.ts";
+import { SubmitAttempt } from "./submit-attempt.ts";
 import { isCertain, submitAt } from "./submit-videos.ts";
 
 /** A submit request as the server hands it over. */
@@ -109,7 +109,7 @@ async function submit(
         trying,
         gateway,
         fitting.map(({ target }) => target),
-        (target) => new MediaAttempt(target, gateway.clock.nowMs),
+        (target) => new SubmitAttempt(target, gateway.clock.nowMs),
         ({ target }) => submitAt(target, submitting, gateway, model, save),
         isCertain,
       );

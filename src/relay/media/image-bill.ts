@@ -7,12 +7,11 @@ import type { ImageReply, ImageSettings } from "../../media/image-reply.ts";
 import { tierOf } from "../../media/image-size.ts";
 import { readSize } from "../../media/read-size.ts";
 import type { ImageTarget } from "../../routing/target.ts";
-import type { Gateway } from "../gateway.ts";
-import { closeCall } from "../settle.ts";
+import type { Bill } from "../settle.ts";
 import { sumUsage } from "./collect-images.ts";
 import { expectedImageUsage } from "./expected-image-cost.ts";
-import { requestSent, type SentCall } from "./image-attempt.ts";
 import type { ImageRelay } from "./image-relay.ts";
+import { requestSent, type SentCall } from "./make-at-offer.ts";
 
 /** The resolution that the price may depend on. */
 export function resolutionOf({ tier, size }: ImageCall): { resolution?: ImageTier } {
@@ -55,14 +54,12 @@ export function billOfImages(
 const isPricedByTokens = ({ image = [], completion = [] }: Pricings): boolean =>
   image.length + completion.length > 0 && image.every(({ unit }) => unit === "perMTokens");
 
-/** Writes the row of a call for images. What was made is billed, even if the client has disconnected (H26). */
-export function settleImages(call: ImageRelay, gateway: Gateway, outcome: string): Promise<void> {
-  const { made, abandoned } = call.work;
-  const target = call.attempt?.target;
-  call.work.close();
+/** The bill of a call that has ended. What was made is billed, even if the client has disconnected (H26). */
+export function billOfCall(call: ImageRelay, outcome: string, endedAtMs: number): Bill {
+  const { target, made, abandonedImages = 0 } = call.attempt ?? {};
   const { estimated, ...bill } = billOfImages(call, target, made?.reply);
   const measured = estimated ? "estimated" : "measured";
-  return closeCall(call, gateway, {
+  return {
     verb: "images",
     clientDialect: call.incoming.dialect.name,
     upstreamDialect: "media",
@@ -70,10 +67,10 @@ export function settleImages(call: ImageRelay, gateway: Gateway, outcome: string
     outcome,
     offer: target?.offer,
     ...bill,
-    usage: abandoned === undefined ? bill.usage : withExpected(bill, call, abandoned.images),
+    usage: abandonedImages === 0 ? bill.usage : withExpected(bill, call, abandonedImages),
     source: outcome === "ok" || made?.whole ? measured : "partial",
-    firstContentAtMs: made === undefined ? undefined : gateway.clock.nowMs(),
-  });
+    firstContentAtMs: made === undefined ? undefined : endedAtMs,
+  };
 }
 
 /** Adds the images that were requested from a provider and aborted: whether they were made is unknown. */

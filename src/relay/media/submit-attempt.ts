@@ -1,22 +1,24 @@
 import type { FieldNote } from "../../canon/receipt.ts";
-import type { MediaTarget } from "../../routing/target.ts";
+import type { VideoTarget } from "../../routing/target.ts";
 import type { Try } from "../try-offers.ts";
 
 const LANE = { name: "translated" } as const;
 
-/** One try of one target of images or videos. */
-export class MediaAttempt<Adapter> implements Try {
-  readonly target: MediaTarget<Adapter>;
+/**
+ * One try of one offer for videos: a job is submitted, within seconds. Nothing ends it before its time, since a job that was
+ * accepted belongs to its operation, whether or not its client waits.
+ */
+export class SubmitAttempt implements Try {
+  readonly target: VideoTarget;
   readonly lane = LANE;
-  notes: FieldNote[];
+  notes: FieldNote[] = [];
   readonly terms: readonly string[] = [];
   readonly timed = "whole";
   readonly #startedAtMs: number;
   readonly #nowMs: () => number;
 
-  constructor(target: MediaTarget<Adapter>, nowMs: () => number, notes: readonly FieldNote[] = []) {
+  constructor(target: VideoTarget, nowMs: () => number) {
     this.target = target;
-    this.notes = [...notes];
     this.#nowMs = nowMs;
     this.#startedAtMs = nowMs();
   }

@@ -3,8 +3,8 @@ import type { PriceItem } from "../../catalogue/model.ts";
 import type { ImageCall } from "../../media/image-call.ts";
 import { claimedPng } from "../../media/images.sample.ts";
 import { decodeGeneration } from "../../media/images-api/decode-images.ts";
+import { billOfImages } from "./image-bill.ts";
 import { answers, ImageGateway, PNG, POOR_KEY, PRICE_NANO_USD } from "./image-gateway.sample.ts";
-import { billOfImages } from "./settle-images.ts";
 
 const each = (value: number): PriceItem => ({ value, unit: "perCount", currency: "USD" });
 const model = { pricings: { image: [each(1), { ...each(2), resolution: "2K" }, { ...each(4), resolution: "4K" }] } };

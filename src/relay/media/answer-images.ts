@@ -1,0 +1,55 @@
+import { asGatewayError } from "../../canon/error.ts";
+import type { ImageReply } from "../../media/image-reply.ts";
+import type { ImageTarget } from "../../routing/target.ts";
+import { ClientDisconnectedError } from "../call.ts";
+import type { Gateway } from "../gateway.ts";
+import { RelayError } from "../relay-error.ts";
+import { closeCall } from "../settle.ts";
+import { tryOffers } from "../try-offers.ts";
+import { inClientWords } from "./client-words.ts";
+import { beginImages } from "./image-attempt.ts";
+import { billOfCall } from "./image-bill.ts";
+import type { ImageRelay } from "./image-relay.ts";
+import { imagesOf, imagesOrReasons } from "./make-at-offer.ts";
+
+/** How a protocol answers with all images at once. */
+interface WholeAnswer<Answer> {
+  /** A prompt that moderation blocked is an answer, and not an error. */
+  blockedInBand: boolean;
+  encode(reply: ImageReply): Promise<Answer>;
+}
+
+/** Has the images made and the row committed; then the answer may be sent. A client that disconnected is billed too (H26). */
+export async function answerImages<Answer>(
+  call: ImageRelay,
+  gateway: Gateway,
+  plan: readonly ImageTarget[],
+  { blockedInBand, encode }: WholeAnswer<Answer>,
+): Promise<Answer> {
+  try {
+    const reply = await tryOffers(call, gateway, plan, beginImages(call, gateway), (attempt) =>
+      blockedInBand ? imagesOrReasons(call, gateway, attempt) : imagesOf(call, gateway, attempt),
+    );
+    if (call.client.disconnected) throw new ClientDisconnectedError();
+    const answer = await encode(reply);
+    await settleImages(call, gateway, "ok");
+    return answer;
+  } catch (thrown) {
+    throw await failImages(call, gateway, thrown);
+  }
+}
+
+/** Settles a call that failed, and gives its error in the client's words. */
+export async function failImages(call: ImageRelay, gateway: Gateway, thrown: unknown): Promise<RelayError> {
+  const { client, request } = call;
+  const error = asGatewayError(client.disconnected ? new ClientDisconnectedError() : thrown);
+  await settleImages(call, gateway, error.kind);
+  return new RelayError(inClientWords(error, request.paths), call);
+}
+
+/** Writes the row of a call for images: `ok`, or the kind of its error. What was made is billed, though the client disconnected. */
+export function settleImages(call: ImageRelay, gateway: Gateway, end: string): Promise<void> {
+  call.attempt?.finish();
+  const outcome = call.client.disconnected ? "client_gone" : end;
+  return closeCall(call, gateway, billOfCall(call, outcome, gateway.clock.nowMs()));
+}
