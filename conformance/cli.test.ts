@@ -295,15 +295,29 @@ describe("commands next to a running gateway", () => {
       workspace.folder,
       ...["keys", "create", "--name", "changed", "--models", "openai/*", "--limit", "requests_per_minute=900"],
       ...["--limit", "concurrent=5", "--protocols", "chat"],
+      ...["--routing", "type=round_robin", "--routing", "fallback=false", "--routing", "deadline_ms=60000"],
     );
     const { id, key } = created;
     expect((await ask(workspace, key)).status).toBe(403);
-    const wider = await update(id, "--models", "sim/*", "--limit", "concurrent=none", "--limit", "budget_usd_total=0");
+    const wider = await update(
+      id,
+      "--models",
+      "sim/*",
+      "--limit",
+      "concurrent=none",
+      "--limit",
+      "budget_usd_total=0",
+      "--routing",
+      "deadline_ms=none",
+      "--routing",
+      "survive=true",
+    );
     expect(wider).toMatchObject({
       name: "changed",
       models: ["sim/*"],
       protocols: ["chat"],
       limits: { requests_per_minute: 900, budget_usd_total: 0 },
+      routing: { type: "round_robin", fallback: "false", survive: true },
     });
     await waitFor(async () => (await ask(workspace, key)).status === 402, 2000);
     await update("changed", "--limit", "budget_usd_total=none", "--protocols", "all", "--name", "renamed", "--strict");
@@ -323,6 +337,8 @@ describe("commands next to a running gateway", () => {
       [1, /There is no key with the id or name "nobody"/, ["nobody", "--name", "x"]],
       [2, /--limit: "concurrent" is not NAME=NUMBER or NAME=none/, [id, "--limit", "concurrent"]],
       [2, /--limit: concurrent is given twice/, [id, "--limit", "concurrent=1", "--limit", "concurrent=2"]],
+      [1, /routing\.type must be one of priority, round_robin, least_latency/, [id, "--routing", "type=random"]],
+      [2, /--routing: "type" is not NAME=VALUE or NAME=none/, [id, "--routing", "type"]],
       [2, /Nothing is to change/, [id]],
     ];
     const ended = await Promise.all(mistakes.map(([, , args]) => command(workspace.folder, "keys", "update", ...args)));

@@ -1,4 +1,5 @@
 import { limitsView } from "./key-limits.ts";
+import { type KeyRoutingView, keyRoutingView, readKeyRouting } from "./key-routing.ts";
 import type { KeySummary } from "./keys.ts";
 
 /** A key as answers and the command line show it: never the key, nor its digest. */
@@ -13,6 +14,8 @@ export interface KeyView {
   protocols: readonly string[] | null;
   limits: Record<string, number>;
   strict: boolean;
+  /** What differs from the gateway's. */
+  routing: KeyRoutingView;
   expires_at: string | null;
   /** `null` for a key of the configuration. */
   created_at: string | null;
@@ -33,6 +36,7 @@ export function keyView(key: Omit<KeySummary, "createdAtMs"> & { createdAtMs?: n
     protocols: key.protocols ?? null,
     limits: limitsView(key.limits),
     strict: key.strict === true,
+    routing: keyRoutingView(readKeyRouting(key.routing ?? {})),
     expires_at: moment(key.expiresAtMs),
     created_at: moment(key.createdAtMs),
     made_by: key.madeBy ?? null,

@@ -6,10 +6,11 @@ import { openStorage } from "../storage/open.ts";
 import { selectProjects } from "../storage/projects.ts";
 import type { Storage } from "../storage/storage.ts";
 import { readLimits } from "./key-limits.ts";
+import { readKeyRouting } from "./key-routing.ts";
 import { checkSubset } from "./key-subset.ts";
 import { createKey, type KeyRequest, type KeyUpdate, listKeys, revokeKey, updateKey } from "./keys.ts";
 import { matches } from "./model-glob.ts";
-import type { Principal } from "./principal.ts";
+import { type Principal, principalOf } from "./principal.ts";
 
 const maker: Principal = {
   keyId: "key_maker",
@@ -84,6 +85,51 @@ describe("keys", () => {
       limits: { concurrent: 2 },
       madeBy: makerId,
     });
+  });
+
+  test("choices 8: the routing of a key is stored, inherited, changed member by member and removed", async () => {
+    const settings = { type: "round_robin", fallback: "two", survive: true, deadline_ms: 9_000, sticky: "off" };
+    const { id } = await createKey(
+      storage,
+      { name: "routed", project: "default", routing: readKeyRouting(settings) },
+      system,
+    );
+    const stored = (await listKeys(storage)).find((key) => key.id === id);
+    if (stored === undefined) throw new Error("the key was not stored");
+    expect(stored.routing).toEqual(settings);
+    const routed = principalOf(stored);
+    expect(routed.routing).toMatchObject({
+      preference: { type: "round_robin", fallback: { provider: "two" }, sticky: false },
+      survive: true,
+      deadlineMs: 9_000,
+    });
+    const child = await createKey(storage, { name: "child", project: "default", maker: routed }, system);
+    expect((await listKeys(storage)).find((key) => key.id === child.id)?.routing).toEqual(settings);
+
+    const change = (routing: Record<string, unknown>) => updateKey(storage, id, { routing }, system);
+    expect((await change({ type: "priority", survive: null })).routing).toEqual({
+      type: "priority",
+      fallback: "two",
+      deadline_ms: 9_000,
+      sticky: "off",
+    });
+    const gone = await change({ type: null, fallback: null, deadline_ms: null, sticky: null });
+    expect(gone.routing).toBeUndefined();
+    expect((await listKeys(storage)).find((key) => key.id === id)?.routing).toBeUndefined();
+    expect(change({ speed: null })).rejects.toThrow(/routing\.speed is not a setting; known are type, primary_factor/);
+  });
+
+  test.each([
+    ["type", "fastest", "must be one of priority, round_robin, least_latency"],
+    ["primary_factor", "beauty", "must be one of cost, speed, quality"],
+    ["fallback", "", "must be true, false, the name of a provider or the id of a model"],
+    ["survive", "yes", "must be true or false"],
+    ["deadline_ms", 0, "must be a whole number from 1 to 86400000"],
+    ["max_attempts", 101, "must be a whole number from 1 to 100"],
+    ["sticky", true, "must be one of prompt_cache, off"],
+    ["providers", ["one"], "is not a setting; known are type,"],
+  ])("choices 8: routing.%s may not be %p", (name, value, says) => {
+    expect(() => readKeyRouting({ [name]: value })).toThrow(`routing.${name} ${says}`);
   });
 
   test("choices 9: limits are given in snake_case; either spelling counts once", async () => {

@@ -1,6 +1,7 @@
 import type { Sources } from "../base/sources.ts";
 import { DIALECT_NAMES } from "../canon/dialect-name.ts";
 import { GatewayError } from "../canon/error.ts";
+import type { RoutingSettings } from "../canon/routing-settings.ts";
 import {
   insertKey,
   type KeyChange,
@@ -14,6 +15,7 @@ import {
 import type { Storage } from "../storage/storage.ts";
 import { newApiKey } from "./key-hash.ts";
 import { type KeyLimits, limitsView, readLimits } from "./key-limits.ts";
+import { KEY_ROUTING_NAMES, keyRoutingView, readKeyRouting } from "./key-routing.ts";
 import { checkSubset } from "./key-subset.ts";
 import { type Principal, principalOf } from "./principal.ts";
 
@@ -31,6 +33,8 @@ export interface KeyRequest {
   limits?: KeyLimits;
   /** Refuse what cannot be honoured exactly. */
   strict?: boolean;
+  /** How its calls are served where they do not say otherwise; default: as its maker's. */
+  routing?: RoutingSettings;
   /** The key that makes this one; the new key can do no more than it (S05). */
   maker?: Principal;
 }
@@ -53,6 +57,7 @@ export async function createKey(
   const { maker } = request;
   const protocols = request.protocols ?? maker?.protocols;
   const expiresAtMs = request.expiresAtMs ?? maker?.expiresAtMs;
+  const routing = request.routing ?? maker?.routing;
   const scopes = {
     project: checkName("project", request.project),
     models: checkModels(request.models ?? maker?.models ?? ["*"]),
@@ -72,6 +77,7 @@ export async function createKey(
     limits: { ...scopes.limits },
     // A key passes its strictness to the keys that it makes: a child can do no more than its maker.
     ...(request.strict || maker?.strict ? { strict: true } : {}),
+    ...(routing === undefined ? {} : { routing: { ...keyRoutingView(routing) } }),
     hash,
     hint,
     createdAtMs: nowMs,
@@ -108,6 +114,8 @@ export interface KeyUpdate {
   /** By their names in files: limits that are not named stay. */
   limits?: Readonly<Record<string, number | null>>;
   strict?: boolean;
+  /** By their names in files: settings that are not named stay. */
+  routing?: Readonly<Record<string, unknown>>;
 }
 
 /** Changes the key of that id, or the one valid key of that name. */
@@ -131,13 +139,14 @@ export async function updateKey(
     ...(expiresAtMs == null ? {} : { expiresAtMs }),
     limits: changeLimits(key.limits, update.limits ?? {}),
     ...((update.strict ?? key.strict) ? { strict: true } : {}),
+    ...changeRouting(key.routing, update.routing),
   };
   if (key.madeBy !== undefined) {
     const [maker] = await selectKeysByIdOrName(storage, key.madeBy);
     if (maker) checkSubset(principalOf({ ...key, ...changed }), principalOf(maker));
   }
   await replaceKey(storage, key.id, changed);
-  const { protocols: _protocols, expiresAtMs: _expiry, strict: _strict, ...rest } = summarise(key);
+  const { protocols: _protocols, expiresAtMs: _expiry, strict: _strict, routing: _routing, ...rest } = summarise(key);
   return { ...rest, ...changed };
 }
 
@@ -155,6 +164,19 @@ function changeLimits(
   const limits = { ...limitsView(stored), ...limitsView(given) };
   for (const name of removed) delete limits[name];
   return { ...readLimits(limits) };
+}
+
+function changeRouting(
+  stored: Readonly<Record<string, unknown>> = {},
+  update: Readonly<Record<string, unknown>> = {},
+): Pick<KeyChange, "routing"> {
+  const removed = Object.keys(update).filter((name) => update[name] === null);
+  const unknown = removed.find((name) => !KEY_ROUTING_NAMES.some((known) => known === name));
+  if (unknown !== undefined) readKeyRouting({ [unknown]: true });
+  const given = Object.fromEntries(Object.entries(update).filter(([, value]) => value !== null));
+  const merged = { ...stored, ...keyRoutingView(readKeyRouting(given)) };
+  const kept = Object.fromEntries(Object.entries(merged).filter(([name]) => !removed.includes(name)));
+  return Object.keys(kept).length === 0 ? {} : { routing: kept };
 }
 
 async function findKey(storage: Storage, idOrName: string): Promise<StoredKey> {

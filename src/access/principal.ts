@@ -1,6 +1,7 @@
 import type { RoutingSettings } from "../canon/routing-settings.ts";
 import type { StoredKey } from "../storage/keys.ts";
 import { type KeyLimits, readLimits } from "./key-limits.ts";
+import { readKeyRouting } from "./key-routing.ts";
 
 /** Who is calling, and what it may do. */
 export interface Principal {
@@ -19,7 +20,7 @@ export interface Principal {
   expiresAtMs?: number;
 }
 
-/** Throws if the key has a limit that this program does not know and so could not enforce. */
+/** Throws if the key has a limit or a setting that this program does not know, and so could not enforce. */
 export function principalOf(key: Omit<StoredKey, "hash">): Principal {
   return {
     keyId: key.id,
@@ -30,5 +31,6 @@ export function principalOf(key: Omit<StoredKey, "hash">): Principal {
     limits: readLimits(key.limits),
     ...(key.expiresAtMs === undefined ? {} : { expiresAtMs: key.expiresAtMs }),
     ...(key.strict ? { strict: true } : {}),
+    ...(key.routing === undefined ? {} : { routing: readKeyRouting(key.routing) }),
   };
 }

@@ -1,4 +1,5 @@
 import { LIMIT_WIRE_NAMES } from "../access/key-limits.ts";
+import { KEY_ROUTING_NAMES } from "../access/key-routing.ts";
 import { readMoment } from "../base/moment.ts";
 import { DIALECT_NAMES, type DialectName } from "../canon/dialect-name.ts";
 import { UsageError } from "./command.ts";
@@ -14,6 +15,13 @@ export const KEY_FLAGS = {
     default: [] as string[],
     value: "NAME=NUMBER",
     about: `${LIMIT_WIRE_NAMES.join(", ")}`,
+  },
+  routing: {
+    type: "string",
+    multiple: true,
+    default: [] as string[],
+    value: "NAME=VALUE",
+    about: `how its calls are served: ${KEY_ROUTING_NAMES.join(", ")}`,
   },
 } as const;
 
@@ -41,20 +49,38 @@ export function readLimitChanges(flags: readonly string[]): Record<string, numbe
   return readNamed(flags, "NAME=NUMBER or NAME=none", (text) => (text === "none" ? null : readNumber(text)));
 }
 
+/** `--routing type=round_robin` */
+export function readRoutingFlags(flags: readonly string[]): Record<string, unknown> {
+  return readNamed(flags, "NAME=VALUE", routingValue, "--routing");
+}
+
+/** The same; `NAME=none` takes a setting away. */
+export function readRoutingChanges(flags: readonly string[]): Record<string, unknown> {
+  const read = (text: string) => (text === "none" ? null : routingValue(text));
+  return readNamed(flags, "NAME=VALUE or NAME=none", read, "--routing");
+}
+
+/** A word, a switch or a number. */
+function routingValue(text: string): string | boolean | number {
+  if (text === "true" || text === "false") return text === "true";
+  return /^\d+$/.test(text) ? Number(text) : text;
+}
+
 const readNumber = (text: string): number | undefined => (Number.isNaN(Number(text)) ? undefined : Number(text));
 
 function readNamed<Value>(
   flags: readonly string[],
   form: string,
   read: (text: string) => Value | undefined,
+  option = "--limit",
 ): Record<string, Value> {
-  const limits: Record<string, Value> = {};
+  const values: Record<string, Value> = {};
   for (const flag of flags) {
     const { name, text } = /^(?<name>\w+)=(?<text>\S+)$/.exec(flag)?.groups ?? {};
     const value = text === undefined ? undefined : read(text);
-    if (name === undefined || value === undefined) throw new UsageError(`--limit: "${flag}" is not ${form}.`);
-    if (Object.hasOwn(limits, name)) throw new UsageError(`--limit: ${name} is given twice.`);
-    limits[name] = value;
+    if (name === undefined || value === undefined) throw new UsageError(`${option}: "${flag}" is not ${form}.`);
+    if (Object.hasOwn(values, name)) throw new UsageError(`${option}: ${name} is given twice.`);
+    values[name] = value;
   }
-  return limits;
+  return values;
 }

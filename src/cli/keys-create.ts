@@ -1,9 +1,10 @@
 import { readLimits } from "../access/key-limits.ts";
 import { KEY_WATCH_MS } from "../access/key-ring.ts";
+import { readKeyRouting } from "../access/key-routing.ts";
 import { createKey } from "../access/keys.ts";
 import { system } from "../base/system.ts";
 import { defineCommand, EXIT, printJson, UsageError } from "./command.ts";
-import { KEY_FLAGS, readExpiry, readLimitFlags, readProtocols } from "./key-flags.ts";
+import { KEY_FLAGS, readExpiry, readLimitFlags, readProtocols, readRoutingFlags } from "./key-flags.ts";
 import { withStorage } from "./with-storage.ts";
 
 /** Running gateways poll for changes; a key that is used the moment it is shown must not be refused. */
@@ -30,6 +31,7 @@ export const createKeyCommand = defineCommand({
       ...(values.expires === undefined ? {} : { expiresAtMs: readExpiry(values.expires) }),
       limits: readLimits(readLimitFlags(values.limit)),
       ...(values.strict ? { strict: true } : {}),
+      ...(values.routing.length === 0 ? {} : { routing: readKeyRouting(readRoutingFlags(values.routing)) }),
     };
     const created = await withStorage(values.config, (storage) => createKey(storage, request, system));
     await Bun.sleep(KNOWN_WITHIN_MS);

@@ -1,5 +1,6 @@
 import { hintOf } from "../access/key-hash.ts";
 import { staticKeyId } from "../access/key-ring.ts";
+import { keyRoutingView } from "../access/key-routing.ts";
 import { type KeyView, keyView } from "../access/key-view.ts";
 import { listKeys } from "../access/keys.ts";
 import { staticKeys } from "../app/static-keys.ts";
@@ -40,8 +41,14 @@ const spendView = ({ day, month, total }: Spent): Pick<ListedKey, "spent_usd"> =
 });
 
 const configuredKeys = (config: Config): KeyView[] =>
-  staticKeys(config).map(({ key, limits, ...rest }) =>
-    keyView({ ...rest, id: staticKeyId(rest.name), hint: hintOf(key), limits: { ...limits } }),
+  staticKeys(config).map(({ key, limits, routing, ...rest }) =>
+    keyView({
+      ...rest,
+      id: staticKeyId(rest.name),
+      hint: hintOf(key),
+      limits: { ...limits },
+      ...(routing === undefined ? {} : { routing: { ...keyRoutingView(routing) } }),
+    }),
   );
 
 function row({ id, name, project, hint, models, limits, spent_usd, ...key }: ListedKey): string[] {

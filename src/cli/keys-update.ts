@@ -3,7 +3,7 @@ import { type KeyUpdate, updateKey } from "../access/keys.ts";
 import { system } from "../base/system.ts";
 import { checkStoredKey } from "./check-stored-key.ts";
 import { defineCommand, EXIT, type Given, printJson, UsageError } from "./command.ts";
-import { KEY_FLAGS, readExpiry, readLimitChanges, readProtocols } from "./key-flags.ts";
+import { KEY_FLAGS, readExpiry, readLimitChanges, readProtocols, readRoutingChanges } from "./key-flags.ts";
 import { withStorage } from "./with-storage.ts";
 
 const FLAGS = {
@@ -12,6 +12,7 @@ const FLAGS = {
   protocols: { ...KEY_FLAGS.protocols, about: `${KEY_FLAGS.protocols.about}; "all" for every one` },
   expires: { ...KEY_FLAGS.expires, about: `${KEY_FLAGS.expires.about}; "never" for no end` },
   limit: { ...KEY_FLAGS.limit, about: `${KEY_FLAGS.limit.about}; NAME=none removes it` },
+  routing: { ...KEY_FLAGS.routing, about: `${KEY_FLAGS.routing.about}; NAME=none removes it` },
   strict: { type: "boolean", about: "refuse requests with fields that cannot be honoured exactly" },
   "no-strict": { type: "boolean", about: "adapt such requests" },
 } as const;
@@ -47,5 +48,6 @@ function readUpdate(values: Given<typeof FLAGS>["values"]): KeyUpdate {
     ...(expires === undefined ? {} : { expiresAtMs: expires === "never" ? null : readExpiry(expires) }),
     ...(values.limit.length === 0 ? {} : { limits: readLimitChanges(values.limit) }),
     ...(strict === undefined ? {} : { strict }),
+    ...(values.routing.length === 0 ? {} : { routing: readRoutingChanges(values.routing) }),
   };
 }

@@ -17,6 +17,8 @@ export interface StoredKey {
   limits: Readonly<Record<string, number>>;
   /** Calls that cannot be honoured to the letter are refused. */
   strict?: boolean;
+  /** How its calls are served where they do not say otherwise. */
+  routing?: Readonly<Record<string, unknown>>;
   expiresAtMs?: number;
   createdAtMs: number;
   /** Id of the key that made this one. */
@@ -25,13 +27,13 @@ export interface StoredKey {
 }
 
 const COLUMNS =
-  "id, name, project, hash, hint, models, protocols, limits, expires_at_ms, created_at_ms, made_by, revoked_at_ms, strict";
+  "id, name, project, hash, hint, models, protocols, limits, expires_at_ms, created_at_ms, made_by, revoked_at_ms, strict, routing";
 
 /** Keeps the key and its project, and lets running servers notice. */
 export async function insertKey(storage: Storage, key: StoredKey): Promise<void> {
   await storage.transaction(async (queries) => {
     await insertProject(queries, { name: key.project, createdAtMs: key.createdAtMs });
-    await queries.query(`INSERT INTO api_keys (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
+    await queries.query(`INSERT INTO api_keys (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
       key.id,
       key.name,
       key.project,
@@ -45,19 +47,23 @@ export async function insertKey(storage: Storage, key: StoredKey): Promise<void>
       key.madeBy ?? null,
       key.revokedAtMs ?? null,
       key.strict ? 1 : 0,
+      key.routing === undefined ? null : JSON.stringify(key.routing),
     ]);
     await countKeyChange(queries);
   });
 }
 
 /** What may change in a key while it lives. */
-export type KeyChange = Pick<StoredKey, "name" | "models" | "protocols" | "limits" | "strict" | "expiresAtMs">;
+export type KeyChange = Pick<
+  StoredKey,
+  "name" | "models" | "protocols" | "limits" | "strict" | "routing" | "expiresAtMs"
+>;
 
 /** Replaces what may change, and lets running servers notice. */
 export async function replaceKey(storage: Storage, id: string, key: KeyChange): Promise<void> {
   await storage.transaction(async (queries) => {
     await queries.query(
-      "UPDATE api_keys SET name = ?, models = ?, protocols = ?, limits = ?, expires_at_ms = ?, strict = ? WHERE id = ?",
+      "UPDATE api_keys SET name = ?, models = ?, protocols = ?, limits = ?, expires_at_ms = ?, strict = ?, routing = ? WHERE id = ?",
       [
         key.name,
         JSON.stringify(key.models),
@@ -65,6 +71,7 @@ export async function replaceKey(storage: Storage, id: string, key: KeyChange): 
         JSON.stringify(key.limits),
         key.expiresAtMs ?? null,
         key.strict ? 1 : 0,
+        key.routing === undefined ? null : JSON.stringify(key.routing),
         id,
       ],
     );
@@ -106,6 +113,7 @@ function readKey(row: StoredRow): StoredKey {
   const expiresAtMs = optionalNumber(row, "expires_at_ms");
   const madeBy = optionalText(row, "made_by");
   const revokedAtMs = optionalNumber(row, "revoked_at_ms");
+  const routing = optionalText(row, "routing");
   const id = text(row, "id");
   return {
     id,
@@ -121,6 +129,7 @@ function readKey(row: StoredRow): StoredKey {
     ...(madeBy === undefined ? {} : { madeBy }),
     ...(revokedAtMs === undefined ? {} : { revokedAtMs }),
     ...(number(row, "strict") === 0 ? {} : { strict: true }),
+    ...(routing === undefined ? {} : { routing: readJson<Record<string, unknown>>(id, "routing", routing) }),
   };
 }
 

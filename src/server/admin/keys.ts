@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import { readLimits } from "../../access/key-limits.ts";
+import { readKeyRouting } from "../../access/key-routing.ts";
 import { keyView } from "../../access/key-view.ts";
 import { createKey, listKeys, revokeKey } from "../../access/keys.ts";
 import { readMoment } from "../../base/moment.ts";
@@ -22,6 +23,7 @@ const KeyRequest = Type.Object({
   expires_at: Type.Optional(Type.String({ maxLength: 40 })),
   limits: Type.Optional(Type.Record(Type.String(), Type.Number())),
   strict: Type.Optional(Type.Boolean()),
+  routing: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
 });
 
 const checkKeyRequest: RequestCheck<Static<typeof KeyRequest>> = defineCheck(KeyRequest, {
@@ -35,7 +37,7 @@ export const listKeysHandler: Handler = async (_routed, { storage }) =>
 export const createKeyHandler: Handler = async ({ request }, { storage, gateway }) => {
   const body = await readSmallBody(request, MAX_BYTES, OPERATOR, gateway);
   const wanted = checkKeyRequest(body, { door: "contract", model: { id: "", reasoning: false } });
-  const { name, project, models, protocols, expires_at, limits, strict } = wanted;
+  const { name, project, models, protocols, expires_at, limits, strict, routing } = wanted;
   const key = {
     name,
     project: project ?? "default",
@@ -44,6 +46,7 @@ export const createKeyHandler: Handler = async ({ request }, { storage, gateway 
     ...(expires_at === undefined ? {} : { expiresAtMs: readExpiry(expires_at) }),
     ...(limits === undefined ? {} : { limits: readLimits(limits) }),
     ...(strict ? { strict } : {}),
+    ...(routing === undefined ? {} : { routing: readKeyRouting(routing) }),
   };
   const created = await createKey(storage, key, gateway);
   await gateway.keys.refresh();

@@ -1,0 +1,109 @@
+import { GatewayError } from "../canon/error.ts";
+import {
+  FACTORS,
+  NO_PREFERENCE,
+  type Preference,
+  ROUTING_TYPES,
+  readFallback,
+  writeFallback,
+} from "../canon/preference.ts";
+import type { RoutingSettings } from "../canon/routing-settings.ts";
+
+/** How the calls of a key are served, as files, answers and the command line spell it. */
+export interface KeyRoutingView {
+  type?: string;
+  primary_factor?: string;
+  fallback?: string;
+  survive?: boolean;
+  hedge?: boolean;
+  deadline_ms?: number;
+  max_attempts?: number;
+  sticky?: "prompt_cache" | "off";
+}
+
+const MAX_DEADLINE_MS = 86_400_000;
+const MAX_ATTEMPTS = 100;
+const STICKY = ["prompt_cache", "off"];
+
+interface Member {
+  /** Finishes the sentence "routing.<name> must be …". */
+  right: string;
+  fits: (value: unknown) => boolean;
+}
+
+const oneOf = (words: readonly string[]): Member => ({
+  right: `one of ${words.join(", ")}`,
+  fits: (value) => typeof value === "string" && words.includes(value),
+});
+const whole = (most: number): Member => ({
+  right: `a whole number from 1 to ${most}`,
+  fits: (value) => Number.isInteger(value) && (value as number) >= 1 && (value as number) <= most,
+});
+const FLAG: Member = { right: "true or false", fits: (value) => typeof value === "boolean" };
+
+const MEMBERS: Readonly<Record<keyof KeyRoutingView, Member>> = {
+  type: oneOf(ROUTING_TYPES),
+  primary_factor: oneOf(FACTORS),
+  fallback: {
+    right: "true, false, the name of a provider or the id of a model",
+    fits: (value) => typeof value === "boolean" || (typeof value === "string" && value !== "" && value.length <= 200),
+  },
+  survive: FLAG,
+  hedge: FLAG,
+  deadline_ms: whole(MAX_DEADLINE_MS),
+  max_attempts: whole(MAX_ATTEMPTS),
+  sticky: oneOf(STICKY),
+};
+
+export const KEY_ROUTING_NAMES = Object.keys(MEMBERS) as (keyof KeyRoutingView)[];
+
+/** The settings as stored or given: known members only, each as it must be. */
+export function readKeyRouting(given: Readonly<Record<string, unknown>>): RoutingSettings {
+  for (const [name, value] of Object.entries(given)) {
+    if (!Object.hasOwn(MEMBERS, name)) refuse(name, `is not a setting; known are ${KEY_ROUTING_NAMES.join(", ")}`);
+    const { right, fits } = MEMBERS[name as keyof KeyRoutingView];
+    if (!fits(value)) refuse(name, `must be ${right}`);
+  }
+  const { type, primary_factor, fallback, sticky, survive, hedge, deadline_ms, max_attempts } = given as Omit<
+    KeyRoutingView,
+    "fallback"
+  > & { fallback?: string | boolean };
+  const preference: Preference = {
+    type: type as Preference["type"],
+    primaryFactor: primary_factor as Preference["primaryFactor"],
+    fallback: fallback === undefined ? undefined : readFallback(fallback),
+    sticky: sticky === undefined ? undefined : sticky === "prompt_cache",
+  };
+  const nothing = Object.values(preference).every((member) => member === undefined);
+  return {
+    preference: nothing ? NO_PREFERENCE : preference,
+    survive,
+    hedge,
+    deadlineMs: deadline_ms,
+    maxAttempts: max_attempts,
+  };
+}
+
+/** The reverse of `readKeyRouting`. */
+export function keyRoutingView({
+  preference: { type, primaryFactor, fallback, sticky },
+  survive,
+  hedge,
+  deadlineMs,
+  maxAttempts,
+}: RoutingSettings): KeyRoutingView {
+  return {
+    ...(type === undefined ? {} : { type }),
+    ...(primaryFactor === undefined ? {} : { primary_factor: primaryFactor }),
+    ...(fallback === undefined ? {} : { fallback: writeFallback(fallback) }),
+    ...(survive === undefined ? {} : { survive }),
+    ...(hedge === undefined ? {} : { hedge }),
+    ...(deadlineMs === undefined ? {} : { deadline_ms: deadlineMs }),
+    ...(maxAttempts === undefined ? {} : { max_attempts: maxAttempts }),
+    ...(sticky === undefined ? {} : { sticky: sticky ? "prompt_cache" : "off" }),
+  };
+}
+
+function refuse(name: string, why: string): never {
+  throw new GatewayError("invalid_request", `routing.${name} ${why}.`, { path: `routing.${name}` });
+}
