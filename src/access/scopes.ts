@@ -7,7 +7,7 @@ const MAX_PATTERNS_SHOWN = 10;
 /** Patterns are taken apart once for each key, and forgotten with it. */
 const compiledModels = new WeakMap<readonly string[], (id: string) => boolean>();
 
-function allowsModel(principal: Principal, model: string): boolean {
+export function allowsModel(principal: Principal, model: string): boolean {
   let allows = compiledModels.get(principal.models);
   if (allows === undefined) {
     allows = compileGlobs(principal.models);

@@ -74,7 +74,7 @@ export interface Naming {
   impliedPublisher?: string;
 }
 
-interface Resolved {
+export interface Resolved {
   model: Model;
   offers: readonly Offer[];
   /** The client's name of the model: the one that it asked for, without a pinned provider. */

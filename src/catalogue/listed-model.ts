@@ -1,4 +1,5 @@
 import type { ListedModel } from "../canon/listed-model.ts";
+import { isRetired } from "./is-retired.ts";
 import { type Model, PRICE_NAMES, type Pricings, publisherOf } from "./model.ts";
 
 /** What the model lists of contract 2.9 show of a model. */
@@ -32,14 +33,14 @@ function shownPricings(pricings: Pricings): Pricings {
 /** Contract 9: entries may be labelled as retiring. */
 function displayName(model: Model, nowMs: number): string {
   if (model.retiresOn === undefined) return model.displayName;
-  return `${model.displayName} (${isRetired(model.retiresOn, nowMs) ? "retired" : "retiring"} ${model.retiresOn})`;
+  return `${model.displayName} (${isRetired(model, nowMs) ? "retired" : "retiring"} ${model.retiresOn})`;
 }
 
 function description(model: Model, nowMs: number): string {
   const sentences = [model.description ?? summary(model)];
   if (model.priceNote !== undefined) sentences.push(`Prices: ${model.priceNote}`);
   if (model.retiresOn !== undefined) {
-    sentences.push(`${isRetired(model.retiresOn, nowMs) ? "Retired" : "Retiring"} on ${model.retiresOn}.`);
+    sentences.push(`${isRetired(model, nowMs) ? "Retired" : "Retiring"} on ${model.retiresOn}.`);
   }
   return sentences.join(" ");
 }
@@ -47,8 +48,4 @@ function description(model: Model, nowMs: number): string {
 function summary(model: Model): string {
   const reasoning = model.reasoning ? ", with reasoning" : "";
   return `${model.displayName} by ${publisherOf(model.id)}: ${model.inputModalities.join(", ")} in, ${model.outputModalities.join(", ")} out${reasoning}.`;
-}
-
-function isRetired(day: string, nowMs: number): boolean {
-  return nowMs >= Date.parse(day);
 }

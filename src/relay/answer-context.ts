@@ -19,7 +19,9 @@ export class CallAnswerContext implements NativeAnswerContext {
   readonly #attempt: LaneAttempt;
 
   constructor(call: Call, { random }: Pick<Gateway, "random">, attempt: LaneAttempt) {
-    this.publicModel = call.modelInAnswer;
+    const { model } = attempt.target;
+    // A fallback may be another model, which the answer has to name.
+    this.publicModel = model === call.model ? call.modelInAnswer : model.id;
     this.request = call.body;
     this.options = call.incoming.options;
     this.makeId = random.id;

@@ -1,21 +1,31 @@
 import { NO_PREFERENCE } from "../canon/preference.ts";
 import { conversationOf } from "../dialects/conversation-of.ts";
 import { candidatesOf } from "../routing/candidate.ts";
-import type { CallPlan, Candidates } from "../routing/candidates.ts";
+import type { CallPlan } from "../routing/candidates.ts";
 import { type Asked, type Moment, plan } from "../routing/plan.ts";
 import type { Target, TextTarget } from "../routing/target.ts";
 import type { Call } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
+import type { ServedModel } from "./served-model.ts";
 
 /** What planning needs to know of a call. */
 export type PlannedCall = Pick<Call, "model" | "routing">;
 
 /** The plan of a call for text. */
-export function planText(call: Call, gateway: Gateway, candidates: Candidates<TextTarget>): CallPlan<TextTarget> {
+export function planText(call: Call, gateway: Gateway, served: ServedModel): CallPlan<TextTarget> {
   const { preference } = call.routing;
-  const only = candidates.only(preference);
+  const { model, offers, modelWhy, fallback } = served;
+  const { targets } = gateway.snapshot;
+  const dialect = call.incoming.dialect.name;
+  const candidates = targets.text(model, offers, dialect);
+  const only = modelWhy === undefined && fallback === undefined ? candidates.only(preference) : undefined;
   if (only !== undefined) return only;
-  return planCall(call, gateway, { candidates: candidates.list, preference }, heldBy(call, gateway));
+  const other = fallback && {
+    candidates: targets.text(fallback.model, fallback.offers, dialect).list,
+    why: fallback.why,
+  };
+  const asked: Asked<TextTarget> = { candidates: candidates.list, preference, modelWhy, fallback: other };
+  return planCall(call, gateway, asked, heldBy(call, gateway));
 }
 
 /** The target that holds the prompt cache of the call's conversation. Counting tokens caches nothing. */

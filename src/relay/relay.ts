@@ -2,8 +2,10 @@ import { type JsonObject, stringAt } from "../base/json.ts";
 import { asGatewayError, GatewayError } from "../canon/error.ts";
 import type { FieldNote } from "../canon/receipt.ts";
 import { readRouting } from "../dialects/read-routing.ts";
+import { AUTO_MODEL } from "../routing/auto.ts";
 import { admitCall, type EnteredRequest } from "./admit-call.ts";
 import { askedRouting, ONLY_AUTO } from "./asked-routing.ts";
+import { autoModel } from "./auto-model.ts";
 import { type Call, DeadlineError, type IncomingCall } from "./call.ts";
 import { relayTokenCount } from "./count-tokens.ts";
 import { estimateUse } from "./estimate-use.ts";
@@ -13,16 +15,17 @@ import { refuseVideos, relayConversationImages } from "./media/conversation.ts";
 import { planText } from "./plan-call.ts";
 import { readBody } from "./read-body.ts";
 import { RelayError } from "./relay-error.ts";
+import { servedModel } from "./served-model.ts";
 import { isAbandoned, settle } from "./settle.ts";
 import { relayStream } from "./stream.ts";
 import { relayUnary } from "./unary.ts";
 
 /** The life of a call: authenticate, read, check, admit, plan, attempt, answer, settle. Throws GatewayError, and RelayError once there is a receipt. */
 export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<Response> {
-  const { dialect, verb } = incoming;
+  const { verb } = incoming;
   const { admitted, asked } = await admitCall(incoming, gateway, (entered) => readCall(incoming, entered, gateway));
-  const { checked } = asked;
-  const { model, offers, calledAs } = asked.resolved;
+  const { checked, served } = asked;
+  const { model, offers, calledAs } = served;
   const call: Call = {
     ...admitted,
     incoming,
@@ -39,7 +42,7 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
       if (verb === "count_tokens") return await relayTokenCount(call, gateway, []);
       return model.kind === "video" ? refuseVideos(model) : await relayConversationImages(call, gateway, offers);
     }
-    const { targets, explained } = planText(call, gateway, gateway.snapshot.targets.text(model, offers, dialect.name));
+    const { targets, explained } = planText(call, gateway, served);
     call.plan = explained;
     if (verb === "count_tokens") return await relayTokenCount(call, gateway, targets);
     return call.stream ? await relayStream(call, gateway, targets) : await relayUnary(call, gateway, targets);
@@ -62,34 +65,44 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
   }
 }
 
+/** As which a request is checked whose model the gateway chooses. */
+const ANY_MODEL = { id: AUTO_MODEL, reasoning: true };
+
 /** The request, checked and admitted. */
 async function readCall(incoming: IncomingCall, { principal, entry, memory }: EnteredRequest, gateway: Gateway) {
   const { dialect, verb, door } = incoming;
   const { catalogue, maxBodyBytes } = gateway.snapshot;
   const received = await readBody(incoming.request, { maxBytes: maxBodyBytes, memory }, gateway);
   const wanted = readRouting(received.body, incoming.request.headers);
-  const resolved = catalogue.resolve(modelName(incoming, received.body), incoming.naming);
-  const { model, offers } = resolved;
+  const name = modelName(incoming, received.body);
+  const resolved = name === AUTO_MODEL ? undefined : catalogue.resolve(name, incoming.naming);
+  const { id, reasoning } = resolved?.model ?? ANY_MODEL;
   const checked = dialect.requests.check(received, {
     verb,
     door,
-    model: { id: model.id, reasoning: model.reasoning },
+    model: { id, reasoning },
     publicUrl: gateway.publicUrl,
   });
-  const routing = askedRouting(wanted, { incoming, principal, model }, gateway);
+  const { body } = checked;
+  const routing = askedRouting(wanted, { incoming, principal, model: resolved?.model }, gateway);
+  const call = { incoming, principal, routing, body };
+  const served = resolved === undefined ? autoModel(call, gateway) : servedModel(resolved, call, gateway);
+  const { model, offers, fallback } = served;
   const admission = entry.admit({
     model: model.id,
     dialect: dialect.name,
-    ...estimateUse(principal, incoming, model, offers, checked.body),
+    ...estimateUse(principal, incoming, model, fallback === undefined ? offers : [...offers, ...fallback.offers], body),
   });
-  return { resolved, admission, checked, routing, wanted };
+  return { served, admission, checked, routing, wanted };
 }
 
 /** What the name of the model, the door and the routing fields did to the request. Mostly nothing, and then nothing is made. */
-function adaptedBy({ resolved: { notes }, checked: { adapted }, wanted }: ReadCall): readonly FieldNote[] {
+function adaptedBy({ served: { notes, modelWhy }, checked: { adapted }, wanted }: ReadCall): readonly FieldNote[] {
   if (wanted === undefined) return adapted === undefined ? notes : [...notes, ...adapted];
   const auto: FieldNote[] =
-    wanted.asked.auto === undefined ? [] : [{ path: wanted.paths.auto, action: "dropped", reason: ONLY_AUTO }];
+    wanted.asked.auto === undefined || modelWhy !== undefined
+      ? []
+      : [{ path: wanted.paths.auto, action: "dropped", reason: ONLY_AUTO }];
   return [...notes, ...(adapted ?? []), ...wanted.notes, ...auto];
 }
 

@@ -100,7 +100,7 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
     project: call.principal.project,
     key: call.principal.keyId,
     createdAtMs: call.admission.atMs,
-    model: call.model.id,
+    model: (call.attempt?.target?.model ?? call.model).id,
     provider: offer?.provider ?? call.offersTried.at(-1)?.provider ?? "",
     upstreamModel: offer?.upstreamModel ?? "",
     verb: bill.verb,

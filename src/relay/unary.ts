@@ -50,7 +50,7 @@ const isBelievable = (usage: Usage | undefined, answerLength: number): boolean =
   usage?.output !== undefined && isEnough(completionTokens(usage), Math.max(1, answerLength - ENVELOPE));
 
 async function wholeAnswer(call: Call, attempt: Attempt): Promise<WholeAnswer> {
-  const writesTextAlone = call.model.outputModalities.every((modality) => modality === "text");
+  const writesTextAlone = attempt.target.model.outputModalities.every((modality) => modality === "text");
   const text = await attempt.readText(await attempt.open(), writesTextAlone ? MAX_TEXT_BYTES : MAX_MEDIA_BYTES);
   attempt.finish();
   const body = parseObject(text);

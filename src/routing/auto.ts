@@ -27,6 +27,7 @@ export interface AutoChosen {
 /** By how complex the task is: the least quality that will do (choices 8). Where the call does not say, the middle. */
 const FLOORS: Readonly<Record<Complexity, number>> = { low: 1, medium: 4, high: 7 };
 
+/** Words by which it chooses where no model is named. */
 export const AUTO_PREFERENCES = ["balanced", "performance", "price"] as const;
 
 type AutoPreference = (typeof AUTO_PREFERENCES)[number];

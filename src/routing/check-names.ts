@@ -4,6 +4,7 @@ import type { AskedRouting } from "../canon/routing-settings.ts";
 import type { Catalogue, Naming } from "../catalogue/catalogue.ts";
 import type { Model } from "../catalogue/model.ts";
 import type { RoutingPaths } from "../dialects/read-routing.ts";
+import { AUTO_PREFERENCES } from "./auto.ts";
 
 /** What the names in a call may mean. */
 export interface KnownNames {
@@ -14,9 +15,6 @@ export interface KnownNames {
   /** Throws where the key may not call the model. */
   mayCall: (model: string) => void;
 }
-
-/** Words by which `trivium/auto` chooses where no model is named. */
-export const AUTO_PREFERENCES = ["balanced", "performance", "price"] as const;
 
 /**
  * Refuses names that nobody has, and gives back what the others mean. Whether those that exist serve the model is the

@@ -51,6 +51,11 @@ export class Targets {
     throw new GatewayError("not_found", message, { path: "model" });
   }
 
+  /** Whether one of the offers answers conversations. */
+  serveText(offers: readonly Offer[]): boolean {
+    return offers.some((offer) => (this.#byOffer.get(offer)?.text.length ?? 0) > 0);
+  }
+
   /** Every target of every offer. */
   *all(): Generator<Target> {
     for (const { text, image, video } of this.#byOffer.values()) {
