@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
+import { ByteCache } from "./byte-cache.ts";
 import { checkVideoOptions, type VideoOptions } from "./video-options.ts";
 import type { VideoAnswer } from "./video-worker.ts";
 
 const MAX_WAITING = 32;
-const MAX_CACHED_BYTES = 64 * 1024 * 1024;
 const TIMEOUT_MS = 120_000;
 
 /**
@@ -12,9 +12,7 @@ const TIMEOUT_MS = 120_000;
  */
 const THREAD = import.meta.path === Bun.main ? Bun.main : new URL("./video-worker.ts", import.meta.url);
 
-/** Videos made before, the one that was asked for last at the end. */
-const made = new Map<string, Uint8Array>();
-let madeBytes = 0;
+const made = new ByteCache(64 * 1024 * 1024);
 /** Videos that are being made or wait for their turn. */
 const pending = new Map<string, Promise<Uint8Array>>();
 let previous: Promise<unknown> = Promise.resolve();
@@ -26,16 +24,6 @@ function keyOf(options: VideoOptions): string {
   hash.update(JSON.stringify([Object.entries(plain).sort(([a], [b]) => (a < b ? -1 : 1)), lengths]));
   for (const image of [firstFrame, lastFrame]) if (image) hash.update(image);
   return hash.digest("hex");
-}
-
-function keep(key: string, video: Uint8Array): void {
-  made.set(key, video);
-  madeBytes += video.length;
-  for (const [oldest, bytes] of made) {
-    if (madeBytes <= MAX_CACHED_BYTES) return;
-    made.delete(oldest);
-    madeBytes -= bytes.length;
-  }
 }
 
 /** After this much idleness the thread ends: the encoder's memory, which can only grow, is free again. */
@@ -90,11 +78,7 @@ export async function makeVideo(options: VideoOptions): Promise<Uint8Array> {
   checkVideoOptions(options);
   const key = keyOf(options);
   const known = made.get(key);
-  if (known) {
-    made.delete(key);
-    made.set(key, known);
-    return known.slice();
-  }
+  if (known) return known;
   let video = pending.get(key);
   if (!video) {
     if (pending.size >= MAX_WAITING) throw new Error(`${MAX_WAITING} videos are waiting already: ask again later`);
@@ -102,7 +86,7 @@ export async function makeVideo(options: VideoOptions): Promise<Uint8Array> {
     pending.set(key, video);
     previous = video
       .then(
-        (bytes) => keep(key, bytes),
+        (bytes) => made.keep(key, bytes),
         () => undefined,
       )
       .finally(() => pending.delete(key));

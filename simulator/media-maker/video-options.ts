@@ -1,4 +1,4 @@
-import { checkSide } from "./draw-image.ts";
+import { checkSide } from "./paint-image.ts";
 
 const MAX_FRAMES = 1800;
 

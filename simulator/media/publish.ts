@@ -1,4 +1,5 @@
-import { drawImage, type ImageOptions } from "../media-maker/draw-image.ts";
+import { drawImage } from "../media-maker/draw-image.ts";
+import type { ImageOptions } from "../media-maker/paint-image.ts";
 import type { VideoOptions } from "../media-maker/video-options.ts";
 import type { MediaContext } from "./media-host.ts";
 import type { Outcome } from "./outcome.ts";

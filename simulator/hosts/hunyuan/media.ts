@@ -7,7 +7,7 @@ import type { MediaContext, MediaHost } from "../../media/media-host.ts";
 import type { Outcome } from "../../media/outcome.ts";
 import { isHeldBack, playImmediateOutcome, waitFor } from "../../media/play-outcome.ts";
 import { encodeImage, publishImage } from "../../media/publish.ts";
-import type { ImageOptions } from "../../media-maker/draw-image.ts";
+import type { ImageOptions } from "../../media-maker/paint-image.ts";
 import { IMMEDIATE_ERRORS, tencentError } from "./errors.ts";
 import { type HunyuanRequest, readRequest } from "./images/read-request.ts";
 import { verifySignature } from "./verify-signature.ts";

@@ -7,7 +7,7 @@ import type { MediaContext } from "../../../media/media-host.ts";
 import { isHeldBack, playImmediateOutcome, waitFor } from "../../../media/play-outcome.ts";
 import { encodeImage, publishImage } from "../../../media/publish.ts";
 import { seedOf } from "../../../media/seed-of.ts";
-import type { ImageOptions } from "../../../media-maker/draw-image.ts";
+import type { ImageOptions } from "../../../media-maker/paint-image.ts";
 import { names } from "../../../names.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { badParameters, CODES, firstWord, immediateErrors, refusalsIn, SUCCESS } from "../refusals.ts";

@@ -4,7 +4,7 @@ import type { MediaContext } from "../../../media/media-host.ts";
 import type { Outcome } from "../../../media/outcome.ts";
 import { encodeImage } from "../../../media/publish.ts";
 import { StreamedAnswer } from "../../../media/streamed-answer.ts";
-import type { ImageOptions } from "../../../media-maker/draw-image.ts";
+import type { ImageOptions } from "../../../media-maker/paint-image.ts";
 import { imageUsage } from "./image-usage.ts";
 import { failureOf, imageCount, imageOf } from "./play-outcome.ts";
 import type { ImageRequest } from "./read-request.ts";

@@ -1,7 +1,7 @@
 import type { HostError } from "../../../host-error.ts";
 import type { Outcome } from "../../../media/outcome.ts";
 import { seedOf } from "../../../media/seed-of.ts";
-import type { ImageOptions } from "../../../media-maker/draw-image.ts";
+import type { ImageOptions } from "../../../media-maker/paint-image.ts";
 import { openaiError, openaiFailure } from "../text/errors.ts";
 import type { ImageRequest } from "./read-request.ts";
 

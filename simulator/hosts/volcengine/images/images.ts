@@ -6,7 +6,7 @@ import type { Outcome } from "../../../media/outcome.ts";
 import { isHeldBack, playImmediateOutcome, waitFor } from "../../../media/play-outcome.ts";
 import { encodeImage, publishImage } from "../../../media/publish.ts";
 import { StreamedAnswer } from "../../../media/streamed-answer.ts";
-import type { ImageOptions } from "../../../media-maker/draw-image.ts";
+import type { ImageOptions } from "../../../media-maker/paint-image.ts";
 import { arkError, bodyOf, IMMEDIATE_ERRORS } from "../errors.ts";
 import { readImages, type SeedreamRequest } from "./read-images.ts";
 

@@ -8,7 +8,7 @@ import type { Outcome } from "../../../media/outcome.ts";
 import { isHeldBack, playImmediateOutcome, takeTime } from "../../../media/play-outcome.ts";
 import { encodeImage, publishImage } from "../../../media/publish.ts";
 import { seedOf } from "../../../media/seed-of.ts";
-import type { ImageOptions } from "../../../media-maker/draw-image.ts";
+import type { ImageOptions } from "../../../media-maker/paint-image.ts";
 import type { ImageSize } from "../../../sniff-image.ts";
 import { immediateErrors } from "../../openai/immediate-errors.ts";
 import { jsonFields, refuseUnknown } from "../../openai/request-fields.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { sniffImage } from "../sniff-image.ts";
-import { drawImage, type ImageOptions } from "./draw-image.ts";
+import { type ImageOptions, paintImage } from "./paint-image.ts";
 import { decodePng } from "./png.ts";
 import { wrapText } from "./wrap-text.ts";
 
@@ -25,7 +25,7 @@ describe("contract 2.5: images of the simulator are real", () => {
   for (const format of ["png", "jpeg", "webp"] as const) {
     test(`${format} has the asked size for another decoder`, async () => {
       for (const [width, height] of sizes) {
-        const image = await drawImage({ ...options, width, height, format });
+        const image = await paintImage({ ...options, width, height, format });
         expect(await new Bun.Image(image).metadata()).toEqual({ width, height, format });
         expect(sniffImage(image)).toEqual({ mimeType: `image/${format}`, size: { width, height } });
         // Every pixel is decoded here, not only the header.
@@ -36,12 +36,12 @@ describe("contract 2.5: images of the simulator are real", () => {
 
   test("the same options give the same bytes, in every format", async () => {
     for (const format of ["png", "jpeg", "webp"] as const) {
-      expect(differs(await drawImage({ ...options, format }), await drawImage({ ...options, format }))).toBe(false);
+      expect(differs(await paintImage({ ...options, format }), await paintImage({ ...options, format }))).toBe(false);
     }
   });
 
   test("seed, prompt, note, inputs and transparency each change the image", async () => {
-    const plain = await drawImage(options);
+    const plain = await paintImage(options);
     for (const change of [
       { seed: 8 },
       { prompt: "A harbour" },
@@ -49,26 +49,26 @@ describe("contract 2.5: images of the simulator are real", () => {
       { inputs: 2 },
       { transparent: true },
     ]) {
-      expect(differs(plain, await drawImage({ ...options, ...change }))).toBe(true);
+      expect(differs(plain, await paintImage({ ...options, ...change }))).toBe(true);
     }
   });
 
   test("prompts that differ only where they are cut look different", async () => {
     const long = "word ".repeat(2000);
-    const one = await drawImage({ ...options, prompt: `${long}one` });
-    expect(differs(one, await drawImage({ ...options, prompt: `${long}two` }))).toBe(true);
+    const one = await paintImage({ ...options, prompt: `${long}one` });
+    expect(differs(one, await paintImage({ ...options, prompt: `${long}two` }))).toBe(true);
   });
 
   test("only the seed decides what is behind the text", async () => {
     const top = async (change: Partial<ImageOptions>) =>
-      (await pixels(await drawImage({ ...options, ...change }))).bytes.subarray(0, options.width * 4 * 40);
+      (await pixels(await paintImage({ ...options, ...change }))).bytes.subarray(0, options.width * 4 * 40);
     expect(differs(await top({}), await top({ prompt: "A harbour" }))).toBe(false);
     expect(differs(await top({}), await top({ seed: 8 }))).toBe(true);
   });
 
   test("a transparent image has pixels that are seen through; a jpeg never", async () => {
     const opacities = async (format: ImageOptions["format"]) => {
-      const { bytes } = await pixels(await drawImage({ ...options, format, transparent: true }));
+      const { bytes } = await pixels(await paintImage({ ...options, format, transparent: true }));
       return new Set(bytes.filter((_, index) => index % 4 === 3));
     };
     expect(await opacities("png")).toEqual(new Set([0, 255]));
@@ -78,22 +78,22 @@ describe("contract 2.5: images of the simulator are real", () => {
 
   test("a lower quality makes a smaller file", async () => {
     for (const format of ["jpeg", "webp"] as const) {
-      const coarse = await drawImage({ ...options, format, quality: 10 });
-      expect(coarse.length).toBeLessThan((await drawImage({ ...options, format, quality: 95 })).length);
+      const coarse = await paintImage({ ...options, format, quality: 10 });
+      expect(coarse.length).toBeLessThan((await paintImage({ ...options, format, quality: 95 })).length);
     }
   });
 
   test("an error names the side that cannot be drawn", async () => {
-    await expect(drawImage({ ...options, width: 63 })).rejects.toThrow(
+    await expect(paintImage({ ...options, width: 63 })).rejects.toThrow(
       "width must be a whole number from 64 to 16384, not 63",
     );
-    await expect(drawImage({ ...options, height: 16_385 })).rejects.toThrow("height must be");
-    await expect(drawImage({ ...options, width: 4096, height: 4097 })).rejects.toThrow("at most 16777216 pixels");
+    await expect(paintImage({ ...options, height: 16_385 })).rejects.toThrow("height must be");
+    await expect(paintImage({ ...options, width: 4096, height: 4097 })).rejects.toThrow("at most 16777216 pixels");
   });
 
   test("characters that the font does not have become a box", async () => {
-    const box = await drawImage({ ...options, prompt: "灯", seed: 1 });
-    const letter = await drawImage({ ...options, prompt: "A", seed: 1 });
+    const box = await paintImage({ ...options, prompt: "灯", seed: 1 });
+    const letter = await paintImage({ ...options, prompt: "A", seed: 1 });
     expect(differs(box, letter)).toBe(true);
     expect(wrapText("灯台守 🗼🗼", 3, 5)).toEqual(["灯台守", "🗼🗼"]);
   });
