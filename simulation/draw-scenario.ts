@@ -1,5 +1,6 @@
 import type { DialectName } from "../src/canon/dialect-name.ts";
 import { KEYS, MODELS, PROVIDERS } from "./configuration.ts";
+import { MAX_TOKENS } from "./requests.ts";
 import {
   type Behaviour,
   type CallPlan,
@@ -82,7 +83,11 @@ function drawCall(random: SeededRandom, id: number, weather: Weather): CallPlan 
   const words = random.between(1, 12);
   const key = random.weighted(SHARE_OF_KEY);
   // A budget holds for prompts that cost what they look like: what they are, only the provider knows.
+  const tool = random.chance(0.15);
   const isHonest = KEYS[key]?.budgetNanoUsdPerDay !== undefined;
+  const padding = !isHonest && random.chance(0.01) ? random.between(20_000, 60_000) : 0;
+  // Some use all that they may: what is reserved for them is then what they cost.
+  const plainOutput = words * 3 + Math.ceil((words * padding) / 128) + (tool ? 11 : 0);
   return {
     id,
     key,
@@ -91,10 +96,11 @@ function drawCall(random: SeededRandom, id: number, weather: Weather): CallPlan 
     model: random.pick(Object.keys(MODELS)),
     stream: random.chance(0.6),
     words,
-    padding: !isHonest && random.chance(0.01) ? random.between(20_000, 60_000) : 0,
-    tool: random.chance(0.15),
+    padding,
+    tool,
     input: random.between(1, isHonest ? 5 : 400),
     cached: !isHonest && random.chance(0.3) ? random.between(1, 200) : 0,
+    output: isHonest && random.chance(0.3) ? MAX_TOKENS : plainOutput,
     reading: random.chance(weather.odd) ? drawReading(random) : {},
     providers: drawBehaviours(random, weather.faults),
   };

@@ -3,7 +3,8 @@
  * run. A seed that breaks a rule is cut down to the little that breaks it, printed, and kept in a file.
  *
  * `--seed` (a fresh one where absent), `--calls` of each seed, `--seeds` from that one on, `--processes` at once,
- * `--replay <file>` of a run that was cut down, `--trace` to print everything that happens.
+ * `--replay <file>` of a run that was cut down, `--trace` to print everything that happens, `--until-broken` to stop at the first seed
+ * that fails.
  */
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -24,6 +25,7 @@ const { values } = parseArgs({
     processes: { type: "string", default: "1" },
     replay: { type: "string" },
     trace: { type: "boolean", default: false },
+    "until-broken": { type: "boolean", default: false },
   },
 });
 
@@ -60,7 +62,12 @@ async function playSeeds(first: number, seeds: number, calls: number): Promise<v
     tally.add(result);
     if (values.trace || seeds === 1) show(result);
     if (seeds === 1) console.log(`seed ${seed}: ${result.digest}`);
-    if (result.violations.length > 0) {
+    const [violation] = result.violations;
+    if (violation && values["until-broken"]) {
+      console.log(`found after ${tally.calls} calls: ${violation.rule}: ${violation.what}`);
+      return;
+    }
+    if (violation) {
       console.log(`\nseed ${seed} failed: npm run simulate -- --seed ${seed} --calls ${calls}`);
       show({ ...result, trace: undefined });
       await explain(scenario, result);

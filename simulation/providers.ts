@@ -31,6 +31,19 @@ export interface ProvidersOptions {
   onViolation: (rule: string, what: string) => void;
 }
 
+interface Outage {
+  behaviour: Behaviour;
+  /** When it has failed. */
+  failedAtMs: number[];
+}
+
+/** Failures that are certainly the provider's own, and reported at once. */
+const IS_ITS_FAULT = ({ fault, status = 0 }: Behaviour): boolean =>
+  fault === "refused" || fault === "broken" || fault === "html" || (fault === "status" && status >= 500);
+
+/** Within which failures open a breaker, and a little less. */
+const BREAKER_WINDOW_MS = 10_000;
+
 interface OpenExchange {
   exchange: MemoryExchange;
   book: CallBook;
@@ -40,7 +53,7 @@ interface OpenExchange {
 export class SimulatedProviders {
   readonly #options: ProvidersOptions;
   readonly #open = new Set<OpenExchange>();
-  readonly #outages = new Map<string, Behaviour>();
+  readonly #outages = new Map<string, Outage>();
 
   constructor(options: ProvidersOptions) {
     this.#options = options;
@@ -60,16 +73,22 @@ export class SimulatedProviders {
 
   /** Until it ends, every request to the provider gets this. */
   beginOutage(provider: string, behaviour: Behaviour): void {
-    this.#outages.set(provider, behaviour);
+    this.#outages.set(provider, { behaviour, failedAtMs: [] });
   }
 
-  endOutage(provider: string): void {
+  /** Gives how often the provider has failed lately by its own fault, with nothing answered in between. */
+  endOutage(provider: string): number {
+    const { failedAtMs = [] } = this.#outages.get(provider) ?? {};
     this.#outages.delete(provider);
+    const sinceMs = this.#options.clock.nowMs() - BREAKER_WINDOW_MS;
+    return failedAtMs.filter((ms) => ms >= sinceMs).length;
   }
 
   /** The process at the other end was killed. */
   cutAll(): void {
     for (const { exchange } of [...this.#open]) exchange.close();
+    // The next one has to learn by itself how providers are.
+    for (const outage of this.#outages.values()) outage.failedAtMs = [];
   }
 
   readonly send: Send = (request) => {
@@ -85,7 +104,8 @@ export class SimulatedProviders {
     }
     this.#checkCredential(provider, request);
     const { dialect } = PROVIDERS[provider] as (typeof PROVIDERS)[string];
-    const behaviour = this.#outages.get(provider) ?? book.plan.providers[book.attempts.length] ?? HEALTHY;
+    const outage = this.#outages.get(provider);
+    const behaviour = outage?.behaviour ?? book.plan.providers[book.attempts.length] ?? HEALTHY;
     const stream = isStream(dialect, request.url, body);
     const attempt = makeAttempt(book, provider, behaviour, stream, clock.nowMs(), body);
     book.attempts.push(attempt);
@@ -95,6 +115,8 @@ export class SimulatedProviders {
     onAsked(book);
     const end = () => {
       this.#open.delete(opened);
+      // What nobody waited for says nothing, and what was answered before the outage may still be on its way.
+      if (outage && IS_ITS_FAULT(behaviour) && book.ending === undefined) outage.failedAtMs.push(clock.nowMs());
       if (attempt.outcome === "open") attempt.outcome = exchange.closedAtMs === undefined ? "failed" : "given up";
     };
     void exchange.closed.then(end);
@@ -277,9 +299,7 @@ function continuedFrom(id: number, body: string): number {
   return at < 0 ? 0 : Number.parseInt(body.slice(at + mark.length), 10) + 1;
 }
 
-function usageOf({ input, cached, words, padding, tool }: CallBook["plan"]): SpokenUsage {
-  return { input, cached, output: words * 3 + Math.ceil((words * padding) / 128) + (tool ? 11 : 0) };
-}
+const usageOf = ({ input, cached, output }: CallBook["plan"]): SpokenUsage => ({ input, cached, output });
 
 function speechOf({ plan }: CallBook, { from }: ServedAttempt, { usage }: Behaviour): Speech {
   const texts: string[] = [];

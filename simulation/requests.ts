@@ -5,7 +5,8 @@ import { TOOL_NAME } from "./speech.ts";
 export const GATEWAY_URL = "http://127.0.0.1:8080";
 
 const PARAMETERS = { type: "object", properties: { query: { type: "string" } }, required: ["query"] };
-const MAX_TOKENS = 1000;
+/** The output limit of every request. */
+export const MAX_TOKENS = 1000;
 
 /** The request of a call, as a client without an SDK would send it. Its prompt names the call. */
 export function requestOf(plan: CallPlan, signal: AbortSignal): Request {

@@ -6,13 +6,13 @@ import { MemoryFileStore } from "../testing/memory-file-store.ts";
 import { VirtualClock } from "../testing/virtual-clock.ts";
 import type { CallBook } from "./book.ts";
 import { SimulatedClient } from "./client.ts";
-import { VIDEO_PROVIDERS } from "./configuration.ts";
+import { MODELS, VIDEO_PROVIDERS } from "./configuration.ts";
 import { FaultyStorage } from "./faulty-storage.ts";
 import { checkAnswer, checkRow } from "./invariants.ts";
 import { LimitWatch } from "./limits.ts";
 import { SimulatedProviders } from "./providers.ts";
 import type { ReadAnswer } from "./read-answer.ts";
-import type { Scenario, Step, VideoPlan } from "./scenario.ts";
+import type { CallPlan, Scenario, Step, VideoPlan } from "./scenario.ts";
 import { SimulatedProcess, type Surroundings } from "./simulated-process.ts";
 import { Trace } from "./trace.ts";
 import { VideoClient } from "./video-client.ts";
@@ -53,6 +53,29 @@ const QUIET_MS = 600_000;
 const MAX_VIOLATIONS = 5;
 /** How long a store must have been sound before rows are expected in time: what it lost is sent again within this. */
 const SETTLING_MS = 12_000;
+
+/** After so many failures in a row, with nothing answered in between, a breaker is open. */
+const FAILURES_THAT_OPEN = 5;
+/** Longer than any breaker stays open, and any provider is left alone. */
+const MAX_PAUSE_MS = 900_000;
+/** Calls at the end of a run, when all is well outside. */
+const RECOVERY_CALLS = 1_000_000_000;
+const RECOVERY_ROUNDS = 3;
+const RECOVERY_PAUSE_MS = 2_000;
+const RECOVERY_CALL: Omit<CallPlan, "id" | "model"> = {
+  key: "free",
+  dialect: "chat",
+  door: "contract",
+  stream: false,
+  words: 2,
+  padding: 0,
+  tool: false,
+  input: 3,
+  cached: 0,
+  output: 6,
+  reading: {},
+  providers: [],
+};
 
 /** Plays one scenario against the gateway, and says which rules did not hold. */
 export async function runScenario(scenario: Scenario, options: RunOptions): Promise<RunResult> {
@@ -146,6 +169,7 @@ class Run {
     go();
     await this.#clock.until(promise);
     if (this.#violations.length < MAX_VIOLATIONS) await this.#comeToRest();
+    if (this.#violations.length < MAX_VIOLATIONS) await this.#recover();
     if (this.#violations.length < MAX_VIOLATIONS) await this.#checkLedger();
     this.#process?.kill();
     return this.#result();
@@ -170,7 +194,11 @@ class Run {
       case "outage":
         this.#trace.note(`${step.provider} is out: ${step.behaviour.fault}`);
         this.#providers.beginOutage(step.provider, step.behaviour);
-        this.#later(step.forMs, () => this.#providers.endOutage(step.provider));
+        this.#later(step.forMs, () => {
+          const failures = this.#providers.endOutage(step.provider);
+          if (failures >= FAILURES_THAT_OPEN && this.#process?.breakers().get(step.provider) === "closed")
+            this.#violate("breakers open and close", `${step.provider} has failed ${failures} times, and is asked on`);
+        });
         return;
       case "kill":
         this.#kill(step.downMs);
@@ -283,8 +311,8 @@ class Run {
   }
 
   #internal(what: string): void {
-    // What the store does to the ledger is in the log as it should be.
-    if (/^(writing receipts failed|polling operation failed|API keys could not be read)/.test(what)) return;
+    // That the store fails is in the log, as it should be.
+    if (/StorageTimeout|disk I\/O error|The ledger's store failed/.test(what)) return;
     this.#violate("the gateway makes no mistakes of its own", what);
   }
 
@@ -349,6 +377,24 @@ class Run {
     if (timers > 1) this.#violate("nothing is left over", `${timers} timers`);
   }
 
+  /** When all is well outside, every call is answered, and every breaker closes. */
+  async #recover(): Promise<void> {
+    await this.#clock.pass(MAX_PAUSE_MS);
+    let id = RECOVERY_CALLS;
+    for (let round = 0; round < RECOVERY_ROUNDS; round++) {
+      for (const model of Object.keys(MODELS)) {
+        const plan = { ...RECOVERY_CALL, id: id++, model };
+        this.#call(plan);
+        await this.#clock.pass(RECOVERY_PAUSE_MS);
+        const book = this.#books.get(plan.id);
+        if (book?.ending !== "whole") this.#violate("all is well again", `${book?.ending} ${book?.status}`, book);
+      }
+    }
+    for (const [provider, state] of this.#process?.breakers() ?? []) {
+      if (state !== "closed") this.#violate("breakers open and close", `that of ${provider} is ${state}`);
+    }
+  }
+
   get #isBusy(): boolean {
     return this.#clients.size > 0 || this.#videoClients > 0 || this.#faults > 0 || this.#process === undefined;
   }
@@ -400,7 +446,7 @@ class Run {
       violations: this.#violations,
       digest: this.#trace.digest(),
       trace: this.#trace.lines,
-      calls: this.#books.size + this.#videos.size,
+      calls: this.#scenario.steps.filter(({ kind }) => kind === "call" || kind === "video").length,
       attempts,
       rows: this.#settled.size,
       kills: this.#processes - 1,

@@ -69,6 +69,8 @@ export interface CallPlan {
   /** Tokens that the prompt costs at a provider, some of them read from its cache. */
   input: number;
   cached: number;
+  /** Tokens that the provider counts for its answer. */
+  output: number;
   reading: Reading;
   providers: readonly Behaviour[];
 }

@@ -15,6 +15,7 @@ import type { Storage } from "../src/storage/storage.ts";
 import type { Send } from "../src/wire/send.ts";
 import { MemoryWeb } from "../testing/memory-web.ts";
 import type { VirtualClock } from "../testing/virtual-clock.ts";
+import { MODELS } from "./configuration.ts";
 import type { FaultyStorage } from "./faulty-storage.ts";
 import { ProcessClock } from "./process-clock.ts";
 import { GATEWAY_URL } from "./requests.ts";
@@ -127,9 +128,22 @@ export class SimulatedProcess {
     await this.#poller.stop();
   }
 
+  /** The state of each provider's breakers, by provider. */
+  breakers(): Map<string, string> {
+    const { snapshot, health } = this.gateway;
+    const states = new Map<string, string>();
+    for (const id of Object.keys(MODELS)) {
+      const { model, offers } = snapshot.catalogue.resolve(id);
+      for (const { targets } of snapshot.targets.text(model, offers, "chat").list) {
+        for (const target of targets) states.set(target.offer.provider, health.of(target).state);
+      }
+    }
+    return states;
+  }
+
   /** What every call must have given back. */
   leftovers(): Record<string, number> {
-    const { runningCalls, orphanedTexts, orphanedImages, memory, ledger, admissions } = this.gateway;
+    const { runningCalls, orphanedTexts, orphanedImages, memory, ledger, admissions, slots } = this.gateway;
     const { calls: heldCalls, nanoUsd: heldNanoUsd } = admissions.held;
     return {
       runningCalls,
@@ -138,6 +152,7 @@ export class SimulatedProcess {
       heldBytes: memory.held,
       heldCalls,
       heldNanoUsd,
+      slots: slots.running + slots.queued,
       queuedRows: ledger.queued,
     };
   }

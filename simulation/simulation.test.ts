@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { BUGS } from "./bugs.ts";
 import { readConfiguration } from "./configuration.ts";
 import { drawScenario } from "./draw-scenario.ts";
 import { runScenario } from "./run-scenario.ts";
@@ -22,6 +23,14 @@ describe("deterministic simulation: no rule is broken, whatever happens", () => 
       expect({ replay, violations }).toEqual({ replay, violations: [] });
       expect(calls).toBe(CALLS);
     });
+  }
+});
+
+test("every bug of the mutation check can still be put in", async () => {
+  expect(BUGS.length).toBeGreaterThanOrEqual(12);
+  for (const { name, file, was } of BUGS) {
+    const text = await Bun.file(new URL(`../${file}`, import.meta.url)).text();
+    expect([name, text.split(was).length - 1]).toEqual([name, 1]);
   }
 });
 

@@ -1,0 +1,103 @@
+/** A mistake that is put into the gateway to see whether the simulation finds it. */
+export interface Bug {
+  name: string;
+  file: string;
+  /** What is there, once, and what is put in its place. */
+  was: string;
+  becomes: string;
+}
+
+/** Each of them looks harmless, and would be found in production at the earliest. */
+export const BUGS: readonly Bug[] = [
+  {
+    name: "no abort: a request that was given up goes on",
+    file: "src/relay/attempt.ts",
+    was: "    this.#exchange?.close();\n",
+    becomes: "",
+  },
+  {
+    name: "double settle: a call is settled twice",
+    file: "src/relay/unary.ts",
+    was: "  await settle(call, gateway, {\n    outcome:",
+    becomes:
+      '  await settle(call, gateway, { outcome: "ok", whole: true, produced: true, usage: answer.usage, generatedCharacters: characters, reasoningSeen: false, stop: answer.stop, firstContentAtMs: undefined });\n  await settle(call, gateway, {\n    outcome:',
+  },
+  {
+    name: "forgotten release: a call keeps its memory",
+    file: "src/relay/settle.ts",
+    was: "  call.memory.release();\n",
+    becomes: "",
+  },
+  {
+    name: "forgotten reservation: a call keeps its key's money",
+    file: "src/access/admit.ts",
+    was: "    this.#meter.reserved -= admitted.costNanoUsd;\n",
+    becomes: "",
+  },
+  {
+    name: "retry of a call that must not be repeated",
+    file: "src/relay/try-offers.ts",
+    was: "  error.rule.tryNextOffer && !(error",
+    becomes: "  !(error",
+  },
+  {
+    name: "a breaker that never closes",
+    file: "src/routing/health/breaker.ts",
+    was: "    this.#openUntilMs = 0;\n    this.#closedAtMs = nowMs;\n",
+    becomes: "    this.#closedAtMs = nowMs;\n",
+  },
+  {
+    name: "a breaker that never opens",
+    file: "src/routing/health/breaker.ts",
+    was: "if (tookMs <= windowMs && answered <= failures) this.#openFirst(nowMs);",
+    becomes: "if (tookMs <= 0 && answered < 0) this.#openFirst(nowMs);",
+  },
+  {
+    name: "the row comes after the last byte",
+    file: "src/relay/stream.ts",
+    was: '      await this.#settle("ok");\n    } catch',
+    becomes: '      void this.#settle("ok");\n    } catch',
+  },
+  {
+    name: "lost lease: what a killed process was polling is never taken up",
+    file: "src/storage/operations.ts",
+    was: "WHERE lease_until_ms < ? AND due_at_ms <= ?",
+    becomes: "WHERE lease_until_ms < ? - 86400000 AND due_at_ms <= ?",
+  },
+  {
+    name: "a submit whose answer was lost is sent again",
+    file: "src/relay/media/submit-videos.ts",
+    was: "=> !(error instanceof UncertainError);",
+    becomes: "=> error instanceof Error;",
+  },
+  {
+    name: "lost text: what was held until the commit is dropped",
+    file: "src/relay/stream.ts",
+    was: "      const more = this.#output.sendHeld(held);\n",
+    becomes: "      this.#output.drop(held);\n      const more = true;\n",
+  },
+  {
+    name: "a limit is passed: one call more than may be under way",
+    file: "src/access/rate-limits.ts",
+    was: "this.underWay >= concurrent",
+    becomes: "this.underWay > concurrent",
+  },
+  {
+    name: "a budget forgets the calls under way",
+    file: "src/access/budget.ts",
+    was: "const used = spent + meter.reserved;",
+    becomes: "const used = spent;",
+  },
+  {
+    name: "what a failed offer would have cost is billed",
+    file: "src/relay/settle.ts",
+    was: "if (!ending.produced || call.incoming",
+    becomes: "if (call.incoming",
+  },
+  {
+    name: "a watch is left behind: the watchdog never rests",
+    file: "src/relay/attempt.ts",
+    was: "    this.#gateway.watchdog.unwatch(this);\n",
+    becomes: "",
+  },
+];
