@@ -66,3 +66,14 @@ export function promptTokens(usage: Usage): number {
 export function completionTokens(usage: Usage): number {
   return (usage.output ?? 0) + (usage.imageOutput ?? 0) + (usage.reasoning ?? 0);
 }
+
+/** What two answers have used together. */
+export function sumUsage(one: Usage, other: Usage): Usage {
+  const sum: Usage = {};
+  for (const counter of USAGE_COUNTERS) {
+    if (one[counter] === undefined && other[counter] === undefined) continue;
+    sum[counter] = (one[counter] ?? 0) + (other[counter] ?? 0);
+  }
+  if (one.doubtful || other.doubtful) sum.doubtful = true;
+  return sum;
+}

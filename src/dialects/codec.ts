@@ -65,6 +65,8 @@ export interface StreamDecoder {
   push(frame: SseFrame): CanonEvent[];
   /** The upstream has said why it stopped: only trimmings can be missing, and `end` gives a finish. */
   readonly complete: boolean;
+  /** Something has begun of which no event tells yet. Absent: never. */
+  readonly holdsBack?: boolean;
   /** Every chunk brings the usage up to date, so that it holds for a broken stream too. */
   readonly usageRuns?: boolean;
   /** The upstream closed. */
@@ -74,6 +76,8 @@ export interface StreamDecoder {
 /** Canonical events into text for one client; `error` events are spoken by `encodeStreamError`. */
 export interface StreamEncoder {
   push(event: CanonEvent): string;
+  /** It holds everything until it knows whether it can write what comes; where it cannot, nothing of it was written. */
+  readonly undecided?: boolean;
 }
 
 /** How a dialect asks a provider to count a prompt's tokens. */
@@ -110,6 +114,8 @@ export interface UpstreamCodec {
   readonly limitHeaders?: readonly LimitHeaders[];
   /** Absent where the dialect knows no counting. */
   readonly counting?: TokenCounting;
+  /** Whether a host goes on from a last message of the assistant's, of whose model that is not known. Absent: none does. */
+  goesOn?(quirks: MediaQuirks): boolean;
 }
 
 /** The half of a dialect that faces clients. */

@@ -18,6 +18,7 @@ export class TranslatingTap extends TapBase {
   readonly #decoder: StreamDecoder;
   readonly #encoder: StreamEncoder;
   readonly #unwrapper: AnswerUnwrapper;
+  #contentCame = false;
 
   constructor(decoder: StreamDecoder, encoder: StreamEncoder, reading: AnswerReading) {
     super();
@@ -52,6 +53,7 @@ export class TranslatingTap extends TapBase {
       for (const one of this.#unwrapper.push(event)) {
         this.#take(one);
         if (!this.failure) text += this.#written(one);
+        this.contentSeen = this.#contentCame && this.#encoder.undecided !== true;
         if (this.failure) return text;
       }
     }
@@ -100,7 +102,7 @@ export class TranslatingTap extends TapBase {
       case "refusal-start":
         break;
       default:
-        this.contentSeen = true;
+        this.#contentCame = true;
     }
   }
 }

@@ -6,7 +6,7 @@ import type { ChunkTaker, Exchange, HttpAnswer } from "../wire/http/exchange.ts"
 import { readRetryAfter } from "../wire/http/retry-after.ts";
 import { sendFailure } from "../wire/send.ts";
 import { AttemptTimeouts } from "./attempt-timeouts.ts";
-import { type Call, ClientDisconnectedError, DeadlineError } from "./call.ts";
+import { type Call, ClientDisconnectedError, DeadlineError, type LaneAttempt } from "./call.ts";
 import { chooseLane } from "./choose-lane.ts";
 import { connectionFailure } from "./connection-failure.ts";
 import { type Gateway, shuttingDown } from "./gateway.ts";
@@ -22,6 +22,8 @@ const MAX_ERROR_BYTES = 256 * 1024;
 const MAX_ORPHANED_BYTES = 4 * 1024 * 1024;
 
 const decoder = new TextDecoder();
+
+type MakeLane = (call: Call, gateway: Gateway, attempt: LaneAttempt) => Lane;
 
 /** One try of one offer for a text: one upstream request, whose answer is read whole or as a stream. */
 export class Attempt extends WatchedAttempt<Call, TextTarget> {
@@ -41,9 +43,9 @@ export class Attempt extends WatchedAttempt<Call, TextTarget> {
   /** The host closed a kept connection as it was used: a new one can be opened at once, without a pause for the host. */
   retryAtOnce = false;
 
-  constructor(call: Call, gateway: Gateway, target: TextTarget) {
+  constructor(call: Call, gateway: Gateway, target: TextTarget, makeLane: MakeLane = chooseLane) {
     super(call, gateway, target);
-    this.lane = chooseLane(call, gateway, this);
+    this.lane = makeLane(call, gateway, this);
     const { timeoutMs, wholeTimeoutMs } = target.provider;
     const generatesWhole = !call.stream && call.incoming.verb === "generate";
     this.#timeouts = new AttemptTimeouts(generatesWhole ? wholeTimeoutMs : timeoutMs, this.startedAtMs);

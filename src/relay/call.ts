@@ -3,6 +3,7 @@ import type { Principal } from "../access/principal.ts";
 import type { JsonObject } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { Continuation, FieldNote, OfferTried, Receipt } from "../canon/receipt.ts";
+import type { Usage } from "../canon/usage.ts";
 import type { Naming } from "../catalogue/catalogue.ts";
 import type { Model } from "../catalogue/model.ts";
 import type { Door } from "../dialects/check.ts";
@@ -69,6 +70,14 @@ export interface LaneAttempt extends Omit<AttemptRecord, "lane"> {
   readonly target: TextTarget;
 }
 
+/** What one of several attempts for a call has used, at the price of its offer. */
+export interface BilledLeg {
+  usage: Usage;
+  costNanoUsd: number;
+  /** As in the receipt. */
+  priceRule: string;
+}
+
 /** One call on its way: what was asked, by whom, and what has happened to it so far. */
 export interface Call {
   readonly incoming: IncomingCall;
@@ -96,6 +105,8 @@ export interface Call {
   plan: readonly { readonly target: Target; readonly why: string }[] | undefined;
   /** Where a broken stream went on, for the receipt. */
   continued: Continuation[] | undefined;
+  /** What other attempts than the last one have used of what is paid. */
+  otherLegs?: BilledLeg[];
   /** A second offer was asked while the first was at work. */
   hedged: boolean;
   /** The attempt that answered; until one has, the one that was begun last. */

@@ -2,6 +2,7 @@ import type { GatewayError } from "../canon/error.ts";
 import type { OfferTried } from "../canon/receipt.ts";
 import type { Target } from "../routing/target.ts";
 import { type Call, ClientDisconnectedError, DeadlineError } from "./call.ts";
+import { ContinuationRefusedError } from "./continuing-encoder.ts";
 import type { Gateway } from "./gateway.ts";
 import { MemoryExhaustedError } from "./memory-budget.ts";
 import type { Try } from "./try-offers.ts";
@@ -52,7 +53,11 @@ function observeFailure(
   attempt: Try,
   error: GatewayError,
 ): void {
-  const isOurs = closing || attempt.retryAtOnce === true || error instanceof MemoryExhaustedError;
+  const isOurs =
+    closing ||
+    attempt.retryAtOnce === true ||
+    error instanceof MemoryExhaustedError ||
+    error instanceof ContinuationRefusedError;
   if (isOurs) health.abandoned(target, attempt);
   else health.failed(target, attempt, error);
 }

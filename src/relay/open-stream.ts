@@ -4,9 +4,11 @@ import type { Tap } from "../dialects/dialect.ts";
 import type { Framing } from "../providers/provider.ts";
 import type { ByteBuffer } from "../wire/byte-buffer.ts";
 import type { HttpAnswer } from "../wire/http/exchange.ts";
+import type { AnswerSoFar } from "./answer-so-far.ts";
 import type { Attempt } from "./attempt.ts";
 import { type ClientOutput, MAX_HELD_BYTES } from "./client-output.ts";
 import { EventReader } from "./event-reader.ts";
+import { WitnessedTap } from "./witnessed-tap.ts";
 
 /** What each framing is called in `content-type`. */
 const TYPES: Readonly<Record<Framing, RegExp>> = {
@@ -21,18 +23,25 @@ export interface OpenStream {
   reader: EventReader;
   /** What the client gets of everything until now. */
   held: ByteBuffer;
+  /** What the client has read of it, where another offer may have to go on. */
+  soFar: AnswerSoFar | undefined;
 }
 
 /**
  * The commit point: until the first content arrives, a failure is still a failure of this offer alone, which another may
  * make good and which else gets a real HTTP status.
  */
-export async function openStream(attempt: Attempt, output: ClientOutput): Promise<OpenStream> {
+export async function openStream(
+  attempt: Attempt,
+  output: ClientOutput,
+  soFar?: AnswerSoFar | undefined,
+): Promise<OpenStream> {
   const answer = await attempt.open();
   const type = answer.headers.get("content-type") ?? "";
   const { framing } = attempt.target;
   if (!TYPES[framing].test(type)) throw await notAStream(attempt, answer);
-  const tap = attempt.lane.createTap();
+  const made = attempt.lane.createTap();
+  const tap = soFar === undefined ? made : new WitnessedTap(made, soFar);
   const reader = new EventReader(attempt, answer, tap, framing);
   const held = output.hold();
   try {
@@ -41,7 +50,7 @@ export async function openStream(attempt: Attempt, output: ClientOutput): Promis
     output.drop(held);
     throw attempt.explain(error);
   }
-  return { attempt, tap, reader, held };
+  return { attempt, tap, reader, held, soFar };
 }
 
 async function readUntilContent(reader: EventReader, tap: Tap, held: ByteBuffer): Promise<void> {

@@ -1,10 +1,10 @@
 import type { PlannedOffer, Receipt } from "../canon/receipt.ts";
 import type { Stop } from "../canon/stop.ts";
-import { completionTokens, promptTokens, type Usage, type UsageSource } from "../canon/usage.ts";
+import { completionTokens, promptTokens, sumUsage, type Usage, type UsageSource } from "../canon/usage.ts";
 import type { Offer, Pricings } from "../catalogue/model.ts";
 import { priceCall } from "../catalogue/price-call.ts";
 import { tokensOfCharacters } from "../dialects/estimate-tokens.ts";
-import type { Call, IncomingCall } from "./call.ts";
+import type { BilledLeg, Call, IncomingCall, LaneAttempt } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import { logCall } from "./log-call.ts";
 import { outputLimit } from "./output-limit.ts";
@@ -29,7 +29,12 @@ export interface Ending {
   reasoningSeen: boolean;
   stop: Stop | undefined;
   firstContentAtMs: number | undefined;
+  /** When the attempt began, where the call began earlier. */
+  begunAtMs?: number;
 }
+
+/** How an attempt ended that was not the last. */
+export type LegEnding = Omit<Ending, "whole" | "produced">;
 
 /** Writes the call's one ledger row and releases its reservation. Resolves when the row is committed. */
 export function settle(call: Call, gateway: Gateway, ending: Ending): Promise<void> {
@@ -72,6 +77,7 @@ export type AdmittedCall = Pick<
   | "plan"
   | "continued"
   | "hedged"
+  | "otherLegs"
   | "memory"
   | "client"
 > & { incoming: Pick<IncomingCall, "requestId"> };
@@ -91,8 +97,10 @@ export interface Bill extends Pick<Receipt, "verb" | "clientDialect" | "upstream
 
 /** Prices what was used, counts it against the key and writes the row. */
 export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Promise<void> {
-  const { usage, offer } = bill;
-  const { costNanoUsd, rule } = priceCall(usage, bill, bill.terms ?? []);
+  const { offer } = bill;
+  const priced = priceCall(bill.usage, bill, bill.terms ?? []);
+  const last = { usage: bill.usage, costNanoUsd: priced.costNanoUsd, priceRule: priced.rule };
+  const { usage, costNanoUsd, priceRule } = call.otherLegs === undefined ? last : sumOfLegs(call.otherLegs, last);
   call.admission.release({ costNanoUsd, tokens: promptTokens(usage) + completionTokens(usage) });
   const now = gateway.clock.nowMs();
   const receipt: Receipt = {
@@ -112,8 +120,9 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
     offers: call.offersTried,
     fields: call.attempt?.notes ?? [],
     usage,
-    usageSource: bill.source,
-    priceRule: rule,
+    // What is paid for answers that broke off is never all measured.
+    usageSource: call.otherLegs === undefined ? bill.source : "partial",
+    priceRule,
     costNanoUsd,
     totalMs: Math.round(now - call.startedAtMs),
   };
@@ -131,6 +140,26 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
   return gateway.ledger.write(receipt, gateway.runningCalls === 0);
 }
 
+/** All that was used for a call, each part at the price of its own offer. */
+function sumOfLegs(others: readonly BilledLeg[], last: BilledLeg): BilledLeg {
+  const legs = [...others, last];
+  return {
+    usage: legs.reduce((sum, { usage }) => sumUsage(sum, usage), {} as Usage),
+    costNanoUsd: legs.reduce((sum, leg) => sum + leg.costNanoUsd, 0),
+    priceRule: [...new Set(legs.map((leg) => leg.priceRule))].join("; then "),
+  };
+}
+
+/**
+ * What the attempt at work has used, when another takes its place: it is paid all the same (H14). Not for the last attempt, which
+ * `settle` bills.
+ */
+export function billLeg(call: Call, gateway: Gateway, attempt: LaneAttempt, ending: LegEnding): BilledLeg {
+  const { usage } = usageOf(call, gateway, { ...ending, whole: false, produced: true });
+  const { costNanoUsd, rule } = priceCall(usage, attempt.target, attempt.terms);
+  return { usage, costNanoUsd, priceRule: rule };
+}
+
 /** The plan as the receipt has it; a model is named where it is not the one that answered. */
 export const plannedOffers = (plan: NonNullable<Call["plan"]>, answered: string): PlannedOffer[] =>
   plan.map(({ target: { offer, credential, model }, why }, index) => ({
@@ -145,7 +174,11 @@ export const plannedOffers = (plan: NonNullable<Call["plan"]>, answered: string)
 export const isAbandoned = ({ offersTried }: Pick<Call, "offersTried">): boolean =>
   offersTried.at(-1)?.outcome === "abandoned";
 
-const estimateInput = ({ incoming, body }: Call): number => incoming.dialect.requests.estimateTokens(body);
+/** Whoever goes on with an answer is given its beginning too. */
+function estimateInput({ incoming, body, continued }: Call): number {
+  const prompt = incoming.dialect.requests.estimateTokens(body);
+  return continued === undefined ? prompt : prompt + tokensOfCharacters(continued.at(-1)?.fromCharacters ?? 0);
+}
 
 interface BilledUsage {
   usage: Usage;
@@ -184,7 +217,7 @@ function brokenUsage(call: Call, gateway: Gateway, ending: Ending): Usage {
     ? unseenTokens(call, {
         contentSeen: firstContentAtMs !== undefined,
         reasoningSeen: ending.reasoningSeen,
-        waitedMs: (firstContentAtMs ?? gateway.clock.nowMs()) - call.startedAtMs,
+        waitedMs: (firstContentAtMs ?? gateway.clock.nowMs()) - (ending.begunAtMs ?? call.startedAtMs),
       })
     : 0;
   const most = Math.max(passed, Math.min(passed + unseen, outputLimit(call, Number.MAX_SAFE_INTEGER)));

@@ -4,6 +4,7 @@ import type { TextTarget } from "../routing/target.ts";
 import type { ByteBuffer } from "../wire/byte-buffer.ts";
 import type { ChunkTaker } from "../wire/http/exchange.ts";
 import { streamHeaders } from "./answer-headers.ts";
+import { AnswerSoFar } from "./answer-so-far.ts";
 import { type Attempt, beginAttempt } from "./attempt.ts";
 import { type Call, DeadlineError } from "./call.ts";
 import { ClientOutput, commitsEarly, type DirectController, directBody, streamedBody } from "./client-output.ts";
@@ -12,17 +13,21 @@ import { identifiedResponse } from "./identity-headers.ts";
 import { observeBreak } from "./observe-attempt.ts";
 import { type OpenStream, openStream } from "./open-stream.ts";
 import { isAbandoned, settle } from "./settle.ts";
+import { Survivor, survives } from "./survive.ts";
 import { tryOffers } from "./try-offers.ts";
 
 /** A streamed answer: committed at its first content or at the deadline, then passed on as it arrives. */
 export async function relayStream(call: Call, gateway: Gateway, plan: readonly TextTarget[]): Promise<Response> {
   const { dialect, options } = call.incoming;
   const output = new ClientOutput(call.client, gateway, dialect.http.keepAlive);
-  const opening = tryOffers(call, gateway, plan, beginAttempt(call, gateway), (attempt) => openStream(attempt, output));
+  const survivor = survives(call, plan) ? new Survivor(call, gateway, output, plan) : undefined;
+  const opening = tryOffers(call, gateway, plan, beginAttempt(call, gateway), (attempt) =>
+    openStream(attempt, output, survivor && new AnswerSoFar(call, gateway, attempt)),
+  );
   // A protocol without keep-alives has nothing to send early, and waiting keeps a real status possible.
   const early = dialect.http.keepAlive !== undefined && (await commitsEarly(call, gateway, opening));
   const opened = early ? undefined : await opening;
-  const relay = new StreamRelay(call, gateway, output, opening, opened);
+  const relay = new StreamRelay(call, gateway, output, opening, opened, survivor);
   const isWhole = opened?.tap.state === "ended" && opened.tap.failure === undefined;
   if (isWhole) await relay.settleWhole(opened);
   const body = isWhole
@@ -36,6 +41,7 @@ class StreamRelay {
   readonly #gateway: Gateway;
   readonly #output: ClientOutput;
   readonly #opening: Promise<OpenStream>;
+  readonly #survivor: Survivor | undefined;
   #stream: OpenStream | undefined;
   #firstContentAtMs: number | undefined;
   #settled = false;
@@ -46,19 +52,33 @@ class StreamRelay {
     output: ClientOutput,
     opening: Promise<OpenStream>,
     opened: OpenStream | undefined,
+    survivor: Survivor | undefined,
   ) {
     this.#call = call;
     this.#gateway = gateway;
     this.#output = output;
     this.#opening = opening;
     this.#stream = opened;
+    this.#survivor = survivor;
   }
 
   /** Runs to the end of the upstream's answer, whether or not the client stays connected (H26). */
   async run(controller: DirectController): Promise<void> {
     this.#output.commit(controller, this.#stream !== undefined);
     try {
-      await this.#passOn();
+      // A stream that is open already is written to before the first wait, so that its headers are sent with its first content.
+      let stream = this.#stream ?? (await this.#opening);
+      for (;;) {
+        this.#begin(stream);
+        try {
+          await this.#passOn(stream);
+          break;
+        } catch (thrown) {
+          const next = await this.#goOn(stream, thrown);
+          if (next === undefined) throw thrown;
+          stream = next;
+        }
+      }
       await this.#settle("ok");
     } catch (thrown) {
       await this.#fail(asGatewayError(thrown));
@@ -78,17 +98,20 @@ class StreamRelay {
 
   #begin(stream: OpenStream): void {
     this.#stream = stream;
-    this.#call.request = undefined;
-    this.#firstContentAtMs = this.#gateway.clock.nowMs();
+    // Whoever is to go on must be asked the same.
+    if (stream.soFar === undefined) this.#call.request = undefined;
+    this.#firstContentAtMs ??= this.#gateway.clock.nowMs();
   }
 
-  /**
-   * Sends everything but what must wait for the ledger, which is kept. A stream that is open already is written to before the
-   * first wait, so that its headers are sent together with its first content.
-   */
-  async #passOn(): Promise<void> {
-    const stream = this.#stream ?? (await this.#opening);
-    this.#begin(stream);
+  /** The rest of a stream that broke off, from another offer; undefined where there is none. */
+  async #goOn(stream: OpenStream, thrown: unknown): Promise<OpenStream | undefined> {
+    const { soFar } = stream;
+    if (this.#survivor === undefined || soFar === undefined) return undefined;
+    return await this.#survivor.goOn({ stream, soFar, firstContentAtMs: this.#firstContentAtMs }, thrown);
+  }
+
+  /** Sends everything but what must wait for the ledger, which is kept. */
+  async #passOn(stream: OpenStream): Promise<void> {
     const output = this.#output;
     const { tap, reader, attempt } = stream;
     let stopped = !this.#passHeld(stream);

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from "../base/json.ts";
+import type { CanonCall } from "../canon/call.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { FieldNote } from "../canon/receipt.ts";
 import type {
@@ -8,7 +9,7 @@ import type {
   TokenCounting,
   UpstreamCodec,
 } from "../dialects/codec.ts";
-import type { ClientAnswer, Tap, UpstreamRequest } from "../dialects/dialect.ts";
+import type { ClientAnswer, Dialect, Tap, UpstreamRequest } from "../dialects/dialect.ts";
 import { fitTerms, NO_TERMS } from "../dialects/priced-fields.ts";
 import { TranslatingTap } from "../dialects/translating-tap.ts";
 import { unwrapReply } from "../dialects/unwrap-answer.ts";
@@ -16,6 +17,7 @@ import type { UpstreamFailure } from "../dialects/upstream-failure.ts";
 import { parseInOrder, stringifyInOrder } from "../wire/ordered-json.ts";
 import { CallAnswerContext } from "./answer-context.ts";
 import type { Call, LaneAttempt } from "./call.ts";
+import type { ContinuingEncoder } from "./continuing-encoder.ts";
 import type { Gateway } from "./gateway.ts";
 import type { HeldRequest } from "./held-request.ts";
 import type { Lane } from "./lane.ts";
@@ -29,18 +31,22 @@ export class TranslatedLane implements Lane {
   readonly #attempt: LaneAttempt;
   readonly #upstream: UpstreamCodec;
   #reading: AnswerReading = {};
+  /** Where the answer is the rest of another. */
+  readonly #continuation: ContinuingEncoder | undefined;
 
-  constructor(call: Call, gateway: Gateway, attempt: LaneAttempt) {
+  constructor(call: Call, gateway: Gateway, attempt: LaneAttempt, continuation?: ContinuingEncoder) {
     this.#call = call;
     this.#gateway = gateway;
     this.#attempt = attempt;
     this.#upstream = attempt.target.codec;
+    this.#continuation = continuation;
   }
 
   async prepareRequest(request: HeldRequest): Promise<UpstreamRequest> {
     const { incoming, stream } = this.#call;
     const { offer, via, quirks, traits, origin } = this.#attempt.target;
-    const asked = request.canonical(({ text, body }) => incoming.dialect.codec.decodeRequest(inOrder(text, body)));
+    const canonical = canonicalCall(request, incoming.dialect);
+    const asked = this.#continuation?.extend(canonical) ?? canonical;
     const call = await resolveMedia(asked, quirks, (url, { signal }) =>
       request.media(url, () => {
         const disconnected = incoming.request.signal;
@@ -92,7 +98,7 @@ export class TranslatedLane implements Lane {
 
   createTap(): Tap {
     const decoder = this.#upstream.createStreamDecoder(this.#decodeContext());
-    const encoder = this.#call.incoming.dialect.codec.createStreamEncoder(this.#encodeContext());
+    const encoder = this.#continuation ?? this.#call.incoming.dialect.codec.createStreamEncoder(this.#encodeContext());
     return new TranslatingTap(decoder, encoder, this.#reading);
   }
 
@@ -126,6 +132,10 @@ export class TranslatedLane implements Lane {
     });
   }
 }
+
+/** The client's request in canonical form, decoded once. */
+export const canonicalCall = (request: HeldRequest, { codec }: Dialect): CanonCall =>
+  request.canonical(({ text, body }) => codec.decodeRequest(inOrder(text, body)));
 
 const withoutMembers = (body: JsonObject, keys: readonly string[]): JsonObject =>
   Object.fromEntries(Object.entries(body).filter(([key]) => !keys.includes(key)));

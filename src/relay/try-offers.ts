@@ -59,7 +59,6 @@ export async function tryOffers<Planned extends Target, Made extends AttemptReco
   const { maxAttempts, deadlineMs } = call.routing ?? DEFAULT_ROUTING;
   const untilMs = (call.startedAtMs ?? 0) + (deadlineMs ?? Number.POSITIVE_INFINITY);
   let last: GatewayError | undefined;
-  let attempts = 0;
   let pauses = 0;
   const slots = gateway.snapshot.routing.limitsRequests ? new PlanSlots(call, gateway, plan) : undefined;
   for (const planned of plan) {
@@ -72,7 +71,6 @@ export async function tryOffers<Planned extends Target, Made extends AttemptReco
       const attempt = slots === undefined ? begin(target) : slots.begin(target, begin);
       call.attempt = attempt;
       gateway.health.begin(target, attempt);
-      attempts++;
       try {
         const result = await use(attempt);
         slots?.freeAfter(attempt, target);
@@ -94,7 +92,8 @@ export async function tryOffers<Planned extends Target, Made extends AttemptReco
         last = target.provider.redactError(asGatewayError(thrown));
         observeAttempt(call, gateway, target, attempt, "failed", last);
         logFailure(gateway, target, last);
-        if (attempts >= maxAttempts || !mayTryAgain(last, gateway) || mayRepeat?.(last) === false) throw last;
+        if (call.offersTried.length >= maxAttempts || !mayTryAgain(last, gateway) || mayRepeat?.(last) === false)
+          throw last;
         if (tries === 2 || !last.rule.retrySameOffer) break;
         const pauseMs = attempt.retryAtOnce ? 0 : pauseBefore(pauses++, last, gateway);
         if (pauseMs > MAX_PAUSE_MS || gateway.clock.nowMs() + pauseMs >= untilMs) break;

@@ -32,6 +32,8 @@ export interface TextTarget extends Target, Readonly<NativeHost> {
   readonly origin: string;
   readonly framing: Framing;
   readonly countsTokens: boolean;
+  /** It goes on from the beginning of an answer. */
+  readonly goesOn: boolean;
 }
 
 /** A target that makes images or videos, by the provider's own API for them. */
@@ -93,14 +95,17 @@ function textTarget(
 ): TextTarget {
   const { offer, provider, via } = target;
   const origin = provider.originOf(codec, offer.upstreamModel);
+  const quirks = provider.quirksOf(via);
+  const prefill = offer.prefill ?? traits.prefill;
   return {
     ...target,
     codec,
-    quirks: provider.quirksOf(via),
-    traits,
+    quirks,
+    traits: prefill === undefined || prefill === traits.prefill ? traits : { ...traits, prefill },
     origin,
     framing: provider.framingOf(via),
     countsTokens: provider.countsTokens(via),
+    goesOn: prefill ?? codec.goesOn?.(quirks) ?? false,
     isForeignOrigin: (word) => origins.has(word) && word !== origin,
   };
 }

@@ -25,5 +25,6 @@ export const chatCodec: UpstreamCodec & ClientCodec = {
   })),
   oneFamily: false,
   reasoning: { shown: "whole", unasked: true },
+  goesOn: ({ prefill }: ChatQuirks) => prefill !== "none",
   showsImages: true,
 };

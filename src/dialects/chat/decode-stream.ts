@@ -47,6 +47,10 @@ export class ChatStreamDecoder implements StreamDecoder {
     this.#tags = reasoningTags === undefined ? undefined : new ReasoningTags(reasoningTags);
   }
 
+  get holdsBack(): boolean {
+    return this.#blocks.hasNameless;
+  }
+
   get complete(): boolean {
     return this.#finish !== undefined;
   }

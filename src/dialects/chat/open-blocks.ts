@@ -62,6 +62,11 @@ export class OpenBlocks {
     this.#readOrigin = readFromHost(origin);
   }
 
+  /** A call has begun, and nothing was told of it. */
+  get hasNameless(): boolean {
+    return this.#nameless.size > 0;
+  }
+
   get hasCalls(): boolean {
     return this.#calls.size > 0;
   }

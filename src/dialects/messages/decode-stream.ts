@@ -33,6 +33,11 @@ export class MessagesStreamDecoder implements StreamDecoder {
     return this.#over;
   }
 
+  get holdsBack(): boolean {
+    for (const block of this.#blocks.values()) if (block.silent) return true;
+    return false;
+  }
+
   push(frame: SseFrame): CanonEvent[] {
     if (this.#over || frame.data === undefined || frame.data === "[DONE]") return [];
     const event = readEvent(frame.data);

@@ -18,6 +18,8 @@ export interface BlockDecoder {
   /** Throws where more comes than can be held. */
   delta(delta: JsonObject | undefined): CanonEvent[];
   end(): CanonEvent[];
+  /** No event tells of it before its end. */
+  readonly silent?: boolean;
 }
 
 export function createBlockDecoder(content: JsonObject, block: number, context: DecodeAnswerContext): BlockDecoder {
@@ -107,6 +109,7 @@ function wholeBlock(content: JsonObject, block: number, context: DecodeAnswerCon
   let input = "";
   let held = 0;
   return {
+    silent: true,
     start: () => [],
     delta: (delta) => {
       held += sizeOf(delta);

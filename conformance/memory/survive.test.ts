@@ -1,0 +1,221 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
+import { DIALECTS } from "../../testing/build-call.ts";
+import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
+import { plainStream, plainUsage } from "../../testing/plain-answer.ts";
+import { type ReadStream, readClientStream } from "../support/client-stream.ts";
+import { continuingHost, MANNERS, type Manner } from "../support/continuing-host.ts";
+import { reasonToLeaveOut } from "../support/recorded-harness.ts";
+import { DIALECT_OF, nameOf, present, recordings, textOf } from "../support/recordings.ts";
+
+/**
+ * H16, H17: a stream that breaks off at any event either goes on at the next offer, so that the client reads the very answer that
+ * it would have read, or ends in its protocol's error. `TRIVIUM_SURVIVE=all` plays every event of every recording on all pairs
+ * in all manners; without it a part of them is played, another one of each.
+ */
+const ALL = process.env["TRIVIUM_SURVIVE"] === "all";
+
+/** An upstream's stream, event by event. */
+interface Transcript {
+  name: string;
+  dialect: DialectName;
+  events: string[];
+}
+
+const eventsOf = (stream: string): string[] =>
+  stream.match(/[\s\S]*?(?:\r\n\r\n|\n\n|$)/g)?.filter((event) => event !== "") ?? [];
+
+const LONG_ANSWER = [
+  "The Seine rises in Burgundy, passes through Paris ",
+  "and reaches the Channel at Le Havre; barges carry grain down",
+] as const;
+
+/** What every checkout has. */
+const SAMPLES: readonly Transcript[] = DIALECTS.map((dialect) => ({
+  name: `a sample of ${dialect}`,
+  dialect,
+  events: eventsOf(plainStream(dialect, LONG_ANSWER, plainUsage(dialect, 10, 20))),
+}));
+
+/** Recordings whose answer is text, thoughts before it or not: told by the client's own reading of them, below. */
+const RECORDED: readonly Transcript[] = recordings
+  .filter((recording) => recording.stream && recording.status === 200 && reasonToLeaveOut(recording) === undefined)
+  // Each of its chunks says that the answer is over, so that no cut is one.
+  .filter((recording) => !recording.case.startsWith("firebase-mock.streaming-failure-recitation"))
+  .map((recording) => ({
+    name: nameOf(recording),
+    dialect: DIALECT_OF[recording.dialect] ?? "chat",
+    events: eventsOf(textOf(recording)),
+  }));
+if (!present) console.log("skipped: streams cut at every event of a recording, because there are no recordings here");
+
+const KINDS = { chat: "openai-compatible", messages: "anthropic", genai: "gemini" } as const;
+
+let harness: Harness;
+beforeAll(async () => {
+  const base = (place: string, dialect: DialectName) =>
+    `${UPSTREAM_URL}/${place}-${dialect}${dialect === "chat" ? "/v1" : ""}`;
+  const provider = (place: string, dialect: DialectName) => ({
+    kind: KINDS[dialect],
+    base_url: base(place, dialect),
+    api_key: "key-of-the-host",
+    timeout_ms: { first_byte: 3_000, idle: 1_500 },
+  });
+  const prices = {
+    prompt: [{ value: 1, unit: "perMTokens", currency: "USD" }],
+    completion: [{ value: 2, unit: "perMTokens", currency: "USD" }],
+  };
+  harness = await Harness.start({
+    config: {
+      // The first host of each pair breaks all the time, and is to stay the first.
+      routing: { survive: true, sticky: "off", breaker: { failures: 1000, window_ms: 1 } },
+      providers: Object.fromEntries(
+        DIALECTS.flatMap((dialect) =>
+          ["first", "second"].map((place) => [`${place}-${dialect}`, provider(place, dialect)]),
+        ),
+      ),
+      models: DIALECTS.flatMap((first) =>
+        DIALECTS.map((second) => ({
+          id: `test/${first}-${second}`,
+          reasoning: true,
+          max_output_tokens: 64_000,
+          pricings: prices,
+          offers: [
+            { provider: `first-${first}`, model: "upstream-model", prefill: false },
+            { provider: `second-${second}`, model: "upstream-model", prefill: true },
+          ],
+        })),
+      ),
+    },
+  });
+});
+
+interface Cut {
+  client: DialectName;
+  second: DialectName;
+  transcript: Transcript;
+  /** How many events the first host sends before its connection breaks. */
+  at: number;
+  whole: string;
+  manner: Manner;
+}
+
+async function play({ client, second, transcript, at, whole, manner }: Cut) {
+  const goesOn = continuingHost(second, whole, manner);
+  harness.upstream.play(async (reply, request) => {
+    if (request.url.includes("/second-")) return goesOn(reply, request);
+    reply.head(200, { "content-type": "text/event-stream" });
+    const sent = transcript.events.slice(0, at).join("");
+    if (sent !== "") await reply.write(sent);
+    if (at >= transcript.events.length) reply.end();
+    else reply.fail("broken");
+  });
+  const answer = await harness.call(client, {
+    stream: true,
+    model: `test/${transcript.dialect}-${second}`,
+    body: {
+      ...(client === "chat" ? { stream_options: { include_usage: true } } : {}),
+      ...(client === "messages" ? { max_tokens: 64_000 } : {}),
+    },
+  });
+  const asked = harness.upstream.requests.filter(({ url }) => url.includes("/second-")).length;
+  const read = answer.status === 200 ? readClientStream(client, answer.text) : undefined;
+  return { answer, read, asked };
+}
+
+type Played = Awaited<ReturnType<typeof play>>;
+
+/** What the client reads where nothing breaks; undefined where it has no text to go on with, or is an error itself. */
+async function uncut(client: DialectName, transcript: Transcript): Promise<ReadStream | undefined> {
+  const at = transcript.events.length;
+  const { read } = await play({ client, second: transcript.dialect, transcript, at, whole: "", manner: "honest" });
+  return read !== undefined && read.text !== "" && read.errors.length === 0 && read.ends === 1 ? read : undefined;
+}
+
+type Verdict = "right" | "error" | "wrong";
+
+/** The very answer, the error of the protocol and no end, or neither. */
+function judge({ read, asked }: Played, uncut: ReadStream): Verdict {
+  if (read === undefined) return "error";
+  const { faults, ids, ends, stops, errors, usages } = read;
+  if (faults.length > 0 || ids.length > 1) return "wrong";
+  if (errors.length > 0) return ends === 0 && stops.length === 0 ? "error" : "wrong";
+  const isOne = ends === 1 && stops.length === 1;
+  // Where the answer had come to its end, its usage may be what was lost.
+  const isCounted = usages === 1 || asked === 0;
+  const isSame = read.text === uncut.text && (read.thoughts === uncut.thoughts || read.thoughts === "");
+  return isOne && isCounted && isSame ? "right" : "wrong";
+}
+
+/** Nobody can go on where only a thought was told, nor where the next words are those that were just said. */
+function mayFail({ read }: Played, whole: string): string | undefined {
+  const said = read?.text ?? "";
+  if (said === "") return "cut in a thought";
+  const rest = whole.slice(said.length);
+  for (let length = 1; length <= rest.length && length <= said.length; length++) {
+    const next = rest.slice(0, length);
+    if (next.trim() !== "" && said.endsWith(next)) return "its own words stand twice around the cut";
+  }
+  return undefined;
+}
+
+const counts: Record<string, number> = {};
+const count = (what: string) => {
+  counts[what] = (counts[what] ?? 0) + 1;
+};
+
+/** All cuts of a transcript, or a part of them that begins elsewhere for each. */
+function cutsOf(transcript: Transcript, index: number): number[] {
+  const all = transcript.events.map((_, at) => at);
+  if (ALL || all.length <= 8) return all;
+  const step = Math.ceil(all.length / 8);
+  return all.filter((at) => at % step === index % step || at >= all.length - 3);
+}
+
+const manners = Object.keys(MANNERS) as Manner[];
+
+for (const [index, transcript] of [...SAMPLES, ...RECORDED].entries()) {
+  const isSample = index < SAMPLES.length;
+  const tests: [DialectName, DialectName][] = DIALECTS.flatMap((client) =>
+    DIALECTS.map((second): [DialectName, DialectName] => [client, second]),
+  );
+  describe(`H17: ${transcript.name}, cut at its events`, () => {
+    for (const [pair, [client, second]] of tests.entries()) {
+      // Without being asked for all, each recording is played on three of the nine pairs, on others than the one before it.
+      if (!ALL && !isSample && pair % 3 !== index % 3) continue;
+      test(`for ${client}, going on in ${second}`, async () => {
+        const reference = await uncut(client, transcript);
+        if (reference === undefined) return count("not a text");
+        const whole = reference.text;
+        const isText = reference.calls.length + reference.others.length === 0;
+        for (const at of cutsOf(transcript, index + pair)) {
+          const cut = { client, second, transcript, at, whole };
+          const played = await play({ ...cut, manner: "honest" });
+          const verdict = judge(played, reference);
+          const excuse =
+            verdict === "error" ? (isText ? mayFail(played, whole) : "cut beside a tool's work") : undefined;
+          const label = { at, manner: "honest", text: played.read?.text.slice(-80), faults: played.read?.faults };
+          expect({ ...label, verdict: excuse ?? verdict }).toEqual({ ...label, verdict: excuse ?? "right" });
+          count(`honest: ${excuse ?? (played.asked > 0 ? "gone on with, or begun anew" : "was whole")}`);
+          const others = manners.slice(1);
+          for (const manner of ALL || isSample ? others : [others[(at + index + pair) % others.length] ?? "restarts"]) {
+            const bad = await play({ ...cut, manner });
+            const outcome = judge(bad, reference);
+            const told = { ...label, manner, text: bad.read?.text, faults: bad.read?.faults };
+            expect({ ...told, outcome }).not.toEqual({ ...told, outcome: "wrong" });
+            count(`${manner}: ${outcome}`);
+          }
+        }
+        expect(harness.upstream.mistakes).toEqual([]);
+        expect(harness.leftovers()).toMatchObject({ runningCalls: 0, heldBytes: 0, openUpstreams: 0 });
+      }, 600_000);
+    }
+  });
+}
+
+test("what was played", () => {
+  console.log(counts);
+  expect(counts["honest: gone on with, or begun anew"]).toBeGreaterThan(50);
+  for (const manner of ["repeats a word", "restarts", "calls a tool", "fails too"])
+    expect(counts[`${manner}: error`]).toBeGreaterThan(5);
+});

@@ -1,0 +1,116 @@
+import type { DialectName } from "../../src/canon/dialect-name.ts";
+import type { Script } from "../../testing/memory-network.ts";
+import { plainUsage } from "../../testing/plain-answer.ts";
+import { wire } from "../../testing/upstream-wire.ts";
+
+type Json = Record<string, unknown>;
+
+/** The beginning of an answer that a request gives its host to go on from; undefined where it gives none. */
+export function beginningIn(dialect: DialectName, body: string): string | undefined {
+  const request = JSON.parse(body) as { messages?: Json[]; contents?: Json[] };
+  const last = (dialect === "genai" ? request.contents : request.messages)?.at(-1);
+  if (last?.["role"] !== "assistant" && last?.["role"] !== "model") return undefined;
+  const content = last["content"] ?? last["parts"];
+  if (typeof content === "string") return content;
+  return (content as { text?: string }[]).map(({ text }) => text ?? "").join("");
+}
+
+/** Tokens that the second host reports. */
+export const SECOND_USAGE = { input: 40, output: 9 };
+
+/** A text as a host of the dialect streams it, in small pieces. */
+export function streamText(dialect: DialectName, text: string): string {
+  const pieces = text.match(/[\s\S]{1,9}/gu) ?? [];
+  const usage = plainUsage(dialect, SECOND_USAGE.input, SECOND_USAGE.output);
+  switch (dialect) {
+    case "chat":
+      return [
+        ...pieces.map((content) => wire.chatChunk({ content })),
+        wire.chatChunk({}, "stop"),
+        wire.chatUsage(usage),
+        wire.done,
+      ].join("");
+    case "messages":
+      return (
+        wire.messageStart({ input_tokens: SECOND_USAGE.input, output_tokens: 1 }) +
+        wire.textBlock(...pieces) +
+        wire.messageEnd(usage)
+      );
+    case "genai":
+      return pieces.map((piece) => wire.genaiChunk(piece)).join("") + wire.genaiChunk("", "STOP", usage);
+  }
+}
+
+/** A tool call in place of an answer. */
+export function streamCall(dialect: DialectName): string {
+  switch (dialect) {
+    case "chat":
+      return [
+        wire.chatChunk({
+          tool_calls: [{ index: 0, id: "call_x", type: "function", function: { name: "other", arguments: "{}" } }],
+        }),
+        wire.chatChunk({}, "tool_calls"),
+        wire.done,
+      ].join("");
+    case "messages":
+      return [
+        wire.messageStart(),
+        wire.event({
+          type: "content_block_start",
+          index: 0,
+          content_block: { type: "tool_use", id: "toolu_x", name: "other", input: {} },
+        }),
+        wire.messageEnd(),
+      ].join("");
+    case "genai":
+      return `data: ${JSON.stringify({ candidates: [{ content: { role: "model", parts: [{ functionCall: { name: "other", args: {} } }] }, finishReason: "STOP", index: 0 }] })}\r\n\r\n`;
+  }
+}
+
+const EVENTS = { "content-type": "text/event-stream" };
+
+/** How a host behaves that is asked to go on with an answer. */
+export const MANNERS = {
+  /** Says the rest. */
+  honest: (dialect, whole, beginning) => streamText(dialect, whole.slice(beginning.length)),
+  /** Says the last word again, or a part of it. */
+  "repeats a word": (dialect, whole, beginning) => streamText(dialect, whole.slice(beginning.search(/\S+\s*$/))),
+  /** Says the last forty characters again. */
+  "repeats forty characters": (dialect, whole, beginning) =>
+    streamText(dialect, whole.slice(Math.max(0, beginning.length - 40))),
+  restarts: (dialect, whole) => streamText(dialect, whole),
+  "calls a tool": (dialect) => streamCall(dialect),
+  /** Breaks off before it says anything; see `continuingHost`. */
+  "fails too": () => "",
+  /** Breaks off in the rest. */
+  "breaks off too": (dialect, whole, beginning) => {
+    const rest = streamText(dialect, `${whole.slice(beginning.length)}and more`);
+    return rest.slice(0, rest.indexOf("\n\n", Math.floor(rest.length / 3)) + 2);
+  },
+} as const satisfies Record<string, (dialect: DialectName, whole: string, beginning: string) => string>;
+
+export type Manner = keyof typeof MANNERS;
+
+/** A host that knows the whole answer, and is asked for the rest of it, or for all of it. */
+export const continuingHost =
+  (dialect: DialectName, whole: string, manner: Manner): Script =>
+  async (reply, { body }) => {
+    const beginning = beginningIn(dialect, body);
+    if (beginning !== undefined && !whole.startsWith(beginning)) {
+      reply.head(400);
+      void reply.write(JSON.stringify({ error: { message: `not the beginning: ${JSON.stringify(beginning)}` } }));
+      reply.end();
+      return;
+    }
+    if (manner === "fails too" && beginning !== undefined) {
+      reply.head(500);
+      reply.end();
+      return;
+    }
+    reply.head(200, EVENTS);
+    await reply.write(
+      beginning === undefined ? streamText(dialect, whole) : MANNERS[manner](dialect, whole, beginning),
+    );
+    if (manner === "breaks off too" && beginning !== undefined) reply.fail("broken");
+    else reply.end();
+  };

@@ -1,0 +1,95 @@
+import type { Stop } from "../canon/stop.ts";
+import type { Usage } from "../canon/usage.ts";
+import type { Tap, TapProgress } from "../dialects/dialect.ts";
+import { ByteBuffer } from "../wire/byte-buffer.ts";
+import type { AnswerSoFar } from "./answer-so-far.ts";
+
+const CR = 0x0d;
+const LF = 0x0a;
+
+/**
+ * A tap of which all that it renders is kept in mind. What comes between the reason for the end and the end itself waits: should
+ * the end not come, another offer may have to say why it ended.
+ */
+export class WitnessedTap implements Tap {
+  readonly #tap: Tap;
+  readonly #soFar: AnswerSoFar;
+  readonly #waiting = new ByteBuffer();
+
+  constructor(tap: Tap, soFar: AnswerSoFar) {
+    this.#tap = tap;
+    this.#soFar = soFar;
+  }
+
+  push(events: Uint8Array, output: ByteBuffer): TapProgress {
+    for (let at = 0; at < events.length; ) {
+      const end = endOfEvent(events, at);
+      const from = output.length;
+      this.#tap.push(events.subarray(at, end), output);
+      this.#see(output, from);
+      at = end;
+    }
+    return this;
+  }
+
+  end(rest: string, output: ByteBuffer): TapProgress {
+    const from = output.length;
+    this.#tap.end(rest, output);
+    this.#see(output, from);
+    return this;
+  }
+
+  #see(output: ByteBuffer, from: number): void {
+    const { state, stop } = this.#tap;
+    if (this.#waiting.length > 0 || (state === "open" && stop !== undefined)) {
+      this.#waiting.putBytes(output.view().subarray(from));
+      output.length = from;
+      if (state === "open") return;
+      output.putBytes(this.#waiting.view());
+      this.#waiting.clear();
+    }
+    this.#soFar.read(output.view().subarray(from));
+  }
+
+  get state(): "open" | "complete" | "ended" {
+    return this.#tap.state;
+  }
+
+  get failure(): TapProgress["failure"] {
+    return this.#tap.failure;
+  }
+
+  /** A block that has begun, and says nothing yet, need not be committed to: another offer may still begin anew. */
+  get contentSeen(): boolean {
+    return this.#tap.contentSeen && (this.#soFar.hasBegun || this.#tap.state !== "open");
+  }
+
+  get usage(): Usage | undefined {
+    return this.#tap.usage;
+  }
+
+  get usageRuns(): boolean {
+    return this.#tap.usageRuns;
+  }
+
+  get stop(): Stop | undefined {
+    return this.#tap.stop;
+  }
+
+  get generatedCharacters(): number {
+    return this.#tap.generatedCharacters;
+  }
+
+  get reasoningSeen(): boolean {
+    return this.#tap.reasoningSeen;
+  }
+}
+
+/** Where the event at `at` ends: behind its blank line, or at the end of the bytes. */
+function endOfEvent(events: Uint8Array, at: number): number {
+  for (let end = events.indexOf(LF, at); end >= 0; end = events.indexOf(LF, end + 1)) {
+    if (events[end + 1] === LF) return end + 2;
+    if (events[end + 1] === CR && events[end + 2] === LF) return end + 3;
+  }
+  return events.length;
+}
