@@ -1,0 +1,27 @@
+import { expect, test } from "bun:test";
+import { ERROR_TABLE, type ErrorKind, GatewayError } from "../../canon/error.ts";
+import { effectOf } from "./health-effect.ts";
+
+const KINDS = Object.keys(ERROR_TABLE) as ErrorKind[];
+const effects = (details: object) =>
+  Object.fromEntries(
+    KINDS.map((kind) => [kind, effectOf(new GatewayError(kind, "it failed", details))]).filter(
+      ([, effect]) => effect !== "none",
+    ),
+  );
+
+test("choices 4, 8: what a provider said counts against it unless it lies in the request", () => {
+  expect(effects({ failure: { status: 599 } })).toEqual({
+    not_found: "failed",
+    rate_limited: "limited",
+    upstream_credentials: "rejected",
+    upstream_failed: "failed",
+    upstream_timeout: "failed",
+    overloaded: "failed",
+  });
+});
+
+test("what the gateway itself does not find says nothing of a provider", () => {
+  expect(effects({})).not.toHaveProperty("not_found");
+  expect(effects({ failure: {} })).not.toHaveProperty("not_found");
+});
