@@ -257,6 +257,36 @@ describe("commands next to a running gateway", () => {
     expect((await command(workspace.folder, "keys", "list")).stdout).toMatch(/ ci .* revoked$/m);
   });
 
+  test("choices 10: providers shows their health to who has the admin secret", async () => {
+    const { workspace, child } = await harness;
+    const secret = /^ *Admin secret \(shown once\) +(\S{20,})$/m.exec(child.stdout)?.[1] ?? "";
+    const at = ["--url", workspace.adminUrl];
+    const created = await command(workspace.folder, "keys", "create", "--name", "prober");
+    const [key = ""] = created.stdout.split("\n");
+    await waitFor(async () => (await ask(workspace, key)).status === 200, 1000);
+
+    const shown = await command(workspace.folder, "providers", ...at, "--secret", secret);
+    expect(shown.stdout).toMatch(/^provider +credential +model +state +first content +95th +tokens\/s +quiet for$/m);
+    expect(shown.stdout).toMatch(/^simulator +- +\S+ +in use +\d+ ms +- +\S+ +-$/m);
+    const json = await command(workspace.folder, "providers", "--json", ...at, "--secret", secret);
+    expect(JSON.parse(json.stdout)).toMatchObject([
+      { provider: "simulator", credentials: [{ label: null, weight: 1, models: [{ state: "closed", quiet_ms: 0 }] }] },
+    ]);
+    const detail = { headers: { authorization: `Bearer ${secret}` } };
+    const ready = await fetch(`${workspace.adminUrl}/readyz?detail`, detail);
+    expect(await ready.json()).toMatchObject({ status: "ready", providers: JSON.parse(json.stdout) });
+    // Strangers see no more than they did, and clients nothing of the accounts behind the gateway.
+    expect(await (await fetch(`${workspace.adminUrl}/readyz`)).json()).toEqual({ status: "ready" });
+    expect(await (await fetch(`${workspace.url}/readyz?detail`, detail)).json()).toEqual({ status: "ready" });
+
+    const without = await command(workspace.folder, "providers", ...at);
+    expect([without.code, without.stderr]).toEqual([2, expect.stringContaining("TRIVIUM_ADMIN_SECRET")]);
+    const wrong = await command(workspace.folder, "providers", ...at, "--secret", "a-wrong-secret");
+    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining("needs the admin secret")]);
+    const nobody = await command(workspace.folder, "providers", "--url", "http://127.0.0.1:1", "--secret", "s");
+    expect([nobody.code, nobody.stderr]).toEqual([1, expect.stringContaining("trivium serve")]);
+  });
+
   test("keys --json: create, list, revoke; limits and scopes hold", async () => {
     const { workspace } = await harness;
     const limits = ["--limit", "concurrent=3", "--limit", "budget_usd_per_day=0.5"];

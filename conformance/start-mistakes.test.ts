@@ -233,7 +233,7 @@ test("choices 5: the operator's listener has its own message for an endpoint tha
       status: 404,
       code: "unknown_address",
       message:
-        "Unknown endpoint GET /openapi.json. There are GET /healthz, GET /readyz, GET /api/keys, POST /api/keys, DELETE /api/keys/{id}, GET /api/usage.",
+        "Unknown endpoint GET /openapi.json. There are GET /healthz, GET /readyz, GET /api/keys, POST /api/keys, DELETE /api/keys/{id}, GET /api/providers, GET /api/usage.",
     });
     expect(await call("POST", "/api/keys", { name: "x", expires_at: "2027-02-31" })).toMatchObject({
       status: 400,

@@ -158,7 +158,9 @@ describe("S08: the admin listener is closed without the secret", () => {
       ["GET", "/api/keys"],
       ["POST", "/api/keys"],
       ["DELETE", "/api/keys/x"],
+      ["GET", "/api/providers"],
       ["GET", "/api/usage"],
+      ["GET", "/readyz?detail"],
     ] as const) {
       for (const authorization of [
         undefined,

@@ -36,6 +36,9 @@ export const COMMANDS: readonly Listed[] = [
     import("./keys.ts").then(({ keys }) => keys),
   ),
   list("models", "[TEXT]", "list available models", () => import("./models.ts").then(({ models }) => models)),
+  list("providers", "[--url URL] [--secret SECRET]", "show the health of a running gateway's providers", () =>
+    import("./providers.ts").then(({ providers }) => providers),
+  ),
   list("usage", "[--by model|key|day|provider|project] [--days N]", "show what was called and what it cost", () =>
     import("./usage.ts").then(({ usage }) => usage),
   ),

@@ -10,6 +10,7 @@ import { isAway } from "../storage/is-away.ts";
 import { Cors } from "./cors.ts";
 import { FailureThrottle } from "./failure-throttle.ts";
 import { createGuard } from "./guard.ts";
+import { requireAdmin } from "./require-admin.ts";
 import { resembledDialect } from "./resemblance.ts";
 import { type Route, RouteTable } from "./route-table.ts";
 import type { Handler, ServerContext } from "./routed-request.ts";
@@ -139,14 +140,6 @@ function identify(response: Response, dialect: Dialect, requestId: string): Resp
   const headers = identityHeaders(dialect, requestId);
   for (const name in headers) response.headers.set(name, headers[name] ?? "");
   return response;
-}
-
-function requireAdmin(headers: Headers, { isAdmin }: ServerContext): void {
-  const presented = /^bearer\s+(\S.*)$/i.exec(headers.get("authorization") ?? "")?.[1]?.trim() ?? "";
-  if (presented !== "" && isAdmin(presented)) return;
-  throw new GatewayError("unauthenticated", "This endpoint needs the admin secret: Authorization: Bearer <secret>.", {
-    code: "invalid_admin_secret",
-  });
 }
 
 function errorResponse(thrown: unknown, dialect: Dialect, requestId: string, context: ServerContext): Response {

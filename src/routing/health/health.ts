@@ -51,6 +51,11 @@ export class Health implements HealthView {
     return this.#of(target);
   }
 
+  /** The same, unless it was never called. */
+  known(target: Target): TargetHealth | undefined {
+    return this.#byTarget.get(target) ?? this.#records.get(keyOf(target));
+  }
+
   /** The time within which nearly all streams show their first content; undefined while too few were measured. */
   p95FirstContentMs(target: Target): number | undefined {
     return this.#of(target).firstContents.quantileAt(TAIL, this.#sources.clock.nowMs());

@@ -1,0 +1,334 @@
+import { beforeEach, describe, expect, test } from "bun:test";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
+import { DEFAULT_GATEWAY_ROUTING } from "../../src/canon/routing-settings.ts";
+import { BUILT_IN_DIALECTS } from "../../src/dialects/index.ts";
+import { RoutingDefaults } from "../../src/routing/call-routing.ts";
+import { type CallOptions, DIALECTS } from "../../testing/build-call.ts";
+import { Harness } from "../../testing/harness.ts";
+import type { Script } from "../../testing/memory-network.ts";
+import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
+import { scriptedModels } from "../../testing/scripted-models.ts";
+import type { ReadAnswer } from "../../testing/sent-call.ts";
+import { wire } from "../../testing/upstream-wire.ts";
+
+const { breaker: BREAKER } = DEFAULT_GATEWAY_ROUTING;
+/** Pauses are up to a fifth longer. */
+const PAUSE_MS = BREAKER.openMs * 1.2;
+const KINDS = { chat: "openai", messages: "anthropic", genai: "gemini" } as const;
+const FIRST_KEY = "secret-of-the-first-account";
+const SECOND_KEY = "secret-of-the-second-account";
+
+/** For each dialect a model at two providers, and two models at a provider with two credentials. */
+function config(): Record<string, unknown> {
+  const { models } = scriptedModels("") as { models: { id: string }[] };
+  const [model] = models;
+  const providers = DIALECTS.flatMap((dialect) => {
+    const at = (host: string) => `http://${host}.test${dialect === "chat" ? "/v1" : ""}`;
+    const one = (host: string) => ({ kind: KINDS[dialect], base_url: at(host), api_key: `secret-of-${host}` });
+    const credentials = [
+      { api_key: FIRST_KEY, weight: 1000 },
+      { api_key: SECOND_KEY, weight: 1, label: "spare" },
+    ];
+    return [
+      [`one-${dialect}`, one("one")],
+      [`two-${dialect}`, one("two")],
+      [`pair-${dialect}`, { kind: KINDS[dialect], base_url: at("pair"), credentials }],
+    ];
+  });
+  const offered = (id: string, ...offers: object[]) => ({ ...model, id, offers });
+  const all = DIALECTS.flatMap((dialect) => [
+    offered(
+      `two/${dialect}`,
+      { provider: `one-${dialect}`, model: "upstream-model" },
+      { provider: `two-${dialect}`, model: "upstream-model" },
+    ),
+    offered(`pair/${dialect}`, { provider: `pair-${dialect}`, model: "large" }),
+    offered(`pair/small-${dialect}`, { provider: `pair-${dialect}`, model: "small" }),
+  ]);
+  return { providers: Object.fromEntries(providers), models: all };
+}
+
+type Host = "one" | "two" | "pair";
+
+let harness: Harness;
+let logged = "";
+/** What each host does; what is not said here answers. */
+let hosts: Partial<Record<Host, Script>>;
+let calls = 0;
+
+beforeEach(async () => {
+  logged = "";
+  harness = await Harness.start({ config: config(), onLog: (line) => (logged += line) });
+  hosts = {};
+  listen();
+});
+
+const hostOf = (url: string) => new URL(url).hostname.replace(".test", "") as Host;
+const dialectOf = (url: string): DialectName =>
+  url.includes("/chat/") ? "chat" : url.includes("/messages") ? "messages" : "genai";
+
+/** Forgets which requests came so far. */
+function listen(): void {
+  harness.upstream.play((reply, request) => {
+    const script = hosts[hostOf(request.url)] ?? answers();
+    return script(reply, request);
+  });
+}
+
+const answers =
+  (headers: Record<string, string> = {}): Script =>
+  async (reply, request) => {
+    const dialect = dialectOf(request.url);
+    const usage = plainUsage(dialect, 10, 20);
+    await harness.clock.sleep(50);
+    if (/"stream":true|:stream/.test(request.body + request.url)) {
+      reply.head(200, { "content-type": "text/event-stream", ...headers });
+      void reply.write(plainStream(dialect, ["hel", "lo"], usage));
+      reply.end();
+    } else harness.upstream.json(plainAnswer(dialect, { text: "hello", usage }), 200, headers)(reply, request);
+  };
+
+const refuses =
+  (status: number, headers: Record<string, string> = {}, error: object = { message: "no" }): Script =>
+  (reply, request) =>
+    harness.upstream.json({ error }, status, headers)(reply, request);
+
+/** Each call is a conversation of its own, so that none is kept where another one was. */
+function options(model: string, dialect: DialectName, more: CallOptions = {}): CallOptions {
+  const text = `question ${++calls}`;
+  const body =
+    dialect === "genai"
+      ? { contents: [{ role: "user", parts: [{ text }] }] }
+      : { messages: [{ role: "user", content: text }] };
+  return { ...more, model: `${model}/${dialect}`, body: { ...body, ...more.body } };
+}
+
+const ask = (dialect: DialectName, more: CallOptions = {}, model = "two"): Promise<ReadAnswer> =>
+  harness.call(dialect, options(model, dialect, more));
+
+/** The hosts that a call was sent to. */
+async function askedBy(dialect: DialectName, more: CallOptions = {}, model = "two"): Promise<Host[]> {
+  listen();
+  await ask(dialect, more, model);
+  return harness.upstream.requests.map(({ url }) => hostOf(url));
+}
+
+describe.each(DIALECTS)("H19, %s: what a provider asks for is honoured before it hurts", (dialect) => {
+  test("after a 429 with Retry-After the offer is left alone until then", async () => {
+    hosts.one = refuses(429, { "retry-after": "20" });
+    expect(await askedBy(dialect)).toEqual(["one", "two"]);
+    hosts = {};
+    expect(await askedBy(dialect)).toEqual(["two"]);
+    await harness.clock.pass(19_000);
+    expect(await askedBy(dialect)).toEqual(["two"]);
+    await harness.clock.pass(1000);
+    expect(await askedBy(dialect)).toEqual(["one"]);
+  });
+
+  test("also for longer than the minute that callers are told", async () => {
+    hosts = { one: refuses(429, { "retry-after": "600" }), two: refuses(429, { "retry-after": "600" }) };
+    expect((await ask(dialect)).headers.get("retry-after")).toBe("60");
+    await harness.clock.pass(601_000);
+    hosts.two = answers();
+    expect(await askedBy(dialect)).toEqual(["one", "two"]);
+    hosts = {};
+    await harness.clock.pass(590_000);
+    expect(await askedBy(dialect)).toEqual(["two"]);
+    await harness.clock.pass(11_000);
+    expect(await askedBy(dialect)).toEqual(["one"]);
+  });
+
+  test("with nothing else left it is asked nevertheless", async () => {
+    hosts = { one: refuses(429, { "retry-after": "50" }), two: refuses(429, { "retry-after": "50" }) };
+    expect((await ask(dialect)).status).toBe(429);
+    hosts = {};
+    expect((await ask(dialect)).status).toBe(200);
+  });
+
+  const limits = BUILT_IN_DIALECTS.codec(dialect)?.limitHeaders ?? [];
+  test.each(limits.map((limit) => [limit.remaining, limit] as const))(
+    "a limit of which an answer says that nothing is left: %s",
+    async (_, { remaining, reset }) => {
+      const fullAt = new Date(harness.clock.wallMs() + 10_000).toISOString();
+      hosts.one = answers({ [remaining]: "0", [reset]: fullAt });
+      expect(await askedBy(dialect)).toEqual(["one"]);
+      hosts = {};
+      expect(await askedBy(dialect)).toEqual(["two"]);
+      await harness.clock.pass(10_000);
+      hosts.one = answers({ [remaining]: "1", [reset]: fullAt });
+      expect(await askedBy(dialect)).toEqual(["one"]);
+      expect(await askedBy(dialect)).toEqual(["one"]);
+    },
+  );
+});
+
+test("H19: the delay in the details of an error is honoured as a header is", async () => {
+  const details = [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "34.4s" }];
+  hosts.one = refuses(429, {}, { code: 429, status: "RESOURCE_EXHAUSTED", message: "slow down", details });
+  expect(await askedBy("genai")).toEqual(["one", "two"]);
+  hosts = {};
+  await harness.clock.pass(33_000);
+  expect(await askedBy("genai")).toEqual(["two"]);
+  await harness.clock.pass(2000);
+  expect(await askedBy("genai")).toEqual(["one"]);
+});
+
+describe.each(DIALECTS)("choices 8, %s: an offer that fails is left alone", (dialect) => {
+  /** Until its breaker is open. */
+  async function failOften(script: Script, more: CallOptions = {}) {
+    hosts.one = script;
+    for (let at = 0; at < BREAKER.failures; at++) await ask(dialect, more);
+    hosts = {};
+  }
+
+  test("and comes back with one probe at a time", async () => {
+    await failOften(refuses(500));
+    expect(await askedBy(dialect)).toEqual(["two"]);
+    await harness.clock.pass(PAUSE_MS);
+    listen();
+    const probe = harness.send(dialect, options("two", dialect));
+    await harness.clock.pass(10);
+    const beside = harness.send(dialect, options("two", dialect));
+    await harness.clock.until(Promise.all([probe.answer, beside.answer]));
+    expect(harness.upstream.requests.map(({ url }) => hostOf(url))).toEqual(["one", "two"]);
+    expect(await askedBy(dialect)).toEqual(["one"]);
+  });
+
+  test("and is left alone for longer where the probe fails", async () => {
+    await failOften(refuses(500));
+    await harness.clock.pass(PAUSE_MS);
+    hosts.one = refuses(500);
+    expect((await askedBy(dialect)).at(-1)).toBe("two");
+    hosts = {};
+    await harness.clock.pass(PAUSE_MS);
+    expect(await askedBy(dialect)).toEqual(["two"]);
+    await harness.clock.pass(PAUSE_MS);
+    expect(await askedBy(dialect)).toEqual(["one"]);
+  });
+
+  test("also where its streams break after their first content", async () => {
+    const first = {
+      chat: wire.chatChunk({ content: "hel" }),
+      messages: wire.messageStart() + wire.textBlock("hel", "lo").slice(0, -1),
+      genai: wire.genaiChunk("hel"),
+    }[dialect];
+    await failOften((...asked) => harness.upstream.brokenStream(first, 100)(...asked), { stream: true });
+    expect(await askedBy(dialect)).toEqual(["two"]);
+  });
+
+  test("with nothing else left it is asked nevertheless", async () => {
+    hosts = { one: refuses(500), two: refuses(500) };
+    for (let at = 0; at < BREAKER.failures; at++) await ask(dialect);
+    hosts = {};
+    expect((await ask(dialect)).status).toBe(200);
+  });
+
+  test("but not for what is the client's own fault", async () => {
+    for (const status of [400, 413, 422]) {
+      hosts.one = refuses(status);
+      for (let at = 0; at < 2 * BREAKER.failures; at++) await ask(dialect);
+    }
+    hosts = {};
+    expect(await askedBy(dialect)).toEqual(["one"]);
+  });
+
+  test("nor for clients that do not wait", async () => {
+    hosts.one = () => {};
+    for (let at = 0; at < 2 * BREAKER.failures; at++) {
+      const client = new AbortController();
+      const sent = harness.send(dialect, options("two", dialect, { signal: client.signal }));
+      await harness.clock.pass(100);
+      client.abort();
+      await harness.clock.pass(10_000);
+      sent.answer.catch(() => {});
+    }
+    hosts = {};
+    expect(await askedBy(dialect)).toEqual(["one"]);
+  });
+
+  test("nor for fields that a strict call forbids to drop", async () => {
+    const headers = { "x-trivium-strict": "true" };
+    const other = { chat: "genai", messages: "chat", genai: "messages" } as const;
+    for (let at = 0; at < 2 * BREAKER.failures; at++) {
+      // In another dialect than the provider's, with a field that only this one has.
+      const model = `two/${other[dialect]}`;
+      const fields = { chat: { logit_bias: { 1: 1 } }, messages: { top_k: 3 }, genai: { cachedContent: "c" } }[dialect];
+      const given = options("two", dialect, { headers, body: fields });
+      await harness.call(dialect, { ...given, model });
+    }
+    expect((await askedBy(other[dialect]))[0]).toBe("one");
+  });
+});
+
+describe.each(DIALECTS)("choices 8, %s: several credentials", (dialect) => {
+  const keyOf = ({ headers }: { headers: Readonly<Record<string, string>> }) =>
+    Object.values(headers).some((value) => value.includes(FIRST_KEY)) ? "1" : "spare";
+  const refusesFirst =
+    (status: number): Script =>
+    (reply, request) =>
+      (keyOf(request) === "1" ? refuses(status, {}, { message: `bad key ${FIRST_KEY}` }) : answers())(reply, request);
+  const keysAsked = () => harness.upstream.requests.map(keyOf);
+  const askPair = (model = "pair") => {
+    listen();
+    return ask(dialect, {}, model);
+  };
+
+  test("a key that is refused takes out itself alone, with all its models, at once", async () => {
+    for (const status of [401, 403]) {
+      await harness.clock.pass(3_600_000);
+      hosts.pair = refusesFirst(status);
+      await askPair();
+      expect(keysAsked()).toEqual(["1", "spare"]);
+      await askPair("pair");
+      expect(keysAsked()).toEqual(["spare"]);
+      listen();
+      const given = options("pair", dialect);
+      await harness.call(dialect, { ...given, model: `pair/small-${dialect}` });
+      expect(keysAsked()).toEqual(["spare"]);
+      hosts = {};
+      await harness.clock.pass(2 * PAUSE_MS);
+    }
+  });
+
+  test("and comes back with a probe, or with a new configuration", async () => {
+    hosts.pair = refusesFirst(401);
+    await askPair();
+    hosts = {};
+    await askPair();
+    expect(keysAsked()).toEqual(["spare"]);
+    const { snapshot, health } = harness.gateway;
+    health.reconfigure(snapshot.targets.all(), new RoutingDefaults());
+    await askPair();
+    expect(keysAsked()).toEqual(["1"]);
+    hosts.pair = refusesFirst(401);
+    await askPair();
+    hosts = {};
+    await harness.clock.pass(2 * PAUSE_MS);
+    await askPair();
+    expect(keysAsked()).toEqual(["1"]);
+  });
+
+  test("the limit of one is not the other's", async () => {
+    hosts.pair = (reply, request) =>
+      (keyOf(request) === "1" ? refuses(429, { "retry-after": "20" }) : answers())(reply, request);
+    await askPair();
+    expect(keysAsked()).toEqual(["1", "spare"]);
+    await askPair();
+    expect(keysAsked()).toEqual(["spare"]);
+  });
+
+  test("S10: receipts have their labels; neither these nor answers nor logs have a key", async () => {
+    hosts.pair = refusesFirst(401);
+    const given = await askPair();
+    const receipt = await harness.receipt(given);
+    expect(receipt.offers.map(({ credential, outcome }) => [credential, outcome])).toEqual([
+      ["1", "failed"],
+      ["spare", "answered"],
+    ]);
+    hosts.pair = refuses(400, {}, { message: `what a body, ${SECOND_KEY}` });
+    const refused = await askPair();
+    expect(refused.text).toContain("what a body, [secret]");
+    const shown = [JSON.stringify(receipt), given.text, refused.text, logged];
+    expect(shown.filter((text) => text.includes(FIRST_KEY) || text.includes(SECOND_KEY))).toEqual([]);
+  });
+});

@@ -1,0 +1,46 @@
+import { UsageError } from "./command.ts";
+
+const DEFAULT_URL = "http://127.0.0.1:8788";
+
+/** Where the operator's listener of a running gateway is, and the secret for it. */
+export interface AdminAccess {
+  url: string;
+  secret: string;
+}
+
+interface Given {
+  url?: string | undefined;
+  secret?: string | undefined;
+  config?: string | undefined;
+}
+
+/**
+ * Flags, else the environment, else the configuration that was named. A `trivium.yaml` that merely lies in the working folder is
+ * ignored: whoever put it there would receive the secret (S20).
+ */
+export async function adminAccess(given: Given): Promise<AdminAccess> {
+  const { TRIVIUM_ADMIN_URL, TRIVIUM_ADMIN_SECRET, TRIVIUM_CONFIG } = process.env;
+  const path = given.config ?? TRIVIUM_CONFIG;
+  const named = path ? await configured(path) : {};
+  const url = (given.url ?? TRIVIUM_ADMIN_URL) || named.url || DEFAULT_URL;
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url))
+    throw new UsageError(`"${url}" is not a URL such as ${DEFAULT_URL}.`);
+  const secret = ((given.secret ?? TRIVIUM_ADMIN_SECRET) || named.secret || "").trim();
+  if (!/^[\x21-\x7e]+$/.test(secret)) {
+    const where = "The first start of the gateway prints it, unless admin.secret of the configuration sets it.";
+    throw new UsageError(`There is no admin secret. ${where} Give it in TRIVIUM_ADMIN_SECRET or with --secret.`);
+  }
+  return { url: url.replace(/\/+$/, ""), secret };
+}
+
+async function configured(path: string): Promise<Partial<AdminAccess>> {
+  // Only here is the configuration needed, which takes long to load.
+  const [{ readConfig }, { configSource }] = await Promise.all([
+    import("../app/read-config.ts"),
+    import("./config-source.ts"),
+  ]);
+  const { host, port, secret } = readConfig(configSource(path)).admin;
+  const shown = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
+  const url = `http://${shown.includes(":") ? `[${shown}]` : shown}:${port}`;
+  return secret === undefined ? { url } : { url, secret: secret.reveal() };
+}
