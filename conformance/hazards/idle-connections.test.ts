@@ -107,7 +107,7 @@ function slowStore(slowMs: number) {
       files,
       keys: { authenticate: () => ({ project: "red", keyId: "k", keyName: "k" }) },
       memory: new MemoryBudget(1024 * 1024),
-      watchdog: { watch: () => () => {} },
+      watchdog: { watch: () => {}, unwatch: () => {} },
       timings: { ...DEFAULT_TIMINGS, strangerConnectionMs: SILENCE_MS, idleConnectionMs: SILENCE_MS },
       ...system,
       log: { error: console.error, debug: () => {}, warn: () => {} },
