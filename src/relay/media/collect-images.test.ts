@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { UPSTREAM_URL } from "../../../testing/harness.ts";
+import type { SentCall } from "../../../testing/sent-call.ts";
 import { claimedPng, plainPng, recoded } from "../../media/images.sample.ts";
+import { openaiImages } from "../../providers/openai/images.ts";
 import { sniffMedia } from "../../wire/sniff-media.ts";
-import { withRealSize } from "./collect-images.ts";
+import { finishResult, withRealSize } from "./collect-images.ts";
 import { answers, ImageGateway, PNG, PRICE_NANO_USD, PROMPT, readImages, refuses } from "./image-gateway.sample.ts";
 
 const JPEG = (await recoded(plainPng(64, 64), "jpeg")).base64;
@@ -40,8 +42,8 @@ describe("more images than the host makes at once", () => {
     const call = images.generate({ ...ONE_BY_ONE, n: 7 });
     await images.pass(500);
     expect(images.sent).toHaveLength(5);
-    const { made, endMs } = readImages(await images.harness.clock.until(call.answer));
-    expect([made, endMs]).toEqual([new Array(7).fill(PNG), 2_000]);
+    const { made, endMs, settings } = readImages(await images.harness.clock.until(call.answer));
+    expect([made, endMs, settings.size]).toEqual([new Array(7).fill(PNG), 2_000, "8x8"]);
     expect(images.sent.map(({ n }) => n)).toEqual(new Array(7).fill(1));
     expect(await images.rows()).toMatchObject([{ usage_images: 7, cost_nano_usd: 7 * PRICE_NANO_USD }]);
   });
@@ -83,7 +85,26 @@ describe("more images than the host makes at once", () => {
       false,
       true,
     ]);
-    expect(await images.rows()).toMatchObject([{ usage_images: 2, usage_image_output: 100 }]);
+    // What no host reports is not known to be nothing.
+    expect(await images.rows()).toMatchObject([{ usage_images: 2, usage_image_output: 100, usage_input: null }]);
+    images.play(refuses(500), images.paints());
+    expect((await images.generated({ ...ONE_BY_ONE, n: 2 })).settings.size).toBe("8x8");
+  });
+
+  test("a gateway that is stopped gives no half of an answer: neither between the calls nor while results are fetched", async () => {
+    const stopped = async (call: SentCall, afterMs: number) => {
+      await images.pass(afterMs);
+      images.harness.gateway.closing = true;
+      const { status, error } = readImages(await images.harness.clock.until(call.answer));
+      images.harness.gateway.closing = false;
+      return [status, error?.message];
+    };
+    const told = [503, expect.stringContaining("shutting down")];
+    images.play(images.paints(1_000));
+    expect(await stopped(images.generate({ ...ONE_BY_ONE, n: 10 }), 1_500)).toEqual(told);
+    const url = `${UPSTREAM_URL}/batches/fox.png`;
+    images.play(answers({ data: [{ b64_json: PNG }, { url }] }), () => {});
+    expect(await stopped(images.generate({ model: "test/batch", n: 2 }), 1_000)).toEqual(told);
   });
 });
 
@@ -167,6 +188,19 @@ describe("contract 2.4 outputOptions: images of another type than was asked for"
     images.play(answers({ data: { image_base64: [PNG] }, base_resp: { status_code: 0 } }));
     const options = { outputOptions: { mimeType: "image/png", compressionQuality: 10 } };
     expect((await images.predicted("several", options)).predictions?.[0]?.bytesBase64Encoded).toBe(PNG);
+  });
+
+  test("a type that the gateway cannot make is a fault, and no image of another type", async () => {
+    const { clock, send, streamMedia, snapshot } = images.harness.gateway;
+    const provider = snapshot.providers.get("one")?.[0];
+    if (!provider) throw new Error("no such provider");
+    const asked = { prompt: PROMPT, count: 1, inputs: [], extras: {}, outputMimeType: "image/tiff" };
+    const note = () => expect.unreachable();
+    const { signal } = new AbortController();
+    const finishing = { clock, send, streamMedia, provider, signal, asked, note, adapter: openaiImages };
+    const made = { kind: "made", image: { mimeType: "image/png", base64: PNG } } as const;
+    const result = await finishResult(made, { ...finishing, upstreamModel: "gpt-image-1" });
+    expect(result).toMatchObject({ kind: "failed", error: { kind: "internal" } });
   });
 
   test("are given as they are where they cannot be converted, and the receipt says so", async () => {

@@ -153,6 +153,7 @@ describe("contract 7: images that are not made", () => {
     const { status, text } = await ask(dialect);
     expect([status, text]).toEqual([200, expect.stringContaining(reason)]);
     expect(text).toContain("not for");
+    if (dialect === "genai") expect(text).toContain(`"finishMessage":"not for`);
     expect(text).not.toContain(SECRET);
     expect(await images.rows()).toMatchObject([{ outcome: "ok", usage_images: null, cost_nano_usd: 0 }]);
   });
@@ -165,6 +166,7 @@ describe("contract 7: images that are not made", () => {
     };
     expect(candidates[0]?.content.parts).toHaveLength(1);
     expect(candidates[0]?.finishReason).toContain("STOP");
+    expect(answer.text).not.toContain("finishMessage");
     expect(await images.rows()).toMatchObject([{ usage_images: 1 }]);
   });
 

@@ -249,8 +249,14 @@ describe("an answer in memory", () => {
     await expect(opened).rejects.toBe(reason);
     expect(clock.timers).toBe(0);
     // Nothing is sent any more.
-    const sent = { ...options, send: (() => expect.unreachable()) as unknown as Send };
-    await expect(openMedia(provider, { method: "POST", url: "/" }, sent)).rejects.toBe(reason);
+    let sent = 0;
+    const counting: Send = (request) => {
+      sent++;
+      return send(request);
+    };
+    const again = openMedia(provider, { method: "POST", url: "/" }, { ...options, send: counting });
+    await expect(again).rejects.toBe(reason);
+    expect(sent).toBe(0);
   });
 
   test("a provider without a media API is a bug of ours", () => {

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import type { SentCall } from "../../../testing/sent-call.ts";
 import type { Pricings } from "../../catalogue/model.ts";
 import { expectedImageCost, expectedImageUsage } from "./expected-image-cost.ts";
+import { ImageGateway, PNG } from "./image-gateway.sample.ts";
 
 const each = (value: number): Pricings => ({ image: [{ value, unit: "perCount", currency: "USD" }] });
 const byTokens: Pricings = { image: [{ value: 40, unit: "perMTokens", currency: "USD" }] };
@@ -19,5 +21,43 @@ describe("H23: what images may cost is reserved before they are made", () => {
     // The model chooses, and may choose the best.
     expect([tokens("high"), tokens("auto"), tokens()]).toEqual([12_480, 12_480, 12_480]);
     expect(expectedImageCost(2, { quality: "low" }, [{ pricings: byTokens }])).toBe(816 * 40_000);
+  });
+});
+
+describe("H23: concurrent calls do not spend the same remainder of a budget", () => {
+  const keyOf = (name: string) => `sk-trv-${name.padEnd(43, "x")}`;
+  const keys = ["Counted", "Conversing", "Tokens"].map((name) => ({
+    name,
+    key: keyOf(name),
+    limits: { budget_usd_per_day: 0.3 },
+  }));
+  const images = ImageGateway.forTests({ config: { keys } });
+
+  /** How many of so many concurrent calls were admitted. */
+  async function admitted(count: number, ask: () => SentCall): Promise<number> {
+    images.play(images.paints(1_000, PNG, { usage: { input_tokens: 5, output_tokens: 400 } }));
+    const calls = Array.from({ length: count }, ask);
+    const statuses = await images.harness.clock.until(
+      Promise.all(calls.map(async ({ answer }) => (await answer).status)),
+    );
+    expect(statuses.filter((status) => status !== 200 && status !== 402)).toEqual([]);
+    return statuses.filter((status) => status === 200).length;
+  }
+
+  test("images that are priced by number", async () => {
+    expect(await admitted(6, () => images.generate({ n: 2 }, { key: keyOf("Counted") }))).toBe(3);
+  });
+
+  test("images in a conversation", async () => {
+    const body = { generationConfig: { candidateCount: 2 } };
+    const ask = () => images.harness.send("genai", { model: "test/painter", key: keyOf("Conversing"), body });
+    expect(await admitted(6, ask)).toBe(3);
+  });
+
+  test("images that are priced by tokens, by the requested quality", async () => {
+    const ask = (quality: string) => () => images.generate({ model: "test/tokens", quality }, { key: keyOf("Tokens") });
+    expect(await admitted(3, ask("high"))).toBe(1);
+    // What it really cost is known now, and the rest is free again.
+    expect(await admitted(3, ask("low"))).toBe(3);
   });
 });

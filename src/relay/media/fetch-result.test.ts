@@ -164,6 +164,19 @@ describe("what is fetched", () => {
     await expect(fetchImage({ url: OWN_URL }, fetching())).rejects.toThrow("larger than 67108864 bytes");
   });
 
+  test("whoever stops the fetching is the reason that it ends for", async () => {
+    const stopping = new AbortController();
+    images.play((reply) => {
+      reply.head(200, { "content-type": "image/png" });
+      void reply.write(png.subarray(0, 20));
+    });
+    const fetched = fetchImage({ url: OWN_URL }, { ...fetching(), signal: stopping.signal });
+    await images.pass(100);
+    const reason = new Error("the gateway stops");
+    stopping.abort(reason);
+    await expect(fetched).rejects.toBe(reason);
+  });
+
   test("all chunks of it, in their order", async () => {
     const { base64 } = plainPng(40, 40);
     const bytes = Buffer.from(base64, "base64");

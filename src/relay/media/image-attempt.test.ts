@@ -1,8 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import type { Script } from "../../../testing/memory-network.ts";
 import type { SentCall } from "../../../testing/sent-call.ts";
+import { DEFAULT_ROUTING } from "../../routing/call-routing.ts";
+import type { ImageTarget } from "../../routing/target.ts";
+import { ClientDisconnectedError, ClientPresence } from "../call.ts";
 import { MAX_ORPHANS } from "../watched-attempt.ts";
+import { ImageAttempt } from "./image-attempt.ts";
 import { answers, eventsIn, ImageGateway, PNG, PRICE_NANO_USD, refuses } from "./image-gateway.sample.ts";
+import type { ImageRelay } from "./image-relay.ts";
 
 const images = ImageGateway.forTests();
 const event = (type: string, fields: object = {}) =>
@@ -172,6 +177,52 @@ describe("H26: a client that disconnects pays for what the provider makes", () =
     expect(await images.rows()).toMatchObject([
       { outcome: "client_gone", usage_source: "partial", usage_images: 3, cost_nano_usd: 3 * PRICE_NANO_USD },
     ]);
+  });
+});
+
+describe("an attempt", () => {
+  /** One that nothing was sent for yet. */
+  const attempt = () => {
+    const { gateway } = images.harness;
+    const disconnection = new AbortController();
+    const connection = { trusted: false, hold: () => {}, rest: () => {}, hangUp: () => {} };
+    const request = new Request("http://gateway.test/", { signal: disconnection.signal });
+    const client = new ClientPresence(request, connection, gateway.watchdog);
+    const call = { client, startedAtMs: gateway.clock.nowMs(), routing: DEFAULT_ROUTING, request: { notes: [] } };
+    const begun = new ImageAttempt(call as unknown as ImageRelay, gateway, {} as ImageTarget);
+    return { begun, client };
+  };
+
+  test("is ended by a disconnect before its provider was asked for anything", () => {
+    const { begun, client } = attempt();
+    client.markDisconnected();
+    expect([begun.signal.aborted, begun.abandonedImages]).toEqual([true, 0]);
+    expect(begun.signal.reason).toBeInstanceOf(ClientDisconnectedError);
+    expect(() => begun.begin(1)).toThrow(ClientDisconnectedError);
+    begun.close();
+    client.release();
+  });
+
+  test("ends what it has started when it is closed, and is closed once", () => {
+    const { begun, client } = attempt();
+    begun.begin(2);
+    begun.close();
+    client.markDisconnected();
+    expect([begun.signal.aborted, begun.abandonedImages]).toEqual([true, 0]);
+    expect(images.harness.gateway.orphanedImages).toBe(0);
+    client.release();
+  });
+
+  test("tells whoever waits for its end, once", () => {
+    const { begun, client } = attempt();
+    const told: string[] = [];
+    begun.whenEnded(() => told.push("at its end"));
+    expect(told).toEqual([]);
+    begun.finish();
+    begun.close();
+    begun.whenEnded(() => told.push("at once"));
+    expect(told).toEqual(["at its end", "at once"]);
+    client.release();
   });
 });
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { Script } from "../../../testing/memory-network.ts";
 import type { PriceItem } from "../../catalogue/model.ts";
 import type { ImageCall } from "../../media/image-call.ts";
 import { claimedPng } from "../../media/images.sample.ts";
@@ -68,6 +69,15 @@ describe("docs/media.md, what is billed: to the nano-dollar", () => {
     ]);
   });
 
+  test("a model whose images have no price of their own is billed by the tokens of its answer", async () => {
+    images.play(images.paints(0));
+    await images.generated({ model: "test/completion" });
+    // The most that an image takes is image tokens, which have no price here.
+    expect(await images.rows()).toMatchObject([
+      { usage_images: 1, usage_image_output: 6_240, usage_source: "estimated" },
+    ]);
+  });
+
   test("a model without a price costs nothing, and nothing is estimated", async () => {
     images.play(images.paints(0));
     await images.generated({ model: "test/unpriced" });
@@ -83,6 +93,11 @@ describe("docs/media.md, what is billed: to the nano-dollar", () => {
     images.play(images.paints(0));
     await images.generated({ model: "test/sizes", size: "2048x2048" });
     expect(await images.rows()).toMatchObject([{ cost_nano_usd: 40_000_000 }]);
+    const type = "image_generation.completed";
+    const event = JSON.stringify({ type, b64_json: claimedPng(2048, 2048).base64 });
+    images.play(images.harness.upstream.stream(`event: ${type}\ndata: ${event}\n\n`));
+    await images.harness.clock.until(images.generate({ model: "test/sizes", stream: true }).answer);
+    expect(await images.rows()).toMatchObject([{ cost_nano_usd: 80_000_000, stream: 1 }]);
     // Of bytes that say nothing, the size that was sent counts.
     images.play(images.paints(0, "bm8gaW1hZ2U="));
     await images.generated({ model: "test/sizes", size: "2048x2048" });
@@ -106,5 +121,49 @@ describe("docs/media.md, what is billed: to the nano-dollar", () => {
     expect([second.status, images.sent.length]).toEqual([402, 1]);
     expect((await images.harness.clock.until(first.answer)).status).toBe(200);
     expect((await images.generated({}, { key: POOR_KEY })).status).toBe(402);
+  });
+});
+
+describe("H26, H27: a usage that cannot be true", () => {
+  const MOST_TOKENS = 1_584;
+  const host =
+    (usage: string): Script =>
+    (reply, request) => {
+      const reported = usage === "" ? "" : `,"usage":${usage}`;
+      if (!request.body.includes('"stream":true')) {
+        return answers(`{"created":1,"data":[{"b64_json":"${PNG}"}]${reported}}`)(reply, request);
+      }
+      const type = "image_generation.completed";
+      const event = `event: ${type}\ndata: {"type":"${type}","b64_json":"${PNG}"${reported}}\n\n`;
+      return images.harness.upstream.stream(event)(reply, request);
+    };
+  const ask = async (usage: string, stream: boolean) => {
+    images.play(host(usage));
+    const call = images.generate({ model: "test/tokens", quality: "medium", stream });
+    return await images.harness.clock.until(call.answer);
+  };
+
+  describe.each([false, true])("streamed: %p", (stream) => {
+    test.each([
+      ["none", ""],
+      ["null", "null"],
+      ["zero", '{"input_tokens":0,"output_tokens":0}'],
+      ["negative", '{"input_tokens":-1000000,"output_tokens":-5}'],
+      ["endless", '{"input_tokens":5,"output_tokens":1e300}'],
+      ["beyond numbers", '{"input_tokens":1e999,"output_tokens":1e999}'],
+      ["text", '{"output_tokens":"many"}'],
+      ["nested", '{"output_tokens":{"all":5}}'],
+    ])("one that is %s: the image is billed at its maximum, and the next call is admitted", async (_, usage) => {
+      const { status, text } = await ask(usage, stream);
+      expect([status, text.includes(PNG)]).toEqual([200, true]);
+      const [row] = await images.rows();
+      expect(row).toMatchObject({ outcome: "ok", usage_source: "estimated", usage_image_output: MOST_TOKENS });
+      expect(row?.cost_nano_usd).toBeWithin(MOST_TOKENS * 40_000, MOST_TOKENS * 40_000 + 25_001);
+    });
+
+    test("a possible one is billed as reported", async () => {
+      await ask('{"input_tokens":5,"output_tokens":272.4}', stream);
+      expect(await images.rows()).toMatchObject([{ usage_source: "measured", usage_image_output: 272 }]);
+    });
   });
 });

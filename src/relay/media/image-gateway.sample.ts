@@ -72,6 +72,10 @@ const CONFIG = {
     model("test/batch", "batches doubao-seedream-4-0-250828"),
     // Some of several are held back; only JPEG.
     model("test/several", "many image-01"),
+    {
+      ...model("test/completion", "one gpt-image-1"),
+      pricings: { completion: [{ value: 30, unit: "perMTokens", currency: "USD" }] },
+    },
     { ...model("test/unpriced", "one gpt-image-1"), pricings: {} },
   ],
   keys: [
@@ -93,6 +97,8 @@ export interface ImageRow {
   first_content_ms: number | null;
 }
 
+/** After this long no script of a host sleeps, and the watchdog has seen that nothing waits. */
+const REST_MS = 60_000;
 const NOTHING_LEFT = { runningCalls: 0, orphanedTexts: 0, orphanedImages: 0, heldBytes: 0, openUpstreams: 0 };
 
 /** A gateway in memory with models that make images, for the tests of one file. */
@@ -100,6 +106,7 @@ export class ImageGateway {
   #harness: Harness | undefined;
   readonly #seenRows = new Set<unknown>();
   readonly #lines: string[] = [];
+  #timersAtRest = 0;
 
   /** To be called where the tests of a file begin. */
   static forTests(options: HarnessOptions = {}): ImageGateway {
@@ -110,12 +117,15 @@ export class ImageGateway {
         ...options,
         config: { ...CONFIG, ...options.config },
       });
+      await images.pass(REST_MS);
+      images.#timersAtRest = images.harness.clock.timers;
     });
     // Until no offer is left alone any more for what earlier calls have shown of it.
     beforeEach(() => images.harness.clock.pass(3_700_000));
-    // Every call gives back what it took, however it ended.
+    // Every call gives back what it took, and no wait of it is left, however it ended.
     afterEach(async () => {
-      await images.harness.clock.pass(0);
+      await images.pass(REST_MS);
+      expect(images.harness.clock.timers).toBeLessThanOrEqual(images.#timersAtRest);
       expect(images.harness.leftovers()).toEqual(NOTHING_LEFT);
       expect(images.harness.upstream.mistakes).toEqual([]);
       await images.rows();

@@ -114,6 +114,22 @@ describe("contract 2.14: streamed images", () => {
     images.play(images.paints(0, PNG, { usage: USAGE }));
     const { events } = await asked({ model: "test/one-by-one", n: 1 });
     expect(events[0]?.usage).toMatchObject({ output_tokens: 100 });
+    expect(images.sent[0]).not.toHaveProperty("stream");
+  });
+
+  test("an image of several megabytes is one event", async () => {
+    const large = Buffer.concat([Buffer.from(PNG, "base64"), Buffer.alloc(3_000_000, 1)]).toString("base64");
+    images.play(stream(completed({ b64_json: large })));
+    expect((await asked()).events[0]?.b64_json === large).toBe(true);
+  });
+
+  test("more than one stream can carry with so many inputs are not streamed by the host", async () => {
+    images.play(answers({ data: [{ b64_json: PNG }, { b64_json: PNG }] }), answers({ data: [{ b64_json: PNG }] }));
+    const inputs = new Array(13).fill({ image_url: `data:image/png;base64,${PNG}` });
+    const body = { model: "test/batch", prompt: "a fox", n: 3, stream: true, output_format: "png", images: inputs };
+    const { text } = await images.harness.post("/api/v1/images/edits", body);
+    expect(eventsIn(text).map(({ type }) => type)).toEqual(new Array(3).fill("image_edit.completed"));
+    expect(images.sent.map((sent) => sent["stream"])).toEqual([undefined, undefined]);
   });
 
   test("the most that one stream can carry is streamed", async () => {
@@ -211,6 +227,13 @@ describe("contract 2.14: streamed images that fail", () => {
     expect(images.harness.upstream.replies[0]?.closedAtMs).toBeDefined();
   });
 
+  test("the same after an event that was sent on", async () => {
+    images.play(images.harness.upstream.openStream(partial(0), 1_000, "data: {oops\n\n"));
+    const { events } = await asked({ partial_images: 1 });
+    expect(typesOf(events)).toEqual(["partial_image", "error"]);
+    expect(images.harness.upstream.replies[0]?.closedAtMs).toBeDefined();
+  });
+
   test("comments, the end mark and events of other kinds are no images", async () => {
     images.play(stream(": hello\n\n", event("keepalive", {}), completed(), "data: [DONE]\n\n"));
     expect(typesOf((await asked()).events)).toEqual(["completed"]);
@@ -256,7 +279,7 @@ describe("contract 2.14: streamed images that fail", () => {
     const call = images.generate({ stream: true, partial_images: 1 });
     await images.pass(1_000);
     call.disconnect();
-    await images.pass(1_000);
+    await images.pass(10_000);
     images.harness.gateway.orphanedImages -= MAX_ORPHANS.orphanedImages;
     expect(await images.logged("internal error")).toEqual([]);
   });

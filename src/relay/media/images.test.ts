@@ -94,8 +94,10 @@ describe("choices 4: offers of images", () => {
 
   test("a prompt that is refused is nobody's fault but the prompt's, and costs nothing", async () => {
     images.play(refuses(400, BLOCKED));
-    const { status, error } = await images.generated({ model: "test/two" });
+    const { status, error, headers } = await images.generated({ model: "test/two" });
     expect([status, images.sent.length]).toEqual([400, 1]);
+    const { offers } = await images.harness.receipt({ headers });
+    expect(offers).toMatchObject([{ provider: "one", outcome: "failed", reason: "content_blocked" }]);
     expect(error).toMatchObject({ code: "content_filter", message: BLOCKED.message });
     expect(await images.rows()).toMatchObject([{ outcome: "content_blocked", cost_nano_usd: 0 }]);
   });
