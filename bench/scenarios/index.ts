@@ -4,7 +4,8 @@ import { cadence } from "./cadence.ts";
 import { firstByte } from "./first-byte.ts";
 import { growth } from "./growth.ts";
 import { memory } from "./memory.ts";
+import { plan } from "./plan.ts";
 import { unary1Kb } from "./unary-1kb.ts";
 import { unary300Kb } from "./unary-300kb.ts";
 
-export const SCENARIOS: readonly Scenario[] = [unary1Kb, unary300Kb, cadence, burst, firstByte, memory, growth];
+export const SCENARIOS: readonly Scenario[] = [unary1Kb, unary300Kb, cadence, burst, firstByte, memory, growth, plan];

@@ -118,10 +118,14 @@ function heldFirst<T extends Target>(places: readonly Place<T>[], held: string):
   return places;
 }
 
-function addTargets<T extends Target>(planned: Planned<T>[], { standing, why }: Place<T>, { health }: Moment): void {
+function addTargets<T extends Target>(
+  planned: Planned<T>[],
+  { standing, why }: Place<T>,
+  { health, nowMs }: Moment,
+): void {
   for (const [index, target] of standing.usable.entries()) {
     const words = index === 0 ? why : "another credential of the same offer";
-    const isProbe = standing.probes && health.of(target).state === "half_open";
+    const isProbe = standing.probes && health.of(target, nowMs).state === "half_open";
     planned.push({ target, why: isProbe ? `${words}; its breaker is half open: this call is its probe` : words });
   }
 }

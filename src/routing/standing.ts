@@ -1,5 +1,5 @@
 import type { Candidate } from "./candidate.ts";
-import type { HealthView, TargetHealth } from "./health/target-health.ts";
+import type { HealthView } from "./health/target-health.ts";
 import type { Target } from "./target.ts";
 import { weightedOrder } from "./weighted-order.ts";
 
@@ -40,23 +40,21 @@ export function standingOf<T extends Target>(
   let firstContentMs: number | undefined;
   let tokensPerSecond: number | undefined;
   for (const target of candidate.targets) {
-    const found = health.of(target);
-    const untilMs = restsUntil(found);
+    const found = health.of(target, nowMs);
+    const { state } = found;
+    const untilMs = state === "open" ? Number.POSITIVE_INFINITY : found.quietUntilMs;
     if (untilMs > nowMs) {
       resting.push({ target, untilMs });
       continue;
     }
     usable.push(target);
-    probes ||= found.state === "half_open";
+    probes ||= state === "half_open";
     firstContentMs = least(firstContentMs, found.firstContentMs);
     tokensPerSecond = most(tokensPerSecond, found.tokensPerSecond);
   }
   if (usable.length === 0) return undefined;
   return { candidate, usable: byCredentialWeight(usable, draw), probes, firstContentMs, tokensPerSecond };
 }
-
-const restsUntil = ({ state, quietUntilMs }: TargetHealth): number =>
-  state === "open" ? Number.POSITIVE_INFINITY : quietUntilMs;
 
 /** The first digits of the draw decide between offers; here the later ones do, which do not depend on them. */
 function byCredentialWeight<T extends Target>(usable: readonly T[], draw: number): readonly T[] {

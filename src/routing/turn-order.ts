@@ -8,6 +8,17 @@ const ROUNDING = 1e-9;
  * Those of weight 0 have no turns, and come last.
  */
 export function turnOrder(weights: readonly number[], turn: number): number[] {
+  return areEqual(weights) ? rotation(weights.length, turn) : weightedTurns(weights, turn);
+}
+
+const areEqual = (weights: readonly number[]): boolean =>
+  weights.every((weight) => weight === weights[0] && weight > 0);
+
+/** What the walk below comes to among equals, which nearly all offers are. */
+const rotation = (length: number, turn: number): number[] =>
+  Array.from({ length }, (_, place) => (turn + place) % length);
+
+function weightedTurns(weights: readonly number[], turn: number): number[] {
   const phase = (index: number): number => (index + 0.5) / weights.length;
   let total = 0;
   let sharing = 0;

@@ -47,8 +47,10 @@ export class Health implements HealthView {
     this.#routing = routing;
   }
 
-  of(target: Target): TargetHealth {
-    return this.#of(target);
+  of(target: Target, nowMs = this.#sources.clock.nowMs()): TargetHealth {
+    const record = this.#of(target);
+    record.readAtMs = nowMs;
+    return record;
   }
 
   /** The same, unless it was never called. */
@@ -158,7 +160,7 @@ export class Health implements HealthView {
     let record = this.#records.get(key);
     if (record === undefined) {
       const credential = this.#credentialOf(target);
-      record = new TargetRecord(this.#breaker(target), credential, this.#sources.clock);
+      record = new TargetRecord(this.#breaker(target), credential);
       this.#records.set(key, record);
     }
     this.#byTarget.set(target, record);

@@ -19,7 +19,8 @@ export interface TargetHealth {
 
 /** What planning reads. */
 export interface HealthView {
-  of(target: Target): TargetHealth;
+  /** As of this moment, or of now: asking the clock costs more than the rest, and a plan asks for a dozen targets. */
+  of(target: Target, nowMs?: number): TargetHealth;
 }
 
 const UNKNOWN: TargetHealth = {

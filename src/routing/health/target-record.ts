@@ -1,4 +1,3 @@
-import type { Clock } from "../../base/clock.ts";
 import type { Breaker } from "./breaker.ts";
 import { DecayedHistogram } from "./decayed-histogram.ts";
 import { DecayedRatio } from "./decayed-ratio.ts";
@@ -18,12 +17,12 @@ export class TargetRecord implements TargetHealth {
   /** The credential was refused for this model, which may have been for the model's sake. */
   wasRejected = false;
   quietUntilMs = 0;
-  readonly #nowMs: Clock["nowMs"];
+  /** The moment that what is read of it is of. */
+  readAtMs = 0;
 
-  constructor(model: Breaker, credential: Breaker, { nowMs }: Pick<Clock, "nowMs">) {
+  constructor(model: Breaker, credential: Breaker) {
     this.model = model;
     this.credential = credential;
-    this.#nowMs = nowMs;
   }
 
   /** A refused credential has a new chance. */
@@ -33,19 +32,17 @@ export class TargetRecord implements TargetHealth {
   }
 
   get state(): BreakerState {
-    const nowMs = this.#nowMs();
-    const model = this.model.stateAt(nowMs);
-    const credential = this.credential.stateAt(nowMs);
+    const model = this.model.stateAt(this.readAtMs);
+    const credential = this.credential.stateAt(this.readAtMs);
     return SEVERITY[model] > SEVERITY[credential] ? model : credential;
   }
 
   /** Of streams. Where nothing was streamed lately, of answers in one piece, whose first content is the whole. */
   get firstContentMs(): number | undefined {
-    const nowMs = this.#nowMs();
-    return this.streams.valueAt(nowMs) ?? this.wholes.valueAt(nowMs);
+    return this.streams.valueAt(this.readAtMs) ?? this.wholes.valueAt(this.readAtMs);
   }
 
   get tokensPerSecond(): number | undefined {
-    return this.speed.valueAt(this.#nowMs());
+    return this.speed.valueAt(this.readAtMs);
   }
 }
