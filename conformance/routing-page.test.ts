@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { type Simulator, startSimulator } from "../simulator/simulator.ts";
+import { type MapNode, readDocument } from "../src/config/document.ts";
+import type { ReceiptData } from "../testing/receipt-data.ts";
+import { ExampleFolder, Page } from "./support/doc-examples.ts";
+import { programsPresent } from "./support/programs.ts";
+import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
+
+// Examples start programs, on whatever machine this is.
+setDefaultTimeout(60_000);
+
+const page = new Page("docs/routing.md");
+const canPaste = programsPresent("shell examples of docs/routing.md", "curl", "sed");
+
+let simulator: Simulator;
+let gateway: TestGateway;
+let folder: ExampleFolder;
+
+beforeAll(async () => {
+  simulator = await startSimulator();
+  const [file = ""] = page.in("yaml");
+  const config = Bun.YAML.parse(file.replaceAll("http://127.0.0.1:8790", simulator.url)) as Record<string, unknown>;
+  gateway = await startTestGateway({ config });
+  folder = new ExampleFolder({
+    TRIVIUM_URL: gateway.url,
+    TRIVIUM_API_KEY: gateway.key,
+    TRIVIUM_CONFIG: gateway.configFile,
+  });
+  if (canPaste) await folder.shell(page.one("sh", "cat > route.sh"));
+});
+afterAll(async () => {
+  await gateway.stop();
+  await simulator.stop();
+  folder.remove();
+});
+
+const receiptIn = (text: string): ReceiptData => (JSON.parse(text) as { data: ReceiptData }).data;
+
+/** The example that holds these words; its receipt. */
+const receiptOf = async (words: string): Promise<ReceiptData> => receiptIn(await folder.shell(page.one("sh", words)));
+
+const planOf = ({ plan }: ReceiptData) => plan?.map(({ provider, why }) => `${provider}: ${why}`);
+
+test("every block of docs/routing.md is run, loaded or compared here", () => {
+  expect(page.counts()).toEqual({ yaml: 2, sh: 12, json: 1, ts: 1 });
+});
+
+describe.skipIf(!canPaste)("docs/routing.md", () => {
+  test("priority: the providers that are asked for, in their order, as the page shows the plan", async () => {
+    const receipt = await receiptOf('"providers":["west","east"]');
+    const shown = JSON.parse(`{${page.in("json")[0]}}`) as Pick<ReceiptData, "plan">;
+    expect(receipt).toMatchObject({ provider: "west", plan: shown.plan });
+  });
+
+  test("priority by cost: the cheapest first", async () => {
+    const plan = planOf(await receiptOf('"primary_factor":"cost"'));
+    expect(plan?.[0]).toMatch(/^west: cheapest/);
+    expect(plan?.[1]).toMatch(/^east: next by cost/);
+  });
+
+  test("priority by speed: of what is measured, the fastest first", async () => {
+    const plan = planOf(await receiptOf('"primary_factor":"speed"'));
+    expect(plan?.[0]).toMatch(/: (fastest: \d+|not measured yet)/);
+    expect(plan).toHaveLength(2);
+  });
+
+  test("priority by quality: the highest first", async () => {
+    const plan = planOf(await receiptOf('"primary_factor":"quality"'));
+    expect(plan?.[0]).toMatch(/^east: .*8/);
+    expect(plan?.[1]).toMatch(/^west: .*7/);
+  });
+
+  test("round robin: three turns and one", async () => {
+    const answers = (await folder.shell(page.one("sh", '"type":"round_robin"'))).split(/(?<=\}\})(?=\{"data")/);
+    const receipts = answers.map(receiptIn);
+    expect(receipts).toHaveLength(4);
+    const providers = receipts.map(({ provider }) => provider).sort();
+    expect(providers).toEqual(["east", "east", "east", "west"]);
+    expect(planOf(receipts[0] as ReceiptData)?.[0]).toMatch(/its turn, with [13] of 4 turns/);
+  });
+
+  test("least latency: by the time to the first content", async () => {
+    const plan = planOf(await receiptOf('"type":"least_latency"'));
+    expect(plan?.[0]).toMatch(/fastest to first content: \d+ ms|not measured yet|exploration/);
+  });
+
+  test("fallback: the next offer answers, and the receipt has both", async () => {
+    const receipt = await receiptOf(`'"model":"acme/failing"'`);
+    expect(receipt.provider).toBe("west");
+    expect(receipt.offers.at(-1)).toMatchObject({ provider: "west", outcome: "answered" });
+    expect(receipt.offers[0]).toMatchObject({ provider: "east", outcome: "failed", reason: "overloaded" });
+  });
+
+  test("fallback to another model: the receipt names the model that answered", async () => {
+    const receipt = await receiptOf('"fallback":"acme/small"');
+    expect(receipt).toMatchObject({ model: "acme/small", provider: "west" });
+    expect(receipt.plan?.map(({ model }) => model)).toEqual(["acme/failing", null]);
+  });
+
+  test("trivium/auto: the cheapest of the list, and why", async () => {
+    const receipt = await receiptOf('"model":"trivium/auto"');
+    expect(receipt.model).toBe("acme/small");
+    expect(receipt.plan?.[0]?.why).toContain("trivium/auto chose acme/small of 2");
+  });
+
+  test("a deadline: an error in the caller's protocol", async () => {
+    const answer = await folder.shell(page.one("sh", "x-trivium-deadline-ms: 200"));
+    expect(JSON.parse(answer)).toMatchObject({ error: { type: "timeout_error" } });
+  });
+
+  test("the SDKs: each reaches the same provider", async () => {
+    const printed = await folder.typescript(page.in("ts")[0] ?? "");
+    const ids = [...printed.matchAll(/^(\w+) (rcp_[\w-]+)$/gm)];
+    expect(ids.map(([, name]) => name)).toEqual(["OpenAI", "Anthropic", "Google"]);
+    for (const [, , id = ""] of ids) {
+      const receipt = await gateway.receipt(new Response(null, { headers: { "x-trivium-receipt": id } }));
+      expect(receipt.plan?.map(({ provider }) => provider)).toEqual(["west", "east"]);
+    }
+  });
+
+  test("a key with routing of its own is made", async () => {
+    const printed = await folder.shell(page.one("sh", "keys create"));
+    expect(printed).toMatch(/^sk-trv-/);
+    const listed = JSON.parse(await folder.shell("bin/trivium keys list --json")) as { name: string }[];
+    expect(listed.find(({ name }) => name === "batch")).toMatchObject({
+      routing: { type: "priority", primary_factor: "cost", fallback: "false" },
+    });
+  });
+});
+
+test("the defaults that it shows can be loaded", async () => {
+  const problems: string[] = [];
+  const node = readDocument(page.in("yaml")[1] ?? "", (_, message) => void problems.push(message));
+  expect([problems, [...(node as MapNode).entries.keys()]]).toEqual([[], ["routing"]]);
+  const routing = (Bun.YAML.parse(page.in("yaml")[1] ?? "") as { routing: object }).routing;
+  const other = await startTestGateway({ config: { routing } });
+  expect(other.app.models).toBe(0);
+  await other.stop();
+});
