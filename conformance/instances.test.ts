@@ -17,7 +17,7 @@ async function instance() {
   const said: string[] = [];
   const gateway = await startTestGateway({
     config: { storage: `sqlite:${join(folder, "shared.db")}` },
-    timings: { presenceMs: 20 },
+    timings: { heartbeatMs: 20 },
     log: { level: "warn", write: async (text) => void said.push(text) },
   });
   const warnings = () =>

@@ -1,5 +1,5 @@
 import { isObject } from "../src/base/json.ts";
-import { explainMismatch, pathTo } from "../src/dialects/explain.ts";
+import { explainMismatch, pathTo } from "../src/dialects/explain-mismatch.ts";
 import { alternativesOf, type Definitions, jsonTypeOfNode, type SchemaNode } from "../src/dialects/schema-node.ts";
 
 /** One member of an object in a request, and what the schema knows about it. */

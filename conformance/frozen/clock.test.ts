@@ -18,7 +18,7 @@ const clock = { ms: Date.UTC(2026, 4, 5, 12) };
 const upstream = await startScriptedUpstream();
 const gateway = await startTestGateway({
   wallMs: () => clock.ms,
-  timings: { presenceMs: 20 },
+  timings: { heartbeatMs: 20 },
   config: {
     ...scriptedModels(upstream.url),
     keys: [

@@ -16,7 +16,7 @@ import { freePort, startTestGateway, TEST_ADMIN_SECRET, type TestGateway } from 
 
 setDefaultTimeout(60_000);
 
-const timings = realTimes ? {} : { statementMs: 500, presenceMs: 200 };
+const timings = realTimes ? {} : { statementMs: 500, heartbeatMs: 200 };
 const statementMs = timings.statementMs ?? 5_000;
 const record = faultTable();
 const upstream = await answeringUpstream();

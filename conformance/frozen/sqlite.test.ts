@@ -19,7 +19,7 @@ import { startTestGateway } from "../support/test-gateway.ts";
 
 setDefaultTimeout(60_000);
 
-const timings = realTimes ? {} : { statementMs: 300, presenceMs: 100 };
+const timings = realTimes ? {} : { statementMs: 300, heartbeatMs: 100 };
 const record = faultTable();
 const upstream = await answeringUpstream();
 

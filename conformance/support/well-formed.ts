@@ -2,7 +2,7 @@ import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../src/base/json.ts";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
-import { explainMismatch } from "../../src/dialects/explain.ts";
+import { explainMismatch } from "../../src/dialects/explain-mismatch.ts";
 import type { SchemaNode } from "../../src/dialects/schema-node.ts";
 import { ChatCompletion, ChatCompletionChunk } from "../../src/server/openapi/chat-answers.ts";
 import { GenerateContentAnswer } from "../../src/server/openapi/genai-answers.ts";

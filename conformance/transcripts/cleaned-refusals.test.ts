@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { parseObject } from "../../src/base/json.ts";
-import { cleanText } from "../../src/providers/clean-text.ts";
+import { redactText } from "../../src/providers/redact-text.ts";
 import { everyRecording, nameOf, textOf } from "../support/recordings.ts";
 
 /** Every text of a body, however deep. */
@@ -31,14 +31,14 @@ test.each(refusals.map((recording) => [nameOf(recording), recording] as const))(
   (_, recording) => {
     const raw = textOf(recording);
     for (const text of textsIn(parseObject(raw) ?? raw)) {
-      const cleaned = cleanText(text);
+      const cleaned = redactText(text);
       expect(cleaned).not.toMatch(/:\/\/|\d+\.\d+\.\d+\.\d+|googleapis\.com|projects\/[^[]/);
-      expect(cleanText(cleaned)).toBe(cleaned);
+      expect(redactText(cleaned)).toBe(cleaned);
       const words = text.split(" ");
       for (const [index] of words.entries()) {
         const internal = INTERNALS[index % INTERNALS.length] ?? "";
         const spoiled = [...words.slice(0, index), internal, ...words.slice(index)].join(" ");
-        const reported = cleanText(spoiled);
+        const reported = redactText(spoiled);
         expect(reported).not.toContain(internal);
         // Nothing else is lost by it.
         expect(reported.replace(/\[(?:url|host|id|email|key|path)\] ?/g, "").length).toBeGreaterThanOrEqual(

@@ -2,16 +2,21 @@ import { expect, test } from "bun:test";
 import type { KeyRing } from "../access/key-ring.ts";
 import type { LedgerWriter } from "../ledger/writer.ts";
 import { conditionOf } from "./condition.ts";
-import type { Presence } from "./presence.ts";
+import type { InstanceHeartbeat } from "./instance-heartbeat.ts";
 
 type Phase = Parameters<typeof conditionOf>[0]["phase"];
 
-const condition = (phase: Phase, blindMs = 0, ledger: Partial<LedgerWriter> = {}, presence: Partial<Presence> = {}) =>
+const condition = (
+  phase: Phase,
+  blindMs = 0,
+  ledger: Partial<LedgerWriter> = {},
+  heartbeat: Partial<InstanceHeartbeat> = {},
+) =>
   conditionOf({
     phase,
     keys: { blindMs } as KeyRing,
     ledger: { full: false, trouble: undefined, ...ledger } as LedgerWriter,
-    presence: { trouble: undefined, ...presence } as Presence,
+    heartbeat: { trouble: undefined, ...heartbeat } as InstanceHeartbeat,
   });
 
 test("choices 9, H29: ready while calls are taken and their rows can be kept; degraded says what to look at", () => {

@@ -1,7 +1,7 @@
 import type { KeyRing } from "../access/key-ring.ts";
 import type { LedgerWriter } from "../ledger/writer.ts";
 import type { Condition } from "../server/condition.ts";
-import type { Presence } from "./presence.ts";
+import type { InstanceHeartbeat } from "./instance-heartbeat.ts";
 
 /** Keys are polled twice a second; this long without an answer is more than a brief failure. */
 const KEYS_BLIND_MS = 3_000;
@@ -10,17 +10,17 @@ interface Parts {
   phase: "starting" | "running" | "draining";
   keys: KeyRing;
   ledger: LedgerWriter;
-  presence: Presence;
+  heartbeat: InstanceHeartbeat;
 }
 
 /**
  * The health of the gateway, from what its parts have observed: nothing is queried, so the answer comes at once whatever hangs
  * (H29). Calls need the storage only for their rows, which wait in memory while it is unavailable.
  */
-export function conditionOf({ phase, keys, ledger, presence }: Parts): Condition {
+export function conditionOf({ phase, keys, ledger, heartbeat }: Parts): Condition {
   const reasons: string[] = [];
   if (ledger.trouble !== undefined) reasons.push(ledger.trouble);
-  if (presence.trouble !== undefined) reasons.push(presence.trouble);
+  if (heartbeat.trouble !== undefined) reasons.push(heartbeat.trouble);
   if (keys.blindMs > KEYS_BLIND_MS) {
     const seconds = Math.round(keys.blindMs / 1000);
     reasons.push(`API keys were last read ${seconds} s ago: what another process revokes is not seen`);

@@ -1,6 +1,6 @@
 import type { Sources } from "../base/sources.ts";
 import { system } from "../base/system.ts";
-import { within } from "../base/within.ts";
+import { withTimeout } from "../base/with-timeout.ts";
 import type { Config } from "../config/config.ts";
 import { tellProblem } from "../config/load.ts";
 import { restartFields } from "../config/restart-fields.ts";
@@ -23,10 +23,10 @@ import { fetchMedia, streamMedia } from "../wire/media-fetch.ts";
 import { createSend } from "../wire/send.ts";
 import { conditionOf } from "./condition.ts";
 import { adminCheck, type FirstStart, makeFirstKeys } from "./first-start.ts";
+import { InstanceHeartbeat } from "./instance-heartbeat.ts";
 import { loadSimulator } from "./load-simulator.ts";
 import { makeGateway, spentAt } from "./make-gateway.ts";
 import { makeOperations } from "./make-operations.ts";
-import { Presence } from "./presence.ts";
 import { type ConfigSource, readConfig } from "./read-config.ts";
 import { type MissingProvider, makeSnapshot, missingProviders } from "./snapshot.ts";
 import { replaceKeysOrExplain } from "./static-keys.ts";
@@ -113,7 +113,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
   const { operations, poller } = await makeOperations(gateway, storage, config.retention.ms);
   let accepting = true;
   let phase: "starting" | "running" | "draining" = "starting";
-  const presence = new Presence({ storage, log, sources, everyMs: timings.presenceMs });
+  const heartbeat = new InstanceHeartbeat({ storage, log, sources, everyMs: timings.heartbeatMs });
   const context: ServerContext = {
     dialects: registry.dialects,
     gateway,
@@ -121,7 +121,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
     operations,
     accepting: () => accepting,
     draining: () => phase === "draining",
-    condition: () => conditionOf({ phase, keys: gateway.keys, ledger: gateway.ledger, presence }),
+    condition: () => conditionOf({ phase, keys: gateway.keys, ledger: gateway.ledger, heartbeat }),
     publicUrl: () => publicUrl,
     isAdmin: () => false,
     version: VERSION,
@@ -143,7 +143,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
   context.isAdmin = await adminCheck(storage, config);
   await gateway.keys.refresh();
   const stopWatchingKeys = gateway.keys.startWatching();
-  presence.start();
+  heartbeat.start();
   const stopWatchingClock = watchClock({
     clock,
     onStep: (byMs) => {
@@ -155,7 +155,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
         (err: unknown) => log.error({ err }, "what was spent on the day that the clock shows could not be read"),
       );
     },
-    ...(options.timings?.presenceMs === undefined ? {} : { everyMs: timings.presenceMs }),
+    ...(options.timings?.heartbeatMs === undefined ? {} : { everyMs: timings.heartbeatMs }),
   });
   const stopSweeping = sweepRegularly(gateway, operations);
 
@@ -201,7 +201,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
       // Rows first: nothing that may hang comes between them and the storage.
       await settled(gateway);
       await gateway.ledger.close();
-      await inTime(Promise.all([admin.drain(0), poller.stop(), presence.stop(), simulator?.stop()]), gateway);
+      await inTime(Promise.all([admin.drain(0), poller.stop(), heartbeat.stop(), simulator?.stop()]), gateway);
       await inTime(storage.close(), gateway);
       return { lostReceipts: gateway.ledger.lost };
     },
@@ -223,7 +223,7 @@ async function settled(gateway: Gateway): Promise<void> {
 /** A stop that hangs would be killed, and then without a message (H29). */
 async function inTime(step: Promise<unknown>, { clock, log }: Gateway): Promise<void> {
   const late = () => new Error(`a part did not stop within ${LAST_STEP_MS} ms`);
-  await within(step, LAST_STEP_MS, clock, late).catch((err: unknown) => {
+  await withTimeout(step, LAST_STEP_MS, clock, late).catch((err: unknown) => {
     log.error({ err }, "stopped without waiting for it");
   });
 }

@@ -5,7 +5,7 @@ import { Secret } from "../base/secret.ts";
 import { system } from "../base/system.ts";
 import type { ProviderSettings } from "../config/config.ts";
 import { changeEnvFile, readEnvFile } from "../config/env-file.ts";
-import { nearest } from "../config/nearest.ts";
+import { nearestName } from "../config/nearest-name.ts";
 import { createProvider, PROVIDER_KINDS } from "../providers/index.ts";
 import { AskingEnded, ask, confirm } from "./ask.ts";
 import { defineCommand, EXIT, type Given, printJson, UsageError } from "./command.ts";
@@ -148,7 +148,7 @@ const kindOf = (name: string): string | undefined =>
   KINDS.has(name) ? name : [...KINDS].find(([, variable]) => variable === name)?.[0];
 
 function guess(name: string): string {
-  const near = nearest(name, KINDS.keys());
+  const near = nearestName(name, KINDS.keys());
   return near === undefined ? ` Known are ${[...KINDS.keys()].join(", ")}.` : ` Did you mean ${near}?`;
 }
 

@@ -1,6 +1,6 @@
 import { LIMIT_WIRE_NAMES } from "../access/key-limits.ts";
 import { KEY_ROUTING_NAMES } from "../access/key-routing.ts";
-import { readMoment } from "../base/moment.ts";
+import { readTimestamp } from "../base/timestamp.ts";
 import { DIALECT_NAMES, type DialectName } from "../canon/dialect-name.ts";
 import { UsageError } from "./command.ts";
 
@@ -34,7 +34,7 @@ export function readProtocols(list: string): DialectName[] {
 }
 
 export function readExpiry(text: string): number {
-  const ms = readMoment(text);
+  const ms = readTimestamp(text);
   if (ms === undefined) throw new UsageError(`--expires: "${text}" is not a date such as 2027-01-31.`);
   return ms;
 }

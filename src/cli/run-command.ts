@@ -1,6 +1,6 @@
 import { GatewayError } from "../canon/error.ts";
 import { ConfigError } from "../config/config-error.ts";
-import { nearest } from "../config/nearest.ts";
+import { nearestName } from "../config/nearest-name.ts";
 import { VERSION } from "../version.ts";
 import { EXIT, isHelpFlag, UsageError, usageLine } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
@@ -48,7 +48,7 @@ export async function runCommand(args: readonly string[]): Promise<number> {
 }
 
 function guess(name: string): string {
-  const near = nearest(
+  const near = nearestName(
     name,
     COMMANDS.map((command) => command.name),
   );

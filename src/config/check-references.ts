@@ -1,6 +1,6 @@
 import { readFallback } from "../canon/preference.ts";
 import type { MapNode, Report } from "./document.ts";
-import { nearest } from "./nearest.ts";
+import { nearestName } from "./nearest-name.ts";
 import { positionAt } from "./position-at.ts";
 import { SIMULATOR } from "./read-providers.ts";
 import type { RootFile } from "./schema.ts";
@@ -63,7 +63,7 @@ export function checkReferences(
     model?.offers?.forEach((offer, offerIndex) => {
       const provider = offer?.provider;
       if (provider === undefined || known.has(provider)) return;
-      const near = nearest(provider, known);
+      const near = nearestName(provider, known);
       const hint = near === undefined ? `declared are ${[...known].join(", ")}` : `did you mean ${near}?`;
       const position = positionAt(root, ["models", modelIndex, "offers", offerIndex, "provider"]);
       report(position, `models[${modelIndex}].offers[${offerIndex}].provider is not a declared provider; ${hint}`);
@@ -91,14 +91,14 @@ function checkFallbacks(
     if (typeof fallback === "string") return;
     if ("provider" in fallback) {
       if (providers.has(fallback.provider)) return;
-      const near = nearest(fallback.provider, providers);
+      const near = nearestName(fallback.provider, providers);
       const hint = near === undefined ? `declared are ${[...providers].join(", ")}` : `did you mean ${near}?`;
       report(positionAt(root, path), `${shown} is not a declared provider, and no model's id; ${hint}`);
       return;
     }
     const { model } = fallback;
     if (configured.includes(model) || known.has(model) || Object.hasOwn(aliases, model)) return;
-    const near = nearest(model, configured) ?? known.near(model);
+    const near = nearestName(model, configured) ?? known.near(model);
     const hint = near === undefined ? "it must be the id of a model, <provider>/<model_name>" : `did you mean ${near}?`;
     report(positionAt(root, path), `${shown} is not a known model; ${hint}`);
   };
@@ -124,7 +124,7 @@ function checkAliases(
     if (meant === undefined || isModel(meant) || isModel(meant.replace(/:[^:]*$/, ""))) continue;
     const near = Object.hasOwn(aliases, meant)
       ? undefined
-      : (nearest(meant, [...configured].filter(isText)) ?? known.near(meant));
+      : (nearestName(meant, [...configured].filter(isText)) ?? known.near(meant));
     const hint = near === undefined ? "it must be the id of a model, <provider>/<model_name>" : `did you mean ${near}?`;
     const problem = Object.hasOwn(aliases, meant) ? "is itself an alias" : "is not a known model";
     report(positionAt(root, ["aliases", alias]), `${path} ${problem}; ${hint}`);

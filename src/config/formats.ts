@@ -1,10 +1,10 @@
-import { isDay, readMoment } from "../base/moment.ts";
+import { isDay, readTimestamp } from "../base/timestamp.ts";
 
 /** Checks of text that a pattern cannot express, by the `format` of a schema. */
 export const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
   "http-url": isHttpUrl,
   day: isDay,
-  moment: (text) => isDay(text) || (MOMENT.test(text) && readMoment(text) !== undefined),
+  moment: (text) => isDay(text) || (MOMENT.test(text) && readTimestamp(text) !== undefined),
 };
 
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;

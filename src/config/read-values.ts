@@ -1,7 +1,7 @@
 import type { TSchema } from "typebox";
 import type { DocumentNode, MapNode, Position, Report, ScalarNode } from "./document.ts";
 import { FORMATS } from "./formats.ts";
-import { nearest } from "./nearest.ts";
+import { nearestName } from "./nearest-name.ts";
 import { expandVariables } from "./variables.ts";
 
 /** The keywords of JSON Schema that the configuration's schemas use. */
@@ -100,7 +100,7 @@ function readMap(
     const field = Object.hasOwn(properties, name) ? properties[name] : undefined;
     if (field === undefined) {
       const known = Object.keys(properties).filter((one) => properties[one]?.notBuilt === undefined);
-      const near = nearest(name, known);
+      const near = nearestName(name, known);
       const hint = near === undefined ? `known here: ${known.join(", ")}` : `did you mean ${near}?`;
       context.report(entry.position, `${fieldPath} is not a known field; ${hint}`);
       continue;
@@ -158,7 +158,7 @@ function readScalar(node: ScalarNode, shape: Shape, path: string, context: ReadC
     value = expansion.used ? typed(expansion.text, shape) : expansion.text;
   }
   if (fits(value, shape)) return value;
-  const near = typeof value === "string" ? nearest(value, (shape.enum ?? []).map(String)) : undefined;
+  const near = typeof value === "string" ? nearestName(value, (shape.enum ?? []).map(String)) : undefined;
   const quotes = shape.type === "string" && typeof value !== "string" ? "; put it in quotes" : "";
   const hint = near === undefined ? quotes : `; did you mean ${near}?`;
   context.report(node.position, `${path} must be ${expectation(shape)}${hint}`);

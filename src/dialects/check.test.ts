@@ -5,7 +5,7 @@ import Type from "typebox";
 import { checkChatRequest } from "./chat/check-request.ts";
 import { ChatRequest } from "./chat/schema.ts";
 import { type CheckContext, defineCheck } from "./check.ts";
-import { explainMismatch } from "./explain.ts";
+import { explainMismatch } from "./explain-mismatch.ts";
 import { checkGenaiCountTokensRequest, checkGenerateContentRequest } from "./genai/check-request.ts";
 import { GenaiCountTokensRequest, GenerateContentRequest } from "./genai/schema.ts";
 import { checkCountTokensRequest, checkMessagesRequest } from "./messages/check-request.ts";

@@ -2,8 +2,8 @@ import type { Static, TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { isObject } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
-import { explainMismatch, type Mismatch } from "./explain.ts";
-import { readNamesOf, refuseFoldedKeys } from "./folded-keys.ts";
+import { explainMismatch, type Mismatch } from "./explain-mismatch.ts";
+import { readNamesOf, refuseMiscasedKeys } from "./key-case.ts";
 import { listedOnly } from "./listed-only.ts";
 import { MAX_NESTING, nestsDeeperThan } from "./nesting.ts";
 import type { SchemaNode } from "./schema-node.ts";
@@ -55,7 +55,7 @@ export function defineCheck<S extends TSchema>(schema: S, rules: CheckRules<Stat
       const problem = `The request body is nested deeper than ${MAX_NESTING} levels`;
       throw new GatewayError("invalid_request", `${problem}; it must be flatter.`);
     }
-    refuseFoldedKeys(body, names);
+    refuseMiscasedKeys(body, names);
     if (rules.gate !== undefined && isObject(body)) rules.gate(body, context);
     const form = formAt(context.door);
     const taken = form.check(body) ? body : repaired(body, form);

@@ -1,5 +1,5 @@
 import type { TSchema } from "typebox";
-import { UNLISTED } from "./forms.ts";
+import { UNLISTED } from "./schema-builders.ts";
 
 /** The schema without the alternatives that the contract does not list. Parts that have none stay the same objects. */
 export function listedOnly<S extends TSchema>(schema: S): S {

@@ -13,7 +13,7 @@ import type { FieldNote } from "../canon/receipt.ts";
 import type { AskedRouting } from "../canon/routing-settings.ts";
 import { type CheckContext, defineCheck, refuse } from "./check.ts";
 import { describeValue } from "./describe-value.ts";
-import { pathTo } from "./explain.ts";
+import { pathTo } from "./explain-mismatch.ts";
 import { CallOptions, MAX_DEADLINE_MS, ModelRouting, ProviderRouting, RoutingBody } from "./routing-schema.ts";
 
 /** The same as the body's fields, for callers whose clients cannot add fields (choices 6, 8). */

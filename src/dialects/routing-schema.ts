@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { COMPLEXITIES, FACTORS, ROUTING_TYPES, TASK_TYPES } from "../canon/preference.ts";
-import { EXPECTED, openObject } from "./forms.ts";
+import { EXPECTED, openObject } from "./schema-builders.ts";
 
 const quoted = (words: readonly string[]) => words.map((word) => `"${word}"`).join(", ");
 

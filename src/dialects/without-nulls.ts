@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../base/json.ts";
 import { putField } from "../base/put-field.ts";
-import { explainMismatch } from "./explain.ts";
+import { explainMismatch } from "./explain-mismatch.ts";
 import { alternativesOf, type Definitions, jsonTypeOf, jsonTypeOfNode, type SchemaNode } from "./schema-node.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type { Clock } from "../base/clock.ts";
-import { within } from "../base/within.ts";
+import { withTimeout } from "../base/with-timeout.ts";
 import { GatewayError } from "../canon/error.ts";
 import { chunksOf } from "./chunks.ts";
 import type { FileContent } from "./file-store.ts";
@@ -31,7 +31,7 @@ export async function* boundedContent(
   try {
     for (;;) {
       const leftMs = Math.max(0, Math.min(stallMs, deadlineMs - clock.nowMs()));
-      const chunk = await within(chunks.next(), leftMs, clock, stalled);
+      const chunk = await withTimeout(chunks.next(), leftMs, clock, stalled);
       ended = chunk === undefined;
       if (chunk === undefined) return;
       size += chunk.length;

@@ -1,7 +1,7 @@
 import { access, constants, type FileHandle, mkdir, open, readdir, rename, rm, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { Sources } from "../base/sources.ts";
-import { within } from "../base/within.ts";
+import { withTimeout } from "../base/with-timeout.ts";
 import { GatewayError } from "../canon/error.ts";
 import { boundedContent } from "./bounded-content.ts";
 import { errorCode, unlessMissing } from "./error-code.ts";
@@ -38,9 +38,9 @@ export class FolderStore implements FileStore {
   static async open(folder: string, sources: Sources, diskMs = DISK_MS): Promise<FolderStore> {
     const { clock } = sources;
     try {
-      await within(mkdir(folder, { recursive: true, mode: 0o700 }), DISK_MS, clock, hangs);
+      await withTimeout(mkdir(folder, { recursive: true, mode: 0o700 }), DISK_MS, clock, hangs);
       // A folder without write access fails now, not with the first video that was paid for.
-      await within(access(folder, constants.R_OK | constants.W_OK | constants.X_OK), DISK_MS, clock, hangs);
+      await withTimeout(access(folder, constants.R_OK | constants.W_OK | constants.X_OK), DISK_MS, clock, hangs);
     } catch (cause) {
       // The operator reads this and needs the path.
       const code = errorCode(cause) ?? "unknown reason";
@@ -140,7 +140,7 @@ export class FolderStore implements FileStore {
   /** A full or missing disk is reported with its reason, but without the path, which clients must not see. */
   async #onDisk<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
-      return await within(work(), this.#diskMs, this.#sources.clock, hangs);
+      return await withTimeout(work(), this.#diskMs, this.#sources.clock, hangs);
     } catch (cause) {
       const code = errorCode(cause) ?? "unknown reason";
       if (code === "ENOSPC" || code === "EDQUOT") {

@@ -1,6 +1,6 @@
 import { S3Client } from "bun";
 import type { Clock } from "../base/clock.ts";
-import { within } from "../base/within.ts";
+import { withTimeout } from "../base/with-timeout.ts";
 import { GatewayError } from "../canon/error.ts";
 import { boundedContent, WRITE_LIMIT_MS } from "./bounded-content.ts";
 import { streamOf } from "./chunks.ts";
@@ -137,7 +137,7 @@ export class S3Store implements FileStore {
 
   async #ask<Answer>(answer: Promise<Answer>, waitMs = ANSWER_MS): Promise<Answer> {
     try {
-      return await within(answer, waitMs, this.#clock, () => new Error("no answer in time"));
+      return await withTimeout(answer, waitMs, this.#clock, () => new Error("no answer in time"));
     } catch (cause) {
       const reason = errorCode(cause) ?? (cause instanceof Error ? cause.message : "unknown reason");
       throw new GatewayError("internal", `The file store ${this.#shown} cannot be used: ${reason}.`, { cause });

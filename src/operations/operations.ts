@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { asGatewayError, GatewayError } from "../canon/error.ts";
 import type { Operation } from "../canon/operation.ts";
-import { isAway } from "../storage/is-away.ts";
+import { isUnavailable } from "../storage/is-unavailable.ts";
 import {
   claimUnheard,
   deleteExpiredOperations,
@@ -121,7 +121,7 @@ export class Operations {
         if (!stored?.parts.some((part) => part.providerJob) || stored.state === "submitting") await write();
         return;
       } catch (thrown) {
-        if (!isAway(thrown) || nowMs() >= untilMs) throw thrown;
+        if (!isUnavailable(thrown) || nowMs() >= untilMs) throw thrown;
       }
       await sleep(STORE_RETRY_MS);
     }

@@ -6,11 +6,11 @@ import type { UpstreamCodec } from "../dialects/codec.ts";
 import type { MediaQuirks } from "../dialects/media-quirks.ts";
 import { type DeclaredQuirks, type Quirks, quirksOf } from "../dialects/quirks.ts";
 import type { MediaAdapters } from "../media/adapter.ts";
-import { cleanText } from "./clean-text.ts";
 import { credentialDigest } from "./credential-digest.ts";
 import type { Authenticator, OutgoingRequest, Signer } from "./credentials.ts";
 import { ProviderMedia } from "./media-adapters/provider-media.ts";
 import { type FailedProvider, nameProvider } from "./name-provider.ts";
+import { redactText } from "./redact-text.ts";
 
 export type Verb = "generate" | "count_tokens";
 
@@ -266,7 +266,7 @@ export class Provider {
    * be found any more.
    */
   redact(text: string): string {
-    return cleanText(cut(this.#withoutSecrets(text)));
+    return redactText(cut(this.#withoutSecrets(text)));
   }
 
   #withoutSecrets(text: string): string {

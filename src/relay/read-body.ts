@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { ReceivedRequest } from "../dialects/dialect.ts";
-import { pathTo } from "../dialects/explain.ts";
+import { pathTo } from "../dialects/explain-mismatch.ts";
 import { holdsMoreValues } from "../wire/json-values.ts";
 import { findRepeatedKey, type RepeatedKey } from "../wire/repeated-keys.ts";
 import { type Gateway, shuttingDown } from "./gateway.ts";

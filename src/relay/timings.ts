@@ -27,7 +27,7 @@ export interface Timings {
   /** A statement that the storage has not answered by then is given up, and a silent connection with it (H29). */
   statementMs: number;
   /** How often a gateway says in the storage that it is alive. */
-  presenceMs: number;
+  heartbeatMs: number;
   /** A configuration that was changed is read when its file has been left alone for this long. */
   configSettleMs: number;
 }
@@ -45,6 +45,6 @@ export const DEFAULT_TIMINGS: Timings = {
   mediaPollFactor: 1,
   operationLeaseMs: 60_000,
   statementMs: STATEMENT_MS,
-  presenceMs: 5_000,
+  heartbeatMs: 5_000,
   configSettleMs: 2_000,
 };

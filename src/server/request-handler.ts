@@ -6,12 +6,12 @@ import { shuttingDown } from "../relay/gateway.ts";
 import { identityHeaders, isIdentified } from "../relay/identity-headers.ts";
 import { UnreadBodyError } from "../relay/read-body.ts";
 import { RelayError } from "../relay/relay-error.ts";
-import { isAway } from "../storage/is-away.ts";
+import { isUnavailable } from "../storage/is-unavailable.ts";
 import { Cors } from "./cors.ts";
 import { FailureThrottle } from "./failure-throttle.ts";
-import { createGuard } from "./guard.ts";
+import { createLoopbackGuard } from "./loopback-guard.ts";
 import { requireAdmin } from "./require-admin.ts";
-import { resembledDialect } from "./resemblance.ts";
+import { resembledDialect } from "./resembled-dialect.ts";
 import { type Route, RouteTable } from "./route-table.ts";
 import type { Handler, ServerContext } from "./routed-request.ts";
 import { unknownEndpoint } from "./unknown-endpoint.ts";
@@ -49,7 +49,7 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
   const table = new RouteTable(options.routes);
   const throttle = new FailureThrottle(clock);
   const cors = new Cors(options.cors ?? []);
-  const guard = createGuard(options.host, options.publicUrl, {
+  const guard = createLoopbackGuard(options.host, options.publicUrl, {
     section: sectionOf(options.routes),
     allows: (origin) => cors.allows(origin),
   });
@@ -147,7 +147,7 @@ function errorResponse(thrown: unknown, dialect: Dialect, requestId: string, con
   if (error.kind === "internal" && !(error instanceof ClientDisconnectedError)) {
     context.gateway.log.error({ err: error.cause ?? error, request_id: requestId }, "internal error");
   }
-  if (isAway(error.cause))
+  if (isUnavailable(error.cause))
     context.gateway.log.warn({ request_id: requestId }, `not answered: ${(error.cause as Error).message}`);
   const { status, headers, body } = dialect.errors.encode(error, requestId);
   if (thrown instanceof RelayError) Object.assign(headers, thrown.headers);
@@ -164,7 +164,7 @@ function errorResponse(thrown: unknown, dialect: Dialect, requestId: string, con
  * Requests that need the storage may be retried when it is unavailable; only here, since no other offer could do better (H29).
  */
 function storageAway(error: GatewayError): GatewayError {
-  if (error.kind !== "internal" || !isAway(error.cause)) return error;
+  if (error.kind !== "internal" || !isUnavailable(error.cause)) return error;
   const message = "The gateway's storage does not answer. Calls to models go on; try this again in a moment.";
   return new GatewayError("overloaded", message, { code: "storage_away", retryAfterSeconds: 5, cause: error.cause });
 }

@@ -1,6 +1,6 @@
 import { SQL } from "bun";
 import type { Clock } from "../base/clock.ts";
-import { within } from "../base/within.ts";
+import { withTimeout } from "../base/with-timeout.ts";
 import { readKeyChanges } from "./change-counter.ts";
 import { type Parameter, type Queries, STATEMENT_MS, type Storage, type StoredRow } from "./storage.ts";
 import { StorageTimeout } from "./storage-timeout.ts";
@@ -123,7 +123,7 @@ export class PostgresStorage implements Storage {
     const attempt: Attempt = { pool: this.#pool, over: false };
     const work = begin(attempt);
     try {
-      const result = await within(work, limitMs, this.#clock, () => new StorageTimeout(limitMs));
+      const result = await withTimeout(work, limitMs, this.#clock, () => new StorageTimeout(limitMs));
       this.#silent = false;
       return result;
     } catch (thrown) {
@@ -143,7 +143,7 @@ export class PostgresStorage implements Storage {
         () => true,
       );
       const graceMs = this.#statementMs * CANCEL_SHARE;
-      if (await within(confirmed, graceMs, this.#clock, () => undefined).catch(() => false)) return;
+      if (await withTimeout(confirmed, graceMs, this.#clock, () => undefined).catch(() => false)) return;
     }
     this.#silent = true;
     if (this.#pool !== attempt.pool || this.#closed) return;
@@ -156,7 +156,7 @@ export class PostgresStorage implements Storage {
   async #dispose(pool: SQL): Promise<void> {
     const graceMs = this.#statementMs * CANCEL_SHARE;
     const closed = pool.close({ timeout: graceMs / 1000 });
-    await within(closed, graceMs * 2, this.#clock, () => undefined).catch(() => {});
+    await withTimeout(closed, graceMs * 2, this.#clock, () => undefined).catch(() => {});
   }
 }
 

@@ -2,7 +2,7 @@ import { Database, SQLiteError, type Statement } from "bun:sqlite";
 import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Clock } from "../base/clock.ts";
-import { within } from "../base/within.ts";
+import { withTimeout } from "../base/with-timeout.ts";
 import { readKeyChanges } from "./change-counter.ts";
 import { type Parameter, type Queries, STATEMENT_MS, type Storage, type StoredRow } from "./storage.ts";
 import { StorageTimeout } from "./storage-timeout.ts";
@@ -143,7 +143,7 @@ export class SqliteStorage implements Storage {
     const leftMs = () => untilMs - nowMs();
     for (;;) {
       while (this.#openTransaction !== undefined) {
-        await within(this.#openTransaction, leftMs(), this.#clock, () => new StorageTimeout(limitMs));
+        await withTimeout(this.#openTransaction, leftMs(), this.#clock, () => new StorageTimeout(limitMs));
       }
       try {
         return work();

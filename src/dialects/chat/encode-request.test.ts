@@ -5,7 +5,7 @@ import type { Part } from "../../canon/part.ts";
 import type { ReasoningAmount } from "../../canon/reasoning.ts";
 import type { Tool } from "../../canon/tool.ts";
 import type { ModelTraits } from "../../canon/traits.ts";
-import { GO_ON } from "../go-on.ts";
+import { CONTINUE_PROMPT } from "../continue-prompt.ts";
 import { FIELD_NAMES } from "../messages/field-names.ts";
 import { chatCodec } from "./codec.ts";
 import { requestContext } from "./contexts.sample.ts";
@@ -290,7 +290,7 @@ describe("content that this protocol lacks", () => {
     expect(encode(call, { prefill: "plain" })).toMatchObject({ notes: [], messages: [expect.anything(), begun] });
     expect(encode(call, { prefill: "none" }, { prefill: true }).notes).toEqual([]);
     expect(encode(call, { prefill: "none" }).notes).toEqual(asked);
-    expect(encode(call, { prefill: "none" }).messages.at(-1)).toEqual({ role: "user", content: GO_ON });
+    expect(encode(call, { prefill: "none" }).messages.at(-1)).toEqual({ role: "user", content: CONTINUE_PROMPT });
     expect(encode(call, { prefill: "plain" }, { prefill: false }).notes).toEqual(asked);
   });
 });

@@ -5,7 +5,7 @@ import type { CanonReply, ReplyPart } from "../../canon/reply.ts";
 import type { EncodeAnswerContext } from "../codec.ts";
 import { omitMedia } from "../omit-media.ts";
 import { encodeAnnotation } from "./annotations.ts";
-import { betweenTexts } from "./apart.ts";
+import { betweenTexts } from "./between-texts.ts";
 import { encodeLogprobs } from "./logprobs.ts";
 import { hidesReasoning, wantsCost } from "./native.ts";
 import {

@@ -8,7 +8,7 @@ import type { Usage } from "../../canon/usage.ts";
 import type { EncodeAnswerContext, StreamEncoder } from "../codec.ts";
 import { omitMedia } from "../omit-media.ts";
 import { encodeAnnotation } from "./annotations.ts";
-import { betweenTexts } from "./apart.ts";
+import { betweenTexts } from "./between-texts.ts";
 import { encodeImage } from "./encode-response.ts";
 import { encodeLogprobs } from "./logprobs.ts";
 import { hidesReasoning, wantsCost, wantsUsage } from "./native.ts";

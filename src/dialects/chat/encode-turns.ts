@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../base/json.ts";
 import type { CanonCall, Turn } from "../../canon/call.ts";
 import type { Part, ToolResultPart } from "../../canon/part.ts";
-import { GO_ON } from "../go-on.ts";
+import { CONTINUE_PROMPT } from "../continue-prompt.ts";
 import { encodeParts, joinedContent, plainContent } from "./content.ts";
 import { encodeAssistant } from "./encode-assistant.ts";
 import { withExtras } from "./part-fields.ts";
@@ -112,5 +112,5 @@ function withPrefill(messages: JsonObject[], { call, context, notes }: RequestSc
     call.turns.at(-1)?.path ?? "messages",
     "the model does not go on from the beginning of an answer by itself: it was asked to in words",
   );
-  return [...messages, { role: "user", content: GO_ON }];
+  return [...messages, { role: "user", content: CONTINUE_PROMPT }];
 }

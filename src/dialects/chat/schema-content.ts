@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { nullable, unlistedKind } from "../forms.ts";
+import { nullable, unlistedKind } from "../schema-builders.ts";
 
 const LISTED_PARTS = ["text", "image_url", "input_audio", "file", "refusal"];
 const UnlistedPart = unlistedKind(LISTED_PARTS);

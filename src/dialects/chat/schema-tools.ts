@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { nullable, openObject, unlistedKind } from "../forms.ts";
+import { nullable, openObject, unlistedKind } from "../schema-builders.ts";
 
 const named = Type.Object({ name: Type.String({ minLength: 1 }) });
 

@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
-import { nullable, openObject, stringLike } from "../forms.ts";
 import { CallOptions, ModelRouting, ProviderRouting } from "../routing-schema.ts";
+import { nullable, openObject, stringLike } from "../schema-builders.ts";
 import { ChatMessage } from "./schema-content.ts";
 import { ChatTool, ChatToolChoice } from "./schema-tools.ts";
 

@@ -8,7 +8,7 @@ import type { FunctionTool } from "../../canon/tool.ts";
 import { describedSchema, objectRoot, structuredToolName } from "../answer-schema.ts";
 import type { AnswerReading, EncodedRequest, EncodeRequestContext } from "../codec.ts";
 import { fitToolNames, plainNames } from "../fit-tool-names.ts";
-import { lowerHeldSchema } from "../lower-held-schema.ts";
+import { lowerEnforcedSchema } from "../lower-enforced-schema.ts";
 import { ContentEncoder } from "./content.ts";
 import { encodeTurns, type Message } from "./encode-turns.ts";
 import { encodeAmount } from "./reasoning.ts";
@@ -84,7 +84,7 @@ function encodeFormat(call: CanonCall, context: EncodeRequestContext, notes: Not
   }
   const { schema, reading } = objectRoot(format);
   if (context.origin === "messages" && context.traits.structuredOutput === true) {
-    const kept = call.dialect === "messages" ? schema : lowerHeldSchema(schema, paths.format ?? "format", notes);
+    const kept = call.dialect === "messages" ? schema : lowerEnforcedSchema(schema, paths.format ?? "format", notes);
     const described = describedSchema(kept, format, paths.format ?? "format", notes);
     return { reading, outputConfig: { format: { type: "json_schema", schema: described } } };
   }

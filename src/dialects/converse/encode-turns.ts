@@ -4,7 +4,7 @@ import { fieldPath } from "../../canon/field-names.ts";
 import type { Notes } from "../../canon/notes.ts";
 import { resultsInCallOrder } from "../../canon/result-order.ts";
 import type { EncodeRequestContext } from "../codec.ts";
-import { GO_ON } from "../go-on.ts";
+import { CONTINUE_PROMPT } from "../continue-prompt.ts";
 import type { ContentEncoder, EncodedParts } from "./content.ts";
 import { cachePoint, takesCachePoints } from "./tools.ts";
 
@@ -73,7 +73,7 @@ function askToGoOn(messages: Message[], { turns }: CanonCall, notes: Notes): voi
     turns.at(-1)?.path ?? "messages",
     "the model does not go on from the beginning of an answer by itself: it was asked to in words",
   );
-  messages.push({ role: "user", content: [{ text: GO_ON }] });
+  messages.push({ role: "user", content: [{ text: CONTINUE_PROMPT }] });
 }
 
 /** The host refuses a document in a message without any text. */

@@ -3,7 +3,7 @@ import type { Turn } from "../../canon/call.ts";
 import { fieldPath } from "../../canon/field-names.ts";
 import type { Part, ToolCallPart } from "../../canon/part.ts";
 import { resultsInCallOrder } from "../../canon/result-order.ts";
-import { GO_ON } from "../go-on.ts";
+import { CONTINUE_PROMPT } from "../continue-prompt.ts";
 import { encodeArguments } from "./arguments.ts";
 import { encodePromptPart } from "./content.ts";
 import { type EncodeScope, fieldPathOf, noteCacheMark, pathOf, upstreamSignature } from "./encode-scope.ts";
@@ -78,7 +78,7 @@ class ContentsWriter {
       call.turns.at(-1)?.path ?? "messages",
       "the model does not go on from the beginning of an answer by itself: it was asked to in words",
     );
-    this.#add("user", { text: GO_ON });
+    this.#add("user", { text: CONTINUE_PROMPT });
   }
 
   /** Contents of one role that follow each other are one: some clients send a streamed answer back chunk by chunk. */

@@ -1,6 +1,6 @@
 import { type CheckContext, type CheckRules, type Door, refuse } from "../check.ts";
 import { checkBase64 } from "../check-base64.ts";
-import { pathTo } from "../explain.ts";
+import { pathTo } from "../explain-mismatch.ts";
 import { ROUTING_FIELDS } from "../routing-fields.ts";
 import { PRICED_FIELDS } from "./native.ts";
 import type { GenaiCountTokensRequest, GenerateContentRequest } from "./schema.ts";

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { openObject } from "../forms.ts";
+import { openObject } from "../schema-builders.ts";
 import { GenaiSchema } from "./schema-schema.ts";
 
 const penalty = Type.Optional(Type.Number({ minimum: -2, exclusiveMaximum: 2 }));

@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { EXPECTED, stringLike } from "../forms.ts";
+import { EXPECTED, stringLike } from "../schema-builders.ts";
 
 /** Counts are 64-bit on this wire, and such numbers may be written as strings. */
 const count = Type.Optional(Type.Union([Type.Integer({ minimum: 0 }), stringLike("^[0-9]+$", "digits")]));

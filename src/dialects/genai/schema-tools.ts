@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { nullable, openObject } from "../forms.ts";
+import { nullable, openObject } from "../schema-builders.ts";
 import { GenaiSchema } from "./schema-schema.ts";
 
 const FunctionDeclaration = Type.Object(

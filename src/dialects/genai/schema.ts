@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { openObject } from "../forms.ts";
+import { openObject } from "../schema-builders.ts";
 import { Content, SystemInstruction } from "./schema-content.ts";
 import { GenerationConfig } from "./schema-generation-config.ts";
 import { Tool, ToolConfig } from "./schema-tools.ts";

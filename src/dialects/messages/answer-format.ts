@@ -3,7 +3,7 @@ import type { CanonCall } from "../../canon/call.ts";
 import type { Notes } from "../../canon/notes.ts";
 import { describedSchema, objectRoot, structuredToolName } from "../answer-schema.ts";
 import type { AnswerReading } from "../codec.ts";
-import { lowerHeldSchema } from "../lower-held-schema.ts";
+import { lowerEnforcedSchema } from "../lower-enforced-schema.ts";
 
 /** What an answer's form comes to in a request: at most one of the three. */
 export interface EncodedFormat {
@@ -27,7 +27,7 @@ export function encodeFormat(call: CanonCall, knowsSchemas: boolean, notes: Note
   }
   const { schema, reading } = objectRoot(format);
   if (knowsSchemas) {
-    const lowered = call.dialect === "messages" ? schema : lowerHeldSchema(schema, path, notes);
+    const lowered = call.dialect === "messages" ? schema : lowerEnforcedSchema(schema, path, notes);
     return { format: { type: "json_schema", schema: describedSchema(lowered, format, path, notes) }, reading };
   }
   notes.approximated(path, "the target knows no schemas of answers: a tool that it had to call stood in for it");

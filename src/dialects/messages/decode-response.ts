@@ -2,8 +2,8 @@ import { arrayAt, type JsonObject, objectAt, stringAt } from "../../base/json.ts
 import type { CanonReply } from "../../canon/reply.ts";
 import type { DecodeAnswerContext } from "../codec.ts";
 import { decodeAnswerBlock } from "./answer-content.ts";
+import { failIfNoAnswer } from "./fail-if-no-answer.ts";
 import { decodeFinish } from "./finish.ts";
-import { failIfNoAnswer } from "./no-answer.ts";
 import { decodeUsage, reportUsageTerms } from "./usage.ts";
 
 export function decodeResponse(body: JsonObject, context: DecodeAnswerContext): CanonReply {

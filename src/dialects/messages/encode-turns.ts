@@ -5,7 +5,7 @@ import { fieldPath } from "../../canon/field-names.ts";
 import type { Notes } from "../../canon/notes.ts";
 import type { Part } from "../../canon/part.ts";
 import type { EncodeRequestContext } from "../codec.ts";
-import { GO_ON } from "../go-on.ts";
+import { CONTINUE_PROMPT } from "../continue-prompt.ts";
 import type { MessagesQuirks } from "./quirks.ts";
 import type { RequestContent } from "./request-content.ts";
 
@@ -106,7 +106,7 @@ function askToGoOn(messages: Message[], { turns }: CanonCall, notes: Notes): voi
     turns.at(-1)?.path ?? "messages",
     "the model does not go on from the beginning of an answer by itself: it was asked to in words",
   );
-  messages.push({ role: "user", content: [{ type: "text", text: GO_ON }] });
+  messages.push({ role: "user", content: [{ type: "text", text: CONTINUE_PROMPT }] });
 }
 
 /** In the order of the calls; results of other calls after them. */

@@ -12,7 +12,7 @@ import type {
 import { emptyTools } from "../empty-tools.ts";
 import { fitTerms, type PricedFields } from "../priced-fields.ts";
 import { ROUTING_FIELDS } from "../routing-fields.ts";
-import { failIfNoAnswer } from "./no-answer.ts";
+import { failIfNoAnswer } from "./fail-if-no-answer.ts";
 import type { MessagesQuirks } from "./quirks.ts";
 import { decodeStop } from "./stop-reason.ts";
 import { consistentUsage, decodeUsage, missingUsage, reportUsageTerms } from "./usage.ts";

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { anyOtherKind, nullable } from "../forms.ts";
+import { anyOtherKind, nullable } from "../schema-builders.ts";
 
 const cited_text = Type.String();
 const index = Type.Optional(Type.Integer({ minimum: 0 }));

@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { nullable, openObject, unlisted, unlistedKind } from "../forms.ts";
+import { nullable, openObject, unlisted, unlistedKind } from "../schema-builders.ts";
 import { Citation } from "./schema-citations.ts";
 
 const LISTED_BLOCKS = [

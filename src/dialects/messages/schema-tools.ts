@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { nullable, openObject, stringLike, type UnlistedName, unlisted } from "../forms.ts";
+import { nullable, openObject, stringLike, type UnlistedName, unlisted } from "../schema-builders.ts";
 import { CacheControl } from "./schema-content.ts";
 
 const cache_control = Type.Optional(CacheControl);

@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { nullable, openObject } from "../forms.ts";
+import { nullable, openObject } from "../schema-builders.ts";
 import { CacheControl, Message, SystemPrompt } from "./schema-content.ts";
 import { Tool, ToolChoice } from "./schema-tools.ts";
 

@@ -4,7 +4,7 @@ import { fieldPath } from "../../canon/field-names.ts";
 import { Fields } from "../../canon/fields.ts";
 import type { Notes } from "../../canon/notes.ts";
 import type { CustomTool, FunctionTool, Tool, WebSearchTool } from "../../canon/tool.ts";
-import { lowerHeldSchema } from "../lower-held-schema.ts";
+import { lowerEnforcedSchema } from "../lower-enforced-schema.ts";
 import { builtInTool } from "./built-in-tools.ts";
 import { type CacheMarks, decodeCache } from "./cache.ts";
 import { WEB_SEARCH } from "./search.ts";
@@ -121,7 +121,7 @@ function encodeFunction(tool: FunctionTool, { call, strict, notes }: ToolTarget)
   return {
     name,
     ...(description === undefined ? {} : { description }),
-    input_schema: kept && call.dialect !== "messages" ? lowerHeldSchema(object, tool.path, notes) : object,
+    input_schema: kept && call.dialect !== "messages" ? lowerEnforcedSchema(object, tool.path, notes) : object,
     ...(kept ? { strict: true } : {}),
   };
 }

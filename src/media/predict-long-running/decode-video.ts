@@ -3,9 +3,9 @@ import type { FieldNote } from "../../canon/receipt.ts";
 import { refuse } from "../../dialects/check.ts";
 import { defineBodyCheck } from "../check-body.ts";
 import type { VideoField } from "../fit-video-call.ts";
-import { leftOver } from "../predict/left-over.ts";
 import { normalisePrediction } from "../predict/normalise.ts";
 import { readPredictImage } from "../predict/read-image.ts";
+import { unreadFields } from "../predict/unread-fields.ts";
 import type { VideoCall } from "../video-call.ts";
 import { VideoRequestBody } from "./schema.ts";
 
@@ -49,7 +49,7 @@ export function decodeVideo(body: unknown): VideoRequest {
     extras: {},
   };
   instance.skip("image", "lastFrame");
-  Object.assign(call, leftOver(root, instance, parameters, notes));
+  Object.assign(call, unreadFields(root, instance, parameters, notes));
   return { call, paths: PATHS, links, notes };
 }
 

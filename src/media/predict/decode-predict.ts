@@ -8,11 +8,11 @@ import type { ImageCall } from "../image-call.ts";
 import type { ImageRequest } from "../image-request.ts";
 import { Inputs } from "../inputs.ts";
 import { readSize } from "../read-size.ts";
-import { leftOver } from "./left-over.ts";
 import { normalisePrediction } from "./normalise.ts";
 import { readPredictImage } from "./read-image.ts";
 import { readReferences } from "./read-references.ts";
 import { PredictRequest } from "./schema.ts";
+import { unreadFields } from "./unread-fields.ts";
 
 const PASSTHROUGH = ["imageSize", "quality", "sampleImageSize"] as const;
 type Passthrough = (typeof PASSTHROUGH)[number];
@@ -48,7 +48,7 @@ export function decodePredict(body: unknown): ImageRequest {
     ...(mask === undefined ? {} : { mask }),
     extras: {},
   };
-  Object.assign(call, leftOver(root, instance, parameters, notes));
+  Object.assign(call, unreadFields(root, instance, parameters, notes));
   if (otherReferences.length > 0) {
     call.extras = { ...call.extras, referenceImages: otherReferences };
     call.extraPaths = new Map([...(call.extraPaths ?? []), ["referenceImages", "instances[0].referenceImages"]]);

@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { EXPECTED, openObject, stringLike } from "../../dialects/forms.ts";
+import { EXPECTED, openObject, stringLike } from "../../dialects/schema-builders.ts";
 import { IMAGE_TIERS } from "../image.ts";
 import { PERSON_GENERATIONS } from "../person-generation.ts";
 import { QUALITIES } from "../qualities.ts";

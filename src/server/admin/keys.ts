@@ -3,13 +3,13 @@ import { readLimits } from "../../access/key-limits.ts";
 import { readKeyRouting } from "../../access/key-routing.ts";
 import { keyView } from "../../access/key-view.ts";
 import { createKey, listKeys, revokeKey } from "../../access/keys.ts";
-import { readMoment } from "../../base/moment.ts";
+import { readTimestamp } from "../../base/timestamp.ts";
 import { DIALECT_NAMES } from "../../canon/dialect-name.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { defineCheck, type RequestCheck, refuse } from "../../dialects/check.ts";
-import { pathTo } from "../../dialects/explain.ts";
+import { pathTo } from "../../dialects/explain-mismatch.ts";
 import { readSmallBody } from "../../relay/read-body.ts";
-import { isAway } from "../../storage/is-away.ts";
+import { isUnavailable } from "../../storage/is-unavailable.ts";
 import type { Handler } from "../routed-request.ts";
 
 const MAX_BYTES = 64 * 1024;
@@ -62,7 +62,7 @@ export const revokeKeyHandler: Handler = async ({ parameters }, { storage, gatew
     await gateway.keys.refresh();
     return Response.json({ data: keyView(revoked) });
   } catch (thrown) {
-    if (!stopped || !isAway(thrown)) throw thrown;
+    if (!stopped || !isUnavailable(thrown)) throw thrown;
     const message = `The key ${id} no longer works at this instance, but the storage does not answer: it is written down, and works nowhere else, as soon as it does, unless this process ends before. Revoke it again then to be sure.`;
     throw new GatewayError("overloaded", message, { code: "storage_away", retryAfterSeconds: 5, cause: thrown });
   }
@@ -76,7 +76,7 @@ function refuseUnknown(body: Readonly<Record<string, unknown>>): void {
 }
 
 function readExpiry(text: string): number {
-  const ms = readMoment(text);
+  const ms = readTimestamp(text);
   if (ms !== undefined) return ms;
   throw new GatewayError("invalid_request", "expires_at must be a date such as 2027-01-31.", { path: "expires_at" });
 }

@@ -1,8 +1,8 @@
 import Type, { type TSchema } from "typebox";
 import type { DialectName } from "../../canon/dialect-name.ts";
 import { ERROR_TABLE, type ErrorKind, GatewayError } from "../../canon/error.ts";
-import { nullable, openObject } from "../../dialects/forms.ts";
 import { DIALECTS } from "../../dialects/index.ts";
+import { nullable, openObject } from "../../dialects/schema-builders.ts";
 
 /** A failed call, in each protocol's own words (choices 4). */
 export const ERROR_SHAPES: Readonly<Record<DialectName, TSchema>> = {

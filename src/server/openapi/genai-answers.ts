@@ -1,6 +1,6 @@
 import Type from "typebox";
-import { openObject } from "../../dialects/forms.ts";
 import { Part } from "../../dialects/genai/schema-content.ts";
+import { openObject } from "../../dialects/schema-builders.ts";
 
 const integer = Type.Optional(Type.Integer({ minimum: 0 }));
 const text = Type.Optional(Type.String());

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { nullable } from "../../dialects/forms.ts";
+import { nullable } from "../../dialects/schema-builders.ts";
 
 const bound = Type.Optional(nullable(Type.Number()));
 const Tier = Type.Optional(

@@ -1,8 +1,8 @@
 import Type from "typebox";
 import { ChatRequest } from "../../dialects/chat/schema.ts";
-import { openObject } from "../../dialects/forms.ts";
 import { GenaiCountTokensRequest, GenerateContentRequest } from "../../dialects/genai/schema.ts";
 import { CountTokensRequest, MessagesRequest } from "../../dialects/messages/schema.ts";
+import { openObject } from "../../dialects/schema-builders.ts";
 import { ChatCompletion, ChatCompletionChunk } from "./chat-answers.ts";
 import { GenaiTokenCount, GenerateContentAnswer } from "./genai-answers.ts";
 import { MessageAnswer, MessageStreamEvent, MessagesTokenCount } from "./messages-answers.ts";

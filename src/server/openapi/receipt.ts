@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { DIALECT_NAMES, UPSTREAM_DIALECT_NAMES } from "../../canon/dialect-name.ts";
-import { nullable } from "../../dialects/forms.ts";
+import { nullable } from "../../dialects/schema-builders.ts";
 
 const counter = nullable(Type.Number({ minimum: 0 }));
 const Dialect = Type.Enum([...DIALECT_NAMES]);

@@ -72,7 +72,7 @@ const TRACE = /\s*(?:Traceback \(most recent call last\)|\n\s+at \S.*:\d+|\n\s*F
  * goes (S22). Agents act on some of these sentences ("prompt is too long: 210000 tokens > 200000 maximum"), so that figures,
  * names of models and fields, and the ids of a conversation's own calls are left as they are.
  */
-export function cleanText(text: string): string {
+export function redactText(text: string): string {
   let cleaned = text.replace(TRACE, "");
   for (const { pattern, by } of RULES) cleaned = cleaned.replace(pattern, by);
   return cleaned;

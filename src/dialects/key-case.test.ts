@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { GatewayError } from "../canon/error.ts";
 import { ChatRequest } from "./chat/schema.ts";
-import { readNamesOf, refuseFoldedKeys } from "./folded-keys.ts";
 import { GenerateContentRequest } from "./genai/schema.ts";
+import { readNamesOf, refuseMiscasedKeys } from "./key-case.ts";
 import { MessagesRequest } from "./messages/schema.ts";
 import type { SchemaNode } from "./schema-node.ts";
 
@@ -35,8 +35,8 @@ test.each([
   ],
   [GENAI, { generationConfig: { thinkingConfig: { thinkingbudget: 1 } } }, "thinkingConfig.thinkingbudget"],
 ])("S15: %#: what a host that does not look at case would read is refused", (names, body, message) => {
-  expect(() => refuseFoldedKeys(body, names)).toThrow(message);
-  expect(() => refuseFoldedKeys(body, names)).toThrow(GatewayError);
+  expect(() => refuseMiscasedKeys(body, names)).toThrow(message);
+  expect(() => refuseMiscasedKeys(body, names)).toThrow(GatewayError);
 });
 
 test.each([
@@ -51,5 +51,5 @@ test.each([
   [CHAT, null],
   [CHAT, { stream_options: null, usage: 7, provider: [] }],
 ])("S15: %#: names that are nobody's, and the client's own content, pass", (names, body) => {
-  refuseFoldedKeys(body, names);
+  refuseMiscasedKeys(body, names);
 });

@@ -8,7 +8,7 @@ const SQLITE_MISTAKE = /^SQLITE_(?:ERROR|MISUSE)/;
 const POSTGRES_MISTAKE = /^42/;
 
 /** Whether something failed because the store cannot be used now: held, full, frozen, restarting or unreachable. */
-export function isAway(thrown: unknown): boolean {
+export function isUnavailable(thrown: unknown): boolean {
   if (thrown instanceof StorageTimeout) return true;
   if (isRefusal(thrown)) return false;
   if (thrown instanceof SQLiteError) return !SQLITE_MISTAKE.test(thrown.code ?? "SQLITE_ERROR");

@@ -29,7 +29,7 @@ const NESTED: ReadonlySet<string> = new Set(["items", "prefixItems", "anyOf", "o
  * A JSON Schema as hosts of this dialect enforce it: every object closed, and without the keywords that they refuse. A
  * model still reads what a keyword said where it stands in the description. `path`: whose schema it is.
  */
-export function lowerHeldSchema(schema: JsonObject, path: string, notes: Notes): JsonObject {
+export function lowerEnforcedSchema(schema: JsonObject, path: string, notes: Notes): JsonObject {
   const changed = new Set<string>();
   const lowered = lower(schema, changed);
   if (changed.size > 0) {

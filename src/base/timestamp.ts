@@ -1,5 +1,5 @@
 /** A date or a moment in milliseconds; undefined where it is none. */
-export function readMoment(text: string): number | undefined {
+export function readTimestamp(text: string): number | undefined {
   const ms = Date.parse(text);
   const [day] = /^\d{4}-\d\d-\d\d/.exec(text) ?? [];
   return Number.isNaN(ms) || (day !== undefined && !isDay(day)) ? undefined : ms;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { cpuMs } from "../base/cpu-time.sample.ts";
-import { cleanText } from "./clean-text.ts";
+import { redactText } from "./redact-text.ts";
 
 describe("S22: internals of a provider and its operator are removed", () => {
   test.each([
@@ -37,8 +37,8 @@ describe("S22: internals of a provider and its operator are removed", () => {
     ['bad value\nTraceback (most recent call last):\n  File "/app/x.py", line 3\nKeyError', "bad value"],
     ["trace 4bf92f3577b34da6a3ce929d0e0e4736", "trace [id]"],
   ])("%j", (text, cleaned) => {
-    expect(cleanText(text)).toBe(cleaned);
-    expect(cleanText(cleaned)).toBe(cleaned);
+    expect(redactText(text)).toBe(cleaned);
+    expect(redactText(cleaned)).toBe(cleaned);
   });
 });
 
@@ -64,7 +64,7 @@ describe("S22: what a caller or its agent acts on is kept exactly", () => {
     "tools.0.server: Field required",
     "tools.1.mcp.host: Input should be a valid string.",
     "Unsupported value: 'temperature' does not support 0.2 with this model. Only the default (1) value is supported.",
-  ])("%s", (text) => expect(cleanText(text)).toBe(text));
+  ])("%s", (text) => expect(redactText(text)).toBe(text));
 });
 
 test("S18: text that is made to be slow to clean is cleaned quickly", () => {
@@ -84,6 +84,6 @@ test("S18: text that is made to be slow to clean is cleaned quickly", () => {
     "@",
     "sk-",
   ])
-    cleanText(piece.repeat(2000 / piece.length));
+    redactText(piece.repeat(2000 / piece.length));
   expect(cpuMs() - started).toBeLessThan(1000);
 });

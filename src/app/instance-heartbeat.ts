@@ -22,7 +22,7 @@ interface Neighbour {
  * Records in the storage, every few seconds, that this gateway is alive. That shows other gateways on the same storage, which
  * share no limits with it, and whether the storage accepts writes.
  */
-export class Presence {
+export class InstanceHeartbeat {
   readonly #storage: Storage;
   readonly #log: Log;
   readonly #clock: Clock;

@@ -1,7 +1,7 @@
 import type { Clock } from "./clock.ts";
 
-/** The work's outcome, or a rejection with what `late` makes when it has not ended in time. The work itself goes on. */
-export async function within<Result>(
+/** The result of the work, or a rejection with what `late` returns if the work takes longer. The work is not stopped. */
+export async function withTimeout<Result>(
   work: Promise<Result>,
   limitMs: number,
   clock: Clock,
@@ -13,7 +13,7 @@ export async function within<Result>(
     return await Promise.race([work, promise]);
   } finally {
     cancel();
-    // What becomes of it later is reported to no one.
+    // A later failure is ignored.
     work.catch(() => {});
   }
 }

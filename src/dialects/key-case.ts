@@ -1,6 +1,6 @@
 import { isObject } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
-import { pathTo } from "./explain.ts";
+import { pathTo } from "./explain-mismatch.ts";
 import { alternativesOf, type SchemaNode } from "./schema-node.ts";
 
 /** The names that the gateway reads in one object of a request, and in the objects inside it. */
@@ -47,12 +47,12 @@ function fold(name: string): string {
  * Hosts that read names without case would take `Model` or `MAX_TOKENS` for a field that the gateway has checked, priced and
  * bounded under its proper name (S15).
  */
-export function refuseFoldedKeys(body: unknown, names: ReadNames, path = ""): void {
+export function refuseMiscasedKeys(body: unknown, names: ReadNames, path = ""): void {
   if (!isObject(body)) return;
   for (const key in body) {
     if (names.known.has(key)) {
       const inside = names.inside.get(key);
-      if (inside !== undefined) refuseFoldedKeys(body[key], inside, pathTo(path, key));
+      if (inside !== undefined) refuseMiscasedKeys(body[key], inside, pathTo(path, key));
       continue;
     }
     const meant = names.folded.get(fold(key));

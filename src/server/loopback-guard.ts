@@ -6,7 +6,7 @@ const LOOPBACK = new Set(["127.0.0.1", "localhost", "[::1]", "::1"]);
  * On loopback any web page that the user opens can reach the port. A foreign Host is a rebound name, a foreign Origin is
  * such a page: both are refused before anything is read (S11). Elsewhere the operator's proxy decides.
  */
-export function createGuard(
+export function createLoopbackGuard(
   listeningHost: string,
   publicUrl: string,
   { section, allows }: { section: "server" | "admin"; allows: (origin: string) => boolean },

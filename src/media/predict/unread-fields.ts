@@ -5,7 +5,7 @@ import { noteOtherModels, ROUTING_FIELDS } from "../../dialects/routing-fields.t
 import type { ImageCall } from "../image-call.ts";
 
 /** The fields that were not read, for providers that know them. Those in `parameters` win over the root. */
-export function leftOver(
+export function unreadFields(
   root: Fields,
   instance: Fields,
   parameters: Fields,
