@@ -6,7 +6,7 @@ import type { ChunkTaker, Exchange, HttpAnswer } from "../wire/http/exchange.ts"
 import { readRetryAfter } from "../wire/http/retry-after.ts";
 import { sendFailure } from "../wire/send.ts";
 import { AttemptTimeouts } from "./attempt-timeouts.ts";
-import { type Call, ClientDisconnectedError, DeadlineError, type LaneAttempt } from "./call.ts";
+import { type Call, ClientDisconnectedError, EndedError, type LaneAttempt, OutrunError } from "./call.ts";
 import { chooseLane } from "./choose-lane.ts";
 import { connectionFailure } from "./connection-failure.ts";
 import { type Gateway, shuttingDown } from "./gateway.ts";
@@ -39,7 +39,7 @@ export class Attempt extends WatchedAttempt<Call, TextTarget> {
   /** What the upstream had not done when its time was up. */
   #expired: string | undefined;
   /** The caller's own limit, where it set one and that has passed. */
-  #pastDeadline: DeadlineError | undefined;
+  #endedFor: EndedError | undefined;
   /** The host closed a kept connection as it was used: a new one can be opened at once, without a pause for the host. */
   retryAtOnce = false;
 
@@ -72,8 +72,15 @@ export class Attempt extends WatchedAttempt<Call, TextTarget> {
   }
 
   protected end(reason: GatewayError): void {
-    if (reason instanceof DeadlineError) this.#pastDeadline = reason;
+    if (reason instanceof EndedError) this.#endedFor = reason;
     this.close();
+  }
+
+  /** Another attempt for the same call has answered first. True where its provider was at work, which is paid all the same. */
+  outrun(): boolean {
+    const wasAtWork = this.isAtWork && !this.#closed;
+    this.end(new OutrunError());
+    return wasAtWork;
   }
 
   get timed(): Timed | undefined {
@@ -197,7 +204,7 @@ export class Attempt extends WatchedAttempt<Call, TextTarget> {
     // While it is read on without its client, a failure of the upstream is the upstream's own.
     if (this.call.client.disconnected && this.#closed) return new ClientDisconnectedError();
     if (this.gateway.closing) return shuttingDown();
-    if (this.#pastDeadline) return this.#pastDeadline;
+    if (this.#endedFor) return this.#endedFor;
     if (this.#expired !== undefined)
       return new GatewayError("upstream_timeout", `The provider ${this.#expired}.`, { cause: thrown });
     const kind = sendFailure(thrown);

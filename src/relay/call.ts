@@ -203,8 +203,18 @@ export class ClientDisconnectedError extends GatewayError {
   }
 }
 
-/** The time is up that the caller gave for the whole call. That is no fault of the offer that was at work. */
-export class DeadlineError extends GatewayError {}
+/** The gateway has ended an attempt for the call's own reasons, which are no fault of the offer that was at work. */
+export class EndedError extends GatewayError {}
+
+/** The time is up that the caller gave for the whole call. */
+export class DeadlineError extends EndedError {}
+
+/** Another offer was faster. */
+export class OutrunError extends EndedError {
+  constructor() {
+    super("upstream_timeout", "Another provider answered first.");
+  }
+}
 
 export const deadlinePassed = (deadlineMs: number): DeadlineError =>
   new DeadlineError(

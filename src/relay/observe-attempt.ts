@@ -1,7 +1,7 @@
 import type { GatewayError } from "../canon/error.ts";
 import type { OfferTried } from "../canon/receipt.ts";
 import type { Target } from "../routing/target.ts";
-import { type Call, ClientDisconnectedError, DeadlineError } from "./call.ts";
+import { type Call, ClientDisconnectedError, EndedError } from "./call.ts";
 import { ContinuationRefusedError } from "./continuing-encoder.ts";
 import type { Gateway } from "./gateway.ts";
 import { MemoryExhaustedError } from "./memory-budget.ts";
@@ -42,7 +42,7 @@ export function observeBreak(
   attempt: Try & { readonly target: Target },
   error: GatewayError,
 ): void {
-  const isCallers = error instanceof ClientDisconnectedError || error instanceof DeadlineError;
+  const isCallers = error instanceof ClientDisconnectedError || error instanceof EndedError;
   if (!isCallers) observeFailure(gateway, attempt.target, attempt, error);
 }
 

@@ -5,25 +5,30 @@ import type { ByteBuffer } from "../wire/byte-buffer.ts";
 import type { ChunkTaker } from "../wire/http/exchange.ts";
 import { streamHeaders } from "./answer-headers.ts";
 import { AnswerSoFar } from "./answer-so-far.ts";
-import { type Attempt, beginAttempt } from "./attempt.ts";
+import type { Attempt } from "./attempt.ts";
 import { type Call, DeadlineError } from "./call.ts";
 import { ClientOutput, commitsEarly, type DirectController, directBody, streamedBody } from "./client-output.ts";
 import type { Gateway } from "./gateway.ts";
+import { tryPlan } from "./hedge.ts";
 import { identifiedResponse } from "./identity-headers.ts";
 import { observeBreak } from "./observe-attempt.ts";
 import { type OpenStream, openStream } from "./open-stream.ts";
 import { isAbandoned, settle } from "./settle.ts";
 import { Survivor, survives } from "./survive.ts";
-import { tryOffers } from "./try-offers.ts";
 
 /** A streamed answer: committed at its first content or at the deadline, then passed on as it arrives. */
 export async function relayStream(call: Call, gateway: Gateway, plan: readonly TextTarget[]): Promise<Response> {
   const { dialect, options } = call.incoming;
   const output = new ClientOutput(call.client, gateway, dialect.http.keepAlive);
   const survivor = survives(call, plan) ? new Survivor(call, gateway, output, plan) : undefined;
-  const opening = tryOffers(call, gateway, plan, beginAttempt(call, gateway), (attempt) =>
-    openStream(attempt, output, survivor && new AnswerSoFar(call, gateway, attempt)),
-  );
+  const discard = call.routing.hedge
+    ? ({ held, attempt }: OpenStream) => {
+        output.drop(held);
+        attempt.close();
+      }
+    : undefined;
+  const open = (attempt: Attempt) => openStream(attempt, output, survivor && new AnswerSoFar(call, gateway, attempt));
+  const opening = tryPlan(call, gateway, plan, open, discard);
   // A protocol without keep-alives has nothing to send early, and waiting keeps a real status possible.
   const early = dialect.http.keepAlive !== undefined && (await commitsEarly(call, gateway, opening));
   const opened = early ? undefined : await opening;

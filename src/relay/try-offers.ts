@@ -7,8 +7,8 @@ import {
   type AttemptRecord,
   ClientDisconnectedError,
   type ClientPresence,
-  DeadlineError,
   deadlinePassed,
+  EndedError,
 } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import { MemoryExhaustedError } from "./memory-budget.ts";
@@ -85,7 +85,7 @@ export async function tryOffers<Planned extends Target, Made extends AttemptReco
           observeAttempt(call, gateway, target, attempt, "abandoned");
           throw new ClientDisconnectedError();
         }
-        if (thrown instanceof DeadlineError) {
+        if (thrown instanceof EndedError) {
           observeAttempt(call, gateway, target, attempt, "abandoned", thrown);
           throw thrown;
         }
@@ -120,5 +120,6 @@ function logFailure({ log }: Gateway, { offer: { provider } }: Target, { kind, c
   if (kind === "internal") log.error({ err: cause, provider }, "internal error in an attempt");
 }
 
-const mayTryAgain = (error: GatewayError, { closing }: Gateway): boolean =>
+/** Whether another attempt may succeed where this one failed. */
+export const mayTryAgain = (error: GatewayError, { closing }: Gateway): boolean =>
   error.rule.tryNextOffer && !(error instanceof MemoryExhaustedError) && !closing;

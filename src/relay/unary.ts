@@ -5,13 +5,13 @@ import type { ClientAnswer } from "../dialects/dialect.ts";
 import type { TextTarget } from "../routing/target.ts";
 import { answerCharacters } from "./answer-characters.ts";
 import { answerHeaders } from "./answer-headers.ts";
-import { type Attempt, beginAttempt } from "./attempt.ts";
+import type { Attempt } from "./attempt.ts";
 import type { Call } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
+import { tryPlan } from "./hedge.ts";
 import { identifiedResponse } from "./identity-headers.ts";
 import { isEnough } from "./reported-usage.ts";
 import { settle } from "./settle.ts";
-import { tryOffers } from "./try-offers.ts";
 
 /** No text that a model writes comes near. */
 const MAX_TEXT_BYTES = 32 * 1024 * 1024;
@@ -20,9 +20,7 @@ const MAX_MEDIA_BYTES = 128 * 1024 * 1024;
 
 /** An answer in one piece: read, patched, settled, sent. */
 export async function relayUnary(call: Call, gateway: Gateway, plan: readonly TextTarget[]): Promise<Response> {
-  const { answer, characters } = await tryOffers(call, gateway, plan, beginAttempt(call, gateway), (attempt) =>
-    wholeAnswer(call, attempt),
-  );
+  const { answer, characters } = await tryPlan(call, gateway, plan, (attempt) => wholeAnswer(call, attempt));
   await settle(call, gateway, {
     outcome: call.client.disconnected ? "client_gone" : "ok",
     whole: true,

@@ -1,0 +1,146 @@
+import { describe, expect, test } from "bun:test";
+import { type Script, sampleCall, scriptedGateway } from "../../testing/scripted-gateway.ts";
+import type { CallRouting } from "../routing/call-routing.ts";
+import { relayStream } from "./stream.ts";
+import { relayUnary } from "./unary.ts";
+
+const SSE = { "content-type": "text/event-stream" };
+const chunk = (content: string, finish: string | null = null) =>
+  `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "upstream", choices: [{ index: 0, delta: { content }, finish_reason: finish }] })}\n\n`;
+const usage = (input: number, output: number) =>
+  `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "upstream", choices: [], usage: { prompt_tokens: input, completion_tokens: output, total_tokens: input + output } })}\n\n`;
+const says = (text: string, afterMs = 0): Script => ({
+  headers: SSE,
+  body: [afterMs, chunk(text) + chunk("", "stop") + usage(10, 3), "data: [DONE]\n\n"],
+});
+const whole = (text: string, afterMs = 0): Script => ({
+  body: [
+    afterMs,
+    JSON.stringify({
+      id: "c",
+      object: "chat.completion",
+      created: 1,
+      model: "upstream",
+      choices: [{ index: 0, message: { role: "assistant", content: text }, finish_reason: "stop" }],
+      usage: { prompt_tokens: 10, completion_tokens: 3, total_tokens: 13 },
+    }),
+  ],
+});
+
+/** A hedged call, and what became of it. */
+async function hedged(stream: boolean, scripts: Script[], routing: Partial<CallRouting> = {}, leavesAfterMs?: number) {
+  const sample = scriptedGateway(scripts);
+  const { gateway, clock, targets, network } = sample;
+  const { call, disconnect: leave } = sampleCall(gateway, { stream }, [], { hedge: true, ...routing });
+  const plan = targets.filter(({ via }) => via === "chat");
+  if (leavesAfterMs !== undefined) clock.after(leavesAfterMs, leave);
+  const relaying = stream ? relayStream(call, gateway, plan) : relayUnary(call, gateway, plan);
+  const ended = await clock.until(relaying.catch((error: unknown) => error));
+  let text = "";
+  if (ended instanceof Response) {
+    const read = async () => {
+      for await (const part of ended.body ?? []) text += Buffer.from(part).toString();
+    };
+    await clock.until(read());
+  }
+  const answeredMs = clock.passedMs;
+  await clock.pass(5_000);
+  const sentMs = network.requests.map(({ atMs }) => atMs - (network.requests[0]?.atMs ?? 0));
+  return { ...sample, call, ended, text, sentMs, answeredMs };
+}
+
+const outcomesOf = ({ call }: { call: { offersTried: { provider: string; outcome: string }[] } }) =>
+  call.offersTried.map(({ provider, outcome }) => `${provider}: ${outcome}`).sort();
+
+describe("choices 8: with hedge, a second offer is asked where the first is slow to begin", () => {
+  test("nobody is asked beside an offer that is in time", async () => {
+    const { sentMs, receipts, text } = await hedged(true, [says("Hello", 1_900)]);
+    expect([sentMs, text.includes("Hello")]).toEqual([[0], true]);
+    expect(receipts).toMatchObject([{ outcome: "ok", usageSource: "measured" }]);
+    expect(receipts[0]?.hedged).toBeUndefined();
+  });
+
+  test.each([
+    [true, says, 2_000],
+    [false, whole, 15_000],
+  ])("stream %p: the second wins, the first is ended and billed as partial", async (stream, script, patienceMs) => {
+    const played = await hedged(stream, [{ hangs: true }, script("Hello", 500)]);
+    const { sentMs, text, receipts, network, answeredMs } = played;
+    expect([sentMs, text.includes("Hello"), answeredMs]).toEqual([[0, patienceMs], true, patienceMs + 500]);
+    expect(outcomesOf(played)).toEqual(["one: abandoned", "two: answered"]);
+    expect(network.replies[0]?.closedAtMs).toBe((network.requests[0]?.atMs ?? 0) + patienceMs + 500);
+    const [receipt] = receipts;
+    expect(receipt).toMatchObject({ outcome: "ok", provider: "two", hedged: true, usageSource: "partial" });
+    // Ten and three of the winner's, and what the loser may have used: its prompt, and what its time allows.
+    expect(receipt?.usage.input).toBeGreaterThan(10);
+    expect((receipt?.usage.output ?? 0) + (receipt?.usage.reasoning ?? 0)).toBeGreaterThan(3);
+  });
+
+  test("the first may still win, and the second is ended", async () => {
+    const played = await hedged(true, [says("first", 2_500), says("second", 60_000)]);
+    expect(played.text).toContain("first");
+    expect(outcomesOf(played)).toEqual(["one: answered", "two: abandoned"]);
+    expect(played.receipts).toMatchObject([{ provider: "one", hedged: true }]);
+    expect(played.network.open).toBe(0);
+  });
+
+  test("where one fails, the other goes on", async () => {
+    const second = await hedged(true, [{ headers: SSE, body: [3_000], breaks: true }, says("second", 4_000)]);
+    expect(second.text).toContain("second");
+    const first = await hedged(true, [says("first", 9_000), { status: 429, body: ["{}"] }]);
+    expect(first.text).toContain("first");
+    expect(outcomesOf(first)).toEqual(["one: answered", "two: failed"]);
+    // What failed by itself has not to be paid.
+    expect(first.receipts).toMatchObject([{ usageSource: "measured", usage: { input: 10, output: 3 } }]);
+  });
+
+  test("where the first fails before its time, the next is asked at once, and nothing was hedged", async () => {
+    const played = await hedged(true, [{ status: 429, body: ["{}"] }, says("second")]);
+    expect([played.text.includes("second"), played.sentMs]).toEqual([true, [0, 0]]);
+    expect(played.receipts[0]?.hedged).toBeUndefined();
+  });
+
+  test("where both fail, the client gets one error", async () => {
+    const played = await hedged(false, [
+      { status: 429, body: [16_000, "{}"] },
+      { status: 429, body: [3_000, "{}"] },
+    ]);
+    expect(played.ended).toMatchObject({ kind: "rate_limited" });
+    expect(outcomesOf(played)).toEqual(["one: failed", "two: failed"]);
+  });
+
+  test("the client's own mistake ends both", async () => {
+    const played = await hedged(false, [{ status: 400, body: [16_000, "{}"] }, { hangs: true }]);
+    expect(played.ended).toMatchObject({ kind: "invalid_request" });
+    expect(played.network.open).toBe(0);
+  });
+
+  test("H13: a client that leaves ends both, and both are billed", async () => {
+    const played = await hedged(true, [{ hangs: true }, { hangs: true }], {}, 4_000);
+    expect(played.network.open).toBe(0);
+    expect(outcomesOf(played)).toEqual(["one: abandoned", "two: abandoned"]);
+    expect(played.call.otherLegs).toHaveLength(1);
+  });
+
+  test("the deadline ends both", async () => {
+    const played = await hedged(true, [{ hangs: true }, { hangs: true }], { deadlineMs: 3_000 });
+    expect(played.ended).toMatchObject({ kind: "upstream_timeout" });
+    expect([played.answeredMs, played.network.open]).toEqual([3_000, 0]);
+  });
+
+  test("H32: it is an attempt like any other: max_attempts holds", async () => {
+    const played = await hedged(true, [says("first", 9_000), says("second")], { maxAttempts: 1 });
+    expect([played.text.includes("first"), played.sentMs]).toEqual([true, [0]]);
+  });
+
+  test("after enough streams the patience is the offer's own p95", async () => {
+    const sample = scriptedGateway([{ hangs: true }, says("second")]);
+    const plan = sample.targets.filter(({ via }) => via === "chat");
+    const [first] = plan;
+    if (first === undefined) throw new Error("no target");
+    for (let count = 0; count < 200; count++) sample.gateway.health.answered(first, 300, "stream");
+    const { call } = sampleCall(sample.gateway, { stream: true }, [], { hedge: true });
+    await sample.clock.until(relayStream(call, sample.gateway, plan));
+    expect(sample.clock.passedMs).toBeWithin(250, 450);
+  });
+});

@@ -1,0 +1,195 @@
+import { GatewayError } from "../canon/error.ts";
+import type { TextTarget } from "../routing/target.ts";
+import { type Attempt, beginAttempt } from "./attempt.ts";
+import { type Call, ClientDisconnectedError, EndedError } from "./call.ts";
+import type { Gateway } from "./gateway.ts";
+import { billLeg } from "./settle.ts";
+import { mayTryAgain, type Trying, tryOffers } from "./try-offers.ts";
+
+/** How long the first offer has, until it is measured: to the first content of a stream, and to the whole of any other answer. */
+const DEFAULT_STREAM_MS = 2_000;
+const DEFAULT_WHOLE_MS = 15_000;
+/** No offer is so quick that a second one is worth asking sooner. */
+const MIN_MS = 50;
+
+/**
+ * The offers of a plan in order, and where the call asks for it, a second one while the first is slow to begin. `discard` gives
+ * back what a result holds that came too late.
+ */
+export function tryPlan<T>(
+  call: Call,
+  gateway: Gateway,
+  plan: readonly TextTarget[],
+  use: (attempt: Attempt) => Promise<T>,
+  discard?: (result: T) => void,
+): Promise<T> {
+  const hedges =
+    call.routing.hedge && plan.length > 1 && call.routing.maxAttempts > 1 && call.incoming.verb === "generate";
+  if (hedges) return new Race(call, gateway, plan, use, discard).run();
+  return tryOffers(call, gateway, plan, beginAttempt(call, gateway), use);
+}
+
+/** How long an answer waits for the end of the attempt that it has outrun, so that its row tells of both. */
+const STOP_MS = 100;
+
+/** One of the two that are asked. */
+interface Runner<T> {
+  trying: Trying<Attempt>;
+  stop: () => void;
+  outcome: Promise<{ result: T } | { error: unknown }>;
+}
+
+/**
+ * The first offer of a plan, and the others beside it when it takes longer than nearly all of its answers took before. The first
+ * content wins. The loser is ended, and what its provider has done until then is paid: the row says so (H14).
+ */
+class Race<T> {
+  readonly #call: Call;
+  readonly #gateway: Gateway;
+  readonly #plan: readonly TextTarget[];
+  readonly #use: (attempt: Attempt) => Promise<T>;
+  readonly #discard: ((result: T) => void) | undefined;
+
+  constructor(
+    call: Call,
+    gateway: Gateway,
+    plan: readonly TextTarget[],
+    use: (attempt: Attempt) => Promise<T>,
+    discard: ((result: T) => void) | undefined,
+  ) {
+    this.#call = call;
+    this.#gateway = gateway;
+    this.#plan = plan;
+    this.#use = use;
+    this.#discard = discard;
+  }
+
+  async run(): Promise<T> {
+    const first = this.#start(this.#plan.slice(0, 1));
+    const slow = Promise.withResolvers<undefined>();
+    const cancel = this.#gateway.clock.after(this.#patienceMs, () => slow.resolve(undefined));
+    const early = await Promise.race([first.outcome, slow.promise]);
+    cancel();
+    if (early !== undefined && "result" in early) return this.#won(first, early.result);
+    if (early !== undefined && !this.#mayAskOthers(early.error)) throw this.#lost(first, early.error);
+    const isHedged = early === undefined && !this.#gateway.closing && !this.#call.client.disconnected;
+    if (early === undefined && !isHedged) return this.#last(first);
+    if (isHedged) this.#call.hedged = true;
+    const second = this.#start(this.#plan.slice(1));
+    if (early !== undefined) return this.#last(second);
+    return await this.#between(first, second);
+  }
+
+  /** Whoever answers first; where one fails, the other. */
+  async #between(first: Runner<T>, second: Runner<T>): Promise<T> {
+    const faster = await Promise.race([
+      first.outcome.then((outcome) => ({ outcome, runner: first, other: second })),
+      second.outcome.then((outcome) => ({ outcome, runner: second, other: first })),
+    ]);
+    const { outcome, runner, other } = faster;
+    if ("result" in outcome) {
+      await this.#stop(other);
+      return this.#won(runner, outcome.result);
+    }
+    // The client's own mistake is one wherever it is found, but only where it is the first offer that says so.
+    const isFinal = runner === first && !this.#mayAskOthers(outcome.error) && !isEnd(outcome.error);
+    if (!isFinal) {
+      const later = await other.outcome;
+      if ("result" in later) return this.#won(other, later.result);
+      if (isEnd(outcome.error) && isEnd(later.error)) this.#bill(runner);
+      throw this.#lost(other, later.error);
+    }
+    await this.#stop(other);
+    throw this.#lost(runner, outcome.error);
+  }
+
+  async #last(runner: Runner<T>): Promise<T> {
+    const outcome = await runner.outcome;
+    if ("result" in outcome) return this.#won(runner, outcome.result);
+    throw this.#lost(runner, outcome.error);
+  }
+
+  #start(plan: readonly TextTarget[]): Runner<T> {
+    const { offersTried, startedAtMs, principal, routing, client, conversation } = this.#call;
+    const stopping = Promise.withResolvers<void>();
+    let stopped = false;
+    const trying: Trying<Attempt> = {
+      offersTried,
+      startedAtMs,
+      principal,
+      routing,
+      conversation,
+      attempt: undefined,
+      // To one that is stopped it looks as if there were nobody to answer any more.
+      client: {
+        get disconnected() {
+          return stopped || client.disconnected;
+        },
+        get disconnection() {
+          return Promise.race([client.disconnection, stopping.promise]);
+        },
+      },
+    };
+    const stop = () => {
+      stopped = true;
+      stopping.resolve();
+    };
+    const begin = beginAttempt(this.#call, this.#gateway);
+    const outcome = tryOffers(trying, this.#gateway, plan, begin, this.#use).then(
+      (result) => ({ result }),
+      (error: unknown) => ({ error }),
+    );
+    return { trying, outcome, stop };
+  }
+
+  #won({ trying }: Runner<T>, result: T): T {
+    this.#call.attempt = trying.attempt;
+    return result;
+  }
+
+  #lost({ trying }: Runner<T>, error: unknown): unknown {
+    this.#call.attempt = trying.attempt;
+    return error;
+  }
+
+  /** Ends the slower one, and waits until it is over, though not for long: it may have answered in the same moment. */
+  async #stop(runner: Runner<T>): Promise<void> {
+    runner.stop();
+    if (runner.trying.attempt?.outrun()) this.#bill(runner);
+    const over = runner.outcome.then((outcome) => {
+      if ("result" in outcome) this.#discard?.(outcome.result);
+    });
+    await Promise.race([over, this.#gateway.clock.sleep(STOP_MS)]);
+  }
+
+  /** As of a client that leaves before the first content: what it may have generated until then (H26). */
+  #bill({ trying: { attempt } }: Runner<T>): void {
+    if (attempt === undefined) return;
+    const leg = billLeg(this.#call, this.#gateway, attempt, {
+      outcome: "client_gone",
+      usage: undefined,
+      generatedCharacters: 0,
+      reasoningSeen: false,
+      stop: undefined,
+      firstContentAtMs: undefined,
+      begunAtMs: attempt.startedAtMs,
+    });
+    this.#call.otherLegs = [...(this.#call.otherLegs ?? []), leg];
+  }
+
+  /** The first offer's own p95 to its first content, where enough of its streams were measured. */
+  get #patienceMs(): number {
+    const [first] = this.#plan;
+    if (!this.#call.stream) return DEFAULT_WHOLE_MS;
+    const measuredMs = first && this.#gateway.health.p95FirstContentMs(first);
+    return Math.max(MIN_MS, measuredMs ?? DEFAULT_STREAM_MS);
+  }
+
+  #mayAskOthers(error: unknown): boolean {
+    if (!(error instanceof GatewayError) || isEnd(error)) return false;
+    return mayTryAgain(error, this.#gateway) && this.#call.offersTried.length < this.#call.routing.maxAttempts;
+  }
+}
+
+/** The call was ended, and not by its offers. */
+const isEnd = (error: unknown): boolean => error instanceof EndedError || error instanceof ClientDisconnectedError;
