@@ -88,6 +88,15 @@ describe("H23: money held here for an operation that another process settles", (
     expect([here.receipts.length, elsewhere.receipts.length]).toEqual([0, 1]);
   });
 
+  test("is released also where this process was about to settle it, and the other was faster", async () => {
+    const { bench, here, elsewhere, operation } = await two();
+    await elsewhere.settlement.end(operation, "elsewhere/1");
+    expect(await here.settlement.end(operation, "here/1")).toBe(false);
+    await bench.clock.pass(1_000);
+    await here.settlement.followOthers();
+    expect(here.budget).toEqual({ reserved: 0, spent: COST_NANO_USD });
+  });
+
   test("is looked for once a second", async () => {
     const { bench, here, elsewhere, operation } = await two();
     await here.settlement.followOthers();
