@@ -1,10 +1,14 @@
 /**
  * `npm test`: types, format and lint, then every test. Files run in parallel in a few processes, since most of them
- * wait for something most of the time. The last line reads `N passed, N failed, N skipped`, where each of the two static
+ * wait for something most of the time; the slowest begin. The last line reads `N passed, N failed, N skipped`, where each of the two static
  * checks counts as one; before it stands why something was skipped.
  */
-import { availableParallelism } from "node:os";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import { Glob } from "bun";
 import { startPostgres } from "../testing/postgres.ts";
+import { SLOW_TESTS } from "./slow-tests.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 const chosen = process.argv.slice(2);
@@ -14,6 +18,10 @@ const failures: string[] = [];
 const environment: Record<string, string> = {};
 /** One more than there are cores: a process that waits leaves its core to another. */
 const WORKERS = Math.min(8, availableParallelism() + 1);
+const FOLDERS = ["src", "simulator", "simulation", "testing", "scripts", "conformance"];
+/** What the runner takes a file for that is not among the slow ones. One that it knows nothing of would start before them. */
+const USUAL_SECONDS = 0.2;
+const SLOWEST_SHOWN = 12;
 
 async function run(title: string, command: string[]): Promise<{ code: number; output: string }> {
   console.log(`\n── ${title}`);
@@ -43,8 +51,8 @@ async function check(title: string, command: string[]): Promise<void> {
 }
 
 /** Bun ends a run with lines such as ` 12 pass`; a run without them has not come to its end. */
-async function suite(title: string, paths: string[]): Promise<void> {
-  const parallel = [`--parallel=${WORKERS}`, "--no-isolate", "--timeout", "60000"];
+async function suite(title: string, paths: string[], more: string[] = []): Promise<void> {
+  const parallel = [`--parallel=${WORKERS}`, "--no-isolate", "--timeout", "60000", ...more];
   const { code, output } = await run(title, [`${root}bin/bun`, "test", ...parallel, ...paths]);
   const count = (word: string) => Number(new RegExp(`^ *(\\d+) ${word}$`, "m").exec(output)?.[1] ?? 0);
   counts.passed += count("pass");
@@ -52,6 +60,32 @@ async function suite(title: string, paths: string[]): Promise<void> {
   counts.failed += Math.max(count("fail"), code === 0 ? 0 : 1);
   for (const [line] of output.matchAll(/^skipped: .*$/gm)) reasons.add(line);
   for (const [, name = ""] of output.matchAll(/^\(fail\) (.*?)(?: \[[\d.]+ms\])?$/gm)) failures.push(name);
+}
+
+interface Timings {
+  version: 1;
+  /** Milliseconds of each file. */
+  files: Record<string, number>;
+}
+
+/** Every test, the slowest files first; then how long the slowest took. */
+async function everything(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "trivium-timings-"));
+  const path = join(folder, "timings.json");
+  const files = FOLDERS.flatMap((one) => [...new Glob(`${one}/**/*.test.ts`).scanSync(root)]);
+  const expected = files.map((file): [string, number] => [file, (SLOW_TESTS[file] ?? USUAL_SECONDS) * 1000]);
+  const timings: Timings = { version: 1, files: Object.fromEntries(expected) };
+  try {
+    writeFileSync(path, JSON.stringify(timings));
+    const paths = FOLDERS.map((one) => `./${one}`);
+    await suite("tests", paths, [`--timings=${path}`, "--update-timings"]);
+    const taken = Object.entries((JSON.parse(readFileSync(path, "utf8")) as Timings).files);
+    const slowest = taken.sort(([, one], [, other]) => other - one).slice(0, SLOWEST_SHOWN);
+    const lines = slowest.map(([file, ms]) => `${(ms / 1000).toFixed(1).padStart(6)} s  ${file}`);
+    console.log(`\nthe slowest files\n${lines.join("\n")}`);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 /** What is stored is also tested on PostgreSQL where it is installed; under CI it must be. */
@@ -73,9 +107,7 @@ if (chosen.length > 0) await withPostgres(() => suite("chosen tests", chosen));
 else {
   await check("types", [`${root}bin/bun`, `${root}node_modules/typescript/bin/tsc`, "--noEmit", "-p", root]);
   await check("format and lint", [`${root}bin/bun`, `${root}node_modules/@biomejs/biome/bin/biome`, "check"]);
-  await withPostgres(() =>
-    suite("tests", ["./src", "./simulator", "./simulation", "./testing", "./scripts", "./conformance"]),
-  );
+  await withPostgres(everything);
 }
 if (reasons.size > 0) console.log(`\n${[...reasons].sort().join("\n")}`);
 if (failures.length > 0) console.log(`\n${[...new Set(failures)].map((name) => `failed: ${name}`).join("\n")}`);

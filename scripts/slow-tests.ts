@@ -1,0 +1,37 @@
+/**
+ * Seconds that the slowest test files take. `npm test` starts them first, so that none of them is left over at the end, when one
+ * process would run and the others wait. It prints the slowest files of every run; the order matters here, not the figures.
+ */
+export const SLOW_TESTS: Readonly<Record<string, number>> = {
+  "conformance/cli.test.ts": 40,
+  "conformance/media/crash.test.ts": 40,
+  "conformance/cli-media.test.ts": 35,
+  "conformance/start-mistakes.test.ts": 30,
+  "conformance/media/memory.test.ts": 25,
+  "conformance/media/image-outcomes.test.ts": 24,
+  "conformance/media/images.test.ts": 23,
+  "conformance/readme.test.ts": 20,
+  "conformance/cli-start.test.ts": 20,
+  "conformance/media/videos.test.ts": 18,
+  "conformance/package.test.ts": 15,
+  "conformance/sdk/openai.test.ts": 12,
+  "conformance/sdk/ai-sdk-errors.test.ts": 12,
+  "conformance/every-field.test.ts": 12,
+  "conformance/transcripts/tap.test.ts": 11,
+  "conformance/sdk/genai.test.ts": 10,
+  "src/dialects/long-requests.test.ts": 10,
+  "conformance/media/image-edits.test.ts": 9,
+  "conformance/media/random-requests.test.ts": 9,
+  "conformance/translated.test.ts": 9,
+  "conformance/sdk/anthropic.test.ts": 8,
+  "conformance/hazards/idle-connections.test.ts": 8,
+  "conformance/sdk/ai-sdk.test.ts": 8,
+  "conformance/hosts.test.ts": 7,
+  "conformance/media/disconnected-clients.test.ts": 7,
+  "conformance/media/video-operations.test.ts": 7,
+  "conformance/hazards/large-answers.test.ts": 6,
+  "conformance/media/conversation.test.ts": 6,
+  "conformance/media/video-outcomes.test.ts": 6,
+  "simulator/media-maker/make-video.test.ts": 6,
+  "src/operations/killed-process.test.ts": 5,
+};
