@@ -43,4 +43,6 @@ export interface CallBook {
   text: string;
   toolArguments: string | undefined;
   isSettled: boolean;
+  /** There were as many requests to providers as there may be while it ran: it may have been told to come again. */
+  wasCrowded: boolean;
 }

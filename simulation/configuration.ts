@@ -16,15 +16,27 @@ interface ProviderPlan {
   kind: string;
   dialect: DialectName;
   baseUrl: string;
+  /** How many credentials there are for it; one where absent. */
+  credentials?: number;
 }
 
 /** Each provider has a host of its own. */
 export const PROVIDERS: Readonly<Record<string, ProviderPlan>> = {
   alpha: { kind: "openai", dialect: "chat", baseUrl: "http://alpha.test/v1" },
-  beta: { kind: "anthropic", dialect: "messages", baseUrl: "http://beta.test" },
+  beta: { kind: "anthropic", dialect: "messages", baseUrl: "http://beta.test", credentials: 2 },
   gamma: { kind: "gemini", dialect: "genai", baseUrl: "http://gamma.test" },
   delta: { kind: "openai-compatible", dialect: "chat", baseUrl: "http://delta.test/v1" },
 };
+
+/** The credentials of a provider. */
+export function secretsOf(provider: string): string[] {
+  const { credentials = 1 } = PROVIDERS[provider] ?? {};
+  return Array.from({ length: credentials }, (_, index) => `secret-of-${provider}-${index + 1}`);
+}
+
+/** Requests to providers at once, in all and at some of them; what comes beyond waits for a short time. */
+export const MAX_CONCURRENT = 64;
+export const MAX_CONCURRENT_AT: Readonly<Record<string, number>> = { delta: 6 };
 
 /** Hosts of videos, which both offer the one model for them. */
 export const VIDEO_PROVIDERS: Readonly<Record<string, string>> = {
@@ -101,10 +113,17 @@ function sections(): Record<string, unknown> {
   });
   return {
     simulator: false,
+    routing: { max_concurrent: MAX_CONCURRENT, max_queue: 48 },
     providers: Object.fromEntries([
       ...Object.entries(PROVIDERS).map(([name, { kind, baseUrl }]) => [
         name,
-        { kind, base_url: baseUrl, api_key: `secret-of-${name}`, timeout_ms: TIMEOUT_MS },
+        {
+          kind,
+          base_url: baseUrl,
+          timeout_ms: TIMEOUT_MS,
+          credentials: secretsOf(name).map((api_key) => ({ api_key })),
+          ...(MAX_CONCURRENT_AT[name] === undefined ? {} : { max_concurrent: MAX_CONCURRENT_AT[name] }),
+        },
       ]),
       ...Object.entries(VIDEO_PROVIDERS).map(([name, base_url]) => [
         name,

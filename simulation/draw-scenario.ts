@@ -2,6 +2,7 @@ import type { DialectName } from "../src/canon/dialect-name.ts";
 import { KEYS, MODELS, PROVIDERS } from "./configuration.ts";
 import { MAX_TOKENS } from "./requests.ts";
 import {
+  type AskedRouting,
   type Behaviour,
   type CallPlan,
   FAULTS,
@@ -81,6 +82,7 @@ function drawPause(random: SeededRandom): number {
 function drawCall(random: SeededRandom, id: number, weather: Weather): CallPlan {
   const dialect = random.pick(DIALECTS);
   const words = random.between(1, 12);
+  const model = random.pick(Object.keys(MODELS));
   const key = random.weighted(SHARE_OF_KEY);
   // A budget holds for prompts that cost what they look like: what they are, only the provider knows.
   const tool = random.chance(0.15);
@@ -93,7 +95,7 @@ function drawCall(random: SeededRandom, id: number, weather: Weather): CallPlan 
     key,
     dialect,
     door: random.chance(0.7) ? "contract" : "dropin",
-    model: random.pick(Object.keys(MODELS)),
+    model,
     stream: random.chance(0.6),
     words,
     padding,
@@ -101,8 +103,20 @@ function drawCall(random: SeededRandom, id: number, weather: Weather): CallPlan 
     input: random.between(1, isHonest ? 5 : 400),
     cached: !isHonest && random.chance(0.3) ? random.between(1, 200) : 0,
     output: isHonest && random.chance(0.3) ? MAX_TOKENS : plainOutput,
+    routing: random.chance(0.2) ? drawRouting(random, MODELS[model] ?? []) : {},
     reading: random.chance(weather.odd) ? drawReading(random) : {},
     providers: drawBehaviours(random, weather.faults),
+  };
+}
+
+/** Each option is one line. */
+function drawRouting(random: SeededRandom, offers: readonly string[]): AskedRouting {
+  return {
+    ...(random.chance(0.4) ? { type: random.pick(["priority", "round_robin", "least_latency"] as const) } : {}),
+    ...(random.chance(0.3) ? { primaryFactor: random.pick(["cost", "speed", "quality"] as const) } : {}),
+    ...(random.chance(0.3) ? { providers: offers.filter(() => random.chance(0.6)).reverse() } : {}),
+    ...(random.chance(0.3) ? { fallback: random.chance(0.5) } : {}),
+    ...(random.chance(0.2) ? { deadlineMs: random.between(20, 8_000) } : {}),
   };
 }
 

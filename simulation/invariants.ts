@@ -1,6 +1,6 @@
 import type { StoredRow } from "../src/storage/storage.ts";
 import type { CallBook, ServedAttempt } from "./book.ts";
-import { KEYS, MAX_OUTPUT_TOKENS, MODELS, pricesOf } from "./configuration.ts";
+import { KEYS, MAX_CONCURRENT_AT, MAX_OUTPUT_TOKENS, MODELS, pricesOf, secretsOf } from "./configuration.ts";
 import { argumentsOf } from "./providers.ts";
 import type { ReadAnswer } from "./read-answer.ts";
 import { wordsOf } from "./speech.ts";
@@ -9,11 +9,13 @@ export type OnViolation = (rule: string, what: string) => void;
 
 /** Failures whose cause lies in the request: no provider is asked again. */
 const FINAL_STATUSES = [400, 404, 413, 422];
+/** How long an answer waits for its row to be stored, and a little more. */
+const MAX_COMMIT_MS = 400;
 const MAX_TRIES_OF_AN_OFFER = 2;
 
 /** What must hold when a call is over for its client. */
 export function checkAnswer(book: CallBook, answer: ReadAnswer | undefined, onViolation: OnViolation): void {
-  const { ending, status, attempts } = book;
+  const { plan, ending, status, attempts } = book;
   for (const wrong of answer?.wrong ?? []) onViolation("answers are sound", wrong);
   const terminals = answer?.terminals ?? 0;
   const errors = answer?.errors ?? 0;
@@ -22,28 +24,43 @@ export function checkAnswer(book: CallBook, answer: ReadAnswer | undefined, onVi
   checkTexts(book, onViolation);
   const served = attempts.some(({ finished }) => finished);
   if (ending === "whole" && !served) onViolation("answers come from providers", "no provider has answered to its end");
-  if (ending === "failed" && served) onViolation("an answer is passed on", `a provider has answered; HTTP ${status}`);
+  if (ending === "failed" && served && plan.routing.deadlineMs === undefined)
+    onViolation("an answer is passed on", `a provider has answered; HTTP ${status}`);
   if (ending === "failed" && attempts.length === 0) checkRefusal(book, onViolation);
   if (ending === "failed" && attempts.length > 0) checkFallback(book, onViolation);
   if (ending === "whole") checkUsageShown(book, answer, onViolation);
   checkAttempts(book, onViolation);
+  const { deadlineMs } = plan.routing;
+  const tookMs = book.endedAtMs - book.sentAtMs;
+  // The store is waited for as long as for any other call.
+  if (ending === "failed" && deadlineMs !== undefined && book.text === "" && tookMs > deadlineMs + MAX_COMMIT_MS)
+    onViolation("a deadline holds", `${tookMs} ms instead of ${deadlineMs}`);
 }
 
 /** Every request of the simulation is sound: only a limit of its key can be in its way. */
 function checkRefusal({ plan, status }: CallBook, onViolation: OnViolation): void {
   const limits = KEYS[plan.key] ?? {};
   const isRated = (limits.requestsPerMinute ?? limits.tokensPerMinute ?? limits.concurrent) !== undefined;
+  // Beyond what may run at once there is a queue, which is short.
+  if (status === 503 || status === 529) return;
+  // It may be over before the first request is sent.
+  if (status === 504 && plan.routing.deadlineMs !== undefined) return;
   if (status === 429 ? isRated : status === 402 && limits.budgetNanoUsdPerDay !== undefined) return;
   onViolation("sound requests are not refused", `HTTP ${status} for the key ${plan.key}`);
 }
 
 /** Before any content, another offer is asked as long as there is one that may do better. */
-function checkFallback({ plan, attempts, text, toolArguments }: CallBook, onViolation: OnViolation): void {
-  if (text !== "" || toolArguments !== undefined) return;
+function checkFallback(book: CallBook, onViolation: OnViolation): void {
+  const { plan, attempts, text, toolArguments, wasCrowded } = book;
+  if (text !== "" || toolArguments !== undefined || wasCrowded) return;
+  const { deadlineMs, fallback } = plan.routing;
+  if (deadlineMs !== undefined || fallback === false) return;
   const last = attempts.at(-1);
   if (last?.status !== undefined && FINAL_STATUSES.includes(last.status)) return;
-  const untried = MODELS[plan.model]?.filter((provider) => attempts.every((attempt) => attempt.provider !== provider));
-  if (untried?.length)
+  // A provider that has all the requests it may have is waited for, and not for long.
+  const free = offersOf(plan).filter((provider) => MAX_CONCURRENT_AT[provider] === undefined);
+  const untried = free.filter((provider) => attempts.every((attempt) => attempt.provider !== provider));
+  if (untried.length > 0)
     onViolation(
       "another offer is asked",
       `${last?.provider} failed (${last?.fault}), and ${untried.join()} was not asked`,
@@ -68,14 +85,22 @@ function checkUsageShown({ attempts }: CallBook, answer: ReadAnswer | undefined,
     onViolation("a client is told its usage", `${prompt} and ${completion} of ${JSON.stringify(usage)}`);
 }
 
+/** The providers that may be asked for the call. */
+function offersOf({ model, routing }: CallBook["plan"]): readonly string[] {
+  const offers = MODELS[model] ?? [];
+  return routing.providers?.length ? offers.filter((provider) => routing.providers?.includes(provider)) : offers;
+}
+
 function checkAttempts({ plan, attempts }: CallBook, onViolation: OnViolation): void {
   const last = attempts.length - 1;
+  if (plan.routing.fallback === false && attempts.some(({ provider }) => provider !== attempts[0]?.provider))
+    onViolation("no fallback where none is wanted", attempts.map(({ provider }) => provider).join());
   const tries = new Map<string, number>();
   for (const [index, { provider, status, outcome }] of attempts.entries()) {
     tries.set(provider, (tries.get(provider) ?? 0) + 1);
-    if ((tries.get(provider) ?? 0) > MAX_TRIES_OF_AN_OFFER)
+    if ((tries.get(provider) ?? 0) > MAX_TRIES_OF_AN_OFFER * secretsOf(provider).length)
       onViolation("tries are bounded", `${provider} was asked ${tries.get(provider)} times`);
-    if (!MODELS[plan.model]?.includes(provider))
+    if (!offersOf(plan).includes(provider))
       onViolation("a model is served by its offers", `${provider} was asked for ${plan.model}`);
     // An answer that came too late has not been heard.
     if (index < last && outcome === "failed" && status !== undefined && FINAL_STATUSES.includes(status))
@@ -113,7 +138,9 @@ export function checkRow(row: StoredRow, book: CallBook, onViolation: OnViolatio
   if (provider !== last.provider) onViolation("a row is its call's", `${last.provider} was asked last; ${told}`);
   if (numberAt(row, "cost_nano_usd") !== costOf(provider, input, cached, output))
     onViolation("cost is exact", `${costOf(provider, input, cached, output)} expected; ${told}`);
-  checkUsage(last, { outcome, source, input, cached, output }, told, onViolation);
+  // A deadline is the caller's own, and what it ends is paid as far as it may have come.
+  const isCallersDoing = plan.routing.deadlineMs !== undefined && outcome === "upstream_timeout";
+  if (!isCallersDoing) checkUsage(last, { outcome, source, input, cached, output }, told, onViolation);
   // Never more than the model can say, unless more has passed.
   if (output > Math.max(MAX_OUTPUT_TOKENS, plan.words * plan.padding))
     onViolation("cost is exact", `more than the model can say; ${told}`);

@@ -1,4 +1,4 @@
-import { KEYS } from "./configuration.ts";
+import { KEYS, MAX_CONCURRENT, MAX_CONCURRENT_AT } from "./configuration.ts";
 
 /** Requests are counted by whole seconds: of a minute that began within one, 59 seconds are certain. */
 const CERTAIN_MINUTE_MS = 59_000;
@@ -35,6 +35,15 @@ export class LimitWatch {
     const { concurrent } = KEYS[key] ?? {};
     if (concurrent !== undefined && calls() > concurrent)
       this.#onViolation("limits are never passed", `${key} has ${calls()} calls under way at once`);
+  }
+
+  /** Requests to providers, in all and at each. */
+  asked(open: number, openAt: (provider: string) => number): void {
+    if (open > MAX_CONCURRENT) this.#onViolation("limits are never passed", `${open} requests to providers at once`);
+    for (const [provider, most] of Object.entries(MAX_CONCURRENT_AT)) {
+      if (openAt(provider) > most)
+        this.#onViolation("limits are never passed", `${openAt(provider)} requests to ${provider} at once`);
+    }
   }
 
   /** The most that a call can cost is reserved for it, so that a budget holds however many are under way. */

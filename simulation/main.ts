@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { readConfiguration } from "./configuration.ts";
 import { drawScenario } from "./draw-scenario.ts";
-import { type RunResult, runScenario } from "./run-scenario.ts";
+import { RECOVERY_CALLS, type RunResult, runScenario } from "./run-scenario.ts";
 import type { Scenario } from "./scenario.ts";
 import { shrink } from "./shrink.ts";
 import { Tally } from "./tally.ts";
@@ -32,11 +32,16 @@ const { values } = parseArgs({
 /** Between two lines of a long run. */
 const PROGRESS_MS = 10_000;
 
+/** Steps of a run that was cut down; all of them are in its file. */
+const MAX_SHOWN = 40;
+/** Calls at the end of every run, when all is well again. */
+const RECOVERY = `call ${String(RECOVERY_CALLS).slice(0, 6)}`;
+
 const config = readConfiguration();
 const tally = new Tally();
 
 function show({ violations, trace }: RunResult): void {
-  if (trace !== undefined) console.log(trace.join(""));
+  if (trace !== undefined) console.log(trace.filter((line) => values.trace || !line.includes(RECOVERY)).join(""));
   for (const { rule, what, call } of violations) {
     console.log(`BROKEN: ${rule}${call === undefined ? "" : ` (call ${call})`}: ${what}`);
   }
@@ -49,7 +54,7 @@ async function explain(scenario: Scenario, result: RunResult): Promise<void> {
   const file = join(mkdtempSync(join(tmpdir(), "trivium-simulation-")), `seed-${scenario.seed}.json`);
   writeFileSync(file, JSON.stringify(small, undefined, 1));
   console.log(`\nseed ${scenario.seed} cut down to ${small.steps.length} of ${scenario.steps.length} steps:`);
-  for (const step of small.steps) console.log(JSON.stringify(step));
+  for (const step of small.steps.slice(0, MAX_SHOWN)) console.log(JSON.stringify(step));
   show(await runScenario(small, { config, keepsTrace: true }));
   console.log(`replay: npm run simulate -- --replay ${file}`);
 }

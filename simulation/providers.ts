@@ -4,7 +4,7 @@ import type { Send } from "../src/wire/send.ts";
 import { MemoryExchange } from "../testing/memory-exchange.ts";
 import type { VirtualClock } from "../testing/virtual-clock.ts";
 import type { CallBook, ServedAttempt } from "./book.ts";
-import { PROVIDERS } from "./configuration.ts";
+import { MAX_CONCURRENT, PROVIDERS, secretsOf } from "./configuration.ts";
 import type { Behaviour } from "./scenario.ts";
 import { type Speech, type SpokenUsage, WIRES, wordOf, wordsOf } from "./speech.ts";
 import type { Trace } from "./trace.ts";
@@ -47,6 +47,7 @@ const BREAKER_WINDOW_MS = 10_000;
 interface OpenExchange {
   exchange: MemoryExchange;
   book: CallBook;
+  provider: string;
 }
 
 /** Every provider, in memory: answers what each call's plan says, and keeps books of it. */
@@ -59,9 +60,18 @@ export class SimulatedProviders {
     this.#options = options;
   }
 
+  /** When there were last as many requests as there may be. */
+  fullAtMs = Number.NEGATIVE_INFINITY;
+
   /** Requests that are neither answered to their end nor given up. */
   get open(): number {
     return this.#open.size;
+  }
+
+  openAt(provider: string): number {
+    let open = 0;
+    for (const exchange of this.#open) if (exchange.provider === provider) open++;
+    return open;
   }
 
   /** Calls of a key that have a request under way. */
@@ -110,10 +120,12 @@ export class SimulatedProviders {
     const attempt = makeAttempt(book, provider, behaviour, stream, clock.nowMs(), body);
     book.attempts.push(attempt);
     trace.note(`call ${book.plan.id} asks ${provider} ${behaviour.fault ?? "well"} ${Bun.hash(body)}`);
-    const opened = { exchange, book };
+    const opened = { exchange, book, provider };
     this.#open.add(opened);
+    if (this.#open.size >= MAX_CONCURRENT) this.fullAtMs = clock.nowMs();
     onAsked(book);
     const end = () => {
+      if (this.#open.size >= MAX_CONCURRENT) this.fullAtMs = clock.nowMs();
       this.#open.delete(opened);
       // What nobody waited for says nothing, and what was answered before the outage may still be on its way.
       if (outage && IS_ITS_FAULT(behaviour) && book.ending === undefined) outage.failedAtMs.push(clock.nowMs());
@@ -128,7 +140,7 @@ export class SimulatedProviders {
 
   #checkCredential(provider: string, { headers }: HttpRequest): void {
     const shown = CREDENTIALS.flatMap((name) => headers[name] ?? []).join();
-    if (shown.replace("Bearer ", "") !== `secret-of-${provider}`)
+    if (!secretsOf(provider).includes(shown.replace("Bearer ", "")))
       this.#options.onViolation("a provider is shown its own credential alone", `${provider} was shown "${shown}"`);
   }
 

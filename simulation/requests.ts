@@ -55,9 +55,42 @@ export function requestOf(plan: CallPlan, signal: AbortSignal): Request {
       break;
     }
   }
-  const text = JSON.stringify(body);
+  const asked = routingOf(plan);
+  // By the body or by headers: both say the same.
+  const isInBody = plan.id % 2 === 0;
+  if (!isInBody) {
+    if (asked.provider) headers["x-trivium-routing"] = JSON.stringify({ provider: asked.provider });
+    if (asked.trivium?.deadline_ms) headers["x-trivium-deadline-ms"] = String(asked.trivium.deadline_ms);
+    if (asked.trivium?.survive) headers["x-trivium-survive"] = "true";
+    if (asked.trivium?.hedge) headers["x-trivium-hedge"] = "true";
+  }
+  const text = JSON.stringify(isInBody ? { ...body, ...asked } : body);
   headers["host"] = "127.0.0.1:8080";
   headers["content-type"] = "application/json";
   headers["content-length"] = String(Buffer.byteLength(text));
   return new Request(GATEWAY_URL + path, { method: "POST", headers, body: text, signal });
+}
+
+interface RoutingFields {
+  provider?: Record<string, unknown>;
+  trivium?: { deadline_ms?: number; survive?: boolean; hedge?: boolean };
+}
+
+function routingOf({ routing }: CallPlan): RoutingFields {
+  const { type, primaryFactor, providers, fallback, deadlineMs, survive, hedge } = routing;
+  const provider = {
+    ...(type && { type }),
+    ...(primaryFactor && { primary_factor: primaryFactor }),
+    ...(providers?.length && { providers }),
+    ...(fallback !== undefined && { fallback }),
+  };
+  const trivium = {
+    ...(deadlineMs && { deadline_ms: deadlineMs }),
+    ...(survive && { survive }),
+    ...(hedge && { hedge }),
+  };
+  return {
+    ...(Object.keys(provider).length > 0 && { provider }),
+    ...(Object.keys(trivium).length > 0 && { trivium }),
+  };
 }

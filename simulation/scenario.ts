@@ -52,6 +52,18 @@ export interface Reading {
   stallsMs?: number;
 }
 
+/** What a call asks of how it is served. */
+export interface AskedRouting {
+  type?: "priority" | "round_robin" | "least_latency";
+  primaryFactor?: "cost" | "speed" | "quality";
+  /** Only these, in this order. */
+  providers?: readonly string[];
+  fallback?: boolean;
+  deadlineMs?: number;
+  survive?: boolean;
+  hedge?: boolean;
+}
+
 /** One call of a client for text, and what the providers do about it: for each of their requests in order, well where there is none. */
 export interface CallPlan {
   id: number;
@@ -71,6 +83,7 @@ export interface CallPlan {
   cached: number;
   /** Tokens that the provider counts for its answer. */
   output: number;
+  routing: AskedRouting;
   reading: Reading;
   providers: readonly Behaviour[];
 }

@@ -2,7 +2,7 @@ import type { RunResult } from "./run-scenario.ts";
 import type { Behaviour, CallPlan, Scenario, Step } from "./scenario.ts";
 
 /** A run takes milliseconds once there are few calls in it. */
-const MAX_RUNS = 600;
+const MAX_RUNS = 300;
 
 /**
  * The same failure with as little as possible: fewer steps, and calls to which less happens. `run` plays a scenario; what fails
@@ -54,6 +54,7 @@ function simplified(step: Step): Simplify[] {
     call(() => ({ providers: [] })),
     call(({ providers }) => ({ providers: providers.slice(0, 1) })),
     call(({ providers }) => ({ providers: providers.map(prompt) })),
+    call(() => ({ routing: {} })),
     call(() => ({ tool: false })),
     call(() => ({ padding: 0 })),
     call(() => ({ words: 1 })),

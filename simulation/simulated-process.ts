@@ -128,14 +128,20 @@ export class SimulatedProcess {
     await this.#poller.stop();
   }
 
-  /** The state of each provider's breakers, by provider. */
-  breakers(): Map<string, string> {
+  /** The states of each provider's breakers, one for each of its credentials. */
+  breakers(): Map<string, string[]> {
     const { snapshot, health } = this.gateway;
-    const states = new Map<string, string>();
-    for (const id of Object.keys(MODELS)) {
+    const states = new Map<string, string[]>();
+    for (const [id, providers] of Object.entries(MODELS)) {
+      if (providers.every((provider) => states.has(provider))) continue;
       const { model, offers } = snapshot.catalogue.resolve(id);
       for (const { targets } of snapshot.targets.text(model, offers, "chat").list) {
-        for (const target of targets) states.set(target.offer.provider, health.of(target).state);
+        for (const { offer } of targets) {
+          states.set(
+            offer.provider,
+            targets.map((target) => health.of(target).state),
+          );
+        }
       }
     }
     return states;
