@@ -4,6 +4,7 @@ import { PredictRequest } from "../../media/predict/schema.ts";
 import { PollRequest, VideoRequestBody } from "../../media/predict-long-running/schema.ts";
 import { ImageEditEvent, ImageGenerationEvent, ImagesAnswer, PredictAnswer } from "./image-answers.ts";
 import { events, file, json, type Operation } from "./operation.ts";
+import { IMAGE_HEADERS, JOB_HEADERS } from "./parameters.ts";
 import { OperationName, VideoOperation } from "./video-answers.ts";
 
 const IN_PATH = ["provider", "model"];
@@ -15,7 +16,7 @@ export const predictImages: Operation = {
   id: "predictImages",
   summary: "Generate or edit images",
   dialect: "genai",
-  parameters: [...IN_PATH, "x-trivium-strict"],
+  parameters: [...IN_PATH, ...IMAGE_HEADERS],
   request: PredictRequest,
   answers: [json(PredictAnswer, "The images.")],
 };
@@ -24,7 +25,7 @@ export const submitVideos: Operation = {
   ...predictImages,
   id: "submitVideos",
   summary: "Submit a video generation",
-  parameters: [...IN_PATH, "x-trivium-strict", "idempotency-key"],
+  parameters: [...IN_PATH, ...JOB_HEADERS, "idempotency-key"],
   request: VideoRequestBody,
   answers: [json(OperationName, "The operation's name, to poll with.")],
 };
@@ -43,7 +44,7 @@ export const generateImages: Operation = {
   id: "generateImages",
   summary: "Generate images",
   dialect: "chat",
-  parameters: ["x-trivium-strict"],
+  parameters: IMAGE_HEADERS,
   request: ImageGenerationRequest,
   answers: [json(ImagesAnswer, "The images."), events(ImageGenerationEvent, STREAMED)],
 };

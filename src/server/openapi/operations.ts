@@ -15,11 +15,12 @@ import {
   MessagesModelList,
 } from "./model-lists.ts";
 import { events, json, type Operation } from "./operation.ts";
+import { CALL_HEADERS } from "./parameters.ts";
 import { ReceiptAnswer } from "./receipt.ts";
 
 const list = "The models that have a live offer.";
 const one = "The model.";
-const MESSAGE_HEADERS = ["partner-version", "anthropic-version", "partner-beta", "x-trivium-strict"];
+const MESSAGE_HEADERS = ["partner-version", "anthropic-version", "partner-beta", ...CALL_HEADERS];
 const IN_PATH = ["provider", "model"];
 
 export const createChatCompletion: Operation = {
@@ -27,7 +28,7 @@ export const createChatCompletion: Operation = {
   id: "createChatCompletion",
   summary: "Create a chat completion",
   dialect: "chat",
-  parameters: ["x-trivium-strict"],
+  parameters: CALL_HEADERS,
   request: ChatRequest,
   answers: [
     json(ChatCompletion, "The answer."),
@@ -124,7 +125,7 @@ export const generateContent: Operation = {
   id: "generateContent",
   summary: "Generate content",
   dialect: "genai",
-  parameters: [...IN_PATH, "x-trivium-strict"],
+  parameters: [...IN_PATH, ...CALL_HEADERS],
   request: GenerateContentRequest,
   answers: [json(GenerateContentAnswer, "The answer.")],
 };
@@ -133,7 +134,7 @@ export const streamGenerateContent: Operation = {
   ...generateContent,
   id: "streamGenerateContent",
   summary: "Generate content, streamed",
-  parameters: [...IN_PATH, "alt", "x-trivium-strict"],
+  parameters: [...IN_PATH, "alt", ...CALL_HEADERS],
   answers: [
     events(GenerateContentAnswer, "With `alt=sse`: events whose data are these chunks, without a closing sentinel."),
     json(Type.Array(GenerateContentAnswer), "Without it: one JSON array, sent in chunks."),

@@ -1,3 +1,5 @@
+import { MAX_DEADLINE_MS } from "../../dialects/routing-schema.ts";
+
 const header = (name: string, description: string, schema: object = { type: "string" }) => ({
   name,
   in: "header",
@@ -14,6 +16,21 @@ const inPath = (name: string, description: string) => ({
 });
 
 const inQuery = (name: string, description: string) => ({ name, in: "query", description, schema: { type: "string" } });
+
+/** Of every call to a model. */
+export const CALL_HEADERS = [
+  "x-trivium-strict",
+  "x-trivium-routing",
+  "x-trivium-survive",
+  "x-trivium-hedge",
+  "x-trivium-deadline-ms",
+];
+
+/** Of a request for videos: its job goes on after the answer. */
+export const JOB_HEADERS = ["x-trivium-strict", "x-trivium-routing"];
+
+/** Of a request for images, which is no stream of text. */
+export const IMAGE_HEADERS = [...JOB_HEADERS, "x-trivium-deadline-ms"];
 
 export const PARAMETERS = {
   provider: inPath("provider", "The part of the model's id before the slash."),
@@ -46,6 +63,23 @@ export const PARAMETERS = {
   "x-trivium-strict": header("x-trivium-strict", "`true` refuses what could not be honoured to the letter.", {
     type: "string",
     enum: ["true", "false"],
+  }),
+  "x-trivium-routing": header(
+    "x-trivium-routing",
+    "JSON with `provider` and `model_routing_config` as chat requests have them, for clients that cannot add fields to a body.",
+  ),
+  "x-trivium-survive": header("x-trivium-survive", "`true`: a stream that breaks off goes on at another provider.", {
+    type: "string",
+    enum: ["true", "false"],
+  }),
+  "x-trivium-hedge": header("x-trivium-hedge", "`true`: a second provider is asked where the first is slow.", {
+    type: "string",
+    enum: ["true", "false"],
+  }),
+  "x-trivium-deadline-ms": header("x-trivium-deadline-ms", "Milliseconds for the call as a whole.", {
+    type: "integer",
+    minimum: 1,
+    maximum: MAX_DEADLINE_MS,
   }),
   "partner-version": header("partner-version", "Required, unless anthropic-version is given.", {
     type: "string",
