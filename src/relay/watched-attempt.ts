@@ -76,7 +76,7 @@ export abstract class WatchedAttempt<Of extends WatchedCall, At extends Target>
   }
 
   clientDisconnected(): void {
-    if (this.#finished || this.orphanedAtMs !== undefined) return;
+    if (this.#finished) return;
     const { gateway, orphans } = this;
     if (!this.isAtWork || gateway.closing || gateway[orphans] >= MAX_ORPHANS[orphans]) {
       this.end(new ClientDisconnectedError());

@@ -195,12 +195,14 @@ describe("contract 2.4 outputOptions: images of another type than was asked for"
     const provider = snapshot.providers.get("one")?.[0];
     if (!provider) throw new Error("no such provider");
     const asked = { prompt: PROMPT, count: 1, inputs: [], extras: {}, outputMimeType: "image/tiff" };
-    const note = () => expect.unreachable();
+    const notes: unknown[] = [];
+    const note = (one: unknown) => void notes.push(one);
     const { signal } = new AbortController();
     const finishing = { clock, send, streamMedia, provider, signal, asked, note, adapter: openaiImages };
     const made = { kind: "made", image: { mimeType: "image/png", base64: PNG } } as const;
     const result = await finishResult(made, { ...finishing, upstreamModel: "gpt-image-1" });
     expect(result).toMatchObject({ kind: "failed", error: { kind: "internal" } });
+    expect(notes).toEqual([]);
   });
 
   test("are given as they are where they cannot be converted, and the receipt says so", async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import type { ReadAnswer } from "../../../testing/sent-call.ts";
 import { halfTransparent, plainPng } from "../../media/images.sample.ts";
 import {
@@ -56,6 +56,15 @@ describe("contract 4: images/edits, a form", () => {
     expect(partsSent().filter((name) => name === "image[]")).toHaveLength(2);
   });
 
+  test("its fields may come in any order", async () => {
+    images.play(images.paints());
+    const form = new FormData();
+    form.append("prompt", PROMPT);
+    form.append("image", file(PNG));
+    form.append("model", "test/painter");
+    expect((await edited(form)).status).toBe(200);
+  });
+
   test("a file named model is no model's name", async () => {
     images.play(images.paints());
     const form = formOf({ image: file(PNG) });
@@ -77,8 +86,14 @@ describe("contract 4: images/edits, a form", () => {
   test("an upload of more than a megabyte is sent on whole, and freed here", async () => {
     images.play(images.paints());
     const large = Buffer.concat([Buffer.from(PNG, "base64"), Buffer.alloc(1_200_000, 1)]);
+    const transfer = spyOn(ArrayBuffer.prototype, "transfer");
     const answer = await edited(formOf({ image: new File([large], "fox.png", { type: "image/png" }) }));
     expect([answer.status, answer.made]).toEqual([200, [PNG]]);
+    expect(transfer).toHaveBeenCalledTimes(1);
+    // A small one is left to the collector.
+    await edited(formOf({ image: file(PNG) }));
+    expect(transfer).toHaveBeenCalledTimes(1);
+    transfer.mockRestore();
     expect(images.harness.upstream.requests[0]?.body.length).toBeGreaterThan(1_200_000);
   });
 

@@ -119,7 +119,9 @@ describe("contract 2.14: streamed images", () => {
 
   test("an image of several megabytes is one event", async () => {
     const large = Buffer.concat([Buffer.from(PNG, "base64"), Buffer.alloc(3_000_000, 1)]).toString("base64");
-    images.play(stream(completed({ b64_json: large })));
+    const text = completed({ b64_json: large });
+    const half = text.length / 2;
+    images.play(stream(text.slice(0, half), 10, text.slice(half)));
     expect((await asked()).events[0]?.b64_json === large).toBe(true);
   });
 
@@ -237,6 +239,17 @@ describe("contract 2.14: streamed images that fail", () => {
   test("comments, the end mark and events of other kinds are no images", async () => {
     images.play(stream(": hello\n\n", event("keepalive", {}), completed(), "data: [DONE]\n\n"));
     expect(typesOf((await asked()).events)).toEqual(["completed"]);
+  });
+
+  test("a host whose streams break off is known to fail, though they had begun", async () => {
+    images.play(images.harness.upstream.brokenStream(partial(0), 1_000));
+    const { health } = images.harness.gateway;
+    const failed = spyOn(health, "failed");
+    await asked({ partial_images: 1 });
+    expect(failed.mock.calls.map(([target, , error]) => [target.offer.provider, error.kind])).toEqual([
+      ["one", "upstream_failed"],
+    ]);
+    failed.mockRestore();
   });
 
   test("a last event without its blank line counts", async () => {

@@ -2,13 +2,13 @@ import { asGatewayError, type GatewayError } from "../../canon/error.ts";
 import type { Usage } from "../../canon/usage.ts";
 import type { ImageReply, ImageResult } from "../../media/image-reply.ts";
 import { createImageEventEncoder, type ImageEventEncoder } from "../../media/images-api/image-events.ts";
-import type { Provider } from "../../providers/provider.ts";
 import type { ImageTarget } from "../../routing/target.ts";
 import { streamHeaders } from "../answer-headers.ts";
 import { ClientDisconnectedError } from "../call.ts";
 import { ClientOutput, commitsEarly, streamedBody } from "../client-output.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
+import { observeBreak } from "../observe-attempt.ts";
 import { tryOffers } from "../try-offers.ts";
 import { failImages, settleImages } from "./answer-images.ts";
 import { inClientWords } from "./client-words.ts";
@@ -58,63 +58,90 @@ async function openAt(call: ImageRelay, gateway: Gateway, attempt: ImageAttempt)
   return { attempt, steps, first: await steps.next() };
 }
 
-/** Writes the stream to its end, even after the client disconnects. The last event waits for the commit of the ledger's row. */
+/** Writes the stream to its end, even after the client disconnects. What ends it waits for the commit of the ledger's row. */
 async function writeEvents(
   call: ImageRelay,
   gateway: Gateway,
   opening: Promise<OpenImages>,
   output: ClientOutput,
 ): Promise<void> {
-  const { request } = call;
   const createdSeconds = Math.floor(gateway.clock.wallMs() / 1000);
-  let encoder = createImageEventEncoder(request, createdSeconds);
-  let provider: Provider | undefined;
-  const toClient = (error: GatewayError) => inClientWords(provider?.redactError(error) ?? error, request.paths);
+  let opened: OpenImages | undefined;
+  let encoder = createImageEventEncoder(call.request, createdSeconds);
+  let ending: string[];
   try {
-    const { attempt, steps, first } = await opening;
-    provider = attempt.target.provider;
-    const results: ImageResult[] = [];
-    const reply: ImageReply = { results };
-    const made: ImagesMade = { reply, whole: false };
-    attempt.made = made;
+    opened = await opening;
     // Only now is it known which offer answers, and what was sent to it.
     encoder = createImageEventEncoder(requestSent(call), createdSeconds);
-    let held: MadeStep | undefined;
-    for (let next = first; !next.done; next = await steps.next()) {
-      const step = next.value;
-      if (step.kind === "partial") {
-        await output.sendText(encoder.partial(step.image, step.settings));
-        continue;
-      }
-      // Some providers report usage image by image, others once at the end.
-      const usage = sumUsage([reply.usage, step.usage].filter((one) => one !== undefined));
-      if (usage !== undefined) reply.usage = usage;
-      if (step.kind === "usage") continue;
-      results.push(step.result);
-      if (step.result.kind !== "made") continue;
-      if (step.settings !== undefined) reply.settings ??= step.settings;
-      const image = { ...step, result: step.result };
-      if (results.length < request.call.count) await output.sendText(completed(image, encoder));
-      else {
-        if (held) await output.sendText(completed(held, encoder));
-        held = image;
-      }
-    }
-    made.whole = true;
-    const notMade = results.filter((result) => result.kind !== "made");
-    if (notMade.length === results.length) throw nothingMade(results);
-    await settleImages(call, gateway, "ok");
-    if (held) await output.sendText(completed(held, encoder, reply.usage));
-    // Clients stop reading at an error, so everything that was made comes before it.
-    const [failed] = notMade;
-    if (failed) await output.sendText(encoder.error(toClient(failureOf(failed))));
+    ending = await passOn(call, opened, encoder, output);
   } catch (thrown) {
     const error = asGatewayError(thrown);
-    await settleImages(call, gateway, error.kind);
-    if (error.kind === "internal" && !(error instanceof ClientDisconnectedError))
-      gateway.log.error({ err: error.cause ?? error }, "internal error in a stream");
-    await output.sendText(encoder.error(toClient(error)));
+    await breakOff(call, gateway, error, opened?.attempt);
+    await output.sendText(encoder.error(toClient(error, call, opened)));
+    return;
   }
+  await settleImages(call, gateway, "ok");
+  for (const text of ending) await output.sendText(text);
+}
+
+/** Sends images as they come; gives what is to follow when the row is committed. */
+async function passOn(
+  call: ImageRelay,
+  opened: OpenImages,
+  encoder: ImageEventEncoder,
+  output: ClientOutput,
+): Promise<string[]> {
+  const { attempt, steps, first } = opened;
+  const results: ImageResult[] = [];
+  const reply: ImageReply = { results };
+  const made: ImagesMade = { reply, whole: false };
+  attempt.made = made;
+  let held: MadeStep | undefined;
+  for (let next = first; !next.done; next = await steps.next()) {
+    const step = next.value;
+    if (step.kind === "partial") {
+      await output.sendText(encoder.partial(step.image, step.settings));
+      continue;
+    }
+    // Some providers report usage image by image, others once at the end.
+    const usage = sumUsage([reply.usage, step.usage].filter((one) => one !== undefined));
+    if (usage !== undefined) reply.usage = usage;
+    if (step.kind === "usage") continue;
+    results.push(step.result);
+    if (step.result.kind !== "made") continue;
+    if (step.settings !== undefined) reply.settings ??= step.settings;
+    const image = { ...step, result: step.result };
+    if (results.length < call.request.call.count) await output.sendText(completed(image, encoder));
+    else {
+      if (held) await output.sendText(completed(held, encoder));
+      held = image;
+    }
+  }
+  made.whole = true;
+  const notMade = results.filter((result) => result.kind !== "made");
+  if (notMade.length === results.length) throw nothingMade(results);
+  const last = held === undefined ? [] : [completed(held, encoder, reply.usage)];
+  // Clients stop reading at an error, so everything that was made comes before it.
+  const [failed] = notMade;
+  return failed === undefined ? last : [...last, encoder.error(toClient(failureOf(failed), call, opened))];
+}
+
+/** An error as its client may see it. What failed before an offer answered has lost its provider's secrets already (S10). */
+function toClient(error: GatewayError, { request }: ImageRelay, opened: OpenImages | undefined): GatewayError {
+  return inClientWords(opened?.attempt.target.provider.redactError(error) ?? error, request.paths);
+}
+
+async function breakOff(
+  call: ImageRelay,
+  gateway: Gateway,
+  error: GatewayError,
+  attempt: ImageAttempt | undefined,
+): Promise<void> {
+  attempt?.close();
+  if (attempt !== undefined) observeBreak(gateway, attempt, error);
+  await settleImages(call, gateway, error.kind);
+  if (error.kind === "internal" && !(error instanceof ClientDisconnectedError))
+    gateway.log.error({ err: error.cause ?? error }, "internal error in a stream");
 }
 
 type Made = Extract<ImageResult, { kind: "made" }>;
