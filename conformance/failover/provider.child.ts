@@ -20,7 +20,11 @@ function wordsLeft({ messages }: Asked): readonly string[] {
   const last = messages.at(-1);
   if (last?.role !== "assistant") return ANSWER;
   const said = typeof last.content === "string" ? last.content : last.content.map(({ text }) => text).join("");
-  return ANSWER.slice(said.split("word").length - 1);
+  return (
+    ANSWER.join("")
+      .slice(said.length)
+      .match(/\s*\S+\s*/g) ?? []
+  );
 }
 
 async function* stream(words: readonly string[]): AsyncGenerator<string> {
