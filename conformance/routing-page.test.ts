@@ -42,7 +42,7 @@ const receiptOf = async (words: string): Promise<ReceiptData> => receiptIn(await
 const planOf = ({ plan }: ReceiptData) => plan?.map(({ provider, why }) => `${provider}: ${why}`);
 
 test("every block of docs/routing.md is run, loaded or compared here", () => {
-  expect(page.counts()).toEqual({ yaml: 2, sh: 12, json: 1, ts: 1 });
+  expect(page.counts()).toEqual({ yaml: 3, sh: 12, json: 1, ts: 1 });
 });
 
 describe.skipIf(!canPaste)("docs/routing.md", () => {
@@ -134,6 +134,13 @@ test("the defaults that it shows can be loaded", async () => {
   expect([problems, [...(node as MapNode).entries.keys()]]).toEqual([[], ["routing"]]);
   const routing = (Bun.YAML.parse(page.in("yaml")[1] ?? "") as { routing: object }).routing;
   const other = await startTestGateway({ config: { routing } });
+  expect(other.app.models).toBe(0);
+  await other.stop();
+});
+
+test("so can the limits of requests at one time", async () => {
+  const config = Bun.YAML.parse((page.in("yaml")[2] ?? "").replace(/\$\{\w+\}/, "a-key")) as Record<string, unknown>;
+  const other = await startTestGateway({ config });
   expect(other.app.models).toBe(0);
   await other.stop();
 });
