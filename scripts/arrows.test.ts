@@ -40,6 +40,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "canon",
     "dialects",
     "catalogue",
+    "routing",
     "access",
     "ledger",
     "storage",

@@ -16,6 +16,9 @@ export class SpendMeter {
   #total: number;
   readonly #days = new WindowSums();
   readonly #months = new WindowSums();
+  /** Of the amount before, whose month is nearly always that of the next, too. */
+  #lastDay = Number.NaN;
+  #lastMonth = 0;
 
   /** `spent` is what the ledger held at `asOfMs`. */
   constructor(spent: Readonly<Record<BudgetWindow, number>>, asOfMs: number) {
@@ -32,8 +35,13 @@ export class SpendMeter {
   /** `atMs` is the moment in the receipt. */
   add(nanoUsd: number, atMs: number): void {
     this.#total += nanoUsd;
-    this.#days.add(dayOf(atMs), nanoUsd);
-    this.#months.add(monthOf(atMs), nanoUsd);
+    const day = dayOf(atMs);
+    if (day !== this.#lastDay) {
+      this.#lastDay = day;
+      this.#lastMonth = monthOf(atMs);
+    }
+    this.#days.add(day, nanoUsd);
+    this.#months.add(this.#lastMonth, nanoUsd);
   }
 
   spent(window: BudgetWindow, nowMs: number): number {
@@ -86,17 +94,8 @@ function dayOf(ms: number): number {
   return Math.floor(ms / DAY_MS);
 }
 
-/** The day that was asked for last, and its month: nearly always those of the next call too. */
-let lastDay = Number.NaN;
-let lastMonth = 0;
-
 /** Months since 1970. */
 function monthOf(ms: number): number {
-  const day = dayOf(ms);
-  if (day !== lastDay) {
-    const date = new Date(ms);
-    lastDay = day;
-    lastMonth = (date.getUTCFullYear() - 1970) * 12 + date.getUTCMonth();
-  }
-  return lastMonth;
+  const date = new Date(ms);
+  return (date.getUTCFullYear() - 1970) * 12 + date.getUTCMonth();
 }

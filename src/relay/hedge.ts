@@ -4,7 +4,8 @@ import { type Attempt, beginAttempt } from "./attempt.ts";
 import { type Call, ClientDisconnectedError, EndedError } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import { billLeg } from "./settle.ts";
-import { mayTryAgain, type Trying, tryOffers } from "./try-offers.ts";
+import { mayTryAgain, tryOffers } from "./try-offers.ts";
+import type { Trying } from "./trying.ts";
 
 /** How long the first offer has, until it is measured: to the first content of a stream, and to the whole of any other answer. */
 const DEFAULT_STREAM_MS = 2_000;

@@ -1,18 +1,13 @@
 import type { GatewayError } from "../canon/error.ts";
 import type { OfferTried } from "../canon/receipt.ts";
 import type { Target } from "../routing/target.ts";
-import { type Call, ClientDisconnectedError, EndedError } from "./call.ts";
+import { ClientDisconnectedError, EndedError } from "./call.ts";
 import { ContinuationRefusedError } from "./continuing-encoder.ts";
 import type { Gateway } from "./gateway.ts";
 import { MemoryExhaustedError } from "./memory-budget.ts";
-import type { Try } from "./try-offers.ts";
+import type { ObservedCall, Try } from "./trying.ts";
 
 type Observing = Pick<Gateway, "clock" | "conversations" | "health" | "closing">;
-
-/** What an outcome is recorded for. */
-export interface ObservedCall extends Pick<Call, "offersTried"> {
-  readonly conversation?: Call["conversation"];
-}
 
 /** Every outcome of an attempt is recorded here, and nowhere else: for the receipt, and for the health of its target. */
 export function observeAttempt(

@@ -2,7 +2,7 @@ import type { GatewayError } from "../canon/error.ts";
 import type { Target } from "../routing/target.ts";
 import { ClientDisconnectedError } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
-import type { Try, Trying } from "./try-offers.ts";
+import type { Try, Trying } from "./trying.ts";
 
 /**
  * The targets of a plan where providers take only so many requests at one time: the next is the first one left whose provider

@@ -3,7 +3,8 @@ import { scriptedGateway } from "../../testing/scripted-gateway.ts";
 import { type ErrorKind, GatewayError } from "../canon/error.ts";
 import { type CallRouting, DEFAULT_ROUTING } from "../routing/call-routing.ts";
 import type { Target } from "../routing/target.ts";
-import { type Try, type Trying, tryOffers } from "./try-offers.ts";
+import { tryOffers } from "./try-offers.ts";
+import type { Try, Trying } from "./trying.ts";
 
 /** Tries two offers of which every attempt fails like this. */
 async function tried(

@@ -1,47 +1,17 @@
-import type { Principal } from "../access/principal.ts";
 import { asGatewayError, GatewayError } from "../canon/error.ts";
-import { type CallRouting, DEFAULT_ROUTING } from "../routing/call-routing.ts";
-import type { Timed } from "../routing/health/health.ts";
+import { DEFAULT_ROUTING } from "../routing/call-routing.ts";
 import type { Target } from "../routing/target.ts";
-import {
-  type AttemptRecord,
-  ClientDisconnectedError,
-  type ClientPresence,
-  deadlinePassed,
-  EndedError,
-} from "./call.ts";
+import { type AttemptRecord, ClientDisconnectedError, deadlinePassed, EndedError } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import { MemoryExhaustedError } from "./memory-budget.ts";
-import { type ObservedCall, observeAttempt } from "./observe-attempt.ts";
+import { observeAttempt } from "./observe-attempt.ts";
 import { PlanSlots } from "./plan-slots.ts";
+import type { Try, Trying } from "./trying.ts";
 
 /** The pause before an offer is tried a second time, about, unless the provider asks for a longer one (H19); it doubles with each. */
 const FIRST_PAUSE_MS = 200;
 /** The longest pause for one offer: beyond it the next is tried, or the client is given the provider's Retry-After. */
 const MAX_PAUSE_MS = 2_000;
-
-/** What trying needs to know of a call. */
-export interface Trying<Made extends AttemptRecord = AttemptRecord> extends ObservedCall {
-  readonly startedAtMs?: number;
-  /** Whose call it is. */
-  readonly principal?: Pick<Principal, "keyId">;
-  /** Absent where neither attempts nor time are limited by the caller. */
-  readonly routing?: Pick<CallRouting, "maxAttempts" | "deadlineMs">;
-  attempt: Made | undefined;
-  client: Pick<ClientPresence, "disconnected" | "disconnection">;
-}
-
-/** One try of one target. */
-export interface Try extends AttemptRecord {
-  readonly msSoFar: number;
-  /** A second try of the same offer need not wait. */
-  readonly retryAtOnce?: boolean;
-  /** What the time until it is answered says of its target; undefined where that is nothing. */
-  readonly timed?: Timed | undefined;
-  close(): void;
-  /** Where it goes on after its first content: runs this at its end, at once where it has ended. */
-  whenEnded?(run: () => void): void;
-}
 
 /**
  * Tries the plan's offers in order until `use` succeeds with one. The error table decides whether another is tried, unless

@@ -10,7 +10,7 @@ import {
   deadlinePassed,
 } from "./call.ts";
 import { type Gateway, shuttingDown } from "./gateway.ts";
-import type { Try } from "./try-offers.ts";
+import type { Try } from "./trying.ts";
 import { NOT_WATCHED, type Watched } from "./watchdog.ts";
 
 /** How many attempts may go on at once after their clients disconnected. Each of images may hold several in memory. */

@@ -7,9 +7,9 @@ import { RelayError } from "../relay-error.ts";
 import { closeCall } from "../settle.ts";
 import { tryOffers } from "../try-offers.ts";
 import { inClientWords } from "./client-words.ts";
+import type { ImageRelay } from "./image-attempt.ts";
 import { beginImages } from "./image-attempt.ts";
 import { billOfCall } from "./image-bill.ts";
-import type { ImageRelay } from "./image-relay.ts";
 import { imagesOf, imagesOrReasons } from "./make-at-offer.ts";
 
 /** How a protocol answers with all images at once. */

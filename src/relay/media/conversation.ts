@@ -16,10 +16,10 @@ import { identifiedResponse } from "../identity-headers.ts";
 import { planMedia } from "../plan-call.ts";
 import { RelayError } from "../relay-error.ts";
 import { answerImages } from "./answer-images.ts";
+import type { ImageRelay } from "./image-attempt.ts";
 import { billOfImages } from "./image-bill.ts";
 import { nothingMade } from "./image-failures.ts";
 import { withImages } from "./image-inputs.ts";
-import type { ImageRelay } from "./image-relay.ts";
 import { imageOffersThatFit } from "./make-at-offer.ts";
 import { BYTES_PER_IMAGE, requireFileSpace } from "./require-file-space.ts";
 

@@ -5,9 +5,9 @@ import { DEFAULT_ROUTING } from "../../routing/call-routing.ts";
 import type { ImageTarget } from "../../routing/target.ts";
 import { ClientDisconnectedError, ClientPresence } from "../call.ts";
 import { MAX_ORPHANS } from "../watched-attempt.ts";
+import type { ImageRelay } from "./image-attempt.ts";
 import { ImageAttempt } from "./image-attempt.ts";
 import { answers, eventsIn, ImageGateway, PNG, PRICE_NANO_USD, refuses } from "./image-gateway.sample.ts";
-import type { ImageRelay } from "./image-relay.ts";
 
 const images = ImageGateway.forTests();
 const event = (type: string, fields: object = {}) =>

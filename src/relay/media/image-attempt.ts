@@ -1,11 +1,14 @@
 import type { GatewayError } from "../../canon/error.ts";
 import type { ImageCall } from "../../media/image-call.ts";
 import type { ImageReply } from "../../media/image-reply.ts";
+import type { ImageRequest } from "../../media/image-request.ts";
+import type { CallRouting } from "../../routing/call-routing.ts";
 import type { ImageTarget } from "../../routing/target.ts";
-import { ClientDisconnectedError, DeadlineError } from "../call.ts";
+import { ClientDisconnectedError, type ClientPresence, DeadlineError } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
+import type { AdmittedCall } from "../settle.ts";
 import { WatchedAttempt } from "../watched-attempt.ts";
-import type { ImageRelay } from "./image-relay.ts";
+import type { IncomingImages } from "./image-relay.ts";
 
 const LANE = { name: "translated" } as const;
 
@@ -14,6 +17,15 @@ export interface ImagesMade {
   reply: ImageReply;
   /** The provider has finished: no more results will come, and its usage is complete. */
   whole: boolean;
+}
+
+/** One call for images. */
+export interface ImageRelay extends AdmittedCall {
+  attempt: ImageAttempt | undefined;
+  incoming: Pick<IncomingImages, "request" | "requestId" | "dialect" | "strict">;
+  request: ImageRequest;
+  client: ClientPresence;
+  routing: CallRouting;
 }
 
 /** One try of one offer for images: several upstream requests, one after the other and at once. */

@@ -10,7 +10,7 @@ import type { ImageTarget } from "../../routing/target.ts";
 import type { Bill } from "../settle.ts";
 import { sumUsage } from "./collect-images.ts";
 import { expectedImageUsage } from "./expected-image-cost.ts";
-import type { ImageRelay } from "./image-relay.ts";
+import type { ImageRelay } from "./image-attempt.ts";
 import { requestSent, type SentCall } from "./make-at-offer.ts";
 
 /** The resolution that the price may depend on. */

@@ -1,12 +1,9 @@
 import type { JsonObject } from "../../base/json.ts";
 import type { ImageReply } from "../../media/image-reply.ts";
 import type { ImageRequest } from "../../media/image-request.ts";
-import type { CallRouting } from "../../routing/call-routing.ts";
-import type { ClientPresence, IncomingRequest } from "../call.ts";
+import type { IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import type { HeldMemory } from "../memory-budget.ts";
-import type { AdmittedCall } from "../settle.ts";
-import type { ImageAttempt } from "./image-attempt.ts";
 
 /** A request for images as the server hands it over, before its body is read. */
 export interface IncomingImages extends IncomingRequest {
@@ -39,13 +36,4 @@ export interface ImageAnswering {
   project: string;
   receiptId: string;
   nowMs: number;
-}
-
-/** One call for images. */
-export interface ImageRelay extends AdmittedCall {
-  attempt: ImageAttempt | undefined;
-  incoming: Pick<IncomingImages, "request" | "requestId" | "dialect" | "strict">;
-  request: ImageRequest;
-  client: ClientPresence;
-  routing: CallRouting;
 }

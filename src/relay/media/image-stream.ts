@@ -13,10 +13,10 @@ import { tryOffers } from "../try-offers.ts";
 import { failImages, settleImages } from "./answer-images.ts";
 import { inClientWords } from "./client-words.ts";
 import { sumUsage } from "./collect-images.ts";
+import type { ImageRelay } from "./image-attempt.ts";
 import { beginImages, type ImageAttempt, type ImagesMade } from "./image-attempt.ts";
 import { type ImageStep, imageSteps } from "./image-events.ts";
 import { failureOf, nothingMade } from "./image-failures.ts";
-import type { ImageRelay } from "./image-relay.ts";
 import { batchFor, fitFor, requestSent } from "./make-at-offer.ts";
 
 interface OpenImages {

@@ -15,9 +15,8 @@ import { refuseNotes } from "../refuse-notes.ts";
 import { inClientWords } from "./client-words.ts";
 import { collectImages, type ImageBatch } from "./collect-images.ts";
 import { mediaOf } from "./exchange.ts";
-import type { ImageAttempt } from "./image-attempt.ts";
+import type { ImageAttempt, ImageRelay } from "./image-attempt.ts";
 import { streamFor } from "./image-events.ts";
-import type { ImageRelay } from "./image-relay.ts";
 import { offersThatFit } from "./offers-that-fit.ts";
 import { unreadExtras } from "./unread-extras.ts";
 

@@ -1,6 +1,6 @@
 import type { FieldNote } from "../../canon/receipt.ts";
 import type { VideoTarget } from "../../routing/target.ts";
-import type { Try } from "../try-offers.ts";
+import type { Try } from "../trying.ts";
 
 const LANE = { name: "translated" } as const;
 
