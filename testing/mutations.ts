@@ -159,6 +159,7 @@ function copyTree(root: string): string {
     "simulator",
     "testing",
     IN_MEMORY,
+    "conformance/support",
     "bin",
     "fixtures",
     "package.json",
