@@ -199,6 +199,23 @@ describe("H24: an operation is bound to the credential that submitted it", () =>
     expect((await videos.ended(id)).state).toBe("done");
   });
 
+  test("choices 8: one of several credentials is the one to poll, wherever it is in the list by then", async () => {
+    const { api_key: _, ...without } = one;
+    const listed = (...keys: string[]) => ({
+      one: { ...without, credentials: keys.map((api_key) => ({ api_key })) },
+    });
+    const videos = await MemoryVideos.start({ config: withProviders(listed("key-a", "key-b")) });
+    const { id } = await videos.submit();
+    const [submitted] = videos.harness.upstream.requests;
+    const before = submitted?.headers["authorization"];
+    expect(before).toMatch(/^Bearer key-[ab]$/);
+    await reconfigure(videos, listed("key-c", "key-b", "key-a"));
+    expect((await videos.ended(id)).state).toBe("done");
+    const asked = videos.harness.upstream.requests.filter(({ url }) => !url.endsWith("/video.mp4"));
+    expect(new Set(asked.map(({ headers }) => headers["authorization"]))).toEqual(new Set([before]));
+    expect(asked.length).toBeGreaterThan(2);
+  });
+
   test("where nobody has the credential any more it fails, and says who had it", async () => {
     const videos = await MemoryVideos.start();
     const { id } = await videos.submit();

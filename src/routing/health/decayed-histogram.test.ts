@@ -44,6 +44,8 @@ test("the shortest and the longest have a bucket, too", () => {
   expect(short.quantileAt(1, START_MS)).toBeCloseTo(WIDTH, 6);
   const long = filled(Array.from({ length: 100 }, () => 1e12));
   expect(long.quantileAt(1, START_MS)).toBeCloseTo(2 ** 20, 3);
+  for (let at = 0; at < 100; at++) long.add(10, START_MS);
+  expect(long.quantileAt(0.75, START_MS)).toBeCloseTo(2 ** 20 / Math.sqrt(WIDTH), 3);
 });
 
 test("what was measured a half-life ago counts half", () => {

@@ -22,7 +22,7 @@ export class DecayedHistogram {
     this.#originMs ??= nowMs;
     let growth = this.#growthAt(nowMs);
     if (growth > MAX_GROWTH) {
-      for (let at = 0; at < BUCKETS; at++) this.#weights[at] = (this.#weights[at] ?? 0) / growth;
+      for (const [at, weight] of this.#weights.entries()) this.#weights[at] = weight / growth;
       this.#total /= growth;
       this.#originMs = nowMs;
       growth = 1;

@@ -36,16 +36,27 @@ test("choices 10: every provider, and what is known of those models that were ca
   expect(report()[0]?.credentials[0]?.models[0]?.state).toBe("open");
 });
 
+test("a model that is called in several dialects is one model", () => {
+  const { gateway, targets, clock } = scriptedGateway();
+  const [one] = targets;
+  if (one === undefined) throw new Error("no target");
+  gateway.health.answered(one, 5, "whole");
+  const { providers } = gateway.snapshot;
+  const configured = { providers, targets: { all: () => [one, { ...one, id: "in another dialect" }] } };
+  expect(healthReport(configured, gateway.health, clock.nowMs())[0]?.credentials[0]?.models).toHaveLength(1);
+});
+
 test("what was asked of a provider is over at its time", async () => {
   const { gateway, targets, clock } = scriptedGateway();
   const [one] = targets;
   if (one === undefined) throw new Error("no target");
   gateway.health.failed(one, {}, new GatewayError("rate_limited", "slow down", { retryAfterSeconds: 3 }));
-  await clock.pass(5000);
+  gateway.health.failed(one, {}, new GatewayError("upstream_credentials", "who are you?"));
+  await clock.pass(25_000);
   expect(healthReport(gateway.snapshot, gateway.health, clock.nowMs())[0]?.credentials[0]?.models).toEqual([
     {
       model: "upstream",
-      state: "closed",
+      state: "half_open",
       quiet_ms: 0,
       first_content_ms: null,
       p95_first_content_ms: null,

@@ -122,6 +122,21 @@ describe("choices 8: health is kept by credential and upstream model", () => {
   });
 });
 
+test("a call from before a breaker opened does not close it, whenever it is answered", () => {
+  const { health, target, open, advance } = made();
+  open(target("large"));
+  advance(100);
+  health.answered(target("large"), 101, "whole");
+  expect(health.of(target("large")).state).toBe("open");
+});
+
+test("what is read is of the moment that was asked for", () => {
+  const { health, target, open, clock } = made();
+  open(target("large"));
+  expect(health.of(target("large"), clock.nowMs() + BREAKER.openMs).state).toBe("half_open");
+  expect(health.of(target("large")).state).toBe("open");
+});
+
 describe("a probe", () => {
   test("is the first call after the pause; an answer closes the breaker", () => {
     const { health, target, open, advance } = made();
@@ -194,6 +209,16 @@ describe("choices 8: a credential that is refused", () => {
     health.answered(target("small"), 10, undefined);
     expect(health.of(target("small")).state).toBe("closed");
     expect(health.of(target("large")).state).toBe("half_open");
+  });
+
+  test("stays out where a call from before is answered", () => {
+    const { health, target, failWith, advance } = made();
+    failWith(target("large"), "upstream_credentials");
+    advance(100);
+    health.answered(target("small"), 101, "whole");
+    expect(health.of(target("small")).state).toBe("open");
+    health.answered(target("small"), 100, "whole");
+    expect(health.of(target("small")).state).toBe("closed");
   });
 
   test("whose probe is abandoned is probed by the next call", () => {

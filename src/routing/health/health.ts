@@ -55,7 +55,7 @@ export class Health implements HealthView {
 
   /** The same, unless it was never called. */
   known(target: Target): TargetHealth | undefined {
-    return this.#byTarget.get(target) ?? this.#records.get(keyOf(target));
+    return this.#records.has(keyOf(target)) ? this.of(target) : undefined;
   }
 
   /** The time within which nearly all streams show their first content; undefined while too few were measured. */

@@ -3,8 +3,6 @@ import { DecayedHistogram } from "./decayed-histogram.ts";
 import { DecayedRatio } from "./decayed-ratio.ts";
 import type { BreakerState, TargetHealth } from "./target-health.ts";
 
-const SEVERITY: Readonly<Record<BreakerState, number>> = { closed: 0, half_open: 1, open: 2 };
-
 /** All that is known of one model at one credential. It holds numbers alone, and is made once. */
 export class TargetRecord implements TargetHealth {
   /** That of the model, and that of its credential, which all models of the credential share. */
@@ -34,7 +32,8 @@ export class TargetRecord implements TargetHealth {
   get state(): BreakerState {
     const model = this.model.stateAt(this.readAtMs);
     const credential = this.credential.stateAt(this.readAtMs);
-    return SEVERITY[model] > SEVERITY[credential] ? model : credential;
+    if (model === "open" || credential === "open") return "open";
+    return model === "half_open" ? model : credential;
   }
 
   /** Of streams. Where nothing was streamed lately, of answers in one piece, whose first content is the whole. */
