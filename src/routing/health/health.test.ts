@@ -351,6 +351,8 @@ describe("what is measured", () => {
     health.generated(target("small"), 0, 1000);
     health.generated(target("small"), 10, 0);
     expect(health.of(target("small")).tokensPerSecond).toBeUndefined();
+    health.generated(target("small"), 50, 1000);
+    expect(health.of(target("small")).tokensPerSecond).toBe(50);
   });
 
   test("everything fades", () => {
