@@ -32,6 +32,8 @@ export class PlanSlots<Planned extends Target> {
     const wanted = again === undefined ? this.#left : [again];
     if (wanted.length === 0) return undefined;
     const free = wanted.find((target) => slots.take(target.offer.provider, snapshot.routing));
+    // A second try is not waited for as long as another offer may answer.
+    if (free === undefined && again !== undefined && this.#left.length > 0) return undefined;
     const target = free ?? (await this.#wait(wanted, withinMs, failure));
     if (again === undefined) this.#left.splice(this.#left.indexOf(target), 1);
     return target;
