@@ -8,8 +8,12 @@ export interface ServedAttempt {
   readonly fault: Fault | undefined;
   readonly status: number | undefined;
   readonly stream: boolean;
+  /** It is asked to continue an answer that broke off. */
+  readonly isContinuation: boolean;
   /** The first word that it says. */
   readonly from: number;
+  /** What it says before that word. */
+  readonly lead: string;
   /** `whole`: everything was sent. */
   outcome: "open" | "whole" | "failed" | "given up";
   /** It has begun to say something. */

@@ -96,7 +96,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "a watch is left behind: the watchdog never rests",
-    file: "src/relay/attempt.ts",
+    file: "src/relay/client-output.ts",
     was: "    this.#gateway.watchdog.unwatch(this);\n",
     becomes: "",
   },

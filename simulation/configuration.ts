@@ -28,6 +28,9 @@ export const PROVIDERS: Readonly<Record<string, ProviderPlan>> = {
   delta: { kind: "openai-compatible", dialect: "chat", baseUrl: "http://delta.test/v1" },
 };
 
+/** Those that can continue an answer which another has begun. */
+const CONTINUES = new Set(["beta", "gamma", "delta"]);
+
 /** The credentials of a provider. */
 export function secretsOf(provider: string): string[] {
   const { credentials = 1 } = PROVIDERS[provider] ?? {};
@@ -143,6 +146,7 @@ function sections(): Record<string, unknown> {
           provider,
           model: "upstream-model",
           pricings: pricings(pricesOf(provider)),
+          prefill: CONTINUES.has(provider),
         })),
       })),
     ],

@@ -103,20 +103,23 @@ function drawCall(random: SeededRandom, id: number, weather: Weather): CallPlan 
     input: random.between(1, isHonest ? 5 : 400),
     cached: !isHonest && random.chance(0.3) ? random.between(1, 200) : 0,
     output: isHonest && random.chance(0.3) ? MAX_TOKENS : plainOutput,
-    routing: random.chance(0.2) ? drawRouting(random, MODELS[model] ?? []) : {},
+    routing: random.chance(0.25) ? drawRouting(random, MODELS[model] ?? [], isHonest) : {},
     reading: random.chance(weather.odd) ? drawReading(random) : {},
     providers: drawBehaviours(random, weather.faults),
   };
 }
 
 /** Each option is one line. */
-function drawRouting(random: SeededRandom, offers: readonly string[]): AskedRouting {
+function drawRouting(random: SeededRandom, offers: readonly string[], isHonest: boolean): AskedRouting {
   return {
     ...(random.chance(0.4) ? { type: random.pick(["priority", "round_robin", "least_latency"] as const) } : {}),
     ...(random.chance(0.3) ? { primaryFactor: random.pick(["cost", "speed", "quality"] as const) } : {}),
     ...(random.chance(0.3) ? { providers: offers.filter(() => random.chance(0.6)).reverse() } : {}),
     ...(random.chance(0.3) ? { fallback: random.chance(0.5) } : {}),
     ...(random.chance(0.2) ? { deadlineMs: random.between(20, 8_000) } : {}),
+    // What is asked for twice is paid twice, and a budget reserves for one answer.
+    ...(!isHonest && random.chance(0.4) ? { survive: true } : {}),
+    ...(!isHonest && random.chance(0.2) ? { hedge: true } : {}),
   };
 }
 
@@ -147,6 +150,7 @@ function drawBehaviour(random: SeededRandom, isFaulty: boolean): Behaviour {
     eventsPerChunk: random.between(0, 5),
     usage: random.weighted({ true: 90, none: 3, zero: 3, twice: 4 }),
   };
+  if (random.chance(0.3)) behaviour.continues = random.pick(["from the start", "with a repetition"]);
   if (!isFaulty) return behaviour;
   const fault: Fault = random.pick(FAULTS);
   behaviour.fault = fault;

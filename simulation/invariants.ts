@@ -22,9 +22,12 @@ export function checkAnswer(book: CallBook, answer: ReadAnswer | undefined, onVi
   if ((ending === "whole" || ending === "failed") && terminals + errors !== 1)
     onViolation("every call ends once", `${terminals} proper ends and ${errors} errors, HTTP ${status}`);
   checkTexts(book, onViolation);
-  const served = attempts.some(({ finished }) => finished);
-  if (ending === "whole" && !served) onViolation("answers come from providers", "no provider has answered to its end");
-  if (ending === "failed" && served && plan.routing.deadlineMs === undefined)
+  // What continues an answer may be refused for what it says.
+  const served = attempts.some(({ finished, isContinuation }) => finished && !isContinuation);
+  const continued = attempts.some(({ finished, isContinuation }) => finished && isContinuation);
+  if (ending === "whole" && !served && !continued)
+    onViolation("answers come from providers", "no provider has answered to its end");
+  if (ending === "failed" && served && plan.routing.deadlineMs === undefined && !plan.routing.hedge)
     onViolation("an answer is passed on", `a provider has answered; HTTP ${status}`);
   if (ending === "failed" && attempts.length === 0) checkRefusal(book, onViolation);
   if (ending === "failed" && attempts.length > 0) checkFallback(book, onViolation);
@@ -77,7 +80,9 @@ function checkTexts({ plan, ending, text, toolArguments }: CallBook, onViolation
     onViolation("no text is lost or repeated", `${ending}: a tool was called with ${called}`);
 }
 
-function checkUsageShown({ attempts }: CallBook, answer: ReadAnswer | undefined, onViolation: OnViolation): void {
+function checkUsageShown(book: CallBook, answer: ReadAnswer | undefined, onViolation: OnViolation): void {
+  const { attempts } = book;
+  if (hasLegs(book)) return;
   const usage = attempts.findLast(({ usageSent }) => usageSent)?.usage;
   if (usage === undefined || answer?.prompt === undefined) return;
   const { prompt, completion } = answer;
@@ -85,23 +90,33 @@ function checkUsageShown({ attempts }: CallBook, answer: ReadAnswer | undefined,
     onViolation("a client is told its usage", `${prompt} and ${completion} of ${JSON.stringify(usage)}`);
 }
 
+/** Several requests may have been paid for: the answer was continued, or asked for twice. */
+const hasLegs = ({ plan: { routing }, attempts }: CallBook): boolean =>
+  (routing.survive === true || routing.hedge === true) && attempts.length > 1;
+
 /** The providers that may be asked for the call. */
 function offersOf({ model, routing }: CallBook["plan"]): readonly string[] {
   const offers = MODELS[model] ?? [];
   return routing.providers?.length ? offers.filter((provider) => routing.providers?.includes(provider)) : offers;
 }
 
-function checkAttempts({ plan, attempts }: CallBook, onViolation: OnViolation): void {
+function checkAttempts(book: CallBook, onViolation: OnViolation): void {
+  const { plan, attempts } = book;
+  const withLegs = hasLegs(book);
+  // Whoever is asked to continue an answer has two tries of its own.
+  const maxTries = plan.routing.survive ? 2 * MAX_TRIES_OF_AN_OFFER : MAX_TRIES_OF_AN_OFFER;
   const last = attempts.length - 1;
   if (plan.routing.fallback === false && attempts.some(({ provider }) => provider !== attempts[0]?.provider))
     onViolation("no fallback where none is wanted", attempts.map(({ provider }) => provider).join());
   const tries = new Map<string, number>();
   for (const [index, { provider, status, outcome }] of attempts.entries()) {
     tries.set(provider, (tries.get(provider) ?? 0) + 1);
-    if ((tries.get(provider) ?? 0) > MAX_TRIES_OF_AN_OFFER * secretsOf(provider).length)
+    if ((tries.get(provider) ?? 0) > maxTries * secretsOf(provider).length)
       onViolation("tries are bounded", `${provider} was asked ${tries.get(provider)} times`);
     if (!offersOf(plan).includes(provider))
       onViolation("a model is served by its offers", `${provider} was asked for ${plan.model}`);
+    // What continues an answer, or is asked for it besides, may fail in any way.
+    if (withLegs) continue;
     // An answer that came too late has not been heard.
     if (index < last && outcome === "failed" && status !== undefined && FINAL_STATUSES.includes(status))
       onViolation("what the table forbids is not tried again", `${provider} said ${status}, and another was asked`);
@@ -135,6 +150,10 @@ export function checkRow(row: StoredRow, book: CallBook, onViolation: OnViolatio
     if (numberAt(row, "cost_nano_usd") !== 0) onViolation("cost is exact", `no provider was asked; ${told}`);
     return;
   }
+  if (hasLegs(book)) {
+    checkLegs(book, numberAt(row, "cost_nano_usd"), outcome, told, onViolation);
+    return;
+  }
   if (provider !== last.provider) onViolation("a row is its call's", `${last.provider} was asked last; ${told}`);
   if (numberAt(row, "cost_nano_usd") !== costOf(provider, input, cached, output))
     onViolation("cost is exact", `${costOf(provider, input, cached, output)} expected; ${told}`);
@@ -144,6 +163,21 @@ export function checkRow(row: StoredRow, book: CallBook, onViolation: OnViolatio
   // Never more than the model can say, unless more has passed.
   if (output > Math.max(MAX_OUTPUT_TOKENS, plan.words * plan.padding))
     onViolation("cost is exact", `more than the model can say; ${told}`);
+}
+
+/** The leg that came to its end is paid as it was told, and what the others cost is besides. */
+function checkLegs(
+  { attempts }: CallBook,
+  costNanoUsd: number,
+  outcome: string,
+  told: string,
+  onViolation: OnViolation,
+): void {
+  const legs = attempts.flatMap(({ provider, usage, outcome: served }) =>
+    served === "whole" && usage ? [costOf(provider, usage.input, usage.cached, usage.output)] : [],
+  );
+  const least = legs.length === 0 ? 0 : Math.min(...legs);
+  if (outcome === "ok" && costNanoUsd < least) onViolation("cost is exact", `at least ${least} expected; ${told}`);
 }
 
 interface BilledUsage {

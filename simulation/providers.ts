@@ -284,18 +284,21 @@ const isStream = (dialect: DialectName, url: string, body: string): boolean =>
 function makeAttempt(
   { plan }: CallBook,
   provider: string,
-  { fault, status, usage }: Behaviour,
+  { fault, status, usage, continues }: Behaviour,
   stream: boolean,
   atMs: number,
   body: string,
 ): ServedAttempt {
+  const { word, lead } = continuedFrom(plan.id, body);
   return {
     provider,
     atMs,
     fault,
     status: fault === "status" ? (status ?? 500) : undefined,
     stream,
-    from: continuedFrom(plan.id, body),
+    isContinuation: word > 0,
+    from: continues === undefined ? word : continues === "from the start" ? 0 : Math.max(0, word - REPEATED_WORDS),
+    lead: continues === undefined ? lead : "",
     outcome: "open",
     begun: false,
     finished: false,
@@ -304,18 +307,27 @@ function makeAttempt(
   };
 }
 
+/** Of a continuation that begins with the end of what it continues. */
+const REPEATED_WORDS = 2;
+
 /** A request that quotes an answer wants it continued behind its last word. */
-function continuedFrom(id: number, body: string): number {
+function continuedFrom(id: number, body: string): { word: number; lead: string } {
   const mark = `c${id}w`;
   const at = body.lastIndexOf(mark);
-  return at < 0 ? 0 : Number.parseInt(body.slice(at + mark.length), 10) + 1;
+  if (at < 0) return { word: 0, lead: "" };
+  const [digits = ""] = /^\d+/.exec(body.slice(at + mark.length)) ?? [];
+  // The blank behind the last word may have been left out: then the continuation begins with it.
+  const lead = /^-* /.test(body.slice(at + mark.length + digits.length)) ? "" : " ";
+  return { word: Number(digits) + 1, lead };
 }
 
 const usageOf = ({ input, cached, output }: CallBook["plan"]): SpokenUsage => ({ input, cached, output });
 
-function speechOf({ plan }: CallBook, { from }: ServedAttempt, { usage }: Behaviour): Speech {
+function speechOf({ plan }: CallBook, { from, lead }: ServedAttempt, { usage }: Behaviour): Speech {
   const texts: string[] = [];
-  for (let index = from; index < plan.words; index++) texts.push(wordOf(plan, index));
+  for (let index = from; index < plan.words; index++) {
+    texts.push((index === from ? lead : "") + wordOf(plan, index));
+  }
   const nothing = { input: 0, cached: 0, output: 0 };
   return {
     texts,

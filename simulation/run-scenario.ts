@@ -37,6 +37,8 @@ export interface RunResult {
   attempts: number;
   rows: number;
   kills: number;
+  /** Answers that came to their end at another provider than the one that began them. */
+  continued: number;
   endings: Readonly<Record<string, number>>;
   /** How much time has passed on the clock of the run. */
   passedMs: number;
@@ -446,10 +448,12 @@ class Run {
   #result(): RunResult {
     const endings: Record<string, number> = {};
     let attempts = 0;
+    let continued = 0;
     for (const book of this.#books.values()) {
       const ending = book.ending === "failed" ? `failed ${book.status}` : (book.ending ?? "none");
       endings[ending] = (endings[ending] ?? 0) + 1;
       attempts += book.attempts.length;
+      if (book.ending === "whole" && book.attempts.some(({ isContinuation }) => isContinuation)) continued++;
     }
     const { passedMs } = this.#clock;
     return {
@@ -460,6 +464,7 @@ class Run {
       attempts,
       rows: this.#settled.size,
       kills: this.#processes - 1,
+      continued,
       endings,
       passedMs,
     };

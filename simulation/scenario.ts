@@ -34,6 +34,8 @@ export interface Behaviour {
   /** Events in one chunk; chunks of 0 events end in the middle of one. */
   eventsPerChunk: number;
   usage: UsageTold;
+  /** Where it is asked to continue an answer; honestly where absent. */
+  continues?: "from the start" | "with a repetition";
   fault?: Fault;
   /** For `status`. */
   status?: number;

@@ -47,7 +47,17 @@ test("a failing run is cut down to what makes it fail", async () => {
   const scenario = drawScenario({ seed: 1, calls: 200 });
   const culprit = scenario.steps.flatMap((step) => (step.kind === "call" ? [step.call] : []))[77];
   const isThere = ({ steps }: Scenario) => steps.some((step) => step.kind === "call" && step.call.id === culprit?.id);
-  const nothing = { digest: "", trace: undefined, calls: 0, attempts: 0, rows: 0, kills: 0, endings: {}, passedMs: 0 };
+  const nothing = {
+    digest: "",
+    trace: undefined,
+    calls: 0,
+    attempts: 0,
+    rows: 0,
+    kills: 0,
+    continued: 0,
+    endings: {},
+    passedMs: 0,
+  };
   const small = await shrink(scenario, "rule", async (one) => ({
     ...nothing,
     violations: isThere(one) ? [{ rule: "rule", what: "", call: undefined }] : [],

@@ -8,10 +8,11 @@ export class Tally {
   attempts = 0;
   rows = 0;
   kills = 0;
+  continued = 0;
   passedMs = 0;
   readonly endings: Record<string, number> = {};
 
-  add({ violations, calls, attempts, rows, kills, passedMs, endings }: RunResult): void {
+  add({ violations, calls, attempts, rows, kills, continued, passedMs, endings }: RunResult): void {
     this.join({
       seeds: 1,
       failedSeeds: violations.length > 0 ? 1 : 0,
@@ -19,6 +20,7 @@ export class Tally {
       attempts,
       rows,
       kills,
+      continued,
       passedMs,
       endings,
     });
@@ -31,6 +33,7 @@ export class Tally {
     this.attempts += other.attempts;
     this.rows += other.rows;
     this.kills += other.kills;
+    this.continued += other.continued;
     this.passedMs += other.passedMs;
     for (const [ending, count] of Object.entries(other.endings)) {
       this.endings[ending] = (this.endings[ending] ?? 0) + count;
@@ -42,7 +45,7 @@ export class Tally {
     const endings = Object.entries(this.endings).sort(([, one], [, other]) => other - one);
     return [
       `${this.seeds} seeds, ${this.failedSeeds} failed`,
-      `${this.calls} calls, ${this.attempts} requests to providers, ${this.rows} rows, ${this.kills} kills`,
+      `${this.calls} calls, ${this.attempts} requests to providers, ${this.rows} rows, ${this.continued} answers continued elsewhere, ${this.kills} kills`,
       `${(this.passedMs / 3_600_000).toFixed(1)} hours in ${seconds.toFixed(1)} s of CPU: ${Math.round(this.calls / seconds)} calls/s`,
       ...endings.map(([ending, count]) => `  ${String(count).padStart(9)} ${ending}`),
     ].join("\n");
