@@ -150,6 +150,25 @@ describe("H24: a client that disconnects before it has the name", () => {
     expect(await claim(bench)).toBeUndefined();
   });
 
+  test("may claim it at once, while the first request is still submitted", async () => {
+    const { bench, process } = await start();
+    const leaving = Promise.withResolvers<void>();
+    const operation = submitting(bench);
+    const beginning = process.operations.begin(
+      operation,
+      { disconnected: true, disconnection: leaving.promise },
+      async (save) => {
+        expect(await claim(bench)).toBeUndefined();
+        leaving.resolve();
+        await bench.clock.sleep(1_000);
+        expect((await claim(bench))?.id).toBe("operation_1");
+        await accept(operation)(save);
+      },
+    );
+    await bench.clock.until(beginning);
+    expect(await claim(bench)).toBeUndefined();
+  });
+
   test("a client that has stayed is told the name, and nobody else may claim it", async () => {
     const { bench, process } = await start();
     const operation = submitting(bench);
