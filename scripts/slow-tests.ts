@@ -28,7 +28,7 @@ export const SLOW_TESTS: Readonly<Record<string, number>> = {
   "conformance/sdk/ai-sdk.test.ts": 8,
   "conformance/hosts.test.ts": 7,
   "conformance/media/disconnected-clients.test.ts": 7,
-  "conformance/media/video-operations.test.ts": 7,
+  "conformance/media/video-operations.test.ts": 4,
   "conformance/hazards/large-answers.test.ts": 6,
   "conformance/media/conversation.test.ts": 6,
   "conformance/media/video-outcomes.test.ts": 6,

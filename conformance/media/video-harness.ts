@@ -14,12 +14,7 @@ import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 export const KEYS = {
   stranger: `sk-trv-${"KeyOfAnotherProject".padEnd(43, "x")}`,
   strict: `sk-trv-${"KeyThatIsStrict".padEnd(43, "x")}`,
-  frugal: `sk-trv-${"KeyWithASmallBudget".padEnd(43, "x")}`,
-  thrifty: `sk-trv-${"KeyWithAnotherBudget".padEnd(43, "x")}`,
 };
-
-/** What the keys with a budget may spend in a day. */
-export const BUDGET_USD = 0.15;
 
 export interface VideoHarness {
   simulator: Simulator;
@@ -42,7 +37,6 @@ interface VideoHarnessOptions {
 export async function startVideoHarness(options: VideoHarnessOptions = {}): Promise<VideoHarness> {
   const { timings, providers, models = [], jobMs = 60, makeVideo = makeStillVideo } = options;
   const simulator = await startSimulator({ tokenDelayMs: 0, mediaJobMs: jobMs, makeVideo });
-  const limits = { budget_usd_per_day: BUDGET_USD };
   const gateway = await startTestGateway({
     config: {
       simulator: true,
@@ -52,8 +46,6 @@ export async function startVideoHarness(options: VideoHarnessOptions = {}): Prom
         { name: "tests", key: TEST_KEY },
         { name: "stranger", key: KEYS.stranger, project: "elsewhere" },
         { name: "strict", key: KEYS.strict, strict: true },
-        { name: "frugal", key: KEYS.frugal, limits },
-        { name: "thrifty", key: KEYS.thrifty, limits },
       ],
     },
     timings: { mediaPollFactor: 0.02, ...timings },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { VIDEO_BYTES } from "../../../testing/memory-video-host.ts";
-import { KEYS, MemoryVideos } from "../../../testing/memory-videos.ts";
+import { KEYS, MemoryVideos, type PolledVideo, SILENT_NANO_USD } from "../../../testing/memory-videos.ts";
 import { errorIn } from "../../../testing/sent-call.ts";
 
 const HOUR_MS = 3_600_000;
@@ -61,6 +61,17 @@ describe("contract 2.3: a poll", () => {
       done: true,
       error: { code: 14, message: expect.stringContaining("no luck") },
     });
+  });
+
+  test("H24: an operation that no client polls is settled all the same; polls afterwards make no second bill", async () => {
+    const videos = await MemoryVideos.start();
+    const { submitted, receipt } = await videos.made({ parameters: { sampleCount: 2, seed: 3 } });
+    expect(receipt).toMatchObject({ usage: { seconds: 8 }, cost_nano_usd: 8 * SILENT_NANO_USD });
+    const polls = Array.from({ length: 5 }, () => videos.sendPoll(submitted.name).answer);
+    for (const { text } of await videos.clock.until(Promise.all(polls))) {
+      expect((JSON.parse(text) as PolledVideo).response?.videos).toHaveLength(2);
+    }
+    expect(await videos.harness.receipts()).toEqual([receipt]);
   });
 
   test("S09: another project's operation looks like one that does not exist", async () => {

@@ -6,11 +6,13 @@ import { errorIn } from "../../../testing/sent-call.ts";
 const keyed = (key: string) => ({ headers: { "idempotency-key": key } });
 const HOUR_MS = 3_600_000;
 
-/** Accepts a job, and never answers. */
-const unanswered =
-  (videos: MemoryVideos): Script =>
-  (_reply, request) =>
-    void videos.host.take(request);
+const answering =
+  (status: number): Script =>
+  (reply) => {
+    reply.head(status);
+    void reply.write("{}");
+    reply.end();
+  };
 
 describe("choices 5: the same Idempotency-Key", () => {
   test("with the same body is the same operation, while it runs and when it has ended", async () => {
@@ -69,12 +71,21 @@ describe("choices 5: the same Idempotency-Key", () => {
   test("during the first submit a repetition gets its name, with what was dropped, and nothing is sent twice", async () => {
     const videos = await MemoryVideos.start();
     const asked = { ...keyed("a"), parameters: { negativePrompt: "blur" } };
-    videos.host.nextSubmits.push(unanswered(videos));
-    videos.send(asked);
+    videos.host.nextSubmits.push(async (reply, request) => {
+      const { id } = videos.host.take(request);
+      await videos.clock.sleep(5_000);
+      videos.harness.upstream.json({ id })(reply, request);
+    });
+    const first = videos.send(asked);
     await videos.clock.pass(1_000);
-    const repeated = await videos.submit(asked);
-    expect([repeated.status, videos.host.jobs.length]).toEqual([200, 1]);
-    expect(repeated.headers.get("x-trivium-dropped")).toBe("parameters.negativePrompt");
+    const during = await videos.submit(asked);
+    expect((await videos.submit({ ...asked, prompt: "another" })).status).toBe(400);
+    const { text, headers } = await videos.clock.until(first.answer);
+    const after = await videos.submit(asked);
+    expect([during.text, after.text]).toEqual([text, text]);
+    const dropped = [headers, during.headers, after.headers].map((one) => one.get("x-trivium-dropped"));
+    expect(dropped).toEqual(Array.from({ length: 3 }, () => "parameters.negativePrompt"));
+    expect(videos.host.jobs).toHaveLength(1);
   });
 
   test("of many at once one is sent; the others get its name or are asked to wait", async () => {
@@ -100,25 +111,47 @@ describe("choices 5: the same Idempotency-Key", () => {
     expect((await videos.submit(asked)).text).toBe(first.text);
   });
 
-  test("decision 0014: is free again where nothing can have arrived, and stays where something may have", async () => {
+  test("decision 0014: is free again where its host has refused it: nothing was made", async () => {
     const videos = await MemoryVideos.start();
-    const refused: Script = (reply) => {
-      reply.head(400);
-      reply.end();
-    };
-    videos.host.nextSubmits.push(refused, refused, (reply) => reply.fail("broken"));
+    const refused = answering(400);
+    videos.host.nextSubmits.push(refused, refused);
     expect((await videos.submit(keyed("a"))).status).toBe(400);
     expect((await videos.submit(keyed("a"))).status).toBe(400);
-    const doubtful = await videos.submit(keyed("a"));
-    expect([doubtful.status, videos.harness.upstream.requests.length]).toEqual([502, 3]);
-    const repeated = await videos.submit(keyed("a"));
-    expect([repeated.status, repeated.headers.get("x-trivium-receipt")]).toEqual([
-      200,
-      doubtful.headers.get("x-trivium-receipt"),
-    ]);
-    expect(await videos.poll(repeated.name)).toMatchObject({ done: true, error: { code: 14 } });
-    expect(videos.harness.upstream.requests).toHaveLength(3);
+    expect((await videos.submit(keyed("a"))).status).toBe(200);
   });
+
+  const breaks: Script = (reply) => reply.fail("broken");
+  const cut: Script = (reply) => {
+    reply.head(200);
+    void reply.write("{");
+    reply.fail("broken");
+  };
+  const doubtful: [string, Script, RegExp][] = [
+    ["whose connection broke", breaks, /^Provider `one` broke off the connection/],
+    ["whose answer broke off", cut, /^Provider `one` broke off the connection/],
+    ["whose success names no job", answering(200), /^Provider `one` answered without the name of a job\.$/],
+  ];
+  test.each(doubtful)(
+    "decision 0014: stays with a submit %s: it is the operation that failed",
+    async (_, loss, message) => {
+      const videos = await MemoryVideos.start();
+      videos.host.nextSubmits.push(loss);
+      const first = await videos.submit(keyed("a"));
+      expect(first.status).toBe(502);
+      for (let again = 0; again < 2; again += 1) {
+        const repeated = await videos.submit(keyed("a"));
+        const receipts = [first, repeated].map(({ headers }) => headers.get("x-trivium-receipt"));
+        expect([repeated.status, receipts[1]]).toEqual([200, receipts[0] ?? ""]);
+        const { done, error } = await videos.poll(repeated.name);
+        expect([done, error?.code]).toEqual([true, 14]);
+        expect(error?.message).toMatch(message);
+      }
+      expect(videos.harness.upstream.requests).toHaveLength(1);
+      // A client takes the risk by sending a new key.
+      expect((await videos.submit(keyed("b"))).status).toBe(200);
+      expect(videos.harness.upstream.requests).toHaveLength(2);
+    },
+  );
 });
 
 describe("H24: the same request without a key, from a client that never heard the name", () => {

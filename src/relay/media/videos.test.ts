@@ -202,6 +202,8 @@ describe("H23: a budget of 0.15 USD", () => {
     videoModel("own/half", atPrice(HALF, "one")),
     videoModel("own/rising", atPrice(CHEAP, "one"), atPrice(EXPENSIVE, "two")),
     videoModel("own/cheap", atPrice(CHEAP, "one")),
+    videoModel("own/expensive", atPrice(EXPENSIVE, "one")),
+    { ...videoModel("own/cheaper-offer", atPrice(CHEAP, "one")), pricings: videoPrices(EXPENSIVE, EXPENSIVE) },
   ];
   const start = () => MemoryVideos.start({ config: { models } });
   const frugal = (model: string) => ({ model, key: KEYS.frugal });
@@ -211,6 +213,20 @@ describe("H23: a budget of 0.15 USD", () => {
     const refused = await videos.submit(frugal("own/rising"));
     expect([refused.status, videos.host.jobs.length]).toEqual([402, 0]);
     expect((await videos.submit(frugal("own/cheap"))).status).toBe(200);
+  });
+
+  test("goes by the price of the offer, whatever its model costs elsewhere", async () => {
+    const videos = await start();
+    expect((await videos.submit(frugal("own/expensive"))).status).toBe(402);
+    expect((await videos.submit(frugal("own/cheaper-offer"))).status).toBe(200);
+  });
+
+  test("is not spent twice by submits at the same moment", async () => {
+    const videos = await start();
+    const sent = ["one", "two", "three"].map((prompt) => videos.send({ ...frugal("own/half"), prompt }).answer);
+    const answers = await videos.clock.until(Promise.all(sent));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 402, 402]);
+    expect(videos.host.jobs).toHaveLength(1);
   });
 
   test("is held from the submit until the end, and then spent", async () => {
