@@ -117,6 +117,7 @@ describe("contract 4: what is no form", () => {
     images.play(images.paints());
     const { status, text } = await posted(new Uint8Array([1]), type === "" ? {} : { "content-type": type });
     expect([status, text]).toEqual([415, expect.stringContaining(told)]);
+    expect(text).toContain("multipart/form-data, or application/json");
   });
 
   test.each([
