@@ -1,4 +1,5 @@
 import type { GatewayError } from "../canon/error.ts";
+import type { Offer } from "../catalogue/model.ts";
 import type { Target } from "../routing/target.ts";
 import { ClientDisconnectedError } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
@@ -53,6 +54,13 @@ export class PlanSlots<Planned extends Target> {
     const target = wanted.find(({ offer }) => offer.provider === provider);
     if (target === undefined) throw new ClientDisconnectedError();
     return target;
+  }
+
+  /** Of an offer that failed, nothing more is tried. */
+  skip(failed: Offer): void {
+    for (let index = this.#left.length - 1; index >= 0; index--) {
+      if (this.#left[index]?.offer === failed) this.#left.splice(index, 1);
+    }
   }
 
   /** Begins an attempt on the slot that was taken. */

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { scriptedGateway } from "../../testing/scripted-gateway.ts";
 import { type ErrorKind, GatewayError } from "../canon/error.ts";
-import { type CallRouting, DEFAULT_ROUTING } from "../routing/call-routing.ts";
+import { DEFAULT_GATEWAY_ROUTING } from "../canon/routing-settings.ts";
+import { type CallRouting, DEFAULT_ROUTING, RoutingDefaults } from "../routing/call-routing.ts";
 import type { Target } from "../routing/target.ts";
+import type { Gateway } from "./gateway.ts";
 import { tryOffers } from "./try-offers.ts";
 import type { Try, Trying } from "./trying.ts";
 
@@ -12,9 +14,12 @@ async function tried(
   mayRepeat?: (error: GatewayError) => boolean,
   routing?: Partial<CallRouting>,
   chance = 0,
+  credentials: readonly string[] = [""],
+  snapshot: Partial<Gateway["snapshot"]> = {},
 ) {
   const { gateway: made, clock, targets } = scriptedGateway();
-  const gateway = { ...made, random: { ...made.random, bytes: () => new Uint8Array([chance]) } };
+  const random = { ...made.random, bytes: () => new Uint8Array([chance]) };
+  const gateway = { ...made, random, snapshot: { ...made.snapshot, ...snapshot } };
   const call: Trying<Try> = {
     offersTried: [],
     startedAtMs: clock.nowMs(),
@@ -23,16 +28,17 @@ async function tried(
     client: { disconnected: false, disconnection: new Promise(() => {}) },
   };
   const closed: string[] = [];
-  const begin = ({ offer }: Target): Try => ({
+  const begin = ({ offer, credential }: Target): Try => ({
     target: undefined,
     lane: { name: "native" },
     notes: [],
     terms: [],
     msSoFar: 5,
-    close: () => void closed.push(offer.provider),
+    close: () => void closed.push(offer.provider + credential),
   });
   const fail = () => Promise.reject(new GatewayError(kind, "it failed", { failure: { status: 599 } }));
-  const outcome = tryOffers(call, gateway, targets, begin, fail, mayRepeat);
+  const plan = targets.flatMap((target) => credentials.map((credential) => ({ ...target, credential })));
+  const outcome = tryOffers(call, gateway, plan, begin, fail, mayRepeat);
   outcome.catch(() => {});
   const thrown = await clock.until(outcome.catch((error: unknown) => error));
   return { thrown, closed, tried: call.offersTried, passedMs: clock.passedMs };
@@ -67,6 +73,19 @@ describe("choices 4: where everything fails", () => {
       [9, ["one", "one", "two", "two"]],
     ] as const)
       expect((await tried("upstream_failed", undefined, { maxAttempts })).closed).toEqual([...asked]);
+  });
+
+  test("choices 8: a failure of one credential leaves the provider's others; one of the host's does not", async () => {
+    const asked = async (kind: ErrorKind) => (await tried(kind, undefined, {}, 0, ["1", "2"])).closed.join(" ");
+    expect(await asked("upstream_credentials")).toBe("one1 one2 two1 two2");
+    expect(await asked("rate_limited")).toBe("one1 one2 two1 two2");
+    expect(await asked("upstream_failed")).toBe("one1 one1 two1 two1");
+    expect(await asked("upstream_timeout")).toBe("one1 two1");
+    expect(await asked("overloaded")).toBe("one1 one1 two1 two1");
+    // Where requests at one time are limited, it is the same.
+    const limited = { routing: new RoutingDefaults({ ...DEFAULT_GATEWAY_ROUTING, maxConcurrent: 9 }) };
+    const { closed } = await tried("upstream_timeout", undefined, {}, 0, ["1", "2"], limited);
+    expect(closed).toEqual(["one1", "two1"]);
   });
 
   test("no pause is begun that would outlast the deadline: the next offer is asked at once", async () => {

@@ -1,4 +1,5 @@
 import { asGatewayError, GatewayError } from "../canon/error.ts";
+import type { Offer } from "../catalogue/model.ts";
 import { DEFAULT_ROUTING } from "../routing/call-routing.ts";
 import type { Target } from "../routing/target.ts";
 import { type AttemptRecord, ClientDisconnectedError, deadlinePassed, EndedError } from "./call.ts";
@@ -31,7 +32,10 @@ export async function tryOffers<Planned extends Target, Made extends AttemptReco
   let last: GatewayError | undefined;
   let pauses = 0;
   const slots = gateway.snapshot.routing.limitsRequests ? new PlanSlots(call, gateway, plan) : undefined;
+  /** The offer that failed last, by its host's fault: its other credentials would fail as well. */
+  let failed: Offer | undefined;
   for (const planned of plan) {
+    if (slots === undefined && planned.offer === failed) continue;
     let target: Planned | undefined;
     for (let tries = 1; tries <= 2; tries++) {
       if (call.client.disconnected) throw new ClientDisconnectedError();
@@ -64,6 +68,10 @@ export async function tryOffers<Planned extends Target, Made extends AttemptReco
         logFailure(gateway, target, last);
         if (call.offersTried.length >= maxAttempts || !mayTryAgain(last, gateway) || mayRepeat?.(last) === false)
           throw last;
+        if (!isOfCredential(last)) {
+          failed = target.offer;
+          slots?.skip(failed);
+        }
         if (tries === 2 || !last.rule.retrySameOffer) break;
         const pauseMs = attempt.retryAtOnce ? 0 : pauseBefore(pauses++, last, gateway);
         if (pauseMs > MAX_PAUSE_MS || gateway.clock.nowMs() + pauseMs >= untilMs) break;
@@ -89,6 +97,9 @@ function logFailure({ log }: Gateway, { offer: { provider } }: Target, { kind, c
   log.debug({ kind, ...failure }, "provider failed");
   if (kind === "internal") log.error({ err: cause, provider }, "internal error in an attempt");
 }
+
+/** A refused credential, or one that has used up what it may: the provider's others may serve the call (choices 8). */
+const isOfCredential = ({ kind }: GatewayError): boolean => kind === "upstream_credentials" || kind === "rate_limited";
 
 /** Whether another attempt may succeed where this one failed. */
 export const mayTryAgain = (error: GatewayError, { closing }: Gateway): boolean =>
