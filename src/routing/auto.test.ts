@@ -41,7 +41,9 @@ describe("choices 8: trivium/auto", () => {
     const by = (complexity: "low" | "medium" | "high") => nameOf({ preference: "price", complexity });
     expect([by("low"), by("medium"), by("high")]).toEqual(["acme/tiny", "acme/small", "acme/middle"]);
     const onTheFloor = [option("seven", 7, 1), option("six", 6, 0.1)];
-    expect(nameOf({ preference: "price", complexity: "high" }, onTheFloor)).toBe("acme/seven");
+    expect(chosen({ preference: "price", complexity: "high" }, onTheFloor).why).toBe(
+      "trivium/auto chose acme/seven of 2: cheapest for this call, about $1.00",
+    );
     const four = [option("five", 5, 1), option("four", 4, 0.1), option("three", 3, 0.01)];
     expect(nameOf({ preference: "price" }, four)).toBe("acme/four");
   });

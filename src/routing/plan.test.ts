@@ -414,6 +414,17 @@ describe("choices 8: several credentials of one provider", () => {
     expect(latency.map(([, why]) => why)).toContain("next by latency: 300 ms");
     const speed = planned(pair, { primaryFactor: "speed" }, sampleMoment(health));
     expect(speed.map(([, why]) => why)).toContain("fastest: 50 tokens a second");
+    const second = {
+      ...health,
+      "a 1": { firstContentMs: 200, tokensPerSecond: 50 },
+      "a 2": { firstContentMs: 400, tokensPerSecond: 20 },
+    };
+    expect(planned(pair, { type: "least_latency" }, sampleMoment(second)).map(([, why]) => why)).toContain(
+      "fastest to first content: 200 ms",
+    );
+    expect(planned(pair, { primaryFactor: "speed" }, sampleMoment(second)).map(([, why]) => why)).toContain(
+      "fastest: 50 tokens a second",
+    );
     const slower = { ...health, "a 2": { firstContentMs: 500, tokensPerSecond: 10 } };
     const [first] = planned(pair, { type: "least_latency" }, sampleMoment(slower));
     expect(first).toEqual(["b", "fastest to first content: 300 ms"]);

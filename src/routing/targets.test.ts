@@ -80,6 +80,24 @@ describe("targets of conversations", () => {
     expect(candidates.only(NO_PREFERENCE)?.targets).toBe(candidates.only(NO_PREFERENCE)?.targets ?? []);
   });
 
+  test("whether offers answer conversations is known without asking for them", () => {
+    const none = made({ offers: [{ provider: "cloud", model: NOVA, dialect: "messages" }] });
+    expect([none.targets.serveText(none.offers), both.targets.serveText(both.offers)]).toEqual([false, true]);
+  });
+
+  test("one target is all there is: no plan need be made, unless names have to be checked", () => {
+    const { targets, model, offers } = made({ offers: [{ provider: "maker", model: "m" }] });
+    const candidates = targets.text(model, offers, "messages");
+    expect(candidates.only(NO_PREFERENCE)?.explained).toBeUndefined();
+    const why = [{ target: candidates.list[0]?.targets[0], why: "the only offer" }];
+    for (const preference of [{ type: "round_robin" }, { fallback: "none" }] as const) {
+      expect(candidates.only(preference)?.explained).toEqual(why as never);
+    }
+    expect(candidates.only({ providers: ["maker"] })).toBeUndefined();
+    expect(candidates.only({ fallback: { provider: "maker" } })).toBeUndefined();
+    expect(both.targets.text(both.model, both.offers, "chat").only(NO_PREFERENCE)).toBeUndefined();
+  });
+
   test("a model that no provider serves as configured is not found", () => {
     const none = made({ offers: [{ provider: "cloud", model: NOVA, dialect: "messages" }] });
     expect(() => none.targets.text(none.model, none.offers, "chat")).toThrow(
@@ -146,6 +164,8 @@ describe("candidates of conversations", () => {
     const pinned = () => targets.text(model, catalogue.resolve("acme/model:maker").offers, "chat");
     expect(pinned().list.map(({ offer }) => offer.provider)).toEqual(["maker"]);
     expect(pinned()).toBe(pinned());
+    const other = targets.text(model, catalogue.resolve("acme/model:cloud").offers, "chat");
+    expect(other.list.map(({ offer }) => offer.provider)).toEqual(["cloud"]);
     expect(targets.text(model, offers, "chat").list).toHaveLength(2);
   });
 
