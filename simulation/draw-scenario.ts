@@ -22,10 +22,10 @@ const STATUSES = [400, 401, 403, 404, 408, 409, 413, 422, 429, 429, 500, 502, 50
 /** On average, between two calls. */
 const BETWEEN_CALLS_MS = 40;
 /** How many of the calls each key makes. */
-const SHARE_OF_KEY = { free: 10, rated: 2, metered: 2, narrow: 2, poor: 1, bound: 2 };
+const SHARE_OF_KEY = { free: 10, rated: 2, metered: 2, narrow: 2, poor: 3, bound: 2 };
 
 /** How many of the calls are for videos. */
-const VIDEOS = 0.01;
+const VIDEOS = 0.03;
 
 export interface ScenarioOptions {
   seed: number;
@@ -102,7 +102,7 @@ function drawCall(random: SeededRandom, id: number, weather: Weather): CallPlan 
     tool,
     input: random.between(1, isHonest ? 5 : 400),
     cached: !isHonest && random.chance(0.3) ? random.between(1, 200) : 0,
-    output: isHonest && random.chance(0.3) ? MAX_TOKENS : plainOutput,
+    output: isHonest && random.chance(0.6) ? MAX_TOKENS : plainOutput,
     routing: random.chance(0.25) ? drawRouting(random, MODELS[model] ?? [], isHonest) : {},
     reading: random.chance(weather.odd) ? drawReading(random) : {},
     providers: drawBehaviours(random, weather.faults),
