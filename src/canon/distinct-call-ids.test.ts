@@ -63,7 +63,7 @@ describe("mapping 4: the same derivation on a call and on its result", () => {
     expect(idsOf(distinctCallIds(turns)).slice(2)).toEqual([["first a"], ["second a_2"]]);
   });
 
-  test("a made id is nobody else's, and what was distinct stays as it is", () => {
+  test("a generated id is unique, and what was distinct stays as it is", () => {
     const turns = [turn("assistant", call("a", "f"), call("a_2", "g"), call("a", "h"))];
     expect(idsOf(distinctCallIds(turns))).toEqual([["f a", "g a_2", "h a_3"]]);
     const plain = [turn("assistant", call("a", "f")), turn("user", result("a", "r"), result("unknown", "r"))];

@@ -6,7 +6,7 @@ describe("GatewayError", () => {
   const cause = new Error("why");
   const error = new OwnError("rate_limited", "m", { path: "p", code: "c", retryAfterSeconds: 7, cause });
 
-  test("told in other words it is the same error, of the same class", () => {
+  test("with another message it is the same error, of the same class", () => {
     for (const other of [error.withMessage("n"), error.withPath("q"), error.withTexts((text) => `${text}!`)]) {
       expect(other).toBeInstanceOf(OwnError);
       expect(other).toMatchObject({ kind: "rate_limited", retryAfterSeconds: 7, cause });

@@ -143,7 +143,7 @@ export class GatewayError extends Error {
   }
 }
 
-/** Details that are nested deeper say nothing to anybody, and a walk into them might never come back. */
+/** Details that are nested deeper are of no use, and walking into them might never end. */
 const MAX_DETAIL_DEPTH = 64;
 
 /** Names are texts too. */

@@ -10,7 +10,7 @@ import type { Usage } from "./usage.ts";
  * One step of a streamed answer. A block has a number, unique in its stream, and start, deltas and end; blocks may
  * interleave. `whole` is a block that comes in one step. Exactly one of `finish` and `error` comes, last.
  *
- * A tool call's signature comes with its start where the upstream has told it by then, because some clients are shown it before
+ * A tool call's signature comes with its start where the upstream has sent it by then, because some clients are shown it before
  * the call; with its end where it comes later. Never with both.
  */
 export type CanonEvent =

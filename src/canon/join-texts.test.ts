@@ -26,7 +26,7 @@ describe("contract 2.6: white space between words stays, though hosts refuse it 
     expect(textsOf(call)).toEqual([["Go."], ["for x in y:"], ["\n    "], ["print(x)"]]);
   });
 
-  test("in one turn, before and behind, past empty texts", () => {
+  test("in one turn, before and after, past empty texts", () => {
     expect(textsOf(joinTexts(callOf(user(say("\n"), say("a"), say(""), say("  "), say("b")))))).toEqual([
       ["\na  ", "", "b"],
     ]);
@@ -46,7 +46,7 @@ describe("contract 2.6: white space between words stays, though hosts refuse it 
       expect(joinTexts(call)).toBe(call);
   });
 
-  test("H04: a mark behind white space comes to stand behind the words before it", () => {
+  test("H04: a mark after white space moves to the end of the words before it", () => {
     const [turn] = joinTexts(
       callOf(user(say("a", { path: "p" }), say("\n", { path: "q", cache: { ttl: "1h" } }))),
     ).turns;

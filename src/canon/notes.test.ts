@@ -3,7 +3,7 @@ import { cpuMs } from "../base/cpu-time.sample.ts";
 import { boundNotes } from "./bound-notes.ts";
 import { Notes } from "./notes.ts";
 
-test("what is told twice is noted once; another reason for the same field is another note", () => {
+test("what is reported twice is noted once; another reason for the same field is another note", () => {
   const notes = new Notes();
   for (const reason of ["one", "two", "one"]) notes.dropped("a", reason);
   notes.approximated("b", "one");

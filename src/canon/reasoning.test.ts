@@ -5,7 +5,7 @@ test("mapping 1: effort → budget → effort is the identity", () => {
   for (const [effort, budget] of Object.entries(BUDGET_OF_EFFORT)) expect(effortOfBudget(budget)).toBe(effort as never);
 });
 
-test("mapping 1: a budget is told as the nearest effort not above it", () => {
+test("mapping 1: a budget becomes the nearest effort not above it", () => {
   expect([1, 1024, 2047, 2048, 9000, 100_000].map(effortOfBudget)).toEqual([
     "minimal",
     "minimal",

@@ -1,4 +1,4 @@
-/** Words of hosts for the terms that everybody has. */
+/** Hosts' words for the standard terms. */
 const ORDINARY: ReadonlySet<string> = new Set([
   "",
   "auto",

@@ -4,7 +4,7 @@ import type { Effort } from "./reasoning.ts";
 export interface ModelTraits {
   reasoning: boolean;
   /**
-   * How the model is told how much to think: by a word, by a budget of tokens, by a level (a word that excludes a budget), or
+   * How the model takes its amount of reasoning: as a word, by a budget of tokens, by a level (a word that excludes a budget), or
    * by a word next to thinking that it doses by itself. Absent: as the target's protocol usually does.
    */
   reasoningForm?: "effort" | "budget" | "level" | "adaptive";

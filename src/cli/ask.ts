@@ -1,6 +1,6 @@
 import { UsageError } from "./command.ts";
 
-/** Somebody pressed Ctrl-C, or closed the input, at a question. */
+/** The user pressed Ctrl-C, or closed the input, at a question. */
 export class AskingEnded extends Error {}
 
 const CTRL_C = "\u0003";

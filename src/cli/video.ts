@@ -63,7 +63,7 @@ interface Making {
   client: GatewayClient;
   values: Values;
   output: string;
-  /** Somebody pressed Ctrl-C. */
+  /** The user pressed Ctrl-C. */
   signal: AbortSignal;
 }
 

@@ -76,7 +76,7 @@ test("H25: a change is applied whole, a bad file keeps the old one, a repaired f
   expect(changes[1]).toMatchObject({ simulator: false, server: { port: 1003 } });
 });
 
-test("a file replaced by rename, and one behind a swapped link, are changes too", async () => {
+test("a file replaced by rename, and one whose symbolic link was swapped, are changes too", async () => {
   mkdirSync(join(folder, "one"));
   mkdirSync(join(folder, "two"));
   writeFileSync(join(folder, "one", "trivium.yaml"), "server: { port: 1001 }\n");
@@ -138,7 +138,7 @@ test("H25: a file that is written slowly is read when it is whole, and never bef
   expect(problems).toEqual([]);
 });
 
-describe("H25: what an accident takes from a file is not taken over, unless somebody asks for it", () => {
+describe("H25: what an accident removes from a file stays in use, unless its removal is asked for", () => {
   const KEYS = "keys: [ { name: a, key: sk-one-of-the-configuration } ]\n";
   const PROVIDERS = "providers: { simulator-b: { kind: mine } }\n";
   const cases: [string, string, string][] = [

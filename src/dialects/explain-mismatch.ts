@@ -166,7 +166,7 @@ function walkUnion(node: SchemaNode, value: unknown, position: Position): Mismat
   return unexpected(expectedKinds(readings, discriminator), record[discriminator], inside(position, discriminator));
 }
 
-/** The property by whose literal all alternatives can be told apart. */
+/** The property whose literal distinguishes all alternatives. */
 function discriminatorOf(readings: readonly Reading[]): string | undefined {
   const keys = Object.keys(readings[0]?.node.properties ?? {});
   return keys.find((key) => readings.every((reading) => isSelective(reading.node.properties?.[key])));

@@ -31,7 +31,7 @@ const CALL: CanonCall = {
   extras: [],
 };
 
-test("names that the target refuses are replaced everywhere alike, and told", () => {
+test("names that the target refuses are replaced everywhere in the same way, and noted", () => {
   const rule = plainNames(64);
   const notes = new Notes();
   const { call, reading } = fitToolNames(CALL, rule, notes);

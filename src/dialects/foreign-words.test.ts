@@ -17,7 +17,7 @@ import * as messagesStops from "./messages/stop-reason.ts";
 /** Every object of the language has members of these names; no table of ours may take one of them for its own. */
 const WORDS = ["constructor", "__proto__", "toString", "hasOwnProperty"];
 
-describe.each(WORDS)("H16, H21: %s is a word like any other that nobody knows", (word) => {
+describe.each(WORDS)("H16, H21: %s is treated like any other unknown word", (word) => {
   test("as the reason why an answer stopped", () => {
     for (const { decodeStop } of [chatStops, messagesStops, genaiStops, converseStops]) {
       expect(decodeStop(word)).toEqual({ unified: "other", raw: word });

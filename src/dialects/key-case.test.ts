@@ -50,6 +50,6 @@ test.each([
   [GENAI, { generationConfig: { responseSchema: { properties: { Type: {} } } } }],
   [CHAT, null],
   [CHAT, { stream_options: null, usage: 7, provider: [] }],
-])("S15: %#: names that are nobody's, and the client's own content, pass", (names, body) => {
+])("S15: %#: unknown names, and the client's own content, pass", (names, body) => {
   refuseMiscasedKeys(body, names);
 });

@@ -212,7 +212,7 @@ describe.skipIf(!present)("laws over recorded answers", () => {
       const { signatures: _wrapped, ...reported } = meaningOf(again);
       const refused = reply.parts.some(({ type }) => type === "refusal");
       expect(endings(dialect, meaning, refused)).toContain(reported.stop);
-      // A protocol that must tell a usage tells an estimate where the upstream told none.
+      // A protocol that requires a usage gets an estimate where the upstream reported none.
       const { stop: _stop, usage, ...said } = meaning;
       const { text, ...others } = said;
       expect(reported).toMatchObject(usage === undefined ? others : { ...others, usage });
@@ -347,7 +347,7 @@ function historyWith(dialect: DialectName, answer: JsonObject): JsonObject {
   }
 }
 
-describe.skipIf(!present)("law 9: opaque values go back to their origin, and to nobody else (H01, H02)", () => {
+describe.skipIf(!present)("law 9: opaque values go back to their origin, and nowhere else (H01, H02)", () => {
   const signed = answered
     .filter((recording) => !broken(recording))
     .map((recording) => ({ recording, reply: replyOf(recording) }))

@@ -82,7 +82,7 @@ describe("the line of a call", () => {
     });
   });
 
-  test("is a warning where a provider failed, though another one answered; an error where somebody must act", async () => {
+  test("is a warning where a provider failed, though another one answered; an error where the operator must act", async () => {
     const said = await objectsOf({ level: "info", format: "json" }, (log) => {
       log.call(CALL, { ...FACTS, failures: [{ provider: "other", kind: "overloaded", status: 503 }] });
       log.call(CALL, { ...FACTS, failures: [REFUSED] });

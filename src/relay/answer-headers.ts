@@ -19,7 +19,7 @@ export function answerHeaders(call: AnsweredCall, contentType: string): Record<s
   return addReceiptHeaders(headers, call);
 }
 
-/** The same of a streamed answer: nobody on the way may hold it back. */
+/** The same of a streamed answer: no proxy on the way may hold it back. */
 export function streamHeaders(call: AnsweredCall, contentType: string): Record<string, string> {
   const headers = answerHeaders(call, contentType);
   headers["cache-control"] = "no-cache";

@@ -25,7 +25,7 @@ describe("H18, H28: what a provider is waited for", () => {
     expect(livesUntil(timeouts, (now) => now === 50 && timeouts.hear())).toEqual([180, "fell silent for 120 ms"]);
   });
 
-  test("keep-alives are no content, before the first of it and behind it", () => {
+  test("keep-alives are not content, before the first content and after it", () => {
     const before = begun();
     expect(livesUntil(before, () => before.hear())).toEqual([610, "sent no content for 600 ms"]);
     const behind = begun();
@@ -56,7 +56,7 @@ describe("H18, H28: what a provider is waited for", () => {
     expect(lost).toEqual([7210, "did not come to the end of its answer within 7200 ms"]);
   });
 
-  test("behind the end of the content nothing but content makes it wait longer, however often the end is expected", () => {
+  test("after the end of the content only content makes it wait longer, however often the end is expected", () => {
     const timeouts = begun();
     let content = 0;
     timeouts.follow(() => content);

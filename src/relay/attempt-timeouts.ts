@@ -46,7 +46,7 @@ export class AttemptTimeouts {
 
   /** A chunk of an answer that is read whole: blanks are sent to keep a connection alive. */
   hearText(chunk: Uint8Array): void {
-    // A loop, since a host may send millions of blanks, and a call for each would block everybody (S18).
+    // A loop, since a host may send millions of blanks, and a call for each would block all other calls (S18).
     for (let at = 0; at < chunk.length; at++) {
       if ((chunk[at] ?? 0) <= 0x20) continue;
       this.#chunks++;

@@ -42,7 +42,7 @@ describe("a streamed answer", () => {
     });
     const all = await text();
     expect(saidIn(all)).toBe("Hello world");
-    // Nobody watches over it any more.
+    // The watchdog does not watch it any more.
     await clock.pass(2_000);
     expect(clock.timers).toBe(0);
     expect(all).toEndWith(DONE);

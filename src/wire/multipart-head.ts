@@ -57,7 +57,7 @@ export function headerParameters(header: string): Map<string, string> {
   return parameters;
 }
 
-/** A backslash before anything but a quote or another one is a path of somebody's, not an escape. */
+/** A backslash before anything but a quote or another backslash is part of a path, not an escape. */
 function unquoted(text: string): string {
   return text
     .replace(/\\(["\\])/g, "$1")

@@ -79,7 +79,7 @@ function decodeCalls(
   const calls = (message.array("tool_calls") ?? []).map((raw, index) => {
     const call = decodeToolCall(raw, reading.makeId, at(`tool_calls[${index}]`));
     if (call.type === "native") return call;
-    // Calls of a history are told apart together with their results.
+    // Calls of a history get distinct ids together with their results.
     const id = reading.path === undefined && seen.has(call.id) ? reading.makeId() : call.id;
     seen.add(id);
     const value = signatureAt(raw, toolSignature?.keys);

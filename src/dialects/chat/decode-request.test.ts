@@ -16,7 +16,7 @@ const CONTRACT_HOST = {
   unsupported: [],
 } as const;
 
-/** There and back. Nothing of a request may be told as lost on the way to its own dialect. */
+/** There and back. Nothing of a request may be noted as lost on the way to its own dialect. */
 function roundTrip(body: JsonObject, quirks: object = {}): JsonObject {
   const context = requestContext({ ...CONTRACT_HOST, ...quirks });
   const encoded = chatCodec.encodeRequest(chatCodec.decodeRequest(body), {
@@ -330,7 +330,7 @@ describe("messages", () => {
     ]);
   });
 
-  test("a file's type is told by its data URL, or by its name", () => {
+  test("a file's type follows from its data URL, or from its name", () => {
     const file = (fields: object) => ({ role: "user", content: [{ type: "file", file: fields }] });
     const sources = turnsOf(
       file({ file_data: "aGk=" }),

@@ -99,7 +99,7 @@ describe("mapping 5: tool results", () => {
     expect(encode({ dialect: "chat", turns: [user, ...chunks] }).messages).toHaveLength(3);
   });
 
-  test("results follow their calls in order; media and words come behind them", () => {
+  test("results follow their calls in order; media and text come after them", () => {
     const { messages, notes } = encode({ turns });
     expect(messages.slice(1)).toEqual([
       {
@@ -172,7 +172,7 @@ describe("mapping 3: opaque values (H01, H02)", () => {
     ["drop", true],
     ["required", false],
   ] as const)(
-    "of another origin are left out, and told: history %s, details %p",
+    "of another origin are left out, and noted: history %s, details %p",
     (reasoningHistory, reasoningDetails) => {
       const { messages, notes } = encode({ turns: history(foreign) }, { reasoningHistory, reasoningDetails });
       expect(JSON.stringify(messages)).not.toContain('"s"');
@@ -181,7 +181,7 @@ describe("mapping 3: opaque values (H01, H02)", () => {
     },
   );
 
-  test("reasoning without details: kept, dropped and told, or demanded of every message", () => {
+  test("reasoning without details: kept, dropped and noted, or required in every message", () => {
     const turns = [...history(undefined), user, turn("assistant", { type: "text", text: "x" })];
     const said = ({ messages }: Outcome) => messages.filter(({ role }) => role === "assistant");
     const kept = said(encode({ turns }, { reasoningHistory: "keep", reasoningHistoryField: "reasoning" }));
@@ -203,7 +203,7 @@ describe("content that this protocol lacks", () => {
     return { content: messages[0]?.["content"], notes };
   };
 
-  test("documents: a PDF is a file, text is text under its title, others are told", () => {
+  test("documents: a PDF is a file, text is text under its title, others are noted", () => {
     const pdf = { type: "data", mimeType: "application/pdf", data: "aGk=" } as const;
     const media = { type: "media", kind: "document", path: "doc" } as const;
     expect(only({ ...media, source: pdf, title: "Report" })).toEqual({
@@ -226,7 +226,7 @@ describe("content that this protocol lacks", () => {
     expect(only({ ...media, source: { type: "file", id: "f", origin: "messages" } }).notes).toEqual(["dropped doc"]);
   });
 
-  test("search results are text; blocks of another protocol are left out; both are told", () => {
+  test("search results are text; blocks of another protocol are left out; both are noted", () => {
     const result: Part = {
       type: "search-result",
       title: "T",
@@ -240,7 +240,7 @@ describe("content that this protocol lacks", () => {
     expect(encode({ turns: [user, turn("assistant", searched)] }).notes).toContain("dropped s");
   });
 
-  test("images and sounds that the host does not take are left out, and told", () => {
+  test("images and sounds that the host does not take are left out, and noted", () => {
     const url: Part = {
       type: "media",
       kind: "image",
@@ -296,7 +296,7 @@ describe("content that this protocol lacks", () => {
 });
 
 describe("settings", () => {
-  test("what the host or the model refuses is left out, what does not fit is made to; all of it is told", () => {
+  test("what the host or the model refuses is left out, what does not fit is made to fit; all of it is noted", () => {
     const fields = {
       maxOutputTokens: 9000,
       temperature: 1,
@@ -345,7 +345,7 @@ describe("settings", () => {
     expect(rejecting).toMatchObject({ body: {}, notes: ["dropped temperature", "dropped topP", "dropped stop"] });
   });
 
-  test("fields of another dialect are told", () => {
+  test("fields of another dialect are noted", () => {
     const { notes } = encode({ extras: [{ keys: ["context_management"], value: {} }] });
     expect(notes).toEqual(["dropped context_management"]);
   });
@@ -442,7 +442,7 @@ describe("tools and the answer's form", () => {
     expect(encode({ toolChoice: { type: "any" } })).toMatchObject({ body: {}, notes: ["dropped tool_choice"] });
   });
 
-  test("web search where the host has it, told where it has not", () => {
+  test("web search where the host has it, noted where it has not", () => {
     const search: Tool = { type: "web-search", path: "tools[0]", maxUses: 2, location: { city: "Oslo" } };
     expect(encode({ tools: [search] })).toMatchObject({ body: {}, notes: ["dropped tools[0]"] });
     expect(encode({ tools: [search] }, { webSearch: true })).toMatchObject({

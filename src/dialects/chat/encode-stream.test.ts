@@ -16,7 +16,7 @@ const encrypted = { origin: "host", kind: "encrypted", value: "enc", format: "v1
 const text = fc.string({ unit: "grapheme", minLength: 1, maxLength: 12 });
 const maybeSigned = fc.option(fc.constant({ signature }), { nil: {} });
 
-/** Parts as a chat client can be told them in a stream, each with something in it. */
+/** Parts as a chat stream can express them, each with something in it. */
 const part: fc.Arbitrary<ReplyPart> = fc.oneof(
   fc.tuple(text, maybeSigned).map(([said, signed]): ReplyPart => ({ type: "text", text: said, ...signed })),
   fc.tuple(text, maybeSigned).map(([said, signed]): ReplyPart => ({ type: "reasoning", text: said, ...signed })),
@@ -157,7 +157,7 @@ const chunksOf = (written: string): JsonObject[] =>
 const deltasOf = (written: string) =>
   chunksOf(written).flatMap((one) => (one["choices"] as { delta: JsonObject }[]).map(({ delta }) => delta));
 
-describe("what a client is told", () => {
+describe("what a client gets", () => {
   const written = encodeEvents(unfold(ANSWER));
 
   test("sdks 3.1: role, reasoning, text, calls, finish, usage, sentinel", () => {
@@ -290,7 +290,7 @@ describe("what a client is told", () => {
     ["filter", "SAFETY", "content_filter"],
     ["pause", "pause_turn", "stop"],
     ["other", "OTHER", "stop"],
-  ] as const)("contract 2.13: %s is told in the contract's words", (unified, raw, word) => {
+  ] as const)("contract 2.13: %s is reported in the contract's words", (unified, raw, word) => {
     const reply = { parts: [], stop: { unified, raw } };
     expect(JSON.parse(chatCodec.encodeResponse(reply, encodeContext())).choices[0].finish_reason).toBe(word);
   });

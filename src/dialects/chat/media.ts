@@ -108,7 +108,7 @@ const FORM_OF_SOURCE = {
   text: "as text",
 } as const;
 
-/** A medium as content parts of a message. What the host cannot be given is left out, and told. */
+/** A medium as content parts of a message. What the host cannot be given is left out, and noted. */
 export function encodeMedia(part: MediaPart, scope: RequestScope): JsonObject[] {
   const { notes, context } = scope;
   const { kind, source } = part;

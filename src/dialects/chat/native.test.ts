@@ -97,7 +97,7 @@ describe("the history's reasoning", () => {
     { role: "assistant", content: "b" },
   ];
 
-  test("is dropped and told, kept, or demanded of every message", () => {
+  test("is dropped and noted, kept, or required in every message", () => {
     const [dropped, ...notes] = prepare({ messages });
     expect(JSON.stringify(dropped)).not.toContain("hm");
     expect(notes).toEqual(["dropped messages[1].reasoning"]);
@@ -114,7 +114,7 @@ describe("the history's reasoning", () => {
 });
 
 describe("H09: what a host is known to refuse", () => {
-  test("settings are left out, renamed or made to fit, and told", () => {
+  test("settings are left out, renamed or made to fit, and noted", () => {
     const quirks = {
       unsupported: ["logprobs", "topK"],
       seedField: "random_seed",

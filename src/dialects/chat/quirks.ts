@@ -8,7 +8,7 @@ export interface ChatQuirks extends MediaQuirks {
   /** The name under which the host takes the output limit. */
   maxTokensField: "max_completion_tokens" | "max_tokens";
   /**
-   * How the host is told how much to think: the contract's `reasoning` object, `reasoning_effort`, `thinking: {type}`
+   * How the host is asked for a reasoning effort: the contract's `reasoning` object, `reasoning_effort`, `thinking: {type}`
    * with a budget where it takes one, `enable_thinking` with `thinking_budget`, or not at all.
    */
   reasoningField: "reasoning" | "reasoning_effort" | "thinking" | "enable_thinking" | "none";

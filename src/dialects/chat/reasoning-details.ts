@@ -8,7 +8,7 @@ export const EMPTY_TEXT_ID = "content-end";
 /** The id of a detail that carries a block of another dialect, which its maker wants back. */
 export const NATIVE_ID = "native";
 
-/** Whose value it is, told by a detail's `format`; `id` is the detail's own, where it names nothing of ours. */
+/** Whose value it is, by a detail's `format`; `id` is the detail's own, where it names nothing of ours. */
 export type OriginReader = (format: string | undefined, id: string | undefined) => { origin: string; format?: string };
 
 /** How a value's origin is spelt, towards a client or towards the host that made it. */

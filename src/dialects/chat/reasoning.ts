@@ -103,7 +103,7 @@ export function encodeReasoning(desired: ReasoningRequest, target: ReasoningTarg
       return { enable_thinking: true, ...(budget === undefined ? {} : { thinking_budget: budget }) };
     }
     case "none":
-      if (amount !== undefined) notes.dropped(desired.path, "this provider cannot be told how much to think");
+      if (amount !== undefined) notes.dropped(desired.path, "this provider has no setting for the amount of reasoning");
       return {};
     default:
       return target.quirks.reasoningField satisfies never;
@@ -145,7 +145,7 @@ function encodeBudget(
   }
   if (amount === "dynamic") return undefined;
   if (!takesBudget) {
-    notes.approximated(path, "this provider can only be told whether to think, not how much");
+    notes.approximated(path, "for this provider reasoning can only be on or off");
     return undefined;
   }
   const wanted = isObject(amount) ? amount.budget : BUDGET_OF_EFFORT[amount];

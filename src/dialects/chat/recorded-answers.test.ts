@@ -102,7 +102,7 @@ function expectBalanced(events: readonly CanonEvent[]): void {
   if (ends[0]?.type === "finish") expect(open.size).toBe(0);
 }
 
-/** An answer as a client of this protocol can be told it. */
+/** An answer as this protocol can express it. */
 function asReported(reply: CanonReply): CanonReply {
   const { stop, parts, logprobs, ...rest } = reply;
   const unified = stop.unified === "other" || stop.unified === "pause" ? "stop" : stop.unified;

@@ -82,7 +82,7 @@ export function decodeSettings(body: Fields): DecodedSettings {
   return { settings, paths };
 }
 
-/** The settings as the host takes them; what it cannot take is left out or made to fit, and told. */
+/** The settings as the host takes them; what it cannot take is left out or made to fit, and noted. */
 export function encodeSettings(scope: RequestScope): JsonObject {
   const { call, notes, context } = scope;
   const { quirks, traits } = context;

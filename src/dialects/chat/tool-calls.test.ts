@@ -47,7 +47,7 @@ const translatedCalls = (parts: readonly Chunk[]) =>
 
 const one = { id: "a", name: "f", input: '{"x":1}' };
 
-describe("H03: streamed calls are told apart and put together, natively and translated", () => {
+describe("H03: streamed calls are distinguished and assembled, natively and translated", () => {
   const cases: [string, Chunk[], { id: string; name: string; input: string }[]][] = [
     [
       "two calls of one function under one id",

@@ -57,7 +57,7 @@ export interface EncodedParts {
   others: JsonObject[];
 }
 
-/** The parts of a history as blocks. What has no block is left out and told. */
+/** The parts of a history as blocks. What has no block is left out and noted. */
 export class ContentEncoder {
   readonly #call: CanonCall;
   readonly #context: EncodeRequestContext;
@@ -201,7 +201,10 @@ export class ContentEncoder {
       content.push(block);
       return;
     }
-    this.#notes.approximated(part.path ?? part.kind, "this model takes no media in a tool's result; it follows behind");
+    this.#notes.approximated(
+      part.path ?? part.kind,
+      "this model takes no media in a tool's result; it follows the result",
+    );
     beside.push(block);
   }
 

@@ -139,12 +139,12 @@ describe("law 2: a stream folds to what the same answer says whole", () => {
     }
   });
 
-  test("H14, H16: closed behind its stop, an answer is whole, but for the usage that it did not tell", () => {
-    const { usage: _told, ...reply } = fold(decode(...streamed));
+  test("H14, H16: closed after its stop, an answer is whole, except for the usage that it did not report", () => {
+    const { usage: _usage, ...reply } = fold(decode(...streamed));
     expect(fold(decode(...streamed.slice(0, -1)))).toEqual(reply);
   });
 
-  test("usage before the stop is tolerated, and nothing comes behind the end", () => {
+  test("usage before the stop is tolerated, and nothing comes after the end", () => {
     const [stopped, metadata] = END as [Frame, Frame];
     const events = decode(delta(0, { text: "Hi" }), metadata, stopped, delta(0, { text: "more" }));
     expect(fold(events)).toMatchObject({ parts: [{ type: "text", text: "Hi" }], usage: { input: 5 } });
@@ -196,7 +196,7 @@ describe("stops, usage and images", () => {
     expect(fold(decode(["messageStop", nested], metadata)).stopSequence).toBe("END");
   });
 
-  test("H06: cache counters are disjoint, by age where it is told", () => {
+  test("H06: cache counters are disjoint, by age where it is reported", () => {
     const usage = {
       inputTokens: 1,
       outputTokens: 2,

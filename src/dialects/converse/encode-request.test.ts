@@ -79,7 +79,7 @@ describe("providers 1.6: a request in Converse", () => {
     expect(notes).toEqual(["dropped stop_sequences"]);
   });
 
-  test("H09: what the protocol or the model cannot take is told", () => {
+  test("H09: what the protocol or the model cannot take is noted", () => {
     const { body, notes } = encode(
       {
         temperature: 1.7,
@@ -183,7 +183,7 @@ describe("tools (H03, H05)", () => {
     ]);
   });
 
-  test("declarations, choices and what a model cannot be told", () => {
+  test("declarations, choices and what a model has no setting for", () => {
     const choose = (toolChoice: NonNullable<CanonCall["toolChoice"]>, more: Partial<CanonCall> = {}) =>
       encode({ tools: [LOOK, { ...LOOK, name: "find" }], toolChoice, ...more });
     const config = (encoded: ReturnType<typeof encode>) => encoded.body["toolConfig"] as Record<string, unknown>;
@@ -308,7 +308,7 @@ describe("media and documents", () => {
     ]);
   });
 
-  test("what the host does not take is left out and told", () => {
+  test("what the host does not take is left out and noted", () => {
     const { body, notes } = encode({
       turns: [
         user(
@@ -329,7 +329,7 @@ describe("media and documents", () => {
     expect(notes).toEqual(["audio", "tiff", "url", "file", "native", "own"].map((path) => `dropped ${path}`));
   });
 
-  test("media in a tool's result moves behind it where the model takes none there", () => {
+  test("media in a tool's result moves after it where the model takes none there", () => {
     const image = media({ kind: "image", source: data("image/png"), path: "pic" }) as Extract<Part, { type: "media" }>;
     const call: Partial<CanonCall> = {
       tools: [LOOK],
@@ -402,7 +402,7 @@ describe("media and documents", () => {
 describe("caching (H04)", () => {
   const marked: Part = { type: "text", text: "long", cache: { ttl: "5m" }, path: "t" };
 
-  test("marks become points behind their blocks, in results too; the whole prompt's mark goes last", () => {
+  test("marks become points after their blocks, in results too; the whole prompt's mark goes last", () => {
     const result: Part = {
       type: "tool-result",
       callId: "a",
@@ -450,7 +450,7 @@ describe("reasoning (H01, H02)", () => {
     return { fields: body["additionalModelRequestFields"], config: body["inferenceConfig"], notes };
   };
 
-  test("signed and redacted blocks go back to their origin; all others are left out and told", () => {
+  test("signed and redacted blocks go back to their origin; all others are left out and noted", () => {
     const parts: Part[] = [
       { type: "reasoning", text: "hm", signature: opaque("messages", "signature"), path: "r0" },
       { type: "reasoning", text: "", signature: opaque("messages", "signature", "empty"), path: "r1" },
@@ -581,7 +581,7 @@ describe("structured output", () => {
     expect(beside.reading).toEqual({ structuredTool: "answer_2", unwrapMember: "answer" });
   });
 
-  test("a model that knows schemas is told it, and may think; JSON without a schema is asked for in words", () => {
+  test("a model that knows schemas gets it, and may reason; JSON without a schema is asked for in the prompt", () => {
     const native = encode({ format }, { traits: { structuredOutput: true } });
     expect(native.body["additionalModelRequestFields"]).toEqual({
       output_config: { format: { type: "json_schema", schema } },

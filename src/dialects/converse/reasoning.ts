@@ -111,7 +111,7 @@ function encodeEffort(amount: ReasoningAmount, context: EncodeRequestContext, pa
     notes.dropped(path, "this model takes no word for how much to think");
     return {};
   }
-  if (word !== amount) notes.approximated(path, `this model is told "${word}"`);
+  if (word !== amount) notes.approximated(path, `this model is given "${word}"`);
   return { reasoning_effort: word === "off" ? "none" : word };
 }
 
@@ -130,7 +130,7 @@ function encodeAdaptive(
   const wanted = amount === "dynamic" ? undefined : toEffort(amount);
   const effort = wanted === undefined ? undefined : nearestEffort(wanted, efforts);
   if (effort === "off") return { fields: { thinking: { type: "disabled" } } };
-  if (effort !== wanted || typeof amount === "object") notes.approximated(path, `this model is told "${effort}"`);
+  if (effort !== wanted || typeof amount === "object") notes.approximated(path, `this model is given "${effort}"`);
   const show = call.reasoning?.show ?? (call.dialect === "chat" ? true : undefined);
   const display = show === undefined ? {} : { display: show ? "summarized" : "omitted" };
   return {

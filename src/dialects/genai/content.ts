@@ -109,7 +109,7 @@ function encodeSearchResult(part: SearchResultPart, scope: EncodeScope): JsonObj
 export interface AnswerOptions {
   /** The text of thoughts stays away, but a signature must come back. */
   hideThoughts: boolean;
-  /** Told of each call by its name that cannot be shown, because its arguments are no object. */
+  /** Called with the name of each call that cannot be shown, because its arguments are not an object. */
   breakCall: (name: string) => void;
 }
 

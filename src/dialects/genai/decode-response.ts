@@ -10,7 +10,7 @@ export function decodeResponse(body: JsonObject, context: DecodeAnswerContext): 
   return fold([...reader.read(finished(body)), ...reader.end()]);
 }
 
-/** Unlike a stream, a whole body cannot have broken off: where it has an answer, a missing reason is a reason untold. */
+/** Unlike a stream, a whole body cannot have broken off: where it has an answer, a missing reason was only not reported. */
 function finished(body: JsonObject): JsonObject {
   const [candidate, ...others] = arrayAt(body, "candidates");
   if (!isObject(candidate) || stringAt(candidate, "finishReason")) return body;

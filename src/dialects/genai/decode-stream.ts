@@ -36,7 +36,7 @@ function parseChunk(data: string): JsonObject | undefined {
     const value = parseInOrder(data);
     return isObject(value) ? value : undefined;
   } catch {
-    // Half a chunk, or somebody's page of HTML.
+    // Half a chunk, or a page of HTML.
     return undefined;
   }
 }

@@ -395,7 +395,7 @@ describe("encodeRequest: the conversation of another dialect", () => {
     ]);
   });
 
-  test("images in results: inside where the model takes them, else behind all the results", () => {
+  test("images in results: inside where the model takes them, else after all the results", () => {
     const image: Part = {
       type: "media",
       kind: "image",
@@ -566,7 +566,7 @@ describe("encodeRequest: settings", () => {
     ]);
   });
 
-  test("what a model refuses is left out and told", () => {
+  test("what a model refuses is left out and noted", () => {
     const traits = { reasoning: false, rejectsSampling: true, rejectsStop: true };
     expect(configOf({ temperature: 1, topP: 1, topK: 1, stop: ["a"] }, { traits })).toEqual({
       config: undefined,
@@ -688,7 +688,7 @@ describe("encodeRequest: tools and formats", () => {
 
   const search = { type: "web-search", blockedDomains: ["b"], path: "tools[1]" } as const;
 
-  test("a search alone, with what it can be told", () => {
+  test("a search alone, with all of its settings", () => {
     const { body, notes } = encode({
       tools: [{ ...search, allowedDomains: ["a"], maxUses: 2, location: {}, contextSize: "low" }],
     });

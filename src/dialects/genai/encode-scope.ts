@@ -21,7 +21,7 @@ export const fieldPathOf = ({ call }: EncodeScope, item: { path?: string }, fiel
 /** Where a part stood; parts without a path come from nowhere in the request, and could not be found there. */
 export const pathOf = (part: Part): string => part.path ?? "";
 
-/** A part's signature, where the target made it; else it is left out and told. */
+/** A part's signature, where the target made it; else it is left out and noted. */
 export function upstreamSignature(part: Part, scope: EncodeScope): JsonObject {
   const { signature } = part;
   if (signature === undefined) return {};

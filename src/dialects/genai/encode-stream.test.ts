@@ -91,7 +91,7 @@ describe("framing", () => {
     ).toBe(1);
   });
 
-  test("an error is nobody's chunk", () => {
+  test("an error is not a chunk", () => {
     expect(write([{ type: "error", error: new GatewayError("overloaded", "x") }])).toBe("");
   });
 });

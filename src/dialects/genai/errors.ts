@@ -72,7 +72,7 @@ export function encodeError(error: GatewayError): ErrorAnswer {
 }
 
 /**
- * Told twice: the newer readers see an error only as a framed event, the older ones only as bare JSON in a read of its
+ * Sent twice: the newer readers see an error only as a framed event, the older ones only as bare JSON in a read of its
  * own, which the pause brings about (sdks 1.5). In an array it is the last element.
  */
 export function encodeStreamError(

@@ -14,7 +14,7 @@ function lower(schema: Parameters<typeof lowerSchema>[0]): { ms: number; lost: s
 const many = (count: number, make: (index: number) => unknown) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, make(index)]));
 
-test("H20: an allOf that leads from reference to reference for ever is cut off, and told", () => {
+test("H20: an allOf that leads from reference to reference for ever is cut off, and noted", () => {
   const chain = many(15_000, (index) => ({ allOf: [{ $ref: `#/$defs/p${index + 1}` }] }));
   const { ms, lost } = lower({ type: "object", properties: { a: { $ref: "#/$defs/p0" } }, $defs: chain });
   expect(lost).toEqual([expect.stringContaining("which leads nowhere new")]);

@@ -110,7 +110,7 @@ describe("H08: JSON Schema in the provider's own schema language", () => {
     ["a reference to elsewhere", { $ref: "https://example.com/s" }, {}],
     ["a clash", { allOf: [{ type: "string" }, { type: "integer" }] }, { type: "INTEGER" }],
     ["nothing", { type: "array", items: false }, { type: "ARRAY", items: {} }],
-  ])("%s: lost and told", (_name, schema, expected) => {
+  ])("%s: lost and noted", (_name, schema, expected) => {
     const lowered = lower(schema as JsonObject);
     expect(lowered.schema).toEqual(expected as JsonObject);
     expect(lowered.losses.length).toBeGreaterThan(0);

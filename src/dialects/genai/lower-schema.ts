@@ -1,9 +1,9 @@
 import { isObject, type JsonObject, numberOf, objectAt } from "../../base/json.ts";
 
-/** Told where a schema says more than the subset can: what, and where in the schema. */
+/** Called where a schema says more than the subset can: what, and where in the schema. */
 type ReportLoss = (loss: string) => void;
 
-/** Inlining may blow a small schema up without end; what is beyond this is cut off and told. */
+/** Inlining may blow a small schema up without end; what is beyond this is cut off and noted. */
 const MAX_NODES = 5000;
 const MAX_DEPTH = 100;
 /** A schema with more rules than this counts for several. */

@@ -52,7 +52,7 @@ const FileData = Type.Object(
   { title: "GenaiFileData" },
 );
 
-/** One data field per part; which one is not told by a tag, so that the rules count them (rules.ts). */
+/** One data field per part; no tag says which one, so that the rules count them (rules.ts). */
 export const Part = Type.Object(
   {
     text: Type.Optional(Type.String()),

@@ -183,7 +183,7 @@ function noteUnknown(scope: EncodeScope): void {
   if (call.cache?.ttl !== undefined) lost("cache", "this provider caches by itself and takes no age for it");
   if ((call.candidateCount ?? 1) > 1) lost("candidateCount", "one answer is asked for: only one can be given on");
   if (call.verbosity !== undefined && call.verbosity !== "medium") {
-    lost("verbosity", "this protocol cannot be told how wordy to be");
+    lost("verbosity", "this protocol has no setting for verbosity");
   }
 }
 

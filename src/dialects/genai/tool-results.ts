@@ -71,7 +71,7 @@ export function encodeToolResult(part: ToolResultPart, name: string, scope: Enco
   const text = texts.join("\n");
   const response = parseArguments(part.response ?? "") ?? (part.isError ? { error: text } : { output: text });
   const inside = context.traits.mediaInToolResults === true;
-  if (media.length > 0 && !inside) notes.approximated(pathOf(part), "the result's media follow behind it");
+  if (media.length > 0 && !inside) notes.approximated(pathOf(part), "the result's media follow it");
   const functionResponse = {
     ...(context.quirks.functionIds ? { id: part.callId } : {}),
     name,

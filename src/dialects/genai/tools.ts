@@ -132,7 +132,7 @@ function encodeParameters({ schema, path, name }: FunctionTool, scope: EncodeSco
   return parameters["properties"] === undefined ? {} : { parameters };
 }
 
-/** Which draft of JSON Schema it is says nothing to the provider, and some hosts refuse to be told. */
+/** The draft of JSON Schema means nothing to the provider, and some hosts refuse the field. */
 export const withoutDialect = (schema: JsonObject): JsonObject => without(schema, "$schema");
 
 function encodeSearch(tool: WebSearchTool, scope: EncodeScope): JsonObject {

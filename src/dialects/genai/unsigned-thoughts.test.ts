@@ -35,7 +35,7 @@ function streamed(): WirePart[] {
   return parts.filter((part) => part.text !== "" || part.thoughtSignature !== undefined);
 }
 
-/** The model's turn as the next request has it, told by kind and text. */
+/** The model's turn as the next request has it, by kind and text. */
 function echoed(contents: readonly (readonly WirePart[])[]): string[] {
   const call = genaiCodec.decodeRequest({ contents: contents.map((parts) => ({ role: "model", parts })) });
   return call.turns.flatMap(({ parts }) =>
@@ -46,7 +46,7 @@ function echoed(contents: readonly (readonly WirePart[])[]): string[] {
 describe.each([
   ["in one piece", whole],
   ["streamed", streamed],
-])("sdks 1: thoughts that nobody signed, %s", (_name, answer) => {
+])("sdks 1: unsigned thoughts, %s", (_name, answer) => {
   test("come back through a client that keeps only calls and their signatures", () => {
     const kept = answer().filter((part) => part.functionCall !== undefined);
     expect(kept).toHaveLength(2);

@@ -37,7 +37,7 @@ export interface AnswerOptions {
   hidden: boolean;
   /** The last block is taken for the answer: none may come after the last text that only carries its signature. */
   lastIsAnswer: boolean;
-  /** Told of each call by its name whose arguments are no object. */
+  /** Called with the name of each call whose arguments are not an object. */
   breakCall: (name: string) => void;
   /** The words in the place of an image, video or sound: answers of this dialect are text and calls. */
   leaveOut: (media: MediaPart) => string;

@@ -22,7 +22,10 @@ export function encodeFormat(call: CanonCall, knowsSchemas: boolean, notes: Note
   const path = call.paths.format ?? "output_config.format";
   if (format === undefined) return { reading: {} };
   if (format.type === "json") {
-    notes.approximated(path, "the target was told in words to answer with JSON: its protocol has no such form");
+    notes.approximated(
+      path,
+      "the target was asked in the prompt to answer with JSON: its protocol has no such setting",
+    );
     return { instruction: "Answer with JSON only.", reading: {} };
   }
   const { schema, reading } = objectRoot(format);

@@ -22,7 +22,7 @@ const BASH: BuiltInTool = {
 const TEXT_EDITOR: BuiltInTool = {
   description:
     "Shows and changes text files. view shows a file, or the names in a directory; create writes a whole file; str_replace " +
-    "replaces one piece of a file, which must occur in it exactly once; insert puts text behind a line.",
+    "replaces one part of a file, which must occur in it exactly once; insert puts text after a line.",
   schema: {
     type: "object",
     properties: {
@@ -37,7 +37,7 @@ const TEXT_EDITOR: BuiltInTool = {
       file_text: { type: "string", description: "For create: the content of the file." },
       old_str: { type: "string", description: "For str_replace: the piece to replace, to the letter." },
       new_str: { type: "string", description: "For str_replace: what to put in its place." },
-      insert_line: { type: "integer", description: "For insert: the line behind which to insert; 0 is the beginning." },
+      insert_line: { type: "integer", description: "For insert: the line after which to insert; 0 is the beginning." },
       insert_text: { type: "string", description: "For insert: the text to put there." },
     },
     required: ["command", "path"],

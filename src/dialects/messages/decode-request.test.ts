@@ -30,7 +30,7 @@ describe("decoding for other targets", () => {
     expect(other).toMatchObject({ type: "native", dialect: "messages", name: "memory" });
   });
 
-  test("every field has its path; what nobody knows is an extra; what the gateway honours is not", () => {
+  test("every field has its path; an unknown field is an extra; what the gateway honours is not", () => {
     const call = decode({
       model: "m",
       stream: true,

@@ -63,7 +63,7 @@ describe.skipIf(!recordingsThere)("recorded streams", () => {
     expect(events.at(-1)).toMatchObject({ type: "error", error: { kind: "overloaded" } });
   });
 
-  test.each(streams)("law 7: cut behind any event, the stream ends in an error: %s", (_name, frames) => {
+  test.each(streams)("law 7: cut after any event, the stream ends in an error: %s", (_name, frames) => {
     const step = Math.max(1, Math.floor(frames.length / 40));
     for (let cut = 0; cut < frames.length; cut += step) {
       const events = decodeAll(frames.slice(0, cut));
@@ -186,7 +186,7 @@ describe("oddities of upstreams", () => {
     });
   });
 
-  test("blocks that nobody knows are put together from their deltas", () => {
+  test("unknown blocks are assembled from their deltas", () => {
     const events = decodeAll([
       start,
       blockStart(0, { type: "compaction", content: "" }),

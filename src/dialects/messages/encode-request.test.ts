@@ -7,7 +7,7 @@ describe("the output limit, which this protocol demands", () => {
   test.each([
     ["the client's", { maxOutputTokens: 100 }, {}, 100, []],
     ["the model's", {}, {}, 64000, []],
-    ["nobody's", {}, UNLIMITED, 4096, reported],
+    ["none", {}, UNLIMITED, 4096, reported],
     [
       "above the model's",
       { maxOutputTokens: 99999, paths: { maxOutputTokens: "max_completion_tokens" } },
@@ -31,7 +31,7 @@ describe("settings", () => {
     expect(notes).toEqual(["approximated temperature", "dropped top_p"]);
   });
 
-  test("H09: what has no field is told", () => {
+  test("H09: what has no field is noted", () => {
     const { body, notes } = encode({
       dialect: "genai",
       seed: 1,

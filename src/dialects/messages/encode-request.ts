@@ -81,7 +81,7 @@ interface Circumstances {
   /** A tool stands in for the answer's schema. */
   standsIn: boolean;
   mustCall: boolean;
-  /** The model is told how much to think by a budget. */
+  /** The model takes its amount of reasoning as a budget. */
   budgeted: boolean;
   messages: readonly Message[];
 }

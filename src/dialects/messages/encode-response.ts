@@ -58,5 +58,5 @@ export const UNCARRIED: FieldNote = {
   path: "content",
   action: "dropped",
   reason:
-    "the signature of the answer's last text: this client takes a block behind it for the answer, and no provider demands it",
+    "the signature of the answer's last text: this client takes a block after it for the answer, and no provider demands it",
 };

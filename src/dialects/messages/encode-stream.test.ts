@@ -115,7 +115,7 @@ describe("contract 6.1: the form of the stream", () => {
     const { input, cacheRead = 0, cacheWrite5m = 0, cacheWrite1h = 0 } = { ...NO_CACHE, ...usage };
     const prompt = input + cacheRead + cacheWrite5m + cacheWrite1h;
     expect(sumOfPrompt(eventsOf(encodeAll(unfold({ ...reply, usage }))))).toBe(prompt);
-    // Told first, nothing is estimated, and the counters stay to the letter.
+    // Reported first, nothing is estimated, and the counters stay exactly as they are.
     const { id: _id, ...nameless } = reply;
     const reported = eventsOf(encodeAll([{ type: "usage", usage }, ...unfold({ ...nameless, usage })]));
     expect(objectAt(objectAt(reported[0], "message"), "usage")).toMatchObject({
@@ -152,7 +152,7 @@ describe("contract 6.1: the form of the stream", () => {
     expect(unary(replyOf([], { stop: unified }))["stop_reason"]).toBe(word);
   });
 
-  test("a stop sequence that matched is told; words of refusal end in a refusal", () => {
+  test("a stop sequence that matched is reported; a text of refusal ends in a refusal", () => {
     const matched = { stop: { unified: "stop", raw: "stop" }, stopSequence: "END" } as const;
     expect(unary(replyOf([], matched))).toMatchObject({ stop_reason: "stop_sequence", stop_sequence: "END" });
     const refusal = replyOf([{ type: "refusal", text: "No." }], { stopDetail: "policy" });
@@ -167,7 +167,7 @@ describe("contract 6.1: the form of the stream", () => {
 });
 
 describe("blocks", () => {
-  test("H02: thinking that nobody signed has an empty signature, told before its stop as any other", () => {
+  test("H02: unsigned thinking has an empty signature, sent before its stop like any other", () => {
     const [, , delta, signature, end] = eventsOf(encodeAll(unfold(replyOf([{ type: "reasoning", text: "hm" }]))));
     expect([delta, signature]).toMatchObject([
       { delta: { type: "thinking_delta", thinking: "hm" } },
@@ -282,7 +282,7 @@ describe("blocks", () => {
     ]);
   });
 
-  test("blocks that nobody ended do not run into each other", () => {
+  test("blocks that were not ended do not run into each other", () => {
     const text = encodeAll([
       { type: "text-start", block: 0 },
       { type: "text-delta", block: 0, text: "one" },
@@ -375,7 +375,7 @@ const anyCall = fc
   }));
 const anyParts = fc.array(fc.oneof(anyText, anyReasoning, anyCall), { maxLength: 6 }) as fc.Arbitrary<ReplyPart[]>;
 
-/** Parts without anything in them are not sent; what an unsigned value of the dialect's own is, cannot be told from it. */
+/** Parts without anything in them are not sent; what an unsigned value of the dialect's own is, cannot be seen from it. */
 const isThere = (part: ReplyPart) => !("text" in part) || part.text !== "" || part.signature !== undefined;
 
 describe("H01, law 9: signatures of every origin come back on the part that they came with", () => {

@@ -50,7 +50,7 @@ describe("turns", () => {
       ]);
   });
 
-  test("the user speaks first, and somebody must speak", () => {
+  test("the first turn is the user's, and there is at least one", () => {
     const first = encode({ turns: [assistant(say("I begin.")), user(say("go on"))] });
     expect(messagesOf(first)[0]).toEqual({ role: "user", content: [{ type: "text", text: "." }] });
     expect(first.notes).toEqual(["approximated messages[1]"]);

@@ -11,7 +11,7 @@ export interface MessagesOptions {
 
 const NOTHING: ForwardedOptions = { options: undefined, terms: [] };
 
-/** Beta names go to hosts of this dialect that know them; everybody else is not asked, and the receipt says so. */
+/** Beta names go to hosts of this dialect that know them; for others they are dropped, and the receipt says so. */
 export function forwardOptions(
   { betas }: MessagesOptions,
   target: OptionsTarget,

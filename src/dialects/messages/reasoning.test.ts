@@ -64,7 +64,7 @@ describe("reasoning", () => {
     expect(result.notes).toEqual(notes);
   });
 
-  test("where nobody knows a limit, the budget comes on top", () => {
+  test("where no limit is known, the budget is added to the output", () => {
     const { body } = encode(desired("low"), UNLIMITED);
     expect(body).toMatchObject({ max_tokens: 4096 + 2048, thinking: { budget_tokens: 2048 } });
   });

@@ -126,7 +126,7 @@ function encodeBudget(
   { traits, notes, maxTokens, growing }: ReasoningTarget,
 ): EncodedReasoning {
   const lowest = Math.max(MIN_BUDGET, traits.budget?.min ?? 0);
-  // Models of this form think only when told to, so that nothing need be said to keep them from it.
+  // Models of this form reason only when asked to, so that nothing is sent to prevent it.
   if (amount === "off" && traits.budget?.off !== false) return { maxTokens };
   const wanted = budgetOf(amount, lowest);
   const inRange = Math.min(Math.max(wanted, lowest), traits.budget?.max ?? Number.POSITIVE_INFINITY);

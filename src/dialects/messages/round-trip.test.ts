@@ -231,8 +231,8 @@ describe("law 1: requests with every field", () => {
     ["between tools", { thinking: { type: "between_tools" }, output_config: { effort: "low" } }],
     ["disabled", { thinking: { type: "disabled" } }],
     ["disabled beside an effort", { thinking: { type: "disabled" }, output_config: { effort: "medium" } }],
-    ["an effort that nobody knows", { output_config: { effort: "heroic" } }],
-    ["a display that nobody knows", { thinking: { type: "adaptive", display: "sung" } }],
+    ["an unknown effort", { output_config: { effort: "heroic" } }],
+    ["an unknown display", { thinking: { type: "adaptive", display: "sung" } }],
     ["sampling", { temperature: 0.5, top_k: 40 }],
     ["top_p", { top_p: 0.9 }],
     ["choice any", { tool_choice: { type: "any" }, tools: [{ name: "f", input_schema: { type: "object" } }] }],
@@ -249,11 +249,11 @@ describe("law 1: requests with every field", () => {
       { tools: [{ type: "web_search_20260209", name: "web_search", blocked_domains: ["x.example"] }] },
     ],
     ["system as a text", { system: "Be kind." }],
-    ["fields of a message that nobody knows", { messages: [{ role: "user", content: "a", mood: "fine" }] }],
+    ["unknown fields of a message", { messages: [{ role: "user", content: "a", mood: "fine" }] }],
     ["the older output_format", { output_format: { type: "json_schema", schema: { type: "object" } } }],
     ["a format of another kind", { output_config: { format: { type: "grammar", text: "x" } } }],
     [
-      "citations of a kind that nobody knows",
+      "citations of an unknown kind",
       {
         messages: [
           {

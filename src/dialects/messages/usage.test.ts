@@ -51,7 +51,7 @@ describe("H27: of a stream's events the later one holds", () => {
   });
 });
 
-test("H27: thinking told larger than the output is no more than it", () => {
+test("H27: reasoning that is reported larger than the output counts as all of it", () => {
   const usage = { input_tokens: 1, output_tokens: 128, output_tokens_details: { thinking_tokens: 132 } };
   expect(decodeUsage(usage)).toEqual({ input: 1, output: 0, reasoning: 128 });
 });

@@ -65,7 +65,7 @@ export function decodePredict(body: unknown): ImageRequest {
   };
 }
 
-/** The same method makes embeddings elsewhere: a client that wants one should not be told that its prompt is missing. */
+/** The same method makes embeddings elsewhere: a client that wants one should not get an error about a missing prompt. */
 function refuseEmbedding(body: unknown): void {
   const [first] = arrayAt(body, "instances");
   const fields = new Fields(first);

@@ -259,7 +259,7 @@ describe("the pool", () => {
 
   test("S24: an extra answer right after the first reaches the connection while it is idle", async () => {
     const pool = new ConnectionPool(system.clock);
-    // It comes before the host can have answered anybody else.
+    // It comes before the host can have answered any other request.
     const host = startHost((socket) => {
       setTimeout(() => {
         socket.write(WHOLE);

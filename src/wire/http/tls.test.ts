@@ -32,7 +32,7 @@ async function startHost(certificate: string) {
 async function callFromChild(url: string, authority = "authority"): Promise<string> {
   const NODE_EXTRA_CA_CERTS = join(import.meta.dir, "fixtures", `${authority}.pem`);
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "send.child.ts"), url], {
-    // The second of them would make the runtime's own client trust everybody.
+    // The second of them would make the runtime's own client trust every host.
     env: { ...process.env, NODE_EXTRA_CA_CERTS, NODE_TLS_REJECT_UNAUTHORIZED: "0" },
     stderr: "ignore",
   });
