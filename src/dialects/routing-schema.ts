@@ -5,8 +5,8 @@ import { EXPECTED, openObject } from "./schema-builders.ts";
 const quoted = (words: readonly string[]) => words.map((word) => `"${word}"`).join(", ");
 
 /** Other words for a type or a factor, as callers of other gateways know them (choices 6). */
-export const TYPE_SYNONYMS = ["order", "latency", "price", "throughput"] as const;
-export const FACTOR_SYNONYMS = ["latency", "price", "throughput"] as const;
+const TYPE_SYNONYMS = ["order", "latency", "price", "throughput"] as const;
+const FACTOR_SYNONYMS = ["latency", "price", "throughput"] as const;
 
 const members = {
   type: Type.Optional(

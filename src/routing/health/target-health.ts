@@ -22,13 +22,3 @@ export interface HealthView {
   /** As of this moment, or of now: asking the clock costs more than the rest, and a plan asks for a dozen targets. */
   of(target: Target, nowMs?: number): TargetHealth;
 }
-
-const UNKNOWN: TargetHealth = {
-  state: "closed",
-  quietUntilMs: 0,
-  firstContentMs: undefined,
-  tokensPerSecond: undefined,
-};
-
-/** Of targets that were never called. */
-export const UNKNOWN_HEALTH: HealthView = { of: () => UNKNOWN };
