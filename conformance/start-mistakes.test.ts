@@ -249,7 +249,7 @@ test("choices 5: the operator's listener has its own message for an endpoint tha
       expect(await call("POST", "/api/keys", { name: "narrow", [field]: value })).toMatchObject({
         status: 400,
         param: field,
-        message: `${field} is not a field of a key; known are name, project, models, protocols, expires_at, limits, strict.`,
+        message: `${field} is not a field of a key; known are name, project, models, protocols, expires_at, limits, strict, routing.`,
       });
     }
     expect(await call("POST", "/api/keys", { name: "narrow", limits: { concurent: 1 } })).toMatchObject({
