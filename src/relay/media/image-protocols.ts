@@ -5,6 +5,7 @@ import type { ImageReply, ImageResult } from "../../media/image-reply.ts";
 import { decodeEdit } from "../../media/images-api/decode-edit.ts";
 import { decodeEditBody, decodeGeneration } from "../../media/images-api/decode-images.ts";
 import { encodeImages } from "../../media/images-api/encode-images.ts";
+import { splitForm } from "../../media/images-api/split-form.ts";
 import { decodePredict } from "../../media/predict/decode-predict.ts";
 import { encodePredictions } from "../../media/predict/encode-predictions.ts";
 import { MultipartError } from "../../wire/multipart-error.ts";
@@ -64,9 +65,10 @@ export const EDITS: ImageProtocol = {
     const bytes = await readBytes(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
     const form = await readForm(bytes, type);
     const model = form.find((entry) => entry.name === "model" && "value" in entry);
-    const decoded = decodeEdit(form);
+    const { routing, rest } = splitForm(form);
+    const decoded = decodeEdit(rest);
     freeUpload(bytes);
-    return { request: decoded, ...(model && "value" in model ? { model: model.value } : {}) };
+    return { body: routing, request: decoded, ...(model && "value" in model ? { model: model.value } : {}) };
   },
   encode: asImages,
 };

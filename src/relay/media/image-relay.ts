@@ -26,8 +26,8 @@ export interface ReadImages {
   /** Where the body names it. */
   model?: string;
   request: ImageRequest;
-  /** Absent where the request is a form: what it says to the gateway itself is in its headers. */
-  body?: JsonObject;
+  /** What may speak to the gateway itself; of a form, those fields alone. */
+  body: JsonObject;
 }
 
 export interface ImageAnswering {

@@ -37,7 +37,7 @@ export async function relayImages(incoming: IncomingImages, gateway: Gateway): P
 /** The request, resolved and admitted, and the targets that can serve it. */
 async function readImages(incoming: IncomingImages, { principal, entry, memory }: EnteredRequest, gateway: Gateway) {
   const { model: named, request: read, body } = await incoming.protocol.read(incoming.request, memory, gateway);
-  const wanted = readRouting(body ?? NO_FIELDS, incoming.request.headers);
+  const wanted = readRouting(body, incoming.request.headers);
   const { catalogue, targets } = gateway.snapshot;
   const { model, offers, notes } = catalogue.resolve(incoming.modelInPath ?? named ?? "", incoming.naming);
   const offered = targets.images(model, offers);
@@ -55,5 +55,3 @@ async function readImages(incoming: IncomingImages, { principal, entry, memory }
   });
   return { admission, model, plan, request, routing };
 }
-
-const NO_FIELDS = {};
