@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { DIALECTS } from "../../testing/build-call.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
+import type { Script } from "../../testing/memory-network.ts";
 import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 
@@ -114,6 +115,28 @@ describe("choices 8: providers that take so many requests at one time", () => {
     harness.upstream.play(broken, broken, harness.upstream.json(ANSWER));
     const { status } = await clock.until(post().answer);
     expect([status, hosts()]).toEqual([200, ["one", "one", "two"]]);
+    expect(harness.gateway.slots.running).toBe(0);
+  });
+
+  test("a second try is not waited for while another offer may answer", async () => {
+    const { harness, clock, post, hosts } = await overloaded({ one: { max_concurrent: 1 } });
+    const slow: Script = async (reply, request) => {
+      await clock.sleep(5_000);
+      await harness.upstream.json(ANSWER)(reply, request);
+    };
+    harness.upstream.play(
+      harness.upstream.json({ error: { message: "broken" } }, 500),
+      slow,
+      harness.upstream.json(ANSWER),
+    );
+    const failing = post();
+    await clock.pass(10);
+    // Takes the slot while the first call pauses.
+    const taking = post();
+    const { status, endMs } = await clock.until(failing.answer);
+    expect([status, hosts()]).toEqual([200, ["one", "one", "two"]]);
+    expect(endMs).toBeLessThan(500);
+    await clock.until(taking.answer);
     expect(harness.gateway.slots.running).toBe(0);
   });
 });
