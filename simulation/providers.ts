@@ -125,6 +125,8 @@ export class SimulatedProviders {
     if (this.#open.size >= MAX_CONCURRENT) this.fullAtMs = clock.nowMs();
     onAsked(book);
     const end = () => {
+      // An exchange that was closed has an end of its own, and its answer another: the first of them counts.
+      if (!this.#open.has(opened)) return;
       if (this.#open.size >= MAX_CONCURRENT) this.fullAtMs = clock.nowMs();
       this.#open.delete(opened);
       // What nobody waited for says nothing, and what was answered before the outage may still be on its way.
