@@ -62,7 +62,8 @@ class Child {
   }
 }
 
-async function waitFor<T>(look: () => T | undefined | false | Promise<T | undefined | false>, ms = 5000): Promise<T> {
+/** A bound, not a time: several programs start at once, on a machine that may have two cores. */
+async function waitFor<T>(look: () => T | undefined | false | Promise<T | undefined | false>, ms = 30_000): Promise<T> {
   const until = Date.now() + ms;
   for (;;) {
     const found = await look();
