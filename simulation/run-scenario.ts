@@ -377,6 +377,10 @@ class Run {
     await this.#clock.pass(30_000);
     const process = this.#process;
     if (process === undefined) return this.#violate("the simulation itself is sound", "no process runs");
+    // A video goes on without its client for as long as it takes, and its money is held until then.
+    const videosUntilMs = this.#clock.nowMs() + QUIET_MS;
+    while (this.#clock.nowMs() < videosUntilMs && process.leftovers()["heldNanoUsd"] !== 0)
+      await this.#clock.pass(1_000);
     const left = { ...process.leftovers(), openRequests: this.#providers.open + this.#videoHost.open };
     for (const [what, count] of Object.entries(left)) {
       if (count !== 0) this.#violate("nothing is left over", `${count} ${what}`);
