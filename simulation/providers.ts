@@ -4,7 +4,7 @@ import type { Send } from "../src/wire/send.ts";
 import { MemoryExchange } from "../testing/memory-exchange.ts";
 import type { VirtualClock } from "../testing/virtual-clock.ts";
 import type { CallBook, ServedAttempt } from "./book.ts";
-import { MAX_CONCURRENT, PROVIDERS, secretsOf } from "./configuration.ts";
+import { PROVIDERS, secretsOf } from "./configuration.ts";
 import type { Behaviour } from "./scenario.ts";
 import { type Speech, type SpokenUsage, WIRES, wordOf, wordsOf } from "./speech.ts";
 import type { Trace } from "./trace.ts";
@@ -59,9 +59,6 @@ export class SimulatedProviders {
   constructor(options: ProvidersOptions) {
     this.#options = options;
   }
-
-  /** When there were last as many requests as there may be. */
-  fullAtMs = Number.NEGATIVE_INFINITY;
 
   /** Requests that are neither answered to their end nor given up. */
   get open(): number {
@@ -122,12 +119,10 @@ export class SimulatedProviders {
     trace.note(`call ${book.plan.id} asks ${provider} ${behaviour.fault ?? "well"} ${Bun.hash(body)}`);
     const opened = { exchange, book, provider };
     this.#open.add(opened);
-    if (this.#open.size >= MAX_CONCURRENT) this.fullAtMs = clock.nowMs();
     onAsked(book);
     const end = () => {
       // An exchange that was closed has an end of its own, and its answer another: the first of them counts.
       if (!this.#open.has(opened)) return;
-      if (this.#open.size >= MAX_CONCURRENT) this.fullAtMs = clock.nowMs();
       this.#open.delete(opened);
       // What nobody waited for says nothing, and what was answered before the outage may still be on its way.
       if (outage && IS_ITS_FAULT(behaviour) && book.ending === undefined) outage.failedAtMs.push(clock.nowMs());

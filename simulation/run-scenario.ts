@@ -287,7 +287,7 @@ class Run {
     this.#clients.delete(client);
     const { plan, ending, status, text, receiptId } = book;
     this.#trace.note(`call ${plan.id} ${ending} ${status} ${text.length} characters`);
-    book.wasCrowded = this.#providers.fullAtMs >= book.sentAtMs;
+    book.wasCrowded = (this.#process?.refusedSlotAtMs ?? 0) >= book.sentAtMs;
     checkAnswer(book, answer, (rule, what) => this.#violate(rule, what, book));
     const isDue = ending === "whole" || (ending === "failed" && receiptId !== undefined);
     if (!isDue) return;

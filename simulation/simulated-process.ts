@@ -59,6 +59,7 @@ export class SimulatedProcess {
     this.clock = clock;
     this.ids = ids;
     this.gateway = gateway;
+    this.#watchSlots();
     this.handle = handle;
     this.#poller = poller;
     this.#kill = kill;
@@ -145,6 +146,22 @@ export class SimulatedProcess {
       }
     }
     return states;
+  }
+
+  /**
+   * When a call last waited for a provider's slot in vain. Only the gateway knows: a slot is held until the answer is read,
+   * which may be long after the provider has sent its end.
+   */
+  refusedSlotAtMs = Number.NEGATIVE_INFINITY;
+
+  #watchSlots(): void {
+    const { slots } = this.gateway;
+    const wait = slots.wait.bind(slots);
+    slots.wait = (request) =>
+      wait(request).catch((busy: unknown) => {
+        this.refusedSlotAtMs = this.clock.nowMs();
+        throw busy;
+      });
   }
 
   /** What every call must have given back. */

@@ -12,11 +12,8 @@ const CALLS = 200;
 const SEEDS = 40;
 
 describe("deterministic simulation: no rule is broken, whatever happens", () => {
-  /**
-   * The same in every run of the tests, as long as one in a thousand fresh ones still breaks a rule that is too strict where
-   * providers are crowded. `npm run simulate` plays others.
-   */
-  const first = 900_000;
+  /** Fresh ones in every run of the tests: a seed that has passed once says nothing new. */
+  const first = Math.floor(Math.random() * 2 ** 31);
   console.log(`simulation: npm run simulate -- --seed ${first} --seeds ${SEEDS} --calls ${CALLS}`);
 
   for (let seed = first; seed < first + SEEDS; seed++) {
