@@ -341,7 +341,6 @@ class Run {
   /** Starts a process on what the store has kept. */
   async #start(): Promise<void> {
     for (;;) {
-      const soundForMs = this.#store.soundForMs;
       try {
         const process = await SimulatedProcess.start(this.#scenario.seed, this.#processes++, this.#surroundings);
         await this.#countSpent();
@@ -350,8 +349,7 @@ class Run {
         break;
       } catch (error) {
         // A process that finds its store away ends, and is started again.
-        // What it had asked before the store came back may be lost long after that.
-        if (Math.min(soundForMs, this.#store.soundForMs) > SETTLING_MS) throw error;
+        if (this.#store.soundForMs > SETTLING_MS) throw error;
         await this.#clock.sleep(1_000);
       }
     }
