@@ -132,11 +132,18 @@ export function sampleCall(
   const asked: JsonObject = { model: "acme/model", messages: [{ role: "user", content: "Hello" }], ...body };
   const owner = { keyId: "key_1", keyName: "test" };
   const released: object[] = [];
+  /** How often the key has as much left again. */
+  const left = { extensions: Number.POSITIVE_INFINITY };
   const call: Call = {
     incoming,
     receiptId: "rcpt_1",
     principal: { ...owner, project: "default" } as Call["principal"],
-    admission: { atMs: 0, rateHeaders: {}, release: (used: object) => released.push(used) } as Call["admission"],
+    admission: {
+      atMs: 0,
+      rateHeaders: {},
+      extend: () => left.extensions-- > 0,
+      release: (used) => void released.push(used),
+    },
     model: gateway.snapshot.catalogue.resolve("acme/model").model,
     modelInAnswer: "acme/model",
     request: new HeldRequest({ text: JSON.stringify(asked), body: asked }),
@@ -155,5 +162,5 @@ export function sampleCall(
     attempt: undefined,
   };
   gateway.runningCalls++;
-  return { call, released, disconnect: () => client.abort() };
+  return { call, released, left, disconnect: () => client.abort() };
 }

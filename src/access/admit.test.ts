@@ -309,6 +309,34 @@ describe("admit: budgets", () => {
     expect(refusal(who).kind).toBe("budget_exhausted");
   });
 
+  test("H23: another request of the same call reserves as much again, or is not made", () => {
+    const { admissions, admit, refusal } = gate();
+    const who = principal({ limits: { budgetUsdTotal: 1, tokensPerMinute: 250 } });
+    const call = { estimatedCostNanoUsd: 0.3e9, maxCostNanoUsd: 0.4e9, estimatedTokens: 100 };
+    const admission = admit(who, call);
+    expect([admission.extend(), admissions.held.nanoUsd]).toEqual([true, 0.8e9]);
+    // Neither the money nor the tokens are enough for a third.
+    expect([admission.extend(), admissions.held.nanoUsd]).toEqual([false, 0.8e9]);
+    expect(refusal(who, call).kind).toBe("budget_exhausted");
+    admission.release({ costNanoUsd: 0.5e9, tokens: 120 });
+    expect(admissions.held).toEqual({ calls: 0, nanoUsd: 0 });
+    expect(admission.extend()).toBe(false);
+    // 120 of 250 tokens are used, and half of the money.
+    const cheap = { estimatedCostNanoUsd: 0, estimatedTokens: 131 };
+    expect(refusal(who, cheap).kind).toBe("rate_limited");
+    expect(admit(who, { ...call, estimatedTokens: 130 }).extend()).toBe(false);
+    expect(admissions.held.nanoUsd).toBe(0.4e9);
+  });
+
+  test("H23: where the tokens of another request are too many, its money is not kept", () => {
+    const { admissions, admit } = gate();
+    const who = principal({ limits: { budgetUsdTotal: 1, tokensPerMinute: 150 } });
+    const admission = admit(who, { estimatedCostNanoUsd: 0.1e9, estimatedTokens: 100 });
+    expect([admission.extend(), admissions.held.nanoUsd]).toEqual([false, 0.1e9]);
+    const open = admit(principal());
+    expect(open.extend()).toBe(true);
+  });
+
   test("H19: a call that only waits for others gets a retry time; one that never fits does not", () => {
     const { admit, refusal } = gate();
     const who = principal({ limits: { budgetUsdTotal: 1 } });

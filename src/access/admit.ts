@@ -21,6 +21,11 @@ export interface Entry {
 
 /** A call that was admitted. */
 export interface Admission {
+  /**
+   * Reserves as much again for one more request to a provider that is paid as well: that of a hedge, or the rest of a broken
+   * answer. False where the key has no more than that left (H23).
+   */
+  extend(): boolean;
   /** Called once, at the end: releases what was reserved and counts what was used. */
   release(actual: ActualUse): void;
   /** The time of the call in its receipt and in its budgets: one reading of one clock for both (H30). */
@@ -184,6 +189,10 @@ class OpenEntry implements Entry, Admission {
 
   leave(): void {}
 
+  extend(): boolean {
+    return true;
+  }
+
   release(actual: ActualUse): void {
     if (this.#released) return;
     this.#released = true;
@@ -199,7 +208,9 @@ class LimitedEntry implements Entry, Admission {
   readonly #counters: RateCounters;
   readonly #meter: SpendMeter;
   readonly #enteredMs: number;
-  #admitted: { takenMs: number; tokens: number; costNanoUsd: number } | undefined;
+  #admitted: { call: AdmittedCall; takenMs: number; costNanoUsd: number } | undefined;
+  /** When tokens were taken once more. */
+  #extendedMs: number[] | undefined;
   #left = false;
   atMs = 0;
   rateHeaders: Readonly<Record<string, string>> = NO_HEADERS;
@@ -224,20 +235,29 @@ class LimitedEntry implements Entry, Admission {
     const { limits } = this.#principal;
     const takenMs = this.#nowMs();
     this.atMs = this.#wallMs();
-    const { estimatedTokens: tokens } = call;
-    let costNanoUsd = 0;
     try {
       checkScopes(this.#principal, call, this.atMs);
-      if (hasBudget(limits)) costNanoUsd = reserveBudgets(this.#principal, this.#meter, call, this.atMs);
-      this.#counters.takeTokens(this.#principal, tokens, takenMs);
+      this.#admitted = { call, takenMs, costNanoUsd: this.#take(call, takenMs) };
     } catch (refusal) {
-      this.#meter.reserved -= costNanoUsd;
       this.#counters.forget(limits, this.#enteredMs, takenMs);
       throw refusal;
     }
-    this.#admitted = { takenMs, tokens, costNanoUsd };
     this.rateHeaders = this.#counters.headers(limits, takenMs);
     return this;
+  }
+
+  extend(): boolean {
+    const admitted = this.#admitted;
+    if (admitted === undefined || this.#left) return false;
+    const takenMs = this.#nowMs();
+    try {
+      admitted.costNanoUsd += this.#take(admitted.call, takenMs);
+    } catch {
+      return false;
+    }
+    this.#extendedMs ??= [];
+    this.#extendedMs.push(takenMs);
+    return true;
   }
 
   leave(): void {
@@ -251,9 +271,29 @@ class LimitedEntry implements Entry, Admission {
     if (this.#left || admitted === undefined) return;
     this.leave();
     const endMs = this.#nowMs();
-    this.#counters.correctTokens(this.#principal.limits, admitted.takenMs, endMs, admitted.tokens, actual.tokens);
-    this.#meter.reserved -= admitted.costNanoUsd;
+    const { limits } = this.#principal;
+    const { takenMs, costNanoUsd } = admitted;
+    const { estimatedTokens } = admitted.call;
+    for (const againMs of this.#extendedMs ?? []) {
+      this.#counters.correctTokens(limits, againMs, endMs, estimatedTokens, 0);
+    }
+    this.#counters.correctTokens(limits, takenMs, endMs, estimatedTokens, actual.tokens);
+    this.#meter.reserved -= costNanoUsd;
     this.#meter.add(actual.costNanoUsd, this.atMs);
+  }
+
+  /** Takes the tokens and the money of one request to a provider, or neither. Returns the money. */
+  #take(call: AdmittedCall, takenMs: number): number {
+    const costNanoUsd = hasBudget(this.#principal.limits)
+      ? reserveBudgets(this.#principal, this.#meter, call, this.atMs)
+      : 0;
+    try {
+      this.#counters.takeTokens(this.#principal, call.estimatedTokens, takenMs);
+    } catch (refusal) {
+      this.#meter.reserved -= costNanoUsd;
+      throw refusal;
+    }
+    return costNanoUsd;
   }
 }
 

@@ -7,7 +7,7 @@ const headersOf = (notes: FieldNote[] | undefined, rateHeaders: Record<string, s
     {},
     {
       receiptId: "rcp_1",
-      admission: { rateHeaders, atMs: 0, release: () => {} },
+      admission: { rateHeaders, atMs: 0, extend: () => true, release: () => {} },
       attempt: notes && { notes },
     },
   );

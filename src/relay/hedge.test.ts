@@ -28,12 +28,18 @@ const whole = (text: string, afterMs = 0): Script => ({
 });
 
 /** A hedged call, and what became of it. */
-async function hedged(stream: boolean, scripts: Script[], routing: Partial<CallRouting> = {}, leavesAfterMs?: number) {
+async function hedged(
+  stream: boolean,
+  scripts: Script[],
+  routing: Partial<CallRouting> = {},
+  { leavesAfterMs, extensions = 1 }: { leavesAfterMs?: number; extensions?: number } = {},
+) {
   const sample = scriptedGateway(scripts);
   const { gateway, clock, targets, network } = sample;
-  const { call, disconnect: leave } = sampleCall(gateway, { stream }, [], { hedge: true, ...routing });
+  const { call, left, disconnect } = sampleCall(gateway, { stream }, [], { hedge: true, ...routing });
+  left.extensions = extensions;
   const plan = targets.filter(({ via }) => via === "chat");
-  if (leavesAfterMs !== undefined) clock.after(leavesAfterMs, leave);
+  if (leavesAfterMs !== undefined) clock.after(leavesAfterMs, disconnect);
   const relaying = stream ? relayStream(call, gateway, plan) : relayUnary(call, gateway, plan);
   const ended = await clock.until(relaying.catch((error: unknown) => error));
   let text = "";
@@ -53,7 +59,7 @@ const outcomesOf = ({ call }: { call: { offersTried: { provider: string; outcome
   call.offersTried.map(({ provider, outcome }) => `${provider}: ${outcome}`).sort();
 
 describe("choices 8: with hedge, a second offer is asked where the first is slow to begin", () => {
-  test("nobody is asked beside an offer that is in time", async () => {
+  test("no second offer is asked while the first is in time", async () => {
     const { sentMs, receipts, text } = await hedged(true, [says("Hello", 1_900)]);
     expect([sentMs, text.includes("Hello")]).toEqual([[0], true]);
     expect(receipts).toMatchObject([{ outcome: "ok", usageSource: "measured" }]);
@@ -63,12 +69,12 @@ describe("choices 8: with hedge, a second offer is asked where the first is slow
   test.each([
     [true, says, 2_000],
     [false, whole, 15_000],
-  ])("stream %p: the second wins, the first is ended and billed as partial", async (stream, script, patienceMs) => {
+  ])("stream %p: the second wins, the first is ended and billed as partial", async (stream, script, waitedMs) => {
     const played = await hedged(stream, [{ hangs: true }, script("Hello", 500)]);
     const { sentMs, text, receipts, network, answeredMs } = played;
-    expect([sentMs, text.includes("Hello"), answeredMs]).toEqual([[0, patienceMs], true, patienceMs + 500]);
+    expect([sentMs, text.includes("Hello"), answeredMs]).toEqual([[0, waitedMs], true, waitedMs + 500]);
     expect(outcomesOf(played)).toEqual(["one: abandoned", "two: answered"]);
-    expect(network.replies[0]?.closedAtMs).toBe((network.requests[0]?.atMs ?? 0) + patienceMs + 500);
+    expect(network.replies[0]?.closedAtMs).toBe((network.requests[0]?.atMs ?? 0) + waitedMs + 500);
     const [receipt] = receipts;
     expect(receipt).toMatchObject({ outcome: "ok", provider: "two", hedged: true, usageSource: "partial" });
     // Ten and three of the winner's, and what the loser may have used: its prompt, and what its time allows.
@@ -116,7 +122,7 @@ describe("choices 8: with hedge, a second offer is asked where the first is slow
   });
 
   test("H13: a client that leaves ends both, and both are billed", async () => {
-    const played = await hedged(true, [{ hangs: true }, { hangs: true }], {}, 4_000);
+    const played = await hedged(true, [{ hangs: true }, { hangs: true }], {}, { leavesAfterMs: 4_000 });
     expect(played.network.open).toBe(0);
     expect(outcomesOf(played)).toEqual(["one: abandoned", "two: abandoned"]);
     expect(played.call.otherLegs).toHaveLength(1);
@@ -133,7 +139,22 @@ describe("choices 8: with hedge, a second offer is asked where the first is slow
     expect([played.text.includes("first"), played.sentMs]).toEqual([true, [0]]);
   });
 
-  test("after enough streams the patience is the offer's own p95", async () => {
+  test("H23: a key that has not enough left for both waits for the first, and asks the next where that fails", async () => {
+    const slow = await hedged(true, [says("first", 9_000), says("second")], {}, { extensions: 0 });
+    expect([slow.text.includes("first"), slow.sentMs]).toEqual([true, [0]]);
+    expect(slow.receipts[0]?.hedged).toBeUndefined();
+    const failed = await hedged(
+      true,
+      [{ headers: SSE, body: [9_000], breaks: true }, says("second")],
+      {},
+      { extensions: 0 },
+    );
+    expect(failed.text).toContain("second");
+    expect(failed.receipts[0]?.hedged).toBeUndefined();
+    expect(Math.min(...failed.sentMs.slice(1))).toBeGreaterThanOrEqual(9_000);
+  });
+
+  test("after enough streams the wait is the offer's own p95", async () => {
     const sample = scriptedGateway([{ hangs: true }, says("second")]);
     const plan = sample.targets.filter(({ via }) => via === "chat");
     const [first] = plan;

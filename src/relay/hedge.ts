@@ -68,17 +68,24 @@ class Race<T> {
   async run(): Promise<T> {
     const first = this.#start(this.#plan.slice(0, 1));
     const slow = Promise.withResolvers<undefined>();
-    const cancel = this.#gateway.clock.after(this.#patienceMs, () => slow.resolve(undefined));
+    const cancel = this.#gateway.clock.after(this.#firstWaitMs, () => slow.resolve(undefined));
     const early = await Promise.race([first.outcome, slow.promise]);
     cancel();
-    if (early !== undefined && "result" in early) return this.#won(first, early.result);
-    if (early !== undefined && !this.#mayAskOthers(early.error)) throw this.#lost(first, early.error);
-    const isHedged = early === undefined && !this.#gateway.closing && !this.#call.client.disconnected;
-    if (early === undefined && !isHedged) return this.#last(first);
-    if (isHedged) this.#call.hedged = true;
-    const second = this.#start(this.#plan.slice(1));
-    if (early !== undefined) return this.#last(second);
-    return await this.#between(first, second);
+    const others = this.#plan.slice(1);
+    if (early === undefined && this.#mayHedge()) {
+      this.#call.hedged = true;
+      return await this.#between(first, this.#start(others));
+    }
+    const outcome = early ?? (await first.outcome);
+    if ("result" in outcome) return this.#won(first, outcome.result);
+    if (!this.#mayAskOthers(outcome.error)) throw this.#lost(first, outcome.error);
+    return await this.#last(this.#start(others));
+  }
+
+  /** Both are paid, so the key must have enough left for another. */
+  #mayHedge(): boolean {
+    const { client, admission } = this.#call;
+    return !this.#gateway.closing && !client.disconnected && admission.extend();
   }
 
   /** Whoever answers first; where one fails, the other. */
@@ -179,7 +186,7 @@ class Race<T> {
   }
 
   /** The first offer's own p95 to its first content, where enough of its streams were measured. */
-  get #patienceMs(): number {
+  get #firstWaitMs(): number {
     const [first] = this.#plan;
     if (!this.#call.stream) return DEFAULT_WHOLE_MS;
     const measuredMs = first && this.#gateway.health.p95FirstContentMs(first);

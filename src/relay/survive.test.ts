@@ -17,7 +17,11 @@ const LONG = "Barges carry grain down the river to the sea, and co";
 async function surviving(
   scripts: Script[],
   routing: Partial<CallRouting> = {},
-  { offers = 2, body = {} }: { offers?: number; body?: Record<string, unknown> } = {},
+  {
+    offers = 2,
+    body = {},
+    extensions = offers,
+  }: { offers?: number; body?: Record<string, unknown>; extensions?: number } = {},
 ) {
   const sample = scriptedGateway(scripts);
   const { gateway, clock, targets } = sample;
@@ -25,6 +29,7 @@ async function surviving(
     survive: true,
     ...routing,
   });
+  made.left.extensions = extensions;
   const plan = targets
     .filter(({ via }) => via === "chat")
     .slice(0, offers)
@@ -72,7 +77,21 @@ describe("H17: a stream that survives", () => {
     expect(outcomes).toEqual(["one: failed", "one: answered"]);
   });
 
-  test("may break more than once, but nobody is asked twice to go on", async () => {
+  test("H23: goes on only where the key has enough left for another request", async () => {
+    const { text, outcomes, receipts } = await surviving(
+      [breaksAfter(LONG), goesOn("al up it.")],
+      {},
+      { extensions: 0 },
+    );
+    expect([saidIn(text), outcomes]).toEqual([LONG, ["one: answered"]]);
+    expect(text).toContain("Provider `one` broke off the connection");
+    expect(receipts[0]?.continued).toBeUndefined();
+    const twice = [breaksAfter(LONG), breaksAfter("al up"), goesOn(" it again.")];
+    const once = await surviving(twice, {}, { offers: 3, extensions: 1 });
+    expect(saidIn(once.text)).toBe(`${LONG}al up`);
+  });
+
+  test("may break more than once, but no offer is asked twice to go on", async () => {
     const { text, receipts } = await surviving([breaksAfter(LONG), breaksAfter("al up"), goesOn(" it again.")]);
     expect(saidIn(text)).toBe(`${LONG}al up`);
     expect(text).toContain('"error"');

@@ -82,7 +82,10 @@ export class Survivor {
     legs: readonly BilledLeg[],
   ): Promise<OpenStream | undefined> {
     const call = this.#call;
-    for (const target of this.#candidates(attempt.target, error)) {
+    const candidates = this.#candidates(attempt.target, error);
+    // Both are paid, so the key must have enough left for another.
+    if (candidates.length === 0 || !call.admission.extend()) return undefined;
+    for (const target of candidates) {
       if (call.offersTried.length >= call.routing.maxAttempts) return undefined;
       this.#asked.add(target);
       const next = await this.#ask(target, soFar, legs);

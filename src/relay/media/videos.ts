@@ -141,7 +141,7 @@ function named(operation: Operation, incoming: IncomingVideo, rateHeaders: Reado
   const call = {
     incoming,
     receiptId,
-    admission: { rateHeaders, atMs: operation.createdAtMs, release: () => {} },
+    admission: { rateHeaders, atMs: operation.createdAtMs, extend: () => true, release: () => {} },
     attempt: job,
   };
   const body = JSON.stringify({ name: operationName(operation.model, operation.id) });
