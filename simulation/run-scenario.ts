@@ -1,7 +1,8 @@
 import type { Config } from "../src/config/config.ts";
 import type { CallFacts, SettledCall } from "../src/observe/call-line.ts";
 import { openStorage } from "../src/storage/open.ts";
-import type { Storage } from "../src/storage/storage.ts";
+import { START_MS, type Storage } from "../src/storage/storage.ts";
+import { StorageTimeout } from "../src/storage/storage-timeout.ts";
 import { MemoryFileStore } from "../testing/memory-file-store.ts";
 import { VirtualClock } from "../testing/virtual-clock.ts";
 import type { CallBook } from "./book.ts";
@@ -51,6 +52,8 @@ export interface RunOptions {
 
 /** A whole gateway has nothing left to wait for when this long nothing has come from outside: longer than any of its deadlines for a call. */
 const QUIET_MS = 600_000;
+/** A start has two statements that may take long: if the answers to both are lost, it ends and is tried again. */
+const MAX_START_MS = 2 * START_MS + QUIET_MS;
 /** A run ends at its first violations: what follows from them says nothing. */
 const MAX_VIOLATIONS = 5;
 /** How long a store must have been sound before rows are expected in time: what it lost is sent again within this. */
@@ -349,7 +352,7 @@ class Run {
         break;
       } catch (error) {
         // A process that finds its store away ends, and is started again.
-        if (this.#store.soundForMs > SETTLING_MS) throw error;
+        if (this.#store.soundForMs > SETTLING_MS && !(error instanceof StorageTimeout)) throw error;
         await this.#clock.sleep(1_000);
       }
     }
@@ -368,10 +371,10 @@ class Run {
 
   /** When nothing comes from outside any more, every call comes to its end, and leaves nothing behind. */
   async #comeToRest(): Promise<void> {
+    const startedUntilMs = this.#clock.nowMs() + MAX_START_MS;
+    while (this.#clock.nowMs() < startedUntilMs && this.#process === undefined) await this.#clock.pass(1_000);
     const untilMs = this.#clock.nowMs() + QUIET_MS;
-    while (this.#clock.nowMs() < untilMs && this.#isBusy) {
-      await this.#clock.pass(1_000);
-    }
+    while (this.#clock.nowMs() < untilMs && this.#isBusy) await this.#clock.pass(1_000);
     for (const { book } of this.#clients) this.#violate("every call ends once", "it never does", book);
     // What goes on without a client, and what waits for the store.
     await this.#clock.pass(30_000);
