@@ -31,8 +31,8 @@ export const BUGS: readonly Bug[] = [
   {
     name: "forgotten reservation: a call keeps its key's money",
     file: "src/access/admit.ts",
-    was: "    this.#meter.reserved -= admitted.costNanoUsd;\n",
-    becomes: "",
+    was: "    this.#meter.reserved -= costNanoUsd;\n    this.#meter.add(actual",
+    becomes: "    this.#meter.add(actual",
   },
   {
     name: "retry of a call that must not be repeated",
