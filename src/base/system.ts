@@ -21,13 +21,14 @@ function machineRandom(): Random {
   };
 }
 
-/** Asked for once: it never changes, and to ask costs as much as the time does. */
-const originMs = performance.timeOrigin;
+/** By how much the monotonic clock differs from the time of day, once: what the program measures with it never steps. */
+const originMs = performance.timeOrigin + performance.now() - Bun.nanoseconds() / 1e6;
 
 /** The machine's own time and randomness. For the program's start, the command line and tests alone. */
 export const system: Sources = {
   clock: {
-    nowMs: () => originMs + performance.now(),
+    // Two thirds of the price of `performance.now()`, and every call asks a dozen times.
+    nowMs: () => originMs + Bun.nanoseconds() / 1e6,
     wallMs: () => Date.now(),
     after: (ms, run, { background = false }: TimerOptions = {}) => {
       const timer = setTimeout(run, ms);
