@@ -105,7 +105,7 @@ const REFUSALS = [
 
 /**
  * What a host refuses through no fault of the translation's: where it is the client's own mistake in any protocol, and where
- * nobody knows beforehand what a host of this kind takes.
+ * what a host of this kind takes is not known beforehand.
  */
 const HOST_REFUSALS: readonly { sample: string; provider?: string; reason: RegExp }[] = [
   { sample: "tool-call-never-answered", reason: /call_1|number of function response parts/ },

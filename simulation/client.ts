@@ -40,7 +40,7 @@ export class SimulatedClient implements ServedConnection {
     this.#end("cut");
   }
 
-  /** The gateway was killed: whatever still comes is read by nobody. */
+  /** The gateway was killed: whatever still comes is not read. */
   cut(): void {
     this.#end("cut");
   }

@@ -44,7 +44,7 @@ export const MAX_CONCURRENT_AT: Readonly<Record<string, number>> = { delta: 6 };
 /** Hosts of videos, which both offer the one model for them. */
 export const VIDEO_PROVIDERS: Readonly<Record<string, string>> = {
   reel: "http://reel.test/v3",
-  film: "http://film.test/v3",
+  film: "http://videos.test/v3",
 };
 export const VIDEO_MODEL = "sim/video";
 export const VIDEO_NANO_USD_PER_SECOND = 10_000_001;

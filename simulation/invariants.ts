@@ -135,7 +135,7 @@ export function checkRow(row: StoredRow, book: CallBook, onViolation: OnViolatio
   const source = String(row["usage_source"]);
   const input = numberAt(row, "usage_input");
   const cached = numberAt(row, "usage_cache_read");
-  // Tokens that nobody saw are booked as reasoning, which costs what an answer costs.
+  // Unseen tokens are booked as reasoning, which costs what an answer costs.
   const output = numberAt(row, "usage_output") + numberAt(row, "usage_reasoning");
   const told = `${outcome}, ${source}: ${input} + ${cached} → ${output}, ${row["cost_nano_usd"]} at ${row["provider"]}`;
   if (String(row["model"]) !== plan.model || String(row["key_id"]) !== `static:${plan.key}`)

@@ -124,7 +124,7 @@ export class SimulatedProviders {
       // An exchange that was closed has an end of its own, and its answer another: the first of them counts.
       if (!this.#open.has(opened)) return;
       this.#open.delete(opened);
-      // What nobody waited for says nothing, and what was answered before the outage may still be on its way.
+      // What was not waited for says nothing, and what was answered before the outage may still be on its way.
       if (outage && IS_ITS_FAULT(behaviour) && book.ending === undefined) outage.failedAtMs.push(clock.nowMs());
       if (attempt.outcome === "open") attempt.outcome = exchange.closedAtMs === undefined ? "failed" : "given up";
     };
@@ -267,7 +267,7 @@ export class SimulatedProviders {
   /** What a client has left is read on for a moment, and not to its end (H13, decision 0017). */
   #checkStopped({ plan, ending, endedAtMs }: CallBook): void {
     if (ending === "left" && this.#options.clock.nowMs() - endedAtMs > MAX_READ_ON_MS)
-      this.#options.onViolation("what nobody waits for is stopped", `call ${plan.id} still generates`);
+      this.#options.onViolation("what is not waited for is stopped", `call ${plan.id} still generates`);
   }
 
   async #sleep(ms: number): Promise<void> {

@@ -90,7 +90,7 @@ export interface CallPlan {
   providers: readonly Behaviour[];
 }
 
-/** What goes wrong with one request about a video. `taken_and_broken`: the job was accepted, and nobody is told. */
+/** What goes wrong with one request about a video. `taken_and_broken`: the job was accepted, and the answer is lost. */
 export const VIDEO_FAULTS = ["refused", "broken", "taken_and_broken", "busy", "garbage", "silent"] as const;
 export type VideoFault = (typeof VIDEO_FAULTS)[number];
 

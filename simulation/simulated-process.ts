@@ -119,7 +119,7 @@ export class SimulatedProcess {
     return new SimulatedProcess(number, clock, ids, gateway, handle, poller, kill, killed);
   }
 
-  /** Like SIGKILL: nothing is said to anybody, and only what the store has kept is left. */
+  /** Like SIGKILL: no request is answered, and only what the store has kept is left. */
   kill(): void {
     this.#kill();
   }

@@ -15,7 +15,7 @@ const THINKER: Performance = {
   tailMs: 60,
 };
 
-/** Goes on for longer than anybody is read on for. */
+/** Goes on for longer than any answer is read on for. */
 const endless = (chunk: Chunk, thinkingTokens = 0): Performance => ({
   promptTokens: 12,
   thinkingTokens,

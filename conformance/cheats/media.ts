@@ -61,7 +61,7 @@ function spent({ folder }: TestGateway): number {
   return cost;
 }
 
-/** A host that makes images whether or not anybody waits for them, and charges for each. */
+/** A host that makes images whether or not a client waits for them, and charges for each. */
 function disconnects(upstream: ScriptedUpstream, gateway: TestGateway): Cheat[] {
   const user = [{ role: "user", content: "a fox" }];
   const model = "own/image";

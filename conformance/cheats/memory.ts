@@ -121,7 +121,7 @@ function forms(harness: ProgramHarness, measured: Measured): Cheat[] {
   ];
 }
 
-/** Sends for as long as anybody listens. */
+/** Sends for as long as the connection is read. */
 function sendWithoutEnd(response: ServerResponse, chunk: Buffer): void {
   const go = () => {
     while (!response.destroyed && response.write(chunk));

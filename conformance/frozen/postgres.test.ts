@@ -162,7 +162,7 @@ describe.skipIf(postgresServer === undefined)("a store that is away", () => {
     },
   );
 
-  test("H29: connections that fell silent are replaced without anybody's help", async () => {
+  test("H29: connections that fell silent are replaced by themselves", async () => {
     await using at = await harness();
     const { database, relay, gateway } = at;
     const there = await makeKey(database, gateway, "revoked elsewhere");

@@ -22,7 +22,7 @@ const chatAnswer = (content: string) => ({
   usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
 });
 
-/** Sends blanks and letters for as long as anybody listens. */
+/** Sends blanks and letters for as long as the connection is read. */
 function sendWithoutEnd(response: ServerResponse, chunk: Buffer): void {
   const go = () => {
     while (!response.destroyed && response.write(chunk));

@@ -119,7 +119,7 @@ export async function startCrashHarness(gateways: number, storageUrl?: string): 
   const questions: Question[] = [];
   const said: string[] = [];
   const waiters = new Set<{ wanted: Moment; resolve: () => void }>();
-  // One for all: nobody watches them.
+  // One for all: they are not watched.
   const video = await makeStillVideo(VIDEO);
   const simulator = await startSimulator({
     mediaJobMs: 300,

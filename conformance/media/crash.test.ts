@@ -10,7 +10,7 @@ console.log(`Moments of death: TRIVIUM_TEST_SEED=${seedText}`);
 
 /**
  * `src/operations/killed-process.test.ts` kills a gateway in memory at every single step. Here it is a real process, with
- * real files and a real database, at moments that nobody chose.
+ * real files and a real database, at random moments.
  */
 const KILLS_OF_ONE = 15;
 const KILLS_OF_TWO = 6;

@@ -277,7 +277,7 @@ describe("what cannot be honoured", () => {
     ]);
   });
 
-  test("refuses the call where the caller or its key wants it to the letter, before anybody is asked", async () => {
+  test("refuses the call where the caller or its key wants it to the letter, before a provider is asked", async () => {
     for (const refused of [await call({ "x-trivium-strict": "true" }), await call({}, STRICT_KEY)]) {
       expect([refused.status, harness.upstream.requests.length]).toEqual([400, 0]);
       expect(errorIn(refused).message).toContain("logit_bias");

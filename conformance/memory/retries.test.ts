@@ -60,7 +60,7 @@ describe("H19: a provider's Retry-After is heeded, and passed on", () => {
       [503, 529, 429].flatMap((status) => [true, false].map((stream) => [dialect, status, stream] as const)),
     ),
   )(
-    "%s, HTTP %d, streaming %p: a long one is not waited for, and nobody is asked again",
+    "%s, HTTP %d, streaming %p: a long one is not waited for, and no provider is asked again",
     async (dialect, status, stream) => {
       harness.upstream.play(refuses(status, { "retry-after": "30" }, { error: { message: "busy" } }));
       const given = await harness.call(dialect, { stream });

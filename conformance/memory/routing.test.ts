@@ -67,7 +67,7 @@ describe("choices 8: call over key over gateway", () => {
     return [answer.status, (await harness.receipt(answer)).offers.map(({ provider }) => provider)];
   };
 
-  test("the gateway's routing holds where nobody else says anything", async () => {
+  test("the gateway's routing holds where neither call nor key says anything", async () => {
     expect(await call({}, {})).toEqual([200, ["one", "two"]]);
     expect(await call({ fallback: false }, {})).toEqual([502, ["one"]]);
     expect(await call({ fallback: false }, {}, { key: ROUTED_KEY })).toEqual([502, ["one"]]);

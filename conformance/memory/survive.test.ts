@@ -147,7 +147,7 @@ function judge({ read, asked }: Played, uncut: ReadStream): Verdict {
   return isOne && isCounted && isSame ? "right" : "wrong";
 }
 
-/** Nobody can go on where only a thought was told, nor where the next words are those that were just said. */
+/** No offer can go on where only a thought was sent, nor where the next words are those that were just said. */
 function mayFail({ read }: Played, whole: string): string | undefined {
   const said = read?.text ?? "";
   if (said === "") return "cut in a thought";

@@ -61,7 +61,7 @@ const ask = (client: DialectName, model: string): Promise<ReadAnswer> => harness
 
 describe("H28: keep-alives are not life", () => {
   test.each(lanes)(
-    "a %s client, a %s host: nothing else is a timeout, and nobody is asked twice",
+    "a %s client, a %s host: nothing else is a timeout, and no provider is asked twice",
     async (client, host) => {
       harness.upstream.play(harness.upstream.endlessStream(1_000, KEEP_ALIVES[host]));
       const answer = await ask(client, `test/${host}`);

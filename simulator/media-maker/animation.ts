@@ -15,7 +15,7 @@ const LOOP_SECONDS = 1;
 const scaledBefore = new Map<string, Canvas>();
 const MAX_SCALED_BEFORE = 4;
 
-/** Nobody draws on the result. */
+/** The result is not drawn on. */
 async function scaled(image: Uint8Array, { width, height }: VideoOptions): Promise<Canvas> {
   const key = `${width}x${height} ${createHash("sha256").update(image).digest("hex")}`;
   const known = scaledBefore.get(key);

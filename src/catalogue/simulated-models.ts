@@ -127,7 +127,7 @@ export function simulatedModels(): NonNullable<ProviderSummary["models"]> {
     upstreamModel: name,
     kind: "text" as const,
     quality: 1,
-    // Nobody who lets the gateway choose wants an error to be played, or a simulator where there is a model.
+    // A caller who lets the gateway choose wants no simulated error, and no simulator where there is a model.
     ...(name === "standard" ? {} : { onlyByName: true }),
     pricings: SIMULATED_PRICES,
   }));

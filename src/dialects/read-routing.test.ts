@@ -90,7 +90,7 @@ describe("contract 2.12, choices 6: provider", () => {
     }
   });
 
-  test("members that nobody knows are noted, with those that are known", () => {
+  test("unknown members are noted, with those that are known", () => {
     const { notes } = readRouting({ provider: { sort: "price", routing: { only: ["one"] } } }, NONE) ?? {};
     const reason = "no such option of routing; known are type, primary_factor, providers, order, fallback";
     expect(notes).toEqual([

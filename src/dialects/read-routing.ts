@@ -252,7 +252,7 @@ function refuseOther(one: Said<unknown>, other: Said<unknown>): void {
   throw refusal(other.path, `${other.path} and ${one.path} say different things; give one of them.`);
 }
 
-/** An empty list names nobody. */
+/** An empty list names no provider. */
 const named = (providers: readonly string[] | undefined) => (providers?.length === 0 ? undefined : providers);
 
 function readAuto(config: ModelRouting, path: string, notes: FieldNote[]): AutoChoice {

@@ -101,7 +101,7 @@ async function audit(life: Life, videos: MemoryVideos, name: string): Promise<vo
     const receipt = receipts.find(({ id }) => id === operation.receiptId);
     expect(receipt?.cost_nano_usd).toBe(made * SECONDS * SILENT_NANO_USD);
   }
-  // Nobody pays twice: a job that no operation has is one that was on its way when the gateway died, and is told of.
+  // No job is paid twice: a job that no operation has is one that was on its way when the gateway died, and is told of.
   const known = operations.flatMap(({ parts }) =>
     parts.flatMap(({ providerJob }) => (providerJob ? [providerJob] : [])),
   );

@@ -169,7 +169,7 @@ describe("H24: a client that disconnects before it has the name", () => {
     expect(await claim(bench)).toBeUndefined();
   });
 
-  test("a client that has stayed is told the name, and nobody else may claim it", async () => {
+  test("a client that has stayed is told the name, and no other request may claim it", async () => {
     const { bench, process } = await start();
     const operation = submitting(bench);
     await process.operations.begin(operation, STAYS, accept(operation));

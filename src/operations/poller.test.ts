@@ -337,7 +337,7 @@ describe("choices 5: an operation whose process died while it submitted", () => 
 });
 
 describe("a lease", () => {
-  test("is renewed while its worker works: nobody else asks or fetches", async () => {
+  test("is renewed while its worker works: no other asks or fetches", async () => {
     const bench = await Bench.open();
     let fetches = 0;
     const keep: JobRunner["keep"] = async () => {
@@ -419,7 +419,7 @@ describe("a lease", () => {
     expect(stopping.budget.spent + next.budget.spent).toBe(COST_NANO_USD);
   });
 
-  test("that nobody gave back is taken when it has expired, and not before", async () => {
+  test("that was not given back is taken when it has expired, and not before", async () => {
     const bench = await Bench.open();
     const operation = bench.operation();
     await insertOperation(bench.storage, operation, { owner: "slow", untilMs: bench.nowMs - 1 });

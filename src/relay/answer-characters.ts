@@ -10,7 +10,7 @@ export function answerCharacters(body: JsonObject, { codec, origin, quirks }: Te
       origin,
       quirks,
       reading: {},
-      // It is counted, and sent to nobody.
+      // It is counted, and not sent.
       makeId: () => "",
     });
     return charactersOf(parts);

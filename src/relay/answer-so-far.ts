@@ -20,7 +20,7 @@ export type CostUsd = (usage: Usage) => number;
 
 /**
  * What a client has read of a stream, kept so that another offer can go on with it. It is read back from the very bytes that
- * were sent, and written a second time, to nobody: so that the writer stands where a stream of its own would stand, with the
+ * were sent, and written a second time, and not sent: so that the writer stands where a stream of its own would stand, with the
  * same id and the same numbers of blocks, whoever has written until then.
  */
 export class AnswerSoFar {
@@ -70,7 +70,7 @@ export class AnswerSoFar {
 
   /**
    * Whether it ends where another may go on: behind text, and nothing but text and whole thoughts before it. A call's arguments, a
-   * thought, and a character that is only half there, are for nobody else to finish.
+   * thought, and a character that is only half there, cannot be finished by another offer.
    */
   get canGoOn(): boolean {
     return (

@@ -15,7 +15,7 @@ interface Asking {
   model: Model | undefined;
 }
 
-/** How the call is to be served: what it asks for, over what its key and the gateway say. Throws for names that nobody has. */
+/** How the call is to be served: what it asks for, over what its key and the gateway say. Throws for unknown names. */
 export function askedRouting(request: RoutingRequest | undefined, asking: Asking, gateway: Gateway): CallRouting {
   const { routing, catalogue, providers } = gateway.snapshot;
   const { incoming, principal, model } = asking;

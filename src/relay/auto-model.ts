@@ -37,7 +37,7 @@ export function autoModel(call: ServingCall, gateway: Gateway): ServedModel {
   const available = availableModels(choice, call, gateway);
   const needs = needsOf(call);
   const fitting = available.filter(({ model }) => fits(model, needs));
-  // What nobody seems to take, somebody may take all the same: sizes are estimates.
+  // Sizes are estimates: where no model seems large enough, one may be all the same.
   const options = (fitting.length > 0 ? fitting : available).map((one) => optionOf(one, needs, call, gateway));
   const { option, why, next } = chooseModel(options, choice, preferredModel(choice, call, gateway));
   const { model, offers } = option;

@@ -61,7 +61,7 @@ export interface AttemptRecord {
   notes: FieldNote[];
   /** The terms other than the standard ones on which the target was asked, or says that it served. */
   terms: readonly string[];
-  /** How long it has been at work, without the time that the gateway waited for its client; absent where nobody measures it. */
+  /** How long it has been at work, without the time that the gateway waited for its client; absent where it is not measured. */
   readonly workedMs?: number;
 }
 

@@ -58,7 +58,7 @@ export class ContinuingEncoder implements StreamEncoder {
       // The message has its name, and its error is told by whoever gives it up.
       case "metadata":
       case "error":
-      // It has thought before it spoke: nobody can put more thoughts before what was read.
+      // Thoughts come before the text, and the client has read the text already.
       case "reasoning-start":
       case "reasoning-delta":
       case "reasoning-end":

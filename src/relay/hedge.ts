@@ -128,7 +128,7 @@ class Race<T> {
       routing,
       conversation,
       attempt: undefined,
-      // To one that is stopped it looks as if there were nobody to answer any more.
+      // A stopped one sees a client that has disconnected.
       client: {
         get disconnected() {
           return stopped || client.disconnected;

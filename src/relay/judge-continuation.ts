@@ -32,8 +32,8 @@ export interface BrokenText {
 /**
  * Whether a text goes on where another broke off. It is taken as it stands, without white space that was said and not given, or
  * without a repetition at its beginning that is certain: at least 32 characters from the beginning of a word, found nowhere
- * else in the answer, which was cut inside a sentence: there nobody says the same words again. What repeats less than that,
- * or begins again, is refused: it may be right, but nobody can tell (H17).
+ * else in the answer, which was cut inside a sentence: there the same words do not come again. What repeats less than that,
+ * or begins again, is refused: it may be right, but that cannot be known (H17).
  */
 export function judgeContinuation(text: string, { said, given }: BrokenText, ended: boolean): Judgement {
   if (text.length > MAX_HELD) return refused("repeated what was said");

@@ -98,7 +98,7 @@ describe("H17: a stream that survives", () => {
     expect(receipts).toMatchObject([{ outcome: "upstream_failed", continued: [{ provider: "two" }] }]);
   });
 
-  test("where nobody goes on, the client is told of the first failure, and pays for the first part alone", async () => {
+  test("where no offer goes on, the client gets the first failure, and pays for the first part alone", async () => {
     const without = await surviving([breaksAfter(LONG)], { survive: false });
     const { text, receipts, outcomes } = await surviving([breaksAfter(LONG), { status: 400, body: ["{}"] }]);
     expect(saidIn(text)).toBe(LONG);

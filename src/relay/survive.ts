@@ -51,7 +51,7 @@ export class Survivor {
     this.#plan = plan;
   }
 
-  /** The rest of the answer from another offer, which has begun; undefined where nobody can go on with it. */
+  /** The rest of the answer from another offer, which has begun; undefined where no offer can go on with it. */
   async goOn(broken: BrokenStream, thrown: unknown): Promise<OpenStream | undefined> {
     const call = this.#call;
     const error = asGatewayError(thrown);
@@ -104,7 +104,7 @@ export class Survivor {
     return call.request !== undefined && canBeginAnswer(canonicalCall(call.request, call.incoming.dialect));
   }
 
-  /** Those behind it in the plan; then itself, where the error table gives it a second try. Nobody is asked twice to go on. */
+  /** Those after it in the plan; then itself, where the error table gives it a second try. No offer is asked twice to go on. */
   #candidates(broken: TextTarget, error: GatewayError): TextTarget[] {
     const behind = this.#plan.slice(this.#plan.indexOf(broken) + 1);
     const again = error.rule.retrySameOffer ? [broken] : [];

@@ -93,13 +93,13 @@ describe("choices 4: where everything fails", () => {
     expect([closed, passedMs]).toEqual([["one", "two"], 0]);
   });
 
-  test("nobody is asked any more when the deadline has passed", async () => {
+  test("no offer is asked when the deadline has passed", async () => {
     const { closed, thrown } = await tried("upstream_failed", undefined, { deadlineMs: 0 });
     expect(closed).toEqual([]);
     expect(thrown).toMatchObject({ kind: "upstream_timeout", message: expect.stringContaining("deadline of 0 ms") });
   });
 
-  test("nobody is asked again where that would do the same thing twice (H32)", async () => {
+  test("no offer is asked again where that would do the same thing twice (H32)", async () => {
     expect((await tried("upstream_failed", () => false)).closed).toEqual(["one"]);
     expect((await tried("upstream_failed", () => true)).closed).toEqual(["one", "one", "two", "two"]);
   });

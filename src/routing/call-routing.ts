@@ -23,7 +23,7 @@ export interface CallRouting {
   readonly maxAttempts: number;
 }
 
-/** Where nobody says anything. */
+/** Where neither the call, its key nor the gateway says anything. */
 export const DEFAULT_ROUTING: CallRouting = Object.freeze({ ...DEFAULT_GATEWAY_ROUTING.calls, auto: undefined });
 
 /** What the configuration says of the health and the load of one provider. */

@@ -17,7 +17,7 @@ export interface KnownNames {
 }
 
 /**
- * Refuses names that nobody has, and gives back what the others mean. Whether those that exist serve the model is the
+ * Refuses unknown names, and returns what the others mean. Whether those that exist serve the model is the
  * plan's to say. `model` is the one that was asked for; undefined where the gateway is to choose.
  */
 export function checkNames(

@@ -468,7 +468,7 @@ describe("choices 6: fallback", () => {
     expect(names(planned(OFFERS, { providers: ["west", "east"], fallback: { provider: "west" } }))).toBe("east west");
   });
 
-  test("a provider that nobody else stands before is simply called", () => {
+  test("the only provider in the plan is simply called", () => {
     const preference: Preference = { providers: ["west"], fallback: { provider: "west" } };
     expect(planned(OFFERS, preference)).toEqual([["west", "first of the providers asked for"]]);
   });

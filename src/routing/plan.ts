@@ -71,7 +71,7 @@ function choose<T extends Target>(
   const last = candidates.filter(({ offer }) => offer.provider === provider);
   if (last.length === 0) throw notOffered(candidates, [provider], "provider.fallback");
   const others = chosen.filter(({ offer }) => offer.provider !== provider);
-  // Where nobody else serves the model there is nothing to fall back from.
+  // Where no other provider serves the model there is nothing to fall back to.
   return others.length === 0 ? { chosen: last, last: [] } : { chosen: others, last };
 }
 

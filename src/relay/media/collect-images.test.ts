@@ -150,7 +150,7 @@ describe("contract 2.5: images that are not made", () => {
     images.play(answers({ data: [failed, failed] }));
     const { status } = await images.generated({ model: "test/batch", n: 2 });
     expect([status, images.sent.length]).toEqual([502, 2]);
-    // One that was blocked is a result: nobody else is asked.
+    // One that was blocked is a result: no other provider is asked.
     const blocked = { error: { code: "OutputImageSensitiveContentDetected", message: "held back" } };
     images.play(answers({ data: [failed, blocked] }));
     const mixed = await images.predicted("batch", { sampleCount: 2 });

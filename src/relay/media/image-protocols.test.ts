@@ -218,7 +218,7 @@ describe("contract 4: images/generations of which some were not made", () => {
 
 describe("an image of more than 28 MiB of base64", () => {
   const LIMIT = 28 * 1024 * 1024;
-  /** A PNG with a long tail, which nobody reads. */
+  /** A PNG with a long tail, which is not read. */
   const large = (characters: number) => {
     const bytes = Buffer.alloc((characters / 4) * 3, 1);
     Buffer.from(PNG, "base64").copy(bytes);

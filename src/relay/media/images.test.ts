@@ -42,7 +42,7 @@ describe("contract 4: images/generations", () => {
     [{ n: 11 }, "n"],
     [{ prompt: "" }, "prompt"],
     [{ size: "1x1" }, "size"],
-  ])("what cannot be made is refused by its name, before anybody is asked: %p", async (body, path) => {
+  ])("what cannot be made is refused by its name, before a provider is asked: %p", async (body, path) => {
     images.play(images.paints());
     const { status, error, headers } = await images.generated(body);
     expect([status, images.sent]).toEqual([400, []]);
@@ -92,7 +92,7 @@ describe("choices 4: offers of images", () => {
     expect(await images.rows()).toMatchObject([{ outcome: "upstream_failed", usage_source: "partial" }]);
   });
 
-  test("a prompt that is refused is nobody's fault but the prompt's, and costs nothing", async () => {
+  test("a refused prompt counts against no provider, and costs nothing", async () => {
     images.play(refuses(400, BLOCKED));
     const { status, error, headers } = await images.generated({ model: "test/two" });
     expect([status, images.sent.length]).toEqual([400, 1]);

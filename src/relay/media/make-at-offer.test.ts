@@ -25,7 +25,7 @@ describe("H09: options that a model does not have", () => {
   test.each([
     ["by a header", { headers: { "x-trivium-strict": "true" } }],
     ["by its key", { key: STRICT_KEY }],
-  ])("refuse a call that is strict %s, before anybody is asked", async (_, options) => {
+  ])("refuse a call that is strict %s, before a provider is asked", async (_, options) => {
     images.play(images.paints());
     const refused = await images.generated({ model: "test/one-by-one", moderation: "low" }, options);
     expect([refused.status, refused.error?.param, images.sent]).toEqual([400, "moderation", []]);

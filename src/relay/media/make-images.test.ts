@@ -38,7 +38,7 @@ describe("a host that takes jobs", () => {
     expect(times()).toEqual([0, 1_000, 3_000, 6_000, 10_000, 11_000]);
   });
 
-  test("is given up after six polls in a row that failed, and nobody is asked a second time", async () => {
+  test("is given up after six polls in a row that failed, and no provider is asked a second time", async () => {
     images.play(taken, refuses(500));
     const answer = await images.generated(FLUX);
     expect([answer.status, images.sent.length]).toEqual([504, 7]);
@@ -86,7 +86,7 @@ describe("a host that takes jobs", () => {
     expect(images.sent).toHaveLength(602);
   });
 
-  test("a poll that nobody answers is given up after a minute, and made again", async () => {
+  test("a poll without an answer is given up after a minute, and made again", async () => {
     keepResult();
     images.play(taken, () => {}, ready);
     expect((await images.generated(FLUX)).made).toEqual([PNG]);

@@ -12,7 +12,7 @@ test("choices 5: an operation fails three hours after its request, whatever its 
   // Whole numbers are what every storage has columns for.
   expect([deadlineAtMs, dueAtMs].map(Number.isInteger)).toEqual([true, true]);
   expect([project, keyId]).toEqual(["default", "static:tests"]);
-  // Nobody needs to poll for three hours to see that it has not ended before.
+  // No test polls for three hours to see that it has not ended before.
   await videos.clock.pass(deadlineAtMs - videos.clock.nowMs() - 1_000);
   videos.harness.poller.start();
   await videos.clock.pass(500);

@@ -101,7 +101,7 @@ describe("choices 5: the same Idempotency-Key", () => {
 
   test("is answered though the link to its frame has died since", async () => {
     const videos = await MemoryVideos.start();
-    const url = "https://pictures.test/a.png";
+    const url = "https://images.test/a.png";
     const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
     videos.harness.web.files.set(url, { bytes: Buffer.from(PNG, "base64"), mimeType: "image/png" });
     const asked = { ...keyed("a"), image: { gcsUri: url } };

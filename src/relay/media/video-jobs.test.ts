@@ -216,7 +216,7 @@ describe("H24: an operation is bound to the credential that submitted it", () =>
     expect(asked.length).toBeGreaterThan(2);
   });
 
-  test("where nobody has the credential any more it fails, and says who had it", async () => {
+  test("where the credential is gone it fails, and says which provider had it", async () => {
     const videos = await MemoryVideos.start();
     const { id } = await videos.submit();
     await reconfigure(videos, { one: { ...one, api_key: "another" } });

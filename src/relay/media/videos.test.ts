@@ -91,11 +91,11 @@ describe("contract 2.1: a submit", () => {
 
   test("takes a frame by its URL, and sends its bytes", async () => {
     const videos = await MemoryVideos.start();
-    videos.harness.web.files.set("https://pictures.test/a.png", {
+    videos.harness.web.files.set("https://images.test/a.png", {
       bytes: Buffer.from(PNG, "base64"),
       mimeType: "image/png",
     });
-    const { text } = await videos.send({ image: { gcsUri: "https://pictures.test/a.png" } }).answer;
+    const { text } = await videos.send({ image: { gcsUri: "https://images.test/a.png" } }).answer;
     expect(JSON.parse(text)).toHaveProperty("name");
     expect(videos.host.jobs[0]?.request["content"]).toEqual([
       { type: "text", text: "a fox" },
@@ -140,7 +140,7 @@ describe("H09: a strict caller gets what was asked for, or a refusal and no job"
     expect((await videos.submit(strict)).status).toBe(200);
   });
 
-  test("anybody else is told what was dropped", async () => {
+  test("any other call gets a note of what was dropped", async () => {
     const videos = await MemoryVideos.start();
     expect((await videos.submit(dropped)).status).toBe(200);
   });
@@ -160,7 +160,7 @@ describe("an offer that does not take the job", () => {
     expect(videos.host.jobs[0]?.fetches).toBe(1);
   });
 
-  test("where nobody takes it, the answer is the failure, with a receipt that costs nothing", async () => {
+  test("where no provider takes it, the answer is the failure, with a receipt that costs nothing", async () => {
     const videos = await MemoryVideos.start();
     videos.host.nextSubmits.push(refuses(429), refuses(429));
     const answer = await videos.submit({ model: "test/two" });
@@ -171,7 +171,7 @@ describe("an offer that does not take the job", () => {
     expect(videos.leftovers()).toEqual({});
   });
 
-  test("choices 5: where it may have taken it, nobody else is asked: there might be two videos", async () => {
+  test("choices 5: where it may have taken it, no other is asked: there might be two videos", async () => {
     const videos = await MemoryVideos.start();
     videos.host.nextSubmits.push((reply) => reply.fail("broken"));
     const answer = await videos.submit({ model: "test/two" });

@@ -214,7 +214,7 @@ describe("a half-open breaker", () => {
     expect(leftMs()).toBe(200);
   });
 
-  test("a probe whose outcome nobody reports is given up after a minute", () => {
+  test("a probe without an outcome is given up after a minute", () => {
     const { state, begin, pass } = halfOpen();
     begin();
     pass(59_999);

@@ -3,7 +3,7 @@ import type { BreakerState } from "./target-health.ts";
 
 /** However often it fails, it is not left alone for longer than this, unless `open_ms` alone is longer. */
 export const MAX_OPEN_MS = 300_000;
-/** A probe that nobody has reported on for so long is given up, and another call may probe. */
+/** A probe without an outcome for so long is given up, and another call may probe. */
 const PROBE_MS = 60_000;
 /** How far the pause may be from its plain length, so that what failed together is not tried again together. */
 const JITTER = 0.2;

@@ -287,7 +287,7 @@ describe("H19: what a provider asks for", () => {
     expect(health.of(target("large")).quietUntilMs).toBe(clock.nowMs() + 30_000);
   });
 
-  test("for no longer than a minute, and not where nobody knows until when", () => {
+  test("for no longer than a minute, and not where the end is unknown", () => {
     const { health, target, clock } = made();
     health.heard(target("large"), new Map([["left-a", "0"]]), LIMITS);
     expect(health.of(target("large")).quietUntilMs).toBe(0);

@@ -32,6 +32,6 @@ test.each([
   "2026-99-31T12:00:00Z",
   "Sat, 31 Jan 2026 12:00:07 GMT",
   "1".repeat(20),
-])("what %p means nobody knows", (text) => {
+])("%p has no meaning", (text) => {
   expect(readReset(text, WALL_MS)).toBeUndefined();
 });
