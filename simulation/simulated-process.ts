@@ -89,7 +89,10 @@ export class SimulatedProcess {
       },
       fetchMedia: web.fetchMedia,
       streamMedia: web.streamMedia,
-      log: logTo((call, facts) => isAlive && onSettled(call, facts), onInternal),
+      log: logTo(
+        (call, facts) => isAlive && onSettled(call, facts),
+        (what) => isAlive && onInternal(what),
+      ),
       timings: DEFAULT_TIMINGS,
       publicUrl: () => GATEWAY_URL,
       snapshot: makeSnapshot(config, {}, sources, undefined),

@@ -198,6 +198,19 @@ describe("files", () => {
     expect(blobs()).toHaveLength(1);
   });
 
+  test("H20: a stream that is refused before it is read is closed", async () => {
+    const files = await open({ maxTotalBytes: 10 });
+    await files.keep(video({ content: sampleBytes(10) }));
+    let isClosed = false;
+    const content = new ReadableStream<Uint8Array>({
+      cancel: () => {
+        isClosed = true;
+      },
+    });
+    await expect(files.keep(video({ content }))).rejects.toThrow("full");
+    expect(isClosed).toBe(true);
+  });
+
   test("a row that cannot be written takes its blob with it", async () => {
     const broken: Storage = {
       engine: storage.engine,

@@ -90,7 +90,11 @@ export class Files {
   /** The blob comes first and the row after it, so that no row is ever without its blob. */
   async keep({ project, owner, mimeType, content, nowMs }: FileToKeep): Promise<StoredFile> {
     const known = content instanceof Uint8Array ? content.length : 0;
-    const used = await this.#usedBytes(project, known, nowMs);
+    const used = await this.#usedBytes(project, known, nowMs).catch((refusal: unknown) => {
+      // The connection that it comes on would stay open until its timeout.
+      if (content instanceof ReadableStream) void content.cancel().catch(() => {});
+      throw refusal;
+    });
     const id = `file_${this.#random.id()}`;
     let counted = 0;
     const count = (chunk: Uint8Array) => {
