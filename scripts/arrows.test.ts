@@ -18,6 +18,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   ledger: ["base", "canon", "storage"],
   access: ["base", "canon", "storage"],
   files: ["base", "canon", "storage"],
+  answers: ["base", "canon", "storage"],
   operations: ["base", "canon", "media", "storage", "catalogue"],
   relay: [
     "base",
@@ -32,6 +33,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "ledger",
     "storage",
     "files",
+    "answers",
     "operations",
     "observe",
   ],

@@ -98,6 +98,7 @@ export class SimulatedProcess {
       snapshot: makeSnapshot(config, {}, sources, undefined),
       storage,
       fileStore,
+      answerKey: new Uint8Array(32),
     });
     const { operations, poller } = await makeOperations(gateway, storage, config.retention.ms);
     const handle = createRequestHandler({

@@ -147,6 +147,7 @@ export class Harness {
       snapshot: makeSnapshot(config, {}, sources, undefined),
       storage,
       fileStore,
+      answerKey: config.responses.store ? new Uint8Array(32).fill(3) : undefined,
     });
     const { operations, poller } = await makeOperations(gateway, storage, config.retention.ms);
     const handle = createRequestHandler({

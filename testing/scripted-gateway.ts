@@ -64,6 +64,8 @@ export function scriptedGateway(scripts: readonly Script[] = []) {
     keys: undefined as never,
     admissions: undefined as never,
     files: undefined as never,
+    answers: undefined as never,
+    background: undefined as never,
     ledger: {
       write: (receipt: Receipt) => {
         receipts.push(receipt);
@@ -158,6 +160,7 @@ export function sampleCall(
     conversation: undefined,
     plan: undefined,
     continued: undefined,
+    keeping: undefined,
     hedged: false,
     attempt: undefined,
   };

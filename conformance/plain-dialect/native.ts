@@ -3,9 +3,9 @@ import type {
   ClientAnswer,
   NativeAnswerContext,
   NativeRequestContext,
-  ReceivedRequest,
   UpstreamRequest,
 } from "../../src/dialects/dialect.ts";
+import type { ReceivedRequest } from "../../src/dialects/received-request.ts";
 import { ROUTING_FIELDS } from "../../src/dialects/routing-fields.ts";
 import { editBody } from "../../src/wire/edit-body.ts";
 import { decodeStop } from "./stop-reason.ts";

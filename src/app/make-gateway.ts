@@ -1,11 +1,14 @@
 import { Admissions } from "../access/admit.ts";
 import { KeyRing } from "../access/key-ring.ts";
 import type { BudgetWindow } from "../access/spend-meter.ts";
+import { Answers } from "../answers/answers.ts";
+import { Sealer } from "../answers/sealer.ts";
 import type { Config } from "../config/config.ts";
 import type { FileStore } from "../files/file-store.ts";
 import { Files } from "../files/files.ts";
 import { spentByKey } from "../ledger/queries.ts";
 import { LedgerWriter } from "../ledger/writer.ts";
+import { BackgroundLeases } from "../operations/background-leases.ts";
 import type { Gateway } from "../relay/gateway.ts";
 import { MemoryBudget } from "../relay/memory-budget.ts";
 import { Watchdog } from "../relay/watchdog.ts";
@@ -24,12 +27,14 @@ interface GatewaySurroundings
   > {
   storage: Storage;
   fileStore: FileStore;
+  /** Seals stored answers; undefined where none are stored. */
+  answerKey: Uint8Array | undefined;
 }
 
 /** Everything that calls need, built from a configuration; nothing runs by itself yet. */
 export async function makeGateway(config: Config, surroundings: GatewaySurroundings): Promise<Gateway> {
-  const { storage, fileStore, ...given } = surroundings;
-  const { clock, random, log, publicUrl } = given;
+  const { storage, fileStore, answerKey, ...given } = surroundings;
+  const { clock, random, log, publicUrl, timings } = given;
   return {
     ...given,
     keys: await KeyRing.open({
@@ -66,6 +71,20 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
         maxTotalBytes: config.retention.maxTotalBytes,
         maxProjectBytes: config.retention.maxProjectBytes,
       },
+    }),
+    answers: new Answers({
+      storage,
+      sealer: answerKey === undefined ? undefined : new Sealer(answerKey, random),
+      limits: config.responses,
+      clock,
+      onProblem: (err, what) => log.error({ err }, what),
+    }),
+    background: new BackgroundLeases({
+      storage,
+      clock,
+      random,
+      leaseMs: timings.operationLeaseMs,
+      onProblem: (err) => log.error({ err }, "renewing the lease of a response failed"),
     }),
     runningCalls: 0,
     orphanedTexts: 0,

@@ -1,3 +1,4 @@
+import { readKeyFile } from "../answers/key-file.ts";
 import type { Sources } from "../base/sources.ts";
 import { system } from "../base/system.ts";
 import { withTimeout } from "../base/with-timeout.ts";
@@ -9,6 +10,7 @@ import { openFileStore } from "../files/open-file-store.ts";
 import type { Log } from "../observe/log.ts";
 import type { Operations } from "../operations/operations.ts";
 import { BUILT_IN } from "../providers/index.ts";
+import { buryAbandonedAnswers } from "../relay/background.ts";
 import type { Gateway, Snapshot } from "../relay/gateway.ts";
 import { DEFAULT_TIMINGS, type Timings } from "../relay/timings.ts";
 import { ADMIN_ROUTES } from "../server/admin/routes.ts";
@@ -109,6 +111,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
     snapshot: makeSnapshot(config, environment, sources, simulatorAccess, registry),
     storage,
     fileStore,
+    answerKey: answerKeyOf(config, random, log),
   });
   const { operations, poller } = await makeOperations(gateway, storage, config.retention.ms);
   let accepting = true;
@@ -158,6 +161,11 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
     ...(options.timings?.heartbeatMs === undefined ? {} : { everyMs: timings.heartbeatMs }),
   });
   const stopSweeping = sweepRegularly(gateway, operations);
+  const stopBurying = clock.every(timings.operationLeaseMs / 2, () => {
+    buryAbandonedAnswers(gateway, registry.dialects).catch((err: unknown) => {
+      log.error({ err }, "ending the responses of stopped processes failed");
+    });
+  });
 
   const watch = watchConfig(
     () => readConfig(options),
@@ -198,6 +206,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
       stopWatchingKeys();
       stopWatchingClock();
       stopSweeping();
+      stopBurying();
       // Rows first: nothing that may hang comes between them and the storage.
       await settled(gateway);
       await gateway.ledger.close();
@@ -211,6 +220,17 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
 function tryModelOf({ catalogue }: Snapshot): string | undefined {
   const texts = catalogue.list().filter(({ outputModalities }) => outputModalities.includes("text"));
   return (texts.find(({ id }) => id === "sim/standard") ?? texts[0])?.id;
+}
+
+/** Without a key nothing is stored; calls are answered all the same. */
+function answerKeyOf({ responses, dataDir }: Config, random: Sources["random"], log: Log): Uint8Array | undefined {
+  if (!responses.store) return undefined;
+  try {
+    return readKeyFile(dataDir, random);
+  } catch (err) {
+    log.error({ err }, "responses are not stored: their key cannot be read from data_dir, nor made there");
+    return undefined;
+  }
 }
 
 /** Calls whose connection was cut are settled in their own time, which is short. */
@@ -229,10 +249,10 @@ async function inTime(step: Promise<unknown>, { clock, log }: Gateway): Promise<
 }
 
 /** Removes what has expired, now and every ten minutes. */
-function sweepRegularly({ files, log, clock }: Gateway, operations: Operations): () => void {
+function sweepRegularly({ files, answers, log, clock }: Gateway, operations: Operations): () => void {
   const sweep = () => {
-    Promise.all([files.sweep(clock.nowMs()), operations.sweep()]).catch((error: unknown) => {
-      log.error({ err: error }, "expired-file cleanup failed");
+    Promise.all([files.sweep(clock.nowMs()), operations.sweep(), answers.sweep()]).catch((error: unknown) => {
+      log.error({ err: error }, "cleanup of what has expired failed");
     });
   };
   sweep();

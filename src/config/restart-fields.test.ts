@@ -35,6 +35,10 @@ test("docs/configuration.md, Reload: every field that needs a restart is named, 
       "retention: { hours: 1, max_file_mb: 1, max_total_mb: 1, max_project_mb: 1 }",
       ["retention.hours", "retention.max_file_mb", "retention.max_total_mb", "retention.max_project_mb"],
     ],
+    [
+      "responses: { store: false, retention_hours: 1, max_mb: 1 }",
+      ["responses.store", "responses.retention_hours", "responses.max_mb"],
+    ],
     ["simulator: false", ["simulator"]],
   ];
   for (const [yaml, fields] of changes) expect(restartFields(started, load(yaml))).toEqual(fields);

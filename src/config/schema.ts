@@ -208,6 +208,16 @@ export const RootFile = Type.Object(
         closed,
       ),
     ),
+    responses: Type.Optional(
+      Type.Object(
+        {
+          store: Type.Optional(Type.Boolean()),
+          retention_hours: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 8760 })),
+          max_mb: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+        },
+        closed,
+      ),
+    ),
     simulator: Type.Optional(Type.Boolean()),
     log: Type.Optional(
       Type.Object(

@@ -51,6 +51,11 @@ export function toConfig(
       // One project must leave space for the others.
       maxProjectBytes: Math.round((file.retention?.max_project_mb ?? totalMegabytes / 2) * BYTES_PER_MEGABYTE),
     },
+    responses: {
+      store: file.responses?.store ?? true,
+      retentionMs: Math.round((file.responses?.retention_hours ?? 168) * MS_PER_HOUR),
+      maxBytes: Math.round((file.responses?.max_mb ?? 1024) * BYTES_PER_MEGABYTE),
+    },
     simulator: file.simulator ?? true,
     routing: toRouting(file.routing),
     log: {

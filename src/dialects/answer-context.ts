@@ -12,4 +12,8 @@ export interface AnswerContext<Options = unknown> {
   /** When the request came. */
   receivedAtMs: number;
   costUsd(usage: Usage): number;
+  /** Takes the whole answer, as the client gets it, once; absent where it is not kept. */
+  keep?: (answer: JsonObject) => void;
+  /** The id that the answer must have; absent: any. */
+  answerId?: string;
 }

@@ -8,7 +8,6 @@ import type { ServedOn } from "../canon/terms.ts";
 import type { ModelTraits } from "../canon/traits.ts";
 import type { Usage } from "../canon/usage.ts";
 import type { ByteBuffer } from "../wire/byte-buffer.ts";
-import type { BodySource } from "../wire/edit-body.ts";
 import type { AnswerContext } from "./answer-context.ts";
 import type { CheckContext, Door } from "./check.ts";
 import type { ClientCodec, UpstreamCodec } from "./codec.ts";
@@ -16,13 +15,8 @@ import type { ConversationFields } from "./conversation-of.ts";
 import type { Asks, Endpoint, EndpointCall, EndpointRequest, KeyHeader, PathParameters } from "./endpoint.ts";
 import type { MediaQuirks } from "./media-quirks.ts";
 import type { PricedFields } from "./priced-fields.ts";
-
-/** A client's request as it came, and what it says. */
-export interface ReceivedRequest extends BodySource {
-  body: JsonObject;
-  /** What the door has done to it. */
-  adapted?: readonly FieldNote[];
-}
+import type { ReceivedRequest } from "./received-request.ts";
+import type { StoredAnswers } from "./stored-answers.ts";
 
 interface RequestContext extends CheckContext {
   verb: "generate" | "count_tokens";
@@ -214,4 +208,6 @@ export interface Dialect {
   readonly requests: RequestReader;
   readonly errors: ErrorEncoder;
   readonly http: ClientHttp;
+  /** Answers that later requests build on; absent where every request says all. */
+  readonly stored?: StoredAnswers;
 }

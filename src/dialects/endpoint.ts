@@ -4,9 +4,12 @@ import type { Door } from "./check.ts";
 export type KeyHeader = "authorization" | "x-api-key" | "x-goog-api-key";
 
 /** What clients ask for at an endpoint. */
-export type Asks = "generate" | "count_tokens" | "list_models" | "show_model";
+export type Asks = "generate" | "count_tokens" | "list_models" | "show_model" | StoredAsks;
 
-/** One endpoint of a dialect at the gateway. Calls are POST requests, lists GET. */
+/** What they ask of an answer that is kept: to see it, what it was made from, to delete it, or to end its making. */
+export type StoredAsks = "show_answer" | "list_input" | "delete_answer" | "cancel_answer";
+
+/** One endpoint of a dialect at the gateway. Calls are POST requests, lists GET; an answer that is kept is named by the parameter `id`. */
 export interface Endpoint {
   door: Door;
   /** A literal path, or a pattern over the percent-decoded path whose named groups become parameters. */

@@ -1,6 +1,6 @@
 import { isObject } from "../base/json.ts";
 import { parseInOrder, stringifyInOrder } from "../wire/ordered-json.ts";
-import type { ReceivedRequest } from "./dialect.ts";
+import type { ReceivedRequest } from "./received-request.ts";
 
 /**
  * The request with another body, which `change` makes of the one that came. One that is the same keeps its bytes; in the

@@ -16,6 +16,8 @@ export class CallAnswerContext implements NativeAnswerContext {
   readonly receivedAtMs: number;
   readonly quirks: MediaQuirks;
   readonly served: ServedOn;
+  readonly keep?: (answer: JsonObject) => void;
+  readonly answerId?: string;
   readonly #attempt: LaneAttempt;
 
   constructor(call: Call, { random }: Pick<Gateway, "random">, attempt: LaneAttempt) {
@@ -29,6 +31,10 @@ export class CallAnswerContext implements NativeAnswerContext {
     this.quirks = attempt.target.quirks;
     this.served = attempt;
     this.#attempt = attempt;
+    const { keeping } = call;
+    if (keeping === undefined) return;
+    this.keep = (answer) => keeping.take(attempt, answer);
+    if (keeping.answerId !== undefined) this.answerId = keeping.answerId;
   }
 
   costUsd(usage: Usage): number {

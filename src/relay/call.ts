@@ -13,6 +13,7 @@ import type { CallRouting } from "../routing/call-routing.ts";
 import type { ConversationKey } from "../routing/conversations.ts";
 import type { Target, TextTarget } from "../routing/target.ts";
 import type { HeldRequest } from "./held-request.ts";
+import type { Keeping } from "./keeping.ts";
 import type { HeldMemory } from "./memory-budget.ts";
 import { NOT_WATCHED, type Watchdog, type Watched } from "./watchdog.ts";
 
@@ -107,6 +108,8 @@ export interface Call {
   continued: Continuation[] | undefined;
   /** What other attempts than the last one have used of what is paid. */
   otherLegs?: BilledLeg[];
+  /** Where the answer is kept for later requests. */
+  readonly keeping: Keeping | undefined;
   /** A second offer was asked while the first was at work. */
   hedged: boolean;
   /** The attempt that answered; until one has, the one that was begun last. */
@@ -134,7 +137,11 @@ export class ClientPresence implements Watched {
   #disconnection: PromiseWithResolvers<void> | undefined;
   readonly #watchdog: Pick<Watchdog, "watch" | "unwatch">;
 
-  constructor({ signal }: Request, connection: ClientConnection, watchdog: Pick<Watchdog, "watch" | "unwatch">) {
+  constructor(
+    { signal }: Pick<Request, "signal">,
+    connection: ClientConnection,
+    watchdog: Pick<Watchdog, "watch" | "unwatch">,
+  ) {
     this.#connection = connection;
     this.#signal = signal;
     connection.trusted = true;

@@ -1,11 +1,13 @@
 import type { Admissions } from "../access/admit.ts";
 import type { KeyRing } from "../access/key-ring.ts";
+import type { Answers } from "../answers/answers.ts";
 import type { Sources } from "../base/sources.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Files } from "../files/files.ts";
 import type { LedgerWriter } from "../ledger/writer.ts";
 import type { Log } from "../observe/log.ts";
+import type { BackgroundLeases } from "../operations/background-leases.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { RoutingDefaults } from "../routing/call-routing.ts";
 import type { Conversations } from "../routing/conversations.ts";
@@ -56,6 +58,9 @@ export interface Gateway extends Sources {
   readonly streamMedia: StreamMedia;
   /** Generated media that are kept for a while. */
   readonly files: Files;
+  /** Answers that later requests build on, and which of them are still being made. */
+  readonly answers: Answers;
+  readonly background: BackgroundLeases;
   /** How clients reach it; a reload may change it. */
   readonly publicUrl: () => string;
   readonly timings: Timings;

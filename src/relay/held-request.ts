@@ -1,5 +1,5 @@
 import type { CanonCall } from "../canon/call.ts";
-import type { ReceivedRequest } from "../dialects/dialect.ts";
+import type { ReceivedRequest } from "../dialects/received-request.ts";
 import type { FetchedMedia } from "../wire/media-fetch.ts";
 
 /** The client's request, held until an answer has begun, and what attempts make of it once for all of them. */

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
-import type { ReceivedRequest } from "../dialects/dialect.ts";
 import { pathTo } from "../dialects/explain-mismatch.ts";
+import type { ReceivedRequest } from "../dialects/received-request.ts";
 import { holdsMoreValues } from "../wire/json-values.ts";
 import { findRepeatedKey, type RepeatedKey } from "../wire/repeated-keys.ts";
 import { type Gateway, shuttingDown } from "./gateway.ts";
@@ -91,10 +91,14 @@ function declaredBytes(request: Request, maxBytes: number): number {
 
 const notUtf8 = (cause?: unknown) => new GatewayError("invalid_request", "The body is not valid UTF-8.", { cause });
 
+/** Throws for a text whose parsing would take far more memory than it has bytes. */
+export function refuseManyValues(text: string): void {
+  if (!holdsMoreValues(text, MAX_VALUES)) return;
+  throw new GatewayError("too_large", `The body holds more than ${MAX_VALUES} JSON values, the most that is read.`);
+}
+
 function parse(text: string): JsonObject {
-  if (holdsMoreValues(text, MAX_VALUES)) {
-    throw new GatewayError("too_large", `The body holds more than ${MAX_VALUES} JSON values, the most that is read.`);
-  }
+  refuseManyValues(text);
   let body: unknown;
   try {
     body = JSON.parse(text);

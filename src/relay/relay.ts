@@ -6,6 +6,7 @@ import { AUTO_MODEL } from "../routing/auto.ts";
 import { admitCall, type EnteredRequest } from "./admit-call.ts";
 import { askedRouting, ONLY_AUTO } from "./asked-routing.ts";
 import { autoModel } from "./auto-model.ts";
+import { answerInBackground } from "./background.ts";
 import { type Call, DeadlineError, type IncomingCall } from "./call.ts";
 import { relayTokenCount } from "./count-tokens.ts";
 import { estimateUse } from "./estimate-use.ts";
@@ -14,18 +15,18 @@ import { HeldRequest } from "./held-request.ts";
 import { refuseVideos, relayConversationImages } from "./media/conversation.ts";
 import { planText } from "./plan-call.ts";
 import { readBody } from "./read-body.ts";
+import { recall } from "./recall.ts";
 import { RelayError } from "./relay-error.ts";
-import { servedModel } from "./served-model.ts";
+import { type ServedModel, servedModel } from "./served-model.ts";
 import { isAbandoned, settle } from "./settle.ts";
 import { relayStream } from "./stream.ts";
 import { relayUnary } from "./unary.ts";
 
 /** The life of a call: authenticate, read, check, admit, plan, attempt, answer, settle. Throws GatewayError, and RelayError once there is a receipt. */
 export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<Response> {
-  const { verb } = incoming;
   const { admitted, asked } = await admitCall(incoming, gateway, (entered) => readCall(incoming, entered, gateway));
-  const { checked, served } = asked;
-  const { model, offers, calledAs } = served;
+  const { checked, served, keeping, background } = asked;
+  const { model, calledAs } = served;
   const call: Call = {
     ...admitted,
     incoming,
@@ -35,17 +36,31 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
     body: checked.body,
     stream: incoming.streamInPath ?? checked.body["stream"] === true,
     adapted: adaptedBy(asked),
+    keeping,
   };
+  const answer = (of: Call) => orSettle(of, gateway, () => answerCall(of, served, gateway));
+  if (keeping === undefined || !background) return await answer(call);
+  return await orSettle(call, gateway, () => answerInBackground(call, keeping, gateway, answer));
+}
+
+async function answerCall(call: Call, served: ServedModel, gateway: Gateway): Promise<Response> {
+  const { model, offers } = served;
+  const { verb } = call.incoming;
+  if (!model.outputModalities.includes("text")) {
+    // No host counts for a model that writes no text (H11).
+    if (verb === "count_tokens") return await relayTokenCount(call, gateway, []);
+    return model.kind === "video" ? refuseVideos(model) : await relayConversationImages(call, gateway, offers);
+  }
+  const { targets, explained } = planText(call, gateway, served);
+  call.plan = explained;
+  if (verb === "count_tokens") return await relayTokenCount(call, gateway, targets);
+  return call.stream ? await relayStream(call, gateway, targets) : await relayUnary(call, gateway, targets);
+}
+
+/** What `work` gives; where it throws, the call is settled as failed. */
+async function orSettle(call: Call, gateway: Gateway, work: () => Promise<Response>): Promise<Response> {
   try {
-    if (!model.outputModalities.includes("text")) {
-      // No host counts for a model that writes no text (H11).
-      if (verb === "count_tokens") return await relayTokenCount(call, gateway, []);
-      return model.kind === "video" ? refuseVideos(model) : await relayConversationImages(call, gateway, offers);
-    }
-    const { targets, explained } = planText(call, gateway, served);
-    call.plan = explained;
-    if (verb === "count_tokens") return await relayTokenCount(call, gateway, targets);
-    return call.stream ? await relayStream(call, gateway, targets) : await relayUnary(call, gateway, targets);
+    return await work();
   } catch (thrown) {
     // A call for images settles itself.
     if (thrown instanceof RelayError) throw thrown;
@@ -83,7 +98,13 @@ async function readCall(incoming: IncomingCall, { principal, entry, memory }: En
     model: { id, reasoning },
     publicUrl: gateway.publicUrl,
   });
-  const { body } = checked;
+  const { stored } = dialect;
+  const recalled =
+    stored === undefined
+      ? { request: checked, keeping: undefined, background: false }
+      : await recall(checked, stored, { incoming, principal, memory }, gateway);
+  const { request, keeping, background } = recalled;
+  const { body } = request;
   const routing = askedRouting(wanted, { incoming, principal, model: resolved?.model }, gateway);
   const call = { incoming, principal, routing, body };
   const served = resolved === undefined ? autoModel(call, gateway) : servedModel(resolved, call, gateway);
@@ -93,7 +114,7 @@ async function readCall(incoming: IncomingCall, { principal, entry, memory }: En
     dialect: dialect.name,
     ...estimateUse(principal, incoming, model, fallback === undefined ? offers : [...offers, ...fallback.offers], body),
   });
-  return { served, admission, checked, routing, wanted };
+  return { served, admission, checked: request, keeping, background, routing, wanted };
 }
 
 /** What the name of the model, the door and the routing fields did to the request. Mostly nothing, and then nothing is made. */

@@ -36,7 +36,7 @@ export interface Ending {
 /** How an attempt ended that was not the last. */
 export type LegEnding = Omit<Ending, "whole" | "produced">;
 
-/** Writes the call's one ledger row and releases its reservation. Resolves when the row is committed. */
+/** Writes the call's one ledger row, keeps its answer and releases its reservation. Resolves when all is committed. */
 export function settle(call: Call, gateway: Gateway, ending: Ending): Promise<void> {
   const { usage, source } = usageOf(call, gateway, ending);
   // A call that failed, or whose client disconnected, is recorded and billed by the offer that was being tried.
@@ -46,7 +46,7 @@ export function settle(call: Call, gateway: Gateway, ending: Ending): Promise<vo
   if (ending.whole && target !== undefined && workedMs !== undefined) {
     gateway.health.generated(target, completionTokens(usage), workedMs);
   }
-  return closeCall(call, gateway, {
+  const closed = closeCall(call, gateway, {
     verb: call.incoming.verb,
     clientDialect: call.incoming.dialect.name,
     upstreamDialect: target?.via ?? call.incoming.dialect.name,
@@ -61,6 +61,9 @@ export function settle(call: Call, gateway: Gateway, ending: Ending): Promise<vo
     stop: ending.stop,
     firstContentAtMs: ending.firstContentAtMs,
   });
+  // Both must be stored before the client has all of its answer: it may build on it at once.
+  if (call.keeping === undefined || !ending.whole) return closed;
+  return Promise.all([closed, call.keeping.save(attempt)]).then(() => {});
 }
 
 /** What the settlement of any call needs: text, images or videos. */

@@ -14,6 +14,7 @@ import { showReceipt } from "./receipts.ts";
 import { sendRoot } from "./root-page.ts";
 import type { Method, Route } from "./route-table.ts";
 import type { Handler } from "./routed-request.ts";
+import { storedAnswer } from "./stored-answers.ts";
 import { relayCall } from "./text-calls.ts";
 
 function route(dialect: string, access: Route<Handler>["access"]) {
@@ -36,6 +37,13 @@ function endpointRoute({ name }: Dialect, { door, path, asks, shared = false }: 
       return route(name, "open")("GET", door, path, listModels(shared));
     case "show_model":
       return route(name, "open")("GET", door, path, showModel(shared));
+    case "show_answer":
+    case "list_input":
+      return route(name, "key")("GET", door, path, storedAnswer(asks));
+    case "delete_answer":
+      return route(name, "key")("DELETE", door, path, storedAnswer(asks));
+    case "cancel_answer":
+      return route(name, "key")("POST", door, path, storedAnswer(asks));
   }
 }
 

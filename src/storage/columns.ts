@@ -20,3 +20,9 @@ export function optionalNumber(row: StoredRow, column: string): number | undefin
   const value = row[column];
   return value === null || value === undefined ? undefined : Number(value);
 }
+
+/** A column of bytes; both engines hand out an array of them. */
+export function bytes(row: StoredRow, column: string): Uint8Array {
+  const value = row[column];
+  return value instanceof Uint8Array ? value : new Uint8Array();
+}

@@ -6,7 +6,7 @@ import { insertReceipt } from "./receipts.ts";
 import type { Parameter, Queries, Storage, StoredRow } from "./storage.ts";
 
 /** The worker of an operation, and until when no other may take it. */
-interface Lease {
+export interface Lease {
   owner: string;
   untilMs: number;
 }
@@ -49,7 +49,10 @@ export async function insertOperation(queries: Queries, operation: Operation, le
 
 /** Only the project that made it can see it (S09). */
 export async function selectOperation(queries: Queries, project: string, id: string): Promise<Operation | undefined> {
-  const [row] = await queries.query(`SELECT ${COLUMNS} FROM operations WHERE id = ? AND project = ?`, [id, project]);
+  const [row] = await queries.query(
+    `SELECT ${COLUMNS} FROM operations WHERE id = ? AND project = ? AND kind = 'video'`,
+    [id, project],
+  );
   return row === undefined ? undefined : readOperation(row);
 }
 
@@ -121,7 +124,7 @@ export async function leaseDue(queries: Queries, lease: Lease, nowMs: number, li
   const rows = await queries.query(
     `UPDATE operations SET lease_owner = ?, lease_until_ms = ?
      WHERE lease_until_ms < ? AND due_at_ms <= ? AND state IN ('submitting', 'running') AND id IN (
-       SELECT id FROM operations WHERE state IN ('submitting', 'running') AND due_at_ms <= ? AND lease_until_ms < ?
+       SELECT id FROM operations WHERE kind = 'video' AND state IN ('submitting', 'running') AND due_at_ms <= ? AND lease_until_ms < ?
        ORDER BY due_at_ms LIMIT ?)
      RETURNING ${COLUMNS}`,
     [lease.owner, Math.ceil(lease.untilMs), now, now, now, now, limit],
@@ -194,7 +197,9 @@ export async function endOperation(
 
 /** Operations that have not ended: what they may cost is still reserved. */
 export async function selectOpenOperations(queries: Queries): Promise<Operation[]> {
-  const rows = await queries.query(`SELECT ${COLUMNS} FROM operations WHERE state IN ('submitting', 'running')`);
+  const rows = await queries.query(
+    `SELECT ${COLUMNS} FROM operations WHERE kind = 'video' AND state IN ('submitting', 'running')`,
+  );
   return rows.map(readOperation);
 }
 
@@ -220,7 +225,7 @@ export async function selectEndedOperations(queries: Queries, ids: readonly stri
 export async function selectNextDue(queries: Queries): Promise<number | undefined> {
   const [row] = await queries.query(
     `SELECT MIN(CASE WHEN lease_until_ms > due_at_ms THEN lease_until_ms ELSE due_at_ms END) AS due
-     FROM operations WHERE state IN ('submitting', 'running')`,
+     FROM operations WHERE kind = 'video' AND state IN ('submitting', 'running')`,
   );
   return row === undefined ? undefined : optionalNumber(row, "due");
 }

@@ -1,5 +1,5 @@
 /** The values that a query takes. They are always sent as parameters, never inside the text (S02). */
-export type Parameter = string | number | null;
+export type Parameter = string | number | null | Uint8Array;
 
 /** One row as the engine gives it; `columns.ts` reads values out of it the same way for both engines. */
 export type StoredRow = Readonly<Record<string, unknown>>;

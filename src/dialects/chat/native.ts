@@ -5,15 +5,10 @@ import { reportTerms } from "../../canon/terms.ts";
 import { fitToolId } from "../../canon/tool-id.ts";
 import { type BodySource, editBody } from "../../wire/edit-body.ts";
 import { changeElements, changeValue, ObjectEdit } from "../../wire/json-text.ts";
-import type {
-  ClientAnswer,
-  NativeAnswerContext,
-  NativeRequestContext,
-  ReceivedRequest,
-  UpstreamRequest,
-} from "../dialect.ts";
+import type { ClientAnswer, NativeAnswerContext, NativeRequestContext, UpstreamRequest } from "../dialect.ts";
 import { emptyTools } from "../empty-tools.ts";
 import { fitTerms, type PricedFields } from "../priced-fields.ts";
+import type { ReceivedRequest } from "../received-request.ts";
 import { ROUTING_FIELDS } from "../routing-fields.ts";
 import { answerError, noChoices } from "./answer-error.ts";
 import { decodeContent } from "./content.ts";

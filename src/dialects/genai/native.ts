@@ -4,15 +4,10 @@ import { GatewayError } from "../../canon/error.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import { type BodySource, editBody } from "../../wire/edit-body.ts";
 import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
-import type {
-  ClientAnswer,
-  NativeAnswerContext,
-  NativeRequestContext,
-  ReceivedRequest,
-  UpstreamRequest,
-} from "../dialect.ts";
+import type { ClientAnswer, NativeAnswerContext, NativeRequestContext, UpstreamRequest } from "../dialect.ts";
 import { emptyTools } from "../empty-tools.ts";
 import { fitTerms, type PricedFields } from "../priced-fields.ts";
+import type { ReceivedRequest } from "../received-request.ts";
 import { ROUTING_FIELDS } from "../routing-fields.ts";
 import { AnswerStamp } from "./answer-stamp.ts";
 import { decodeErrorObject } from "./errors.ts";

@@ -2,15 +2,10 @@ import { type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.t
 import { clampOutput } from "../../canon/clamp-output.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import { editBody } from "../../wire/edit-body.ts";
-import type {
-  ClientAnswer,
-  NativeAnswerContext,
-  NativeRequestContext,
-  ReceivedRequest,
-  UpstreamRequest,
-} from "../dialect.ts";
+import type { ClientAnswer, NativeAnswerContext, NativeRequestContext, UpstreamRequest } from "../dialect.ts";
 import { emptyTools } from "../empty-tools.ts";
 import { fitTerms, type PricedFields } from "../priced-fields.ts";
+import type { ReceivedRequest } from "../received-request.ts";
 import { ROUTING_FIELDS } from "../routing-fields.ts";
 import { failIfNoAnswer } from "./fail-if-no-answer.ts";
 import type { MessagesQuirks } from "./quirks.ts";

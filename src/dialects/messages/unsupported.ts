@@ -1,7 +1,7 @@
 import type { FieldNote } from "../../canon/receipt.ts";
 import { ObjectEdit } from "../../wire/json-text.ts";
 import type { Door } from "../check.ts";
-import type { ReceivedRequest } from "../dialect.ts";
+import type { ReceivedRequest } from "../received-request.ts";
 
 /** Contract 2.10: not supported. The drop-in door passes them on (choices 3). */
 const UNSUPPORTED = ["metadata", "service_tier"] as const;

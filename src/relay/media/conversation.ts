@@ -62,7 +62,9 @@ const answer = (call: Call, relay: ImageRelay, gateway: Gateway, plan: readonly 
     encode: async (made) => {
       if (made.results.every(({ kind }) => kind === "failed")) throw nothingMade(made.results);
       const reply = await replyOf(made, call, relay, gateway);
-      return encode(reply, contextOf(call, relay, gateway, billOfImages(relay, relay.attempt?.target, made)));
+      const text = encode(reply, contextOf(call, relay, gateway, billOfImages(relay, relay.attempt?.target, made)));
+      await call.keeping?.save(call.keeping);
+      return text;
     },
   });
 
@@ -160,7 +162,14 @@ function contextOf(
     nowSeconds: () => Math.floor(gateway.clock.wallMs() / 1000),
     estimateInputTokens: () => incoming.dialect.requests.estimateTokens(body),
     note: (note) => relay.attempt?.notes.push(note),
+    ...keepingOf(call),
   };
+}
+
+function keepingOf({ keeping }: Call): Pick<EncodeAnswerContext, "keep" | "answerId"> {
+  if (keeping === undefined) return {};
+  const { answerId } = keeping;
+  return { keep: (answer) => keeping.take(keeping, answer), ...(answerId === undefined ? {} : { answerId }) };
 }
 
 /** A model that makes videos has an endpoint of its own. */

@@ -7,6 +7,7 @@ import { operations } from "./0006-operations.ts";
 import { audioTokens } from "./0007-audio-tokens.ts";
 import { instances } from "./0008-instances.ts";
 import { routing } from "./0009-routing.ts";
+import { answers } from "./0010-answers.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. One that has been released is never changed; a later one corrects it. */
@@ -20,4 +21,5 @@ export const MIGRATIONS: readonly Migration[] = [
   audioTokens,
   instances,
   routing,
+  answers,
 ];

@@ -1,0 +1,260 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SQL } from "bun";
+import { VirtualClock } from "../../testing/virtual-clock.ts";
+import { system } from "../base/system.ts";
+import { openStorage } from "../storage/open.ts";
+import type { Storage } from "../storage/storage.ts";
+import { Answers, type History, type NewAnswer, type NoHistory } from "./answers.ts";
+import { Sealer } from "./sealer.ts";
+
+const HOUR = 3_600_000;
+const KEY = new Uint8Array(32).fill(1);
+const PLENTY = 64 * 1024 * 1024;
+
+const clock = new VirtualClock();
+const problems: string[] = [];
+
+function open(storage: Storage, changes: { key?: Uint8Array; maxBytes?: number } = {}): Answers {
+  return new Answers({
+    storage,
+    sealer: new Sealer(changes.key ?? KEY, system.random),
+    limits: { retentionMs: 168 * HOUR, maxBytes: changes.maxBytes ?? 1024 ** 3 },
+    clock,
+    onProblem: (_error, what) => void problems.push(what),
+  });
+}
+
+const sample = (changes: Partial<NewAnswer> = {}): NewAnswer => ({
+  id: "resp_1",
+  project: "default",
+  history: [],
+  input: '[{"role":"user","content":"The secret word is Kupfer."}]',
+  answer: '{"id":"resp_1","output":[{"id":"msg_1"}]}',
+  itemIds: ["msg_1"],
+  ...changes,
+});
+
+const look = (answers: Answers, id: string, project = "default"): Promise<History | NoHistory> =>
+  answers.history(project, id, PLENTY, () => {});
+
+/** A conversation of so many turns. */
+async function converse(answers: Answers, turns: number): Promise<void> {
+  for (let turn = 1; turn <= turns; turn++) {
+    const before = turn === 1 ? undefined : await look(answers, `resp_${turn - 1}`);
+    const history = before !== undefined && "heads" in before ? before.heads : [];
+    const id = `resp_${turn}`;
+    await answers.keep(
+      sample({ id, history, input: `["in ${turn}"]`, answer: `"out ${turn}"`, itemIds: [`msg_${turn}`] }),
+    );
+  }
+}
+
+/** What every engine must do alike. */
+function answersContract(engine: string, fresh: () => Promise<string>): void {
+  describe(`stored answers on ${engine}`, () => {
+    let storage: Storage;
+    let answers: Answers;
+    beforeEach(async () => {
+      storage = await openStorage(await fresh(), system.clock);
+      answers = open(storage);
+      problems.length = 0;
+    });
+
+    test("an answer is found by its own project alone, as it was kept", async () => {
+      expect(await answers.keep(sample())).toBe(true);
+      const { input, answer } = sample();
+      expect(await answers.find("default", "resp_1")).toEqual({ state: "done", input, answer });
+      expect(await answers.find("other", "resp_1")).toBeUndefined();
+      expect(await answers.find("default", "resp_2")).toBeUndefined();
+      await storage.close();
+    });
+
+    test("nothing of what was said can be read in the storage", async () => {
+      await answers.keep(sample());
+      const [row] = await storage.query("SELECT * FROM answers");
+      const bytes = Object.values(row ?? {}).map((value) =>
+        value instanceof Uint8Array ? Buffer.from(value) : String(value),
+      );
+      expect(bytes.length).toBeGreaterThan(8);
+      for (const value of bytes) expect(value.includes("Kupfer")).toBe(false);
+      expect(bytes.filter((value) => typeof value !== "string").length).toBe(2);
+      await storage.close();
+    });
+
+    test("a row that is moved to another project, or read with another key, is not opened", async () => {
+      await answers.keep(sample());
+      expect(await open(storage, { key: new Uint8Array(32).fill(2) }).find("default", "resp_1")).toBeUndefined();
+      expect(problems).toEqual([
+        "the stored response resp_1 cannot be read: every instance on one storage needs the same responses.key in its data_dir",
+      ]);
+      await storage.query("DELETE FROM answer_items");
+      await storage.query("UPDATE answers SET project = 'other'");
+      expect(await answers.find("other", "resp_1")).toBeUndefined();
+      expect(problems.length).toBe(2);
+      await storage.close();
+    });
+
+    test("a conversation is read in its order, by whichever process", async () => {
+      await converse(answers, 3);
+      const found = await look(open(storage), "resp_3");
+      const said = "turns" in found ? found.turns.map(({ input, answer }) => [input, answer]) : found;
+      expect(said).toEqual([
+        ['["in 1"]', '"out 1"'],
+        ['["in 2"]', '"out 2"'],
+        ['["in 3"]', '"out 3"'],
+      ]);
+      const first = await look(answers, "resp_1");
+      expect("turns" in first && first.turns.length).toBe(1);
+      await storage.close();
+    });
+
+    test("what a conversation holds is bounded before any of it is read", async () => {
+      await converse(answers, 3);
+      const taken: number[] = [];
+      const bytes = 3 * ('["in 1"]'.length + '"out 1"'.length);
+      expect(await answers.history("default", "resp_3", bytes - 1, (held) => taken.push(held))).toEqual({ bytes });
+      expect(taken).toEqual([]);
+      await answers.history("default", "resp_3", bytes, (held) => taken.push(held));
+      expect(taken).toEqual([bytes]);
+      await storage.close();
+    });
+
+    test("S09: an answer of another project, an unknown one and one with an id of 1,000 characters are missing", async () => {
+      await answers.keep(sample());
+      expect(await look(answers, "resp_1", "other")).toEqual({ missing: "resp_1", elsewhere: true });
+      expect(await look(answers, "resp_9")).toEqual({ missing: "resp_9", elsewhere: false });
+      const long = "r".repeat(1_000);
+      expect(await look(answers, long)).toEqual({ missing: long, elsewhere: false });
+      expect(await answers.keep(sample({ id: long }))).toBe(false);
+      expect(await answers.delete("default", long)).toBe(false);
+      await storage.close();
+    });
+
+    test("a deleted turn is gone, and what builds on it cannot be continued", async () => {
+      await converse(answers, 3);
+      expect(await answers.delete("other", "resp_2")).toBe(false);
+      expect(await answers.delete("default", "resp_2")).toBe(true);
+      expect(await answers.delete("default", "resp_2")).toBe(false);
+      expect(await look(answers, "resp_3")).toEqual({ missing: "resp_2", elsewhere: false });
+      expect(await answers.find("default", "resp_3")).toBeDefined();
+      const [items] = await storage.query("SELECT COUNT(*) AS items FROM answer_items");
+      expect(Number(items?.["items"])).toBe(2);
+      await storage.close();
+    });
+
+    test("an answer expires, unless it is built on; the sweep removes what has", async () => {
+      await answers.keep(sample({ id: "resp_other" }));
+      await converse(answers, 1);
+      await clock.pass(100 * HOUR);
+      const first = await look(answers, "resp_1");
+      await answers.keep(sample({ id: "resp_2", history: "heads" in first ? first.heads : [] }));
+      await clock.pass(69 * HOUR);
+      expect(await look(answers, "resp_other")).toEqual({ missing: "resp_other", elsewhere: false });
+      const second = await look(answers, "resp_2");
+      expect("turns" in second && second.turns.length).toBe(2);
+      await answers.sweep();
+      const rows = await storage.query("SELECT id FROM answers ORDER BY id");
+      expect(rows.map((row) => row["id"])).toEqual(["resp_1", "resp_2"]);
+      await storage.close();
+    });
+
+    test("an id that a provider gives twice names neither answer, so that no history is mistaken for another", async () => {
+      await converse(answers, 2);
+      expect(await answers.keep(sample({ id: "resp_1", answer: '"another"' }))).toBe(false);
+      expect(await answers.find("default", "resp_1")).toBeUndefined();
+      expect(await look(answers, "resp_1")).toEqual({ unfinished: "resp_1", state: "repeated" });
+      expect(await look(answers, "resp_2")).toEqual({ unfinished: "resp_1", state: "repeated" });
+      expect(await answers.keep(sample({ project: "other" }))).toBe(true);
+      await storage.close();
+    });
+
+    test("items are found in the newest answer of their own project that holds them", async () => {
+      await answers.keep(sample({ answer: '"older"', itemIds: ["msg_1", "rs_1"] }));
+      await clock.pass(1_000);
+      await answers.keep(sample({ id: "resp_2", answer: '"newer"', itemIds: ["msg_1", "msg_1"] }));
+      await answers.keep(sample({ id: "resp_3", project: "other", answer: '"foreign"', itemIds: ["msg_1", "msg_7"] }));
+      const found = async (...ids: string[]) => {
+        const seen: string[] = [];
+        await answers.lookForItems("default", ids, PLENTY, (answer) => seen.push(answer));
+        return seen.sort();
+      };
+      expect(await found("msg_1")).toEqual(['"newer"']);
+      expect(await found("msg_1", "rs_1")).toEqual(['"newer"', '"older"']);
+      expect(await found("msg_7", "m".repeat(1_000))).toEqual([]);
+      const many = Array.from({ length: 10_000 }, (_, index) => `msg_${index}`);
+      expect(await found(...many)).toEqual(['"newer"']);
+      const within: string[] = [];
+      await answers.lookForItems("default", ["msg_1", "rs_1"], 8, (answer) => within.push(answer));
+      expect(within.length).toBe(1);
+      await storage.close();
+    });
+
+    test("beyond max_mb the oldest go, first those of the project that has the most", async () => {
+      const noise = () => JSON.stringify(Buffer.from(system.random.bytes(1_000)).toString("base64"));
+      const small = open(storage, { maxBytes: 12_000 });
+      for (let n = 0; n < 3; n++) {
+        await small.keep(sample({ id: `quiet_${n}`, project: "quiet", answer: noise() }));
+        await clock.pass(1_000);
+      }
+      for (let n = 0; n < 20; n++) {
+        await small.keep(sample({ id: `loud_${n}`, project: "loud", answer: noise() }));
+        await clock.pass(1_000);
+      }
+      await small.sweep();
+      const left = (await storage.query("SELECT id, size FROM answers ORDER BY created_at_ms")).map((row) => row["id"]);
+      const [{ total } = {}] = await storage.query("SELECT SUM(size) AS total FROM answers");
+      expect(Number(total)).toBeLessThanOrEqual(12_000);
+      expect(Number(total)).toBeGreaterThan(9_000);
+      expect(left.slice(0, 3)).toEqual(["quiet_0", "quiet_1", "quiet_2"]);
+      expect(left.at(-1)).toBe("loud_19");
+      expect(small.fits(12_001)).toBe(false);
+      await storage.close();
+    });
+
+    test("a pending answer ends once: after a cancellation nothing can take its place", async () => {
+      await answers.keep(sample({ itemIds: [] }), "pending");
+      expect(await look(answers, "resp_1")).toEqual({ unfinished: "resp_1", state: "pending" });
+      const cancelled = { id: "resp_1", project: "default", answer: '"cancelled"', itemIds: [] };
+      expect(await answers.end({ ...cancelled, project: "other" }, "cancelled")).toBe(false);
+      expect(await answers.end(cancelled, "cancelled")).toBe(true);
+      expect(await answers.end({ ...cancelled, answer: '"made"', itemIds: ["msg_1"] }, "done")).toBe(false);
+      expect(await answers.find("default", "resp_1")).toEqual({
+        state: "cancelled",
+        input: sample().input,
+        answer: '"cancelled"',
+      });
+      await answers.keep(sample({ id: "resp_2", itemIds: [] }), "pending");
+      expect(await answers.end({ ...cancelled, id: "resp_2", answer: '"made"', itemIds: ["msg_2"] }, "done")).toBe(
+        true,
+      );
+      const made = await look(answers, "resp_2");
+      expect("turns" in made && made.turns[0]?.answer).toBe('"made"');
+      await storage.close();
+    });
+  });
+}
+
+const folder = mkdtempSync(join(tmpdir(), "trivium-answers-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+let count = 0;
+answersContract("sqlite", async () => `sqlite:${join(folder, `${++count}.db`)}`);
+
+const postgresUrl = process.env["TRIVIUM_TEST_POSTGRES"];
+if (postgresUrl) {
+  const made: string[] = [];
+  const server = new SQL(postgresUrl, { max: 1 });
+  beforeAll(() => server.connect());
+  afterAll(async () => {
+    for (const name of made) await server.unsafe(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    await server.close();
+  });
+  answersContract("postgres", async () => {
+    const name = `trivium_answers_${crypto.randomUUID().replaceAll("-", "")}`;
+    await server.unsafe(`CREATE DATABASE ${name}`);
+    made.push(name);
+    return Object.assign(new URL(postgresUrl), { pathname: `/${name}` }).href;
+  });
+}

@@ -1,0 +1,10 @@
+import type { JsonObject } from "../base/json.ts";
+import type { FieldNote } from "../canon/receipt.ts";
+import type { BodySource } from "../wire/edit-body.ts";
+
+/** A client's request as it came, and what it says. */
+export interface ReceivedRequest extends BodySource {
+  body: JsonObject;
+  /** What the door has done to it. */
+  adapted?: readonly FieldNote[];
+}

@@ -1,0 +1,76 @@
+import type { JsonObject } from "../base/json.ts";
+import type { GatewayError } from "../canon/error.ts";
+import type { ReceivedRequest } from "./received-request.ts";
+
+/** What a request says of answers that are kept. */
+export interface StateWords {
+  /** Its answer is to be kept. */
+  keep: boolean;
+  /** Its answer is to be made in the background, and fetched later. */
+  background: boolean;
+  /** The answer that it builds on. */
+  previous: string | undefined;
+  /** The items that it names instead of repeating them. */
+  references: readonly string[];
+}
+
+/** What was found of what a request names. All texts are JSON. */
+export interface FoundState {
+  /** Of each turn that it builds on, the first one first: the list of items that came in, and the answer. */
+  turns: readonly { input: string; answer: string }[];
+  /** By their ids. */
+  items: ReadonlyMap<string, string>;
+}
+
+/** A request with everything in it that it names. */
+export interface ExpandedRequest {
+  request: ReceivedRequest;
+  /** The list of items that it brought itself, as JSON: what is kept of it. */
+  own: string;
+}
+
+/** Why an answer cannot be built on. */
+export type PreviousFault = "missing" | "elsewhere" | "pending" | "failed" | "cancelled" | "too_large";
+
+/** What an answer has around its output, before there is any. */
+interface PendingContext {
+  id: string;
+  model: string;
+  createdAtSeconds: number;
+  /** It is being made; else it waits. */
+  begun: boolean;
+}
+
+/**
+ * How a protocol names and shows answers that are kept: its fields and its words. The rest of the gateway keeps texts, and knows
+ * neither. Absent from the dialects whose requests always say everything.
+ */
+export interface StoredAnswers {
+  /** The request has passed the dialect's check. */
+  read(body: JsonObject): StateWords;
+  /** Items that are named and were not found are left out, and noted. */
+  expand(request: ReceivedRequest, found: FoundState): ExpandedRequest;
+  /** The id of an answer, and those of its items; undefined where it has no id. */
+  identify(answer: JsonObject): { id: string; itemIds: string[] } | undefined;
+  /** The items of an answer by their ids. */
+  itemsOf(answer: string): Map<string, string>;
+  /** What is wrong with the answer that a request builds on; `at`: which one of its history is at fault. */
+  refusePrevious(id: string, fault: PreviousFault, at: string): GatewayError;
+  /** No answer of that id is kept for this project. */
+  notFound(id: string): GatewayError;
+  /** A request for the background whose answer is not kept, or is to be streamed. */
+  refuseBackground(why: "not_kept" | "streamed"): GatewayError;
+  /** What a client reads of a deleted answer. */
+  encodeDeleted(id: string): string;
+  /** One page of the items that an answer was made from: all of its history, and what came in the last turn, whose answer it is. */
+  encodeInput(id: string, turns: FoundState["turns"], query: URLSearchParams): string;
+  /** An id for an answer, of these letters and digits. */
+  makeId(random: string): string;
+  /** An answer that is to be made in the background. */
+  encodePending(body: JsonObject, context: PendingContext): string;
+  /** What has become of it, where that is not an answer. */
+  encodeFailed(pending: string, error: GatewayError): string;
+  encodeCancelled(pending: string): string;
+  /** The answer is not being made, and cannot be ended. */
+  refuseCancel(id: string): GatewayError;
+}

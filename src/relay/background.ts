@@ -1,0 +1,108 @@
+import { asGatewayError, GatewayError } from "../canon/error.ts";
+import type { DialectRegistry } from "../dialects/registry.ts";
+import { answerHeaders } from "./answer-headers.ts";
+import { type Call, type ClientConnection, ClientPresence } from "./call.ts";
+import type { Gateway } from "./gateway.ts";
+import { identifiedResponse } from "./identity-headers.ts";
+import type { Keeping } from "./keeping.ts";
+import { RelayError } from "./relay-error.ts";
+
+/** The client has been answered that there will be an answer, and its connection is free for others. */
+const NO_CONNECTION: ClientConnection = { trusted: true, hold: () => {}, rest: () => {}, hangUp: () => {} };
+
+/**
+ * Answers at once that there will be an answer, and makes it in the background. A row of the operations' table says, under a lease,
+ * that this process is at it. Should the process die, another ends it as failed: whether a provider was at work is unknown then.
+ */
+export async function answerInBackground(
+  call: Call,
+  keeping: Keeping,
+  gateway: Gateway,
+  answer: (call: Call) => Promise<Response>,
+): Promise<Response> {
+  const { stored } = keeping;
+  const id = stored.makeId(gateway.random.id());
+  const createdAtSeconds = Math.floor(gateway.clock.wallMs() / 1000);
+  const shell = { id, model: call.modelInAnswer, createdAtSeconds };
+  const queued = stored.encodePending(call.body, { ...shell, begun: false });
+  const pending = stored.encodePending(call.body, { ...shell, begun: true });
+  const controller = new AbortController();
+  const client = new ClientPresence(controller, NO_CONNECTION, gateway.watchdog);
+  const release = await begin(call, { id, pending, createdAtMs: createdAtSeconds * 1000 }, keeping, gateway, () => {
+    controller.abort();
+    client.markDisconnected();
+  }).catch((thrown: unknown) => {
+    client.release();
+    throw thrown;
+  });
+  keeping.answerId = id;
+  call.client.release();
+  const { url, headers } = call.incoming.request;
+  const request = new Request(url, { headers, signal: controller.signal });
+  const made = answer({ ...call, client, incoming: { ...call.incoming, request } });
+  finish(made, { id, pending }, keeping, gateway)
+    .then(release)
+    .catch((err: unknown) => gateway.log.error({ err, response: id }, "response in the background could not be ended"));
+  return identifiedResponse(queued, answerHeaders(call, "application/json"));
+}
+
+interface Pending {
+  id: string;
+  pending: string;
+}
+
+async function begin(
+  { principal, receiptId, model, incoming }: Call,
+  { id, pending, createdAtMs }: Pending & { createdAtMs: number },
+  { call: { project, own, history } }: Keeping,
+  { background, answers }: Gateway,
+  stop: () => void,
+): Promise<() => Promise<void>> {
+  const { keyId } = principal;
+  const dialect = incoming.dialect.name;
+  const release = await background.begin(
+    { id, project, keyId, receiptId, model: model.id, dialect, createdAtMs },
+    stop,
+  );
+  try {
+    await answers.keep({ id, project, history, input: own, answer: pending, itemIds: [] }, "pending");
+  } catch (thrown) {
+    await release().catch(() => {});
+    throw thrown;
+  }
+  return release;
+}
+
+/** Its settlement has kept the answer; where there is none, what went wrong is kept in its place. */
+async function finish(
+  made: Promise<Response>,
+  { id, pending }: Pending,
+  keeping: Keeping,
+  { answers, log }: Gateway,
+): Promise<void> {
+  const error = await made.then(
+    () => undefined,
+    (thrown: unknown) => asGatewayError(thrown instanceof RelayError ? thrown.error : thrown),
+  );
+  if (error?.kind === "internal") log.error({ err: error.cause ?? error, response: id }, "internal error");
+  if (keeping.saved) return;
+  const { stored, call } = keeping;
+  const failure = error ?? new GatewayError("internal", "The gateway could not store the answer.");
+  const answer = stored.encodeFailed(pending, failure);
+  await answers.end({ id, project: call.project, answer, itemIds: [] }, "failed");
+}
+
+/** Ends answers as failed whose process has died while it made them. */
+export async function buryAbandonedAnswers(
+  { background, answers }: Pick<Gateway, "background" | "answers">,
+  dialects: DialectRegistry,
+): Promise<void> {
+  const message = "The gateway was stopped while it made this response. Create it again.";
+  await background.buryAbandoned(async ({ id, project, dialect }) => {
+    const { stored } = dialects.get(dialect);
+    const kept = await answers.find(project, id);
+    if (stored === undefined || kept === undefined) return;
+    const answer = stored.encodeFailed(kept.answer, new GatewayError("upstream_failed", message));
+    await answers.end({ id, project, answer, itemIds: [] }, "failed");
+  });
+}

@@ -1,0 +1,105 @@
+import type { Principal } from "../access/principal.ts";
+import type { GatewayError } from "../canon/error.ts";
+import type { ReceivedRequest } from "../dialects/received-request.ts";
+import type { FoundState, StoredAnswers } from "../dialects/stored-answers.ts";
+import type { AnswerHead } from "../storage/answers.ts";
+import type { IncomingCall } from "./call.ts";
+import type { Gateway } from "./gateway.ts";
+import { Keeping } from "./keeping.ts";
+import type { HeldMemory } from "./memory-budget.ts";
+import { refuseManyValues } from "./read-body.ts";
+
+/** A request with everything in it that it names of earlier answers, and what is to become of its own. */
+interface Recalled {
+  request: ReceivedRequest;
+  keeping: Keeping | undefined;
+  background: boolean;
+}
+
+interface Recaller {
+  incoming: Pick<IncomingCall, "verb" | "requestId">;
+  principal: Principal;
+  memory: HeldMemory;
+}
+
+/**
+ * Puts into a request what it names of answers that are kept: whoever answers it needs no state, and may be another provider
+ * every time. What is named and not there is refused, or left out and noted, never passed over in silence.
+ */
+export async function recall(
+  checked: ReceivedRequest,
+  stored: StoredAnswers,
+  caller: Recaller,
+  gateway: Gateway,
+): Promise<Recalled> {
+  const { verb, requestId } = caller.incoming;
+  const { project } = caller.principal;
+  const words = stored.read(checked.body);
+  const generates = verb === "generate";
+  const keeps = generates && words.keep && gateway.answers.on && gateway.answers.fits(checked.text.length);
+  const background = generates && words.background;
+  if (background) requireBackground(checked, stored, keeps);
+  const names = words.previous !== undefined || words.references.length > 0;
+  if (!names && !keeps) return { request: checked, keeping: undefined, background };
+  const { heads, turns } = await historyOf(words.previous, stored, caller, gateway);
+  const items = await itemsOf(words.references, stored, caller, gateway);
+  const { request, own } = stored.expand(checked, { turns, items });
+  if (names) refuseManyValues(request.text);
+  const call = { project, requestId, own, history: heads };
+  return { request, keeping: keeps ? new Keeping(call, stored, gateway) : undefined, background };
+}
+
+function requireBackground({ body }: ReceivedRequest, stored: StoredAnswers, keeps: boolean): void {
+  if (!keeps) throw stored.refuseBackground("not_kept");
+  if (body["stream"] === true) throw stored.refuseBackground("streamed");
+}
+
+interface Remembered {
+  heads: readonly AnswerHead[];
+  turns: FoundState["turns"];
+}
+
+async function historyOf(
+  previous: string | undefined,
+  stored: StoredAnswers,
+  { principal, memory }: Recaller,
+  gateway: Gateway,
+): Promise<Remembered> {
+  if (previous === undefined) return { heads: [], turns: [] };
+  const { maxBodyBytes } = gateway.snapshot;
+  const found = await gateway.answers.history(principal.project, previous, maxBodyBytes, (bytes) => memory.add(bytes));
+  if ("turns" in found) return found;
+  throw refusal(previous, found, stored);
+}
+
+function refusal(
+  previous: string,
+  found: Exclude<Awaited<ReturnType<Gateway["answers"]["history"]>>, Remembered>,
+  stored: StoredAnswers,
+): GatewayError {
+  if ("bytes" in found) return stored.refusePrevious(previous, "too_large", previous);
+  if ("missing" in found)
+    return stored.refusePrevious(previous, found.elsewhere ? "elsewhere" : "missing", found.missing);
+  const { state, unfinished } = found;
+  return stored.refusePrevious(previous, state === "done" || state === "repeated" ? "missing" : state, unfinished);
+}
+
+/** Items that are named are as much of a request as those that it brings: they too are bounded by the size of a body. */
+async function itemsOf(
+  references: readonly string[],
+  stored: StoredAnswers,
+  { principal, memory }: Recaller,
+  { answers, snapshot }: Gateway,
+): Promise<Map<string, string>> {
+  const wanted = new Set(references);
+  const items = new Map<string, string>();
+  if (wanted.size === 0) return items;
+  await answers.lookForItems(principal.project, references, snapshot.maxBodyBytes, (answer) => {
+    for (const [id, item] of stored.itemsOf(answer)) {
+      if (!wanted.has(id)) continue;
+      memory.add(item.length);
+      items.set(id, item);
+    }
+  });
+  return items;
+}

@@ -1,0 +1,83 @@
+import type { Principal } from "../access/principal.ts";
+import type { StoredAsks } from "../dialects/endpoint.ts";
+import type { StoredAnswers } from "../dialects/stored-answers.ts";
+import type { Gateway } from "../relay/gateway.ts";
+import type { HeldMemory } from "../relay/memory-budget.ts";
+import { credentialOf } from "./credential.ts";
+import type { Handler, RoutedRequest } from "./routed-request.ts";
+
+/** A request for an answer that is kept, of a client that is known. */
+interface StoredRequest {
+  id: string;
+  query: URLSearchParams;
+  principal: Principal;
+  stored: StoredAnswers;
+  gateway: Gateway;
+  /** What is read from the storage counts as what any other call holds. */
+  memory: HeldMemory;
+}
+
+type StoredHandler = (request: StoredRequest) => Promise<string>;
+
+const HANDLERS: Readonly<Record<StoredAsks, StoredHandler>> = {
+  show_answer: async (request) => (await find(request)).answer,
+  list_input: async (request) => request.stored.encodeInput(request.id, await turnsOf(request), request.query),
+  delete_answer: async ({ id, principal, stored, gateway }) => {
+    if (!(await gateway.answers.delete(principal.project, id))) throw stored.notFound(id);
+    await gateway.background.cancel(principal.project, id);
+    return stored.encodeDeleted(id);
+  },
+  cancel_answer: cancel,
+};
+
+/** Answers that are kept, for keys of their project: to all others they look as if they never existed (S09). */
+export const storedAnswer =
+  (asks: StoredAsks): Handler =>
+  async (routed, { gateway }) => {
+    const { request, query, parameters, dialect, connection } = routed;
+    const principal = gateway.keys.authenticate(credentialOf(request, query, dialect) ?? "");
+    const stored = storedOf(routed);
+    connection.hold();
+    const memory = gateway.memory.open(principal);
+    try {
+      const text = await HANDLERS[asks]({ id: parameters["id"] ?? "", query, principal, stored, gateway, memory });
+      return new Response(text, { headers: { "content-type": "application/json" } });
+    } finally {
+      memory.release();
+      connection.rest();
+    }
+  };
+
+function storedOf({ dialect }: RoutedRequest): StoredAnswers {
+  if (dialect.stored === undefined) throw new Error(`the ${dialect.name} dialect keeps no answers`);
+  return dialect.stored;
+}
+
+async function find({ id, principal, stored, gateway, memory }: StoredRequest) {
+  const kept = await gateway.answers.find(principal.project, id);
+  if (kept === undefined) throw stored.notFound(id);
+  memory.add(kept.answer.length + kept.input.length);
+  return kept;
+}
+
+/** The answer and what it builds on; where that is not all there, the answer alone. */
+async function turnsOf(request: StoredRequest) {
+  const { id, principal, gateway, memory } = request;
+  const { maxBodyBytes } = gateway.snapshot;
+  const found = await gateway.answers.history(principal.project, id, maxBodyBytes, (bytes) => memory.add(bytes));
+  return "turns" in found ? found.turns : [await find(request)];
+}
+
+/** The row is what counts: whoever makes the answer finds that it is wanted no more. */
+async function cancel(request: StoredRequest): Promise<string> {
+  const { id, principal, stored, gateway } = request;
+  const { project } = principal;
+  const kept = await find(request);
+  if (kept.state === "cancelled") return kept.answer;
+  const answer = stored.encodeCancelled(kept.answer);
+  const ended =
+    kept.state === "pending" && (await gateway.answers.end({ id, project, answer, itemIds: [] }, "cancelled"));
+  if (!ended) throw stored.refuseCancel(id);
+  await gateway.background.cancel(project, id);
+  return answer;
+}

@@ -1,0 +1,266 @@
+import { bytes, number, optionalText, text } from "./columns.ts";
+import type { Parameter, Queries, Storage, StoredRow } from "./storage.ts";
+
+/**
+ * `done`: later requests may build on it. `repeated`: a provider gave two answers this id, so that it names neither. `pending`:
+ * it is made in the background.
+ */
+export type AnswerState = "pending" | "done" | "failed" | "cancelled" | "repeated";
+
+/** An answer as it is kept; what was said in it is sealed. */
+export interface StoredAnswer {
+  id: string;
+  /** The only project that may see it. */
+  project: string;
+  /** The answer that it builds on. */
+  previousId?: string;
+  state: AnswerState;
+  /** The items that its own request brought. */
+  input: Uint8Array;
+  /** The answer as its client got it. */
+  answer: Uint8Array;
+  /** In bytes, before they were sealed: what reading them takes. */
+  inputLength: number;
+  answerLength: number;
+  createdAtMs: number;
+  expiresAtMs: number;
+}
+
+/** What of an answer is known without its contents. */
+export type AnswerHead = Omit<StoredAnswer, "input" | "answer">;
+
+const HEAD = "id, project, previous_id, state, input_length, answer_length, created_at_ms, expires_at_ms";
+const ALL = `${HEAD}, input, answer`;
+
+/** At most so many values in one statement. */
+const AT_ONCE = 500;
+
+/**
+ * Keeps the answer and says whether it could. An id that is there already then names two answers: neither is given out any more,
+ * since a request that builds on it could mean either.
+ */
+export async function insertAnswer(
+  storage: Storage,
+  answer: StoredAnswer,
+  itemIds: readonly string[],
+): Promise<boolean> {
+  return await storage.transaction(async (queries) => {
+    const inserted = await queries.query(
+      `INSERT INTO answers (${ALL}, size) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`,
+      [
+        answer.id,
+        answer.project,
+        answer.previousId ?? null,
+        answer.state,
+        answer.inputLength,
+        answer.answerLength,
+        answer.createdAtMs,
+        answer.expiresAtMs,
+        answer.input,
+        answer.answer,
+        answer.input.length + answer.answer.length,
+      ],
+    );
+    if (inserted.length === 1) {
+      await insertItems(queries, answer, itemIds);
+      return true;
+    }
+    const nothing = new Uint8Array();
+    await queries.query(
+      `UPDATE answers SET state = 'repeated', previous_id = NULL, input = ?, answer = ?, size = 0, expires_at_ms = ?
+       WHERE id = ? AND project = ?`,
+      [nothing, nothing, answer.expiresAtMs, answer.id, answer.project],
+    );
+    await queries.query("DELETE FROM answer_items WHERE answer_id = ? AND project = ?", [answer.id, answer.project]);
+    return false;
+  });
+}
+
+async function insertItems(
+  queries: Queries,
+  { id, project }: Pick<StoredAnswer, "id" | "project">,
+  itemIds: readonly string[],
+): Promise<void> {
+  for (const some of inParts([...new Set(itemIds)])) {
+    const values = some.map(() => "(?, ?, ?)").join(", ");
+    await queries.query(
+      `INSERT INTO answer_items (item_id, project, answer_id) VALUES ${values}`,
+      some.flatMap((item) => [item, project, id]),
+    );
+  }
+}
+
+/** The end of an answer that was pending. False where it was cancelled, deleted or ended before. */
+export async function endAnswer(
+  storage: Storage,
+  answer: Pick<StoredAnswer, "id" | "project" | "state" | "answer" | "answerLength">,
+  itemIds: readonly string[],
+): Promise<boolean> {
+  return await storage.transaction(async (queries) => {
+    const ended = await queries.query(
+      `UPDATE answers SET state = ?, answer = ?, answer_length = ?, size = LENGTH(input) + ?
+       WHERE id = ? AND project = ? AND state = 'pending' RETURNING id`,
+      [answer.state, answer.answer, answer.answerLength, answer.answer.length, answer.id, answer.project],
+    );
+    if (ended.length === 1) await insertItems(queries, answer, itemIds);
+    return ended.length === 1;
+  });
+}
+
+/** Those of the answers that are kept, by id; without `withInput` their input is empty. */
+export async function selectAnswers(
+  queries: Queries,
+  project: string,
+  ids: readonly string[],
+  nowMs: number,
+  withInput: boolean,
+): Promise<Map<string, StoredAnswer>> {
+  const rows = await queries.query(
+    `SELECT ${withInput ? ALL : `${HEAD}, answer`} FROM answers WHERE project = ? AND expires_at_ms > ? AND id IN (${placeholders(ids)})`,
+    [project, Math.floor(nowMs), ...ids],
+  );
+  return new Map(rows.map((row) => [text(row, "id"), readAnswer(row)]));
+}
+
+/** The answer, the one that it builds on, and so on to the first, as far as they are kept. */
+export async function selectChain(
+  queries: Queries,
+  project: string,
+  id: string,
+  nowMs: number,
+  maxTurns: number,
+): Promise<AnswerHead[]> {
+  const now = Math.floor(nowMs);
+  const heads = HEAD.split(", ");
+  const rows = await queries.query(
+    `WITH RECURSIVE chain (${HEAD}, turn) AS (
+       SELECT ${HEAD}, 0 FROM answers WHERE id = ? AND project = ? AND expires_at_ms > ?
+       UNION ALL
+       SELECT ${heads.map((column) => `earlier.${column}`).join(", ")}, chain.turn + 1
+       FROM chain JOIN answers AS earlier ON earlier.id = chain.previous_id AND earlier.project = chain.project
+       WHERE earlier.expires_at_ms > ? AND chain.turn < ?)
+     SELECT ${HEAD} FROM chain ORDER BY turn`,
+    [id, project, now, now, maxTurns],
+  );
+  return rows.map(readHead);
+}
+
+/** Whether another project has an answer of that id. */
+export async function isAnswerElsewhere(
+  queries: Queries,
+  project: string,
+  id: string,
+  nowMs: number,
+): Promise<boolean> {
+  const rows = await queries.query(
+    "SELECT id FROM answers WHERE id = ? AND project <> ? AND expires_at_ms > ? LIMIT 1",
+    [id, project, Math.floor(nowMs)],
+  );
+  return rows.length === 1;
+}
+
+/** For each of the items the answer that holds it, the newest where several do. Those that no answer holds are left out. */
+export async function selectHolders(
+  queries: Queries,
+  project: string,
+  itemIds: readonly string[],
+  nowMs: number,
+): Promise<Map<string, AnswerHead>> {
+  const holders = new Map<string, AnswerHead>();
+  const heads = HEAD.split(", ").map((column) => `answers.${column}`);
+  for (const some of inParts(itemIds)) {
+    const rows = await queries.query(
+      `SELECT answer_items.item_id, ${heads.join(", ")} FROM answer_items
+       JOIN answers ON answers.id = answer_items.answer_id AND answers.project = answer_items.project
+       WHERE answer_items.project = ? AND answers.expires_at_ms > ?
+         AND answer_items.item_id IN (${placeholders(some)}) ORDER BY answers.created_at_ms`,
+      [project, Math.floor(nowMs), ...some],
+    );
+    for (const row of rows) holders.set(text(row, "item_id"), readHead(row));
+  }
+  return holders;
+}
+
+/** Those that are built on live as long as what builds on them. */
+export async function prolongAnswers(
+  queries: Queries,
+  project: string,
+  ids: readonly string[],
+  expiresAtMs: number,
+): Promise<void> {
+  for (const some of inParts(ids)) {
+    await queries.query(
+      `UPDATE answers SET expires_at_ms = ? WHERE project = ? AND expires_at_ms < ? AND id IN (${placeholders(some)})`,
+      [expiresAtMs, project, expiresAtMs, ...some],
+    );
+  }
+}
+
+/** False where there was none. */
+export async function deleteAnswer(queries: Queries, project: string, id: string, nowMs: number): Promise<boolean> {
+  const rows = await queries.query(
+    "DELETE FROM answers WHERE id = ? AND project = ? AND expires_at_ms > ? RETURNING id",
+    [id, project, Math.floor(nowMs)],
+  );
+  return rows.length === 1;
+}
+
+export async function deleteExpiredAnswers(queries: Queries, nowMs: number, limit: number): Promise<number> {
+  const rows = await queries.query(
+    `DELETE FROM answers WHERE (id, project) IN (
+       SELECT id, project FROM answers WHERE expires_at_ms <= ? ORDER BY expires_at_ms LIMIT ?) RETURNING id`,
+    [Math.floor(nowMs), limit],
+  );
+  return rows.length;
+}
+
+/** What each project's answers take. */
+export async function sumAnswerSizes(queries: Queries): Promise<Map<string, number>> {
+  const rows = await queries.query("SELECT project, CAST(SUM(size) AS BIGINT) AS total FROM answers GROUP BY project");
+  return new Map(rows.map((row) => [text(row, "project"), number(row, "total")]));
+}
+
+/** The oldest answers of a project, and what each takes. */
+export async function selectOldestAnswers(
+  queries: Queries,
+  project: string,
+  limit: number,
+): Promise<{ id: string; size: number }[]> {
+  const rows = await queries.query(
+    "SELECT id, size FROM answers WHERE project = ? AND size > 0 ORDER BY created_at_ms, id LIMIT ?",
+    [project, limit],
+  );
+  return rows.map((row) => ({ id: text(row, "id"), size: number(row, "size") }));
+}
+
+export async function deleteAnswers(queries: Queries, project: string, ids: readonly string[]): Promise<void> {
+  for (const some of inParts(ids)) {
+    await queries.query(`DELETE FROM answers WHERE project = ? AND id IN (${placeholders(some)})`, [project, ...some]);
+  }
+}
+
+function* inParts(values: readonly string[]): Generator<readonly string[]> {
+  for (let from = 0; from < values.length; from += AT_ONCE) yield values.slice(from, from + AT_ONCE);
+}
+
+const placeholders = (values: readonly Parameter[]): string => values.map(() => "?").join(", ");
+
+function readHead(row: StoredRow): AnswerHead {
+  const previousId = optionalText(row, "previous_id");
+  return {
+    id: text(row, "id"),
+    project: text(row, "project"),
+    ...(previousId === undefined ? {} : { previousId }),
+    state: text(row, "state") as AnswerState,
+    inputLength: number(row, "input_length"),
+    answerLength: number(row, "answer_length"),
+    createdAtMs: number(row, "created_at_ms"),
+    expiresAtMs: number(row, "expires_at_ms"),
+  };
+}
+
+const readAnswer = (row: StoredRow): StoredAnswer => ({
+  ...readHead(row),
+  input: bytes(row, "input"),
+  answer: bytes(row, "answer"),
+});
