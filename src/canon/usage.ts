@@ -19,9 +19,14 @@ export interface Usage {
   audioInput?: number;
   /** Generated tokens of images, where the upstream counts them apart. */
   imageOutput?: number;
+  /** Generated tokens of sound, where the upstream counts them apart. */
+  audioOutput?: number;
   /** Images that were made. */
   images?: number;
+  /** Of videos that were made, or of sound. */
   seconds?: number;
+  /** Characters of a text that was spoken. */
+  characters?: number;
   searches?: number;
   /** What the host told contradicts itself: it is bounded by what passed through, and does not count as measured. */
   doubtful?: true;
@@ -49,8 +54,10 @@ export const USAGE_COUNTERS = [
   "imageInput",
   "audioInput",
   "imageOutput",
+  "audioOutput",
   "images",
   "seconds",
+  "characters",
   "searches",
 ] as const satisfies readonly (keyof Usage)[];
 
@@ -64,7 +71,7 @@ export function promptTokens(usage: Usage): number {
 
 /** All generated tokens, reasoning included. */
 export function completionTokens(usage: Usage): number {
-  return (usage.output ?? 0) + (usage.imageOutput ?? 0) + (usage.reasoning ?? 0);
+  return (usage.output ?? 0) + (usage.imageOutput ?? 0) + (usage.audioOutput ?? 0) + (usage.reasoning ?? 0);
 }
 
 /** What two answers have used together. */

@@ -15,7 +15,7 @@ export interface TokenRange {
 
 export interface PriceItem {
   value: number;
-  unit: "perMTokens" | "perCount" | "perSecond";
+  unit: "perMTokens" | "perCount" | "perSecond" | "perMCharacters";
   currency: "USD";
   /** The price holds for images or videos of this resolution alone, such as `1080p` or `2K`. Lists leave such prices out. */
   resolution?: string;
@@ -42,8 +42,11 @@ export const PRICE_NAMES = [
 
 export type PriceName = (typeof PRICE_NAMES)[number];
 
-/** The contract's price list, and one price that it has no name for: prompt tokens of images. Lists show the contract's names alone. */
-export type AnyPriceName = PriceName | "image_input";
+/** Prices that the contract has no name for: of prompt tokens of images, of generated tokens of sound, of characters that are spoken. */
+export const OWN_PRICE_NAMES = ["image_input", "audio_output", "characters"] as const;
+
+/** The contract's price list, and our own prices. Lists show the contract's names alone. */
+export type AnyPriceName = PriceName | (typeof OWN_PRICE_NAMES)[number];
 
 export type Pricings = Partial<Record<AnyPriceName, PriceItem[]>>;
 

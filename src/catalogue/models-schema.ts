@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { EFFORTS } from "../canon/reasoning.ts";
-import { MODALITIES, PRICE_NAMES } from "./model.ts";
+import { MODALITIES, OWN_PRICE_NAMES, PRICE_NAMES } from "./model.ts";
 
 const closed = { additionalProperties: false };
 const Bound = Type.Optional(Type.Union([Type.Number({ minimum: 0 }), Type.Null()]));
@@ -11,7 +11,7 @@ const TokenRange = Type.Object(
 const PriceItem = Type.Object(
   {
     value: Type.Number({ minimum: 0 }),
-    unit: Type.Enum(["perMTokens", "perCount", "perSecond"]),
+    unit: Type.Enum(["perMTokens", "perCount", "perSecond", "perMCharacters"]),
     currency: Type.Literal("USD"),
     resolution: Type.Optional(Type.String({ pattern: "^[1-9]\\d*[pkK]$" })),
     conditions: Type.Optional(
@@ -57,7 +57,7 @@ export const ModelEntry = Type.Object(
     price_multiples: Type.Optional(Type.Record(Type.String(), Type.Number({ exclusiveMinimum: 0 }))),
     price_note: Type.Optional(Type.String({ minLength: 1 })),
     pricings: Type.Partial(
-      Type.Record(Type.Enum([...PRICE_NAMES, "image_input"]), Type.Array(PriceItem, { minItems: 1 })),
+      Type.Record(Type.Enum([...PRICE_NAMES, ...OWN_PRICE_NAMES]), Type.Array(PriceItem, { minItems: 1 })),
       closed,
     ),
   },

@@ -25,11 +25,16 @@ const SOURCES: Readonly<Record<UsageCounter, Source>> = {
   imageInput: { names: ["image_input", "prompt"], unit: "perMTokens" },
   audioInput: { names: ["audio", "prompt"], unit: "perMTokens" },
   imageOutput: { names: ["image", "completion"], unit: "perMTokens" },
+  audioOutput: { names: ["audio_output", "completion"], unit: "perMTokens" },
   images: { names: ["image"], unit: "perCount" },
   // Usage does not say whether a video has sound: callers use pricingsOfVideo first, which leaves one of the two.
-  seconds: { names: ["audio_and_video", "video"], unit: "perSecond" },
+  seconds: { names: ["audio_and_video", "video", "audio"], unit: "perSecond" },
+  characters: { names: ["characters"], unit: "perMCharacters" },
   searches: { names: ["web_search"], unit: "perCount" },
 };
+
+/** Units of which a million have one price. */
+const BY_THE_MILLION: ReadonlySet<Unit> = new Set(["perMTokens", "perMCharacters"]);
 
 /** A set of counters as one number. */
 const BIT_OF = Object.fromEntries(USAGE_COUNTERS.map((counter, index) => [counter, 1 << index])) as Record<
@@ -37,7 +42,12 @@ const BIT_OF = Object.fromEntries(USAGE_COUNTERS.map((counter, index) => [counte
   number
 >;
 
-const UNIT_WORDS: Readonly<Record<Unit, string>> = { perMTokens: "USD/MTok", perCount: "USD each", perSecond: "USD/s" };
+const UNIT_WORDS: Readonly<Record<Unit, string>> = {
+  perMTokens: "USD/MTok",
+  perCount: "USD each",
+  perSecond: "USD/s",
+  perMCharacters: "USD/MCharacters",
+};
 
 /** Prices are counted in nano-dollars, amounts in millionths: a token price is per million, so both units meet at 10^-12. */
 const MILLION = 1_000_000;
@@ -68,7 +78,7 @@ export function priceUsage(usage: Usage, pricings: Pricings): Priced {
     if (countedImages && counter === "imageOutput") continue;
     const price = findPrice(pricings, source, size);
     if (price !== undefined) {
-      const charge = source.unit === "perMTokens" ? amount * Math.round(price.item.value * BILLION) : Number.NaN;
+      const charge = BY_THE_MILLION.has(source.unit) ? amount * Math.round(price.item.value * BILLION) : Number.NaN;
       if (Number.isSafeInteger(charge) && Number.isSafeInteger(small + charge)) small += charge;
       else total += exactCharge(amount, price.item.value, source.unit);
       applied.push(price);
@@ -87,7 +97,7 @@ export function priceUsage(usage: Usage, pricings: Pricings): Priced {
 
 function exactCharge(amount: number, value: number, unit: Unit): bigint {
   const charge = scaled(amount, MILLION) * scaled(value, BILLION);
-  return unit === "perMTokens" ? charge : charge * BigInt(MILLION);
+  return BY_THE_MILLION.has(unit) ? charge : charge * BigInt(MILLION);
 }
 
 /** The rule for a price list and a set of counters, where it depends on no tier. */

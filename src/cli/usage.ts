@@ -38,7 +38,7 @@ export const usage = defineCommand({
           String(sum.failures),
           String((sum.usage.input ?? 0) + (sum.usage.imageInput ?? 0) + (sum.usage.audioInput ?? 0)),
           String(sum.usage.cacheRead ?? 0),
-          String((sum.usage.output ?? 0) + (sum.usage.imageOutput ?? 0)),
+          String((sum.usage.output ?? 0) + (sum.usage.imageOutput ?? 0) + (sum.usage.audioOutput ?? 0)),
           String(sum.usage.reasoning ?? 0),
           String(sum.usage.images ?? 0),
           String(sum.usage.seconds ?? 0),

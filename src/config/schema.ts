@@ -45,7 +45,7 @@ const Price = Type.Optional(
     Type.Object(
       {
         value: Type.Number({ minimum: 0 }),
-        unit: Type.Enum(["perMTokens", "perCount", "perSecond"]),
+        unit: Type.Enum(["perMTokens", "perCount", "perSecond", "perMCharacters"]),
         currency: Type.Enum(["USD"]),
         resolution: Type.Optional(
           Type.String({ pattern: "^[1-9]\\d*[pPkK]$", description: "a resolution such as 720p, 1080p, 2K or 4K" }),
@@ -71,6 +71,8 @@ const Pricings = Type.Object(
     audio: Price,
     audio_and_video: Price,
     image_input: Price,
+    audio_output: Price,
+    characters: Price,
   },
   closed,
 );

@@ -16,7 +16,7 @@ import type { CanonEvent } from "../canon/event.ts";
 import { fold } from "../canon/fold.ts";
 import type { CanonReply, ReplyPart } from "../canon/reply.ts";
 import { unfold } from "../canon/unfold.ts";
-import { promptTokens } from "../canon/usage.ts";
+import { completionTokens, promptTokens } from "../canon/usage.ts";
 import { AwsEventSplitter } from "../wire/aws-event-stream.ts";
 import { EventSplitter, readFrames } from "../wire/sse.ts";
 import type { DecodeAnswerContext } from "./codec.ts";
@@ -98,7 +98,7 @@ function meaningOf(reply: CanonReply) {
     usage: reply.usage && {
       input: promptTokens(reply.usage),
       cached: reply.usage.cacheRead ?? 0,
-      output: (reply.usage.output ?? 0) + (reply.usage.reasoning ?? 0),
+      output: completionTokens(reply.usage),
     },
   };
 }

@@ -39,8 +39,10 @@ interface ReceiptView {
       image_input: number | null;
       audio_input: number | null;
       image_output: number | null;
+      audio_output: number | null;
       images: number | null;
       seconds: number | null;
+      characters: number | null;
       searches: number | null;
     };
     usage_source: UsageSource;
@@ -89,8 +91,10 @@ export function receiptView(receipt: Receipt): ReceiptView {
         image_input: usage.imageInput ?? null,
         audio_input: usage.audioInput ?? null,
         image_output: usage.imageOutput ?? null,
+        audio_output: usage.audioOutput ?? null,
         images: usage.images ?? null,
         seconds: usage.seconds ?? null,
+        characters: usage.characters ?? null,
         searches: usage.searches ?? null,
       },
       usage_source: receipt.usageSource,

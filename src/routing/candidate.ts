@@ -61,6 +61,7 @@ const UNIT_WORDS: Readonly<Record<PriceItem["unit"], string>> = {
   perMTokens: "a million tokens",
   perCount: "each",
   perSecond: "a second",
+  perMCharacters: "a million characters",
 };
 
 /** That of ordinary calls: without conditions of size or resolution, else the first of the list. */

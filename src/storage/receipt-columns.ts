@@ -21,8 +21,10 @@ export const USAGE_COLUMNS: Readonly<Record<UsageCounter, string>> = {
   imageInput: "usage_image_input",
   audioInput: "usage_audio_input",
   imageOutput: "usage_image_output",
+  audioOutput: "usage_audio_output",
   images: "usage_images",
   seconds: "usage_seconds",
+  characters: "usage_characters",
   searches: "usage_searches",
 };
 

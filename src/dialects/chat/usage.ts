@@ -17,8 +17,8 @@ export function decodeUsage(raw: unknown, reasoningBeside = false): Usage | unde
     countAt(promptDetails, "cached_tokens") ?? countAt(raw, "prompt_cache_hit_tokens") ?? countAt(raw, "cached_tokens");
   const cacheWrite = countAt(promptDetails, "cache_write_tokens");
   const completion = countAt(raw, "completion_tokens");
-  const reasoning =
-    countAt(objectAt(raw, "completion_tokens_details"), "reasoning_tokens") ?? countAt(raw, "reasoning_tokens");
+  const completionDetails = objectAt(raw, "completion_tokens_details");
+  const reasoning = countAt(completionDetails, "reasoning_tokens") ?? countAt(raw, "reasoning_tokens");
   const behindPrompt = (countAt(raw, "total_tokens") ?? 0) - prompt;
   const generated = generatedTokens({ completion, reasoning, behindPrompt, reasoningBeside });
   const thought =
@@ -36,7 +36,12 @@ export function decodeUsage(raw: unknown, reasoningBeside = false): Usage | unde
   const usage: Usage = uncached < 0 ? { input: prompt, doubtful: true } : { input: uncached - audio };
   if (audio > 0) usage.audioInput = audio;
   // A host that tells nothing of its answer has not made it for nothing.
-  if (completion !== undefined || generated > 0) usage.output = Math.max(0, generated - (thought ?? 0));
+  if (completion !== undefined || generated > 0) {
+    const said = Math.max(0, generated - (thought ?? 0));
+    const sound = Math.min(countAt(completionDetails, "audio_tokens") ?? 0, said);
+    usage.output = said - sound;
+    if (sound > 0) usage.audioOutput = sound;
+  }
   if (cacheRead !== undefined) usage.cacheRead = cacheRead;
   if (cacheWrite !== undefined) usage.cacheWrite5m = cacheWrite;
   if (thought !== undefined) usage.reasoning = thought;
@@ -61,7 +66,7 @@ function generatedTokens({ completion = 0, reasoning = 0, behindPrompt, reasonin
 
 /** The same sums back, with both details (choices 5); the two ages of a cache's entries are one number in this protocol. */
 export function encodeUsage(usage: Usage, costUsd?: number): JsonObject {
-  const { cacheRead = 0, cacheWrite5m, cacheWrite1h, audioInput, reasoning = 0, searches } = usage;
+  const { cacheRead = 0, cacheWrite5m, cacheWrite1h, audioInput, audioOutput, reasoning = 0, searches } = usage;
   const prompt = promptTokens(usage);
   const completion = completionTokens(usage);
   const cacheWrite =
@@ -75,7 +80,10 @@ export function encodeUsage(usage: Usage, costUsd?: number): JsonObject {
       ...(cacheWrite === undefined ? {} : { cache_write_tokens: cacheWrite }),
       ...(audioInput === undefined ? {} : { audio_tokens: audioInput }),
     },
-    completion_tokens_details: { reasoning_tokens: reasoning },
+    completion_tokens_details: {
+      reasoning_tokens: reasoning,
+      ...(audioOutput === undefined ? {} : { audio_tokens: audioOutput }),
+    },
     ...(searches === undefined ? {} : { server_tool_use: { web_search_requests: searches } }),
     ...(costUsd === undefined ? {} : { cost: costUsd }),
   };

@@ -12,6 +12,7 @@ export function decodeUsage(answer: unknown): Usage | undefined {
   const searches = searchQueries(answer);
   const generated = countAt(raw, "candidatesTokenCount") ?? 0;
   const imageOutput = Math.min(generated, tokensOf(raw, "candidatesTokensDetails", "IMAGE"));
+  const audioOutput = Math.min(generated - imageOutput, tokensOf(raw, "candidatesTokensDetails", "AUDIO"));
   const uncached = prompt - (cacheRead ?? 0);
   const audio = tokensOf(raw, "promptTokensDetails", "AUDIO") - tokensOf(raw, "cacheTokensDetails", "AUDIO");
   const audioInput = Math.min(Math.max(0, audio), Math.max(0, uncached));
@@ -23,9 +24,10 @@ export function decodeUsage(answer: unknown): Usage | undefined {
       : { input: uncached - audioInput + toolUse }),
     ...(audioInput > 0 ? { audioInput } : {}),
     ...(cacheRead === undefined ? {} : { cacheRead }),
-    output: generated - imageOutput,
+    output: generated - imageOutput - audioOutput,
     ...(reasoning === undefined ? {} : { reasoning }),
     ...(imageOutput > 0 ? { imageOutput } : {}),
+    ...(audioOutput > 0 ? { audioOutput } : {}),
     ...(searches ? { searches } : {}),
   };
 }
@@ -38,20 +40,24 @@ export function reportUsageTerms(served: ServedOn | undefined, answer: JsonObjec
 
 /** The sums are those of the usage that is billed; this protocol has no count of what was written to a cache. */
 export function encodeUsage(usage: Usage): JsonObject {
-  const { cacheRead, reasoning, output, audioInput = 0, imageOutput = 0 } = usage;
+  const { cacheRead, reasoning, output, audioInput = 0, imageOutput = 0, audioOutput = 0 } = usage;
+  const details = [
+    ...(imageOutput > 0 ? [{ modality: "IMAGE", tokenCount: imageOutput }] : []),
+    ...(audioOutput > 0 ? [{ modality: "AUDIO", tokenCount: audioOutput }] : []),
+  ];
   const prompt = promptTokens(usage);
   return {
     promptTokenCount: prompt,
     ...(audioInput > 0 ? { promptTokensDetails: [{ modality: "AUDIO", tokenCount: audioInput }] } : {}),
     ...(cacheRead === undefined ? {} : { cachedContentTokenCount: cacheRead }),
-    ...(output === undefined ? {} : { candidatesTokenCount: output + imageOutput }),
-    ...(imageOutput > 0 ? { candidatesTokensDetails: [{ modality: "IMAGE", tokenCount: imageOutput }] } : {}),
+    ...(output === undefined ? {} : { candidatesTokenCount: output + imageOutput + audioOutput }),
+    ...(details.length > 0 ? { candidatesTokensDetails: details } : {}),
     ...(reasoning === undefined ? {} : { thoughtsTokenCount: reasoning }),
     totalTokenCount: prompt + completionTokens(usage),
   };
 }
 
-/** Images that were generated, and sound in a prompt, are priced apart; images of a prompt are priced as its text is. */
+/** Images and sound that were generated, and sound in a prompt, are priced apart; images of a prompt are priced as its text is. */
 function tokensOf(raw: JsonObject | undefined, details: string, modality: "IMAGE" | "AUDIO"): number {
   const found = arrayAt(raw, details).find((detail) => isObject(detail) && detail["modality"] === modality);
   return countAt(found, "tokenCount") ?? 0;

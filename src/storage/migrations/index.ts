@@ -8,6 +8,7 @@ import { audioTokens } from "./0007-audio-tokens.ts";
 import { instances } from "./0008-instances.ts";
 import { routing } from "./0009-routing.ts";
 import { answers } from "./0010-answers.ts";
+import { speech } from "./0011-speech.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. One that has been released is never changed; a later one corrects it. */
@@ -22,4 +23,5 @@ export const MIGRATIONS: readonly Migration[] = [
   instances,
   routing,
   answers,
+  speech,
 ];
