@@ -1,5 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { decodeBase64, inspectMedia, MediaProblem } from "./inspect-media.ts";
+import { speak } from "./voice/speak.ts";
+import { SPEECH_RATE } from "./voice/tones.ts";
+import { writeWav } from "./voice/wav.ts";
 
 const ascii = (text: string): number[] => [...Buffer.from(text, "latin1")];
 
@@ -107,4 +110,9 @@ describe("contract 2.6: what the bytes say", () => {
     expect(decodeBase64("rs_1 x!")).toBeUndefined();
     expect(decodeBase64("A")).toBeUndefined();
   });
+});
+
+test("what the simulator says is heard in a recording", () => {
+  const said = writeWav(speak("Hello there.", { voice: "alloy", speed: 1 }), SPEECH_RATE);
+  expect(inspectMedia(said, "audio/wav").description).toStartWith('audio/wav that says "Hello there.", ');
 });

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { sniffImage } from "./sniff-image.ts";
 import { countTokens } from "./text/tokens.ts";
+import { listen } from "./voice/listen.ts";
 
 export type Modality = "TEXT" | "IMAGE" | "DOCUMENT" | "AUDIO" | "VIDEO";
 
@@ -102,7 +103,9 @@ function measure(bytes: Uint8Array, mimeType: string): { detail: string; tokens:
     const pages = pdfPages(bytes);
     return { detail: ` of ${pages} page${pages === 1 ? "" : "s"}`, tokens: 250 * pages };
   }
-  return { detail: "", tokens: Math.max(1, Math.ceil(bytes.length / 500)) };
+  const tokens = Math.max(1, Math.ceil(bytes.length / 500));
+  const said = mimeType.startsWith("audio/") ? listen(bytes).text : undefined;
+  return { detail: said === undefined ? "" : ` that says ${JSON.stringify(said)}`, tokens };
 }
 
 /** Looks at the bytes; throws MediaProblem when they contradict the declared type. */

@@ -5,7 +5,7 @@ import { hunyuanMedia } from "../hosts/hunyuan/media.ts";
 import { klingMedia } from "../hosts/kling/media.ts";
 import { lumaMedia } from "../hosts/luma/media.ts";
 import { minimaxMedia } from "../hosts/minimax/media.ts";
-import { azureMedia, openaiMedia } from "../hosts/openai/media.ts";
+import { azureMedia, compatibleAudio, openaiMedia } from "../hosts/openai/media.ts";
 import { qwenMedia } from "../hosts/qwen/media.ts";
 import { runwayMedia } from "../hosts/runway/media.ts";
 import { volcengineMedia } from "../hosts/volcengine/media.ts";
@@ -13,7 +13,7 @@ import { xAiMedia } from "../hosts/x-ai/media.ts";
 import { zAiMedia } from "../hosts/z-ai/media.ts";
 import type { MediaHost } from "./media-host.ts";
 
-/** The vendors that make images or videos, by the first segments of their URLs here. */
+/** The vendors that make images, videos or sound, by the first segments of their URLs here. */
 const MEDIA_HOSTS: ReadonlyMap<string, MediaHost> = new Map([
   ["openai", openaiMedia],
   ["gemini", geminiMedia],
@@ -30,6 +30,7 @@ const MEDIA_HOSTS: ReadonlyMap<string, MediaHost> = new Map([
   ["hosts/volcengine", volcengineMedia],
   ["hosts/x-ai", xAiMedia],
   ["hosts/z-ai", zAiMedia],
+  ...["groq", "mistral", "together", "openai"].map((kind): [string, MediaHost] => [`hosts/${kind}`, compatibleAudio]),
 ]);
 
 /** The media side of the host that a path belongs to, where it has one. */

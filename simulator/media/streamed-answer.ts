@@ -4,11 +4,13 @@ const encoder = new TextEncoder();
 
 /** An answer that leaves in chunks. Its request ends with the last of them, or when the client leaves. */
 export class StreamedAnswer extends Response {
-  constructor(exchange: Exchange, contentType: string, chunks: AsyncGenerator<string>) {
+  constructor(exchange: Exchange, contentType: string, chunks: AsyncGenerator<string | Uint8Array>) {
     const body = new ReadableStream<Uint8Array>({
       async pull(controller) {
         const next = await chunks.next();
-        if (!next.done) return controller.enqueue(encoder.encode(next.value));
+        if (!next.done) {
+          return controller.enqueue(typeof next.value === "string" ? encoder.encode(next.value) : next.value);
+        }
         controller.close();
         exchange.ended("finished");
       },

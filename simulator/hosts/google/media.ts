@@ -3,6 +3,7 @@ import type { MediaHost } from "../../media/media-host.ts";
 import { callerOf } from "./caller.ts";
 import { generateImage, isImageModel } from "./images/generate-image.ts";
 import { predictImages } from "./images/imagen.ts";
+import { generateSpeech, isSpeechModel } from "./speech/generate-speech.ts";
 import type { GoogleHost } from "./text/errors.ts";
 import { sendToVideo, sendVideo } from "./videos/download.ts";
 import { fetchOperation, showOperation, startVideo } from "./videos/veo.ts";
@@ -38,6 +39,9 @@ function googleMedia(host: GoogleHost): MediaHost {
         return host === "vertex" ? fetchOperation(exchange, context, model, caller()) : undefined;
       case "generateContent":
       case "streamGenerateContent":
+        if (isSpeechModel(model)) {
+          return generateSpeech({ exchange, host, model, caller: caller(), streams: verb === "streamGenerateContent" });
+        }
         if (!isImageModel(model)) return undefined;
         return generateImage({
           exchange,
@@ -53,7 +57,7 @@ function googleMedia(host: GoogleHost): MediaHost {
   };
 }
 
-/** Images and videos of the Gemini API. */
+/** Images, videos and sound of the Gemini API. */
 export const geminiMedia: MediaHost = googleMedia("gemini");
-/** Images and videos of Vertex AI. */
+/** The same of Vertex AI. */
 export const vertexMedia: MediaHost = googleMedia("vertex");

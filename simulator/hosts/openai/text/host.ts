@@ -2,7 +2,9 @@ import { SIMULATED_TEXT_MODELS, type SimulatedTextModel } from "../../../../src/
 import { bearerOf, type Credentials } from "../../../credentials.ts";
 import { decodeName, type Exchange, type Host, incomingCall, jsonAnswer } from "../../../exchange.ts";
 import { isObject } from "../../../json.ts";
+import type { TextAdapter } from "../../../text/adapter.ts";
 import { answerCall } from "../../../text/answer-call.ts";
+import { completionsAdapter } from "../completions/adapter.ts";
 import { openaiAdapter } from "./adapter.ts";
 import { invalid, missingKey, modelNotFound, openaiError, wrongKey } from "./errors.ts";
 
@@ -20,9 +22,10 @@ function authenticate(headers: Headers, credentials: Credentials): string {
 }
 
 export function openaiHost(credentials: Credentials, nowMs: () => number): Host {
-  const adapter = openaiAdapter(nowMs);
+  const chat = openaiAdapter(nowMs);
+  const completions = completionsAdapter(nowMs);
 
-  function complete(exchange: Exchange, key: string): Promise<Response> {
+  function complete(exchange: Exchange, key: string, adapter: TextAdapter): Promise<Response> {
     const { body } = exchange;
     if (body === undefined) throw invalid("We could not parse the JSON body of your request.", null, null);
     const model = isObject(body) ? body.model : undefined;
@@ -36,7 +39,8 @@ export function openaiHost(credentials: Credentials, nowMs: () => number): Host 
     async handle(exchange) {
       const key = authenticate(exchange.headers, credentials);
       const { path, method } = exchange;
-      if (path === "/v1/chat/completions" && method === "POST") return complete(exchange, key);
+      if (path === "/v1/chat/completions" && method === "POST") return complete(exchange, key, chat);
+      if (path === "/v1/completions" && method === "POST") return complete(exchange, key, completions);
       if (path === "/v1/models" && method === "GET") {
         return jsonAnswer(exchange, { object: "list", data: SIMULATED_TEXT_MODELS.map(modelEntry) });
       }

@@ -66,7 +66,7 @@ function refuseSampling(body: JsonObject): void {
   }
 }
 
-function readStop(value: Json | undefined): string[] {
+export function readStop(value: Json | undefined): string[] {
   if (value === undefined || value === null) return [];
   if (typeof value === "string") return [value];
   if (!Array.isArray(value)) throw wrongType(value, "one of a string or array of strings", "stop");
