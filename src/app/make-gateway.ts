@@ -8,12 +8,13 @@ import type { FileStore } from "../files/file-store.ts";
 import { Files } from "../files/files.ts";
 import { spentByKey } from "../ledger/queries.ts";
 import { LedgerWriter } from "../ledger/writer.ts";
+import type { Log } from "../observe/log.ts";
 import { BackgroundLeases } from "../operations/background-leases.ts";
 import type { Gateway } from "../relay/gateway.ts";
 import { MemoryBudget } from "../relay/memory-budget.ts";
 import { Watchdog } from "../relay/watchdog.ts";
 import { Conversations } from "../routing/conversations.ts";
-import { Health } from "../routing/health/health.ts";
+import { Health, type HealthChange } from "../routing/health/health.ts";
 import { Slots } from "../routing/slots.ts";
 import type { Storage } from "../storage/storage.ts";
 import { BufferPool } from "../wire/byte-buffer.ts";
@@ -54,7 +55,7 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
       onProblem: (error) => log.error({ err: error }, "writing receipts failed"),
       written: async () => void (await log.flush()),
     }),
-    health: new Health({ clock, random }, given.snapshot.routing),
+    health: new Health({ clock, random }, given.snapshot.routing, (change) => logHealth(log, change)),
     conversations: new Conversations(),
     slots: new Slots(clock),
     watchdog: new Watchdog(clock),
@@ -100,4 +101,22 @@ export async function spentAt(
 ): Promise<(keyId: string, window: BudgetWindow) => number> {
   const spent = await spentByKey(storage, asOfMs);
   return (keyId, window) => spent.get(keyId)?.[window] ?? 0;
+}
+
+/** One line when a provider begins to be left alone, and one when it answers again: operators look for both. */
+function logHealth(log: Log, { target: { offer, credential }, ofCredential, openMs }: HealthChange): void {
+  const fields = {
+    provider: offer.provider,
+    ...(credential === "" ? {} : { credential }),
+    ...(ofCredential ? {} : { upstream_model: offer.upstreamModel }),
+  };
+  const what = ofCredential ? "this credential" : "this model";
+  if (openMs === undefined) log.info(fields, `the provider answers again for ${what}`);
+  else
+    log.warn(
+      { ...fields, seconds: Math.round(openMs / 1000) },
+      ofCredential
+        ? "the provider refuses this credential: others are tried first"
+        : "the provider fails for this model: others are tried first",
+    );
 }

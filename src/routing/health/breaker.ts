@@ -67,21 +67,22 @@ export class Breaker {
     this.#probeUntilMs = nowMs + PROBE_MS;
   }
 
-  /** A call that began then was answered. What began before it opened says nothing of how things are now. */
-  answer(startedAtMs: number, nowMs: number): void {
+  /**
+   * A call that began then was answered. What began before it opened says nothing of how things are now. Returns whether it has
+   * closed it.
+   */
+  answer(startedAtMs: number, nowMs: number): boolean {
     this.#answered++;
-    if (this.#openUntilMs === 0 || startedAtMs < this.#openedAtMs) return;
+    if (this.#openUntilMs === 0 || startedAtMs < this.#openedAtMs) return false;
     this.#openUntilMs = 0;
     this.#closedAtMs = nowMs;
     this.#probe = undefined;
+    return true;
   }
 
-  /** A call has failed, and it was the host's fault. */
-  fail(attempt: object, nowMs: number): void {
-    if (this.#openUntilMs !== 0) {
-      this.#failOpen(attempt, nowMs);
-      return;
-    }
+  /** A call has failed, and it was the host's fault. Returns whether it was closed until now. */
+  fail(attempt: object, nowMs: number): boolean {
+    if (this.#openUntilMs !== 0) return this.#failOpen(attempt, nowMs);
     const { failures, windowMs } = this.#settings;
     const at = this.#next;
     this.#failedAtMs[at] = nowMs;
@@ -91,13 +92,12 @@ export class Breaker {
     this.#next = oldest;
     const answered = this.#answered - (this.#answeredBefore[oldest] ?? 0);
     const tookMs = nowMs - (this.#failedAtMs[oldest] ?? Number.NEGATIVE_INFINITY);
-    if (tookMs <= windowMs && answered <= failures) this.#openFirst(nowMs);
+    return tookMs <= windowMs && answered <= failures && this.#openFirst(nowMs);
   }
 
   /** The same, and one failure is enough. */
-  trip(attempt: object, nowMs: number): void {
-    if (this.#openUntilMs === 0) this.#openFirst(nowMs);
-    else this.#failOpen(attempt, nowMs);
+  trip(attempt: object, nowMs: number): boolean {
+    return this.#openUntilMs === 0 ? this.#openFirst(nowMs) : this.#failOpen(attempt, nowMs);
   }
 
   /** The outcome of a call says nothing of the host: where it was the probe, the next call is. */
@@ -114,14 +114,16 @@ export class Breaker {
   }
 
   /** What fails beside the probe was called before it opened, or for want of anything better: the pause stays as it is. */
-  #failOpen(attempt: object, nowMs: number): void {
+  #failOpen(attempt: object, nowMs: number): false {
     if (attempt === this.#probe) this.#open(nowMs, this.#doublings + 1);
+    return false;
   }
 
   /** What fails again soon after it was closed has not recovered. */
-  #openFirst(nowMs: number): void {
+  #openFirst(nowMs: number): true {
     const isRelapse = nowMs - this.#closedAtMs <= this.#settings.windowMs;
     this.#open(nowMs, isRelapse ? this.#doublings + 1 : 0);
+    return true;
   }
 
   #open(nowMs: number, doublings: number): void {

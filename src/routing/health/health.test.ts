@@ -43,7 +43,10 @@ function made(routing = new RoutingDefaults()) {
   let nowMs = 1_700_000_000_000;
   const clock = { ...system.clock, nowMs: () => nowMs, wallMs: () => nowMs };
   const random = { ...system.random, bytes: (length: number) => new Uint8Array(length).fill(HALF) };
-  const health = new Health({ clock, random }, routing);
+  const changes: string[] = [];
+  const health = new Health({ clock, random }, routing, ({ target: { id }, ofCredential, openMs }) => {
+    changes.push(`${id.split(" ")[0]} ${ofCredential ? "credential" : "model"} ${openMs ?? "answers"}`);
+  });
   const targets = targetsOf(["key-1", "key-2"]);
   const target = (model: string, credential = "1", via = "chat"): Target => {
     const found = targets.find(
@@ -64,8 +67,39 @@ function made(routing = new RoutingDefaults()) {
   const advance = (ms: number) => {
     nowMs += ms;
   };
-  return { clock, advance, health, targets, target, failWith, open };
+  return { clock, advance, health, targets, target, failWith, open, changes };
 }
+
+describe("choices 8: whoever listens hears when a target is left alone, and when it answers again", () => {
+  test("a model that fails, once however often its probes fail", () => {
+    const { health, target, open, failWith, advance, changes } = made();
+    const large = target("large");
+    open(large);
+    failWith(large, "upstream_failed");
+    expect(changes).toEqual([`acme/large model ${BREAKER.openMs}`]);
+    advance(BREAKER.openMs * 2);
+    const probe = {};
+    health.begin(large, probe);
+    failWith(large, "upstream_failed", {}, probe);
+    expect(changes).toHaveLength(1);
+    advance(BREAKER.openMs * 4);
+    health.begin(large, {});
+    health.answered(large, 10, undefined);
+    health.answered(large, 10, undefined);
+    expect(changes.slice(1)).toEqual(["acme/large model answers"]);
+  });
+
+  test("a credential that is refused", () => {
+    const { health, target, failWith, advance, changes } = made();
+    failWith(target("large"), "upstream_credentials");
+    failWith(target("small"), "upstream_credentials");
+    expect(changes).toEqual([`acme/large credential ${BREAKER.openMs}`]);
+    advance(BREAKER.openMs * 2);
+    health.begin(target("small"), {});
+    health.answered(target("small"), 10, undefined);
+    expect(changes).toContain("acme/small credential answers");
+  });
+});
 
 describe("choices 8: health is kept by credential and upstream model", () => {
   test("of what was never called nothing is known", () => {

@@ -24,6 +24,15 @@ export type HealthAttempt = object;
 /** What the time until an answer says: to the first content of a stream, or to the whole of an answer in one piece. */
 export type Timed = "stream" | "whole";
 
+/** A target is left alone from now on, or is called again. */
+export interface HealthChange {
+  target: Target;
+  /** The credential as a whole, not this model alone. */
+  ofCredential: boolean;
+  /** How long it is left alone; undefined where it answers again. */
+  openMs: number | undefined;
+}
+
 type Breakers = Pick<RoutingDefaults, "ofProvider">;
 
 export interface AnswerHeaders {
@@ -37,14 +46,16 @@ export interface AnswerHeaders {
 export class Health implements HealthView {
   readonly #sources: Sources;
   #routing: Breakers;
+  readonly #onChange: (change: HealthChange) => void;
   readonly #records = new Map<string, TargetRecord>();
   readonly #credentials = new Map<string, Breaker>();
   /** So that no call has to make the key of its target. */
   #byTarget = new WeakMap<Target, TargetRecord>();
 
-  constructor(sources: Sources, routing: Breakers) {
+  constructor(sources: Sources, routing: Breakers, onChange: (change: HealthChange) => void = () => {}) {
     this.#sources = sources;
     this.#routing = routing;
+    this.#onChange = onChange;
   }
 
   of(target: Target, nowMs = this.#sources.clock.nowMs()): TargetHealth {
@@ -75,8 +86,8 @@ export class Health implements HealthView {
   answered(target: Target, ms: number, timed: Timed | undefined): void {
     const record = this.#of(target);
     const nowMs = this.#sources.clock.nowMs();
-    record.model.answer(nowMs - ms, nowMs);
-    record.credential.answer(nowMs - ms, nowMs);
+    if (record.model.answer(nowMs - ms, nowMs)) this.#closed(target, false);
+    if (record.credential.answer(nowMs - ms, nowMs)) this.#closed(target, true);
     if (timed === "stream") {
       record.streams.add(ms, 1, nowMs);
       record.firstContents.add(ms, nowMs);
@@ -88,9 +99,10 @@ export class Health implements HealthView {
     const record = this.#of(target);
     const nowMs = this.#sources.clock.nowMs();
     const effect = effectOf(error);
-    if (effect === "failed") record.model.fail(attempt, nowMs);
-    else if (effect === "rejected") {
-      record.credential.trip(attempt, nowMs);
+    if (effect === "failed") {
+      if (record.model.fail(attempt, nowMs)) this.#opened(target, record.model, false, nowMs);
+    } else if (effect === "rejected") {
+      if (record.credential.trip(attempt, nowMs)) this.#opened(target, record.credential, true, nowMs);
       // The credential may be refused for this model alone: where another model brings it back, this one waits for a probe of its own.
       record.model.trip(attempt, nowMs);
       record.wasRejected = true;
@@ -140,6 +152,14 @@ export class Health implements HealthView {
       if (credentials.has(key)) breaker.reset();
       else this.#credentials.delete(key);
     }
+  }
+
+  #closed(target: Target, ofCredential: boolean): void {
+    this.#onChange({ target, ofCredential, openMs: undefined });
+  }
+
+  #opened(target: Target, { openUntilMs }: Breaker, ofCredential: boolean, nowMs: number): void {
+    this.#onChange({ target, ofCredential, openMs: openUntilMs - nowMs });
   }
 
   #settingsOf({ provider }: Target): BreakerSettings {
