@@ -38,46 +38,52 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
     adapted: adaptedBy(asked),
     keeping,
   };
-  const answer = (of: Call) => orSettle(of, gateway, () => answerCall(of, served, gateway));
-  if (keeping === undefined || !background) return await answer(call);
-  return await orSettle(call, gateway, () => answerInBackground(call, keeping, gateway, answer));
+  if (keeping === undefined || !background) return answerOrSettle(call, served, gateway);
+  const answer = (of: Call) => answerOrSettle(of, served, gateway);
+  return answerInBackground(call, keeping, gateway, answer).catch((thrown: unknown) =>
+    settleFailed(call, gateway, thrown),
+  );
 }
 
-async function answerCall(call: Call, served: ServedModel, gateway: Gateway): Promise<Response> {
+function answerCall(call: Call, served: ServedModel, gateway: Gateway): Promise<Response> {
   const { model, offers } = served;
   const { verb } = call.incoming;
   if (!model.outputModalities.includes("text")) {
     // No host counts for a model that writes no text (H11).
-    if (verb === "count_tokens") return await relayTokenCount(call, gateway, []);
-    return model.kind === "video" ? refuseVideos(model) : await relayConversationImages(call, gateway, offers);
+    if (verb === "count_tokens") return relayTokenCount(call, gateway, []);
+    return model.kind === "video" ? refuseVideos(model) : relayConversationImages(call, gateway, offers);
   }
   const { targets, explained } = planText(call, gateway, served);
   call.plan = explained;
-  if (verb === "count_tokens") return await relayTokenCount(call, gateway, targets);
-  return call.stream ? await relayStream(call, gateway, targets) : await relayUnary(call, gateway, targets);
+  if (verb === "count_tokens") return relayTokenCount(call, gateway, targets);
+  return call.stream ? relayStream(call, gateway, targets) : relayUnary(call, gateway, targets);
 }
 
-/** What `work` gives; where it throws, the call is settled as failed. */
-async function orSettle(call: Call, gateway: Gateway, work: () => Promise<Response>): Promise<Response> {
+async function answerOrSettle(call: Call, served: ServedModel, gateway: Gateway): Promise<Response> {
   try {
-    return await work();
+    return await answerCall(call, served, gateway);
   } catch (thrown) {
-    // A call for images settles itself.
-    if (thrown instanceof RelayError) throw thrown;
-    const error = asGatewayError(thrown);
-    await settle(call, gateway, {
-      outcome: call.client.disconnected ? "client_gone" : error.kind,
-      ended: error instanceof DeadlineError,
-      whole: false,
-      produced: isAbandoned(call),
-      usage: undefined,
-      generatedCharacters: 0,
-      reasoningSeen: false,
-      stop: undefined,
-      firstContentAtMs: undefined,
-    });
-    throw new RelayError(error, call);
+    return settleFailed(call, gateway, thrown);
   }
+}
+
+/** Settles a call that has failed, and throws why. */
+async function settleFailed(call: Call, gateway: Gateway, thrown: unknown): Promise<never> {
+  // A call for images settles itself.
+  if (thrown instanceof RelayError) throw thrown;
+  const error = asGatewayError(thrown);
+  await settle(call, gateway, {
+    outcome: call.client.disconnected ? "client_gone" : error.kind,
+    ended: error instanceof DeadlineError,
+    whole: false,
+    produced: isAbandoned(call),
+    usage: undefined,
+    generatedCharacters: 0,
+    reasoningSeen: false,
+    stop: undefined,
+    firstContentAtMs: undefined,
+  });
+  throw new RelayError(error, call);
 }
 
 /** As which a request is checked whose model the gateway chooses. */
