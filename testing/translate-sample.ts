@@ -18,7 +18,7 @@ export interface Target {
 
 function target(name: string, dialect: UpstreamDialectName, traits: Omit<ModelTraits, "reasoning">): Target {
   const quirks = { ...DEFAULT_QUIRKS[dialect], mediaUrls: MEDIA_URLS[dialect] };
-  const origin = dialect === "chat" ? "acme" : dialect === "genai" ? "genai" : "messages";
+  const origin = dialect === "chat" ? "acme" : dialect === "converse" ? "messages" : dialect;
   const context = { upstreamModel: "model", stream: false, traits: { reasoning: true, ...traits }, quirks, origin };
   return { name, dialect, context };
 }
@@ -29,6 +29,7 @@ const MEDIA_URLS: Readonly<Record<UpstreamDialectName, readonly MediaKind[]>> = 
   messages: ["image", "document"],
   genai: ["image", "document"],
   converse: [],
+  responses: ["image", "document"],
 };
 
 const maxOutputTokens = 64_000;
@@ -61,6 +62,11 @@ export const TARGETS: Readonly<Record<UpstreamDialectName, Target>> = {
     budget,
     mediaInToolResults: true,
     prefill: true,
+  }),
+  responses: target("responses", "responses", {
+    maxOutputTokens,
+    reasoningForm: "effort",
+    efforts: ["off", "minimal", "low", "medium", "high"],
   }),
 };
 

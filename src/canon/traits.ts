@@ -28,5 +28,7 @@ export interface ModelTraits {
   prefill?: boolean;
   /** messages: takes system messages after what the user says. */
   systemMessages?: boolean;
+  /** The dialect that the model was made for: clients of others get more of it there than elsewhere. */
+  bestDialect?: string;
   maxOutputTokens?: number;
 }

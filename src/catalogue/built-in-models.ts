@@ -19,6 +19,7 @@ function toModel(entry: ModelEntry): BuiltInModel {
     ...(entry.max_output_tokens === undefined ? {} : { maxOutputTokens: entry.max_output_tokens }),
     ...(entry.quality === undefined ? {} : { quality: entry.quality }),
     traits: toTraits(entry),
+    ...(entry.dialect === undefined ? {} : { dialect: entry.dialect }),
     ...(entry.price_multiples === undefined ? {} : { priceMultiples: entry.price_multiples }),
     ...(entry.price_note === undefined ? {} : { priceNote: entry.price_note }),
   };
@@ -37,6 +38,7 @@ function toTraits(entry: ModelEntry): NonNullable<BuiltInModel["traits"]> {
     ...(entry.schema_beside_tools === undefined ? {} : { schemaBesideTools: entry.schema_beside_tools }),
     ...(entry.prefill === undefined ? {} : { prefill: entry.prefill }),
     ...(entry.system_messages === undefined ? {} : { systemMessages: entry.system_messages }),
+    ...(entry.best_dialect === undefined ? {} : { bestDialect: entry.best_dialect }),
   };
 }
 

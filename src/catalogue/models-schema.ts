@@ -1,4 +1,5 @@
 import Type from "typebox";
+import { UPSTREAM_DIALECT_NAMES } from "../canon/dialect-name.ts";
 import { EFFORTS } from "../canon/reasoning.ts";
 import { MODALITIES, OWN_PRICE_NAMES, PRICE_NAMES } from "./model.ts";
 
@@ -43,6 +44,9 @@ export const ModelEntry = Type.Object(
     input_modalities: Modalities,
     output_modalities: Modalities,
     reasoning: Type.Boolean(),
+    /** The only one in which its publisher serves it, and the one that gives clients of others the most. */
+    dialect: Type.Optional(Type.Enum(UPSTREAM_DIALECT_NAMES)),
+    best_dialect: Type.Optional(Type.Enum(UPSTREAM_DIALECT_NAMES)),
     reasoning_form: Type.Optional(Type.Enum(["effort", "budget", "level", "adaptive"])),
     efforts: Type.Optional(Type.Array(Type.Enum(EFFORTS), { uniqueItems: true })),
     budget: Type.Optional(Type.Object({ min: Tokens, max: Tokens, off: Type.Boolean() }, closed)),

@@ -82,6 +82,7 @@ describe("choices 7: the configuration overrides the catalogue", () => {
       rejectsSampling: true,
       rejectsStop: true,
       structuredOutput: true,
+      bestDialect: "responses",
       maxOutputTokens: 128000,
     });
   });

@@ -101,7 +101,7 @@ export interface UpstreamCodec {
   /** Throws a GatewayError where the answer is an error under a status of success. */
   decodeResponse(body: JsonObject, context: DecodeAnswerContext): CanonReply;
   createStreamDecoder(context: DecodeAnswerContext): StreamDecoder;
-  decodeError(failure: UpstreamFailure): GatewayError;
+  decodeError(failure: UpstreamFailure, quirks?: MediaQuirks): GatewayError;
   /** One family of hosts speaks it and reads the opaque values of all of them; else each kind of provider reads its own. */
   readonly oneFamily: boolean;
   readonly reasoning: {

@@ -53,6 +53,8 @@ export interface NativeRequestContext<Quirks extends MediaQuirks = MediaQuirks> 
   quirks: Quirks;
   /** By how many times a price is known to grow on other terms than the ordinary. */
   priceMultiples?: Readonly<Record<string, number>> | undefined;
+  /** Its prompt is to be counted, and not answered. */
+  counting?: boolean;
   /** The efforts that the model is known to take. */
   knownEfforts: readonly Effort[] | undefined;
 }

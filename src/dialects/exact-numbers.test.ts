@@ -78,6 +78,8 @@ const ANSWERS: Readonly<Record<UpstreamDialectName, (numbers: Numbers) => string
     `{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"name":"look","args":${argumentsOf(n)}}}]},"finishReason":"STOP"}]}`,
   converse: (n) =>
     `{"output":{"message":{"role":"assistant","content":[{"toolUse":{"toolUseId":"c1","name":"look","input":${argumentsOf(n)}}}]}},"stopReason":"tool_use"}`,
+  responses: (n) =>
+    `{"id":"a","status":"completed","output":[{"type":"function_call","id":"i1","call_id":"c1","name":"look","arguments":${quoted(argumentsOf(n))}}]}`,
 };
 
 /** Streams whose events hold arguments as objects; elsewhere they are chunks of text. */

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../base/json.ts";
-import * as chatErrors from "./chat/errors.ts";
 import { decodeMedia } from "./chat/media.ts";
 import { withExtras } from "./chat/part-fields.ts";
 import * as chatStops from "./chat/stop-reason.ts";
 import * as converseStops from "./converse/stop-reason.ts";
+import { decodeErrorObject } from "./error-object.ts";
 import { decodeException } from "./framed-exception.ts";
 import * as genaiMedia from "./genai/media.ts";
 import { decodeThinking } from "./genai/reasoning.ts";
@@ -30,7 +30,7 @@ describe.each(WORDS)("H16, H21: %s is treated like any other unknown word", (wor
 
   test("as the code or the type of a host's error", () => {
     const error = { message: "no", code: word, type: word };
-    expect(chatErrors.decodeErrorObject({ error }, 503).kind).toBe(chatErrors.decodeErrorObject({}, 503).kind);
+    expect(decodeErrorObject({ error }, 503).kind).toBe(decodeErrorObject({}, 503).kind);
     expect(messagesErrors.decodeErrorObject({ error: { type: word } }).message).not.toContain("function");
     expect(decodeException({ type: word }).message).toBe(decodeException({ type: "x" }).message);
   });

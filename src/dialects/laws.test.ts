@@ -32,11 +32,12 @@ const UPSTREAM_OF: Readonly<Record<string, UpstreamDialectName>> = {
   "anthropic-messages": "messages",
   "gemini-generate": "genai",
   bedrock: "converse",
+  "openai-responses": "responses",
 };
 
 const upstreamOf = (recording: Recording): UpstreamDialectName => UPSTREAM_OF[recording.dialect] ?? "chat";
 const originOf = (dialect: UpstreamDialectName) =>
-  dialect === "chat" ? "a-host" : dialect === "genai" ? "genai" : "messages";
+  dialect === "chat" ? "a-host" : dialect === "converse" ? "messages" : dialect;
 
 const decoding = (dialect: UpstreamDialectName): DecodeAnswerContext => {
   let made = 0;
@@ -50,10 +51,14 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
 
 /** InvokeModel recordings hold the messages dialect in other frames; the tests of those frames play them. */
 const answered = everyRecording.filter(
-  ({ status, dialect, http, case: name, stream, response_file }) =>
+  ({ status, dialect, http, case: name, stream, response_file, features }) =>
     status === 200 &&
     dialect in UPSTREAM_OF &&
     !(dialect === "bedrock" && /\/invoke/.test(http)) &&
+    !(
+      dialect === "openai-responses" &&
+      (features.includes("background") || !/^(?:POST \S*\/responses)?$/.test(http))
+    ) &&
     !(name in LEFT_OUT) &&
     // One stream was recorded as the JSON array that the gateway never asks for.
     !(stream && response_file.endsWith(".json")),
@@ -218,10 +223,14 @@ describe.skipIf(!present)("laws over recorded answers", () => {
       expect(reported).toMatchObject(usage === undefined ? others : { ...others, usage });
       // One protocol has one text: what stood apart stays apart by a paragraph.
       const words = (spoken: string) => (dialect === "chat" ? spoken.replace(/\s+/g, "") : spoken);
-      expect(words(reported.text)).toBe(words(text));
+      // An image that a protocol has no place for is kept elsewhere, and words stand in for it.
+      const image = reply.parts.some((part) => part.type === "media") ? OMITTED_IMAGE : "";
+      expect(words(reported.text).replace(image, "")).toBe(words(text));
     });
   }
 });
+
+const OMITTED_IMAGE = "[image omitted: this protocol has no place for it]";
 
 type Meaning = Omit<ReturnType<typeof meaningOf>, "signatures">;
 
@@ -406,7 +415,7 @@ describe.skipIf(!present)(
   () => {
     const asked = everyRecording.flatMap((recording) => {
       const request =
-        recording.dialect in UPSTREAM_OF && recording.dialect !== "bedrock" ? requestOf(recording) : undefined;
+        recording.dialect in UPSTREAM_OF && upstreamOf(recording) in DIALECTS ? requestOf(recording) : undefined;
       return request ? [{ recording, request }] : [];
     });
     test.each(asked.map((one) => [nameOf(one.recording), one] as const))("%s", (_name, { recording, request }) => {

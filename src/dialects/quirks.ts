@@ -2,6 +2,7 @@ import { type ChatQuirks, DEFAULT_CHAT_QUIRKS } from "./chat/quirks.ts";
 import { DEFAULT_GENAI_QUIRKS, type GenaiQuirks } from "./genai/quirks.ts";
 import { DEFAULT_MEDIA_QUIRKS, type MediaQuirks } from "./media-quirks.ts";
 import { DEFAULT_MESSAGES_QUIRKS, type MessagesQuirks } from "./messages/quirks.ts";
+import { DEFAULT_RESPONSES_QUIRKS, type ResponsesQuirks } from "./responses/quirks.ts";
 
 /** Where a provider's wire differs from the dialects it speaks. Data with defaults, never a provider's name in a branch. */
 export interface Quirks {
@@ -9,6 +10,7 @@ export interface Quirks {
   messages: MessagesQuirks;
   genai: GenaiQuirks;
   converse: MediaQuirks;
+  responses: ResponsesQuirks;
 }
 
 /** What a provider declares: only what is not as usual, by dialect. */
@@ -19,6 +21,7 @@ export const DEFAULT_QUIRKS: Quirks = {
   messages: DEFAULT_MESSAGES_QUIRKS,
   genai: DEFAULT_GENAI_QUIRKS,
   converse: DEFAULT_MEDIA_QUIRKS,
+  responses: DEFAULT_RESPONSES_QUIRKS,
 };
 
 const hasQuirks = (dialect: string): dialect is keyof Quirks => dialect in DEFAULT_QUIRKS;

@@ -18,18 +18,25 @@ function completions({ model }: UpstreamCall, { apiVersion, baseUrl }: ProviderS
   return `${baseUrl?.endsWith(V1) ? "" : V1}/chat/completions`;
 }
 
+/** R32: the model stands in the body in both forms. */
+function responses(_call: UpstreamCall, { apiVersion, baseUrl }: ProviderSettings): string {
+  if (apiVersion !== undefined) return `/openai/responses?${new URLSearchParams({ "api-version": apiVersion })}`;
+  return `${baseUrl?.endsWith(V1) ? "" : V1}/responses`;
+}
+
 /** Azure OpenAI: a resource of the operator, whose deployments are the models. */
 export const azureOpenai: ProviderDeclaration = {
   kind: "azure-openai",
   publishers: [],
   variables: { api_key: "AZURE_OPENAI_API_KEY", base_url: "AZURE_OPENAI_ENDPOINT" },
-  fields: { required: ["base_url", "api_key"], optional: ["api_version"] },
+  fields: { required: ["base_url", "api_key"], optional: ["api_version", "dialects"] },
   baseUrl: () => {
     throw new Error("base_url is needed: the URL of the resource, such as https://my-resource.openai.azure.com");
   },
   authenticate: headerKey("api-key"),
   probe: { path: ({ baseUrl }) => `${baseUrl?.endsWith(V1) ? "" : V1}/models` },
-  dialects: { chat: { generate: completions } },
+  // What it has sealed, the vendor of the models cannot open.
+  dialects: { chat: { generate: completions }, responses: { generate: responses, origin: "azure-openai" } },
   quirks: { chat: { media: ["image", "document", "audio"], mediaUrls: ["image"], toolId: FORTY_CHARACTERS } },
   // With or without an `api_version`, images use the form with the model in the body.
   media: { base: (baseUrl) => (baseUrl.endsWith(V1) ? baseUrl : baseUrl + V1), images: [openaiImages] },

@@ -1,6 +1,7 @@
 import type { ToolIdRule } from "../canon/tool-id.ts";
 import type { ChatQuirks } from "../dialects/chat/quirks.ts";
 import type { MediaQuirks } from "../dialects/media-quirks.ts";
+import type { ResponsesQuirks } from "../dialects/responses/quirks.ts";
 import { bearer } from "./auth.ts";
 import { minimaxAdapters } from "./minimax/adapters.ts";
 import type { ProviderDeclaration, SpokenDialect } from "./provider.ts";
@@ -21,6 +22,8 @@ type Host = Pick<ProviderDeclaration, "kind" | "media"> & {
   variable?: string;
   /** The base URL of the messages dialect, where the host speaks that too: it cannot be derived from a `base_url`. */
   messagesUrl?: string;
+  /** The quirks of its Responses dialect, where the host speaks that too (R32). */
+  responses?: Partial<ResponsesQuirks>;
   /** Where a key can be tried free of charge; the list of models, unless the host shows that without a key. */
   probePath?: string;
 };
@@ -37,6 +40,12 @@ const messagesAt = (baseUrl: string, origin: string): SpokenDialect => ({
   headers: () => ({ "anthropic-version": "2023-06-01" }),
 });
 
+/** At another address than the vendor's there may be a host that does not speak it. */
+const responsesOf = (origin: string): SpokenDialect => ({ optional: true, origin, generate: () => "/responses" });
+
+/** Hosts that seal no reasoning, and show it as it is. */
+const OPEN: Partial<ResponsesQuirks> = { seals: false, openReasoning: true, summaries: false, toolTypes: ["function"] };
+
 /** Chat has no form for a document by URL. None of the messages endpoints takes a schema for the answer. */
 const CHAT_MEDIA: Partial<MediaQuirks> = { mediaUrls: ["image"] };
 
@@ -47,7 +56,8 @@ const mediaOf = ({ media, mediaUrls }: Partial<MediaQuirks>): Partial<MediaQuirk
 
 function declare(host: Host): ProviderDeclaration {
   const { kind, baseUrl, publishers = [], variable, messagesUrl, quirks = {}, media, probePath = "/models" } = host;
-  const narrows = messagesUrl === undefined ? [] : ["dialects"];
+  const { responses } = host;
+  const narrows = messagesUrl === undefined && responses === undefined ? [] : ["dialects"];
   return {
     kind,
     publishers,
@@ -62,12 +72,14 @@ function declare(host: Host): ProviderDeclaration {
     dialects: {
       chat: quirks.askStreamUsage === false ? CHAT_WITH_USAGE : CHAT,
       ...(messagesUrl === undefined ? {} : { messages: messagesAt(messagesUrl, kind) }),
+      ...(responses === undefined ? {} : { responses: responsesOf(kind) }),
     },
     quirks: {
       chat: { ...CHAT_MEDIA, ...quirks },
       ...(messagesUrl === undefined
         ? {}
         : { messages: { structuredOutput: false, ...CHAT_MEDIA, ...mediaOf(quirks) } }),
+      ...(responses === undefined ? {} : { responses: { ...mediaOf(quirks), ...responses } }),
     },
     ...(media === undefined ? {} : { media }),
   };
@@ -85,6 +97,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
     variable: "DEEPSEEK_API_KEY",
     baseUrl: "https://api.deepseek.com",
     messagesUrl: "https://api.deepseek.com/anthropic",
+    responses: { ...OPEN, toolTypes: ["function", "web_search"] },
     quirks: {
       maxTokensField: "max_tokens",
       reasoningField: "thinking",
@@ -104,6 +117,12 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
     variable: "XAI_API_KEY",
     baseUrl: "https://api.x.ai/v1",
     media: { images: [xAiImages], videos: [xAiVideos] },
+    responses: {
+      efforts: ["off", "low", "medium", "high"],
+      toolTypes: ["function", "web_search", "x_search", "file_search", "code_interpreter", "mcp"],
+      searchFields: ["filters"],
+      badKeyIs400: true,
+    },
     quirks: {
       efforts: ["off", "low", "medium", "high"],
       reasoningBeside: true,
@@ -179,6 +198,8 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
     variable: "OPENROUTER_API_KEY",
     baseUrl: "https://openrouter.ai/api/v1",
     probePath: "/key",
+    // It calls hosts of every family: some show their reasoning, some seal it.
+    responses: { openReasoning: true, toolTypes: ["function", "web_search"], mediaUrls: ["image"] },
     quirks: {
       prefill: "plain",
       maxTokensField: "max_tokens",
@@ -321,6 +342,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
   declare({
     kind: "ollama",
     baseUrl: "http://127.0.0.1:11434/v1",
+    responses: OPEN,
     quirks: {
       prefill: "plain",
       maxTokensField: "max_tokens",
@@ -338,6 +360,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
   declare({
     kind: "vllm",
     baseUrl: "http://127.0.0.1:8000/v1",
+    responses: { ...OPEN, mediaUrls: ["image"] },
     quirks: {
       maxTokensField: "max_tokens",
       reasoningHistory: "keep",

@@ -4,7 +4,7 @@ import { bearer } from "./auth.ts";
 import { googleDialect } from "./google-dialect.ts";
 import type { ProviderDeclaration } from "./provider.ts";
 
-/** Any host that speaks chat completions, such as an inference proxy; the other two dialects where `dialects` names them. */
+/** Any host that speaks chat completions, such as an inference proxy; the other dialects where `dialects` names them. */
 export const openaiCompatible: ProviderDeclaration = {
   kind: "openai-compatible",
   publishers: [],
@@ -23,6 +23,7 @@ export const openaiCompatible: ProviderDeclaration = {
       headers: () => ({ "anthropic-version": "2023-06-01" }),
     },
     genai: { ...googleDialect(() => "/models"), optional: true },
+    responses: { optional: true, generate: () => "/responses", origin: "openai-compatible" },
   },
   quirks: {
     chat: {
@@ -33,5 +34,6 @@ export const openaiCompatible: ProviderDeclaration = {
       toolSignatureKeys: ["extra_content", "google", "thought_signature"],
       mediaUrls: ["image"],
     },
+    responses: { openReasoning: true, toolTypes: ["function"], mediaUrls: ["image"], badKeyIs400: true },
   },
 };

@@ -1,3 +1,4 @@
+// https://platform.openai.com/docs/api-reference/responses
 // https://platform.openai.com/docs/api-reference/chat
 
 import type { ToolIdRule } from "../canon/tool-id.ts";
@@ -13,7 +14,7 @@ export const openai: ProviderDeclaration = {
   kind: "openai",
   publishers: ["openai"],
   variables: { api_key: "OPENAI_API_KEY" },
-  fields: { required: ["api_key"], optional: ["organization", "project"] },
+  fields: { required: ["api_key"], optional: ["organization", "project", "dialects"] },
   baseUrl: () => "https://api.openai.com/v1",
   authenticate: (settings) => {
     const headers = {
@@ -24,7 +25,18 @@ export const openai: ProviderDeclaration = {
     return () => headers;
   },
   probe: { path: "/models" },
-  dialects: { chat: { generate: () => "/chat/completions" } },
-  quirks: { chat: { media: ["image", "document", "audio"], mediaUrls: ["image"], toolId: FORTY_CHARACTERS } },
+  dialects: {
+    chat: { generate: () => "/chat/completions" },
+    responses: {
+      // What stands in for the vendor at another address often speaks chat alone.
+      optional: true,
+      generate: () => "/responses",
+      countTokens: () => "/responses/input_tokens",
+    },
+  },
+  quirks: {
+    chat: { media: ["image", "document", "audio"], mediaUrls: ["image"], toolId: FORTY_CHARACTERS },
+    responses: { clientMetadata: true },
+  },
   media: { images: [openaiImages], videos: [openaiVideos] },
 };

@@ -119,6 +119,8 @@ export class Provider {
   readonly weight: number;
   readonly publishers: readonly string[];
   readonly dialects: readonly string[];
+  /** It is called at its vendor's own address. */
+  readonly atHome: boolean;
   readonly timeoutMs: typeof DEFAULT_TIMEOUTS_MS;
   /** For an answer that is not streamed, which begins when it is complete: its first byte may come as late as content, unless configured. */
   readonly wholeTimeoutMs: typeof DEFAULT_TIMEOUTS_MS;
@@ -130,6 +132,8 @@ export class Provider {
   readonly #authenticate: Authenticator;
   readonly #sign: Signer | undefined;
   readonly #failed: FailedProvider;
+  /** Those that an offer may name: in addition to `dialects` those that are not used at this address unasked. */
+  readonly #nameable: readonly string[];
   readonly #quirks = new Map<string, MediaQuirks>();
   readonly #kept = new Map<string, { credential: Record<string, string>; headers: Record<string, string> }>();
 
@@ -140,6 +144,8 @@ export class Provider {
     const enabled =
       settings.baseUrl === undefined ? spoken : spoken.filter((dialect) => !declaration.dialects[dialect]?.optional);
     this.dialects = settings.dialects?.filter((dialect) => spoken.includes(dialect)) ?? enabled;
+    this.#nameable = settings.dialects === undefined ? spoken : this.dialects;
+    this.atHome = settings.baseUrl === undefined;
     this.timeoutMs = { ...DEFAULT_TIMEOUTS_MS, ...settings.timeoutMs };
     const { content } = this.timeoutMs;
     this.wholeTimeoutMs = { ...this.timeoutMs, firstByte: settings.timeoutMs?.firstByte ?? content };
@@ -166,9 +172,10 @@ export class Provider {
     return this.dialects.includes(dialect);
   }
 
-  /** The dialects in which a model of that name is served here, the best first. */
-  dialectsFor(upstreamModel: string): readonly string[] {
-    return this.dialects.filter((dialect) => this.#spoken(dialect).serves?.(upstreamModel) ?? true);
+  /** The dialects in which a model of that name is served here, the best first; the one alone that its offer names. */
+  dialectsFor(upstreamModel: string, named?: string): readonly string[] {
+    const spoken = named === undefined ? this.dialects : this.#nameable.filter((dialect) => dialect === named);
+    return spoken.filter((dialect) => this.#spoken(dialect).serves?.(upstreamModel) ?? true);
   }
 
   /** Apart from those of media, only the dialect itself knows what they mean. */
@@ -205,7 +212,7 @@ export class Provider {
   }
 
   countsTokens(dialect: string): boolean {
-    return this.speaks(dialect) && this.#declaration.dialects[dialect]?.countTokens !== undefined;
+    return this.#nameable.includes(dialect) && this.#declaration.dialects[dialect]?.countTokens !== undefined;
   }
 
   /** The URL and headers of a call. Synchronous, except for providers whose token must be fetched. */

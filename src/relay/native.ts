@@ -29,6 +29,7 @@ export class NativeLane implements Lane {
       stream,
       door: incoming.door,
       maxOutputTokens: traits.maxOutputTokens,
+      counting: incoming.verb === "count_tokens",
       reasons: model.reasoning,
       quirks,
       priceMultiples: offer.priceMultiples,
@@ -51,6 +52,6 @@ export class NativeLane implements Lane {
   }
 
   decodeError(failure: UpstreamFailure): GatewayError {
-    return this.#call.incoming.dialect.codec.decodeError(failure);
+    return this.#call.incoming.dialect.codec.decodeError(failure, this.#attempt.target.quirks);
   }
 }

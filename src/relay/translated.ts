@@ -103,7 +103,7 @@ export class TranslatedLane implements Lane {
   }
 
   decodeError(failure: UpstreamFailure): GatewayError {
-    return this.#upstream.decodeError(failure);
+    return this.#upstream.decodeError(failure, this.#attempt.target.quirks);
   }
 
   #decodeContext(): DecodeAnswerContext {

@@ -66,9 +66,9 @@ export function targetsOf(model: Model, offer: Offer, providers: readonly Provid
   const video: VideoTarget[] = [];
   const traits = traitsOf(model, offer);
   for (const provider of providers) {
-    const { upstreamModel, dialect: pinned } = offer;
-    for (const via of provider.dialectsFor(upstreamModel)) {
-      const codec = pinned === undefined || via === pinned ? spoken.dialects.codec(via) : undefined;
+    const { upstreamModel, dialect: named } = offer;
+    for (const via of bestFirst(provider.dialectsFor(upstreamModel, named), traits, provider)) {
+      const codec = spoken.dialects.codec(via);
       if (codec) text.push(textTarget(targetVia(via, model, offer, provider), traits, codec, spoken.origins));
     }
     const media = targetVia("media", model, offer, provider);
@@ -78,6 +78,12 @@ export function targetsOf(model: Model, offer: Offer, providers: readonly Provid
     if (videos) video.push({ ...media, adapter: videos });
   }
   return { text, image, video };
+}
+
+/** What a model was made for is known of its vendor's own host; elsewhere the host's own order holds. */
+function bestFirst(dialects: readonly string[], { bestDialect }: ModelTraits, { atHome }: Provider): readonly string[] {
+  if (bestDialect === undefined || !atHome || !dialects.includes(bestDialect)) return dialects;
+  return [bestDialect, ...dialects.filter((dialect) => dialect !== bestDialect)];
 }
 
 function targetVia<Via extends string>(via: Via, model: Model, offer: Offer, provider: Provider): Target<Via> {

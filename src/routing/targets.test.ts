@@ -117,7 +117,7 @@ describe("choices 8: a provider with several credentials", () => {
       ],
     });
     const { targets, model, offers } = several;
-    const found = textTargets(several).filter(({ offer }) => offer.upstreamModel === "gpt-5");
+    const found = textTargets(several).filter(({ offer, via }) => offer.upstreamModel === "gpt-5" && via === "chat");
     expect(found.map(({ credential, credentialWeight }) => [credential, credentialWeight])).toEqual([
       ["1", 1],
       ["second", 2],
@@ -128,7 +128,7 @@ describe("choices 8: a provider with several credentials", () => {
     expect(labels(targets.videos(model, offers))).toEqual(["1", "second"]);
     const ids = [...targets.all()].map(({ id }) => id);
     expect(ids).toContain("acme/model pair gpt-5 chat second");
-    expect(ids.filter((id) => id.includes("gpt-image-1"))).toHaveLength(4);
+    expect(ids.filter((id) => id.includes("gpt-image-1"))).toHaveLength(6);
     expect(new Set(ids).size).toBe(ids.length);
   });
 

@@ -26,6 +26,14 @@ function lastEventEnd(bytes: Uint8Array, length: number, from: number): number {
   return 0;
 }
 
+/** Where the event at `at` ends, whose lines end in LF: after its blank line, or at the end of the bytes. */
+export function endOfEvent(events: Uint8Array, at: number): number {
+  for (let end = events.indexOf(LF, at); end >= 0; end = events.indexOf(LF, end + 1)) {
+    if (events[end + 1] === LF) return end + 2;
+  }
+  return events.length;
+}
+
 const decoder = new TextDecoder("utf-8");
 
 /** Cuts a byte stream after whole events: their text comes out as it came in, the unfinished rest waits. */

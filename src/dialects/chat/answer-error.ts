@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
-import { decodeErrorObject } from "./errors.ts";
+import { decodeErrorObject } from "../error-object.ts";
 
 /** What the numbers mean that one family of hosts puts into `base_resp`, as the status that others would have sent. */
 const STATUS_OF_CODE: Readonly<Record<number, number>> = {

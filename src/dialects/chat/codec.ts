@@ -1,11 +1,11 @@
 import type { ClientCodec, DecodeAnswerContext, UpstreamCodec } from "../codec.ts";
+import { decodeError } from "../error-object.ts";
 import { decodeRequest } from "./decode-request.ts";
 import { decodeResponse } from "./decode-response.ts";
 import { ChatStreamDecoder } from "./decode-stream.ts";
 import { encodeRequest } from "./encode-request.ts";
 import { encodeResponse } from "./encode-response.ts";
 import { ChatStreamEncoder } from "./encode-stream.ts";
-import { decodeError } from "./errors.ts";
 import type { ChatQuirks } from "./quirks.ts";
 
 /** Chat completions through the canon, in both directions. */

@@ -4,7 +4,7 @@ import { nativeOf } from "../../canon/native-carrier.ts";
 import type { Opaque } from "../../canon/opaque.ts";
 import type { NativePart, Part, ReasoningPart, TextPart, ToolCallPart } from "../../canon/part.ts";
 import { parseInOrder } from "../../wire/ordered-json.ts";
-import { citationWithin, decodeAnnotation } from "./annotations.ts";
+import { citationWithin, decodeAnnotation } from "../url-citation.ts";
 import { decodeContent } from "./content.ts";
 import { decodeMedia } from "./media.ts";
 import { EMPTY_TEXT_ID, NATIVE_ID, type OriginReader, opaqueOf, readDetail, TEXT_ID } from "./reasoning-details.ts";

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../base/json.ts";
 import { Fields } from "../../canon/fields.ts";
 import type { MediaKind, MediaPart, MediaSource } from "../../canon/part.ts";
+import { documentText, headed, headerOf } from "../document-text.ts";
 import { takeCache, takeExtras, withExtras } from "./part-fields.ts";
 import { cacheControl, ownExtras, pathIn, type RequestScope } from "./request-scope.ts";
 import { encodeText } from "./text-part.ts";
@@ -115,7 +116,7 @@ export function encodeMedia(part: MediaPart, scope: RequestScope): JsonObject[] 
   if (part.citations) {
     notes.dropped(pathIn(scope, part, "citations"), "this provider does not cite documents of the prompt");
   }
-  const text = textOf(part);
+  const text = documentText(part);
   if (text !== undefined) {
     notes.approximated(part.path ?? kind, "this protocol has no documents of text; it was sent as text");
     const { path, cache, extras } = part;
@@ -204,22 +205,4 @@ function filenameOf({ title }: MediaPart, mimeType?: string): JsonObject {
   const ending = mimeType === "application/pdf" ? ".pdf" : "";
   if (title === undefined) return { filename: `document${ending}` };
   return { filename: /\.\w{1,8}$/.test(title) ? title : `${title}${ending}` };
-}
-
-/** The words of a document that is text, whichever way it came. */
-function textOf({ kind, source }: MediaPart): string | undefined {
-  if (source.type === "text") return source.text;
-  if (kind !== "document" || source.type !== "data") return undefined;
-  const isText = source.mimeType.startsWith("text/") || source.mimeType === "application/json";
-  return isText ? Buffer.from(source.data, "base64").toString() : undefined;
-}
-
-function headed(part: MediaPart, text: string): string {
-  const header = headerOf(part);
-  return header === "" ? text : `${header}\n\n${text}`;
-}
-
-function headerOf({ title, context }: MediaPart): string {
-  const lines = [...(title === undefined ? [] : [`Document: ${title}`]), ...(context === undefined ? [] : [context])];
-  return lines.join("\n");
 }

@@ -2,7 +2,7 @@ import type { WebCitation } from "../../canon/citation.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { CanonEvent, WholePart } from "../../canon/event.ts";
 import type { Opaque } from "../../canon/opaque.ts";
-import { citationWithin } from "./annotations.ts";
+import { citationWithin } from "../url-citation.ts";
 import { type Detail, EMPTY_TEXT_ID, type OriginReader, opaqueOf, readFromHost, TEXT_ID } from "./reasoning-details.ts";
 import { isWholeInput } from "./tool-call.ts";
 

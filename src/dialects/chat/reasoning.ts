@@ -1,23 +1,13 @@
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { Fields } from "../../canon/fields.ts";
 import type { Notes } from "../../canon/notes.ts";
-import {
-  BUDGET_OF_EFFORT,
-  EFFORTS,
-  type Effort,
-  effortOfBudget,
-  nearestEffort,
-  type ReasoningAmount,
-  type ReasoningRequest,
-  wantedAmount,
-} from "../../canon/reasoning.ts";
+import { BUDGET_OF_EFFORT, type ReasoningAmount, type ReasoningRequest, wantedAmount } from "../../canon/reasoning.ts";
 import type { ModelTraits } from "../../canon/traits.ts";
+import { type EffortWords, effortOfWord, encodeEffort } from "../effort-words.ts";
 import type { ChatQuirks } from "./quirks.ts";
 
 /** Below this no budget makes sense to any model. */
 const MIN_BUDGET = 1024;
-
-const OFF_WORD = "none";
 
 interface DecodedReasoning {
   desired?: ReasoningRequest;
@@ -62,11 +52,6 @@ export function decodeReasoning(body: JsonObject): DecodedReasoning {
   return { ...left, desired: { path, ...show, ...(amount === undefined ? {} : { amount }) } };
 }
 
-export function effortOfWord(word: unknown): Effort | undefined {
-  if (word === OFF_WORD) return "off";
-  return EFFORTS.find((effort) => effort === word);
-}
-
 /** What of a host and a model decides how a request is spelt. */
 export interface ReasoningTarget {
   quirks: ChatQuirks;
@@ -74,6 +59,11 @@ export interface ReasoningTarget {
   /** The answer's limit, which a budget must stay below. */
   limit?: number;
 }
+
+const wordsOf = ({ quirks, traits }: ReasoningTarget): EffortWords => ({
+  known: traits.efforts ?? quirks.efforts,
+  words: quirks.effortWords,
+});
 
 /** The request as the fields that the host knows; none where it has no way to say it. */
 export function encodeReasoning(desired: ReasoningRequest, target: ReasoningTarget, notes: Notes): JsonObject {
@@ -85,12 +75,17 @@ export function encodeReasoning(desired: ReasoningRequest, target: ReasoningTarg
       return hidden || amount !== undefined ? { reasoning: { ...how, ...(hidden ? { exclude: true } : {}) } } : {};
     }
     case "reasoning_effort":
-      return amount === undefined ? {} : { reasoning_effort: encodeEffort(amount, desired.path, target, notes) };
+      return amount === undefined
+        ? {}
+        : { reasoning_effort: encodeEffort(amount, desired.path, wordsOf(target), notes) };
     case "thinking": {
       if (amount === undefined) return {};
       const { thinkingBudget, thinkingEffort } = target.quirks;
       if (thinkingEffort && amount !== "off" && amount !== "dynamic") {
-        return { thinking: { type: "enabled" }, reasoning_effort: encodeEffort(amount, desired.path, target, notes) };
+        return {
+          thinking: { type: "enabled" },
+          reasoning_effort: encodeEffort(amount, desired.path, wordsOf(target), notes),
+        };
       }
       const budget = encodeBudget(amount, desired.path, target, thinkingBudget, notes);
       if (budget === "off") return { thinking: { type: "disabled" } };
@@ -114,19 +109,7 @@ function encodeAmount(amount: ReasoningAmount, path: string, target: ReasoningTa
   if (amount === "off") return { enabled: false };
   if (amount === "dynamic") return { enabled: true };
   if (isObject(amount)) return { max_tokens: amount.budget };
-  return { effort: encodeEffort(amount, path, target, notes) };
-}
-
-function encodeEffort(amount: ReasoningAmount, path: string, target: ReasoningTarget, notes: Notes): string {
-  const { quirks, traits } = target;
-  const known = traits.efforts ?? quirks.efforts;
-  const wanted = isObject(amount) ? effortOfBudget(amount.budget) : amount === "dynamic" ? "medium" : amount;
-  const effort = nearestEffort(wanted, known) ?? wanted;
-  const word = quirks.effortWords[effort] ?? (effort === "off" ? OFF_WORD : effort);
-  if (isObject(amount)) notes.approximated(path, `this provider takes an effort, not a budget; ${word} was sent`);
-  else if (amount === "dynamic") notes.approximated(path, `this provider takes an effort; ${word} was sent`);
-  else if (effort !== amount) notes.approximated(path, `this model does not know that effort; ${word} was sent`);
-  return word;
+  return { effort: encodeEffort(amount, path, wordsOf(target), notes) };
 }
 
 /** The budget to send, "off", or undefined for thinking without one. */

@@ -5,7 +5,7 @@ import { reportTerms } from "../../canon/terms.ts";
 import type { ByteBuffer } from "../../wire/byte-buffer.ts";
 import { editBody } from "../../wire/edit-body.ts";
 import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
-import type { SseFrame } from "../../wire/sse.ts";
+import { endOfEvent, type SseFrame } from "../../wire/sse.ts";
 import type { NativeAnswerContext, TapProgress } from "../dialect.ts";
 import { TapBase } from "../tap-base.ts";
 import { answerError } from "./answer-error.ts";
@@ -22,15 +22,6 @@ const MAX_TEMPLATES = 4;
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const CR = 0x0d;
-const LF = 0x0a;
-
-/** Where the event at `at` ends: after its blank line, or at the end of the bytes. */
-function endOfEvent(events: Uint8Array, at: number): number {
-  for (let end = events.indexOf(LF, at); end >= 0; end = events.indexOf(LF, end + 1)) {
-    if (events[end + 1] === LF) return end + 2;
-  }
-  return events.length;
-}
 
 export class ChatTap extends TapBase {
   readonly #context: NativeAnswerContext<ChatQuirks>;

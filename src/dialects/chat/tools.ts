@@ -8,9 +8,9 @@ import {
   type ToolChoice,
   type WebSearchTool,
 } from "../../canon/tool.ts";
+import { isStrict, objectSchema } from "../strict-schema.ts";
 import { takeCache, takeExtras, withExtras } from "./part-fields.ts";
 import { cacheControl, ownExtras, pathIn, type RequestScope } from "./request-scope.ts";
-import { isStrict } from "./strict-schema.ts";
 
 export function decodeTools(body: Fields): Tool[] {
   const tools = (body.array("tools") ?? []).map((raw, index) => decodeTool(raw, `tools[${index}]`));
@@ -161,13 +161,6 @@ function encodeFunction(tool: FunctionTool, scope: RequestScope): JsonObject {
     },
   };
 }
-
-/** Hosts refuse a schema of arguments that does not say that it is an object, and which properties it has. */
-const objectSchema = (schema: JsonObject): JsonObject => ({
-  ...("type" in schema ? {} : { type: "object" }),
-  ...schema,
-  ...(isObject(schema["properties"]) || "$ref" in schema || "anyOf" in schema ? {} : { properties: {} }),
-});
 
 function encodeCustom({ name, description, format }: CustomTool): JsonObject {
   const described = description === undefined ? {} : { description };

@@ -1,9 +1,9 @@
 import { arrayAt, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
-import type { CanonEvent, WholePart } from "../../canon/event.ts";
-import type { ReplyPart } from "../../canon/reply.ts";
+import type { CanonEvent } from "../../canon/event.ts";
 import { stringifyInOrder } from "../../wire/ordered-json.ts";
 import type { DecodeAnswerContext } from "../codec.ts";
+import { isWholePart } from "../is-whole-part.ts";
 import { decodeAnswerBlock } from "./answer-content.ts";
 import { decodeCitation } from "./citations.ts";
 import { readOpaque } from "./opaque-values.ts";
@@ -127,16 +127,10 @@ function wholeBlock(content: JsonObject, block: number, context: DecodeAnswerCon
     end: () => {
       if (input !== "") whole["input"] = parseInput(input) ?? {};
       const part = decodeAnswerBlock(whole, context);
-      return isWhole(part) ? [{ type: "whole", block, part }] : [];
+      return isWholePart(part) ? [{ type: "whole", block, part }] : [];
     },
   };
 }
 
 const sizeOf = (delta: JsonObject | undefined): number =>
   Object.values(delta ?? {}).reduce<number>((sum, value) => sum + (typeof value === "string" ? value.length : 64), 0);
-
-const isWhole = (part: ReplyPart): part is WholePart =>
-  part.type === "media" ||
-  part.type === "native" ||
-  part.type === "server-tool-call" ||
-  part.type === "server-tool-result";

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../base/json.ts";
+import { isObject, type JsonObject } from "../base/json.ts";
 
 /**
  * Whether a host that holds a model to this schema would take it: every object closed, and all its properties required.
@@ -29,3 +29,10 @@ function nested(schema: JsonObject): unknown[] {
   });
   return [...byName, ...lists, schema["items"]];
 }
+
+/** Hosts refuse a schema of arguments that does not say that it is an object, and which properties it has. */
+export const objectSchema = (schema: JsonObject): JsonObject => ({
+  ...("type" in schema ? {} : { type: "object" }),
+  ...schema,
+  ...(isObject(schema["properties"]) || "$ref" in schema || "anyOf" in schema ? {} : { properties: {} }),
+});

@@ -1,0 +1,55 @@
+import { arrayAt, isObject, type JsonObject, numberAt, stringAt } from "../../base/json.ts";
+import { GatewayError } from "../../canon/error.ts";
+import type { CanonReply } from "../../canon/reply.ts";
+import { reportTerms } from "../../canon/terms.ts";
+import type { DecodeAnswerContext } from "../codec.ts";
+import { decodeErrorObject } from "../error-object.ts";
+import { decodeTokens } from "../token-logprobs.ts";
+import { decodeItem } from "./decode-item.ts";
+import { decodeStop } from "./stop-reason.ts";
+import { decodeUsage, searchesIn, withSearches } from "./usage.ts";
+
+export function decodeResponse(body: JsonObject, context: DecodeAnswerContext): CanonReply {
+  failIfNoAnswer(body);
+  const items = arrayAt(body, "output").filter(isObject);
+  const parts = items.flatMap((item) => decodeItem(item, context));
+  const usage = withSearches(decodeUsage(body["usage"]), searchesIn(body));
+  const logprobs = items.flatMap((item) =>
+    arrayAt(item, "content").flatMap((part) => decodeTokens(arrayAt(part, "logprobs"))),
+  );
+  reportTerms(context.served, body["service_tier"]);
+  return {
+    ...decodeMetadata(body),
+    parts,
+    stop: decodeStop(
+      body,
+      parts.some((part) => part.type === "tool-call"),
+    ),
+    ...(usage === undefined ? {} : { usage }),
+    ...(logprobs.length > 0 ? { logprobs } : {}),
+  };
+}
+
+/** An error, or an answer that has not ended, under a status of success. */
+export function failIfNoAnswer(body: JsonObject): void {
+  const failure = failureIn(body);
+  if (failure !== undefined) throw failure;
+  if (!Array.isArray(body["output"])) throw new GatewayError("upstream_failed", "The provider's answer has no output.");
+}
+
+const ENDED: ReadonlySet<string> = new Set(["completed", "incomplete"]);
+
+/** Some hosts say nothing of the status; one that is neither complete nor cut off is no answer. */
+export function failureIn(response: JsonObject): GatewayError | undefined {
+  const status = stringAt(response, "status");
+  const error = response["error"];
+  if (isObject(error) || typeof error === "string") return decodeErrorObject(response, 200);
+  if (status === undefined || ENDED.has(status)) return undefined;
+  return new GatewayError("upstream_failed", `The provider broke off its answer (${status}).`);
+}
+
+export function decodeMetadata(response: JsonObject): { id?: string; created?: number } {
+  const id = stringAt(response, "id");
+  const created = numberAt(response, "created_at");
+  return { ...(id ? { id } : {}), ...(created ? { created: Math.floor(created) } : {}) };
+}

@@ -1,0 +1,177 @@
+import { type JsonObject, objectAt, stringAt } from "../../base/json.ts";
+import { asksForCall, type CustomTool, type FunctionTool, type Tool, type WebSearchTool } from "../../canon/tool.ts";
+import { isStrict, objectSchema } from "../strict-schema.ts";
+import { isOwn, ownExtras, pathIn, type RequestScope } from "./request-scope.ts";
+
+/** The one argument of a function that stands in for a tool of free text. */
+const FREE_TEXT_ARGUMENT = "input";
+
+/** `tools`, `tool_choice` and `parallel_tool_calls`, as far as the host knows them. Without tools there is nothing to choose from (R16). */
+export function encodeTools(scope: RequestScope): JsonObject {
+  const { call, context, notes } = scope;
+  const tools = call.tools.flatMap((tool) => encodeTool(tool, scope));
+  if (tools.length === 0) {
+    const reason = "there are no tools to choose from";
+    if (asksForCall(call.toolChoice)) notes.dropped(call.paths.toolChoice ?? "tool_choice", reason);
+    if (call.parallelTools !== undefined && call.tools.length > 0) {
+      notes.dropped(call.paths.parallelTools ?? "parallel_tool_calls", reason);
+    }
+    return {};
+  }
+  const choice = encodeToolChoice(scope);
+  const parallel = context.quirks.unsupported.includes("parallelTools") ? undefined : call.parallelTools;
+  return {
+    tools,
+    ...(choice === undefined ? {} : { tool_choice: choice }),
+    ...(parallel === undefined ? {} : { parallel_tool_calls: parallel }),
+  };
+}
+
+const knows = ({ context }: RequestScope, type: string): boolean => context.quirks.toolTypes?.includes(type) ?? true;
+
+function encodeTool(tool: Tool, scope: RequestScope): JsonObject[] {
+  const { notes } = scope;
+  if (tool.cache?.ttl !== undefined) {
+    notes.dropped(pathIn(scope, tool, "cache"), "this provider decides by itself how long it caches");
+  }
+  switch (tool.type) {
+    case "function":
+      if (tool.native !== undefined) notes.approximated(tool.path, "this provider knows it only as a plain function");
+      return [encodeFunction(tool, scope)];
+    case "custom":
+      return [knows(scope, "custom") ? encodeCustom(tool, scope) : encodeCustomAsFunction(tool, scope)];
+    case "web-search":
+      if (knows(scope, "web_search")) return [encodeWebSearch(tool, scope)];
+      notes.dropped(tool.path, "this provider does not search the web");
+      return [];
+    case "native":
+      if (tool.dialect === "responses" && knows(scope, tool.name)) return [tool.raw];
+      // R5: a tool that is not known never fails the call.
+      notes.dropped(
+        tool.path,
+        tool.dialect === "responses"
+          ? `this provider does not know this tool (${tool.name})`
+          : `only its own protocol knows this tool (${tool.name})`,
+      );
+      return [];
+    default:
+      return tool satisfies never;
+  }
+}
+
+/** R17: without the word, hosts hold calls to the schema; clients of other dialects mean that they should not. */
+function encodeFunction(tool: FunctionTool, scope: RequestScope): JsonObject {
+  const { name, description } = tool;
+  const own = isOwn(scope);
+  const schema = own && tool.schema !== undefined ? tool.schema : objectSchema(tool.schema ?? {});
+  const strict = own ? tool.strict : tool.strict === true && isStrict(schema);
+  if (!own && tool.strict && !strict) {
+    const reason = "this provider holds calls to a schema only where all properties are required and no others allowed";
+    scope.notes.dropped(pathIn(scope, tool, "strict"), reason);
+  }
+  return {
+    type: "function",
+    name,
+    ...(description === undefined ? {} : { description }),
+    parameters: schema,
+    ...(strict === undefined ? {} : { strict }),
+    ...ownExtras(scope, tool.extras),
+  };
+}
+
+function encodeCustom({ name, description, format, extras }: CustomTool, scope: RequestScope): JsonObject {
+  const described = description === undefined ? {} : { description };
+  const formed = format === undefined ? {} : { format: flatFormat(format) };
+  return { type: "custom", name, ...described, ...formed, ...ownExtras(scope, extras) };
+}
+
+/** A grammar's members stand next to its type here. */
+function flatFormat(format: JsonObject): JsonObject {
+  const { grammar: _nested, ...rest } = format;
+  return { ...rest, ...objectAt(format, "grammar") };
+}
+
+function encodeCustomAsFunction(tool: CustomTool, scope: RequestScope): JsonObject {
+  const reason = `a tool of free text goes as a function with one argument, ${FREE_TEXT_ARGUMENT}`;
+  scope.notes.approximated(tool.path, reason);
+  const grammar = objectAt(tool.format, "grammar");
+  const definition = stringAt(grammar, "definition");
+  const rule = definition === undefined ? [] : [`Its ${FREE_TEXT_ARGUMENT} follows this grammar:\n${definition}`];
+  const description = [...(tool.description === undefined ? [] : [tool.description]), ...rule].join("\n\n");
+  const properties = { [FREE_TEXT_ARGUMENT]: { type: "string" } };
+  const schema = { type: "object", properties, required: [FREE_TEXT_ARGUMENT], additionalProperties: false };
+  const { name, path } = tool;
+  const described = description === "" ? {} : { description };
+  return encodeFunction({ type: "function", name, path, schema, strict: false, ...described }, scope);
+}
+
+function encodeWebSearch(tool: WebSearchTool, scope: RequestScope): JsonObject {
+  const { allowedDomains, blockedDomains, location, contextSize } = tool;
+  if (tool.maxUses !== undefined) {
+    scope.notes.dropped(pathIn(scope, tool, "maxUses"), "this provider's search has no such setting");
+  }
+  const filters = {
+    ...(allowedDomains === undefined ? {} : { allowed_domains: allowedDomains }),
+    ...(blockedDomains === undefined ? {} : { blocked_domains: blockedDomains }),
+  };
+  const wire = {
+    type: "web_search",
+    ...(Object.keys(filters).length === 0 ? {} : { filters }),
+    ...(location === undefined ? {} : { user_location: { type: "approximate", ...location } }),
+    ...(contextSize === undefined ? {} : { search_context_size: contextSize }),
+    ...ownExtras(scope, tool.extras),
+  };
+  return knownSearchFields(wire, tool.path, scope);
+}
+
+/** R26: hosts refuse members of a search that they do not know. */
+function knownSearchFields(wire: JsonObject, path: string, { context, notes }: RequestScope): JsonObject {
+  const { searchFields } = context.quirks;
+  if (searchFields === undefined) return wire;
+  const kept = Object.entries(wire).filter(([field]) => {
+    const known = field === "type" || searchFields.includes(field);
+    if (!known) notes.dropped(`${path}.${field}`, "this provider's search has no such setting");
+    return known;
+  });
+  return Object.fromEntries(kept);
+}
+
+/** Flat here, unlike in chat (R18). */
+function encodeToolChoice(scope: RequestScope): unknown {
+  const { call, notes } = scope;
+  const { toolChoice: choice } = call;
+  switch (choice?.type) {
+    case undefined:
+      return undefined;
+    case "auto":
+    case "none":
+      return choice.type;
+    case "any":
+      return "required";
+    case "tool": {
+      const named = namesOf(scope).get(choice.name);
+      if (named === undefined) {
+        notes.dropped(call.paths.toolChoice ?? "tool_choice", "only functions can be chosen by name");
+      }
+      return named;
+    }
+    case "allowed": {
+      const names = namesOf(scope);
+      const tools = choice.names.flatMap((name) => names.get(name) ?? []);
+      return { type: "allowed_tools", mode: choice.mode === "any" ? "required" : "auto", tools };
+    }
+    default:
+      return choice satisfies never;
+  }
+}
+
+/** How a choice names each of the client's tools. */
+function namesOf(scope: RequestScope): ReadonlyMap<string, JsonObject> {
+  const names = new Map<string, JsonObject>();
+  for (const tool of scope.call.tools) {
+    if (tool.type !== "function" && tool.type !== "custom") continue;
+    const type = tool.type === "custom" && knows(scope, "custom") ? "custom" : "function";
+    names.set(tool.name, { type, name: tool.name });
+  }
+  return names;
+}

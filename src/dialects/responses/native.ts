@@ -1,0 +1,160 @@
+import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
+import { clampOutput } from "../../canon/clamp-output.ts";
+import { Notes } from "../../canon/notes.ts";
+import { reportTerms } from "../../canon/terms.ts";
+import { fitToolId } from "../../canon/tool-id.ts";
+import { countAt } from "../../canon/usage.ts";
+import { type BodySource, editBody } from "../../wire/edit-body.ts";
+import { changeElements, ObjectEdit } from "../../wire/json-text.ts";
+import type { AnswerContext } from "../answer-context.ts";
+import type { ClientAnswer, NativeAnswerContext, NativeRequestContext, UpstreamRequest } from "../dialect.ts";
+import { emptyTools } from "../empty-tools.ts";
+import { fitTerms, type PricedFields } from "../priced-fields.ts";
+import type { ReceivedRequest } from "../received-request.ts";
+import { ROUTING_FIELDS } from "../routing-fields.ts";
+import { failIfNoAnswer } from "./decode-response.ts";
+import { CALL_ID } from "./encode-items.ts";
+import { SEALED, STATE_FIELDS } from "./encode-request.ts";
+import { MIN_OUTPUT, RAISED } from "./encode-settings.ts";
+import type { ResponsesQuirks } from "./quirks.ts";
+import { decodeStop } from "./stop-reason.ts";
+import { decodeUsage, searchesIn, withSearches } from "./usage.ts";
+
+export const PRICED_FIELDS: PricedFields = { service_tier: {} };
+
+export function prepareRequest(
+  request: ReceivedRequest,
+  context: NativeRequestContext<ResponsesQuirks>,
+): UpstreamRequest {
+  const { body } = request;
+  const { quirks } = context;
+  const notes = new Notes();
+  const set: Record<string, string> = { model: JSON.stringify(context.upstreamModel) };
+  const remove: string[] = [...ROUTING_FIELDS, ...STATE_FIELDS];
+  if (!quirks.clientMetadata) remove.push("client_metadata");
+  if (!context.stream) remove.push("stream_options");
+  if (!context.counting) askForState(body, context, set);
+  limitOutput(body, context, set, notes);
+  const empty = emptyTools(body);
+  remove.push(...empty.remove);
+  notes.list.push(...empty.notes);
+  const fitted = fitTerms(body, PRICED_FIELDS, context, notes.list);
+  remove.push(...fitted.remove);
+  const kept = remove.filter((field) => !(field in set));
+  const source = fitTools(fitItems(request, body), body, quirks, notes);
+  return { payload: editBody(source, { set, remove: kept }, body), notes: notes.list, terms: fitted.terms };
+}
+
+/** The host keeps nothing, so that what the next turn needs of its reasoning must come with the answer. */
+function askForState(
+  body: JsonObject,
+  { reasons, quirks }: NativeRequestContext<ResponsesQuirks>,
+  set: Record<string, string>,
+): void {
+  set["store"] = "false";
+  const include = arrayAt(body, "include");
+  if (reasons && quirks.seals && !include.includes(SEALED)) set["include"] = JSON.stringify([...include, SEALED]);
+}
+
+function limitOutput(
+  body: JsonObject,
+  { maxOutputTokens }: NativeRequestContext<ResponsesQuirks>,
+  set: Record<string, string>,
+  notes: Notes,
+): void {
+  const path = "max_output_tokens";
+  const wanted = numberAt(body, path);
+  if (wanted === undefined) return;
+  const changed = (reason: string) => notes.approximated(path, reason);
+  const limit = clampOutput(wanted, maxOutputTokens, changed);
+  // R24
+  if (limit < MIN_OUTPUT) changed(RAISED);
+  const fitting = Math.max(MIN_OUTPUT, limit);
+  if (fitting !== wanted) set[path] = String(fitting);
+}
+
+/** A change to the text of one value. */
+type Change = (text: string) => string;
+
+const MAX_ID = 64;
+
+/** R9: ids that hosts refuse. Calls and results get the same shorter one; other items need none, but for reasoning, which is bound to it. */
+function fitItems(request: ReceivedRequest, body: JsonObject): BodySource {
+  const changes = new Map<number, Change>();
+  for (const [index, item] of arrayAt(body, "input").entries()) {
+    const callId = stringAt(item, "call_id");
+    const fitting = callId === undefined ? undefined : fitToolId(callId, CALL_ID);
+    const tooLong = (stringAt(item, "id")?.length ?? 0) > MAX_ID && stringAt(item, "type") !== "reasoning";
+    if (fitting === callId && !tooLong) continue;
+    changes.set(index, (text) => {
+      const edit = new ObjectEdit(text);
+      if (fitting !== undefined) edit.set("call_id", JSON.stringify(fitting));
+      if (tooLong) edit.remove("id");
+      return edit.toString();
+    });
+  }
+  return changes.size === 0 ? request : { text: changeElements(request.text, ["input"], changes) };
+}
+
+/** R26: members of a web search that the host does not know. */
+function fitTools(source: BodySource, body: JsonObject, { searchFields }: ResponsesQuirks, notes: Notes): BodySource {
+  if (searchFields === undefined) return source;
+  const changes = new Map<number, Change>();
+  for (const [index, tool] of arrayAt(body, "tools").entries()) {
+    if (!isObject(tool) || !stringAt(tool, "type")?.startsWith("web_search")) continue;
+    const unknown = Object.keys(tool).filter((field) => field !== "type" && !searchFields.includes(field));
+    if (unknown.length === 0) continue;
+    for (const field of unknown)
+      notes.dropped(`tools[${index}].${field}`, "this provider's search has no such setting");
+    changes.set(index, (text) => {
+      const edit = new ObjectEdit(text);
+      for (const field of unknown) edit.remove(field);
+      return edit.toString();
+    });
+  }
+  return changes.size === 0 ? source : { text: changeElements(source.text, ["tools"], changes) };
+}
+
+export function patchAnswer(text: string, body: JsonObject, context: NativeAnswerContext): ClientAnswer {
+  failIfNoAnswer(body);
+  const set = clientFields(body, context);
+  if (context.answerId !== undefined) set["id"] = context.answerId;
+  const usage = withSearches(decodeUsage(body["usage"]), searchesIn(body));
+  reportTerms(context.served, body["service_tier"]);
+  context.keep?.({ ...body, ...set });
+  const hasCalls = arrayAt(body, "output").some(isCall);
+  return {
+    text: String(editBody({ text }, { set: asJson(set) }, body)),
+    usage,
+    stop: decodeStop(body, hasCalls),
+  };
+}
+
+const asJson = (fields: JsonObject): Record<string, string> =>
+  Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, JSON.stringify(value)]));
+
+export const isCall = (item: unknown): boolean =>
+  stringAt(item, "type") === "function_call" || stringAt(item, "type") === "custom_tool_call";
+
+/** What differs in the answer that the client gets: the model's public name, the state that is the gateway's, counts that clients read. */
+export function clientFields(response: JsonObject, context: AnswerContext): Record<string, unknown> {
+  const set: Record<string, unknown> = { model: context.publicModel };
+  if (!stringAt(response, "id")) set["id"] = `resp_${context.makeId()}`;
+  const store = context.keep !== undefined;
+  if (response["store"] !== store) set["store"] = store;
+  const previous = context.request["previous_response_id"] ?? null;
+  if ((response["previous_response_id"] ?? null) !== previous) set["previous_response_id"] = previous;
+  const usage = objectAt(response, "usage");
+  if (usage !== undefined) {
+    const input = objectAt(usage, "input_tokens_details");
+    const output = objectAt(usage, "output_tokens_details");
+    if (countAt(input, "cached_tokens") === undefined || countAt(output, "reasoning_tokens") === undefined) {
+      set["usage"] = {
+        ...usage,
+        input_tokens_details: { cached_tokens: 0, ...input },
+        output_tokens_details: { reasoning_tokens: 0, ...output },
+      };
+    }
+  }
+  return set;
+}

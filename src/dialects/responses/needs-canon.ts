@@ -1,0 +1,36 @@
+import { arrayAt, isObject, type JsonObject, stringAt } from "../../base/json.ts";
+import { WRAPPED_MARK } from "../../canon/opaque.ts";
+import type { NativeHost } from "../dialect.ts";
+import type { ResponsesQuirks } from "./quirks.ts";
+
+/** What an item of the history or a tool of this type is called among a host's tools. */
+const CALL_ITEM = /^(.+?)_call(?:_output)?$/;
+const TOOL_OF_ITEM: Readonly<Record<string, string>> = { custom_tool: "custom" };
+
+/**
+ * Whether only the canon can adapt the request to this host of the same dialect: it holds reasoning that the host cannot open
+ * (H01), or tools of kinds that it does not know and would refuse (R5).
+ */
+export function needsCanon(body: JsonObject, { quirks }: NativeHost<ResponsesQuirks>): boolean {
+  return (
+    arrayAt(body, "input").some((item) => isForeign(item, quirks)) ||
+    arrayAt(body, "tools").some((tool) => !isKnown(stringAt(tool, "type"), quirks))
+  );
+}
+
+function isForeign(item: unknown, quirks: ResponsesQuirks): boolean {
+  if (!isObject(item)) return false;
+  const type = stringAt(item, "type");
+  if (type === "reasoning") return isUnreadable(stringAt(item, "encrypted_content"), quirks);
+  const called = type === undefined ? undefined : CALL_ITEM.exec(type)?.[1];
+  return called !== undefined && !isKnown(TOOL_OF_ITEM[called] ?? called, quirks);
+}
+
+/** Of another family, or without what the host needs: one that seals its reasoning takes back nothing else. */
+function isUnreadable(sealed: string | undefined, { seals, openReasoning }: ResponsesQuirks): boolean {
+  if (!sealed) return !openReasoning;
+  return !seals || sealed.startsWith(WRAPPED_MARK);
+}
+
+const isKnown = (type: string | undefined, { toolTypes }: ResponsesQuirks): boolean =>
+  type === undefined || (toolTypes?.includes(type) ?? true);

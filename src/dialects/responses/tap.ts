@@ -1,0 +1,192 @@
+import { arrayAt, type JsonObject, numberAt, objectAt, parseObject, stringAt } from "../../base/json.ts";
+import { eventWeight } from "../../base/text-weight.ts";
+import { GatewayError } from "../../canon/error.ts";
+import { reportTerms } from "../../canon/terms.ts";
+import type { Usage } from "../../canon/usage.ts";
+import type { ByteBuffer } from "../../wire/byte-buffer.ts";
+import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
+import { endOfEvent, type SseFrame } from "../../wire/sse.ts";
+import type { NativeAnswerContext, TapProgress } from "../dialect.ts";
+import { decodeErrorObject } from "../error-object.ts";
+import { TapBase } from "../tap-base.ts";
+import { failureIn } from "./decode-response.ts";
+import { DeltaEvents } from "./delta-events.ts";
+import { clientFields, isCall } from "./native.ts";
+import { decodeStop } from "./stop-reason.ts";
+import type { StreamPosition } from "./stream-position.ts";
+import { decodeUsage, isSearch, withSearches } from "./usage.ts";
+
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+const CR = 0x0d;
+
+/** What is kept of the items that were done, in characters, for hosts that leave them out of the last event. */
+const MAX_KEPT = 16 * 1024 * 1024;
+
+const ITEMS_OF_WORDS: ReadonlySet<string | undefined> = new Set(["message", "reasoning"]);
+
+/** Reads a stream as it passes. Ordinary deltas are recognised by their bytes, and hold nothing to patch (decision 0004). */
+export class ResponsesTap extends TapBase {
+  readonly #context: NativeAnswerContext;
+  readonly #deltas = new DeltaEvents();
+  /** The items that were done, as they were written. */
+  readonly #items: string[] = [];
+  #keptCharacters = 0;
+  #hasCalls = false;
+  #searches = 0;
+  /** The number of the next event: the client's are without a gap, whatever was left out (R20). */
+  #sequence = 0;
+  /** The host's own numbers are the client's. */
+  #numbered = true;
+  #response: JsonObject = {};
+
+  constructor(context: NativeAnswerContext) {
+    super();
+    this.#context = context;
+  }
+
+  override get usage(): Usage | undefined {
+    return withSearches(this.usageSeen, this.#searches);
+  }
+
+  /** For an error that ends the stream. */
+  get position(): StreamPosition {
+    return { sequence: this.#sequence, response: this.#response };
+  }
+
+  override push(events: Uint8Array, output: ByteBuffer): TapProgress {
+    if (events.includes(CR)) {
+      output.putText(this.pushCarefully(decoder.decode(events)));
+      return this;
+    }
+    const bytes = Buffer.from(events.buffer, events.byteOffset, events.length);
+    const view = new DataView(events.buffer, events.byteOffset, events.length);
+    for (let at = 0; at < bytes.length && !this.failure && this.state !== "ended"; ) {
+      const end = this.#passRun(bytes, view, at, output);
+      if (end > at) {
+        at = end;
+        continue;
+      }
+      const next = endOfEvent(bytes, at);
+      output.putText(this.pushCarefully(bytes.toString("utf8", at, next)));
+      at = next;
+    }
+    return this;
+  }
+
+  /** As many deltas as follow each other, as they are. Gives where they end. */
+  #passRun(events: Buffer, view: DataView, at: number, output: ByteBuffer): number {
+    if (!this.contentSeen || !this.#numbered) return at;
+    const deltas = this.#deltas;
+    const end = deltas.readRun(events, view, at);
+    if (end === at) return at;
+    output.reserve(end - at);
+    output.putPart(events, at, end);
+    this.#sequence += deltas.count;
+    this.generatedCharacters += deltas.weight;
+    return end;
+  }
+
+  protected frame(frame: SseFrame): string {
+    if (frame.data === undefined) return frame.raw;
+    if (frame.data === "[DONE]") return "";
+    const event = parseObject(frame.data);
+    const type = stringAt(event, "type") ?? frame.event;
+    if (!event || type === undefined) {
+      this.failure = new GatewayError("upstream_failed", "The provider sent an event that is not one of its protocol.");
+      return "";
+    }
+    if (type === "error") {
+      this.failure = decodeErrorObject(event, 200);
+      return "";
+    }
+    // Pings of gateways between here and the host.
+    if (!type.startsWith("response.")) return "";
+    const data = this.#patch(frame.data, event, type);
+    if (data === undefined) return "";
+    const numbered = this.#number(data, event);
+    return numbered === frame.data && frame.event === type ? frame.raw : `event: ${type}\ndata: ${numbered}\n\n`;
+  }
+
+  #number(data: string, event: JsonObject): string {
+    const number = this.#sequence++;
+    this.#numbered = numberAt(event, "sequence_number") === number;
+    return this.#numbered ? data : new ObjectEdit(data).set("sequence_number", String(number)).toString();
+  }
+
+  #patch(data: string, event: JsonObject, type: string): string | undefined {
+    const response = objectAt(event, "response");
+    switch (type) {
+      case "response.created":
+      case "response.in_progress":
+      case "response.queued":
+        return this.#begin(data, response ?? {});
+      case "response.output_item.added":
+        this.#added(objectAt(event, "item"));
+        return data;
+      case "response.output_item.done":
+        this.#done(objectAt(event, "item"));
+        return data;
+      case "response.completed":
+      case "response.incomplete":
+      case "response.failed":
+      case "response.cancelled":
+        return this.#end(data, { status: type.slice("response.".length), ...response });
+      default:
+        if (type.endsWith(".delta")) this.#count(type, stringAt(event, "delta") ?? "");
+        return data;
+    }
+  }
+
+  #begin(data: string, response: JsonObject): string {
+    const fields = clientFields({ ...response, id: this.#response["id"] ?? response["id"] }, this.#context);
+    this.#response = { ...response, ...fields };
+    return withFields(data, fields);
+  }
+
+  #added(item: JsonObject | undefined): void {
+    const type = stringAt(item, "type");
+    if (type === "reasoning") this.reasoningSeen = true;
+    // A message or a thought that is only announced says nothing: until it does, another offer may still answer.
+    if (!ITEMS_OF_WORDS.has(type)) this.contentSeen = true;
+  }
+
+  #done(item: JsonObject | undefined): void {
+    if (item === undefined) return;
+    if (isCall(item)) this.#hasCalls = true;
+    if (isSearch(item)) this.#searches++;
+    this.contentSeen = true;
+    const text = JSON.stringify(item);
+    this.#keptCharacters += text.length;
+    if (this.#keptCharacters <= MAX_KEPT) this.#items.push(text);
+  }
+
+  #count(type: string, text: string): void {
+    if (text === "") return;
+    if (type.startsWith("response.reasoning")) this.reasoningSeen = true;
+    this.generatedCharacters += eventWeight(text);
+    this.contentSeen = true;
+  }
+
+  /** The whole answer, with the items that some hosts leave out of it here (R2, R3). */
+  #end(data: string, response: JsonObject): string | undefined {
+    this.failure = failureIn(response);
+    if (this.failure) return undefined;
+    const fields = clientFields({ ...response, id: this.#response["id"] ?? response["id"] }, this.#context);
+    const owed = arrayAt(response, "output").length === 0 && this.#keptCharacters <= MAX_KEPT ? this.#items : [];
+    this.usageSeen = decodeUsage(response["usage"]);
+    reportTerms(this.#context.served, response["service_tier"]);
+    this.stop = decodeStop(response, this.#hasCalls || arrayAt(response, "output").some(isCall));
+    this.state = "ended";
+    const output = owed.length === 0 ? {} : { output: owed.map((item): unknown => JSON.parse(item)) };
+    this.#context.keep?.({ ...response, ...fields, ...output });
+    return withFields(data, { ...fields, ...output });
+  }
+}
+
+function withFields(data: string, fields: JsonObject): string {
+  return changeValue(data, ["response"], (value) => {
+    const edit = new ObjectEdit(value);
+    for (const [key, field] of Object.entries(fields)) edit.set(key, JSON.stringify(field));
+    return edit.toString();
+  });
+}

@@ -1,0 +1,21 @@
+import type { DecodeAnswerContext, UpstreamCodec } from "../codec.ts";
+import { decodeError } from "./decode-error.ts";
+import { decodeResponse } from "./decode-response.ts";
+import { ResponsesStreamDecoder } from "./decode-stream.ts";
+import { encodeRequest } from "./encode-request.ts";
+import { OWN_ORIGIN } from "./reasoning.ts";
+
+/** The Responses dialect towards providers. */
+export const responsesUpstream: UpstreamCodec = {
+  name: OWN_ORIGIN,
+  encodeRequest,
+  decodeResponse,
+  createStreamDecoder: (context: DecodeAnswerContext) => new ResponsesStreamDecoder(context),
+  decodeError,
+  limitHeaders: ["requests", "tokens"].map((limit) => ({
+    remaining: `x-ratelimit-remaining-${limit}`,
+    reset: `x-ratelimit-reset-${limit}`,
+  })),
+  oneFamily: true,
+  reasoning: { shown: "summary", unasked: true },
+};
