@@ -11,7 +11,8 @@ const INSTALLERS: Readonly<
 > = {
   npm: {
     programs: join("node_modules", ".bin"),
-    commands: (_folder, wanted) => [["npm", "install", "--no-audit", "--no-fund", ...wanted]],
+    // Some programs are put in place by their install scripts, which a machine's settings may forbid.
+    commands: (_folder, wanted) => [["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts=false", ...wanted]],
   },
   // An environment of Python's knows its own path, and cannot be moved.
   pip: {
