@@ -275,7 +275,7 @@ refused(
       "an embedding",
       () => postJson(at(IMAGES, "predict"), { instances: [{ content: "to be embedded" }] }),
       "instances[0].content",
-      /embeddings are not served.*instances\[0\]\.prompt/,
+      /asks for an embedding, and this model makes images.*instances\[0\]\.prompt/,
     ],
     [
       "an operation without a name",

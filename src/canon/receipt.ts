@@ -55,9 +55,9 @@ export interface Receipt {
   provider: string;
   upstreamModel: string;
   /** What was asked for. */
-  verb: "generate" | "count_tokens" | "images" | "videos";
+  verb: "generate" | "count_tokens" | "images" | "videos" | "embeddings" | "rerank";
   clientDialect: string;
-  /** `media` where the provider's interface for images and videos is its own. */
+  /** `media` and `service` where the provider is called by an API that is no dialect. */
   upstreamDialect: string;
   lane: "native" | "translated";
   stream: boolean;

@@ -27,6 +27,7 @@ export interface Usage {
   seconds?: number;
   /** Characters of a text that was spoken. */
   characters?: number;
+  /** Of the web, or as a reranker counts them. */
   searches?: number;
   /** What the host told contradicts itself: it is bounded by what passed through, and does not count as measured. */
   doubtful?: true;

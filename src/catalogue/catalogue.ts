@@ -140,6 +140,8 @@ function layOver(overlay: ModelOverlay, base: BuiltInModel | undefined): ModelFa
 
 function kindOf(outputModalities: readonly Modality[]): ModelKind {
   if (outputModalities.includes("video")) return "video";
+  if (outputModalities.includes("embeddings")) return "embedding";
+  if (outputModalities.includes("rerank")) return "rerank";
   return outputModalities.includes("image") && !outputModalities.includes("text") ? "image" : "text";
 }
 
@@ -214,6 +216,13 @@ export class Catalogue {
     const unpinned = colon < 0 ? undefined : this.#find(name.slice(0, colon), naming);
     if (unpinned === undefined) throw this.#unknown(name, naming);
     return pin(unpinned, name.slice(colon + 1));
+  }
+
+  /** The kind of the model of that name; undefined where there is none. */
+  kindOf(name: string, naming: Naming): ModelKind | undefined {
+    const colon = name.lastIndexOf(":");
+    const found = this.#find(name, naming) ?? (colon < 0 ? undefined : this.#find(name.slice(0, colon), naming));
+    return found?.model.kind;
   }
 
   #find(name: string, naming: Naming): Resolved | undefined {

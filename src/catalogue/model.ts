@@ -1,6 +1,7 @@
 import type { ModelTraits } from "../canon/traits.ts";
 
-export const MODALITIES = ["text", "image", "video", "audio", "file"] as const;
+/** Those of contract 2.9, and what models make that are for neither reading nor looking at. */
+export const MODALITIES = ["text", "image", "video", "audio", "file", "embeddings", "rerank"] as const;
 
 export type Modality = (typeof MODALITIES)[number];
 
@@ -42,15 +43,17 @@ export const PRICE_NAMES = [
 
 export type PriceName = (typeof PRICE_NAMES)[number];
 
-/** Prices that the contract has no name for: of prompt tokens of images, of generated tokens of sound, of characters that are spoken. */
-export const OWN_PRICE_NAMES = ["image_input", "audio_output", "characters"] as const;
+/** Prices that the contract has no name for: of prompt tokens of images, of generated tokens of sound, of characters that are spoken, of a reranker's searches. */
+export const OWN_PRICE_NAMES = ["image_input", "audio_output", "characters", "search_unit"] as const;
 
 /** The contract's price list, and our own prices. Lists show the contract's names alone. */
 export type AnyPriceName = PriceName | (typeof OWN_PRICE_NAMES)[number];
 
 export type Pricings = Partial<Record<AnyPriceName, PriceItem[]>>;
 
-export type ModelKind = "text" | "image" | "video";
+export const MODEL_KINDS = ["text", "image", "video", "embedding", "rerank"] as const;
+
+export type ModelKind = (typeof MODEL_KINDS)[number];
 
 /** What is known about a model, whichever provider serves it. */
 export interface ModelFacts {

@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { UPSTREAM_DIALECT_NAMES } from "../canon/dialect-name.ts";
 import { EFFORTS } from "../canon/reasoning.ts";
-import { MODALITIES, OWN_PRICE_NAMES, PRICE_NAMES } from "./model.ts";
+import { MODALITIES, MODEL_KINDS, OWN_PRICE_NAMES, PRICE_NAMES } from "./model.ts";
 
 const closed = { additionalProperties: false };
 const Bound = Type.Optional(Type.Union([Type.Number({ minimum: 0 }), Type.Null()]));
@@ -34,7 +34,7 @@ export const ModelEntry = Type.Object(
   {
     id: Type.String({ pattern: "^[^/\\s]+/[^/\\s]+$" }),
     display_name: Type.String({ minLength: 1 }),
-    kind: Type.Enum(["text", "image", "video"]),
+    kind: Type.Enum([...MODEL_KINDS]),
     quality: Type.Optional(Type.Integer({ minimum: 1, maximum: 10 })),
     upstream_model: Type.String({ minLength: 1 }),
     created: Type.Optional(Day),

@@ -30,7 +30,7 @@ const SOURCES: Readonly<Record<UsageCounter, Source>> = {
   // Usage does not say whether a video has sound: callers use pricingsOfVideo first, which leaves one of the two.
   seconds: { names: ["audio_and_video", "video", "audio"], unit: "perSecond" },
   characters: { names: ["characters"], unit: "perMCharacters" },
-  searches: { names: ["web_search"], unit: "perCount" },
+  searches: { names: ["web_search", "search_unit"], unit: "perCount" },
 };
 
 /** Units of which a million have one price. */

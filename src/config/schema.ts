@@ -73,11 +73,14 @@ const Pricings = Type.Object(
     image_input: Price,
     audio_output: Price,
     characters: Price,
+    search_unit: Price,
   },
   closed,
 );
 
-const Modalities = Type.Array(Type.Enum(["text", "image", "video", "audio", "file"]), { minItems: 1 });
+const Modalities = Type.Array(Type.Enum(["text", "image", "video", "audio", "file", "embeddings", "rerank"]), {
+  minItems: 1,
+});
 const Quality = Type.Integer({ minimum: 1, maximum: 10 });
 
 const OfferFile = Type.Object(

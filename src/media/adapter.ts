@@ -1,5 +1,6 @@
 import type { JsonObject } from "../base/json.ts";
 import type { GatewayError } from "../canon/error.ts";
+import type { AnswerHeaders } from "../wire/http/exchange.ts";
 import type { FittedImageCall } from "./image-call.ts";
 import type { ImageCapabilities } from "./image-capabilities.ts";
 import type { ImageEvent, UpstreamImageReply } from "./image-reply.ts";
@@ -28,6 +29,8 @@ export interface MediaAnswer {
   /** Undefined where the text is not a JSON object. */
   body: JsonObject | undefined;
   text: string;
+  /** For hosts that say in them what their body does not; absent in tests. */
+  headers?: AnswerHeaders;
   retryAfterSeconds: number | undefined;
 }
 
@@ -85,12 +88,16 @@ export interface VideoAdapter extends Jobs<FittedVideoCall, VideoReply> {
   capabilities: (model: string) => VideoCapabilities;
 }
 
-/** A provider's media API. */
-export interface MediaAdapters {
+/** Where an API of a provider is, and who may see the credential. */
+export interface ApiHosts {
   /** The base URL of the adapters' paths, made from the provider's own; the same where absent. */
   base?: (baseUrl: string) => string;
   /** Further hosts that may see the credential, such as regional ones that answers name. */
   ownHosts?: RegExp;
+}
+
+/** A provider's media API. */
+export interface MediaAdapters extends ApiHosts {
   /** Several where models differ; the first that serves a model is used. */
   images?: readonly ImageAdapter[];
   videos?: readonly VideoAdapter[];

@@ -3,6 +3,7 @@
 
 import type { ToolIdRule } from "../canon/tool-id.ts";
 import { bearer } from "./auth.ts";
+import { openaiEmbeddings } from "./openai/embeddings.ts";
 import { openaiImages } from "./openai/images.ts";
 import { openaiVideos } from "./openai/videos.ts";
 import type { ProviderDeclaration } from "./provider.ts";
@@ -39,4 +40,5 @@ export const openai: ProviderDeclaration = {
     responses: { clientMetadata: true },
   },
   media: { images: [openaiImages], videos: [openaiVideos] },
+  services: { embeddings: [openaiEmbeddings] },
 };

@@ -6,10 +6,12 @@ import type { UpstreamCodec } from "../dialects/codec.ts";
 import type { MediaQuirks } from "../dialects/media-quirks.ts";
 import { type DeclaredQuirks, type Quirks, quirksOf } from "../dialects/quirks.ts";
 import type { MediaAdapters } from "../media/adapter.ts";
+import type { ServiceDeclaration } from "../services/service-adapters.ts";
 import { credentialDigest } from "./credential-digest.ts";
 import type { Authenticator, OutgoingRequest, Signer } from "./credentials.ts";
 import { ProviderMedia } from "./media-adapters/provider-media.ts";
 import { type FailedProvider, nameProvider } from "./name-provider.ts";
+import { ProviderServices } from "./provider-services.ts";
 import { redactText } from "./redact-text.ts";
 
 export type Verb = "generate" | "count_tokens";
@@ -87,6 +89,8 @@ export interface ProviderDeclaration {
   quirks?: DeclaredQuirks;
   /** The media adapters, where the provider makes images or videos. */
   media?: MediaAdapters;
+  /** The adapters of its other APIs: embeddings, ranking. */
+  services?: ServiceDeclaration;
 }
 
 /** The most characters of a provider's text that are passed on. */
@@ -126,6 +130,8 @@ export class Provider {
   readonly wholeTimeoutMs: typeof DEFAULT_TIMEOUTS_MS;
   /** Undefined where the provider makes neither images nor videos. */
   readonly media: ProviderMedia | undefined;
+  /** Undefined where the provider serves conversations and media alone. */
+  readonly services: ProviderServices | undefined;
   readonly #declaration: ProviderDeclaration;
   readonly #settings: ProviderSettings;
   readonly #baseUrl: string;
@@ -160,9 +166,15 @@ export class Provider {
     this.credentialField = credentialField(settings);
     this.#failed = { name: settings.name, host: this.host, credential: this.credentialField };
     this.#sign = declaration.sign?.(settings, sources);
-    this.media =
-      declaration.media &&
-      new ProviderMedia(declaration.media, settings, this.#baseUrl, this.#authenticate, this.#sign, sources.random);
+    const access = {
+      settings,
+      baseUrl: this.#baseUrl,
+      authenticate: this.#authenticate,
+      sign: this.#sign,
+      random: sources.random,
+    };
+    this.media = declaration.media && new ProviderMedia(declaration.media, access);
+    this.services = declaration.services && new ProviderServices(declaration.services, access);
     for (const dialect of this.dialects) {
       this.#quirks.set(dialect, quirksOf(dialect, declaration.quirks));
     }

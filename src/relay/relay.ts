@@ -12,10 +12,11 @@ import { relayTokenCount } from "./count-tokens.ts";
 import { estimateUse } from "./estimate-use.ts";
 import type { Gateway } from "./gateway.ts";
 import { HeldRequest } from "./held-request.ts";
-import { refuseVideos, relayConversationImages } from "./media/conversation.ts";
+import { relayConversationImages } from "./media/conversation.ts";
 import { planText } from "./plan-call.ts";
 import { readBody } from "./read-body.ts";
 import { recall } from "./recall.ts";
+import { refuseKind } from "./refuse-kind.ts";
 import { RelayError } from "./relay-error.ts";
 import { type ServedModel, servedModel } from "./served-model.ts";
 import { isAbandoned, settle } from "./settle.ts";
@@ -51,7 +52,8 @@ function answerCall(call: Call, served: ServedModel, gateway: Gateway): Promise<
   if (!model.outputModalities.includes("text")) {
     // No host counts for a model that writes no text (H11).
     if (verb === "count_tokens") return relayTokenCount(call, gateway, []);
-    return model.kind === "video" ? refuseVideos(model) : relayConversationImages(call, gateway, offers);
+    refuseKind(model);
+    return relayConversationImages(call, gateway, offers);
   }
   const { targets, explained } = planText(call, gateway, served);
   call.plan = explained;

@@ -7,6 +7,8 @@ import type { NativeHost } from "../dialects/dialect.ts";
 import type { DialectRegistry } from "../dialects/registry.ts";
 import type { ImageAdapter, VideoAdapter } from "../media/adapter.ts";
 import type { Framing, Provider } from "../providers/provider.ts";
+import type { ServiceAdapters, ServiceName } from "../services/service-adapters.ts";
+import { SERVED_KINDS } from "./served-kinds.ts";
 
 /** One way to serve a model: one offer, called in one way. Everything here is known from the configuration alone. */
 export interface Target<Via extends string = string> extends PriceList {
@@ -44,6 +46,11 @@ export interface MediaTarget<Adapter> extends Target<"media"> {
 export type ImageTarget = MediaTarget<ImageAdapter>;
 export type VideoTarget = MediaTarget<VideoAdapter>;
 
+/** A target of a service, by the provider's own API for it. */
+export interface ServiceTarget<Name extends ServiceName = ServiceName> extends Target<"service"> {
+  readonly adapter: ServiceAdapters[Name];
+}
+
 /** The targets of one offer. */
 export interface OfferTargets {
   /** Credential by credential one for each dialect in which the provider serves the model, the best first. */
@@ -51,6 +58,7 @@ export interface OfferTargets {
   /** One for each credential, or none. */
   readonly image: readonly ImageTarget[];
   readonly video: readonly VideoTarget[];
+  readonly services: { readonly [Name in ServiceName]: readonly ServiceTarget<Name>[] };
 }
 
 /** The dialects that are spoken, and the words for families of hosts (`originsOf`). */
@@ -77,7 +85,15 @@ export function targetsOf(model: Model, offer: Offer, providers: readonly Provid
     if (images) image.push({ ...media, adapter: images });
     if (videos) video.push({ ...media, adapter: videos });
   }
-  return { text, image, video };
+  const serviceTargets = <Name extends ServiceName>(name: Name): readonly ServiceTarget<Name>[] =>
+    model.kind !== SERVED_KINDS[name].kind
+      ? []
+      : providers.flatMap((provider) => {
+          const adapter = provider.services?.adapter(name, offer.upstreamModel);
+          return adapter === undefined ? [] : [{ ...targetVia("service", model, offer, provider), adapter }];
+        });
+  const services = { embeddings: serviceTargets("embeddings"), rerank: serviceTargets("rerank") };
+  return { text, image, video, services };
 }
 
 /** What a model was made for is known of its vendor's own host; elsewhere the host's own order holds. */

@@ -2,10 +2,13 @@ import { GatewayError } from "../canon/error.ts";
 import type { Model, Offer } from "../catalogue/model.ts";
 import type { Provider } from "../providers/provider.ts";
 import { originsOf, type Registry } from "../providers/registry.ts";
+import type { ServiceName } from "../services/service-adapters.ts";
 import { Candidates } from "./candidates.ts";
+import { SERVED_KINDS } from "./served-kinds.ts";
 import {
   type ImageTarget,
   type OfferTargets,
+  type ServiceTarget,
   type Target,
   type TextTarget,
   targetsOf,
@@ -58,10 +61,11 @@ export class Targets {
 
   /** Every target of every offer. */
   *all(): Generator<Target> {
-    for (const { text, image, video } of this.#byOffer.values()) {
+    for (const { text, image, video, services } of this.#byOffer.values()) {
       yield* text;
       yield* image;
       yield* video;
+      yield* Object.values<readonly Target[]>(services).flat();
     }
   }
 
@@ -80,25 +84,41 @@ export class Targets {
     return this.#media(model, offers, "video");
   }
 
+  service<Name extends ServiceName>(
+    name: Name,
+    model: Model,
+    offers: readonly Offer[],
+  ): readonly ServiceTarget<Name>[] {
+    const { kind, makes } = SERVED_KINDS[name];
+    if (model.kind !== kind) throw wrongModel(`${model.id} makes ${outputsOf(model)}, not ${makes}. ${SEE_LIST}`);
+    const found = offers.flatMap(
+      (offer): readonly ServiceTarget<Name>[] => this.#byOffer.get(offer)?.services[name] ?? [],
+    );
+    if (found.length > 0) return found;
+    throw wrongModel(`None of the providers of ${model.id} (${namesOf(offers)}) makes ${makes} with it.`);
+  }
+
   #media<Kind extends "image" | "video">(model: Model, offers: readonly Offer[], kind: Kind) {
-    const refuse = (message: string) =>
-      new GatewayError("invalid_request", message, { path: "model", code: "model_not_supported" });
     if (!model.outputModalities.includes(kind)) {
-      const makes = model.outputModalities.join(" and ");
-      throw refuse(
-        `${model.id} makes ${makes}, not ${kind}s. The model list shows the output_modalities of each model.`,
-      );
+      throw wrongModel(`${model.id} makes ${outputsOf(model)}, not ${kind}s. ${SEE_LIST}`);
     }
     const found = offers.flatMap(
       (offer): readonly OfferTargets[Kind][number][] => this.#byOffer.get(offer)?.[kind] ?? [],
     );
     if (found.length > 0) return found;
-    throw refuse(`None of the providers of ${model.id} (${namesOf(offers)}) makes ${kind}s with it.`);
+    throw wrongModel(`None of the providers of ${model.id} (${namesOf(offers)}) makes ${kind}s with it.`);
   }
 }
 
 /** All offers are those of the model itself; where a provider is pinned, the first of its offers says which. */
 const offersKey = (model: Model, offers: readonly Offer[]): object =>
   offers === model.offers ? model : (offers[0] ?? model);
+
+const SEE_LIST = "The model list shows the output_modalities of each model.";
+
+const outputsOf = ({ outputModalities }: Model): string => outputModalities.join(" and ");
+
+const wrongModel = (message: string): GatewayError =>
+  new GatewayError("invalid_request", message, { path: "model", code: "model_not_supported" });
 
 const namesOf = (offers: readonly Offer[]): string => offers.map((offer) => offer.provider).join(", ");

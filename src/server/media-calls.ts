@@ -3,24 +3,13 @@ import type { ImageProtocol, IncomingImages } from "../relay/media/image-relay.t
 import { relayImages } from "../relay/media/images.ts";
 import { pollVideo } from "../relay/media/poll.ts";
 import { submitVideo } from "../relay/media/videos.ts";
-import { credentialOf } from "./credential.ts";
-import { namingOf } from "./naming.ts";
+import { incomingRequest } from "./incoming-request.ts";
 import type { Handler, RoutedRequest } from "./routed-request.ts";
 
-function incoming(routed: RoutedRequest) {
-  const { request, requestId, connection, query, dialect } = routed;
-  return {
-    request,
-    requestId,
-    connection,
-    credential: credentialOf(request, query, dialect),
-    dialect,
-    naming: namingOf(routed),
-    strict: request.headers.get("x-trivium-strict")?.toLowerCase() === "true",
-  };
-}
-
-const images = (routed: RoutedRequest, protocol: ImageProtocol): IncomingImages => ({ ...incoming(routed), protocol });
+const images = (routed: RoutedRequest, protocol: ImageProtocol): IncomingImages => ({
+  ...incomingRequest(routed),
+  protocol,
+});
 
 /** `:predict` */
 export const predictImages: Handler = (routed, { gateway }) =>
@@ -35,7 +24,7 @@ export const editImages: Handler = (routed, { gateway }) => relayImages(images(r
 /** `:predictLongRunning` */
 export const submitVideos: Handler = (routed, { gateway, operations }) =>
   submitVideo(
-    { ...incoming(routed), modelInPath: routed.dialect.http.readModel(routed.parameters) },
+    { ...incomingRequest(routed), modelInPath: routed.dialect.http.readModel(routed.parameters) },
     gateway,
     operations,
   );
@@ -43,5 +32,5 @@ export const submitVideos: Handler = (routed, { gateway, operations }) =>
 /** `:fetchPredictOperation`. With `x-trivium-media: inline` the videos are in the answer. */
 export const fetchOperation: Handler = async (routed, { gateway, operations }) => {
   const inline = routed.request.headers.get("x-trivium-media")?.toLowerCase() === "inline";
-  return Response.json(await pollVideo({ ...incoming(routed), inline }, gateway, operations));
+  return Response.json(await pollVideo({ ...incomingRequest(routed), inline }, gateway, operations));
 };

@@ -7,13 +7,14 @@ import { BUILT_IN_DIALECTS } from "../dialects/index.ts";
 import type { DialectRegistry } from "../dialects/registry.ts";
 import { sendFile } from "./files.ts";
 import { sendHealth, sendReadiness } from "./health.ts";
-import { editImages, fetchOperation, generateImages, predictImages, submitVideos } from "./media-calls.ts";
+import { editImages, fetchOperation, generateImages, submitVideos } from "./media-calls.ts";
 import { listModels, showModel } from "./model-lists.ts";
 import { sendOpenApi } from "./openapi-page.ts";
 import { showReceipt } from "./receipts.ts";
 import { sendRoot } from "./root-page.ts";
 import type { Method, Route } from "./route-table.ts";
 import type { Handler } from "./routed-request.ts";
+import { batchEmbedContents, embedContent, embedInputs, predict, rerankDocuments } from "./service-calls.ts";
 import { storedAnswer } from "./stored-answers.ts";
 import { relayCall } from "./text-calls.ts";
 
@@ -52,9 +53,15 @@ const OWN_ROUTES: readonly Route<Handler>[] = [
   ...CHAT_ROOTS.flatMap(([door, root]) => [
     chat("POST", door, `${root}/images/generations`, generateImages),
     chat("POST", door, `${root}/images/edits`, editImages),
+    chat("POST", door, `${root}/embeddings`, embedInputs),
+    chat("POST", door, `${root}/rerank`, rerankDocuments),
     chat("GET", door, `${root}/generation`, showReceipt),
   ]),
-  ...verbPaths("predict").map(([door, path]) => genai("POST", door, path, predictImages)),
+  // Where clients of the later version of that API send it.
+  chat("POST", "dropin", "/v2/rerank", rerankDocuments),
+  ...verbPaths("embedContent").map(([door, path]) => genai("POST", door, path, embedContent)),
+  ...verbPaths("batchEmbedContents").map(([door, path]) => genai("POST", door, path, batchEmbedContents)),
+  ...verbPaths("predict").map(([door, path]) => genai("POST", door, path, predict)),
   ...verbPaths("predictLongRunning").map(([door, path]) => genai("POST", door, path, submitVideos)),
   ...verbPaths("fetchPredictOperation").map(([door, path]) => genai("POST", door, path, fetchOperation)),
   // A client that fetches a file shows a signed URL or a key of its project, which the handler checks.

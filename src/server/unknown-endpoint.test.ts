@@ -33,7 +33,7 @@ test.each([
   ["POST", "/v1/responses", "The Responses API is not supported yet; use POST /v1/chat/completions."],
   ["GET", "/v1/responses/resp_1", "The Responses API is not supported yet; use POST /v1/chat/completions."],
   ["POST", "/v1/completions", "The legacy Completions API is not supported yet; use POST /v1/chat/completions."],
-  ["POST", "/v1/embeddings", "The Embeddings API is not supported."],
+  ["POST", "/embeddings", "Did you mean POST /v1/embeddings?"],
   ["POST", "/v1/audio/speech", "The Audio API is not supported."],
   ["POST", "/v1/messages/batches", "The Message Batches API is not supported yet; use POST /v1/messages."],
   [

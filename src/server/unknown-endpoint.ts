@@ -5,7 +5,6 @@ import type { Route, RouteTable } from "./route-table.ts";
 const NOT_SUPPORTED: readonly [pattern: RegExp, name: string, instead: string | undefined][] = [
   [/\/responses(\/|$)/, "Responses", "POST /v1/chat/completions"],
   [/^(?!.*\/chat\/).*\/completions$/, "legacy Completions", "POST /v1/chat/completions"],
-  [/\/(embeddings|models\/.+:(batchE|e)mbedContents?)$/, "Embeddings", undefined],
   [/\/audio\//, "Audio", undefined],
   [/\/realtime(\/|$)/, "Realtime", "POST /v1/chat/completions"],
   [/\/(assistants|threads)(\/|$)/, "Assistants", "POST /v1/chat/completions"],
@@ -22,7 +21,7 @@ const NOT_SUPPORTED: readonly [pattern: RegExp, name: string, instead: string | 
 
 /** What a client asks for at the end of its base URL. */
 const ENDINGS =
-  /(\/chat\/completions|\/messages(?:\/count_tokens)?|\/images\/(?:generations|edits)|\/generation|\/models(?:\/.+)?)$/;
+  /(\/chat\/completions|\/messages(?:\/count_tokens)?|\/images\/(?:generations|edits)|\/embeddings|\/rerank|\/generation|\/models(?:\/.+)?)$/;
 
 const MAX_SHOWN_LENGTH = 200;
 

@@ -49,7 +49,15 @@ export function readCall(asks: Asks, request: EndpointRequest): EndpointCall {
 }
 
 function unknownVerb(verb: string): GatewayError {
-  const known = [...GENERATE_VERBS, "countTokens", "predict", "predictLongRunning", "fetchPredictOperation"].join(", ");
+  const known = [
+    ...GENERATE_VERBS,
+    "countTokens",
+    "embedContent",
+    "batchEmbedContents",
+    "predict",
+    "predictLongRunning",
+    "fetchPredictOperation",
+  ].join(", ");
   return new GatewayError("not_found", `There is no verb "${verb}" here; the verbs are ${known}.`, {
     code: "unknown_verb",
   });

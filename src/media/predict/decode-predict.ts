@@ -70,10 +70,7 @@ function refuseEmbedding(body: unknown): void {
   const [first] = arrayAt(body, "instances");
   const fields = new Fields(first);
   if (fields.take("content") === undefined || fields.take("prompt") !== undefined) return;
-  refuse(
-    "instances[0].content",
-    "asks for an embedding, and embeddings are not served; images are made from instances[0].prompt",
-  );
+  refuse("instances[0].content", "asks for an embedding, and this model makes images, from instances[0].prompt");
 }
 
 function readOptions(parameters: Fields): Partial<ImageCall> {

@@ -8,7 +8,7 @@ const settings = { name: "p", kind: "k", apiKey: new Secret("upstream-secret") }
 const authenticate = () => ({ authorization: "Bearer upstream-secret" });
 
 const media = (adapters: MediaAdapters = {}, baseUrl = "https://api.example.com/v1", own = settings) =>
-  new ProviderMedia(adapters, own, baseUrl, authenticate, undefined, system.random);
+  new ProviderMedia(adapters, { settings: own, baseUrl, authenticate, sign: undefined, random: system.random });
 
 describe("S07: the credential goes to the provider's own hosts and nowhere else", () => {
   const adapters = { ownHosts: /(^|\.)example\.net$/ };

@@ -1,4 +1,4 @@
-import { asGatewayError, GatewayError } from "../../canon/error.ts";
+import { asGatewayError } from "../../canon/error.ts";
 import type { CanonReply, ReplyPart } from "../../canon/reply.ts";
 import { unfold } from "../../canon/unfold.ts";
 import type { Offer } from "../../catalogue/model.ts";
@@ -170,10 +170,4 @@ function keepingOf({ keeping }: Call): Pick<EncodeAnswerContext, "keep" | "answe
   if (keeping === undefined) return {};
   const { answerId } = keeping;
   return { keep: (answer) => keeping.take(keeping, answer), ...(answerId === undefined ? {} : { answerId }) };
-}
-
-/** A model that makes videos has an endpoint of its own. */
-export function refuseVideos(model: { id: string }): never {
-  const message = `${model.id} makes videos, which take minutes: submit one with POST …/${model.id.replace("/", "/models/")}:predictLongRunning.`;
-  throw new GatewayError("invalid_request", message, { path: "model", code: "model_not_supported" });
 }

@@ -6,7 +6,8 @@ import type { Provider } from "../../providers/provider.ts";
 import type { HttpAnswer, HttpRequest } from "../../wire/http/exchange.ts";
 import { type FailureKind, HttpFailure } from "../../wire/http/failure.ts";
 import { createSend, type Send } from "../../wire/send.ts";
-import { isSuccess, mediaOf, openMedia, readAnswer, UncertainError } from "./exchange.ts";
+import { isSuccess, readAnswer, UncertainError } from "../provider-exchange.ts";
+import { mediaOf, openMedia } from "./exchange.ts";
 
 const LARGE = Buffer.alloc(1024 * 1024, " ");
 const SMALL = Buffer.from('{"ok":true}');
@@ -51,11 +52,11 @@ describe("every buffer has a bound: a media API's answer", () => {
 
   test.each(["/large", "/large-chunked", "/large-packed"])("%s is too large by its decompressed size", async (path) => {
     const response = await open(path);
-    await expect(readAnswer(response, options, 64 * 1024)).rejects.toThrow("larger than 65536 bytes");
+    await expect(readAnswer(response, options, { maxBytes: 64 * 1024 })).rejects.toThrow("larger than 65536 bytes");
   });
 
   test.each(["/small", "/small-packed"])("%s is read", async (path) => {
-    expect((await readAnswer(await open(path), options, 64 * 1024)).body).toEqual({ ok: true });
+    expect((await readAnswer(await open(path), options, { maxBytes: 64 * 1024 })).body).toEqual({ ok: true });
   });
 
   test("asks for no compression", async () => {
@@ -181,14 +182,14 @@ describe("an answer in memory", () => {
   test("one that declares more than is allowed is refused when it passes the limit, and ended", async () => {
     const chunk = Buffer.alloc(600, " ");
     const { opened, options, closedTimes, clock } = opening([chunk, chunk], { "content-length": "2000000" });
-    await expect(readAnswer(await opened, options, 1000)).rejects.toThrow("larger than 1000 bytes");
+    await expect(readAnswer(await opened, options, { maxBytes: 1000 })).rejects.toThrow("larger than 1000 bytes");
     expect([closedTimes(), clock.timers]).toEqual([1, 0]);
   });
 
   test("one of exactly the limit is read", async () => {
     const chunk = Buffer.alloc(500, " ");
     const { opened, options } = opening([chunk, chunk], {});
-    expect((await readAnswer(await opened, options, 1000)).text).toHaveLength(1000);
+    expect((await readAnswer(await opened, options, { maxBytes: 1000 })).text).toHaveLength(1000);
   });
 
   test("the limit is 512 MiB unless told otherwise", async () => {

@@ -1,165 +1,19 @@
-import type { Cancel, Clock } from "../../base/clock.ts";
-import { parseObject } from "../../base/json.ts";
-import { GatewayError } from "../../canon/error.ts";
 import type { MediaAnswer, MediaRequest } from "../../media/adapter.ts";
 import type { ProviderMedia } from "../../providers/media-adapters/provider-media.ts";
 import type { Provider } from "../../providers/provider.ts";
-import type { AnswerHeaders, Exchange, HttpAnswer, HttpRequest } from "../../wire/http/exchange.ts";
-import { readRetryAfter } from "../../wire/http/retry-after.ts";
-import { parseLargeJson } from "../../wire/parse-large-json.ts";
-import { type Send, sendFailure } from "../../wire/send.ts";
-import { connectionFailure } from "../connection-failure.ts";
-
-/** Enough for several large images in base64. */
-const MAX_ANSWER_BYTES = 512 * 1024 * 1024;
-
-const LARGE = 1024 * 1024;
-
-/** The connection broke or timed out after the request was sent: it may have arrived, and a retry may run it twice. */
-export class UncertainError extends GatewayError {}
-
-interface ExchangeOptions {
-  clock: Clock;
-  send: Send;
-  /** Ends the exchange before its time. */
-  signal: AbortSignal;
-  /** For the whole exchange. */
-  timeoutMs: number;
-}
+import { type ExchangeOptions, openExchange, type ProviderExchange, readAnswer } from "../provider-exchange.ts";
 
 export function mediaOf(provider: Provider): ProviderMedia {
   if (provider.media === undefined) throw new Error(`provider ${provider.name} has no media interface`);
   return provider.media;
 }
 
-/** Sends a request to a provider's media API, and resolves when the answer's headers have come. Redirects are not followed. */
-export async function openMedia(
+/** Sends a request to a provider's media API, and resolves when the answer's headers have come. */
+export const openMedia = (
   provider: Provider,
   request: MediaRequest,
   options: ExchangeOptions,
-): Promise<MediaExchange> {
-  const outgoing = await mediaOf(provider).outgoing(request);
-  const isQuestion = outgoing.method === "GET";
-  const first = new MediaExchange({ ...outgoing, newConnection: !isQuestion }, options);
-  try {
-    return await first.open();
-  } catch (thrown) {
-    // The host had closed a kept connection: a question can be asked again.
-    if (!isQuestion || !first.isStale) throw thrown;
-    return new MediaExchange({ ...outgoing, newConnection: true }, options).open();
-  }
-}
-
-/** One exchange with a provider's media API. To be read to its end, or closed. */
-export class MediaExchange {
-  readonly #request: HttpRequest;
-  readonly #options: ExchangeOptions;
-  #exchange: Exchange | undefined;
-  #answer: HttpAnswer | undefined;
-  #cancelTimeout: Cancel = () => {};
-  #timedOut = false;
-  /** A kept connection was closed by the host before a byte of its answer. */
-  isStale = false;
-
-  constructor(request: HttpRequest, options: ExchangeOptions) {
-    this.#request = request;
-    this.#options = options;
-  }
-
-  async open(): Promise<this> {
-    const { clock, send, signal, timeoutMs } = this.#options;
-    signal.throwIfAborted();
-    try {
-      this.#exchange = send(this.#request);
-      signal.addEventListener("abort", this.#cut);
-      this.#cancelTimeout = clock.after(timeoutMs, this.#expire, { background: true });
-      this.#answer = await this.#exchange.answer();
-      return this;
-    } catch (cause) {
-      throw this.#explain(cause);
-    }
-  }
-
-  readonly #cut = (): void => this.#exchange?.close();
-
-  readonly #expire = (): void => {
-    this.#timedOut = true;
-    this.#cut();
-  };
-
-  get url(): string {
-    return this.#request.url;
-  }
-
-  get status(): number {
-    return this.#answer?.status ?? 0;
-  }
-
-  get headers(): AnswerHeaders {
-    return this.#answer?.headers ?? NO_HEADERS;
-  }
-
-  /** The next bytes of the body; undefined at its end. */
-  async read(): Promise<Uint8Array | undefined> {
-    try {
-      return await this.#read();
-    } catch (cause) {
-      throw this.#explain(cause);
-    }
-  }
-
-  async #read(): Promise<Uint8Array | undefined> {
-    try {
-      const chunk = await this.#answer?.read();
-      if (chunk === undefined) this.#release();
-      return chunk;
-    } catch (cause) {
-      this.#release();
-      throw cause;
-    }
-  }
-
-  /** The body, read on demand. It fails with whatever broke it. */
-  stream(): ReadableStream<Uint8Array> {
-    return new ReadableStream<Uint8Array>({
-      pull: async (controller) => {
-        const chunk = await this.#read();
-        if (chunk === undefined) controller.close();
-        else controller.enqueue(chunk);
-      },
-      cancel: () => this.close(),
-    });
-  }
-
-  close(): void {
-    this.#release();
-    this.#cut();
-  }
-
-  #release(): void {
-    this.#cancelTimeout();
-    this.#options.signal.removeEventListener("abort", this.#cut);
-  }
-
-  /** Throws the reason of whoever ended it before its time. */
-  #explain(cause: unknown): GatewayError {
-    this.#release();
-    const { signal, timeoutMs } = this.#options;
-    signal.throwIfAborted();
-    if (this.#timedOut) {
-      const message = `The provider did not answer within ${timeoutMs} ms.`;
-      return new UncertainError("upstream_timeout", message, { cause });
-    }
-    const failed = sendFailure(cause);
-    this.isStale = failed === "stale";
-    const error = connectionFailure(failed, cause);
-    if (failed === "connect") return error;
-    const { kind, message, failure } = error;
-    return new UncertainError(kind, message, { failure, cause });
-  }
-}
-
-const NO_HEADERS: AnswerHeaders = { get: () => undefined };
+): Promise<ProviderExchange> => openExchange(mediaOf(provider), request, options);
 
 /** An exchange whose answer is read whole. */
 export async function exchangeMedia(
@@ -169,52 +23,3 @@ export async function exchangeMedia(
 ): Promise<MediaAnswer> {
   return readAnswer(await openMedia(provider, request, options), options);
 }
-
-export async function readAnswer(
-  exchange: MediaExchange,
-  { clock }: Pick<ExchangeOptions, "clock">,
-  maxBytes = MAX_ANSWER_BYTES,
-): Promise<MediaAnswer> {
-  const text = await readText(exchange, maxBytes);
-  return {
-    status: exchange.status,
-    body: parseObject(text, parseLargeJson),
-    text,
-    retryAfterSeconds: readRetryAfter(exchange.headers.get("retry-after"), clock.wallMs()),
-  };
-}
-
-/**
- * A large body of a known length is collected in one buffer, so that its bytes and its text are held at once for a moment
- * only. Of any other the text is made as the bytes come.
- */
-async function readText(exchange: MediaExchange, maxBytes: number): Promise<string> {
-  const declared = Number(exchange.headers.get("content-length") ?? 0);
-  const isPlain = (exchange.headers.get("content-encoding") ?? "identity") === "identity";
-  const whole = declared >= LARGE && declared <= maxBytes && isPlain ? new Uint8Array(declared) : undefined;
-  const decoder = new TextDecoder();
-  let text = "";
-  let size = 0;
-  for (let chunk = await exchange.read(); chunk; chunk = await exchange.read()) {
-    if (size + chunk.length > maxBytes) {
-      exchange.close();
-      throw new GatewayError("upstream_failed", `The provider's answer is larger than ${maxBytes} bytes.`);
-    }
-    size += chunk.length;
-    if (whole) {
-      whole.set(chunk, size - chunk.length);
-      free(chunk);
-    } else text += decoder.decode(chunk, { stream: true });
-  }
-  if (!whole) return text + decoder.decode();
-  text = decoder.decode(whole);
-  free(whole);
-  return text;
-}
-
-/** Frees bytes that are no longer needed; the collector would keep them until the heap has grown as much. */
-function free({ buffer, byteLength }: Uint8Array): void {
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
-}
-
-export const isSuccess = ({ status }: { status: number }): boolean => status >= 200 && status < 300;

@@ -4,7 +4,8 @@ import type { Provider } from "../../providers/provider.ts";
 import { MediaFetchError } from "../../wire/media-fetch.ts";
 import { sniffMedia } from "../../wire/sniff-media.ts";
 import type { Gateway } from "../gateway.ts";
-import { isSuccess, mediaOf, openMedia } from "./exchange.ts";
+import { isSuccess } from "../provider-exchange.ts";
+import { mediaOf, openMedia } from "./exchange.ts";
 
 const MAX_IMAGE_BYTES = 64 * 1024 * 1024;
 const MAX_VIDEO_BYTES = 1024 ** 3;

@@ -7,8 +7,9 @@ import type { InlineImage } from "../../media/image.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageReply, ImageResult, ImageSettings } from "../../media/image-reply.ts";
 import { EventSplitter, readFrames } from "../../wire/sse.ts";
+import { isSuccess, type ProviderExchange, readAnswer } from "../provider-exchange.ts";
 import { collectImages, finishResult, type ImageBatch, missingImages, withRealSize } from "./collect-images.ts";
-import { isSuccess, type MediaExchange, mediaOf, openMedia, readAnswer } from "./exchange.ts";
+import { mediaOf, openMedia } from "./exchange.ts";
 
 /** One step of a streamed answer, ready for the client. */
 export type ImageStep =
@@ -99,7 +100,7 @@ async function* streamedSteps(
   for (const result of missingImages(call.count - results)) yield { kind: "result", result };
 }
 
-async function* eventsOf(exchange: MediaExchange) {
+async function* eventsOf(exchange: ProviderExchange) {
   const splitter = new EventSplitter(512 * 1024 * 1024);
   const parse = function* (text: string) {
     for (const { data } of readFrames(text)) {

@@ -6,7 +6,8 @@ import type { UpstreamImageReply } from "../../media/image-reply.ts";
 import { forgottenJob } from "../../providers/media-adapters/failed-job.ts";
 import type { Provider } from "../../providers/provider.ts";
 import type { Gateway } from "../gateway.ts";
-import { exchangeMedia, isSuccess, mediaOf } from "./exchange.ts";
+import { isSuccess } from "../provider-exchange.ts";
+import { exchangeMedia, mediaOf } from "./exchange.ts";
 
 /** An image of the highest quality takes minutes; longer than this is not waited for. */
 const MAX_WAIT_MS = 600_000;

@@ -1,14 +1,14 @@
 import { GatewayError } from "../../canon/error.ts";
-import type { MediaTarget } from "../../routing/target.ts";
+import type { Target } from "../../routing/target.ts";
 
 /**
  * The offers whose models can make what was asked for. The call is refused only where no model can, with the reason of the
  * first (contract 2.1, 8).
  */
-export function offersThatFit<Adapter, Fitted>(
-  plan: readonly MediaTarget<Adapter>[],
-  fit: (target: MediaTarget<Adapter>) => Fitted,
-): { target: MediaTarget<Adapter>; fitted: Fitted }[] {
+export function offersThatFit<At extends Target, Fitted>(
+  plan: readonly At[],
+  fit: (target: At) => Fitted,
+): { target: At; fitted: Fitted }[] {
   let refusal: GatewayError | undefined;
   const fitting = plan.flatMap((target) => {
     try {

@@ -7,8 +7,9 @@ import type { VideoRequest } from "../../media/predict-long-running/decode-video
 import type { FittedVideoCall } from "../../media/video-call.ts";
 import type { VideoTarget } from "../../routing/target.ts";
 import type { Gateway } from "../gateway.ts";
+import { isSuccess, UncertainError } from "../provider-exchange.ts";
 import { refuseNotes } from "../refuse-notes.ts";
-import { exchangeMedia, isSuccess, mediaOf, UncertainError } from "./exchange.ts";
+import { exchangeMedia, mediaOf } from "./exchange.ts";
 import { fitVideo } from "./fit-video.ts";
 import { DEFAULT_VIDEO_POLL_MS } from "./video-jobs.ts";
 

@@ -6,7 +6,8 @@ import type { JobRunner } from "../../operations/poller.ts";
 import { forgottenJob } from "../../providers/media-adapters/failed-job.ts";
 import type { Provider } from "../../providers/provider.ts";
 import type { Gateway } from "../gateway.ts";
-import { exchangeMedia, isSuccess, mediaOf } from "./exchange.ts";
+import { isSuccess } from "../provider-exchange.ts";
+import { exchangeMedia, mediaOf } from "./exchange.ts";
 import { fetchResult } from "./fetch-result.ts";
 
 const POLL_TIMEOUT_MS = 60_000;

@@ -2,6 +2,7 @@ import type { ComponentSchemas } from "./component-schemas.ts";
 import * as media from "./media-operations.ts";
 import { type Operation, operationObject } from "./operation.ts";
 import * as operations from "./operations.ts";
+import * as services from "./service-operations.ts";
 
 const MODEL = "{provider}/{model}";
 const GENAI_MODEL = "publishers/{provider}/models/{model}";
@@ -11,6 +12,8 @@ const PATHS: readonly [path: string, suffix: string, operation: Operation][] = [
   ["/api/v1/chat/completions", "", operations.createChatCompletion],
   ["/api/v1/images/generations", "", media.generateImages],
   ["/api/v1/images/edits", "", media.editImages],
+  ["/api/v1/embeddings", "", services.createEmbeddings],
+  ["/api/v1/rerank", "", services.rerankDocuments],
   ["/api/v1/models", "", operations.listChatModels],
   [`/api/v1/models/${MODEL}`, "", operations.getChatModel],
   ["/api/v1/generation", "", operations.getReceipt],
@@ -21,6 +24,9 @@ const PATHS: readonly [path: string, suffix: string, operation: Operation][] = [
   ["/v1/chat/completions", "DropIn", operations.createChatCompletion],
   ["/v1/images/generations", "DropIn", media.generateImages],
   ["/v1/images/edits", "DropIn", media.editImages],
+  ["/v1/embeddings", "DropIn", services.createEmbeddings],
+  ["/v1/rerank", "DropIn", services.rerankDocuments],
+  ["/v2/rerank", "DropInV2", services.rerankDocuments],
   ["/v1/messages", "DropIn", operations.createMessage],
   ["/v1/messages/count_tokens", "DropIn", operations.countMessageTokens],
   ["/v1/models", "DropIn", operations.listModelsByHeader],
@@ -30,6 +36,8 @@ const PATHS: readonly [path: string, suffix: string, operation: Operation][] = [
   [`/v1beta/models/${MODEL}:generateContent`, "DropInBeta", operations.generateContent],
   [`/v1beta/models/${MODEL}:streamGenerateContent`, "DropInBeta", operations.streamGenerateContent],
   [`/v1beta/models/${MODEL}:countTokens`, "DropInBeta", operations.countContentTokens],
+  [`/v1beta/models/${MODEL}:embedContent`, "DropInBeta", services.embedContent],
+  [`/v1beta/models/${MODEL}:batchEmbedContents`, "DropInBeta", services.batchEmbedContents],
   [`/v1beta/models/${MODEL}:predict`, "DropInBeta", media.predictImages],
   [`/v1beta/models/${MODEL}:predictLongRunning`, "DropInBeta", media.submitVideos],
   [`/v1beta/models/${MODEL}:fetchPredictOperation`, "DropInBeta", media.fetchVideoOperation],
@@ -54,6 +62,8 @@ function genaiPaths(root: string, suffix: string): [string, string, Operation][]
     [`${root}/v1/${GENAI_MODEL}:generateContent`, suffix, operations.generateContent],
     [`${root}/v1/${GENAI_MODEL}:streamGenerateContent`, suffix, operations.streamGenerateContent],
     [`${root}/v1/${GENAI_MODEL}:countTokens`, suffix, operations.countContentTokens],
+    [`${root}/v1/${GENAI_MODEL}:embedContent`, suffix, services.embedContent],
+    [`${root}/v1/${GENAI_MODEL}:batchEmbedContents`, suffix, services.batchEmbedContents],
     [`${root}/v1/${GENAI_MODEL}:predict`, suffix, media.predictImages],
     [`${root}/v1/${GENAI_MODEL}:predictLongRunning`, suffix, media.submitVideos],
     [`${root}/v1/${GENAI_MODEL}:fetchPredictOperation`, suffix, media.fetchVideoOperation],

@@ -1,0 +1,70 @@
+import { arrayAt, isObject, type JsonObject, numberAt, objectAt } from "../../base/json.ts";
+import { countAt } from "../../canon/usage.ts";
+import type { AdapterContext, MediaAnswer } from "../../media/adapter.ts";
+import type { EmbeddingAdapter, EmbeddingCapabilities } from "../../services/embeddings/embedding-adapter.ts";
+import type { EmbeddingBatch } from "../../services/embeddings/embedding-call.ts";
+import type { EmbeddingReply, EmbeddingVector } from "../../services/embeddings/embedding-reply.ts";
+import { taskWord } from "../../services/embeddings/fit-embeddings.ts";
+import type { CodeTable } from "../media-adapters/code-table.ts";
+import { emptyAnswer, mediaFailure } from "../media-adapters/media-failure.ts";
+import { pickExtras } from "../media-adapters/pick-extras.ts";
+
+/** What differs between hosts of `/embeddings`. */
+interface EmbeddingsHost {
+  serves?: (model: string) => boolean;
+  capabilities: (model: string) => EmbeddingCapabilities;
+  /** It answers in base64 where it is asked to. */
+  base64?: true;
+  /** Its names of fields, where they are not the protocol's. */
+  names?: { dimensions?: string; task?: string; truncate?: string };
+  /** Fields of its own that clients may send; all where it refuses none. */
+  extras: readonly string[] | "all";
+  codes: CodeTable;
+}
+
+/** An adapter for a host that has the protocol's own `/embeddings`. */
+export function embeddingsApi(host: EmbeddingsHost): EmbeddingAdapter {
+  const { serves = () => true, capabilities, codes } = host;
+  return {
+    serves,
+    capabilities,
+    submit: (batch, context) => ({ method: "POST", url: "/embeddings", body: { json: bodyOf(batch, context, host) } }),
+    read: readEmbeddings,
+    error: (answer) => mediaFailure(answer, codes),
+  };
+}
+
+function bodyOf(
+  { inputs, settings, extras }: EmbeddingBatch,
+  { model }: AdapterContext,
+  host: EmbeddingsHost,
+): JsonObject {
+  const { names = {}, base64 } = host;
+  const capabilities = host.capabilities(model);
+  const task = taskWord(settings.task, capabilities);
+  const { dimensions, truncate } = settings;
+  return {
+    ...(host.extras === "all" ? extras : pickExtras(extras, host.extras)),
+    model,
+    input: inputs.map(({ content }) => content),
+    ...(dimensions === undefined ? {} : { [names.dimensions ?? "dimensions"]: dimensions }),
+    ...(task === undefined ? {} : { [names.task ?? "input_type"]: task }),
+    ...(truncate === undefined || names.truncate === undefined ? {} : { [names.truncate]: truncate }),
+    ...(base64 ? { encoding_format: "base64" } : {}),
+  };
+}
+
+/** Reads `{ data: [{ index, embedding }], usage }`; hosts need not keep the order. */
+function readEmbeddings({ body }: MediaAnswer, { inputs }: EmbeddingBatch): EmbeddingReply {
+  const data = arrayAt(body, "data");
+  if (data.length === 0) throw emptyAnswer("an embedding");
+  const vectors = new Array<EmbeddingVector>(inputs.length);
+  for (const [place, item] of data.entries()) vectors[numberAt(item, "index") ?? place] = vectorAt(item);
+  const usage = objectAt(body, "usage");
+  const input = countAt(usage, "prompt_tokens") ?? countAt(usage, "total_tokens");
+  // No input has no tokens: such a host has not counted.
+  return { vectors, ...(input ? { usage: { input } } : {}) };
+}
+
+/** Whether it is one is checked for all hosts alike. */
+const vectorAt = (item: unknown): EmbeddingVector => (isObject(item) ? (item["embedding"] as EmbeddingVector) : []);

@@ -1,0 +1,104 @@
+import { GatewayError } from "../../canon/error.ts";
+import { sumUsage, type Usage } from "../../canon/usage.ts";
+import type { EmbeddingProtocol, EmbeddingRequest } from "../../services/embeddings/embedding-protocol.ts";
+import type { EmbeddingReply } from "../../services/embeddings/embedding-reply.ts";
+import { estimateInputs } from "../../services/embeddings/estimate-embedding.ts";
+import { noteEmbeddings, requireEmbeddings } from "../../services/embeddings/fit-embeddings.ts";
+import { type SizedBatch, splitBatches } from "../../services/embeddings/split-batches.ts";
+import { dimensionsOf } from "../../services/embeddings/vector-form.ts";
+import { answerHeaders } from "../answer-headers.ts";
+import { chunkedBody } from "../chunked-body.ts";
+import type { Gateway } from "../gateway.ts";
+import { identifiedResponse } from "../identity-headers.ts";
+import { unreadExtras } from "../media/unread-extras.ts";
+import { readBody } from "../read-body.ts";
+import { answerService } from "./answer-service.ts";
+import { askParts } from "./ask-parts.ts";
+import { estimateTokensUse } from "./estimate-service.ts";
+import type { ServiceAttempt } from "./service-attempt.ts";
+import { admitService, type IncomingService, type Service, type ServiceCall } from "./service-call.ts";
+
+/** The vectors of one request as numbers in decimals come to some tens of megabytes. */
+const MAX_ANSWER_BYTES = 128 * 1024 * 1024;
+
+type EmbeddingsCall = ServiceCall<EmbeddingRequest, "embeddings">;
+type Attempt = ServiceAttempt<"embeddings">;
+
+/** Serves a call for embeddings, by as many requests as the host needs for it. */
+export async function relayEmbeddings(
+  incoming: IncomingService,
+  gateway: Gateway,
+  protocol: EmbeddingProtocol,
+): Promise<Response> {
+  const { call, targets } = await admitService(incoming, gateway, serviceOf(protocol));
+  const done = new Map<string, EmbeddingReply[]>();
+  const chunks = await answerService(
+    call,
+    gateway,
+    targets,
+    (attempt) => embed(call, attempt, done),
+    ({ vectors, usage }) => protocol.encode({ vectors, usage, model: call.modelInAnswer }, call.request),
+  );
+  return identifiedResponse(chunkedBody(chunks, call.client, gateway), answerHeaders(call, "application/json"));
+}
+
+const serviceOf = (protocol: EmbeddingProtocol): Service<"embeddings", EmbeddingRequest> => ({
+  name: "embeddings",
+  read: async (request, memory, gateway) => {
+    const { body } = await readBody(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
+    const decoded = protocol.decode(body);
+    const { model, notes, paths } = decoded;
+    return { request: decoded, body, notes, paths, model };
+  },
+  estimate: ({ call }, offers) => estimateTokensUse(estimateInputs(call.inputs), offers),
+  fit: ({ call }, { adapter, offer, model }) =>
+    requireEmbeddings(call, adapter.capabilities(offer.upstreamModel), model.id),
+});
+
+/** All vectors from one offer. What an earlier try of the same target has brought is not asked for again. */
+async function embed(call: EmbeddingsCall, attempt: Attempt, done: Map<string, EmbeddingReply[]>) {
+  const { adapter, offer, id } = attempt.target;
+  const { call: asked, paths } = call.request;
+  const capabilities = adapter.capabilities(offer.upstreamModel);
+  const batches = splitBatches(asked, capabilities);
+  const [first] = batches;
+  const unread = first === undefined ? [] : unreadExtras(first, (batch) => adapter.submit(batch, attempt.context));
+  attempt.note([...noteEmbeddings(asked, capabilities, paths), ...unread]);
+  const replies = done.get(id) ?? [];
+  done.set(id, replies);
+  await askParts(batches, replies, (batch) => embedBatch(batch, attempt));
+  const usage = replies.reduce<Usage>(
+    (sum, reply, index) => sumUsage(sum, reply.usage ?? expectedOf(batches[index])),
+    {},
+  );
+  return { vectors: replies.flatMap(({ vectors }) => vectors), usage };
+}
+
+const expectedOf = (batch: SizedBatch | undefined): Usage => ({ input: batch?.tokens ?? 0 });
+
+async function embedBatch(batch: SizedBatch, attempt: Attempt): Promise<EmbeddingReply> {
+  const { adapter } = attempt.target;
+  const request = adapter.submit(batch, attempt.context);
+  const work = attempt.begin(expectedOf(batch));
+  try {
+    const reply = adapter.read(await attempt.ask(request, MAX_ANSWER_BYTES), batch);
+    attempt.done(work, reply.usage);
+    requireVectors(reply, batch);
+    return reply;
+  } finally {
+    attempt.failed(work);
+  }
+}
+
+/** A vector for each input, of the size that was asked for: some hosts leave out one or the other without a word. */
+function requireVectors({ vectors }: EmbeddingReply, { inputs, settings }: SizedBatch): void {
+  const fail = (problem: string): never => {
+    throw new GatewayError("upstream_failed", `The provider answered with ${problem}.`);
+  };
+  if (vectors.length !== inputs.length) fail(`${vectors.length} vectors for ${inputs.length} inputs`);
+  for (const vector of vectors) {
+    const size = dimensionsOf(vector) ?? fail("something else than a vector");
+    if (settings.dimensions !== undefined && size !== settings.dimensions)
+      fail(`vectors of ${size} numbers, not of ${settings.dimensions}`);
+  }
+}

@@ -1,0 +1,100 @@
+import { GatewayError } from "../../canon/error.ts";
+import type { Offer } from "../../catalogue/model.ts";
+import { priceUsage } from "../../catalogue/pricing.ts";
+import { type DecodedRerank, decodeRerank } from "../../services/rerank/decode-rerank.ts";
+import { encodeRerank } from "../../services/rerank/encode-rerank.ts";
+import { estimateRerank } from "../../services/rerank/estimate-rerank.ts";
+import { mergeRankings, type RerankPart, splitDocuments } from "../../services/rerank/merge-rankings.ts";
+import type { RerankReply } from "../../services/rerank/rerank-call.ts";
+import { answerHeaders } from "../answer-headers.ts";
+import type { Gateway } from "../gateway.ts";
+import { identifiedResponse } from "../identity-headers.ts";
+import { unreadExtras } from "../media/unread-extras.ts";
+import { readBody } from "../read-body.ts";
+import { answerService } from "./answer-service.ts";
+import { askParts } from "./ask-parts.ts";
+import type { ServiceAttempt } from "./service-attempt.ts";
+import { admitService, type IncomingService, type Service, type ServiceCall } from "./service-call.ts";
+
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+
+type Attempt = ServiceAttempt<"rerank">;
+
+/** Serves a call to rank documents. */
+export async function relayRerank(incoming: IncomingService, gateway: Gateway): Promise<Response> {
+  const { call, targets } = await admitService(incoming, gateway, SERVICE);
+  const done = new Map<string, RerankReply[]>();
+  const answer = await answerService(
+    call,
+    gateway,
+    targets,
+    (attempt) => rank(call, attempt, done),
+    (reply) => encodeRerank(reply, call.request, { id: call.receiptId, model: call.modelInAnswer }),
+  );
+  return identifiedResponse(JSON.stringify(answer), answerHeaders(call, "application/json"));
+}
+
+const SERVICE: Service<"rerank", DecodedRerank> = {
+  name: "rerank",
+  read: async (request, memory, gateway) => {
+    const { body } = await readBody(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
+    const decoded = decodeRerank(body);
+    return { request: decoded, body, notes: decoded.notes, model: decoded.model };
+  },
+  estimate: ({ call }, offers) => {
+    const tokens = estimateRerank(call, "tokens");
+    const usage = { ...tokens, ...estimateRerank(call, "searches") };
+    return { estimatedCostNanoUsd: dearest(usage, offers), estimatedTokens: tokens.input ?? 0 };
+  },
+};
+
+/** At the most expensive of the offers; each has a price for one of the two (H23). */
+const dearest = (usage: { input?: number; searches?: number }, offers: readonly Offer[]): number =>
+  Math.max(0, ...offers.map(({ pricings }) => priceUsage(usage, pricings).costNanoUsd));
+
+/** The ranking of one offer, by as many requests as its host needs. */
+async function rank(
+  { request: { call } }: ServiceCall<DecodedRerank, "rerank">,
+  attempt: Attempt,
+  done: Map<string, RerankReply[]>,
+): Promise<RerankReply> {
+  const { adapter, id } = attempt.target;
+  const parts = splitDocuments(call, adapter.maxDocuments);
+  const unread = unreadExtras(call, (watched) => adapter.submit(watched, attempt.context));
+  const unlimited = call.maxTokensPerDocument !== undefined && !adapter.limitsDocuments;
+  attempt.note([
+    ...(unlimited ? [{ path: "max_tokens_per_doc", action: "dropped", reason: NO_LIMIT } as const] : []),
+    ...unread,
+  ]);
+  const replies = done.get(id) ?? [];
+  done.set(id, replies);
+  await askParts(parts, replies, (part) => rankPart(part, attempt));
+  return mergeRankings(call, parts, replies);
+}
+
+const NO_LIMIT = "this model's provider reads documents to their end, or to a length of its own";
+
+async function rankPart(part: RerankPart, attempt: Attempt): Promise<RerankReply> {
+  const { adapter } = attempt.target;
+  const request = adapter.submit(part, attempt.context);
+  const expected = estimateRerank(part, adapter.billedBy);
+  const work = attempt.begin(expected);
+  try {
+    const reply = adapter.read(await attempt.ask(request, MAX_ANSWER_BYTES), part);
+    attempt.done(work, reply.usage);
+    requireRanking(reply, part);
+    return { usage: expected, ...reply };
+  } finally {
+    attempt.failed(work);
+  }
+}
+
+/** Each result is of another of the documents, and as many as were asked for. */
+function requireRanking({ results }: RerankReply, { documents, topN = documents.length }: RerankPart): void {
+  const places = new Set(results.map(({ index }) => index));
+  const isWhole = places.size === results.length && results.length >= Math.min(topN, documents.length);
+  const isKnown = results.every(({ index, score }) => documents[index] !== undefined && Number.isFinite(score));
+  if (!isWhole || !isKnown) {
+    throw new GatewayError("upstream_failed", "The provider's ranking is not one of the documents that it was sent.");
+  }
+}

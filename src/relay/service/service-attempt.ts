@@ -1,0 +1,168 @@
+import { boundNotes } from "../../canon/bound-notes.ts";
+import { GatewayError } from "../../canon/error.ts";
+import type { FieldNote } from "../../canon/receipt.ts";
+import { sumUsage, type Usage, type UsageSource } from "../../canon/usage.ts";
+import type { AdapterContext, MediaAnswer, MediaRequest } from "../../media/adapter.ts";
+import type { ProviderServices } from "../../providers/provider-services.ts";
+import type { ServiceTarget } from "../../routing/target.ts";
+import type { ServiceName } from "../../services/service-adapters.ts";
+import { type Call, ClientDisconnectedError } from "../call.ts";
+import type { Gateway } from "../gateway.ts";
+import { isSuccess, openExchange, type ProviderExchange, readAnswer } from "../provider-exchange.ts";
+import { refuseNotes } from "../refuse-notes.ts";
+import { WatchedAttempt } from "../watched-attempt.ts";
+
+const LANE = { name: "translated" } as const;
+
+/** Bodies of failed answers are read up to here: only their error object matters. */
+const MAX_ERROR_BYTES = 256 * 1024;
+
+/** What a provider has done that it bills. */
+interface Used {
+  usage: Usage;
+  source: UsageSource;
+}
+
+/** Something that the provider was asked for and will bill, from the request until its usage is known. */
+interface OpenWork {
+  readonly expected: Usage;
+}
+
+/** How the exchange with a provider goes. */
+interface Asking {
+  /** The body is passed on as it comes, and each of its parts may take this long. */
+  idleMs?: number;
+}
+
+type WatchedCall = Pick<Call, "client" | "startedAtMs" | "routing" | "principal" | "receiptId" | "memory"> & {
+  incoming: { strict: boolean };
+  notes: readonly FieldNote[];
+};
+
+/** One try of one offer for a service: one upstream request, or several at once. */
+export class ServiceAttempt<Name extends ServiceName = ServiceName> extends WatchedAttempt<
+  WatchedCall,
+  ServiceTarget<Name>
+> {
+  readonly lane = LANE;
+  readonly timed = "whole";
+  readonly #ending = new AbortController();
+  readonly #open = new Set<OpenWork>();
+  #used: Used | undefined;
+  #held = 0;
+
+  constructor(call: WatchedCall, gateway: Gateway, target: ServiceTarget<Name>) {
+    super(call, gateway, target);
+    this.notes = [...call.notes];
+    this.watch();
+  }
+
+  protected get orphans() {
+    return "orphanedTexts" as const;
+  }
+
+  protected get isAtWork(): boolean {
+    return this.#open.size > 0;
+  }
+
+  /** Aborts everything that was started upstream. */
+  get signal(): AbortSignal {
+    return this.#ending.signal;
+  }
+
+  /** Undefined where nothing is billed. */
+  get used(): Used | undefined {
+    return this.#used;
+  }
+
+  /** What the adapter's requests depend on. */
+  get context(): AdapterContext {
+    return this.#services.context(this.target.offer.upstreamModel, this.call.receiptId);
+  }
+
+  get #services(): ProviderServices {
+    const { services, name } = this.target.provider;
+    if (services === undefined) throw new Error(`provider ${name} has no services`);
+    return services;
+  }
+
+  /** What this offer does not honour, beside what none does; a strict call is refused for it (H09). */
+  note(notes: readonly FieldNote[]): void {
+    this.notes = boundNotes([...this.call.notes, ...notes]);
+    if (this.call.incoming.strict || this.call.principal.strict) refuseNotes(this.notes);
+  }
+
+  /** Something is about to be asked for that will be billed. Nothing is started for a client that disconnected. */
+  begin(expected: Usage): OpenWork {
+    if (this.call.client.disconnected) throw new ClientDisconnectedError();
+    const work = { expected };
+    this.#open.add(work);
+    return work;
+  }
+
+  /** It was done: what the provider says of its usage counts, else what was expected. */
+  done(work: OpenWork, usage: Usage | undefined): void {
+    if (this.#open.delete(work)) this.#count(usage ?? work.expected, usage === undefined ? "estimated" : "measured");
+  }
+
+  /** It was not done, and is not billed. */
+  failed(work: OpenWork): void {
+    this.#open.delete(work);
+  }
+
+  #count(usage: Usage, source: UsageSource): void {
+    const before = this.#used;
+    const least = before === undefined || before.source === "measured" ? source : before.source;
+    this.#used = { usage: sumUsage(before?.usage ?? {}, usage), source: least };
+  }
+
+  /** Sends a request. Resolves with the head of a successful answer, which is to be read to its end or closed; throws what any other means. */
+  async open(request: MediaRequest, { idleMs }: Asking = {}): Promise<ProviderExchange> {
+    const { clock, send } = this.gateway;
+    const { wholeTimeoutMs, timeoutMs } = this.target.provider;
+    const limitMs = (idleMs === undefined ? wholeTimeoutMs : timeoutMs).firstByte;
+    const options = { clock, send, signal: this.signal, timeoutMs: limitMs, mayRepeat: true };
+    const exchange = await openExchange(
+      this.#services,
+      request,
+      idleMs === undefined ? options : { ...options, idleMs },
+    );
+    if (isSuccess(exchange)) return exchange;
+    const answer = await readAnswer(exchange, this.gateway, { maxBytes: MAX_ERROR_BYTES });
+    const { status, text } = answer;
+    throw this.target.adapter.error(answer).withFailure({ status, ...(text && { said: text }) });
+  }
+
+  /** The same, with the answer read whole. It counts against the memory of all calls (S23). */
+  async ask(request: MediaRequest, maxBytes: number): Promise<MediaAnswer> {
+    const exchange = await this.open(request);
+    return readAnswer(exchange, this.gateway, { maxBytes, hold: (bytes) => this.#hold(bytes) });
+  }
+
+  #hold(bytes: number): void {
+    this.call.memory.add(bytes);
+    this.#held += bytes;
+  }
+
+  override check(nowMs: number): void {
+    const { timings } = this.gateway;
+    if (this.orphanedAtMs !== undefined && nowMs - this.orphanedAtMs > timings.readOnMs) {
+      this.end(new ClientDisconnectedError());
+    } else super.check(nowMs);
+  }
+
+  /** Whether what was asked for has been done will never be known. */
+  protected end(reason: GatewayError): void {
+    for (const { expected } of this.#open) this.#count(expected, "partial");
+    this.#open.clear();
+    this.#ending.abort(reason);
+  }
+
+  /** Ends what is still going on; nothing is kept of what was read. */
+  close(): void {
+    this.finish();
+    this.end(new GatewayError("upstream_failed", "Another part of the call has failed."));
+    this.call.memory.release(this.#held);
+    this.#held = 0;
+  }
+}

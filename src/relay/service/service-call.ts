@@ -1,0 +1,140 @@
+import type { JsonObject } from "../../base/json.ts";
+import { asGatewayError, GatewayError } from "../../canon/error.ts";
+import type { FieldNote } from "../../canon/receipt.ts";
+import type { Offer } from "../../catalogue/model.ts";
+import type { Door } from "../../dialects/check.ts";
+import { readRouting } from "../../dialects/read-routing.ts";
+import type { CallRouting } from "../../routing/call-routing.ts";
+import type { ServiceTarget } from "../../routing/target.ts";
+import type { ServiceName } from "../../services/service-adapters.ts";
+import { admitCall, type EnteredRequest } from "../admit-call.ts";
+import { askedRouting, notesOnMedia } from "../asked-routing.ts";
+import type { ClientPresence, IncomingRequest } from "../call.ts";
+import type { Gateway } from "../gateway.ts";
+import { inClientWords } from "../media/client-words.ts";
+import { offersThatFit } from "../media/offers-that-fit.ts";
+import type { HeldMemory } from "../memory-budget.ts";
+import { planMedia } from "../plan-call.ts";
+import type { AdmittedCall } from "../settle.ts";
+import type { ServiceAttempt } from "./service-attempt.ts";
+
+/** A request to a service as the server hands it over, before its body is read. */
+export interface IncomingService extends IncomingRequest {
+  door: Door;
+  /** Where the path names the model; elsewhere the body does. */
+  modelInPath?: string;
+}
+
+/** A request to a service, read and checked. */
+export interface ReadService<Request> {
+  /** Where the body names it. */
+  model?: string | undefined;
+  request: Request;
+  /** What may speak to the gateway itself; of a form, those fields alone. */
+  body: JsonObject;
+  /** What is not honoured, whichever offer answers. */
+  notes?: readonly FieldNote[];
+  /** The client's names of fields, by the canonical ones, for errors. */
+  paths?: Readonly<Partial<Record<string, string>>>;
+  stream?: boolean;
+}
+
+/** What a call may use, for keys that are limited. */
+interface ServiceEstimate {
+  estimatedCostNanoUsd: number;
+  estimatedTokens: number;
+}
+
+/** What is asked of a provider beside conversations, images and videos, in one of the protocols for it. */
+export interface Service<Name extends ServiceName, Request> {
+  /** Also the receipt's verb. */
+  name: Name;
+  read(request: globalThis.Request, memory: HeldMemory, gateway: Gateway): Promise<ReadService<Request>>;
+  estimate(request: Request, offers: readonly Offer[]): ServiceEstimate;
+  /** Throws for a target that cannot do what is asked; another may. */
+  fit?(request: Request, target: ServiceTarget<Name>): void;
+}
+
+/** One call of a service. */
+export interface ServiceCall<Request = unknown, Name extends ServiceName = ServiceName> extends AdmittedCall {
+  attempt: ServiceAttempt<Name> | undefined;
+  readonly incoming: IncomingService;
+  readonly service: Name;
+  readonly request: Request;
+  /** What the answer calls the model: at the drop-in door as the client did, else by its id. */
+  readonly modelInAnswer: string;
+  readonly notes: readonly FieldNote[];
+  readonly paths: Readonly<Partial<Record<string, string>>>;
+  readonly client: ClientPresence;
+  readonly routing: CallRouting;
+}
+
+/** Has a request read, resolved, planned and admitted. From here on there is a receipt. */
+export async function admitService<Name extends ServiceName, Request>(
+  incoming: IncomingService,
+  gateway: Gateway,
+  service: Service<Name, Request>,
+): Promise<{ call: ServiceCall<Request, Name>; targets: readonly ServiceTarget<Name>[] }> {
+  const { admitted, asked } = await admitCall(incoming, gateway, (entered) =>
+    readService(incoming, entered, gateway, service),
+  );
+  const { model, calledAs, notes, plan, read } = asked;
+  const call: ServiceCall<Request, Name> = {
+    ...admitted,
+    incoming,
+    service: service.name,
+    model,
+    modelInAnswer: incoming.door === "dropin" ? calledAs : model.id,
+    request: read.request,
+    stream: read.stream ?? false,
+    notes,
+    paths: read.paths ?? {},
+    plan: plan.explained,
+  };
+  return { call, targets: plan.targets };
+}
+
+async function readService<Name extends ServiceName, Request>(
+  incoming: IncomingService,
+  { principal, entry, memory }: EnteredRequest,
+  gateway: Gateway,
+  service: Service<Name, Request>,
+) {
+  const read = await service.read(incoming.request, memory, gateway);
+  const wanted = readRouting(read.body, incoming.request.headers);
+  const { catalogue, targets } = gateway.snapshot;
+  const resolved = catalogue.resolve(modelName(incoming, read), incoming.naming);
+  const { model, offers, calledAs } = resolved;
+  const offered = targets.service(service.name, model, offers);
+  const routing = askedRouting(wanted, { incoming, principal, model }, gateway);
+  const plan = planMedia({ model, routing }, gateway, fitting(service, read, offered));
+  const admission = entry.admit({
+    model: model.id,
+    dialect: incoming.dialect.name,
+    ...service.estimate(read.request, offers),
+  });
+  const notes = [...resolved.notes, ...notesOnMedia(wanted, true), ...(read.notes ?? [])];
+  return { admission, model, calledAs, notes, plan, read, routing };
+}
+
+/** The targets that can do what is asked; where none can, the reason of the first is the client's. */
+function fitting<Name extends ServiceName, Request>(
+  { fit }: Service<Name, Request>,
+  { request, paths = {} }: ReadService<Request>,
+  offered: readonly ServiceTarget<Name>[],
+): readonly ServiceTarget<Name>[] {
+  if (fit === undefined) return offered;
+  try {
+    return offersThatFit(offered, (target) => fit(request, target)).map(({ target }) => target);
+  } catch (thrown) {
+    throw inClientWords(asGatewayError(thrown), paths);
+  }
+}
+
+function modelName({ modelInPath }: IncomingService, { model, body }: ReadService<unknown>): string {
+  const name = modelInPath ?? model;
+  if (name) return name;
+  const found = body["model"] === undefined ? "is missing" : `is ${JSON.stringify(body["model"])?.slice(0, 40)}`;
+  const message = `model ${found}; it must be a string such as "<provider>/<model_name>".`;
+  throw new GatewayError("invalid_request", message, { path: "model" });
+}

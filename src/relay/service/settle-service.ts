@@ -1,0 +1,39 @@
+import { asGatewayError } from "../../canon/error.ts";
+import { ClientDisconnectedError } from "../call.ts";
+import type { Gateway } from "../gateway.ts";
+import { inClientWords } from "../media/client-words.ts";
+import { RelayError } from "../relay-error.ts";
+import { closeCall } from "../settle.ts";
+import type { ServiceCall } from "./service-call.ts";
+
+/** Writes the row: `ok`, or the kind of the error. Billed is what the attempt used, though the client disconnected (H26). */
+export function settleService(
+  call: ServiceCall,
+  gateway: Gateway,
+  { outcome, firstContentAtMs }: { outcome: string; firstContentAtMs?: number },
+): Promise<void> {
+  const { attempt, incoming } = call;
+  attempt?.finish();
+  const { used, target, terms } = attempt ?? {};
+  return closeCall(call, gateway, {
+    verb: call.service,
+    clientDialect: incoming.dialect.name,
+    upstreamDialect: "service",
+    lane: "translated",
+    outcome: call.client.disconnected ? "client_gone" : outcome,
+    offer: target?.offer,
+    usage: used?.usage ?? {},
+    source: used?.source ?? "measured",
+    pricings: target?.pricings ?? call.model.pricings,
+    priceMultiples: target?.priceMultiples,
+    terms: terms ?? [],
+    firstContentAtMs,
+  });
+}
+
+/** Settles a call that failed, and gives its error in the client's words. */
+export async function failService(call: ServiceCall, gateway: Gateway, thrown: unknown): Promise<RelayError> {
+  const error = asGatewayError(call.client.disconnected ? new ClientDisconnectedError() : thrown);
+  await settleService(call, gateway, { outcome: error.kind });
+  return new RelayError(inClientWords(error, call.paths), call);
+}

@@ -1,0 +1,28 @@
+import { priceCall } from "../../catalogue/price-call.ts";
+import type { ServiceTarget } from "../../routing/target.ts";
+import type { ServiceName } from "../../services/service-adapters.ts";
+import type { Gateway } from "../gateway.ts";
+import type { AdmittedCall } from "../settle.ts";
+import { tryOffers } from "../try-offers.ts";
+import { ServiceAttempt } from "./service-attempt.ts";
+import type { ServiceCall } from "./service-call.ts";
+
+/** Tries the offers in order. What an attempt used before it failed is billed too, whoever answers in the end (H14). */
+export function tryService<Name extends ServiceName, Request, T>(
+  call: ServiceCall<Request, Name>,
+  gateway: Gateway,
+  targets: readonly ServiceTarget<Name>[],
+  use: (attempt: ServiceAttempt<Name>) => Promise<T>,
+): Promise<T> {
+  const begin = (target: ServiceTarget<Name>) => {
+    if (call.attempt !== undefined) billLeg(call, call.attempt);
+    return new ServiceAttempt<Name>(call, gateway, target);
+  };
+  return tryOffers(call, gateway, targets, begin, use);
+}
+
+function billLeg(call: Pick<AdmittedCall, "otherLegs">, { used, target, terms }: ServiceAttempt): void {
+  if (used === undefined) return;
+  const { costNanoUsd, rule } = priceCall(used.usage, target, terms);
+  call.otherLegs = [...(call.otherLegs ?? []), { usage: used.usage, costNanoUsd, priceRule: rule }];
+}

@@ -1,0 +1,18 @@
+import type { IncomingRequest } from "../relay/call.ts";
+import { credentialOf } from "./credential.ts";
+import { namingOf } from "./naming.ts";
+import type { RoutedRequest } from "./routed-request.ts";
+
+/** A routed request as the relay takes it, whatever it asks for. */
+export function incomingRequest(routed: RoutedRequest): IncomingRequest {
+  const { request, requestId, connection, query, dialect } = routed;
+  return {
+    request,
+    requestId,
+    connection,
+    credential: credentialOf(request, query, dialect),
+    dialect,
+    naming: namingOf(routed),
+    strict: request.headers.get("x-trivium-strict")?.toLowerCase() === "true",
+  };
+}

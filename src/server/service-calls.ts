@@ -1,0 +1,47 @@
+import { relayEmbeddings } from "../relay/service/embeddings.ts";
+import { relayRerank } from "../relay/service/rerank.ts";
+import type { IncomingService } from "../relay/service/service-call.ts";
+import type { EmbeddingProtocol } from "../services/embeddings/embedding-protocol.ts";
+import {
+  BATCH_EMBED_CONTENTS,
+  EMBED_CONTENT,
+  EMBEDDINGS,
+  PREDICT_EMBEDDINGS,
+} from "../services/embeddings/protocols.ts";
+import { incomingRequest } from "./incoming-request.ts";
+import { predictImages } from "./media-calls.ts";
+import type { Handler, RoutedRequest } from "./routed-request.ts";
+
+const incoming = (routed: RoutedRequest): IncomingService => ({ ...incomingRequest(routed), door: routed.door });
+
+const inPath = (routed: RoutedRequest): IncomingService => ({
+  ...incoming(routed),
+  modelInPath: routed.dialect.http.readModel(routed.parameters),
+});
+
+const embed =
+  (protocol: EmbeddingProtocol): Handler =>
+  (routed, { gateway }) =>
+    relayEmbeddings(inPath(routed), gateway, protocol);
+
+/** `embeddings` */
+export const embedInputs: Handler = (routed, { gateway }) => relayEmbeddings(incoming(routed), gateway, EMBEDDINGS);
+
+/** `:embedContent` */
+export const embedContent: Handler = embed(EMBED_CONTENT);
+
+/** `:batchEmbedContents` */
+export const batchEmbedContents: Handler = embed(BATCH_EMBED_CONTENTS);
+
+/** `rerank` */
+export const rerankDocuments: Handler = (routed, { gateway }) => relayRerank(incoming(routed), gateway);
+
+/** `:predict` makes images or embeddings: its model says which. One that is unknown is refused as for images. */
+export const predict: Handler = (routed, context) => {
+  const { catalogue } = context.gateway.snapshot;
+  const { modelInPath = "", naming } = inPath(routed);
+  const isEmbedding = catalogue.kindOf(modelInPath, naming) === "embedding";
+  return isEmbedding
+    ? relayEmbeddings(inPath(routed), context.gateway, PREDICT_EMBEDDINGS)
+    : predictImages(routed, context);
+};

@@ -1,0 +1,72 @@
+import { isObject, type JsonObject } from "../../base/json.ts";
+import { Fields } from "../../canon/fields.ts";
+import type { FieldNote } from "../../canon/receipt.ts";
+import { refuse } from "../../dialects/check.ts";
+import { noteOtherModels, ROUTING_FIELDS } from "../../dialects/routing-fields.ts";
+import type { EmbeddingField, EmbeddingInput, EmbeddingSettings } from "./embedding-call.ts";
+import type { EmbeddingRequest } from "./embedding-protocol.ts";
+import { checkEmbeddings, type EmbeddingsRequest, MAX_INPUTS } from "./schema.ts";
+import { readTask } from "./task-words.ts";
+
+const PATHS: Readonly<Record<EmbeddingField, string>> = {
+  input: "input",
+  dimensions: "dimensions",
+  task: "input_type",
+  title: "title",
+  truncate: "truncate",
+};
+
+/** Reads the body of `embeddings`. */
+export function decodeEmbeddings(body: JsonObject): EmbeddingRequest {
+  refuseInputs(body["input"]);
+  const request: EmbeddingsRequest = checkEmbeddings(body);
+  const notes: FieldNote[] = [];
+  noteOtherModels(body, notes);
+  const fields = new Fields(request);
+  fields.skip("model", "input", "encoding_format", ...ROUTING_FIELDS);
+  const dimensions = fields.number("dimensions");
+  const task = readTask(fields.string("input_type"), "input_type");
+  const settings: EmbeddingSettings = {
+    ...(dimensions === undefined ? {} : { dimensions }),
+    ...(task === undefined ? {} : { task }),
+  };
+  return {
+    model: request.model,
+    call: {
+      inputs: contentsOf(request.input).map((content): EmbeddingInput => ({ content, settings })),
+      extras: fields.rest() ?? {},
+    },
+    encoding: request.encoding_format ?? "float",
+    notes,
+    paths: PATHS,
+  };
+}
+
+/** What a schema of several forms would only call another form. */
+function refuseInputs(input: unknown): void {
+  if (input === "") refuse("input", "is an empty text; it must not be empty");
+  if (!Array.isArray(input)) return;
+  if (input.length === 0) refuse("input", "is an empty array; it must hold a text, or several");
+  const [first] = input as readonly unknown[];
+  const kind = Array.isArray(first) ? "array of tokens" : typeof first;
+  if (kind !== "number" && input.length > MAX_INPUTS) {
+    refuse("input", `has ${input.length} items; at most ${MAX_INPUTS} can be sent in one call`);
+  }
+  for (const [index, item] of input.entries()) {
+    const path = `input[${index}]`;
+    if (item === "" || (Array.isArray(item) && item.length === 0)) refuse(path, "must not be empty");
+    if (isObject(item)) refuse(path, "is an object; only texts and tokens are embedded here");
+    const found = Array.isArray(item) ? "array of tokens" : typeof item;
+    if (found !== kind) refuse(path, `is ${article(found)}, and input[0] is ${article(kind)}; they must be alike`);
+  }
+}
+
+const article = (kind: string): string => (kind.startsWith("a") ? `an ${kind}` : `a ${kind}`);
+
+function contentsOf(input: EmbeddingsRequest["input"]): readonly (string | readonly number[])[] {
+  if (typeof input === "string") return [input];
+  return isTokens(input) ? [input] : input;
+}
+
+const isTokens = (input: Exclude<EmbeddingsRequest["input"], string>): input is number[] =>
+  typeof input[0] === "number";

@@ -1,0 +1,51 @@
+import { GatewayError } from "../../canon/error.ts";
+import type { FieldNote } from "../../canon/receipt.ts";
+import type { EmbeddingCapabilities } from "./embedding-adapter.ts";
+import type { EmbeddingCall, EmbeddingField, EmbeddingTask } from "./embedding-call.ts";
+
+/** Throws where a host could only make other vectors than those that were asked for. The path is the canonical field. */
+export function requireEmbeddings({ inputs }: EmbeddingCall, capabilities: EmbeddingCapabilities, model: string): void {
+  const { takes, tokens } = capabilities;
+  const sized = inputs.find(({ settings }) => settings.dimensions !== undefined);
+  if (sized !== undefined && !takes.includes("dimensions")) {
+    const problem = `the vectors of ${model} have one size, which cannot be chosen; leave it out.`;
+    throw new GatewayError("invalid_request", problem, { path: "dimensions" });
+  }
+  if (tokens === undefined && inputs.some(({ content }) => typeof content !== "string")) {
+    const problem = `${model} takes no tokens; send the text.`;
+    throw new GatewayError("invalid_request", problem, { path: "input" });
+  }
+}
+
+/** What a host does not honour: its vectors are those of the text alone, or for the nearest of its tasks. */
+export function noteEmbeddings(
+  { inputs }: EmbeddingCall,
+  { takes, tasks = {}, nearest = {} }: EmbeddingCapabilities,
+  paths: Readonly<Record<EmbeddingField, string>>,
+): FieldNote[] {
+  const notes: FieldNote[] = [];
+  for (const task of new Set(inputs.map(({ settings }) => settings.task))) {
+    if (task === undefined || tasks[task] !== undefined) continue;
+    const near = nearest[task];
+    notes.push(
+      near === undefined
+        ? { path: paths.task, action: "dropped", reason: `this model knows no task ${task}` }
+        : { path: paths.task, action: "approximated", reason: `this model knows ${near}, and not ${task}` },
+    );
+  }
+  const given = {
+    title: inputs.some(({ title }) => title !== undefined),
+    truncate: inputs.some(({ settings }) => settings.truncate !== undefined),
+  };
+  for (const field of ["title", "truncate"] as const) {
+    if (given[field] && !takes.includes(field))
+      notes.push({ path: paths[field], action: "dropped", reason: "this model's provider knows no such field" });
+  }
+  return notes;
+}
+
+/** The host's word for a task: the same, or the nearest. */
+export const taskWord = (
+  task: EmbeddingTask | undefined,
+  { tasks = {}, nearest = {} }: Pick<EmbeddingCapabilities, "tasks" | "nearest">,
+): string | undefined => (task === undefined ? undefined : (tasks[task] ?? nearest[task]));

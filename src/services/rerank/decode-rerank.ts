@@ -1,0 +1,38 @@
+import type { JsonObject } from "../../base/json.ts";
+import { Fields } from "../../canon/fields.ts";
+import type { FieldNote } from "../../canon/receipt.ts";
+import { noteOtherModels, ROUTING_FIELDS } from "../../dialects/routing-fields.ts";
+import type { RerankCall } from "./rerank-call.ts";
+import { checkRerank, type RerankRequest } from "./schema.ts";
+
+/** A request to rank documents as it was read. */
+export interface DecodedRerank {
+  model: string;
+  call: RerankCall;
+  /** The answer holds the documents. */
+  returnsDocuments: boolean;
+  notes: readonly FieldNote[];
+}
+
+/** Reads the body of `rerank`. */
+export function decodeRerank(body: JsonObject): DecodedRerank {
+  const request: RerankRequest = checkRerank(body);
+  const notes: FieldNote[] = [];
+  noteOtherModels(body, notes);
+  const fields = new Fields(request);
+  fields.skip("model", "query", "documents", "return_documents", ...ROUTING_FIELDS);
+  const topN = fields.number("top_n");
+  const maxTokensPerDocument = fields.number("max_tokens_per_doc");
+  return {
+    model: request.model,
+    call: {
+      query: request.query,
+      documents: request.documents.map((document) => (typeof document === "string" ? document : document.text)),
+      ...(topN === undefined ? {} : { topN }),
+      ...(maxTokensPerDocument === undefined ? {} : { maxTokensPerDocument }),
+      extras: fields.rest() ?? {},
+    },
+    returnsDocuments: request.return_documents ?? false,
+    notes,
+  };
+}

@@ -1,0 +1,29 @@
+import type { JsonObject } from "../../base/json.ts";
+import { promptTokens } from "../../canon/usage.ts";
+import type { DecodedRerank } from "./decode-rerank.ts";
+import type { RerankReply } from "./rerank-call.ts";
+
+/** Writes the answer of `rerank`. `id` is the gateway's own of the call, `model` what the answer calls the model. */
+export function encodeRerank(
+  { results, usage = {} }: RerankReply,
+  { call: { documents }, returnsDocuments }: DecodedRerank,
+  { id, model }: { id: string; model: string },
+): JsonObject {
+  const tokens = promptTokens(usage);
+  return {
+    id,
+    model,
+    results: results.map(({ index, score }) => ({
+      index,
+      relevance_score: score,
+      ...(returnsDocuments ? { document: { text: documents[index] } } : {}),
+    })),
+    meta: {
+      api_version: { version: "2" },
+      billed_units: {
+        ...(usage.searches === undefined ? {} : { search_units: usage.searches }),
+        ...(tokens === 0 ? {} : { input_tokens: tokens }),
+      },
+    },
+  };
+}

@@ -1,0 +1,25 @@
+import Type, { type Static } from "typebox";
+import { EXPECTED } from "../../dialects/schema-builders.ts";
+import { defineBodyCheck } from "../../media/check-body.ts";
+
+/** More than one host's request holds is sent in several. */
+const MAX_DOCUMENTS = 2048;
+
+const Document = Type.Union([Type.String(), Type.Object({ text: Type.String() })], {
+  [EXPECTED]: "a text, or an object with a text",
+});
+
+export const RerankRequest = Type.Object(
+  {
+    model: Type.String({ minLength: 1, description: "`<provider>/<model_name>`." }),
+    query: Type.String({ minLength: 1 }),
+    documents: Type.Array(Document, { minItems: 1, maxItems: MAX_DOCUMENTS }),
+    top_n: Type.Optional(Type.Integer({ minimum: 1 })),
+    return_documents: Type.Optional(Type.Boolean({ description: "The answer holds the documents' texts." })),
+    max_tokens_per_doc: Type.Optional(Type.Integer({ minimum: 1 })),
+  },
+  { title: "RerankRequest" },
+);
+export type RerankRequest = Static<typeof RerankRequest>;
+
+export const checkRerank = defineBodyCheck(RerankRequest, () => {});

@@ -1,0 +1,10 @@
+import type { GatewayError } from "../canon/error.ts";
+import type { MediaAnswer } from "../media/adapter.ts";
+
+/** What the adapters of all services have: pure functions that write one provider's requests, and read its answers. */
+export interface ServiceAdapter {
+  /** Whether it serves a model, by the provider's name of it. */
+  serves: (model: string) => boolean;
+  /** The error in an answer whose status is not 2xx. */
+  error: (answer: MediaAnswer) => GatewayError;
+}

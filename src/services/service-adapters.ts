@@ -1,0 +1,17 @@
+import type { ApiHosts } from "../media/adapter.ts";
+import type { EmbeddingAdapter } from "./embeddings/embedding-adapter.ts";
+import type { RerankAdapter } from "./rerank/rerank-adapter.ts";
+
+/** What is served beside conversations, images and videos, each by adapters of its own. A receipt has the name as its verb. */
+export interface ServiceAdapters {
+  embeddings: EmbeddingAdapter;
+  rerank: RerankAdapter;
+}
+
+export type ServiceName = keyof ServiceAdapters;
+
+/** Several adapters where models differ; the first that serves a model is used. */
+export type DeclaredAdapters = { readonly [Name in ServiceName]?: readonly ServiceAdapters[Name][] };
+
+/** The services of a provider. */
+export type ServiceDeclaration = ApiHosts & DeclaredAdapters;
