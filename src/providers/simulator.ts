@@ -38,7 +38,7 @@ function played<Adapter extends ImageAdapter | VideoAdapter>(
   };
 }
 
-/** The built-in simulator, which plays all three dialects over real HTTP. Its URL is known once it has started. */
+/** The built-in simulator, which plays all dialects of clients over real HTTP. Its URL is known once it has started. */
 export const simulator: ProviderDeclaration = {
   kind: "simulator",
   publishers: [],
@@ -63,6 +63,10 @@ export const simulator: ProviderDeclaration = {
       }),
     },
     genai: googleDialect(() => "/gemini/v1beta/models"),
+    responses: {
+      generate: () => "/openai/v1/responses",
+      countTokens: () => "/openai/v1/responses/input_tokens",
+    },
   },
   media: {
     images: [played(openaiImages, ["image", "picture"], "/openai/v1", "gpt-image-2")],

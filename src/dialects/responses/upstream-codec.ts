@@ -1,4 +1,5 @@
 import type { DecodeAnswerContext, UpstreamCodec } from "../codec.ts";
+import { counting } from "./count-tokens.ts";
 import { decodeError } from "./decode-error.ts";
 import { decodeResponse } from "./decode-response.ts";
 import { ResponsesStreamDecoder } from "./decode-stream.ts";
@@ -16,6 +17,7 @@ export const responsesUpstream: UpstreamCodec = {
     remaining: `x-ratelimit-remaining-${limit}`,
     reset: `x-ratelimit-reset-${limit}`,
   })),
+  counting,
   oneFamily: true,
   reasoning: { shown: "summary", unasked: true },
 };

@@ -2,9 +2,10 @@ import { SIMULATED_TEXT_MODELS, type SimulatedTextModel } from "../../../../src/
 import { bearerOf, type Credentials } from "../../../credentials.ts";
 import { decodeName, type Exchange, type Host, incomingCall, jsonAnswer } from "../../../exchange.ts";
 import { isObject } from "../../../json.ts";
-import type { TextAdapter } from "../../../text/adapter.ts";
-import { answerCall } from "../../../text/answer-call.ts";
+import type { IncomingCall, TextAdapter } from "../../../text/adapter.ts";
+import { answerCall, modelOf } from "../../../text/answer-call.ts";
 import { completionsAdapter } from "../completions/adapter.ts";
+import { countInputTokens, responsesAdapter } from "../responses/adapter.ts";
 import { openaiAdapter } from "./adapter.ts";
 import { invalid, missingKey, modelNotFound, openaiError, wrongKey } from "./errors.ts";
 
@@ -24,13 +25,18 @@ function authenticate(headers: Headers, credentials: Credentials): string {
 export function openaiHost(credentials: Credentials, nowMs: () => number): Host {
   const chat = openaiAdapter(nowMs);
   const completions = completionsAdapter(nowMs);
+  const responses = responsesAdapter(nowMs);
 
-  function complete(exchange: Exchange, key: string, adapter: TextAdapter): Promise<Response> {
+  function readCall(exchange: Exchange, key: string): IncomingCall {
     const { body } = exchange;
     if (body === undefined) throw invalid("We could not parse the JSON body of your request.", null, null);
     const model = isObject(body) ? body.model : undefined;
     if (typeof model !== "string") throw invalid("you must provide a model parameter", null, null);
-    const call = incomingCall(exchange, body, key, model);
+    return incomingCall(exchange, body, key, model);
+  }
+
+  function complete(exchange: Exchange, key: string, adapter: TextAdapter): Promise<Response> {
+    const call = readCall(exchange, key);
     return answerCall(adapter, call, exchange.state, exchange.signal, exchange.ended);
   }
 
@@ -41,6 +47,11 @@ export function openaiHost(credentials: Credentials, nowMs: () => number): Host 
       const { path, method } = exchange;
       if (path === "/v1/chat/completions" && method === "POST") return complete(exchange, key, chat);
       if (path === "/v1/completions" && method === "POST") return complete(exchange, key, completions);
+      if (path === "/v1/responses" && method === "POST") return complete(exchange, key, responses);
+      if (path === "/v1/responses/input_tokens" && method === "POST") {
+        const call = readCall(exchange, key);
+        return jsonAnswer(exchange, countInputTokens(call, modelOf(responses, call)));
+      }
       if (path === "/v1/models" && method === "GET") {
         return jsonAnswer(exchange, { object: "list", data: SIMULATED_TEXT_MODELS.map(modelEntry) });
       }

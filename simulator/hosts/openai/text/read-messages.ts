@@ -13,7 +13,7 @@ function isRole(value: Json | undefined): value is Role {
   return ROLES.some((role) => role === value);
 }
 
-function badImage(param: string): HostError {
+export function badImage(param: string): HostError {
   return invalid(
     "You uploaded an unsupported image. Please make sure your image is valid and has one of these formats: png, jpeg, gif, webp.",
     param,
@@ -21,7 +21,7 @@ function badImage(param: string): HostError {
   );
 }
 
-function mediaFromDataUrl(url: string, param: string, refuse: () => HostError): Media {
+export function mediaFromDataUrl(url: string, param: string, refuse: () => HostError): Media {
   const match = /^data:([^;,]+)(?:;[^;,]+)*;base64,(.*)$/s.exec(url);
   const bytes = decodeBase64(match?.[2] ?? "!");
   if (bytes === undefined) {

@@ -80,7 +80,7 @@ export function readStop(value: Json | undefined): string[] {
   return value.map((one, at) => requireString(one, `stop[${at}]`));
 }
 
-function requireObjectSchema(schema: JsonObject, name: string, param: string): void {
+export function requireObjectSchema(schema: JsonObject, name: string, param: string): void {
   const refuse = (reason: string): Error =>
     invalid(`Invalid schema for function '${name}': ${reason}`, param, "invalid_function_parameters");
   if (schema.type !== "object") {

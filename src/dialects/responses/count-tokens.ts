@@ -1,0 +1,10 @@
+import { type JsonObject, numberAt } from "../../base/json.ts";
+import type { TokenCounting } from "../codec.ts";
+
+/** What shapes the answer alone is no part of a prompt, and the counter refuses it. */
+const PROMPT = ["model", "instructions", "input", "tools", "tool_choice", "parallel_tool_calls", "reasoning", "text"];
+
+export const counting: TokenCounting = {
+  encodeRequest: (body): JsonObject => Object.fromEntries(Object.entries(body).filter(([key]) => PROMPT.includes(key))),
+  decodeAnswer: (body) => numberAt(body, "input_tokens"),
+};
