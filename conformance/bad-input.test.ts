@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { DialectName } from "../src/canon/dialect-name.ts";
 import { buildCall, DIALECTS } from "../testing/build-call.ts";
+import type { SampledDialect } from "../testing/sampled-dialects.ts";
 import { scriptedModels } from "../testing/scripted-models.ts";
 import { beginCall, callGateway, errorOf } from "./support/client-calls.ts";
 import { type ScriptedUpstream, sendJson, sleep, startScriptedUpstream } from "./support/scripted-upstream.ts";
@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 
 /** What each protocol calls these kinds of error (choices 4). */
-const NAMES: Record<DialectName, Record<"invalid" | "unauthenticated" | "missing" | "large", string>> = {
+const NAMES: Record<SampledDialect, Record<"invalid" | "unauthenticated" | "missing" | "large", string>> = {
   chat: {
     invalid: "invalid_request_error",
     unauthenticated: "authentication_error",
@@ -57,7 +57,7 @@ const NAMES: Record<DialectName, Record<"invalid" | "unauthenticated" | "missing
 };
 
 async function send(
-  dialect: DialectName,
+  dialect: SampledDialect,
   body: NonNullable<RequestInit["body"]>,
   headers: Record<string, string> = {},
 ) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../src/base/json.ts";
-import type { DialectName } from "../src/canon/dialect-name.ts";
 import { type CallOptions, DIALECTS } from "../testing/build-call.ts";
+import type { SampledDialect } from "../testing/sampled-dialects.ts";
 import { callGateway, errorOf } from "./support/client-calls.ts";
 import { scriptedHarness } from "./support/scripted-harness.ts";
 import { sendJson } from "./support/scripted-upstream.ts";
@@ -9,14 +9,14 @@ import { sendJson } from "./support/scripted-upstream.ts";
 /** What a host would refuse or misread is adapted on the way to it and noted in the receipt. */
 const { upstream, gateway } = await scriptedHarness();
 
-const ANSWERS: Readonly<Record<DialectName, object>> = {
+const ANSWERS: Readonly<Record<SampledDialect, object>> = {
   chat: { choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }] },
   messages: { type: "message", role: "assistant", content: [{ type: "text", text: "hi" }], stop_reason: "end_turn" },
   genai: { candidates: [{ index: 0, content: { role: "model", parts: [{ text: "hi" }] }, finishReason: "STOP" }] },
 };
 
 /** The text that went up, and what the receipt says of it. */
-async function sent(dialect: DialectName, options: CallOptions): Promise<{ text: string; notes: string[] }> {
+async function sent(dialect: SampledDialect, options: CallOptions): Promise<{ text: string; notes: string[] }> {
   upstream.play(({ path }, response) => {
     const asked = path.includes("chat/") ? "chat" : path.includes("/messages") ? "messages" : "genai";
     sendJson(response, ANSWERS[asked]);

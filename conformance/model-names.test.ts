@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { DialectName } from "../src/canon/dialect-name.ts";
 import { buildCall, DIALECTS } from "../testing/build-call.ts";
 import { plainAnswer, plainUsage } from "../testing/plain-answer.ts";
+import type { SampledDialect } from "../testing/sampled-dialects.ts";
 import { callGateway, errorOf } from "./support/client-calls.ts";
 import { scriptedHarness } from "./support/scripted-harness.ts";
 import { type SeenRequest, sendJson } from "./support/scripted-upstream.ts";
@@ -37,7 +37,11 @@ function askedModel({ path, body }: SeenRequest): string {
 }
 
 /** A client of genai names its model in the URL, with or without a publisher. */
-function call(dialect: DialectName, model: string, options: { door?: "contract"; key?: string; strict?: true } = {}) {
+function call(
+  dialect: SampledDialect,
+  model: string,
+  options: { door?: "contract"; key?: string; strict?: true } = {},
+) {
   const { door = "dropin", key = gateway.key, strict } = options;
   const headers = strict ? { "x-trivium-strict": "true" } : {};
   if (dialect !== "genai") return callGateway(gateway.url, dialect, key, { door, model, headers });

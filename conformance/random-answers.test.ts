@@ -2,14 +2,13 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { arrayAt, type JsonObject, objectAt } from "../src/base/json.ts";
 import type { Citation } from "../src/canon/citation.ts";
-import { DIALECT_NAMES, type DialectName } from "../src/canon/dialect-name.ts";
 import type { Opaque } from "../src/canon/opaque.ts";
 import type { CanonReply, ReplyPart } from "../src/canon/reply.ts";
 import { unfold } from "../src/canon/unfold.ts";
 import { encodeContext } from "../src/dialects/encode-context.sample.ts";
-
 import { DIALECTS } from "../src/dialects/index.ts";
 import { readFrames } from "../src/wire/sse.ts";
+import { SAMPLED_DIALECTS, type SampledDialect } from "../testing/sampled-dialects.ts";
 import { answerProblem } from "./support/well-formed.ts";
 
 /** Random answers in every dialect: what a client reads is well formed, and says the same whole and streamed. */
@@ -145,13 +144,13 @@ const reply: fc.Arbitrary<CanonReply> = fc
     };
   });
 
-const REQUESTS: Readonly<Record<DialectName, readonly JsonObject[]>> = {
+const REQUESTS: Readonly<Record<SampledDialect, readonly JsonObject[]>> = {
   chat: [{}, { reasoning: { exclude: true } }],
   messages: [{}, { thinking: { type: "adaptive", display: "omitted" } }],
   genai: [{}, { generationConfig: { thinkingConfig: { includeThoughts: false } } }],
 };
 
-describe.each([...DIALECT_NAMES])("a %s client", (dialect) => {
+describe.each([...SAMPLED_DIALECTS])("a %s client", (dialect) => {
   const { codec } = DIALECTS[dialect];
   test("reads well-formed answers, whole and streamed", () => {
     fc.assert(
@@ -182,7 +181,7 @@ describe("contract 7: citations of text that is not ASCII", () => {
     usage: { input: 1, output: 1 },
   };
   const whole = `Zuerst ✓. ${said}`;
-  const streamed = (dialect: DialectName) => {
+  const streamed = (dialect: SampledDialect) => {
     const encoder = DIALECTS[dialect].codec.createStreamEncoder(encodeContext({}));
     const frames = readFrames([...unfold(cited)].map((event) => encoder.push(event)).join(""));
     return frames.flatMap(({ data }) =>

@@ -15,7 +15,7 @@ import { traitsOf } from "../simulator/text/traits.ts";
 import type { JsonObject } from "../src/base/json.ts";
 import { Secret } from "../src/base/secret.ts";
 import { system } from "../src/base/system.ts";
-import { DIALECT_NAMES, type DialectName, type UpstreamDialectName } from "../src/canon/dialect-name.ts";
+import type { UpstreamDialectName } from "../src/canon/dialect-name.ts";
 import { GatewayError } from "../src/canon/error.ts";
 import type { ModelTraits } from "../src/canon/traits.ts";
 import { builtInModels } from "../src/catalogue/built-in-models.ts";
@@ -23,6 +23,7 @@ import { DIALECTS, UPSTREAM_CODECS } from "../src/dialects/index.ts";
 import { createProvider } from "../src/providers/index.ts";
 import { resolveMedia } from "../src/relay/resolve-media.ts";
 import { stringifyInOrder } from "../src/wire/ordered-json.ts";
+import { SAMPLED_DIALECTS, type SampledDialect } from "../testing/sampled-dialects.ts";
 import { checkedRequest } from "../testing/translate-sample.ts";
 import { PDF, PNG, randomSpec, requestOf } from "./support/random-requests.ts";
 
@@ -138,7 +139,7 @@ const fetchMedia = (url: string) => {
 };
 
 /** What the client's own check lets through; undefined where it refuses the request. */
-function accepted(client: DialectName, request: JsonObject): JsonObject | undefined {
+function accepted(client: SampledDialect, request: JsonObject): JsonObject | undefined {
   try {
     return checkedRequest(client, JSON.stringify(request), "dropin");
   } catch (error) {
@@ -157,7 +158,7 @@ for (const target of TARGETS) {
     origin: provider.originOf(UPSTREAM_CODECS[target.dialect], target.upstreamModel),
   };
   describe(target.name, () => {
-    const clients = DIALECT_NAMES.filter((client) => client !== target.dialect);
+    const clients = SAMPLED_DIALECTS.filter((client) => client !== target.dialect);
     test.each(clients.map((client) => [client]))("takes what is made of requests in %s", async (client) => {
       await fc.assert(
         fc.asyncProperty(randomSpec, fc.boolean(), async (spec, stream) => {

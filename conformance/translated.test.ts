@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Simulator, startSimulator } from "../simulator/simulator.ts";
-import { DIALECT_NAMES, type DialectName } from "../src/canon/dialect-name.ts";
 import type { CallOptions } from "../testing/build-call.ts";
+import { SAMPLED_DIALECTS, type SampledDialect } from "../testing/sampled-dialects.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
 import { callGateway, errorOf } from "./support/client-calls.ts";
 import { simulatedProviders, startTestGateway, type TestGateway } from "./support/test-gateway.ts";
@@ -50,7 +50,7 @@ beforeAll(async () => {
     config: {
       providers: everTried(simulatedProviders(simulator.url)),
       models: [
-        ...DIALECT_NAMES.flatMap((dialect) =>
+        ...SAMPLED_DIALECTS.flatMap((dialect) =>
           MODELS.map((model) => ({
             id: `${dialect}/${model}`,
             reasoning: true,
@@ -80,11 +80,11 @@ afterAll(async () => {
   await simulator.stop();
 });
 
-const call = (dialect: DialectName, model: string, options: CallOptions = {}) =>
+const call = (dialect: SampledDialect, model: string, options: CallOptions = {}) =>
   callGateway(gateway.url, dialect, TEST_KEY, { model, ...options });
 
 /** A field that no other protocol than its own knows, and the path under which the receipt must have it. */
-const OWN_FIELD: Record<DialectName, { body: Record<string, unknown>; path: string }> = {
+const OWN_FIELD: Record<SampledDialect, { body: Record<string, unknown>; path: string }> = {
   chat: { body: { logit_bias: { "50256": -100 } }, path: "logit_bias" },
   messages: { body: { container: "c1" }, path: "container" },
   genai: {
@@ -93,8 +93,8 @@ const OWN_FIELD: Record<DialectName, { body: Record<string, unknown>; path: stri
   },
 };
 
-const PAIRS = DIALECT_NAMES.flatMap((client) =>
-  DIALECT_NAMES.filter((upstream) => upstream !== client).map((upstream) => [client, upstream] as const),
+const PAIRS = SAMPLED_DIALECTS.flatMap((client) =>
+  SAMPLED_DIALECTS.filter((upstream) => upstream !== client).map((upstream) => [client, upstream] as const),
 );
 
 describe.each(PAIRS)("a %s client of a model that speaks %s", (client, upstream) => {
@@ -141,7 +141,7 @@ describe.each(PAIRS)("a %s client of a model that speaks %s", (client, upstream)
     await plain.text();
   });
 
-  const STATUS: [string, Partial<Record<DialectName, number>> & { all: number }][] = [
+  const STATUS: [string, Partial<Record<SampledDialect, number>> & { all: number }][] = [
     ["fail-400", { all: 400 }],
     ["fail-401", { all: 502 }],
     ["fail-404", { all: 404 }],
@@ -186,7 +186,7 @@ describe.each(PAIRS)("a %s client of a model that speaks %s", (client, upstream)
         body.choices?.[0].finish_reason ?? body.stop_reason ?? body.candidates?.[0].finishReason ?? body.error?.code
       );
     };
-    const WORDS: Record<DialectName, { filtered: string[]; length: string }> = {
+    const WORDS: Record<SampledDialect, { filtered: string[]; length: string }> = {
       chat: { filtered: ["content_filter", "stop"], length: "length" },
       messages: { filtered: ["refusal"], length: "max_tokens" },
       genai: {
@@ -221,7 +221,7 @@ describe.each(PAIRS)("a %s client of a model that speaks %s", (client, upstream)
   });
 });
 
-function prompt(client: DialectName, url: string | undefined): Record<string, unknown> {
+function prompt(client: SampledDialect, url: string | undefined): Record<string, unknown> {
   const data = `data:image/png;base64,${IMAGE}`;
   const words = "What is in this image?";
   switch (client) {
@@ -261,7 +261,7 @@ function prompt(client: DialectName, url: string | undefined): Record<string, un
 }
 
 describe("offers of several protocols", () => {
-  test.each([...DIALECT_NAMES])(
+  test.each([...SAMPLED_DIALECTS])(
     "H17: a %s client falls from one protocol to the next until one answers",
     async (client) => {
       for (const stream of [false, true]) {
@@ -284,7 +284,7 @@ describe("offers of several protocols", () => {
 });
 
 describe("H11: tokens are counted for every model", () => {
-  const count = async (client: "messages" | "genai", upstream: DialectName) => {
+  const count = async (client: "messages" | "genai", upstream: SampledDialect) => {
     const [publisher, name] = [upstream, "standard"];
     const url =
       client === "messages"

@@ -19,6 +19,7 @@ const PAGES: Readonly<Record<string, string>> = {
   sdks: "docs/reference/sdks.md",
 };
 export const HAZARDS = "docs/reference/hazards.md";
+const RESPONSES = "docs/reference/responses.md";
 export const DECISIONS = "docs/decisions";
 
 const NUMBER = String.raw`\d+(?:\.\d+)*(?![\w-]|\.\d)`;
@@ -28,6 +29,8 @@ const SECTIONS = new RegExp(
   "gi",
 );
 const HAZARD = /\b[HS]\d{2}\b/g;
+/** A requirement of the responses protocol, at the beginning of a test's name or in brackets. */
+const REQUIREMENT = /(?<=["'`(]|, )R\d{1,2}(?=[:,)])/g;
 const DECISION = /\bdecision (\d{4})\b/gi;
 
 /** What used to be written, or might be: none of it leads anywhere. */
@@ -36,7 +39,7 @@ const STRAYS = [
   /\b(?:sdk-wire|bun-notes|mapping[- ]notes)\b/gi,
   /\b(?:decisions|design) \d{1,2}\b/gi,
   /(?<=\w )\(0\d{3}\)/g,
-  /(?<=(?:\b(?:test|describe)[\w.]*\(|\bid: )["'`])[A-GI-RT-Z]\d{1,2}\b/g,
+  /(?<=(?:\b(?:test|describe)[\w.]*\(|\bid: )["'`])[A-GI-QT-Z]\d{1,2}\b/g,
 ];
 
 /** Every citation of a page in the text, with its line. */
@@ -49,6 +52,7 @@ export function citationsIn(text: string): Citation[] {
       });
     }),
     ...[...words.matchAll(HAZARD)].map(([heading]) => ({ line, text: heading, page: HAZARDS, heading })),
+    ...[...words.matchAll(REQUIREMENT)].map(([heading]) => ({ line, text: heading, page: RESPONSES, heading })),
     ...[...words.matchAll(DECISION)].map(([, heading = ""]) => {
       return { line, text: `decision ${heading}`, page: DECISIONS, heading };
     }),
@@ -65,7 +69,7 @@ export function straysIn(text: string): Pick<Citation, "line" | "text">[] {
 /** The numbers or ids with which the headings of a page begin. */
 export function headingsOf(markdown: string): Set<string> {
   return new Set(
-    [...markdown.matchAll(/^#{1,4} (\d+(?:\.\d+)*|[HS]\d{2})\.?(?= |$)/gm)].map(([, heading = ""]) => heading),
+    [...markdown.matchAll(/^#{1,4} (\d+(?:\.\d+)*|[HS]\d{2}|R\d{1,2})\.?(?= |$)/gm)].map(([, heading = ""]) => heading),
   );
 }
 

@@ -7,6 +7,7 @@ import { ChatRequest } from "../src/dialects/chat/schema.ts";
 import type { EncodedRequest } from "../src/dialects/codec.ts";
 import { GenerateContentRequest } from "../src/dialects/genai/schema.ts";
 import { MessagesRequest } from "../src/dialects/messages/schema.ts";
+import { ResponsesRequest } from "../src/dialects/responses/schema.ts";
 import type { SchemaNode } from "../src/dialects/schema-node.ts";
 import { parseInOrder } from "../src/wire/ordered-json.ts";
 import type { SampleRequest } from "../testing/sample-requests.ts";
@@ -18,6 +19,7 @@ export const REQUEST_SCHEMAS: Readonly<Record<DialectName, SchemaNode>> = {
   chat: nodeOf(ChatRequest),
   messages: nodeOf(MessagesRequest),
   genai: nodeOf(GenerateContentRequest),
+  responses: nodeOf(ResponsesRequest),
 };
 
 function nodeOf(schema: TSchema): SchemaNode {

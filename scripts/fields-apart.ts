@@ -22,6 +22,19 @@ const GATEWAY: Readonly<Record<DialectName, readonly string[]>> = {
     "thinking(between_tools).display",
   ],
   genai: ["generationConfig.thinkingConfig.includeThoughts", "generationConfig.routingConfig"],
+  responses: [
+    "model",
+    "stream",
+    "stream_options",
+    "store",
+    "previous_response_id",
+    "background",
+    "metadata",
+    "client_metadata",
+    "provider",
+    "model_routing_config",
+    "trivium",
+  ],
 };
 
 interface Tag {
@@ -105,6 +118,28 @@ const TAGS: readonly Tag[] = [
     dialect: "genai",
     fits: isAt(/^generationConfig\.logprobs$/),
     because: "It means nothing without responseLogprobs, which is the field that a receipt names.",
+  },
+  {
+    dialect: "responses",
+    fits: isAt(/^text\.format(\(text\)|\(json_schema\)\.(name|strict))?$/),
+    because:
+      "Text is the form that an answer has without it; a name labels a schema, and targets that take one hold every answer to it.",
+  },
+  {
+    dialect: "responses",
+    fits: isAt(/output_text\]\.logprobs$/),
+    because: "What the model might have said instead is no part of what it said.",
+  },
+  {
+    dialect: "responses",
+    fits: isAt(/^input\[[^\]]*\]\.(id|status)$/),
+    because: "It labels an item for whoever keeps it; calls and their outputs are connected by call_id.",
+  },
+  {
+    dialect: "responses",
+    fits: ({ path }) =>
+      /(user_location|^tool_choice\.tools\[\d+\]|annotations\[\d+\]|summary\[\d+\]|content\[\d+\])\.type$/.test(path),
+    because: "It is a word for a kind, which what goes up tells by itself.",
   },
 ];
 

@@ -14,17 +14,18 @@ const TITLES: Readonly<Record<DialectName, string>> = {
   chat: "A chat request",
   messages: "A messages request",
   genai: "A generative-content request",
+  responses: "A responses request",
 };
 
 /** The first pattern that fits a field says where it is described. */
 const AREAS: readonly (readonly [title: string, schemaPath: RegExp])[] = [
-  ["System text", /^(system|systemInstruction|messages\[(system|developer)\])/],
+  ["System text", /^(system|systemInstruction|instructions|messages\[(system|developer)\])/],
   ["Reasoning", /^(thinking|reasoning|output_config\.effort|generationConfig\.thinkingConfig)/],
-  ["Conversation", /^(messages|contents)/],
-  ["Tools", /^(tools|tool_choice|toolConfig|parallel_tool_calls|web_search_options)/],
+  ["Conversation", /^(messages|contents|input)/],
+  ["Tools", /^(tools|tool_choice|toolConfig|parallel_tool_calls|max_tool_calls|web_search_options)/],
   [
     "Form of the answer",
-    /^(response_format|verbosity|output_config|generationConfig\.(response|speech|image|media|audio))/,
+    /^(response_format|text|verbosity|output_config|generationConfig\.(response|speech|image|media|audio))/,
   ],
   ["Settings", /^/],
 ];

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "../src/app/read-config.ts";
-import type { DialectName } from "../src/canon/dialect-name.ts";
 import type { Config } from "../src/config/config.ts";
+import type { SampledDialect } from "../testing/sampled-dialects.ts";
 
 /** Nano-dollars for a million tokens: prices as integers, so that a bill can be checked without rounding on the way. */
 export interface Prices {
@@ -14,7 +14,7 @@ export interface Prices {
 
 interface ProviderPlan {
   kind: string;
-  dialect: DialectName;
+  dialect: SampledDialect;
   baseUrl: string;
   /** How many credentials there are for it; one where absent. */
   credentials?: number;

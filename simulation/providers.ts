@@ -1,7 +1,7 @@
-import type { DialectName } from "../src/canon/dialect-name.ts";
 import type { HttpRequest } from "../src/wire/http/exchange.ts";
 import type { Send } from "../src/wire/send.ts";
 import { MemoryExchange } from "../testing/memory-exchange.ts";
+import type { SampledDialect } from "../testing/sampled-dialects.ts";
 import type { VirtualClock } from "../testing/virtual-clock.ts";
 import type { CallBook, ServedAttempt } from "./book.ts";
 import { PROVIDERS, secretsOf } from "./configuration.ts";
@@ -147,7 +147,7 @@ export class SimulatedProviders {
     book: CallBook,
     attempt: ServedAttempt,
     behaviour: Behaviour,
-    dialect: DialectName,
+    dialect: SampledDialect,
   ): Promise<void> {
     const { fault } = behaviour;
     const wire = WIRES[dialect];
@@ -217,7 +217,7 @@ export class SimulatedProviders {
     attempt: ServedAttempt,
     { fault, at = 0, gapMs, eventsPerChunk }: Behaviour,
     speech: Speech,
-    dialect: DialectName,
+    dialect: SampledDialect,
   ): Promise<void> {
     exchange.head(200, { "content-type": "text/event-stream" });
     const { events, contentFrom, contentUntil, usageUntil } = WIRES[dialect].events(speech);
@@ -275,7 +275,7 @@ export class SimulatedProviders {
   }
 }
 
-const isStream = (dialect: DialectName, url: string, body: string): boolean =>
+const isStream = (dialect: SampledDialect, url: string, body: string): boolean =>
   dialect === "genai" ? url.includes("streamGenerateContent") : /"stream":\s*true/.test(body);
 
 function makeAttempt(

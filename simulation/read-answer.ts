@@ -1,4 +1,4 @@
-import type { DialectName } from "../src/canon/dialect-name.ts";
+import type { SampledDialect } from "../testing/sampled-dialects.ts";
 
 /** What a client makes of an answer, by its own reading of the protocol. */
 export interface ReadAnswer {
@@ -119,12 +119,12 @@ function addArguments(answer: ReadAnswer, text: string): void {
   answer.toolArguments = (answer.toolArguments ?? "") + text;
 }
 
-const READERS: Readonly<Record<DialectName, Reader>> = { chat, messages, genai };
+const READERS: Readonly<Record<SampledDialect, Reader>> = { chat, messages, genai };
 
 const isError = (value: Json): boolean => value?.error !== undefined && value.error !== null;
 
 /** An answer in one piece, or the refusal of one. */
-export function readWhole(dialect: DialectName, status: number, text: string): ReadAnswer {
+export function readWhole(dialect: SampledDialect, status: number, text: string): ReadAnswer {
   const answer = nothing();
   try {
     const body: Json = JSON.parse(text);
@@ -139,7 +139,7 @@ export function readWhole(dialect: DialectName, status: number, text: string): R
 }
 
 /** A stream, as far as it was read. `isEnded`: it was read to its end. */
-export function readStream(dialect: DialectName, text: string, isEnded: boolean): ReadAnswer {
+export function readStream(dialect: SampledDialect, text: string, isEnded: boolean): ReadAnswer {
   const answer = nothing();
   const frames = text.split("\n\n");
   const rest = frames.pop() ?? "";

@@ -1,4 +1,4 @@
-import type { DialectName } from "../src/canon/dialect-name.ts";
+import type { SampledDialect } from "../testing/sampled-dialects.ts";
 
 /** What goes wrong with one request to a provider. */
 export const FAULTS = [
@@ -70,7 +70,7 @@ export interface AskedRouting {
 export interface CallPlan {
   id: number;
   key: string;
-  dialect: DialectName;
+  dialect: SampledDialect;
   door: "contract" | "dropin";
   model: string;
   stream: boolean;

@@ -1,4 +1,4 @@
-import type { DialectName } from "../src/canon/dialect-name.ts";
+import type { SampledDialect } from "../testing/sampled-dialects.ts";
 
 /** Tokens as a provider counts them. */
 export interface SpokenUsage {
@@ -240,4 +240,4 @@ const genaiUsage = ({ input, cached, output }: SpokenUsage) => ({
   totalTokenCount: input + cached + output,
 });
 
-export const WIRES: Readonly<Record<DialectName, Wire>> = { chat, messages, genai };
+export const WIRES: Readonly<Record<SampledDialect, Wire>> = { chat, messages, genai };

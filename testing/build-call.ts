@@ -1,6 +1,7 @@
 import type { DialectName } from "../src/canon/dialect-name.ts";
+import { SAMPLED_DIALECTS, type SampledDialect } from "./sampled-dialects.ts";
 
-export const DIALECTS: readonly DialectName[] = ["chat", "messages", "genai"];
+export const DIALECTS: readonly SampledDialect[] = SAMPLED_DIALECTS;
 
 export interface CallOptions {
   door?: "contract" | "dropin";
@@ -12,7 +13,7 @@ export interface CallOptions {
   key?: string;
 }
 
-/** URLs, headers and smallest bodies of the three protocols, as a client without an SDK would send them. */
+/** URLs, headers and smallest bodies of the protocols, as a client without an SDK would send them. */
 export function buildCall(
   base: string,
   dialect: DialectName,
@@ -35,6 +36,8 @@ export function buildCall(
         `${base}${contract ? "/api/v1" : "/v1"}/chat/completions`,
         init(bearer, { model, stream, messages: [{ role: "user", content: "hello" }] }),
       ];
+    case "responses":
+      return [`${base}${contract ? "/api/v1" : "/v1"}/responses`, init(bearer, { model, stream, input: "hello" })];
     case "messages":
       return [
         `${base}${contract ? "/api/msg" : ""}/v1/messages`,

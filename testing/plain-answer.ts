@@ -1,8 +1,8 @@
-import type { DialectName } from "../src/canon/dialect-name.ts";
+import type { SampledDialect } from "./sampled-dialects.ts";
 import { wire } from "./upstream-wire.ts";
 
 /** So many tokens, as an upstream of the dialect reports them. */
-export function plainUsage(dialect: DialectName, input: number, output: number): object {
+export function plainUsage(dialect: SampledDialect, input: number, output: number): object {
   return {
     chat: { prompt_tokens: input, completion_tokens: output, total_tokens: input + output },
     messages: { input_tokens: input, output_tokens: output },
@@ -10,7 +10,7 @@ export function plainUsage(dialect: DialectName, input: number, output: number):
   }[dialect];
 }
 
-const STOPS: Readonly<Record<DialectName, string>> = { chat: "stop", messages: "end_turn", genai: "STOP" };
+const STOPS: Readonly<Record<SampledDialect, string>> = { chat: "stop", messages: "end_turn", genai: "STOP" };
 
 interface PlainAnswer {
   text: string;
@@ -22,7 +22,7 @@ interface PlainAnswer {
 
 /** A non-streamed answer of an upstream, with a text and nothing else. */
 export function plainAnswer(
-  dialect: DialectName,
+  dialect: SampledDialect,
   { text, usage, stop = STOPS[dialect], model = "upstream-model" }: PlainAnswer,
 ): object {
   return {
@@ -53,7 +53,11 @@ export function plainAnswer(
 }
 
 /** The same streamed, in two chunks. */
-export function plainStream(dialect: DialectName, [first, second]: readonly [string, string], usage: object): string {
+export function plainStream(
+  dialect: SampledDialect,
+  [first, second]: readonly [string, string],
+  usage: object,
+): string {
   return {
     chat: [
       wire.chatChunk({ content: first }),

@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { staticKeyId } from "../../src/access/key-ring.ts";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { buildCall, type CallOptions, DIALECTS } from "../../testing/build-call.ts";
+import type { SampledDialect } from "../../testing/sampled-dialects.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { freePort, startTestGateway, type TestGateway, type TestGatewayOptions } from "../support/test-gateway.ts";
@@ -73,7 +73,7 @@ export class BillingHarness {
   }
 
   /** A request of one of the protocols whose prompt holds the purse's name. */
-  call(purse: Purse, client: DialectName, options: CallOptions = {}): [string, RequestInit] {
+  call(purse: Purse, client: SampledDialect, options: CallOptions = {}): [string, RequestInit] {
     const text = `${options.body?.["text"] ?? "Tell me something."} ${purse.name}`;
     const { text: _, ...body } = options.body ?? {};
     const prompt =

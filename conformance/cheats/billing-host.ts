@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { plainAnswer } from "../../testing/plain-answer.ts";
+import type { SampledDialect } from "../../testing/sampled-dialects.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import {
   type ScriptedUpstream,
@@ -122,7 +122,7 @@ function foldedFields(value: unknown): Record<string, unknown> {
 
 /** One answer on its way, in the dialect and the manner of its request. */
 class Answer {
-  readonly #dialect: DialectName;
+  readonly #dialect: SampledDialect;
   readonly #stream: boolean;
   readonly #response: ServerResponse;
   readonly #performance: Performance;

@@ -1,5 +1,5 @@
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { DIALECTS } from "../../testing/build-call.ts";
+import type { SampledDialect } from "../../testing/sampled-dialects.ts";
 import { BillingHarness } from "./billing-harness.ts";
 import { DEAR_MODEL, type Performance, words } from "./billing-host.ts";
 import type { Cheat, CheatGroup } from "./cheat.ts";
@@ -8,7 +8,7 @@ const ANSWER: Performance = { promptTokens: 20, chunks: words(50) };
 const price = (value: number) => [{ value, unit: "perMTokens", currency: "USD" }];
 
 /** A model whose dearer terms have a price. */
-const pricedModel = (dialect: DialectName) => ({
+const pricedModel = (dialect: SampledDialect) => ({
   id: `test/known-${dialect}`,
   max_output_tokens: 8192,
   pricings: { prompt: price(1), completion: price(2) },
@@ -18,7 +18,7 @@ const pricedModel = (dialect: DialectName) => ({
 
 /** A request whose text is written by hand: `members` come before or after those of an ordinary one. */
 interface Forgery {
-  client: DialectName;
+  client: SampledDialect;
   what: string;
   before?: string;
   after?: string;

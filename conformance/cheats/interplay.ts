@@ -1,5 +1,5 @@
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { DIALECTS } from "../../testing/build-call.ts";
+import type { SampledDialect } from "../../testing/sampled-dialects.ts";
 import { BillingHarness, type Purse } from "./billing-harness.ts";
 import { type Performance, words } from "./billing-host.ts";
 import type { Cheat, CheatGroup } from "./cheat.ts";
@@ -37,7 +37,7 @@ export async function openInterplay(): Promise<CheatGroup> {
 function documents(harness: BillingHarness): Cheat[] {
   const data = Buffer.from(`%PDF-1.7\n${"x".repeat(DOCUMENT_BYTES)}`).toString("base64");
   const sound = Buffer.alloc(DOCUMENT_BYTES, 1).toString("base64");
-  const prompts: Record<string, { client: DialectName; content: (text: string) => object }> = {
+  const prompts: Record<string, { client: SampledDialect; content: (text: string) => object }> = {
     "a PDF (chat)": {
       client: "chat",
       content: (text) => ({

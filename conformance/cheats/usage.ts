@@ -1,4 +1,4 @@
-import type { DialectName } from "../../src/canon/dialect-name.ts";
+import type { SampledDialect } from "../../testing/sampled-dialects.ts";
 import { BillingHarness } from "./billing-harness.ts";
 import { type Chunk, type Performance, words } from "./billing-host.ts";
 import type { Cheat, CheatGroup } from "./cheat.ts";
@@ -6,7 +6,7 @@ import type { Cheat, CheatGroup } from "./cheat.ts";
 /** What a host tells of an answer that truly has so many tokens. */
 interface Lie {
   id: string;
-  host: DialectName;
+  host: SampledDialect;
   what: string;
   tells: object;
   promptTokens?: number;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { type CallOptions, DIALECTS } from "../../testing/build-call.ts";
+import type { SampledDialect } from "../../testing/sampled-dialects.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway } from "../support/client-calls.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
@@ -8,7 +8,7 @@ import { sendJson, startEvents } from "../support/scripted-upstream.ts";
 
 const { upstream, gateway } = await scriptedHarness();
 
-const call = (client: DialectName, target: DialectName, options: CallOptions = {}) =>
+const call = (client: SampledDialect, target: SampledDialect, options: CallOptions = {}) =>
   callGateway(gateway.url, client, gateway.key, { model: `test/${target}`, ...options });
 
 /** The payloads of a stream of events. */
@@ -215,7 +215,7 @@ describe("contract 2.11: every counter of the messages usage", () => {
     upstream.play((_request, response) => {
       startEvents(response);
       const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
-      const events: Readonly<Record<DialectName, string>> = {
+      const events: Readonly<Record<SampledDialect, string>> = {
         chat: wire.chatChunk({ content: "ok" }, "stop") + wire.chatUsage(usage) + wire.done,
         messages: wire.messageStart() + wire.textBlock("ok") + wire.messageEnd(),
         genai: wire.genaiChunk("ok", "STOP"),

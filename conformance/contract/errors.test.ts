@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { DIALECTS } from "../../testing/build-call.ts";
+import type { SampledDialect } from "../../testing/sampled-dialects.ts";
 import { callGateway, errorOf } from "../support/client-calls.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sendJson } from "../support/scripted-upstream.ts";
@@ -8,7 +8,7 @@ import { sendJson } from "../support/scripted-upstream.ts";
 const { upstream, gateway } = await scriptedHarness();
 
 /** A refusal of each dialect's host that names a field in its details alone. */
-const REFUSALS: Readonly<Record<DialectName, object>> = {
+const REFUSALS: Readonly<Record<SampledDialect, object>> = {
   chat: { error: { message: "Out of range.", type: "invalid_request_error", param: "top_p", code: null } },
   messages: { type: "error", error: { type: "invalid_request_error", message: "top_p: Out of range." } },
   genai: {
@@ -38,7 +38,7 @@ describe("choices 4: the message of an error names the field, whatever else does
     }
 
     test(`${dialect}, refusals of the gateway`, async () => {
-      const wrong: Readonly<Record<DialectName, [path: string, body: object][]>> = {
+      const wrong: Readonly<Record<SampledDialect, [path: string, body: object][]>> = {
         chat: [
           ["messages[0].role", { messages: [{ role: "robot", content: "a" }] }],
           ["top_logprobs", { top_logprobs: 3 }],

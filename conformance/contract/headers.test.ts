@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { buildCall } from "../../testing/build-call.ts";
+import type { SampledDialect } from "../../testing/sampled-dialects.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { wire } from "../../testing/upstream-wire.ts";
@@ -22,7 +22,7 @@ const { upstream, gateway } = await scriptedHarness((url) => ({
 }));
 
 /** The headers of a call, with no key but those that a test gives. */
-async function call(dialect: DialectName, keys: Record<string, string>, stream = false): Promise<Response> {
+async function call(dialect: SampledDialect, keys: Record<string, string>, stream = false): Promise<Response> {
   const [url, init] = buildCall(gateway.url, dialect, gateway.key, { stream });
   const { authorization: _bearer, "x-api-key": _key, ...headers } = init.headers as Record<string, string>;
   return fetch(url, { ...init, headers: { ...headers, ...keys } });
@@ -52,7 +52,7 @@ function answer(): void {
 describe("choices 2: of several keys the one in the protocol's own header counts", () => {
   const right = gateway.key;
   const wrong = "sk-trv-wrong";
-  const CASES: readonly [DialectName, string, Record<string, string>, number][] = [
+  const CASES: readonly [SampledDialect, string, Record<string, string>, number][] = [
     ["chat", "Bearer before the others", { authorization: `Bearer ${right}`, "x-api-key": wrong }, 200],
     ["chat", "a wrong Bearer is not made good", { authorization: `Bearer ${wrong}`, "x-api-key": right }, 401],
     ["chat", "another header alone", { "x-goog-api-key": right }, 200],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { type CallOptions, DIALECTS } from "../../testing/build-call.ts";
+import type { SampledDialect } from "../../testing/sampled-dialects.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway, errorOf } from "../support/client-calls.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
@@ -12,11 +12,11 @@ const { upstream, gateway } = await scriptedHarness();
 function answer(): void {
   upstream.play(({ path, body }, response) => {
     const stream = path.includes("streamGenerateContent") || JSON.parse(body).stream === true;
-    const dialect: DialectName = path.includes("/messages") ? "messages" : path.includes(":") ? "genai" : "chat";
+    const dialect: SampledDialect = path.includes("/messages") ? "messages" : path.includes(":") ? "genai" : "chat";
     const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
     if (stream) {
       startEvents(response);
-      const events: Readonly<Record<DialectName, string>> = {
+      const events: Readonly<Record<SampledDialect, string>> = {
         chat: wire.chatChunk({ content: "ok" }, "stop") + wire.chatUsage(usage) + wire.done,
         messages: wire.messageStart() + wire.textBlock("ok") + wire.messageEnd(),
         genai: wire.genaiChunk("ok", "STOP"),
@@ -25,7 +25,7 @@ function answer(): void {
       return;
     }
     const message = { id: "msg_1", type: "message", role: "assistant", model: "m", stop_reason: "end_turn" };
-    const answers: Readonly<Record<DialectName, object>> = {
+    const answers: Readonly<Record<SampledDialect, object>> = {
       chat: {
         id: "c",
         object: "chat.completion",
@@ -39,7 +39,7 @@ function answer(): void {
   });
 }
 
-const call = (client: DialectName, target: DialectName, options: CallOptions) => {
+const call = (client: SampledDialect, target: SampledDialect, options: CallOptions) => {
   answer();
   return callGateway(gateway.url, client, gateway.key, { model: `test/${target}`, ...options });
 };
@@ -47,7 +47,7 @@ const call = (client: DialectName, target: DialectName, options: CallOptions) =>
 const sent = (): Record<string, unknown> => JSON.parse(upstream.seen[0]?.body ?? "{}");
 
 describe("contract 2: null for an optional field is that field left out", () => {
-  const NULLS: Readonly<Record<DialectName, Record<string, unknown>>> = {
+  const NULLS: Readonly<Record<SampledDialect, Record<string, unknown>>> = {
     chat: {
       messages: [{ role: "user", name: null, content: [{ type: "text", text: "hi" }] }],
       tools: null,
@@ -129,7 +129,7 @@ describe("contract 2.6: one object where a list is meant", () => {
 });
 
 /** Something of a kind that the contract does not list, its path, and what a host of the protocol gets of it. */
-const UNLISTED: readonly [string, DialectName, Record<string, unknown>, path: string, trace: string][] = [
+const UNLISTED: readonly [string, SampledDialect, Record<string, unknown>, path: string, trace: string][] = [
   [
     "a part",
     "chat",
@@ -251,7 +251,7 @@ describe("contract 2.12: chat", () => {
 });
 
 describe("contract 2: data that is no base64, and counts that are not whole", () => {
-  const BAD: readonly [DialectName, Record<string, unknown>, path: string][] = [
+  const BAD: readonly [SampledDialect, Record<string, unknown>, path: string][] = [
     [
       "genai",
       { contents: [{ parts: [{ inline_data: { mime_type: "image/png", data: "***" } }] }] },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { DIALECT_NAMES, type DialectName } from "../../src/canon/dialect-name.ts";
+import { SAMPLED_DIALECTS, type SampledDialect } from "../../testing/sampled-dialects.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { callGateway } from "../support/client-calls.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
@@ -7,8 +7,8 @@ import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 /** Cache marks, key order, usage and schemas on the way between protocols. */
 
-type Host = DialectName | "converse";
-const HOSTS: readonly Host[] = [...DIALECT_NAMES, "converse"];
+type Host = SampledDialect | "converse";
+const HOSTS: readonly Host[] = [...SAMPLED_DIALECTS, "converse"];
 type Json = Record<string, unknown>;
 
 let upstream: ScriptedUpstream;
@@ -76,7 +76,7 @@ const play = (host: Host, reported: Reported = {}) =>
 /** Without spaces and escapes: what is left is the keys, in their order. */
 const bare = (text: string) => text.replaceAll(/[\s\\]/g, "");
 
-async function call(client: DialectName, host: string, body: Json): Promise<Response> {
+async function call(client: SampledDialect, host: string, body: Json): Promise<Response> {
   const response = await callGateway(gateway.url, client, gateway.key, { model: `test/${host}`, body });
   expect(response.status).toBe(200);
   return response;
@@ -87,18 +87,18 @@ describe("the order of keys", () => {
   const SCHEMA =
     '{"type":"object","properties":{"10":{"type":"string"},"2":{"type":"number"},"b":{"type":"string"},"a":{"type":"string"}}}';
   /** Bodies as text: an object of this language would have its keys in another order before they are sent. */
-  const BODIES: Record<DialectName, string> = {
+  const BODIES: Record<SampledDialect, string> = {
     chat: `"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"f","arguments":${JSON.stringify(ARGS)}}}]},{"role":"tool","tool_call_id":"call_1","content":"ok"}],"tools":[{"type":"function","function":{"name":"f","parameters":${SCHEMA}}}]`,
     messages: `"max_tokens":100,"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"f","input":${ARGS}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"ok"}]}],"tools":[{"name":"f","input_schema":${SCHEMA}}]`,
     genai: `"contents":[{"role":"user","parts":[{"text":"hi"}]},{"role":"model","parts":[{"functionCall":{"name":"f","args":${ARGS}}}]},{"role":"user","parts":[{"functionResponse":{"name":"f","response":{"output":"ok"}}}]}],"tools":[{"functionDeclarations":[{"name":"f","parametersJsonSchema":${SCHEMA}}]}]`,
   };
-  const PATHS: Record<DialectName, (host: Host) => string> = {
+  const PATHS: Record<SampledDialect, (host: Host) => string> = {
     chat: () => "/api/v1/chat/completions",
     messages: () => "/api/msg/v1/messages",
     genai: (host) => `/api/genai/v1/publishers/test/models/${host}:generateContent`,
   };
 
-  for (const client of DIALECT_NAMES) {
+  for (const client of SAMPLED_DIALECTS) {
     test.each(HOSTS.filter((host) => host !== client))(
       `H05: integer-like keys of arguments and schemas keep their order, ${client} client and %s host, both ways`,
       async (host) => {
@@ -148,7 +148,7 @@ describe("cached tokens", () => {
     "H06: one answer of a %s host shows the same counts in three protocols, and costs the same",
     async (host) => {
       play(host, { usage });
-      const read = async (client: DialectName) => {
+      const read = async (client: SampledDialect) => {
         const response = await call(client, host, {});
         const body = (await response.json()) as { usage?: Json; usageMetadata?: Record<string, number> };
         const receipt = await gateway.receipt(response);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { DIALECT_NAMES, type DialectName } from "../../src/canon/dialect-name.ts";
+import { SAMPLED_DIALECTS, type SampledDialect } from "../../testing/sampled-dialects.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { type Answer, type ProtocolClient, protocolClients } from "../support/protocol-clients.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
@@ -24,13 +24,13 @@ afterAll(async () => {
 
 type Json = Record<string, unknown>;
 
-const others = (own: DialectName) => DIALECT_NAMES.filter((dialect) => dialect !== own);
+const others = (own: SampledDialect) => SAMPLED_DIALECTS.filter((dialect) => dialect !== own);
 const events = (list: readonly Json[]) =>
   list.map((event) => `${event["type"] ? `event: ${event["type"]}\n` : ""}data: ${JSON.stringify(event)}\n\n`).join("");
 const question = (model: string, stream: boolean) => ({ model, text: "hello", stream, tools: true, thinking: true });
 const bodyOf = (position: number) => JSON.parse(upstream.seen[position]?.body ?? "{}") as Record<string, Json[]>;
 
-function ask(dialect: DialectName, model: string, stream: boolean): Promise<Answer> {
+function ask(dialect: SampledDialect, model: string, stream: boolean): Promise<Answer> {
   const client = clients.find((one) => one.dialect === dialect);
   if (client === undefined) throw new Error(`no client for ${dialect}`);
   return client.ask(question(model, stream));
@@ -156,7 +156,7 @@ describe("thinking, from a messages host", () => {
 
 describe("streams cut anywhere", () => {
   const TEXT = "Ünïcode: \u2028 \u2029 \u0085 € 𝄞 and “quotes”";
-  const STREAMS: Record<DialectName, Json[]> = {
+  const STREAMS: Record<SampledDialect, Json[]> = {
     chat: [
       { choices: [{ index: 0, delta: { role: "assistant", content: TEXT }, finish_reason: null }] },
       { choices: [{ index: 0, delta: {}, finish_reason: "stop" }] },
@@ -183,10 +183,10 @@ describe("streams cut anywhere", () => {
     ],
     genai: [genaiAnswer([{ text: TEXT }])],
   };
-  const BASE_PATH: Record<DialectName, string> = { chat: "/api/v1", messages: "/api/msg", genai: "/api/genai" };
+  const BASE_PATH: Record<SampledDialect, string> = { chat: "/api/v1", messages: "/api/msg", genai: "/api/genai" };
 
-  for (const host of DIALECT_NAMES) {
-    test.each([...DIALECT_NAMES])(
+  for (const host of SAMPLED_DIALECTS) {
+    test.each([...SAMPLED_DIALECTS])(
       `H07: a ${host} host that sends byte by byte, and odd separators in its text, to a %s client`,
       async (client) => {
         upstream.play(async (_request, response) => {

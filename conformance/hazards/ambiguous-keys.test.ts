@@ -1,18 +1,18 @@
 import { describe, expect, test } from "bun:test";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { buildCall } from "../../testing/build-call.ts";
+import type { SampledDialect } from "../../testing/sampled-dialects.ts";
 import { errorOf } from "../support/client-calls.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
 
 const { upstream, gateway } = await scriptedHarness();
 
 /** The smallest body of the dialect with text inserted after its first brace. */
-function sendWith(dialect: DialectName, door: "contract" | "dropin", members: string, stream = false) {
+function sendWith(dialect: SampledDialect, door: "contract" | "dropin", members: string, stream = false) {
   const [url, init] = buildCall(gateway.url, dialect, gateway.key, { door, stream });
   return fetch(url, { ...init, body: `{${members},${String(init.body).slice(1)}` });
 }
 
-const CASES: [DialectName, members: string, field: string][] = [
+const CASES: [SampledDialect, members: string, field: string][] = [
   ["chat", '"Model":"test/dear"', "Model"],
   ["chat", '"model":"test/dear"', "model"],
   ["chat", '"N":50', "N"],

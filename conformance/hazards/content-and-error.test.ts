@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { DIALECTS } from "../../testing/build-call.ts";
+import type { SampledDialect } from "../../testing/sampled-dialects.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway } from "../support/client-calls.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
@@ -11,20 +11,20 @@ const { upstream, gateway } = await scriptedHarness();
 const WORDS = "It was a dark and stormy night.";
 
 /** The first content of each dialect's host. */
-const CONTENT: Record<DialectName, string> = {
+const CONTENT: Record<SampledDialect, string> = {
   chat: wire.chatChunk({ role: "assistant", content: WORDS }),
   messages: wire.messageStart() + wire.textBlock(WORDS),
   genai: wire.genaiChunk(WORDS),
 };
 
 /** How each of them says that it failed. */
-const ERROR: Record<DialectName, string> = {
+const ERROR: Record<SampledDialect, string> = {
   chat: 'data: {"error":{"message":"The server had an error","type":"server_error","code":null}}\n\n',
   messages: wire.event({ type: "error", error: { type: "overloaded_error", message: "Overloaded" } }),
   genai: 'data: {"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}\r\n\r\n',
 };
 
-const ENDS: Record<DialectName, RegExp> = {
+const ENDS: Record<SampledDialect, RegExp> = {
   chat: /\[DONE\]|"finish_reason":"\w/,
   messages: /message_stop|"stop_reason":"\w/,
   genai: /"finishReason":"\w/,
@@ -34,7 +34,7 @@ const lanes = DIALECTS.flatMap((client) => DIALECTS.map((host) => [client, host]
 
 describe("H31, H17: content and an error in one read are both delivered, in this order, by one call that is billed", () => {
   const endings = {
-    "an error event": (host: DialectName) => ERROR[host],
+    "an error event": (host: SampledDialect) => ERROR[host],
     "an event that is not JSON": () => "data: {oh no\n\n",
   };
   for (const [what, ending] of Object.entries(endings)) {

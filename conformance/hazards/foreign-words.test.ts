@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { DIALECTS } from "../../testing/build-call.ts";
 import { plainAnswer, plainUsage } from "../../testing/plain-answer.ts";
+import type { SampledDialect } from "../../testing/sampled-dialects.ts";
 import { callGateway } from "../support/client-calls.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sendJson } from "../support/scripted-upstream.ts";
@@ -12,7 +12,7 @@ const { upstream, gateway } = await scriptedHarness();
 const WORDS = ["constructor", "__proto__"];
 
 /** A whole answer that stopped for a reason of that name. */
-const answerOf = (host: DialectName, stop: string): object =>
+const answerOf = (host: SampledDialect, stop: string): object =>
   plainAnswer(host, { text: "hi", usage: plainUsage(host, 1, 1), stop });
 
 const pairs = DIALECTS.flatMap((client) => DIALECTS.map((host) => [client, host] as const));

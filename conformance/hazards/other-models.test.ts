@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { DIALECTS } from "../../testing/build-call.ts";
+import type { SampledDialect } from "../../testing/sampled-dialects.ts";
 import { callGateway, errorOf } from "../support/client-calls.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sendJson } from "../support/scripted-upstream.ts";
 
 const { upstream, gateway } = await scriptedHarness();
 const DEAR = "a-model-of-another-price";
-const ANSWERS: Record<DialectName, object> = {
+const ANSWERS: Record<SampledDialect, object> = {
   chat: {
     choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }],
     usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
@@ -26,7 +26,7 @@ const ANSWERS: Record<DialectName, object> = {
 };
 
 /** Hosts that are gateways themselves, or that choose among their own models, read these. */
-const FIELDS: readonly (readonly [DialectName, string, Record<string, unknown>])[] = [
+const FIELDS: readonly (readonly [SampledDialect, string, Record<string, unknown>])[] = [
   ...DIALECTS.flatMap((client) => [
     [client, "models", { models: [DEAR] }] as const,
     [client, "fallbacks", { fallbacks: [{ model: DEAR }] }] as const,

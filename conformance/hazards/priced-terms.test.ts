@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { DIALECTS } from "../../testing/build-call.ts";
+import type { SampledDialect } from "../../testing/sampled-dialects.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { wire } from "../../testing/upstream-wire.ts";
@@ -12,7 +12,7 @@ const price = (value: number) => [{ value, unit: "perMTokens", currency: "USD" }
 const keyOf = (name: string) => `sk-trv-${name.padEnd(43, "x")}`;
 const { upstream, gateway } = await scriptedHarness((url) => {
   const { models, providers } = scriptedModels(url) as { models: object[]; providers: object };
-  const known = (dialect: DialectName) => ({
+  const known = (dialect: SampledDialect) => ({
     id: `test/known-${dialect}`,
     max_output_tokens: 8192,
     pricings: { prompt: price(1), completion: price(2), web_search: [{ value: 1, unit: "perCount", currency: "USD" }] },
@@ -33,7 +33,7 @@ const { upstream, gateway } = await scriptedHarness((url) => {
 
 /** An answer that says on which terms it was served, streamed or not. */
 const answering =
-  (dialect: DialectName, reported: Record<string, unknown>, stream: boolean): Script =>
+  (dialect: SampledDialect, reported: Record<string, unknown>, stream: boolean): Script =>
   (_request, response) => {
     if (stream) startEvents(response);
     switch (dialect) {
@@ -76,7 +76,7 @@ const PLAIN = 100 * 1_000 + 10 * 2_000;
 const sent = () => JSON.parse(upstream.seen[0]?.body ?? "{}") as Record<string, unknown>;
 
 async function call(
-  client: DialectName,
+  client: SampledDialect,
   model: string,
   options: { body?: object; stream?: boolean; headers?: object; door?: "contract" | "dropin" },
 ) {

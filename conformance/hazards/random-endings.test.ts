@@ -2,9 +2,9 @@ import { Database } from "bun:sqlite";
 import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { DIALECTS } from "../../testing/build-call.ts";
 import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
+import type { SampledDialect } from "../../testing/sampled-dialects.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { callGateway } from "../support/client-calls.ts";
@@ -18,14 +18,14 @@ import { startTestGateway } from "../support/test-gateway.ts";
  */
 const CONCURRENT = 8;
 const BUDGET_USD = 1_000;
-const answerOf = (host: DialectName, stream: boolean): string => {
+const answerOf = (host: SampledDialect, stream: boolean): string => {
   const usage = plainUsage(host, 10, 20);
   return stream
     ? plainStream(host, ["Hello ", "there"], usage)
     : JSON.stringify(plainAnswer(host, { text: "Hello there", usage }));
 };
 
-function bytesOf(host: DialectName, stream: boolean): string {
+function bytesOf(host: SampledDialect, stream: boolean): string {
   const body = answerOf(host, stream);
   const type = stream ? "text/event-stream" : "application/json";
   const head = `content-type: ${type}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close`;
@@ -33,8 +33,8 @@ function bytesOf(host: DialectName, stream: boolean): string {
 }
 
 interface Ending {
-  client: DialectName;
-  host: DialectName;
+  client: SampledDialect;
+  host: SampledDialect;
   stream: boolean;
   /** How much of its answer the host sends, of all. */
   part: number;

@@ -3,10 +3,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { inspect } from "node:util";
 import { readConfig } from "../../src/app/read-config.ts";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { ADMIN_ROUTES } from "../../src/server/admin/routes.ts";
 import { ROUTES } from "../../src/server/routes.ts";
 import { DIALECTS } from "../../testing/build-call.ts";
+import type { SampledDialect } from "../../testing/sampled-dialects.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway, errorOf } from "../support/client-calls.ts";
@@ -226,7 +226,7 @@ describe("S08: the admin listener is closed without the secret", () => {
 });
 
 /** The key that a request of the gateway's came with, and the dialect that it was sent in. */
-function echoed({ headers }: SeenRequest): { key: string; dialect: DialectName } {
+function echoed({ headers }: SeenRequest): { key: string; dialect: SampledDialect } {
   if (headers["x-api-key"] !== undefined) return { key: String(headers["x-api-key"]), dialect: "messages" };
   if (headers["x-goog-api-key"] !== undefined) return { key: String(headers["x-goog-api-key"]), dialect: "genai" };
   return { key: String(headers["authorization"]).replace("Bearer ", ""), dialect: "chat" };
@@ -252,7 +252,7 @@ const firstContent = {
 
 interface Echo {
   way: string;
-  play: (response: ServerResponse, key: string, dialect: DialectName) => unknown;
+  play: (response: ServerResponse, key: string, dialect: SampledDialect) => unknown;
   stream?: true;
   /** The gateway has committed to a stream before the upstream fails. */
   late?: true;

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { DEFAULT_TIMINGS } from "../../src/relay/timings.ts";
 import { MAX_ORPHANS } from "../../src/relay/watched-attempt.ts";
 import { type CallOptions, DIALECTS } from "../../testing/build-call.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import type { Reply } from "../../testing/memory-exchange.ts";
 import { plainAnswer } from "../../testing/plain-answer.ts";
+import type { SampledDialect } from "../../testing/sampled-dialects.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { wire } from "../../testing/upstream-wire.ts";
@@ -72,18 +72,18 @@ async function rowOf(call: () => Promise<void>, at = harness): Promise<Row> {
 const ended = (at = harness) => at.upstream.replies.map(({ closedAtMs }) => closedAtMs !== undefined);
 
 /** Reads a stream up to some word, then disconnects. */
-async function leaveAt(word: string, client: DialectName, options: CallOptions, at = harness): Promise<void> {
+async function leaveAt(word: string, client: SampledDialect, options: CallOptions, at = harness): Promise<void> {
   const call = at.send(client, { ...options, stream: true });
   await at.clock.until(call.reads(word));
   call.disconnect();
 }
 
-const BEGINNING: Record<DialectName, string> = {
+const BEGINNING: Record<SampledDialect, string> = {
   chat: wire.chatChunk({ content: "All but the " }) + wire.chatChunk({ content: "last" }),
   messages: wire.messageStart({ input_tokens: 10, output_tokens: 1 }) + wire.textBlock("All but the ", "last"),
   genai: wire.genaiChunk("All but the ") + wire.genaiChunk("last"),
 };
-const END: Record<DialectName, string> = {
+const END: Record<SampledDialect, string> = {
   chat:
     wire.chatChunk({}, "stop") +
     wire.chatUsage({
@@ -110,7 +110,7 @@ const MEASURED = {
 };
 
 /** An upstream that begins, and ends on request. */
-function playStream(host: DialectName): () => void {
+function playStream(host: SampledDialect): () => void {
   harness.upstream.play(harness.upstream.openStream(BEGINNING[host]));
   return () => {
     const [reply] = harness.upstream.replies;
@@ -150,7 +150,7 @@ describe("H26: the client disconnects at the last word, before the usage", () =>
 
 describe("H26: the upstream goes on and on: it is ended, and an estimate is billed", () => {
   /** Sends some text, and then nothing more, or more and more. */
-  const playOn = (host: DialectName, said: string, more?: string, at = harness) => {
+  const playOn = (host: SampledDialect, said: string, more?: string, at = harness) => {
     const first = { chat: wire.chatChunk({ content: said }), messages: wire.messageStart() + wire.textBlock(said) };
     const begins = host === "genai" ? wire.genaiChunk(said) : first[host];
     const { upstream } = at;
@@ -361,12 +361,12 @@ describe("the client disconnects before the first content", () => {
 });
 
 /** Mostly thoughts that were never shown. */
-const USAGE: Record<DialectName, object> = {
+const USAGE: Record<SampledDialect, object> = {
   chat: { prompt_tokens: 10, completion_tokens: 20_005, completion_tokens_details: { reasoning_tokens: 20_000 } },
   messages: { input_tokens: 10, output_tokens: 20_005, output_tokens_details: { thinking_tokens: 20_000 } },
   genai: { promptTokenCount: 10, candidatesTokenCount: 5, thoughtsTokenCount: 20_000, totalTokenCount: 20_015 },
 };
-const wholeAnswer = (host: DialectName): object => plainAnswer(host, { text: "All of it.", usage: USAGE[host] });
+const wholeAnswer = (host: SampledDialect): object => plainAnswer(host, { text: "All of it.", usage: USAGE[host] });
 
 test("H13: no more than so many upstreams are read without a client, and the end of the program ends them all", async () => {
   const patient = await Harness.start({ config: sections(), timings: { readOnMs: 600_000 } });

@@ -1,17 +1,17 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { eventFrame, exceptionFrame } from "../../simulator/hosts/bedrock/text/framing.ts";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { DIALECTS } from "../../testing/build-call.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import type { Reply } from "../../testing/memory-exchange.ts";
 import type { Script } from "../../testing/memory-network.ts";
+import type { SampledDialect } from "../../testing/sampled-dialects.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { errorIn } from "../../testing/sent-call.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 
 /** Behind its finish reason a host owes only trimmings, whatever it speaks and whatever its client speaks. */
 
-type Host = DialectName | "converse";
+type Host = SampledDialect | "converse";
 
 let harness: Harness;
 beforeAll(async () => {
@@ -65,7 +65,7 @@ const HOSTS: Record<Host, { first: string; second: string; finish: string; usage
   },
 };
 
-const END: Record<DialectName, RegExp> = {
+const END: Record<SampledDialect, RegExp> = {
   chat: /"finish_reason":"stop"[\s\S]*data: \[DONE\]\n\n$/,
   messages: /"stop_reason":"end_turn"[\s\S]*event: message_stop\ndata: \{"type":"message_stop"\}\n\n$/,
   genai: /"finishReason":"FINISH_REASON_STOP"[\s\S]*\n\n$/,
@@ -89,7 +89,7 @@ const plays =
   };
 const BETWEEN_MS = 20;
 
-const ask = (client: DialectName, host: Host, chunks: readonly string[], then: (reply: Reply) => void) => {
+const ask = (client: SampledDialect, host: Host, chunks: readonly string[], then: (reply: Reply) => void) => {
   harness.upstream.play(plays(host, chunks, then));
   return harness.call(client, { model: `test/${host}`, stream: true });
 };

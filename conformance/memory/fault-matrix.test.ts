@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { system } from "../../src/base/system.ts";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { ERROR_TABLE, type ErrorKind } from "../../src/canon/error.ts";
 import { createSend, sendFailure } from "../../src/wire/send.ts";
 import { DIALECTS } from "../../testing/build-call.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import type { Script } from "../../testing/memory-network.ts";
 import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
+import type { SampledDialect } from "../../testing/sampled-dialects.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 
 type Reply = Parameters<Script>[0];
@@ -24,7 +24,7 @@ interface Fault {
   name: string;
   kind: ErrorKind;
   effect: Effect;
-  play: (reply: Reply, dialect: DialectName, stream: boolean) => void | Promise<void>;
+  play: (reply: Reply, dialect: SampledDialect, stream: boolean) => void | Promise<void>;
   /** Streamed, it comes after the first content: the client is told inside its stream, and what was generated is billed. */
   afterContent?: true;
 }
@@ -41,7 +41,7 @@ const EVENTS = { "content-type": "text/event-stream" };
 const typeOf = (stream: boolean) => (stream ? EVENTS : {});
 
 /** The first content of a stream, or half of an answer. */
-const beginning = (dialect: DialectName, stream: boolean): string => {
+const beginning = (dialect: SampledDialect, stream: boolean): string => {
   if (!stream) return JSON.stringify(plainAnswer(dialect, { text: "half", usage: {} })).slice(0, 40);
   return {
     chat: wire.chatChunk({ content: "half of it" }),
@@ -51,7 +51,7 @@ const beginning = (dialect: DialectName, stream: boolean): string => {
 };
 
 /** An error in the words of each protocol. */
-const errorEvent = (dialect: DialectName): string =>
+const errorEvent = (dialect: SampledDialect): string =>
   dialect === "messages"
     ? wire.event({ type: "error", error: { type: "api_error", message: "it broke" } })
     : `data: ${JSON.stringify({ error: { message: "it broke", code: 500, status: "INTERNAL" } })}\n\n`;
@@ -140,7 +140,7 @@ const FAULTS: readonly Fault[] = [
 
 interface Case {
   fault: Fault;
-  dialect: DialectName;
+  dialect: SampledDialect;
   stream: boolean;
   fallback: boolean;
   place: string;
@@ -157,7 +157,7 @@ const SAID = { input: 10, output: 20 };
 
 let harness: Harness;
 beforeAll(async () => {
-  const provider = (dialect: DialectName, path: string) => ({
+  const provider = (dialect: SampledDialect, path: string) => ({
     kind: KINDS[dialect],
     base_url: `${UPSTREAM_URL}/${path}${dialect === "chat" ? "/v1" : ""}`,
     api_key: "key-of-the-host",
@@ -187,7 +187,7 @@ beforeAll(async () => {
 });
 
 const answers =
-  (dialect: DialectName, stream: boolean): Script =>
+  (dialect: SampledDialect, stream: boolean): Script =>
   async (reply) => {
     const usage = plainUsage(dialect, SAID.input, SAID.output);
     reply.head(200, typeOf(stream));

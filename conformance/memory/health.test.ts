@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { DEFAULT_GATEWAY_ROUTING } from "../../src/canon/routing-settings.ts";
 import { BUILT_IN_DIALECTS } from "../../src/dialects/index.ts";
 import { RoutingDefaults } from "../../src/routing/call-routing.ts";
@@ -7,6 +6,7 @@ import { type CallOptions, DIALECTS } from "../../testing/build-call.ts";
 import { Harness } from "../../testing/harness.ts";
 import type { Script } from "../../testing/memory-network.ts";
 import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
+import type { SampledDialect } from "../../testing/sampled-dialects.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import type { ReadAnswer } from "../../testing/sent-call.ts";
 import { wire } from "../../testing/upstream-wire.ts";
@@ -64,7 +64,7 @@ beforeEach(async () => {
 });
 
 const hostOf = (url: string) => new URL(url).hostname.replace(".test", "") as Host;
-const dialectOf = (url: string): DialectName =>
+const dialectOf = (url: string): SampledDialect =>
   url.includes("/chat/") ? "chat" : url.includes("/messages") ? "messages" : "genai";
 
 /** Forgets which requests came so far. */
@@ -94,7 +94,7 @@ const refuses =
     harness.upstream.json({ error }, status, headers)(reply, request);
 
 /** Each call is a conversation of its own, so that none is kept where another one was. */
-function options(model: string, dialect: DialectName, more: CallOptions = {}): CallOptions {
+function options(model: string, dialect: SampledDialect, more: CallOptions = {}): CallOptions {
   const text = `question ${++calls}`;
   const body =
     dialect === "genai"
@@ -103,11 +103,11 @@ function options(model: string, dialect: DialectName, more: CallOptions = {}): C
   return { ...more, model: `${model}/${dialect}`, body: { ...body, ...more.body } };
 }
 
-const ask = (dialect: DialectName, more: CallOptions = {}, model = "two"): Promise<ReadAnswer> =>
+const ask = (dialect: SampledDialect, more: CallOptions = {}, model = "two"): Promise<ReadAnswer> =>
   harness.call(dialect, options(model, dialect, more));
 
 /** The hosts that a call was sent to. */
-async function askedBy(dialect: DialectName, more: CallOptions = {}, model = "two"): Promise<Host[]> {
+async function askedBy(dialect: SampledDialect, more: CallOptions = {}, model = "two"): Promise<Host[]> {
   listen();
   await ask(dialect, more, model);
   return harness.upstream.requests.map(({ url }) => hostOf(url));

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { DIALECTS } from "../../testing/build-call.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import type { Script } from "../../testing/memory-network.ts";
 import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
+import type { SampledDialect } from "../../testing/sampled-dialects.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 
@@ -17,7 +17,7 @@ const CONCURRENT = 8;
 const BUDGET_USD = 1_000;
 /** Longer than every limit of an attempt. */
 const LONG_MS = 150_000;
-const answerOf = (host: DialectName, stream: boolean): string => {
+const answerOf = (host: SampledDialect, stream: boolean): string => {
   const usage = plainUsage(host, 10, 20);
   return stream
     ? plainStream(host, ["Hello ", "there"], usage)
@@ -25,8 +25,8 @@ const answerOf = (host: DialectName, stream: boolean): string => {
 };
 
 interface Ending {
-  client: DialectName;
-  host: DialectName;
+  client: SampledDialect;
+  host: SampledDialect;
   stream: boolean;
   /** How much of its answer the host sends, of all. */
   part: number;

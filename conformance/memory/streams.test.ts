@@ -1,8 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, spyOn, test } from "bun:test";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { DEFAULT_TIMINGS } from "../../src/relay/timings.ts";
 import { DIALECTS } from "../../testing/build-call.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
+import type { SampledDialect } from "../../testing/sampled-dialects.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { errorIn } from "../../testing/sent-call.ts";
 import { wire } from "../../testing/upstream-wire.ts";
@@ -23,7 +23,7 @@ const NOTHING_LEFT = { runningCalls: 0, orphanedTexts: 0, orphanedImages: 0, hel
 beforeEach(() => expect(harness.leftovers()).toEqual(NOTHING_LEFT));
 
 /** The beginning of an answer with some text, in each upstream's wire. */
-const beginning: Record<DialectName, string> = {
+const beginning: Record<SampledDialect, string> = {
   chat:
     wire.chatChunk({ role: "assistant", content: "" }) +
     wire.chatChunk({ content: "Hel" }) +
@@ -31,7 +31,7 @@ const beginning: Record<DialectName, string> = {
   messages: wire.messageStart() + wire.textBlock("Hel", "lo, wörld"),
   genai: wire.genaiChunk("Hel") + wire.genaiChunk("lo, wörld"),
 };
-const ending: Record<DialectName, string> = {
+const ending: Record<SampledDialect, string> = {
   chat:
     wire.chatChunk({}, "stop") +
     wire.chatUsage({ prompt_tokens: 10, completion_tokens: 7, total_tokens: 17 }) +
@@ -40,12 +40,12 @@ const ending: Record<DialectName, string> = {
   genai: wire.genaiChunk("!", "STOP", { promptTokenCount: 10, candidatesTokenCount: 7, totalTokenCount: 17 }),
 };
 /** How each protocol tells an error inside a stream. */
-const errorMark: Record<DialectName, RegExp> = {
+const errorMark: Record<SampledDialect, RegExp> = {
   chat: /data: \{"error":\{"message"/,
   messages: /event: error\ndata: \{"type":"error","error":\{"type":"api_error"/,
   genai: /data: \{"error":\{"code":50\d,[\s\S]*\n\n\{"error":\{"code":50\d/,
 };
-const endMark: Record<DialectName, RegExp> = { chat: /\[DONE\]/, messages: /message_stop/, genai: /finishReason/ };
+const endMark: Record<SampledDialect, RegExp> = { chat: /\[DONE\]/, messages: /message_stop/, genai: /finishReason/ };
 
 for (const dialect of DIALECTS) {
   describe(`${dialect} streams`, () => {
@@ -164,7 +164,7 @@ for (const dialect of DIALECTS) {
     });
 
     test("choices 4: an error as the first event of a 200 gets a real status", async () => {
-      const first: Record<DialectName, string> = {
+      const first: Record<SampledDialect, string> = {
         chat: 'data: {"error":{"message":"The server had an error","type":"server_error","code":null}}\n\n',
         messages: 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n',
         genai: 'data: {"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}\r\n\r\n',
@@ -195,7 +195,7 @@ for (const dialect of DIALECTS) {
 
     test("H13, H20: a client that reads nothing holds the upstream back, and is given up in the end", async () => {
       const { clock, upstream } = harness;
-      const more: Record<DialectName, string> = {
+      const more: Record<SampledDialect, string> = {
         chat: wire.chatChunk({ content: "x".repeat(64 * 1024) }),
         messages: wire.event({
           type: "content_block_delta",
@@ -245,7 +245,7 @@ for (const dialect of DIALECTS) {
     test("H20, H22: a client that reads again gets everything, in order", async () => {
       const { clock, upstream } = harness;
       const texts = Array.from({ length: 20 }, (_, index) => `${index}:`.padEnd(32 * 1024, "."));
-      const chunks: Record<DialectName, string[]> = {
+      const chunks: Record<SampledDialect, string[]> = {
         chat: texts.map((content) => wire.chatChunk({ content })),
         messages: texts.map((text) =>
           wire.event({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text } }),

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { DIALECTS } from "../../testing/build-call.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import { plainStream, plainUsage } from "../../testing/plain-answer.ts";
+import type { SampledDialect } from "../../testing/sampled-dialects.ts";
 import { type ReadStream, readClientStream } from "../support/client-stream.ts";
 import { continuingHost, MANNERS, type Manner } from "../support/continuing-host.ts";
 import { reasonToLeaveOut } from "../support/recorded-harness.ts";
@@ -18,7 +18,7 @@ const ALL = process.env["TRIVIUM_SURVIVE"] === "all";
 /** An upstream's stream, event by event. */
 interface Transcript {
   name: string;
-  dialect: DialectName;
+  dialect: SampledDialect;
   events: string[];
 }
 
@@ -53,9 +53,9 @@ const KINDS = { chat: "openai-compatible", messages: "anthropic", genai: "gemini
 
 let harness: Harness;
 beforeAll(async () => {
-  const base = (place: string, dialect: DialectName) =>
+  const base = (place: string, dialect: SampledDialect) =>
     `${UPSTREAM_URL}/${place}-${dialect}${dialect === "chat" ? "/v1" : ""}`;
-  const provider = (place: string, dialect: DialectName) => ({
+  const provider = (place: string, dialect: SampledDialect) => ({
     kind: KINDS[dialect],
     base_url: base(place, dialect),
     api_key: "key-of-the-host",
@@ -91,8 +91,8 @@ beforeAll(async () => {
 });
 
 interface Cut {
-  client: DialectName;
-  second: DialectName;
+  client: SampledDialect;
+  second: SampledDialect;
   transcript: Transcript;
   /** How many events the first host sends before its connection breaks. */
   at: number;
@@ -126,7 +126,7 @@ async function play({ client, second, transcript, at, whole, manner }: Cut) {
 type Played = Awaited<ReturnType<typeof play>>;
 
 /** What the client reads where nothing breaks; undefined where it has no text to go on with, or is an error itself. */
-async function uncut(client: DialectName, transcript: Transcript): Promise<ReadStream | undefined> {
+async function uncut(client: SampledDialect, transcript: Transcript): Promise<ReadStream | undefined> {
   const at = transcript.events.length;
   const { read } = await play({ client, second: transcript.dialect, transcript, at, whole: "", manner: "honest" });
   return read !== undefined && read.text !== "" && read.errors.length === 0 && read.ends === 1 ? read : undefined;
@@ -176,8 +176,8 @@ const manners = Object.keys(MANNERS) as Manner[];
 
 for (const [index, transcript] of [...SAMPLES, ...RECORDED].entries()) {
   const isSample = index < SAMPLES.length;
-  const tests: [DialectName, DialectName][] = DIALECTS.flatMap((client) =>
-    DIALECTS.map((second): [DialectName, DialectName] => [client, second]),
+  const tests: [SampledDialect, SampledDialect][] = DIALECTS.flatMap((client) =>
+    DIALECTS.map((second): [SampledDialect, SampledDialect] => [client, second]),
   );
   describe(`H17: ${transcript.name}, cut at its events`, () => {
     for (const [pair, [client, second]] of tests.entries()) {

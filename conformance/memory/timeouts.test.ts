@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { DEFAULT_TIMINGS } from "../../src/relay/timings.ts";
 import { DIALECTS } from "../../testing/build-call.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import type { Script } from "../../testing/memory-network.ts";
+import type { SampledDialect } from "../../testing/sampled-dialects.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { errorIn, type ReadAnswer } from "../../testing/sent-call.ts";
 import { wire } from "../../testing/upstream-wire.ts";
@@ -39,25 +39,26 @@ beforeAll(async () => {
 });
 
 /** Everything that hosts send to show that they are there. */
-const KEEP_ALIVES: Record<DialectName, string> = {
+const KEEP_ALIVES: Record<SampledDialect, string> = {
   chat: `: keep-alive\n\n\n\n${wire.chatChunk({ role: "assistant", content: "" })}${wire.chatChunk({})}`,
   messages: `: x\n\n${wire.event({ type: "ping" })}`,
   genai: ": x\r\n\r\n\r\n",
 };
 const WORDS = "It was a dark and stormy night.";
-const CONTENT: Record<DialectName, string> = {
+const CONTENT: Record<SampledDialect, string> = {
   chat: wire.chatChunk({ role: "assistant", content: WORDS }),
   messages: wire.messageStart() + wire.textBlock(WORDS),
   genai: wire.genaiChunk(WORDS),
 };
-const REST: Record<DialectName, string> = {
+const REST: Record<SampledDialect, string> = {
   chat: wire.chatChunk({}, "stop") + wire.chatUsage({ prompt_tokens: 1, completion_tokens: 1 }) + wire.done,
   messages: wire.messageEnd(),
   genai: wire.genaiChunk(".", "STOP"),
 };
 
 const lanes = DIALECTS.flatMap((client) => DIALECTS.map((host) => [client, host] as const));
-const ask = (client: DialectName, model: string): Promise<ReadAnswer> => harness.call(client, { model, stream: true });
+const ask = (client: SampledDialect, model: string): Promise<ReadAnswer> =>
+  harness.call(client, { model, stream: true });
 
 describe("H28: keep-alives are not life", () => {
   test.each(lanes)(
@@ -132,7 +133,7 @@ describe("H28: keep-alives are not life", () => {
   });
 
   test.each(lanes)("a %s client, a %s host: an answer without end has a bound", async (client, host) => {
-    const more: Record<DialectName, string> = {
+    const more: Record<SampledDialect, string> = {
       chat: wire.chatChunk({ content: "on " }),
       messages: wire.event({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "on " } }),
       genai: wire.genaiChunk("on "),

@@ -2,7 +2,7 @@ import { createAnthropic } from "@ai-sdk/anthropic";
 import { createGoogleGenerativeAI } from "@ai-sdk/google";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { generateText, LanguageModel } from "ai";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
+import type { SampledDialect } from "../../testing/sampled-dialects.ts";
 import type { Kind, SimulatedGateway } from "./support.ts";
 
 type ProviderOptions = NonNullable<Parameters<typeof generateText>[0]["providerOptions"]>;
@@ -16,7 +16,7 @@ interface ModelSetup {
 /** One of the AI SDK's providers, pointed at one of the gateway's doors. */
 export interface AiProvider {
   name: string;
-  dialect: DialectName;
+  dialect: SampledDialect;
   kind: Kind;
   /** The kind whose hosts show their thoughts and take them back. */
   thinkingKind: Kind;

@@ -1,4 +1,4 @@
-import type { DialectName } from "../../src/canon/dialect-name.ts";
+import type { SampledDialect } from "../../testing/sampled-dialects.ts";
 import type { Kind } from "./support.ts";
 
 /** What a host does that its clients can tell, in whatever protocol they speak. */
@@ -67,7 +67,7 @@ const WIRE_OF: Readonly<Record<Exclude<Kind, "simulator">, Wire>> = {
 };
 
 /** The upstream of the models of a kind, as clients of a protocol see it. The simulator answers each in its own protocol. */
-export function upstreamOf(kind: Kind, client: DialectName): Upstream {
+export function upstreamOf(kind: Kind, client: SampledDialect): Upstream {
   const wire = kind === "simulator" ? client : WIRE_OF[kind];
   return { native: wire === client, ...WIRES[wire] };
 }

@@ -1,4 +1,4 @@
-import type { DialectName } from "../../src/canon/dialect-name.ts";
+import type { SampledDialect } from "../../testing/sampled-dialects.ts";
 
 /** What a client has put together of a stream, read without any code of the gateway's. */
 export interface ReadStream {
@@ -29,7 +29,7 @@ const text = (value: unknown): string => (typeof value === "string" ? value : ""
 const number = (value: unknown): number => (typeof value === "number" ? value : 0);
 
 /** Reads a stream as a careful client of the protocol does. */
-export function readClientStream(dialect: DialectName, stream: string): ReadStream {
+export function readClientStream(dialect: SampledDialect, stream: string): ReadStream {
   const read: ReadStream = {
     text: "",
     thoughts: "",

@@ -1,12 +1,12 @@
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import type { Script } from "../../testing/memory-network.ts";
 import { plainUsage } from "../../testing/plain-answer.ts";
+import type { SampledDialect } from "../../testing/sampled-dialects.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 
 type Json = Record<string, unknown>;
 
 /** The beginning of an answer that a request gives its host to go on from; undefined where it gives none. */
-export function beginningIn(dialect: DialectName, body: string): string | undefined {
+export function beginningIn(dialect: SampledDialect, body: string): string | undefined {
   const request = JSON.parse(body) as { messages?: Json[]; contents?: Json[] };
   const last = (dialect === "genai" ? request.contents : request.messages)?.at(-1);
   if (last?.["role"] !== "assistant" && last?.["role"] !== "model") return undefined;
@@ -19,7 +19,7 @@ export function beginningIn(dialect: DialectName, body: string): string | undefi
 export const SECOND_USAGE = { input: 40, output: 9 };
 
 /** A text as a host of the dialect streams it, in small pieces. */
-export function streamText(dialect: DialectName, text: string): string {
+export function streamText(dialect: SampledDialect, text: string): string {
   const pieces = text.match(/[\s\S]{1,9}/gu) ?? [];
   const usage = plainUsage(dialect, SECOND_USAGE.input, SECOND_USAGE.output);
   switch (dialect) {
@@ -42,7 +42,7 @@ export function streamText(dialect: DialectName, text: string): string {
 }
 
 /** A tool call in place of an answer. */
-export function streamCall(dialect: DialectName): string {
+export function streamCall(dialect: SampledDialect): string {
   switch (dialect) {
     case "chat":
       return [
@@ -87,13 +87,13 @@ export const MANNERS = {
     const rest = streamText(dialect, `${whole.slice(beginning.length)}and more`);
     return rest.slice(0, rest.indexOf("\n\n", Math.floor(rest.length / 3)) + 2);
   },
-} as const satisfies Record<string, (dialect: DialectName, whole: string, beginning: string) => string>;
+} as const satisfies Record<string, (dialect: SampledDialect, whole: string, beginning: string) => string>;
 
 export type Manner = keyof typeof MANNERS;
 
 /** A host that knows the whole answer, and is asked for the rest of it, or for all of it. */
 export const continuingHost =
-  (dialect: DialectName, whole: string, manner: Manner): Script =>
+  (dialect: SampledDialect, whole: string, manner: Manner): Script =>
   async (reply, { body }) => {
     const beginning = beginningIn(dialect, body);
     if (beginning !== undefined && !whole.startsWith(beginning)) {

@@ -1,7 +1,7 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { ApiError, type Content, GoogleGenAI, type Part } from "@google/genai";
 import OpenAI from "openai";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
+import type { SampledDialect } from "../../testing/sampled-dialects.ts";
 
 /** What a scenario asks, in no protocol's words. */
 export interface Question {
@@ -25,7 +25,7 @@ export interface Answer {
 
 /** The newest of a vendor's SDKs, pointed at the gateway. */
 export interface ProtocolClient {
-  dialect: DialectName;
+  dialect: SampledDialect;
   ask(question: Question): Promise<Answer>;
   /** The HTTP status that an error of this SDK tells; undefined where it came inside a stream. */
   statusOf(error: unknown): number | undefined;

@@ -4,8 +4,8 @@ import { TEXT_PURPOSE } from "../../simulator/hosts/google/text/read-contents.ts
 import { Seed } from "../../simulator/seed.ts";
 import { seal, sign } from "../../simulator/text/signature.ts";
 import type { JsonObject } from "../../src/base/json.ts";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { type Opaque, wrapOpaque, wrapOpaqueBase64 } from "../../src/canon/opaque.ts";
+import type { SampledDialect } from "../../testing/sampled-dialects.ts";
 
 /**
  * Random requests, said in the words of each dialect. They keep the rules that hold for every client of every protocol (each
@@ -63,7 +63,7 @@ interface Step {
 const WAV = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA=";
 
 /** Parts that few clients send, for turns of the user's and of the assistant's. */
-const ODD: Readonly<Record<DialectName, { user: readonly JsonObject[]; assistant: readonly JsonObject[] }>> = {
+const ODD: Readonly<Record<SampledDialect, { user: readonly JsonObject[]; assistant: readonly JsonObject[] }>> = {
   chat: {
     user: [
       { type: "input_audio", input_audio: { data: WAV, format: "wav" } },
@@ -117,7 +117,7 @@ const ODD: Readonly<Record<DialectName, { user: readonly JsonObject[]; assistant
   },
 };
 
-function oddParts(dialect: DialectName, role: "user" | "assistant", { odd }: Step): JsonObject[] {
+function oddParts(dialect: SampledDialect, role: "user" | "assistant", { odd }: Step): JsonObject[] {
   const list = ODD[dialect][role];
   const found = odd === undefined ? undefined : list[odd % list.length];
   return found === undefined ? [] : [found];
@@ -243,7 +243,7 @@ function opaqueOf(thought: NonNullable<Step["thought"]>): Opaque | undefined {
 }
 
 /** The request in the words of a dialect. */
-export function requestOf(dialect: DialectName, spec: RequestSpec): JsonObject {
+export function requestOf(dialect: SampledDialect, spec: RequestSpec): JsonObject {
   const own = numbered(spec);
   if (dialect === "chat") return chatRequest(own);
   return dialect === "messages" ? messagesRequest(own) : genaiRequest(own);

@@ -1,4 +1,4 @@
-import type { DialectName } from "../../src/canon/dialect-name.ts";
+import type { SampledDialect } from "../../testing/sampled-dialects.ts";
 import { converseMeaning } from "./converse-meaning.ts";
 import { invokedAsEvents } from "./event-stream-payloads.ts";
 import { bytesOf, everyRecording, type Recording } from "./recordings.ts";
@@ -10,7 +10,7 @@ interface RecordedHost {
   kind: string;
   suffix: string;
   /** The protocol of the recording; none of the clients' where it is undefined. */
-  dialect: DialectName | undefined;
+  dialect: SampledDialect | undefined;
 }
 
 export const RECORDED_HOSTS: Readonly<Record<string, RecordedHost>> = {
@@ -51,7 +51,7 @@ export interface RecordedCase {
   suffix: string;
   model: string;
   /** The protocol in which the host answered, where it is one of the clients'. */
-  dialect: DialectName | undefined;
+  dialect: SampledDialect | undefined;
   /** By Bedrock's InvokeModel, whose body is the vendor's own. */
   invoked: boolean;
 }
@@ -131,7 +131,7 @@ export async function startRecordedHarness(): Promise<RecordedHarness> {
   };
 }
 
-const DIRECT: Record<DialectName, string> = { chat: "/v1", messages: "", genai: "" };
+const DIRECT: Record<SampledDialect, string> = { chat: "/v1", messages: "", genai: "" };
 
 /** What the vendor's SDK reads from the recording itself, without any gateway between. */
 export async function recordedMeaning({ upstream }: RecordedHarness, one: RecordedCase): Promise<Meaning> {

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { DIALECTS } from "../../src/dialects/index.ts";
 import { readFrames } from "../../src/wire/sse.ts";
+import type { SampledDialect } from "../../testing/sampled-dialects.ts";
 
 /** Recorded traffic of real providers: the witness that is not ours. */
 const CORPUS = new URL("../../../shared/transcripts/", import.meta.url).pathname;
@@ -28,7 +28,7 @@ export interface Recording {
   http: string;
 }
 
-export const DIALECT_OF: Readonly<Record<string, DialectName>> = {
+export const DIALECT_OF: Readonly<Record<string, SampledDialect>> = {
   "openai-chat": "chat",
   "anthropic-messages": "messages",
   "gemini-generate": "genai",

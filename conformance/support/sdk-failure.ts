@@ -1,7 +1,7 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { ApiError } from "@google/genai";
 import OpenAI from "openai";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
+import type { SampledDialect } from "../../testing/sampled-dialects.ts";
 
 /** What a vendor's SDK tells of an error. */
 export interface SdkFailure {
@@ -22,7 +22,7 @@ interface GenaiError {
   details?: { retryDelay?: string }[];
 }
 
-export const FAILURES: Readonly<Record<DialectName, (thrown: unknown) => SdkFailure>> = {
+export const FAILURES: Readonly<Record<SampledDialect, (thrown: unknown) => SdkFailure>> = {
   chat: (thrown) => {
     if (!(thrown instanceof OpenAI.APIError)) throw thrown;
     const headers = thrown.headers as Headers | undefined;

@@ -1,13 +1,13 @@
 import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../src/base/json.ts";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { explainMismatch } from "../../src/dialects/explain-mismatch.ts";
 import type { SchemaNode } from "../../src/dialects/schema-node.ts";
 import { ChatCompletion, ChatCompletionChunk } from "../../src/server/openapi/chat-answers.ts";
 import { GenerateContentAnswer } from "../../src/server/openapi/genai-answers.ts";
 import { MessageAnswer, MessageStreamEvent } from "../../src/server/openapi/messages-answers.ts";
 import { readFrames } from "../../src/wire/sse.ts";
+import type { SampledDialect } from "../../testing/sampled-dialects.ts";
 
 interface Form {
   schema: TSchema;
@@ -19,19 +19,19 @@ const form = (schema: TSchema): Form => {
   return { schema, check: (value) => compiled.Check(value) };
 };
 
-const WHOLE: Readonly<Record<DialectName, Form>> = {
+const WHOLE: Readonly<Record<SampledDialect, Form>> = {
   chat: form(ChatCompletion),
   messages: form(MessageAnswer),
   genai: form(GenerateContentAnswer),
 };
-const CHUNK: Readonly<Record<DialectName, Form>> = {
+const CHUNK: Readonly<Record<SampledDialect, Form>> = {
   chat: form(ChatCompletionChunk),
   messages: form(MessageStreamEvent),
   genai: form(GenerateContentAnswer),
 };
 
 /** What is wrong with an answer in a client's protocol; undefined where nothing is. */
-export function answerProblem(dialect: DialectName, stream: boolean, text: string): string | undefined {
+export function answerProblem(dialect: SampledDialect, stream: boolean, text: string): string | undefined {
   if (!stream) return mismatch(WHOLE[dialect], JSON.parse(text)) ?? (text.includes('"error":{') ? text : undefined);
   const frames = readFrames(text);
   const data = frames.map(({ data: own }) => own ?? "");
@@ -52,7 +52,7 @@ function mismatch({ schema, check }: Form, value: unknown): string | undefined {
 }
 
 /** What no schema says: which chunks come when. */
-const ORDER: Readonly<Record<DialectName, (chunks: readonly JsonObject[]) => string | undefined>> = {
+const ORDER: Readonly<Record<SampledDialect, (chunks: readonly JsonObject[]) => string | undefined>> = {
   chat: (chunks) => {
     const choices = chunks.flatMap((chunk) => arrayAt(chunk, "choices"));
     const ends = choices.filter((choice) => stringAt(choice, "finish_reason") !== undefined);

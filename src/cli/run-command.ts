@@ -8,7 +8,7 @@ import { COMMANDS } from "./commands.ts";
 function help(): string {
   const lines = COMMANDS.map(({ name, usage, summary }) => `  ${`${name} ${usage}`.padEnd(66)}${summary}`);
   return [
-    `trivium ${VERSION}: one API key, every provider, three wire protocols.`,
+    `trivium ${VERSION}: one API key, every provider, four wire protocols.`,
     "",
     "Usage: trivium <command> [options]; trivium <command> --help shows its options",
     "",

@@ -78,6 +78,8 @@ export interface StreamEncoder {
   push(event: CanonEvent): string;
   /** It holds everything until it knows whether it can write what comes; where it cannot, nothing of it was written. */
   readonly undecided?: boolean;
+  /** Where the stream stands, for the dialects whose errors depend on it. */
+  readonly position?: unknown;
 }
 
 /** How a dialect asks a provider to count a prompt's tokens. */

@@ -34,6 +34,10 @@ export interface StreamState<Options = unknown> {
   options: Options;
   /** Something was written already. */
   begun: boolean;
+  /** Where the stream stands, as the writer of it says. */
+  position?: unknown;
+  /** What was asked, for the dialects that repeat it. */
+  call?: { model: string; request: JsonObject; atSeconds: number };
 }
 
 /** An error inside a stream: texts to write in order, each after a pause that some readers need. */
@@ -135,6 +139,8 @@ export interface Tap extends TapProgress {
   readonly generatedCharacters: number;
   /** Thoughts were shown: those that are not are at most their rest. */
   readonly reasoningSeen: boolean;
+  /** Where the stream stands, for the dialects whose errors depend on it. */
+  readonly position?: unknown;
 }
 
 /** What a client's request says, read from its body as it came. */

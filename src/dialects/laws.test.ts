@@ -333,6 +333,16 @@ function historyWith(dialect: DialectName, answer: JsonObject): JsonObject {
         messages: [{ role: "user", content: "Hello" }, { role: "assistant", content: body.content }, next],
       };
     }
+    case "responses": {
+      const calls = body.output.filter(({ call_id }: { call_id?: string }) => call_id !== undefined);
+      const results = calls.map((call: { type: string; call_id: string }) => ({
+        type: `${call.type}_output`,
+        call_id: call.call_id,
+        output: result,
+      }));
+      const next = { role: "user", content: "Go on" };
+      return { model: "acme/model", input: [{ role: "user", content: "Hello" }, ...body.output, ...results, next] };
+    }
     case "genai": {
       const { content } = body.candidates[0];
       const results = (content?.parts ?? []).flatMap((part: { functionCall?: { id?: string; name: string } }) =>

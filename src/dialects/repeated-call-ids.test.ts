@@ -37,6 +37,15 @@ const HISTORIES: Readonly<Record<DialectName, JsonObject>> = {
       { role: "user", content: [{ type: "tool_result", tool_use_id: "x", content: "of h" }] },
     ],
   },
+  responses: {
+    input: [
+      { role: "user", content: "q" },
+      ...["f", "g"].map((name) => ({ type: "function_call", call_id: "x", name, arguments: "{}" })),
+      ...["of f", "of g"].map((output) => ({ type: "function_call_output", call_id: "x", output })),
+      { type: "function_call", call_id: "x", name: "h", arguments: "{}" },
+      { type: "function_call_output", call_id: "x", output: "of h" },
+    ],
+  },
   genai: {
     contents: [
       { role: "user", parts: [{ text: "q" }] },

@@ -28,6 +28,10 @@ export class TranslatingTap extends TapBase {
     this.#unwrapper = new AnswerUnwrapper(reading);
   }
 
+  get position(): unknown {
+    return this.#encoder.position;
+  }
+
   /** The upstream closed: whether that is an end or a break, its decoder knows. */
   protected override pushRest(rest: string): string {
     const text = super.pushRest(rest);

@@ -84,6 +84,11 @@ export class AnswerSoFar {
     );
   }
 
+  /** Where the stream stands, as its writer says. */
+  get position(): unknown {
+    return this.#encoder.position;
+  }
+
   get nextBlock(): number {
     return this.#blocks;
   }

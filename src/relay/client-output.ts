@@ -10,7 +10,9 @@ const MAX_UNCONFIRMED_BYTES = 128 * 1024;
 export const MAX_HELD_BYTES = 32 * 1024 * 1024;
 
 /** What an error in a stream needs to know of its call. */
-type FailedCall = Pick<IncomingCall, "dialect" | "requestId" | "options">;
+type FailedCall = Pick<Call, "body" | "modelInAnswer"> & {
+  incoming: Pick<IncomingCall, "dialect" | "requestId" | "options">;
+};
 
 /** What Bun hands to a stream of type "direct": writes go straight to the socket, and what it does not take is copied. */
 export interface DirectController {
@@ -195,9 +197,12 @@ export class ClientOutput implements Watched {
     else this.#controller.flush();
   }
 
-  /** An error in the client's own protocol, as the end of a stream. */
-  async fail(error: GatewayError, { dialect, requestId, options }: FailedCall): Promise<void> {
-    const writes = dialect.errors.encodeInStream(error, requestId, { options, begun: this.begun });
+  /** An error in the client's own protocol, as the end of a stream. `position`: where the writer of the stream stands. */
+  async fail(error: GatewayError, { incoming, body, modelInAnswer }: FailedCall, position?: unknown): Promise<void> {
+    const { dialect, requestId, options } = incoming;
+    const atSeconds = Math.floor(this.#gateway.clock.wallMs() / 1000);
+    const call = { model: modelInAnswer, request: body, atSeconds };
+    const writes = dialect.errors.encodeInStream(error, requestId, { options, begun: this.begun, position, call });
     for (const { text, pauseMs } of writes) {
       if (pauseMs > 0) await this.#gateway.clock.sleep(pauseMs);
       this.write(text);

@@ -39,6 +39,10 @@ export class ContinuingEncoder implements StreamEncoder {
     this.#given = soFar.text.trimEnd().length;
   }
 
+  get position(): unknown {
+    return this.#soFar.position;
+  }
+
   /** The call as the next provider is asked: with the beginning of its answer, and without what would come before that. */
   extend(call: CanonCall): CanonCall {
     const spoken = this.#said.slice(0, this.#given);

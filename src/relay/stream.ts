@@ -180,7 +180,7 @@ class StreamRelay {
   }
 
   async #fail(error: GatewayError): Promise<void> {
-    const { client, incoming } = this.#call;
+    const { client } = this.#call;
     const attempt = this.#stream?.attempt;
     attempt?.close();
     if (attempt !== undefined) observeBreak(this.#gateway, attempt, error);
@@ -188,7 +188,8 @@ class StreamRelay {
     this.#output.dropLast();
     if (client.disconnected) return;
     if (error.kind === "internal") this.#gateway.log.error({ err: error.cause ?? error }, "internal error in a stream");
-    await this.#output.fail(attempt?.target.provider.redactError(error) ?? error, incoming);
+    const told = attempt?.target.provider.redactError(error) ?? error;
+    await this.#output.fail(told, this.#call, this.#stream?.tap.position);
   }
 
   #settle(end: string, ended = false): Promise<void> {

@@ -83,6 +83,10 @@ export class WitnessedTap implements Tap {
   get reasoningSeen(): boolean {
     return this.#tap.reasoningSeen;
   }
+
+  get position(): unknown {
+    return this.#tap.position;
+  }
 }
 
 /** Where the event at `at` ends: behind its blank line, or at the end of the bytes. */

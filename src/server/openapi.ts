@@ -13,12 +13,13 @@ export function openApiDocument({ publicUrl, version }: { publicUrl: string; ver
       title: "Trivium",
       version,
       description:
-        "One API key, every provider, three wire protocols. A model is named `<provider>/<model_name>`; each supports a part of the parameters.",
+        "One API key, every provider, four wire protocols. A model is named `<provider>/<model_name>`; each supports a part of the parameters.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: publicUrl }],
     tags: [
       { name: "chat", description: "The chat-completions protocol." },
+      { name: "responses", description: "The responses protocol." },
       { name: "messages", description: "The messages protocol." },
       { name: "genai", description: "The generative-content protocol." },
     ],

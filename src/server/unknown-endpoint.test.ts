@@ -30,8 +30,12 @@ test.each([
 });
 
 test.each([
-  ["POST", "/v1/responses", "The Responses API is not supported yet; use POST /v1/chat/completions."],
-  ["GET", "/v1/responses/resp_1", "The Responses API is not supported yet; use POST /v1/chat/completions."],
+  ["POST", "/v1/v1/responses", "Did you mean POST /v1/responses?"],
+  [
+    "POST",
+    "/v1/conversations/c_1/items",
+    "The Conversations API is not supported yet; use POST /v1/responses with previous_response_id.",
+  ],
   ["POST", "/v1/completions", "The legacy Completions API is not supported yet; use POST /v1/chat/completions."],
   ["POST", "/embeddings", "Did you mean POST /v1/embeddings?"],
   ["POST", "/v1/audio/speech", "The Audio API is not supported."],

@@ -3,7 +3,12 @@ import type { Route, RouteTable } from "./route-table.ts";
 
 /** Vendor APIs that clients may look for and that do not exist here, by a part of their path. */
 const NOT_SUPPORTED: readonly [pattern: RegExp, name: string, instead: string | undefined][] = [
-  [/\/responses(\/|$)/, "Responses", "POST /v1/chat/completions"],
+  [
+    /\/responses\/compact$/,
+    "Responses compaction",
+    "POST /v1/responses, with the request to summarise as its last message",
+  ],
+  [/\/conversations(\/|$)/, "Conversations", "POST /v1/responses with previous_response_id"],
   [/^(?!.*\/chat\/).*\/completions$/, "legacy Completions", "POST /v1/chat/completions"],
   [/\/audio\//, "Audio", undefined],
   [/\/realtime(\/|$)/, "Realtime", "POST /v1/chat/completions"],
@@ -21,7 +26,7 @@ const NOT_SUPPORTED: readonly [pattern: RegExp, name: string, instead: string | 
 
 /** What a client asks for at the end of its base URL. */
 const ENDINGS =
-  /(\/chat\/completions|\/messages(?:\/count_tokens)?|\/images\/(?:generations|edits)|\/embeddings|\/rerank|\/generation|\/models(?:\/.+)?)$/;
+  /(\/chat\/completions|\/responses(?:\/input_tokens)?|\/messages(?:\/count_tokens)?|\/images\/(?:generations|edits)|\/embeddings|\/rerank|\/generation|\/models(?:\/.+)?)$/;
 
 const MAX_SHOWN_LENGTH = 200;
 

@@ -1,12 +1,12 @@
 import type { JsonObject } from "../../base/json.ts";
 import { Fields } from "../../canon/fields.ts";
-import type { MediaKind, MediaPart, MediaSource } from "../../canon/part.ts";
+import type { MediaPart, MediaSource } from "../../canon/part.ts";
 import { documentText, headed, headerOf } from "../document-text.ts";
+import { kindOfSource, sourceOfFile, sourceOfUrl } from "../media-source.ts";
 import { takeCache, takeExtras, withExtras } from "./part-fields.ts";
 import { cacheControl, ownExtras, pathIn, type RequestScope } from "./request-scope.ts";
 import { encodeText } from "./text-part.ts";
 
-const DATA_URL_HEAD = /^data:([^;,]+)(?:;[^;,]+)*;base64,/;
 const MIME_OF_FORMAT: ReadonlyMap<string, string> = new Map([
   ["wav", "audio/wav"],
   ["mp3", "audio/mpeg"],
@@ -17,14 +17,6 @@ const FORMAT_OF_MIME: ReadonlyMap<string, string> = new Map([
   ["audio/wave", "wav"],
   ["audio/mpeg", "mp3"],
 ]);
-const MIME_OF_EXTENSION: ReadonlyMap<string, string> = new Map([
-  ["txt", "text/plain"],
-  ["md", "text/markdown"],
-  ["csv", "text/csv"],
-  ["html", "text/html"],
-  ["json", "application/json"],
-]);
-
 /** The media parts of this protocol; undefined for a part of any other type. */
 export function decodeMedia(raw: unknown, path?: string): MediaPart | undefined {
   const fields = new Fields(raw);
@@ -72,7 +64,7 @@ function readFile(fields: Fields): FoundMedia | undefined {
   const title = filename === undefined ? {} : { title: filename };
   if (data !== undefined) {
     const source = sourceOfFile(data, filename);
-    return { kind: kindOfMime(source.type === "data" ? source.mimeType : undefined), source, ...title };
+    return { kind: kindOfSource(source), source, ...title };
   }
   return id === undefined ? undefined : { kind: "document", source: { type: "file", id, origin: "chat" }, ...title };
 }
@@ -83,24 +75,6 @@ const MEDIA_READERS: ReadonlyMap<string, (fields: Fields) => FoundMedia | undefi
   ["input_audio", readAudio],
   ["file", readFile],
 ]);
-
-function sourceOfUrl(url: string): MediaSource {
-  const head = DATA_URL_HEAD.exec(url);
-  if (head?.[1] === undefined) return { type: "url", url };
-  return { type: "data", mimeType: head[1], data: url.slice(head[0].length) };
-}
-
-/** A file is base64 alone or as a data URL; where only its name tells the type, PDF is what hosts take. */
-function sourceOfFile(data: string, filename: string | undefined): MediaSource {
-  if (data.startsWith("data:") || data.startsWith("https://")) return sourceOfUrl(data);
-  const extension = filename?.split(".").at(-1)?.toLowerCase() ?? "";
-  return { type: "data", mimeType: MIME_OF_EXTENSION.get(extension) ?? "application/pdf", data };
-}
-
-function kindOfMime(mimeType: string | undefined): MediaKind {
-  const kind = mimeType?.split("/")[0];
-  return kind === "image" || kind === "audio" || kind === "video" ? kind : "document";
-}
 
 const FORM_OF_SOURCE = {
   data: "as data",

@@ -1,16 +1,9 @@
 import { arrayAt, isObject, type JsonObject, stringAt } from "../../base/json.ts";
 import type { Citation } from "../../canon/citation.ts";
 import { Fields } from "../../canon/fields.ts";
-import type {
-  NativePart,
-  Part,
-  ReasoningPart,
-  SearchResultPart,
-  TextPart,
-  ToolCallPart,
-  ToolResultPart,
-} from "../../canon/part.ts";
+import type { NativePart, Part, SearchResultPart, TextPart, ToolCallPart, ToolResultPart } from "../../canon/part.ts";
 import { stringifyInOrder } from "../../wire/ordered-json.ts";
+import { SignedParts } from "../carriers.ts";
 import { decodeCache } from "./cache.ts";
 import { decodeCarrier } from "./carriers.ts";
 import { decodeCitation } from "./citations.ts";
@@ -22,31 +15,14 @@ import { decodeRedactedThinking, decodeThinking } from "./thinking.ts";
 /** The content of a client's message: a text, or blocks. Carriers are dissolved into what they belong to. */
 export function decodeContent(content: unknown, path: string): Part[] {
   if (typeof content === "string") return [{ type: "text", text: content, path }];
-  const parts: Part[] = [];
-  /** The signature of the next tool call, as the reasoning part that it becomes where no call follows. */
-  let waiting: ReasoningPart | undefined;
+  const signed = new SignedParts();
   for (const [index, block] of (Array.isArray(content) ? content : []).entries()) {
     const where = `${path}[${index}]`;
-    const data = stringAt(block, "type") === "redacted_thinking" ? stringAt(block, "data") : undefined;
-    const carrier = data === undefined ? undefined : decodeCarrier(data);
-    if (carrier === undefined) {
-      const part = decodeBlock(block, where, CLIENT_SOURCE);
-      const signature = part.type === "tool-call" ? waiting?.signature : undefined;
-      if (signature !== undefined) waiting = undefined;
-      parts.push(signature === undefined ? part : { ...part, signature });
-      continue;
-    }
-    const { position, signature } = carrier;
-    const before = parts.at(-1);
-    if (position === "next-call") {
-      if (waiting !== undefined) parts.push(waiting);
-      waiting = { type: "reasoning", text: "", signature, path: where };
-    } else if (position === "call" && before?.type === "tool-call") parts[parts.length - 1] = { ...before, signature };
-    else if (position === "text" && before?.type === "text") parts[parts.length - 1] = { ...before, signature };
-    else if (position === "call") parts.push({ type: "reasoning", text: "", signature, path: where });
-    else parts.push({ type: "text", text: "", signature, path: where });
+    const carrier = decodeCarrier(block);
+    if (carrier === undefined) signed.push(decodeBlock(block, where, CLIENT_SOURCE));
+    else signed.carry(carrier, where);
   }
-  return waiting === undefined ? parts : [...parts, waiting];
+  return [...signed.end()];
 }
 
 /** One block of a request (with its path) or of an answer. Unknown blocks stay whole, for their own dialect alone. */

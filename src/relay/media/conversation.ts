@@ -90,17 +90,18 @@ async function streamAnswer(
 
 async function writeLate(
   work: Promise<string>,
-  { client, incoming }: Call,
+  call: Call,
   gateway: Gateway,
   controller: DirectController,
 ): Promise<void> {
+  const { client, incoming } = call;
   const output = new ClientOutput(client, gateway, incoming.dialect.http.keepAlive);
   output.commit(controller, false);
   try {
     await output.sendText(await work);
   } catch (thrown) {
     if (!client.disconnected)
-      await output.fail(asGatewayError(thrown instanceof RelayError ? thrown.error : thrown), incoming);
+      await output.fail(asGatewayError(thrown instanceof RelayError ? thrown.error : thrown), call);
   } finally {
     output.close();
   }

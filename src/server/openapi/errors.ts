@@ -4,19 +4,22 @@ import { ERROR_TABLE, type ErrorKind, GatewayError } from "../../canon/error.ts"
 import { DIALECTS } from "../../dialects/index.ts";
 import { nullable, openObject } from "../../dialects/schema-builders.ts";
 
+const ChatError = Type.Object(
+  {
+    error: Type.Object({
+      message: Type.String(),
+      type: Type.String(),
+      param: nullable(Type.String({ description: "JSON path of the field at fault." })),
+      code: nullable(Type.String()),
+    }),
+  },
+  { title: "ChatError" },
+);
+
 /** A failed call, in each protocol's own words (choices 4). */
 export const ERROR_SHAPES: Readonly<Record<DialectName, TSchema>> = {
-  chat: Type.Object(
-    {
-      error: Type.Object({
-        message: Type.String(),
-        type: Type.String(),
-        param: nullable(Type.String({ description: "JSON path of the field at fault." })),
-        code: nullable(Type.String()),
-      }),
-    },
-    { title: "ChatError" },
-  ),
+  chat: ChatError,
+  responses: ChatError,
   messages: Type.Object(
     {
       type: Type.Literal("error"),

@@ -2,6 +2,7 @@ import Type from "typebox";
 import { ChatRequest } from "../../dialects/chat/schema.ts";
 import { GenaiCountTokensRequest, GenerateContentRequest } from "../../dialects/genai/schema.ts";
 import { CountTokensRequest, MessagesRequest } from "../../dialects/messages/schema.ts";
+import { ResponsesRequest } from "../../dialects/responses/schema.ts";
 import { openObject } from "../../dialects/schema-builders.ts";
 import { ChatCompletion, ChatCompletionChunk } from "./chat-answers.ts";
 import { GenaiTokenCount, GenerateContentAnswer } from "./genai-answers.ts";
@@ -17,6 +18,7 @@ import {
 import { events, json, type Operation } from "./operation.ts";
 import { CALL_HEADERS } from "./parameters.ts";
 import { ReceiptAnswer } from "./receipt.ts";
+import { ResponseAnswer, ResponseStreamEvent, ResponsesTokenCount } from "./responses-answers.ts";
 
 const list = "The models that have a live offer.";
 const one = "The model.";
@@ -118,6 +120,29 @@ export const getMessagesModel: Operation = {
   summary: "Show one model",
   parameters: IN_PATH,
   answers: [json(MessagesModel, one)],
+};
+
+export const createResponse: Operation = {
+  method: "post",
+  id: "createResponse",
+  summary: "Create a response",
+  dialect: "responses",
+  parameters: CALL_HEADERS,
+  request: ResponsesRequest,
+  answers: [
+    json(ResponseAnswer, "The answer."),
+    events(
+      ResponseStreamEvent,
+      "With `stream`: events named by their type, from response.created to response.completed.",
+    ),
+  ],
+};
+
+export const countResponseTokens: Operation = {
+  ...createResponse,
+  id: "countResponseTokens",
+  summary: "Count the tokens of a response's prompt",
+  answers: [json(ResponsesTokenCount, "The count.")],
 };
 
 export const generateContent: Operation = {

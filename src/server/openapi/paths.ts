@@ -10,6 +10,8 @@ const GENAI_MODEL = "publishers/{provider}/models/{model}";
 /** The contract door, its aliases, and the drop-in door (choices 1), distinguished in operation ids by a suffix. */
 const PATHS: readonly [path: string, suffix: string, operation: Operation][] = [
   ["/api/v1/chat/completions", "", operations.createChatCompletion],
+  ["/api/v1/responses", "", operations.createResponse],
+  ["/api/v1/responses/input_tokens", "", operations.countResponseTokens],
   ["/api/v1/images/generations", "", media.generateImages],
   ["/api/v1/images/edits", "", media.editImages],
   ["/api/v1/embeddings", "", services.createEmbeddings],
@@ -22,6 +24,8 @@ const PATHS: readonly [path: string, suffix: string, operation: Operation][] = [
   ...genaiPaths("/api/genai", ""),
   ...genaiPaths("/api/vertex-ai", "Alias"),
   ["/v1/chat/completions", "DropIn", operations.createChatCompletion],
+  ["/v1/responses", "DropIn", operations.createResponse],
+  ["/v1/responses/input_tokens", "DropIn", operations.countResponseTokens],
   ["/v1/images/generations", "DropIn", media.generateImages],
   ["/v1/images/edits", "DropIn", media.editImages],
   ["/v1/embeddings", "DropIn", services.createEmbeddings],

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import OpenAi from "openai";
+import { extra, failureOf, receiptOf, type SimulatedGateway, startSimulatedGateway } from "./support.ts";
+
+type Body = OpenAi.Responses.ResponseCreateParamsNonStreaming;
+
+const WEATHER: OpenAi.Responses.FunctionTool = {
+  type: "function",
+  name: "get_weather",
+  description: "Looks up the weather for a city.",
+  parameters: {
+    type: "object",
+    properties: { city: { type: "string" } },
+    required: ["city"],
+    additionalProperties: false,
+  },
+  strict: true,
+};
+
+let harness: SimulatedGateway;
+beforeAll(async () => {
+  harness = await startSimulatedGateway();
+});
+afterAll(() => harness.stop());
+
+describe("openai 7", () => {
+  const open = () => new OpenAi({ baseURL: `${harness.gateway.url}/v1`, apiKey: harness.gateway.key, maxRetries: 0 });
+
+  test("the tokens of a prompt are counted, and an estimate is told as one", async () => {
+    const { data, response } = await open()
+      .responses.inputTokens.count({ model: "openai-compatible/standard", input: "Where do three roads meet?" })
+      .withResponse();
+    expect(data.object).toBe("response.input_tokens");
+    expect(data.input_tokens).toBeGreaterThan(0);
+    const receipt = await receiptOf(harness, response.headers.get("x-trivium-receipt"));
+    expect(receipt.fields).toMatchObject([{ path: "(count)", action: "approximated" }]);
+  });
+
+  test("R5: a strict call with a tool that the provider does not know is refused by name", async () => {
+    const body: Body = { model: "anthropic/standard", input: "Hello", tools: [{ type: "shell" }] };
+    const { response } = await open().responses.create(body).withResponse();
+    expect(response.headers.get("x-trivium-dropped")).toContain("tools[0]");
+    const error = await failureOf(open().responses.create(body, { headers: { "x-trivium-strict": "true" } }));
+    expect(extra(error, "status")).toBe(400);
+    expect(extra(error, "param")).toBe("tools[0]");
+  });
+
+  test("R6: a tool of a namespace is called by both of its names, on a provider without namespaces", async () => {
+    const tools: OpenAi.Responses.Tool[] = [
+      { type: "namespace", name: "places", description: "Places.", tools: [WEATHER] },
+    ];
+    const answer = await open().responses.create({
+      model: "anthropic/standard",
+      input: "Please use places__get_weather for Lisbon.",
+      tools,
+    });
+    expect(answer.output).toMatchObject([{ type: "function_call", namespace: "places", name: "get_weather" }]);
+  });
+
+  test("a custom tool is called with free text, on providers that have functions alone", async () => {
+    for (const kind of ["anthropic", "gemini", "bedrock"]) {
+      const tools: OpenAi.Responses.Tool[] = [{ type: "custom", name: "run_script", description: "Runs a script." }];
+      const answer = await open().responses.create({
+        model: `${kind}/standard`,
+        input: "Please use run_script for Lisbon.",
+        tools,
+      });
+      expect(answer.output.at(-1)).toMatchObject({
+        type: "custom_tool_call",
+        name: "run_script",
+        input: expect.not.stringContaining("{"),
+      });
+    }
+  });
+});
+
+describe("what is not there", () => {
+  const ask = (method: string, path: string, headers: Record<string, string> = {}) =>
+    fetch(`${harness.gateway.url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${harness.gateway.key}`, ...headers },
+    });
+
+  test("R27: an upgrade to a socket is answered at once, as one that does not exist", async () => {
+    const answer = await ask("GET", "/v1/responses", {
+      upgrade: "websocket",
+      "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+      "sec-websocket-version": "13",
+    });
+    expect(answer.status).toBe(404);
+    expect(await answer.json()).toMatchObject({ error: { message: expect.stringContaining("takes POST") } });
+  });
+
+  test.each([
+    ["/v1/responses/compact", "compaction"],
+    ["/v1/conversations", "Conversations"],
+  ])("POST %s is told in one sentence with what to use", async (path, name) => {
+    const answer = await ask("POST", path);
+    expect(answer.status).toBe(404);
+    expect(await answer.json()).toMatchObject({ error: { message: expect.stringContaining(name) } });
+  });
+});

@@ -1,0 +1,53 @@
+// https://platform.openai.com/docs/api-reference/responses
+
+import { numberAt, objectAt } from "../../base/json.ts";
+import { modelLists } from "../chat/model-list.ts";
+import type { Dialect, NativeAnswerContext } from "../dialect.ts";
+import { estimateTokens } from "../estimate-tokens.ts";
+import { rewriteRequest } from "../rewrite-request.ts";
+import { checkResponsesRequest } from "./check-request.ts";
+import { responsesCodec } from "./codec.ts";
+import { endpoints, readCall } from "./endpoints.ts";
+import { encodeError, encodeStreamError } from "./errors.ts";
+import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
+import { needsCanon } from "./needs-canon.ts";
+import type { ResponsesQuirks } from "./quirks.ts";
+import { decodeReasoning } from "./reasoning.ts";
+import { ResponsesTap } from "./tap.ts";
+
+/** Responses: items in, items out, streamed as named events; the terminal event has the whole answer. */
+export const responses: Dialect = {
+  name: "responses",
+  codec: responsesCodec,
+  native: {
+    needsCanon,
+    prepareRequest,
+    patchAnswer,
+    createTap: (context: NativeAnswerContext<ResponsesQuirks>) => new ResponsesTap(context),
+  },
+  requests: {
+    check: (request, context) => {
+      const body = checkResponsesRequest(request.body, context);
+      return rewriteRequest(request, body, checkResponsesRequest.withoutNulls);
+    },
+    estimateTokens: (body) =>
+      estimateTokens([body["instructions"], body["input"], body["tools"], objectAt(body["text"], "format")]),
+    outputLimit: (body) => numberAt(body, "max_output_tokens"),
+    answerCount: () => 1,
+    reasoning: (body) => decodeReasoning(body).desired,
+    pricedFields: PRICED_FIELDS,
+    conversation: { before: ["instructions", "tools"], turns: "input" },
+  },
+  errors: { encode: encodeError, encodeInStream: encodeStreamError },
+  http: {
+    endpoints,
+    readCall,
+    readModel: ({ id = "" }) => id,
+    pathHint: /\/responses(?:\/|$)/,
+    keyHeaders: ["authorization", "x-api-key", "x-goog-api-key"],
+    requestIdHeader: "x-request-id",
+    models: modelLists,
+    keepAlive: ": keep-alive\n\n",
+    streamType: () => "text/event-stream",
+  },
+};
