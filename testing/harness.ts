@@ -207,6 +207,11 @@ export class Harness {
     return await this.clock.until(this.#send(path, { headers }).answer);
   }
 
+  /** A request of any method without a body. */
+  async ask(method: string, path: string, key = TEST_KEY): Promise<ReadAnswer> {
+    return await this.clock.until(this.#send(path, { method, headers: { authorization: `Bearer ${key}` } }).answer);
+  }
+
   #send(path: string, init: RequestInit): SentCall {
     return new SentCall(this.#handle, this.clock, [new URL(path, URL_OF_GATEWAY).href, init], {});
   }
@@ -233,7 +238,8 @@ export class Harness {
 
   /** What every call must have given back. */
   leftovers(): Record<string, number> {
-    const { runningCalls, orphanedTexts, orphanedImages, memory } = this.gateway;
+    const { orphanedTexts, orphanedImages, memory, background } = this.gateway;
+    const runningCalls = this.gateway.runningCalls + background.running;
     return { runningCalls, orphanedTexts, orphanedImages, heldBytes: memory.held, openUpstreams: this.upstream.open };
   }
 }

@@ -34,6 +34,7 @@ interface AnswersOptions {
 
 /** An answer that is to be kept. Texts are JSON of its protocol, which nothing here looks into. */
 export interface NewAnswer {
+  /** New: no other answer has it, of whichever project. */
   id: string;
   project: string;
   /** What it builds on, the latest first. */
@@ -64,7 +65,7 @@ export type NoHistory =
   | { unfinished: string; state: AnswerState }
   | { bytes: number };
 
-/** Longer ids are never kept: no host makes them, and an index of the storage would refuse them. */
+/** Longer ids name nothing: no host makes them, and an index of the storage would refuse them. */
 const MAX_ID_LENGTH = 256;
 /** No conversation is longer; each turn may hold many items. */
 const MAX_TURNS = 10_000;
@@ -73,6 +74,7 @@ const ROWS_AT_ONCE = 50;
 const PROLONG_SHARE = 1 / 8;
 /** After this share of all bytes was written it is looked whether the oldest must go. */
 const TRIM_SHARE = 1 / 64;
+const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 const SWEEP_ROWS = 500;
 const MAX_SWEEPS = 200;
 
@@ -85,6 +87,8 @@ const isKeepable = (id: string): boolean => id.length > 0 && id.length <= MAX_ID
 export class Answers {
   readonly #options: AnswersOptions;
   #writtenBytes = 0;
+  /** Of answers that the storage has not taken yet. */
+  #waitingBytes = 0;
   #trimming: Promise<void> | undefined;
 
   constructor(options: AnswersOptions) {
@@ -101,11 +105,9 @@ export class Answers {
     return bytes <= this.#options.limits.maxBytes;
   }
 
-  /** Keeps an answer. False where its id has been used before: it then names nothing any more. */
-  async keep(answer: NewAnswer, state: "done" | "pending" = "done"): Promise<boolean> {
+  async keep(answer: NewAnswer, state: "done" | "pending" = "done"): Promise<void> {
     const { storage, limits, clock } = this.#options;
     const { id, project, history, input, answer: text } = answer;
-    if (!isKeepable(id)) return false;
     const [sealedInput, sealedAnswer] = await Promise.all([
       this.#seal(input, project, id, "input"),
       this.#seal(text, project, id, "answer"),
@@ -125,12 +127,11 @@ export class Answers {
       createdAtMs,
       expiresAtMs,
     };
-    const kept = await insertAnswer(storage, row, answer.itemIds.filter(isKeepable));
+    await this.#storing(row, () => insertAnswer(storage, row, answer.itemIds.filter(isKeepable)));
     const dueMs = expiresAtMs - limits.retentionMs * PROLONG_SHARE;
     const due = history.filter((head) => head.expiresAtMs < dueMs).map((head) => head.id);
     await prolongAnswers(storage, project, due, expiresAtMs);
     this.#count(sealedInput.length + sealedAnswer.length);
-    return kept;
   }
 
   /** Ends a pending answer. False where it was cancelled, deleted or ended before. */
@@ -141,11 +142,16 @@ export class Answers {
     const sealed = await this.#seal(answer, project, id, "answer");
     const row = { id, project, state, answer: sealed, answerLength: Buffer.byteLength(answer) };
     this.#count(sealed.length);
-    return await endAnswer(this.#options.storage, row, itemIds.filter(isKeepable));
+    return await this.#storing(row, () => endAnswer(this.#options.storage, row, itemIds.filter(isKeepable)));
   }
 
-  /** Another project's answer looks like one that does not exist (S09). */
-  async find(project: string, id: string): Promise<KeptAnswer | undefined> {
+  /** Another project's answer looks like one that does not exist (S09). `take` counts what it will hold, and may refuse it. */
+  async find(project: string, id: string, take: (bytes: number) => void): Promise<KeptAnswer | undefined> {
+    const { storage, clock } = this.#options;
+    if (!this.on || !isKeepable(id)) return undefined;
+    const [head] = await selectChain(storage, project, id, clock.wallMs(), 0);
+    if (head === undefined) return undefined;
+    take(head.inputLength + head.answerLength);
     return (await this.#read(project, [id], true)).get(id);
   }
 
@@ -217,6 +223,23 @@ export class Answers {
     await this.#trim();
   }
 
+  /** A storage that does not answer must not fill the memory with what waits for it. */
+  async #storing<T>(
+    { input, answer }: { input?: Uint8Array; answer: Uint8Array },
+    store: () => Promise<T>,
+  ): Promise<T> {
+    const bytes = answer.length + (input?.length ?? 0);
+    if (this.#waitingBytes > 0 && this.#waitingBytes + bytes > MAX_WAITING_BYTES) {
+      throw new Error(`${this.#waitingBytes} bytes of responses wait for the storage already`);
+    }
+    this.#waitingBytes += bytes;
+    try {
+      return await store();
+    } finally {
+      this.#waitingBytes -= bytes;
+    }
+  }
+
   #count(bytes: number): void {
     const { limits, onProblem } = this.#options;
     this.#writtenBytes += bytes;
@@ -250,7 +273,7 @@ export class Answers {
 
   async #open({ id, project, state, input, answer }: StoredAnswer): Promise<KeptAnswer | undefined> {
     const { sealer, onProblem } = this.#options;
-    if (sealer === undefined || state === "repeated") return undefined;
+    if (sealer === undefined) return undefined;
     try {
       return {
         state,

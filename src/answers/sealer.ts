@@ -1,10 +1,13 @@
 import { createCipheriv, createDecipheriv, createHash } from "node:crypto";
 import { promisify } from "node:util";
-import { zstdCompress, zstdDecompress } from "node:zlib";
+import { zstdCompress, zstdCompressSync, zstdDecompress, zstdDecompressSync } from "node:zlib";
 import type { Random } from "../base/sources.ts";
 
 const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
+
+/** Up to this size, a few milliseconds' work, nothing is handed to another thread. */
+const SMALL = 1024 * 1024;
 
 /** Of AES-GCM. */
 const CIPHER = "aes-256-gcm";
@@ -32,7 +35,7 @@ export class Sealer {
   }
 
   async seal(text: string, place: string): Promise<Uint8Array> {
-    const packed = await compress(text);
+    const packed = text.length <= SMALL ? zstdCompressSync(text) : await compress(text);
     const nonce = this.#random.bytes(NONCE_BYTES);
     const cipher = createCipheriv(CIPHER, this.#key, nonce).setAAD(Buffer.from(place));
     const sealed = [cipher.update(packed), cipher.final()];
@@ -44,13 +47,13 @@ export class Sealer {
     const [nonceAt, tagAt] = [KEY_ID_BYTES, KEY_ID_BYTES + NONCE_BYTES];
     if (!bytes.subarray(0, nonceAt).equals(this.#keyId)) throw new UnreadableSeal("it was sealed with another key");
     const decipher = createDecipheriv(CIPHER, this.#key, bytes.subarray(nonceAt, tagAt)).setAAD(Buffer.from(place));
-    decipher.setAuthTag(bytes.subarray(tagAt, tagAt + TAG_BYTES));
     let packed: Buffer;
     try {
+      decipher.setAuthTag(bytes.subarray(tagAt, tagAt + TAG_BYTES));
       packed = Buffer.concat([decipher.update(bytes.subarray(tagAt + TAG_BYTES)), decipher.final()]);
     } catch (cause) {
       throw new UnreadableSeal("it was changed in the storage", { cause });
     }
-    return (await decompress(packed)).toString();
+    return (packed.length <= SMALL ? zstdDecompressSync(packed) : await decompress(packed)).toString();
   }
 }

@@ -237,7 +237,8 @@ function answerKeyOf({ responses, dataDir }: Config, random: Sources["random"], 
 async function settled(gateway: Gateway): Promise<void> {
   const { nowMs, sleep } = gateway.clock;
   const untilMs = nowMs() + LAST_STEP_MS;
-  while (gateway.runningCalls > 0 && nowMs() < untilMs) await sleep(10);
+  const isBusy = () => gateway.runningCalls > 0 || gateway.background.running > 0;
+  while (isBusy() && nowMs() < untilMs) await sleep(10);
 }
 
 /** A stop that hangs would be killed, and then without a message (H29). */

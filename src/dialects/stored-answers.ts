@@ -50,8 +50,8 @@ export interface StoredAnswers {
   read(body: JsonObject): StateWords;
   /** Items that are named and were not found are left out, and noted. */
   expand(request: ReceivedRequest, found: FoundState): ExpandedRequest;
-  /** The id of an answer, and those of its items; undefined where it has no id. */
-  identify(answer: JsonObject): { id: string; itemIds: string[] } | undefined;
+  /** The ids of the items in an answer. */
+  itemIds(answer: JsonObject): string[];
   /** The items of an answer by their ids. */
   itemsOf(answer: string): Map<string, string>;
   /** What is wrong with the answer that a request builds on; `at`: which one of its history is at fault. */
@@ -60,6 +60,8 @@ export interface StoredAnswers {
   notFound(id: string): GatewayError;
   /** A request for the background whose answer is not kept, or is to be streamed. */
   refuseBackground(why: "not_kept" | "streamed"): GatewayError;
+  /** Throws where a client asks for more than to see an answer as it is. */
+  checkShow(query: URLSearchParams): void;
   /** What a client reads of a deleted answer. */
   encodeDeleted(id: string): string;
   /** One page of the items that an answer was made from: all of its history, and what came in the last turn, whose answer it is. */

@@ -9,6 +9,14 @@ interface BackgroundLeasesOptions extends Sources {
   onProblem: (error: unknown) => void;
 }
 
+/** Of one answer. One of the two is called at its end. */
+export interface BackgroundLease {
+  /** The answer is stored. */
+  release(): Promise<void>;
+  /** It could not be stored: when the lease is over, another process ends it. */
+  leave(): void;
+}
+
 /** How soon another process's cancellation is heard of. */
 const LISTEN_MS = 2_000;
 const ABANDONED_AT_ONCE = 50;
@@ -23,8 +31,13 @@ export class BackgroundLeases {
     this.#options = options;
   }
 
-  /** Begins; `lost` is called once where the work is not wanted any more. Gives back what ends the lease. */
-  async begin(work: BackgroundWork, lost: () => void): Promise<() => Promise<void>> {
+  /** How many answers this process makes, or has made and not yet stored. */
+  get running(): number {
+    return this.#running.size;
+  }
+
+  /** Begins; `lost` is called where the work is not wanted any more. */
+  async begin(work: BackgroundWork, lost: () => void): Promise<BackgroundLease> {
     const { storage, clock, random, leaseMs, onProblem } = this.#options;
     const owner = random.id();
     const lease = () => ({ owner, untilMs: clock.nowMs() + leaseMs });
@@ -36,11 +49,11 @@ export class BackgroundLeases {
       stopRenewing();
       lost();
     });
-    return async () => {
+    const leave = () => {
       stopRenewing();
       this.#running.delete(work.id);
-      await deleteWork(storage, work.project, work.id);
     };
+    return { leave, release: () => deleteWork(storage, work.project, work.id).finally(leave) };
   }
 
   /** Ends the making of an answer, in whichever process. */
@@ -62,8 +75,6 @@ export class BackgroundLeases {
   }
 
   #end(id: string): void {
-    const end = this.#running.get(id);
-    this.#running.delete(id);
-    end?.();
+    this.#running.get(id)?.();
   }
 }

@@ -34,7 +34,7 @@ export class CallAnswerContext implements NativeAnswerContext {
     const { keeping } = call;
     if (keeping === undefined) return;
     this.keep = (answer) => keeping.take(attempt, answer);
-    if (keeping.answerId !== undefined) this.answerId = keeping.answerId;
+    this.answerId = keeping.answerId;
   }
 
   costUsd(usage: Usage): number {

@@ -1,5 +1,6 @@
 import { asGatewayError, GatewayError } from "../canon/error.ts";
 import type { DialectRegistry } from "../dialects/registry.ts";
+import type { BackgroundLease } from "../operations/background-leases.ts";
 import { answerHeaders } from "./answer-headers.ts";
 import { type Call, type ClientConnection, ClientPresence } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
@@ -21,28 +22,30 @@ export async function answerInBackground(
   answer: (call: Call) => Promise<Response>,
 ): Promise<Response> {
   const { stored } = keeping;
-  const id = stored.makeId(gateway.random.id());
+  const id = keeping.answerId;
   const createdAtSeconds = Math.floor(gateway.clock.wallMs() / 1000);
   const shell = { id, model: call.modelInAnswer, createdAtSeconds };
   const queued = stored.encodePending(call.body, { ...shell, begun: false });
   const pending = stored.encodePending(call.body, { ...shell, begun: true });
   const controller = new AbortController();
   const client = new ClientPresence(controller, NO_CONNECTION, gateway.watchdog);
-  const release = await begin(call, { id, pending, createdAtMs: createdAtSeconds * 1000 }, keeping, gateway, () => {
+  const lease = await begin(call, { id, pending, createdAtMs: createdAtSeconds * 1000 }, keeping, gateway, () => {
     controller.abort();
     client.markDisconnected();
   }).catch((thrown: unknown) => {
     client.release();
     throw thrown;
   });
-  keeping.answerId = id;
+  keeping.pending = true;
   call.client.release();
   const { url, headers } = call.incoming.request;
   const request = new Request(url, { headers, signal: controller.signal });
   const made = answer({ ...call, client, incoming: { ...call.incoming, request } });
-  finish(made, { id, pending }, keeping, gateway)
-    .then(release)
-    .catch((err: unknown) => gateway.log.error({ err, response: id }, "response in the background could not be ended"));
+  const finished = finish(made, { id, pending }, keeping, gateway).then(lease.release);
+  finished.catch((err: unknown) => {
+    lease.leave();
+    gateway.log.error({ err, response: id }, "response made in the background could not be stored");
+  });
   return identifiedResponse(queued, answerHeaders(call, "application/json"));
 }
 
@@ -57,20 +60,17 @@ async function begin(
   { call: { project, own, history } }: Keeping,
   { background, answers }: Gateway,
   stop: () => void,
-): Promise<() => Promise<void>> {
+): Promise<BackgroundLease> {
   const { keyId } = principal;
   const dialect = incoming.dialect.name;
-  const release = await background.begin(
-    { id, project, keyId, receiptId, model: model.id, dialect, createdAtMs },
-    stop,
-  );
+  const lease = await background.begin({ id, project, keyId, receiptId, model: model.id, dialect, createdAtMs }, stop);
   try {
     await answers.keep({ id, project, history, input: own, answer: pending, itemIds: [] }, "pending");
   } catch (thrown) {
-    await release().catch(() => {});
+    await lease.release().catch(() => {});
     throw thrown;
   }
-  return release;
+  return lease;
 }
 
 /** Its settlement has kept the answer; where there is none, what went wrong is kept in its place. */
@@ -100,7 +100,7 @@ export async function buryAbandonedAnswers(
   const message = "The gateway was stopped while it made this response. Create it again.";
   await background.buryAbandoned(async ({ id, project, dialect }) => {
     const { stored } = dialects.get(dialect);
-    const kept = await answers.find(project, id);
+    const kept = await answers.find(project, id, () => {});
     if (stored === undefined || kept === undefined) return;
     const answer = stored.encodeFailed(kept.answer, new GatewayError("upstream_failed", message));
     await answers.end({ id, project, answer, itemIds: [] }, "failed");

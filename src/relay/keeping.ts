@@ -23,12 +23,15 @@ export class Keeping {
   readonly #gateway: Pick<Gateway, "answers" | "clock" | "log">;
   /** By the attempts that gave them: with a hedge there may be two. */
   readonly #taken = new Map<object, JsonObject>();
-  /** The id that the answer has from its beginning, where it is made in the background. */
-  answerId: string | undefined;
+  /** The gateway's own: hosts of the same protocol may give one id twice. */
+  readonly answerId: string;
+  /** It is made in the background, and stands in the storage already. */
+  pending = false;
   /** It is in the storage. */
   saved = false;
 
-  constructor(call: KeptCall, stored: StoredAnswers, gateway: Pick<Gateway, "answers" | "clock" | "log">) {
+  constructor(call: KeptCall, stored: StoredAnswers, gateway: Pick<Gateway, "answers" | "clock" | "log" | "random">) {
+    this.answerId = stored.makeId(gateway.random.id());
     this.call = call;
     this.stored = stored;
     this.#gateway = gateway;
@@ -43,24 +46,23 @@ export class Keeping {
   async save(attempt: object | undefined): Promise<void> {
     const { clock, log } = this.#gateway;
     const answer = (attempt && this.#taken.get(attempt)) ?? [...this.#taken.values()].at(-1);
-    const identity = answer && this.stored.identify(answer);
-    if (identity === undefined) return;
-    const { requestId: request_id } = this.call;
+    if (answer === undefined) return;
+    const facts = { request_id: this.call.requestId, response: this.answerId };
     const late = () => new Error(`the storage did not take it within ${SAVE_WAIT_MS} ms`);
     try {
-      this.saved = await withTimeout(this.#save(identity, JSON.stringify(answer)), SAVE_WAIT_MS, clock, late);
-      // One that is made in the background may have been cancelled meanwhile.
-      if (!this.saved && this.answerId === undefined)
-        log.warn({ request_id, response: identity.id }, "response not kept: its id was used before");
+      this.saved = await withTimeout(this.#save(answer), SAVE_WAIT_MS, clock, late);
     } catch (err) {
-      log.error({ err, request_id, response: identity.id }, "response not kept");
+      log.error({ err, ...facts }, "response not kept");
     }
   }
 
-  #save({ id, itemIds }: { id: string; itemIds: string[] }, answer: string): Promise<boolean> {
+  /** False where it was cancelled or deleted meanwhile. */
+  async #save(answer: JsonObject): Promise<boolean> {
     const { answers } = this.#gateway;
     const { project, own, history } = this.call;
-    if (this.answerId !== undefined) return answers.end({ id: this.answerId, project, answer, itemIds }, "done");
-    return answers.keep({ id, project, history, input: own, answer, itemIds });
+    const made = { id: this.answerId, project, answer: JSON.stringify(answer), itemIds: this.stored.itemIds(answer) };
+    if (this.pending) return await answers.end(made, "done");
+    await answers.keep({ ...made, history, input: own });
+    return true;
   }
 }

@@ -81,7 +81,7 @@ function refusal(
   if ("missing" in found)
     return stored.refusePrevious(previous, found.elsewhere ? "elsewhere" : "missing", found.missing);
   const { state, unfinished } = found;
-  return stored.refusePrevious(previous, state === "done" || state === "repeated" ? "missing" : state, unfinished);
+  return stored.refusePrevious(previous, state === "done" ? "missing" : state, unfinished);
 }
 
 /** Items that are named are as much of a request as those that it brings: they too are bounded by the size of a body. */

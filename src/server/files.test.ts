@@ -42,6 +42,7 @@ beforeAll(async () => {
     random: system.random,
     keys,
     timings: DEFAULT_TIMINGS,
+    background: { running: 0 },
     log: { error: console.error, debug: () => {} },
   } as unknown as Gateway;
   const context = {

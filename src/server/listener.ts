@@ -44,7 +44,10 @@ export function listen(options: ListenOptions): Listener {
   const handle = createRequestHandler(options);
 
   /** Calls whose answer is not completely sent, streams included, and those that continue without their client (H26). */
-  const pending = () => Math.max(server.pendingRequests, context.gateway.runningCalls);
+  const pending = () => {
+    const { runningCalls, background } = context.gateway;
+    return Math.max(server.pendingRequests, runningCalls, background.running);
+  };
 
   const idle = async (withinMs: number, hurry?: AbortSignal): Promise<void> => {
     const deadlineMs = clock.nowMs() + withinMs;

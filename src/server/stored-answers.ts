@@ -20,7 +20,10 @@ interface StoredRequest {
 type StoredHandler = (request: StoredRequest) => Promise<string>;
 
 const HANDLERS: Readonly<Record<StoredAsks, StoredHandler>> = {
-  show_answer: async (request) => (await find(request)).answer,
+  show_answer: async (request) => {
+    request.stored.checkShow(request.query);
+    return (await find(request)).answer;
+  },
   list_input: async (request) => request.stored.encodeInput(request.id, await turnsOf(request), request.query),
   delete_answer: async ({ id, principal, stored, gateway }) => {
     if (!(await gateway.answers.delete(principal.project, id))) throw stored.notFound(id);
@@ -54,9 +57,8 @@ function storedOf({ dialect }: RoutedRequest): StoredAnswers {
 }
 
 async function find({ id, principal, stored, gateway, memory }: StoredRequest) {
-  const kept = await gateway.answers.find(principal.project, id);
+  const kept = await gateway.answers.find(principal.project, id, (bytes) => memory.add(bytes));
   if (kept === undefined) throw stored.notFound(id);
-  memory.add(kept.answer.length + kept.input.length);
   return kept;
 }
 

@@ -1,11 +1,8 @@
 import { bytes, number, optionalText, text } from "./columns.ts";
 import type { Parameter, Queries, Storage, StoredRow } from "./storage.ts";
 
-/**
- * `done`: later requests may build on it. `repeated`: a provider gave two answers this id, so that it names neither. `pending`:
- * it is made in the background.
- */
-export type AnswerState = "pending" | "done" | "failed" | "cancelled" | "repeated";
+/** `pending`: it is made in the background. `done`: later requests may build on it. */
+export type AnswerState = "pending" | "done" | "failed" | "cancelled";
 
 /** An answer as it is kept; what was said in it is sealed. */
 export interface StoredAnswer {
@@ -35,44 +32,22 @@ const ALL = `${HEAD}, input, answer`;
 /** At most so many values in one statement. */
 const AT_ONCE = 500;
 
-/**
- * Keeps the answer and says whether it could. An id that is there already then names two answers: neither is given out any more,
- * since a request that builds on it could mean either.
- */
-export async function insertAnswer(
-  storage: Storage,
-  answer: StoredAnswer,
-  itemIds: readonly string[],
-): Promise<boolean> {
-  return await storage.transaction(async (queries) => {
-    const inserted = await queries.query(
-      `INSERT INTO answers (${ALL}, size) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`,
-      [
-        answer.id,
-        answer.project,
-        answer.previousId ?? null,
-        answer.state,
-        answer.inputLength,
-        answer.answerLength,
-        answer.createdAtMs,
-        answer.expiresAtMs,
-        answer.input,
-        answer.answer,
-        answer.input.length + answer.answer.length,
-      ],
-    );
-    if (inserted.length === 1) {
-      await insertItems(queries, answer, itemIds);
-      return true;
-    }
-    const nothing = new Uint8Array();
-    await queries.query(
-      `UPDATE answers SET state = 'repeated', previous_id = NULL, input = ?, answer = ?, size = 0, expires_at_ms = ?
-       WHERE id = ? AND project = ?`,
-      [nothing, nothing, answer.expiresAtMs, answer.id, answer.project],
-    );
-    await queries.query("DELETE FROM answer_items WHERE answer_id = ? AND project = ?", [answer.id, answer.project]);
-    return false;
+export async function insertAnswer(storage: Storage, answer: StoredAnswer, itemIds: readonly string[]): Promise<void> {
+  await storage.transaction(async (queries) => {
+    await queries.query(`INSERT INTO answers (${ALL}, size) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
+      answer.id,
+      answer.project,
+      answer.previousId ?? null,
+      answer.state,
+      answer.inputLength,
+      answer.answerLength,
+      answer.createdAtMs,
+      answer.expiresAtMs,
+      answer.input,
+      answer.answer,
+      answer.input.length + answer.answer.length,
+    ]);
+    await insertItems(queries, answer, itemIds);
   });
 }
 
@@ -227,7 +202,7 @@ export async function selectOldestAnswers(
   limit: number,
 ): Promise<{ id: string; size: number }[]> {
   const rows = await queries.query(
-    "SELECT id, size FROM answers WHERE project = ? AND size > 0 ORDER BY created_at_ms, id LIMIT ?",
+    "SELECT id, size FROM answers WHERE project = ? ORDER BY created_at_ms, id LIMIT ?",
     [project, limit],
   );
   return rows.map((row) => ({ id: text(row, "id"), size: number(row, "size") }));

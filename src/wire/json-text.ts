@@ -156,6 +156,11 @@ export function changeElements(
   return result + text.slice(copied);
 }
 
+/** The texts of the elements of an array. */
+export function elementTexts(arrayText: string): string[] {
+  return [...elementsOf(arrayText, skipSpace(arrayText, 0))].map(({ start, end }) => arrayText.slice(start, end));
+}
+
 /** Changes to the members of one JSON object, applied in one pass by `toString`. */
 export class ObjectEdit {
   readonly #text: string;

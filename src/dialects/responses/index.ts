@@ -13,6 +13,7 @@ import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
 import { needsCanon } from "./needs-canon.ts";
 import type { ResponsesQuirks } from "./quirks.ts";
 import { decodeReasoning } from "./reasoning.ts";
+import { storedResponses } from "./stored.ts";
 import { ResponsesTap } from "./tap.ts";
 
 /** Responses: items in, items out, streamed as named events; the terminal event has the whole answer. */
@@ -50,4 +51,5 @@ export const responses: Dialect = {
     keepAlive: ": keep-alive\n\n",
     streamType: () => "text/event-stream",
   },
+  stored: storedResponses,
 };

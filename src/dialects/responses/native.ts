@@ -118,7 +118,6 @@ function fitTools(source: BodySource, body: JsonObject, { searchFields }: Respon
 export function patchAnswer(text: string, body: JsonObject, context: NativeAnswerContext): ClientAnswer {
   failIfNoAnswer(body);
   const set = clientFields(body, context);
-  if (context.answerId !== undefined) set["id"] = context.answerId;
   const usage = withSearches(decodeUsage(body["usage"]), searchesIn(body));
   reportTerms(context.served, body["service_tier"]);
   context.keep?.({ ...body, ...set });
@@ -139,9 +138,12 @@ export const isCall = (item: unknown): boolean =>
 /** What differs in the answer that the client gets: the model's public name, the state that is the gateway's, counts that clients read. */
 export function clientFields(response: JsonObject, context: AnswerContext): Record<string, unknown> {
   const set: Record<string, unknown> = { model: context.publicModel };
-  if (!stringAt(response, "id")) set["id"] = `resp_${context.makeId()}`;
+  if (context.answerId !== undefined) set["id"] = context.answerId;
+  else if (!stringAt(response, "id")) set["id"] = `resp_${context.makeId()}`;
   const store = context.keep !== undefined;
   if (response["store"] !== store) set["store"] = store;
+  const background = context.request["background"] === true;
+  if ((response["background"] ?? false) !== background) set["background"] = background;
   const previous = context.request["previous_response_id"] ?? null;
   if ((response["previous_response_id"] ?? null) !== previous) set["previous_response_id"] = previous;
   const usage = objectAt(response, "usage");

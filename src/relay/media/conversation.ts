@@ -169,6 +169,5 @@ function contextOf(
 
 function keepingOf({ keeping }: Call): Pick<EncodeAnswerContext, "keep" | "answerId"> {
   if (keeping === undefined) return {};
-  const { answerId } = keeping;
-  return { keep: (answer) => keeping.take(keeping, answer), ...(answerId === undefined ? {} : { answerId }) };
+  return { keep: (answer) => keeping.take(keeping, answer), answerId: keeping.answerId };
 }

@@ -6,7 +6,7 @@ import { FAILURE_HEADERS, HEADERS, RATE_HEADERS } from "./parameters.ts";
 
 /** One operation of the gateway, at whatever path. */
 export interface Operation {
-  method: "get" | "head" | "post";
+  method: "get" | "head" | "post" | "delete";
   id: string;
   summary: string;
   /** The protocol in which it fails. */

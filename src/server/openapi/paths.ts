@@ -3,6 +3,7 @@ import * as media from "./media-operations.ts";
 import { type Operation, operationObject } from "./operation.ts";
 import * as operations from "./operations.ts";
 import * as services from "./service-operations.ts";
+import * as stored from "./stored-operations.ts";
 
 const MODEL = "{provider}/{model}";
 const GENAI_MODEL = "publishers/{provider}/models/{model}";
@@ -12,6 +13,7 @@ const PATHS: readonly [path: string, suffix: string, operation: Operation][] = [
   ["/api/v1/chat/completions", "", operations.createChatCompletion],
   ["/api/v1/responses", "", operations.createResponse],
   ["/api/v1/responses/input_tokens", "", operations.countResponseTokens],
+  ...storedPaths("/api/v1", ""),
   ["/api/v1/images/generations", "", media.generateImages],
   ["/api/v1/images/edits", "", media.editImages],
   ["/api/v1/embeddings", "", services.createEmbeddings],
@@ -26,6 +28,7 @@ const PATHS: readonly [path: string, suffix: string, operation: Operation][] = [
   ["/v1/chat/completions", "DropIn", operations.createChatCompletion],
   ["/v1/responses", "DropIn", operations.createResponse],
   ["/v1/responses/input_tokens", "DropIn", operations.countResponseTokens],
+  ...storedPaths("/v1", "DropIn"),
   ["/v1/images/generations", "DropIn", media.generateImages],
   ["/v1/images/edits", "DropIn", media.editImages],
   ["/v1/embeddings", "DropIn", services.createEmbeddings],
@@ -51,6 +54,15 @@ const PATHS: readonly [path: string, suffix: string, operation: Operation][] = [
   ["/readyz", "", operations.getReadiness],
   ["/openapi.json", "", operations.getOpenApi],
 ];
+
+function storedPaths(root: string, suffix: string): [string, string, Operation][] {
+  return [
+    [`${root}/responses/{id}`, suffix, stored.getResponse],
+    [`${root}/responses/{id}`, suffix, stored.deleteResponse],
+    [`${root}/responses/{id}/input_items`, suffix, stored.listResponseInput],
+    [`${root}/responses/{id}/cancel`, suffix, stored.cancelResponse],
+  ];
+}
 
 function messagesPaths(root: string, suffix: string): [string, string, Operation][] {
   return [

@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { ExampleFolder, Page } from "./support/doc-examples.ts";
+import { programsPresent } from "./support/programs.ts";
+import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
+
+// Examples start programs, on whatever machine this is.
+setDefaultTimeout(60_000);
+
+const page = new Page("docs/responses.md");
+const canPaste = programsPresent("shell examples of docs/responses.md", "curl", "grep", "head");
+
+let gateway: TestGateway;
+let folder: ExampleFolder;
+
+beforeAll(async () => {
+  gateway = await startTestGateway({ config: { simulator: true } });
+  folder = new ExampleFolder({ TRIVIUM_URL: gateway.url, TRIVIUM_API_KEY: gateway.key });
+});
+afterAll(async () => {
+  await gateway.stop();
+  folder.remove();
+});
+
+test("every block of docs/responses.md is run here", () => {
+  expect(page.counts()).toEqual({ sh: 2, ts: 1 });
+});
+
+describe.skipIf(!canPaste)("docs/responses.md", () => {
+  test("a conversation goes on by the id of its last answer", async () => {
+    const answer = JSON.parse(await folder.shell(page.one("sh", "previous_response_id"))) as Record<string, unknown>;
+    expect(answer).toMatchObject({ object: "response", status: "completed", store: true });
+    expect(answer["previous_response_id"]).toMatch(/^resp_/);
+  });
+
+  test("an answer in the background is polled until it is there", async () => {
+    const [define = ""] = page.one("sh", "previous_response_id").split("\nfirst=");
+    const status = await folder.shell(`${define}\n${page.one("sh", "background")}`);
+    expect(status).toMatch(/"status": ?"completed"/);
+  });
+});
+
+test("docs/responses.md: OpenAI's SDK goes on, lists what an answer was made from, and deletes it", async () => {
+  expect(await folder.typescript(page.one("ts", "inputItems"))).toMatch(/^3 \S/);
+});
