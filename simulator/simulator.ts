@@ -16,6 +16,7 @@ import { StreamedAnswer } from "./media/streamed-answer.ts";
 import { makeVideo } from "./media-maker/make-video.ts";
 import type { MakeVideo } from "./media-maker/video-options.ts";
 import type { Ending } from "./play.ts";
+import { serviceHostOf } from "./services/hosts.ts";
 import type { SimulatorState } from "./text/adapter.ts";
 import { PrefixCache } from "./text/prefix-cache.ts";
 
@@ -175,7 +176,9 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
 
   async function respond(host: Host, exchange: Exchange, requestId: string): Promise<Response> {
     try {
-      const media = await mediaHostOf(exchange.url.pathname)?.(exchange, context());
+      const { pathname } = exchange.url;
+      const service = await serviceHostOf(pathname)?.(exchange, context());
+      const media = service ?? (await mediaHostOf(pathname)?.(exchange, context()));
       if (media !== undefined) {
         if (!(media instanceof StreamedAnswer)) exchange.ended("finished");
         return media;

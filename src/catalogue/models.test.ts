@@ -7,14 +7,14 @@ import file from "./models.json";
 import { ModelEntry, ModelsFile } from "./models-schema.ts";
 
 describe("models.json", () => {
-  test("every model is valid, every id is unique, and there are 145", () => {
+  test("every model is valid, every id is unique, and there are 169", () => {
     const entry = Compile(ModelEntry);
     for (const model of file.models) {
       expect({ id: model.id, errors: entry.Errors(model) }).toEqual({ id: model.id, errors: [] });
     }
     expect(Compile(ModelsFile).Check(file)).toBe(true);
-    expect(file.models).toHaveLength(145);
-    expect(new Set(file.models.map((model) => model.id)).size).toBe(145);
+    expect(file.models).toHaveLength(169);
+    expect(new Set(file.models.map((model) => model.id)).size).toBe(169);
   });
 
   test("choices 6: every text model has a rank of quality, and no other has one", () => {
@@ -101,9 +101,21 @@ describe("models.json", () => {
       expect({ id, inputModalities }).toEqual({ id, inputModalities: expect.arrayContaining(["text"]) });
       expect({ id, outputModalities }).toEqual({ id, outputModalities: expect.arrayContaining([kind]) });
     }
-    expect(kinds).toMatchObject({ image: 34, video: 19, text: 92 });
+    expect(kinds).toEqual({ image: 34, video: 19, text: 92, embedding: 20, rerank: 4 });
     const retiring = builtInModels.filter(({ id }) => id.startsWith("google/imagen-")).map((model) => model.retiresOn);
     expect(retiring).toEqual(Array(4).fill("2026-08-17"));
+  });
+
+  test("models that embed texts or rank documents have the one price that they are billed by", () => {
+    for (const { id, kind, outputModalities, pricings } of builtInModels) {
+      if (kind !== "embedding" && kind !== "rerank") continue;
+      expect({ id, outputModalities }).toEqual({ id, outputModalities: [kind === "rerank" ? "rerank" : "embeddings"] });
+      const unit = pricings.search_unit === undefined ? "perMTokens" : "perCount";
+      expect({ id, prices: Object.values(pricings).flat() }).toEqual({
+        id,
+        prices: [{ value: expect.any(Number), unit, currency: "USD" }],
+      });
+    }
   });
 
   test("the fields about reasoning are consistent", () => {

@@ -113,6 +113,34 @@ const SIMULATED_MEDIA: NonNullable<ProviderSummary["models"]> = [
   },
 ];
 
+/** Vectors and rankings by the words of a text. */
+const SIMULATED_SERVICES: NonNullable<ProviderSummary["models"]> = [
+  {
+    id: "sim/embedding",
+    upstreamModel: "embedding",
+    displayName: "Simulator Embedding",
+    description: "A simulator, not a model: makes vectors that are alike where texts share words.",
+    contextLength: 8192,
+    inputModalities: ["text"],
+    outputModalities: ["embeddings"],
+    reasoning: false,
+    kind: "embedding",
+    pricings: { prompt: SIMULATED_PRICES.prompt },
+  },
+  {
+    id: "sim/rerank",
+    upstreamModel: "rerank",
+    displayName: "Simulator Rerank",
+    description: "A simulator, not a model: ranks documents by the words that they share with the query.",
+    contextLength: 4096,
+    inputModalities: ["text"],
+    outputModalities: ["rerank"],
+    reasoning: false,
+    kind: "rerank",
+    pricings: { search_unit: usd(0.002, "perCount") },
+  },
+];
+
 /** Names that these models had before; they still work. */
 export const SIMULATED_ALIASES: Readonly<Record<string, string>> = {
   "sim/picture": "sim/image",
@@ -141,5 +169,5 @@ export function simulatedModels(): NonNullable<ProviderSummary["models"]> {
       dialect,
     })),
   );
-  return [...models, ...single, ...SIMULATED_MEDIA];
+  return [...models, ...single, ...SIMULATED_MEDIA, ...SIMULATED_SERVICES];
 }

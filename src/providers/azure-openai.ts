@@ -2,6 +2,7 @@
 
 import type { ProviderSettings } from "../config/config.ts";
 import { headerKey } from "./auth.ts";
+import { openaiEmbeddings } from "./openai/embeddings.ts";
 import { openaiImages } from "./openai/images.ts";
 import { FORTY_CHARACTERS } from "./openai.ts";
 import type { ProviderDeclaration, UpstreamCall } from "./provider.ts";
@@ -24,6 +25,8 @@ function responses(_call: UpstreamCall, { apiVersion, baseUrl }: ProviderSetting
   return `${baseUrl?.endsWith(V1) ? "" : V1}/responses`;
 }
 
+const versioned = (baseUrl: string): string => (baseUrl.endsWith(V1) ? baseUrl : baseUrl + V1);
+
 /** Azure OpenAI: a resource of the operator, whose deployments are the models. */
 export const azureOpenai: ProviderDeclaration = {
   kind: "azure-openai",
@@ -38,6 +41,7 @@ export const azureOpenai: ProviderDeclaration = {
   // What it has sealed, the vendor of the models cannot open.
   dialects: { chat: { generate: completions }, responses: { generate: responses, origin: "azure-openai" } },
   quirks: { chat: { media: ["image", "document", "audio"], mediaUrls: ["image"], toolId: FORTY_CHARACTERS } },
-  // With or without an `api_version`, images use the form with the model in the body.
-  media: { base: (baseUrl) => (baseUrl.endsWith(V1) ? baseUrl : baseUrl + V1), images: [openaiImages] },
+  // With or without an `api_version`, these use the form with the model in the body.
+  media: { base: versioned, images: [openaiImages] },
+  services: { base: versioned, embeddings: [openaiEmbeddings] },
 };

@@ -2,6 +2,7 @@
 
 import type { MessagesOptions } from "../dialects/messages/options.ts";
 import { bearer } from "./auth.ts";
+import { bedrockServices } from "./bedrock/services.ts";
 import type { ProviderDeclaration, UpstreamCall } from "./provider.ts";
 import { signRequest } from "./sigv4.ts";
 
@@ -65,6 +66,7 @@ export const bedrock: ProviderDeclaration = {
       },
     },
   },
+  services: bedrockServices,
   quirks: {
     converse: { media: ["image", "document", "video"], mediaUrls: [] },
     messages: { forwardBetas: true, mediaUrls: [] },

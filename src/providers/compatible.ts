@@ -3,9 +3,16 @@ import type { ChatQuirks } from "../dialects/chat/quirks.ts";
 import type { MediaQuirks } from "../dialects/media-quirks.ts";
 import type { ResponsesQuirks } from "../dialects/responses/quirks.ts";
 import { bearer } from "./auth.ts";
+import { cohereServices } from "./cohere/services.ts";
 import { minimaxAdapters } from "./minimax/adapters.ts";
 import type { ProviderDeclaration, SpokenDialect } from "./provider.ts";
 import { qwenAdapters } from "./qwen/adapters.ts";
+import { qwenServices } from "./qwen/services.ts";
+import {
+  COMPATIBLE_EMBEDDINGS,
+  COMPATIBLE_SERVICES,
+  MISTRAL_SERVICES,
+} from "./service-adapters/compatible-services.ts";
 import { volcengineAdapters } from "./volcengine/adapters.ts";
 import { xAiImages } from "./x-ai/images.ts";
 import { xAiVideos } from "./x-ai/videos.ts";
@@ -13,7 +20,7 @@ import { zAiImages } from "./z-ai/images.ts";
 import { zAiVideos } from "./z-ai/videos.ts";
 
 /** Hosts that speak chat completions below one base URL with a bearer key. Their differences are in their quirks. */
-type Host = Pick<ProviderDeclaration, "kind" | "media"> & {
+type Host = Pick<ProviderDeclaration, "kind" | "media" | "services"> & {
   /** Those of its chat dialect; its messages dialect takes the same media. */
   quirks?: Partial<ChatQuirks>;
   /** The vendor's base URL; a host without `variable` runs locally and needs no key. */
@@ -56,7 +63,7 @@ const mediaOf = ({ media, mediaUrls }: Partial<MediaQuirks>): Partial<MediaQuirk
 
 function declare(host: Host): ProviderDeclaration {
   const { kind, baseUrl, publishers = [], variable, messagesUrl, quirks = {}, media, probePath = "/models" } = host;
-  const { responses } = host;
+  const { responses, services } = host;
   const narrows = messagesUrl === undefined && responses === undefined ? [] : ["dialects"];
   return {
     kind,
@@ -82,6 +89,7 @@ function declare(host: Host): ProviderDeclaration {
       ...(responses === undefined ? {} : { responses: { ...mediaOf(quirks), ...responses } }),
     },
     ...(media === undefined ? {} : { media }),
+    ...(services === undefined ? {} : { services }),
   };
 }
 
@@ -137,6 +145,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
     publishers: ["mistralai"],
     variable: "MISTRAL_API_KEY",
     baseUrl: "https://api.mistral.ai/v1",
+    services: MISTRAL_SERVICES,
     quirks: {
       maxTokensField: "max_tokens",
       seedField: "random_seed",
@@ -169,6 +178,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
     kind: "together",
     variable: "TOGETHER_API_KEY",
     baseUrl: "https://api.together.xyz/v1",
+    services: COMPATIBLE_SERVICES,
     quirks: {
       prefill: "plain",
       maxTokensField: "max_tokens",
@@ -182,6 +192,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
     kind: "fireworks",
     variable: "FIREWORKS_API_KEY",
     baseUrl: "https://api.fireworks.ai/inference/v1",
+    services: COMPATIBLE_SERVICES,
     quirks: {
       prefill: "plain",
       maxTokensField: "max_tokens",
@@ -197,6 +208,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
     kind: "openrouter",
     variable: "OPENROUTER_API_KEY",
     baseUrl: "https://openrouter.ai/api/v1",
+    services: COMPATIBLE_EMBEDDINGS,
     probePath: "/key",
     // It calls hosts of every family: some show their reasoning, some seal it.
     responses: { openReasoning: true, toolTypes: ["function", "web_search"], mediaUrls: ["image"] },
@@ -239,6 +251,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
     baseUrl: "https://api.z.ai/api/paas/v4",
     messagesUrl: "https://api.z.ai/api/anthropic",
     media: { images: [zAiImages], videos: [zAiVideos] },
+    services: COMPATIBLE_EMBEDDINGS,
     quirks: {
       maxTokensField: "max_tokens",
       reasoningField: "thinking",
@@ -269,6 +282,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
       mediaUrls: ["image", "audio", "video"],
     },
     media: qwenAdapters,
+    services: qwenServices,
   }),
   // https://platform.minimax.io/docs/api-reference/text-openai-api
   declare({
@@ -301,6 +315,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
       mediaUrls: ["image", "video"],
     },
     media: volcengineAdapters,
+    services: COMPATIBLE_EMBEDDINGS,
   }),
   // https://inference-docs.cerebras.ai/
   declare({
@@ -329,6 +344,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
     publishers: ["cohere"],
     variable: "COHERE_API_KEY",
     baseUrl: "https://api.cohere.ai/compatibility/v1",
+    services: cohereServices,
     quirks: {
       maxTokensField: "max_tokens",
       efforts: ["off", "high"],
@@ -343,6 +359,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
     kind: "ollama",
     baseUrl: "http://127.0.0.1:11434/v1",
     responses: OPEN,
+    services: COMPATIBLE_EMBEDDINGS,
     quirks: {
       prefill: "plain",
       maxTokensField: "max_tokens",
@@ -361,6 +378,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
     kind: "vllm",
     baseUrl: "http://127.0.0.1:8000/v1",
     responses: { ...OPEN, mediaUrls: ["image"] },
+    services: COMPATIBLE_SERVICES,
     quirks: {
       maxTokensField: "max_tokens",
       reasoningHistory: "keep",
@@ -372,6 +390,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
   declare({
     kind: "llama.cpp",
     baseUrl: "http://127.0.0.1:8080/v1",
+    services: COMPATIBLE_SERVICES,
     quirks: {
       prefill: "plain",
       maxTokensField: "max_tokens",

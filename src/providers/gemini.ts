@@ -2,11 +2,15 @@
 
 import { headerKey } from "./auth.ts";
 import { googleAdapters } from "./google/adapters.ts";
+import { geminiEmbeddings } from "./google/embeddings.ts";
+import type { GoogleHost } from "./google/host.ts";
 import { googleDialect } from "./google-dialect.ts";
 import type { ProviderDeclaration } from "./provider.ts";
 
 /** Videos on the vendor's own site, and files that were uploaded to this API before. */
 const OWN_URLS = /^https:\/\/(?:(?:www\.)?youtube\.com\/|youtu\.be\/|generativelanguage\.googleapis\.com\/)/;
+
+const HOST: GoogleHost = { name: "gemini", models: () => "/v1beta/models" };
 
 export const gemini: ProviderDeclaration = {
   kind: "gemini",
@@ -18,6 +22,7 @@ export const gemini: ProviderDeclaration = {
   // A malformed key is answered with 400.
   probe: { path: "/v1beta/models?pageSize=1", rejections: [400] },
   dialects: { genai: googleDialect(() => "/v1beta/models") },
-  media: googleAdapters({ name: "gemini", models: () => "/v1beta/models" }),
+  media: googleAdapters(HOST),
+  services: { embeddings: [geminiEmbeddings(HOST)] },
   quirks: { genai: { labels: false, countsWholeRequest: true, mediaUrls: [], ownUrls: OWN_URLS } },
 };

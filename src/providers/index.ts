@@ -18,6 +18,7 @@ import type { Registry } from "./registry.ts";
 import { runway } from "./runway/index.ts";
 import { simulator } from "./simulator.ts";
 import { vertex } from "./vertex.ts";
+import { voyage } from "./voyage/index.ts";
 
 const DECLARATIONS: readonly ProviderDeclaration[] = [
   openai,
@@ -33,6 +34,7 @@ const DECLARATIONS: readonly ProviderDeclaration[] = [
   baidu,
   runway,
   luma,
+  voyage,
   openaiCompatible,
   simulator,
 ];

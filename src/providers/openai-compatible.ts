@@ -3,6 +3,7 @@
 import { bearer } from "./auth.ts";
 import { googleDialect } from "./google-dialect.ts";
 import type { ProviderDeclaration } from "./provider.ts";
+import { COMPATIBLE_SERVICES } from "./service-adapters/compatible-services.ts";
 
 /** Any host that speaks chat completions, such as an inference proxy; the other dialects where `dialects` names them. */
 export const openaiCompatible: ProviderDeclaration = {
@@ -25,6 +26,7 @@ export const openaiCompatible: ProviderDeclaration = {
     genai: { ...googleDialect(() => "/models"), optional: true },
     responses: { optional: true, generate: () => "/responses", origin: "openai-compatible" },
   },
+  services: COMPATIBLE_SERVICES,
   quirks: {
     chat: {
       maxTokensField: "max_tokens",

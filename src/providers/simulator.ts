@@ -1,13 +1,20 @@
 import type { MessagesOptions } from "../dialects/messages/options.ts";
 import type { AdapterContext, ImageAdapter, MediaRequest, VideoAdapter } from "../media/adapter.ts";
+import type { EmbeddingAdapter } from "../services/embeddings/embedding-adapter.ts";
+import type { RerankAdapter } from "../services/rerank/rerank-adapter.ts";
 import { betaHeader } from "./anthropic.ts";
+import { cohereRerank } from "./cohere/services.ts";
 import { googleDialect } from "./google-dialect.ts";
+import { openaiEmbeddings } from "./openai/embeddings.ts";
 import { openaiImages } from "./openai/images.ts";
 import type { ProviderDeclaration, UpstreamCall } from "./provider.ts";
 import { videos as seedance } from "./volcengine/videos.ts";
 
 /** The simulator may be polled as often as one likes. */
 const POLL_MS = 250;
+
+const below = (request: MediaRequest, root: string): MediaRequest =>
+  request.url.startsWith("/") ? { ...request, url: root + request.url } : request;
 
 /** A simulator model that one of its simulated hosts serves, under the simulator's own names: the current one, and the former. */
 function played<Adapter extends ImageAdapter | VideoAdapter>(
@@ -17,8 +24,6 @@ function played<Adapter extends ImageAdapter | VideoAdapter>(
   model: string,
 ): Adapter {
   const there = (context: AdapterContext): AdapterContext => ({ ...context, model });
-  const below = (request: MediaRequest): MediaRequest =>
-    request.url.startsWith("/") ? { ...request, url: root + request.url } : request;
   const { poll } = adapter;
   const stream = "stream" in adapter ? adapter.stream : undefined;
   return {
@@ -26,15 +31,33 @@ function played<Adapter extends ImageAdapter | VideoAdapter>(
     pollIntervalMs: POLL_MS,
     serves: (asked: string) => names.includes(asked),
     capabilities: () => adapter.capabilities(model),
-    submit: (call: never, context: AdapterContext) => below(adapter.submit(call, there(context))),
-    ...(poll && ({ poll: (job, context) => below(poll(job, there(context))) } satisfies Partial<VideoAdapter>)),
+    submit: (call: never, context: AdapterContext) => below(adapter.submit(call, there(context)), root),
+    ...(poll && ({ poll: (job, context) => below(poll(job, there(context)), root) } satisfies Partial<VideoAdapter>)),
     ...(stream && {
       stream: {
         ...stream,
         serves: (asked: string) => names.includes(asked),
-        submit: (call: never, context: AdapterContext) => below(stream.submit(call, there(context))),
+        submit: (call: never, context: AdapterContext) => below(stream.submit(call, there(context)), root),
       },
     }),
+  };
+}
+
+/** The same for services. */
+function playedEmbeddings(adapter: EmbeddingAdapter, name: string, root: string, model: string): EmbeddingAdapter {
+  return {
+    ...adapter,
+    serves: (asked) => asked === name,
+    capabilities: () => adapter.capabilities(model),
+    submit: (batch, context) => below(adapter.submit(batch, { ...context, model }), root),
+  };
+}
+
+function playedRerank(adapter: RerankAdapter, name: string, root: string, model: string): RerankAdapter {
+  return {
+    ...adapter,
+    serves: (asked) => asked === name,
+    submit: (call, context) => below(adapter.submit(call, { ...context, model }), root),
   };
 }
 
@@ -71,6 +94,10 @@ export const simulator: ProviderDeclaration = {
   media: {
     images: [played(openaiImages, ["image", "picture"], "/openai/v1", "gpt-image-2")],
     videos: [played(seedance, ["video", "film"], "/hosts/volcengine/api/v3", "doubao-seedance-1-5-pro-251215")],
+  },
+  services: {
+    embeddings: [playedEmbeddings(openaiEmbeddings, "embedding", "/openai/v1", "text-embedding-3-small")],
+    rerank: [playedRerank(cohereRerank, "rerank", "/hosts/cohere", "rerank-v3.5")],
   },
   quirks: {
     chat: { reasoningHistory: "keep", mediaUrls: ["image"] },

@@ -5,6 +5,8 @@ import type { MessagesOptions } from "../dialects/messages/options.ts";
 import { betaHeader } from "./anthropic.ts";
 import { headerKey } from "./auth.ts";
 import { googleAdapters } from "./google/adapters.ts";
+import { vertexEmbeddings } from "./google/embeddings.ts";
+import type { GoogleHost } from "./google/host.ts";
 import { googleDialect } from "./google-dialect.ts";
 import type { ProviderDeclaration, UpstreamCall } from "./provider.ts";
 import { serviceAccount } from "./service-account.ts";
@@ -24,6 +26,8 @@ function models({ project, location }: Pick<ProviderSettings, "project" | "locat
 
 const isClaude = (model: string): boolean => model.startsWith("claude");
 
+const HOST: GoogleHost = { name: "vertex", models: (settings) => models(settings, "google") };
+
 export const vertex: ProviderDeclaration = {
   kind: "vertex",
   publishers: ["google"],
@@ -34,7 +38,8 @@ export const vertex: ProviderDeclaration = {
     if (settings.apiKey) return headerKey("x-goog-api-key")(settings);
     throw new Error("credentials (a service account file) or api_key is needed");
   },
-  media: googleAdapters({ name: "vertex", models: (settings) => models(settings, "google") }),
+  media: googleAdapters(HOST),
+  services: { embeddings: vertexEmbeddings(HOST) },
   dialects: {
     genai: {
       ...googleDialect((settings) => models(settings, "google")),

@@ -1,13 +1,14 @@
-import { arrayAt, isObject, type JsonObject, numberAt, objectAt } from "../../base/json.ts";
+import { arrayAt, type JsonObject, objectAt } from "../../base/json.ts";
 import { countAt } from "../../canon/usage.ts";
 import type { AdapterContext, MediaAnswer } from "../../media/adapter.ts";
 import type { EmbeddingAdapter, EmbeddingCapabilities } from "../../services/embeddings/embedding-adapter.ts";
 import type { EmbeddingBatch } from "../../services/embeddings/embedding-call.ts";
-import type { EmbeddingReply, EmbeddingVector } from "../../services/embeddings/embedding-reply.ts";
+import type { EmbeddingReply } from "../../services/embeddings/embedding-reply.ts";
 import { taskWord } from "../../services/embeddings/fit-embeddings.ts";
 import type { CodeTable } from "../media-adapters/code-table.ts";
 import { emptyAnswer, mediaFailure } from "../media-adapters/media-failure.ts";
 import { pickExtras } from "../media-adapters/pick-extras.ts";
+import { placeVectors } from "./place-vectors.ts";
 
 /** What differs between hosts of `/embeddings`. */
 interface EmbeddingsHost {
@@ -54,17 +55,12 @@ function bodyOf(
   };
 }
 
-/** Reads `{ data: [{ index, embedding }], usage }`; hosts need not keep the order. */
-function readEmbeddings({ body }: MediaAnswer, { inputs }: EmbeddingBatch): EmbeddingReply {
+/** Reads `{ data: [{ index, embedding }], usage }`. */
+function readEmbeddings({ body }: MediaAnswer): EmbeddingReply {
   const data = arrayAt(body, "data");
   if (data.length === 0) throw emptyAnswer("an embedding");
-  const vectors = new Array<EmbeddingVector>(inputs.length);
-  for (const [place, item] of data.entries()) vectors[numberAt(item, "index") ?? place] = vectorAt(item);
   const usage = objectAt(body, "usage");
   const input = countAt(usage, "prompt_tokens") ?? countAt(usage, "total_tokens");
   // No input has no tokens: such a host has not counted.
-  return { vectors, ...(input ? { usage: { input } } : {}) };
+  return { vectors: placeVectors(data, "index"), ...(input ? { usage: { input } } : {}) };
 }
-
-/** Whether it is one is checked for all hosts alike. */
-const vectorAt = (item: unknown): EmbeddingVector => (isObject(item) ? (item["embedding"] as EmbeddingVector) : []);

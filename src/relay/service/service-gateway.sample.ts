@@ -28,11 +28,15 @@ const CONFIG = {
     [
       ["one", "openai", "/one/v1"],
       ["two", "openai", "/two/v1"],
+      ["many", "openai-compatible", "/many/v1"],
     ].map(([name, kind, path]) => [name, { kind, base_url: UPSTREAM_URL + path, api_key: "upstream-secret" }]),
   ),
   models: [
     model("test/vectors", "embeddings", "one text-embedding-3-small"),
     model("test/two", "embeddings", "one text-embedding-3-small", "two text-embedding-3-small"),
+    // 256 inputs in each request.
+    model("test/many", "embeddings", "many m"),
+    model("test/many-or-one", "embeddings", "many m", "one text-embedding-3-small"),
     model("test/fixed", "embeddings", "one text-embedding-ada-002"),
     model("test/writer", "text", "one gpt-5"),
   ],

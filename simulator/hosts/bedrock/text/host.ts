@@ -1,6 +1,7 @@
 import { bearerOf, type Credentials } from "../../../credentials.ts";
 import { decodeName, type Exchange, type Host, incomingCall } from "../../../exchange.ts";
 import { answerCall } from "../../../text/answer-call.ts";
+import { invokeService } from "../invoke-service.ts";
 import { converseAdapter } from "./converse.ts";
 import { bedrockError, invalid } from "./errors.ts";
 import { invokeAdapter } from "./invoke.ts";
@@ -47,6 +48,11 @@ export function bedrockHost(credentials: Credentials, secretAccessKey: string, n
       const { name, isClaude } = modelOf(decodeName(operation[1] ?? ""));
       const [, , verb = ""] = operation;
       if (exchange.body === undefined) throw bedrockError(400, "SerializationException", "The body is not valid JSON.");
+      const service = verb === "invoke" ? invokeService(exchange, decodeName(operation[1] ?? "")) : undefined;
+      if (service !== undefined) {
+        exchange.ended("finished");
+        return service;
+      }
       if (verb.startsWith("invoke") && !isClaude) throw invalid("The simulator plays InvokeModel for Claude alone.");
       const call = incomingCall(exchange, exchange.body, key, name);
       const adapter = verb.startsWith("invoke")

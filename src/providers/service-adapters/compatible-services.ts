@@ -1,0 +1,34 @@
+import type { EmbeddingAdapter } from "../../services/embeddings/embedding-adapter.ts";
+import type { RerankAdapter } from "../../services/rerank/rerank-adapter.ts";
+import type { ServiceDeclaration } from "../../services/service-adapters.ts";
+import { embeddingsApi } from "./embeddings-api.ts";
+import { rerankApi } from "./rerank-api.ts";
+
+/** A host of which no more is known than that it has `/embeddings`. Numbers in decimals are what all of them answer with. */
+const embeddings: EmbeddingAdapter = embeddingsApi({
+  capabilities: () => ({ maxInputs: 256, maxTokens: 100_000, takes: ["dimensions"], tokens: true }),
+  extras: "all",
+  codes: [],
+});
+
+/** The same of `/rerank`, which such hosts have in the form of the vendor that first had it. */
+const rerank: RerankAdapter = rerankApi({ maxDocuments: 1000, billedBy: "tokens", extras: "all", codes: [] });
+
+export const COMPATIBLE_EMBEDDINGS: ServiceDeclaration = { embeddings: [embeddings] };
+export const COMPATIBLE_SERVICES: ServiceDeclaration = { embeddings: [embeddings], rerank: [rerank] };
+
+/** Its batches are limited by tokens, and only the model for code has sizes. */
+export const MISTRAL_SERVICES: ServiceDeclaration = {
+  embeddings: [
+    embeddingsApi({
+      capabilities: (model) => ({
+        maxInputs: 128,
+        maxTokens: 12_000,
+        takes: model.startsWith("codestral") ? ["dimensions"] : [],
+      }),
+      names: { dimensions: "output_dimension" },
+      extras: ["output_dtype"],
+      codes: [],
+    }),
+  ],
+};
