@@ -6,6 +6,7 @@ import { Sealer } from "../answers/sealer.ts";
 import type { Config } from "../config/config.ts";
 import type { FileStore } from "../files/file-store.ts";
 import { Files } from "../files/files.ts";
+import type { Journal } from "../ledger/journal.ts";
 import { spentByKey } from "../ledger/queries.ts";
 import { LedgerWriter } from "../ledger/writer.ts";
 import type { Log } from "../observe/log.ts";
@@ -28,13 +29,15 @@ interface GatewaySurroundings
   > {
   storage: Storage;
   fileStore: FileStore;
+  /** Absent: receipts that the storage does not take wait in memory alone. */
+  journal?: Journal | undefined;
   /** Seals stored answers; undefined where none are stored. */
   answerKey: Uint8Array | undefined;
 }
 
 /** Everything that calls need, built from a configuration; nothing runs by itself yet. */
 export async function makeGateway(config: Config, surroundings: GatewaySurroundings): Promise<Gateway> {
-  const { storage, fileStore, answerKey, ...given } = surroundings;
+  const { storage, fileStore, journal, answerKey, ...given } = surroundings;
   const { clock, random, log, publicUrl, timings } = given;
   return {
     ...given,
@@ -52,6 +55,7 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
     ledger: new LedgerWriter({
       storage,
       clock,
+      journal,
       onProblem: (error) => log.error({ err: error }, "writing receipts failed"),
       written: async () => void (await log.flush()),
     }),

@@ -26,6 +26,7 @@ import { createSend } from "../wire/send.ts";
 import { conditionOf } from "./condition.ts";
 import { adminCheck, type FirstStart, makeFirstKeys } from "./first-start.ts";
 import { InstanceHeartbeat } from "./instance-heartbeat.ts";
+import { Journals } from "./journals.ts";
 import { loadSimulator } from "./load-simulator.ts";
 import { makeGateway, spentAt } from "./make-gateway.ts";
 import { makeOperations } from "./make-operations.ts";
@@ -99,6 +100,8 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
   let { publicUrl } = config.server;
   const timings = { ...DEFAULT_TIMINGS, ...options.timings };
   const fileStore = await openFileStore(config.files, environment, sources);
+  const journals = new Journals({ config, storage, sources, log });
+  await journals.recover();
   const gateway = await makeGateway(config, {
     clock,
     random,
@@ -111,6 +114,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
     snapshot: makeSnapshot(config, environment, sources, simulatorAccess, registry),
     storage,
     fileStore,
+    journal: journals.own,
     answerKey: answerKeyOf(config, random, log),
   });
   const { operations, poller } = await makeOperations(gateway, storage, config.retention.ms);
@@ -161,6 +165,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
     ...(options.timings?.heartbeatMs === undefined ? {} : { everyMs: timings.heartbeatMs }),
   });
   const stopSweeping = sweepRegularly(gateway, operations);
+  const stopRecovering = journals.watch();
   const stopBurying = clock.every(timings.operationLeaseMs / 2, () => {
     buryAbandonedAnswers(gateway, registry.dialects).catch((err: unknown) => {
       log.error({ err }, "ending the responses of stopped processes failed");
@@ -206,6 +211,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
       stopWatchingKeys();
       stopWatchingClock();
       stopSweeping();
+      stopRecovering();
       stopBurying();
       // Rows first: nothing that may hang comes between them and the storage.
       await settled(gateway);

@@ -213,6 +213,9 @@ export const RootFile = Type.Object(
         closed,
       ),
     ),
+    ledger: Type.Optional(
+      Type.Object({ journal_mb: Type.Optional(Type.Number({ minimum: 0, maximum: 1_048_576 })) }, closed),
+    ),
     responses: Type.Optional(
       Type.Object(
         {

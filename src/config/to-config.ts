@@ -51,6 +51,7 @@ export function toConfig(
       // One project must leave space for the others.
       maxProjectBytes: Math.round((file.retention?.max_project_mb ?? totalMegabytes / 2) * BYTES_PER_MEGABYTE),
     },
+    ledger: { journalBytes: Math.round((file.ledger?.journal_mb ?? 256) * BYTES_PER_MEGABYTE) },
     responses: {
       store: file.responses?.store ?? true,
       retentionMs: Math.round((file.responses?.retention_hours ?? 168) * MS_PER_HOUR),

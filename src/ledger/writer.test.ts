@@ -4,9 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { VirtualClock } from "../../testing/virtual-clock.ts";
 import { system } from "../base/system.ts";
+import type { Receipt } from "../canon/receipt.ts";
 import { openStorage } from "../storage/open.ts";
 import { sampleReceipt } from "../storage/receipt.sample.ts";
 import type { Storage } from "../storage/storage.ts";
+import type { Journal } from "./journal.ts";
 import { LedgerWriter, type LedgerWriterOptions } from "./writer.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "trivium-ledger-"));
@@ -78,6 +80,25 @@ class TroubledStorage implements Storage {
   }
 }
 
+/** A journal in memory that can fail. */
+class MemoryJournal implements Journal {
+  ids: string[] = [];
+  fails = false;
+  full = false;
+  cleared = 0;
+
+  async append(receipts: readonly Receipt[]): Promise<void> {
+    await Promise.resolve();
+    if (this.fails) throw new Error("disk is full");
+    this.ids.push(...receipts.map(({ id }) => id));
+  }
+
+  async clear(): Promise<void> {
+    this.ids = [];
+    this.cleared += 1;
+  }
+}
+
 describe("LedgerWriter", () => {
   let clock: VirtualClock;
   let storage: TroubledStorage;
@@ -110,6 +131,77 @@ describe("LedgerWriter", () => {
     await clock.until(work);
     return clock.nowMs() - sinceMs;
   };
+
+  describe("H21: with a journal", () => {
+    test("rows go there when the store fails, and callers go on at once", async () => {
+      const journal = new MemoryJournal();
+      const writer = open({ journal });
+      await waited(write(writer, "before"));
+      expect(journal.ids).toEqual([]);
+      storage.fault = "before";
+      expect(await waited(writeAll(writer, ids("a", 3)))).toBeLessThanOrEqual(5);
+      expect(await waited(write(writer, "b"))).toBe(0);
+      expect([journal.ids, writer.queued]).toEqual([["a0", "a1", "a2", "b"], 4]);
+      storage.fault = "none";
+      await clock.pass(5_000);
+      expect(await storedIds()).toEqual(["a0", "a1", "a2", "b", "before"]);
+      expect([journal.ids, journal.cleared, writer.trouble]).toEqual([[], 1, undefined]);
+      await waited(write(writer, "after"));
+      expect(journal.cleared).toBe(1);
+    });
+
+    test("rows that a silent store keeps waiting go there after their time", async () => {
+      const journal = new MemoryJournal();
+      const writer = open({ journal, commitTimeoutMs: 250 });
+      storage.fault = "hang";
+      expect(await waited(write(writer, "a"))).toBe(250);
+      expect(journal.ids).toEqual(["a"]);
+      storage.fault = "none";
+      storage.answerFirst();
+      await clock.pass(1);
+      expect(journal.ids).toEqual([]);
+    });
+
+    test("where it fails too, rows wait in memory as without one, and are stored", async () => {
+      const journal = new MemoryJournal();
+      journal.fails = true;
+      const writer = open({ journal });
+      storage.fault = "before";
+      await waited(writeAll(writer, ids("a", 2)));
+      expect(problems.some((one) => one.includes("The journal failed: 2 receipts are in memory alone."))).toBe(true);
+      storage.fault = "none";
+      await clock.pass(5_000);
+      expect([await storedIds(), lostRows(), journal.cleared]).toEqual([["a0", "a1"], [], 0]);
+    });
+
+    test("what a stop cannot store stays there, and is not lost", async () => {
+      const journal = new MemoryJournal();
+      const writer = open({ journal });
+      storage.fault = "before";
+      await waited(writeAll(writer, ids("a", 2)));
+      await clock.until(writer.close());
+      expect([journal.ids, writer.lost, lostRows()]).toEqual([["a0", "a1"], 0, []]);
+    });
+
+    test("a row that the store refuses for good does not keep the journal", async () => {
+      const journal = new MemoryJournal();
+      const writer = open({ journal });
+      storage.fault = "before";
+      await waited(writeAll(writer, ["good", "bad"]));
+      storage.refuses = "bad";
+      storage.fault = "none";
+      await clock.pass(5_000);
+      expect([await storedIds(), lostRows(), journal.ids]).toEqual([["good"], ["bad"], []]);
+    });
+
+    test("a full one refuses calls", () => {
+      const journal = new MemoryJournal();
+      const writer = open({ journal });
+      expect(writer.full).toBe(false);
+      journal.full = true;
+      expect(writer.full).toBe(true);
+    });
+  });
 
   describe("group commit", () => {
     test("a row alone is committed at once, without waiting for others", async () => {

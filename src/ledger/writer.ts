@@ -4,17 +4,23 @@ import type { Receipt } from "../canon/receipt.ts";
 import { isRefusal } from "../storage/is-refusal.ts";
 import { insertReceipts } from "../storage/receipts.ts";
 import type { Storage } from "../storage/storage.ts";
+import type { Journal } from "./journal.ts";
 
 export interface LedgerWriterOptions {
   storage: Storage;
   clock: Clock;
+  /** Where rows are kept that the store does not take in time; without one they are in memory alone. */
+  journal?: Journal | undefined;
   /** Under load, rows are collected for this long before they are committed together. */
   maxWaitMs?: number;
   /** Rows of one insert. */
   maxRows?: number;
   /** Rows kept while the store fails; beyond it new ones are refused. */
   maxQueued?: number;
-  /** After this, a caller continues although its row is not yet stored, so that calls are answered while the store is down. */
+  /**
+   * After this, a caller continues although its row is not yet stored, so that calls are answered while the store is down. The row
+   * is in the journal then.
+   */
   commitTimeoutMs?: number;
   /** How long `flush` and `close` wait for a store that fails. */
   drainMs?: number;
@@ -27,6 +33,8 @@ export interface LedgerWriterOptions {
 interface Entry {
   receipt: Receipt;
   sinceMs: number;
+  /** It is in the journal, or on its way there. */
+  journaled: boolean;
   /** Lets the caller go on; calling it twice does no harm. */
   release: () => void;
 }
@@ -44,6 +52,7 @@ const LINES_AT_A_TIME = 100;
 export class LedgerWriter {
   readonly #storage: Storage;
   readonly #clock: Clock;
+  readonly #journal: Journal | undefined;
   readonly #maxWaitMs: number;
   readonly #maxRows: number;
   readonly #maxQueued: number;
@@ -65,12 +74,17 @@ export class LedgerWriter {
   #lastFailure: unknown;
   #lost = 0;
   #lastStartMs = Number.NEGATIVE_INFINITY;
+  /** Rows of the queue that are in the journal, or on their way there. */
+  #journaled = 0;
+  #journalPlanned = false;
+  #journaling: Promise<void> = Promise.resolve();
   /** The running insert. */
   #attempt: symbol | undefined;
 
   constructor(options: LedgerWriterOptions) {
     this.#storage = options.storage;
     this.#clock = options.clock;
+    this.#journal = options.journal;
     this.#maxWaitMs = options.maxWaitMs ?? 5;
     this.#maxRows = options.maxRows ?? 256;
     this.#maxQueued = options.maxQueued ?? 50_000;
@@ -90,9 +104,9 @@ export class LedgerWriter {
     return this.#lost;
   }
 
-  /** Whether the next row can be kept, at least in memory. */
+  /** Whether the next row cannot be kept. */
   get full(): boolean {
-    return this.#queue.length >= this.#maxQueued;
+    return this.#queue.length >= this.#maxQueued || this.#journal?.full === true;
   }
 
   /** Why rows wait; undefined while the store accepts them. */
@@ -103,18 +117,19 @@ export class LedgerWriter {
   }
 
   /**
-   * Resolves when the row is committed, or when the store has kept the caller waiting for `commitTimeoutMs`. `alone`: no other
-   * row can be expected soon, so waiting for more is useless.
+   * Resolves when the row is committed, or in the journal because the store fails or has kept the caller waiting for
+   * `commitTimeoutMs`. `alone`: no other row can be expected soon, so waiting for more is useless.
    */
   write(receipt: Receipt, alone = false): Promise<void> {
     if (this.#closed || this.full) {
-      this.#giveUp(receipt, this.#closed ? "the ledger is closed" : `${this.#maxQueued} rows wait already`);
+      this.#giveUp(receipt, this.#closed ? "the ledger is closed" : `${this.#queue.length} rows wait already`);
       return Promise.resolve();
     }
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#queue.push({ receipt, sinceMs: this.#clock.nowMs(), release: resolve });
+    this.#queue.push({ receipt, sinceMs: this.#clock.nowMs(), journaled: false, release: resolve });
     this.#taken += 1;
     this.#watch(this.#commitTimeoutMs);
+    if (this.#failures > 0) this.#planJournal();
     if (this.#attempt === undefined && !this.#backingOff) this.#plan(alone);
     return promise;
   }
@@ -138,7 +153,10 @@ export class LedgerWriter {
     }
   }
 
-  /** Accepts no more rows and stores those that wait; rows that cannot be stored in time are reported one by one. */
+  /**
+   * Accepts no more rows and stores those that wait. What cannot be stored in time stays in the journal for the next start; rows
+   * that are not there either are reported one by one.
+   */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -146,7 +164,8 @@ export class LedgerWriter {
       await this.flush();
     } catch (thrown) {
       this.#onProblem(thrown);
-      const lost = this.#queue;
+      await this.#toJournal(this.#queue);
+      const lost = this.#queue.filter(({ journaled }) => !journaled);
       this.#queue = [];
       await this.#giveUpAll(lost);
     }
@@ -214,6 +233,9 @@ export class LedgerWriter {
   #finish(entries: readonly Entry[]): void {
     this.#queue.splice(0, entries.length);
     this.#finished += entries.length;
+    const wasJournaled = this.#journaled > 0;
+    for (const entry of entries) this.#forget(entry);
+    if (wasJournaled && this.#journaled === 0) void this.#journal?.clear().catch(this.#onProblem);
     for (const entry of entries) entry.release();
     for (const flush of this.#flushes) if (flush.upTo <= this.#finished) flush.resolve();
   }
@@ -237,11 +259,51 @@ export class LedgerWriter {
         { cause },
       ),
     );
+    this.#planJournal();
     this.#backingOff = true;
     this.#clock.after(delayMs, () => {
       this.#backingOff = false;
       void this.#commit();
     });
+  }
+
+  /** While the store fails, rows do not wait for it: in the next turn, those that have come until then go to the journal together. */
+  #planJournal(): void {
+    if (this.#journal === undefined || this.#journalPlanned) return;
+    this.#journalPlanned = true;
+    setImmediate(() => {
+      this.#journalPlanned = false;
+      if (this.#failures > 0) void this.#toJournal(this.#queue);
+    });
+  }
+
+  /** Their callers go on when they are on the disk. Where that fails as well, they are in memory alone. */
+  #toJournal(entries: readonly Entry[]): Promise<void> {
+    const journal = this.#journal;
+    if (journal === undefined) return Promise.resolve();
+    const added = entries.filter(({ journaled }) => !journaled);
+    if (added.length === 0) return this.#journaling;
+    for (const entry of added) entry.journaled = true;
+    this.#journaled += added.length;
+    const release = () => {
+      for (const entry of added) entry.release();
+    };
+    const written = journal.append(added.map(({ receipt }) => receipt)).then(release, (cause: unknown) => {
+      for (const entry of added) this.#forget(entry);
+      this.#onProblem(
+        new GatewayError("internal", `The journal failed: ${added.length} receipts are in memory alone.`, { cause }),
+      );
+      release();
+    });
+    this.#journaling = Promise.all([this.#journaling, written]).then(() => {});
+    return this.#journaling;
+  }
+
+  /** The journal need not hold it any more, or does not. */
+  #forget(entry: Entry): void {
+    if (!entry.journaled) return;
+    entry.journaled = false;
+    this.#journaled -= 1;
   }
 
   async #giveUpAll(entries: readonly Entry[]): Promise<void> {
@@ -269,14 +331,17 @@ export class LedgerWriter {
     this.#watching = false;
     const nowMs = this.#clock.nowMs();
     let nextMs = this.#commitTimeoutMs;
+    let late = 0;
     for (const entry of this.#queue) {
       const leftMs = entry.sinceMs + this.#commitTimeoutMs - nowMs;
       if (leftMs > 0) {
         nextMs = leftMs;
         break;
       }
-      entry.release();
+      late += 1;
+      if (this.#journal === undefined) entry.release();
     }
+    if (late > 0) void this.#toJournal(this.#queue.slice(0, late));
     if (this.#attempt !== undefined && nowMs - this.#lastStartMs > ATTEMPT_MS) {
       this.#fail(new GatewayError("internal", `The store did not answer within ${ATTEMPT_MS} ms.`));
     }

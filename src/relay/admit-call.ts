@@ -1,6 +1,7 @@
 import type { Admission, Entry } from "../access/admit.ts";
 import type { Principal } from "../access/principal.ts";
 import { RECEIPT_PREFIX, timePrefix } from "../base/timed-id.ts";
+import { GatewayError } from "../canon/error.ts";
 import type { CallRouting } from "../routing/call-routing.ts";
 import { type Call, ClientPresence, type IncomingRequest } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
@@ -19,6 +20,7 @@ export interface EnteredRequest {
 export function enterRequest({ request, connection, credential }: IncomingRequest, gateway: Gateway): EnteredRequest {
   const startedAtMs = gateway.clock.nowMs();
   const principal = gateway.keys.authenticate(credential ?? "");
+  if (gateway.ledger.full) throw ledgerFull();
   const client = new ClientPresence(request, connection, gateway.watchdog);
   try {
     const entry = gateway.admissions.enter(principal);
@@ -28,6 +30,13 @@ export function enterRequest({ request, connection, credential }: IncomingReques
     throw refusal;
   }
 }
+
+/** A call without a row would be one that is not accounted for. */
+const ledgerFull = () =>
+  new GatewayError("overloaded", "This gateway cannot store more receipts: its database is away. Try again later.", {
+    retryAfterSeconds: LEDGER_RETRY_SECONDS,
+  });
+const LEDGER_RETRY_SECONDS = 10;
 
 /** Gives back what a request had taken that does not become a call. */
 export function leaveRequest({ entry, memory, client }: EnteredRequest): void {

@@ -1,0 +1,56 @@
+import { join } from "node:path";
+import type { Cancel } from "../base/clock.ts";
+import type { Sources } from "../base/sources.ts";
+import type { Config } from "../config/config.ts";
+import { ABANDONED_MS, FileJournal } from "../ledger/journal.ts";
+import { recoverJournals } from "../ledger/recover-journals.ts";
+import type { Log } from "../observe/log.ts";
+import type { Storage } from "../storage/storage.ts";
+
+interface JournalsOptions {
+  config: Config;
+  storage: Storage;
+  sources: Sources;
+  log: Log;
+}
+
+/** The journal of this process, and what other processes have left in theirs. */
+export class Journals {
+  readonly #options: JournalsOptions;
+  readonly #folder: string;
+  /** Undefined where the configuration wants none. */
+  readonly own: FileJournal | undefined;
+
+  constructor(options: JournalsOptions) {
+    const { config, sources } = options;
+    this.#options = options;
+    this.#folder = join(config.dataDir, "journal");
+    const { journalBytes: maxBytes } = config.ledger;
+    this.own = maxBytes === 0 ? undefined : new FileJournal({ ...sources, folder: this.#folder, maxBytes });
+  }
+
+  /** Brings their rows into the store: at the start before anything is summed up, because a killed process may have left some. */
+  async recover(): Promise<void> {
+    const { storage, sources, log } = this.#options;
+    const folder = this.#folder;
+    const nowMs = sources.clock.wallMs();
+    const { rows, damaged } = await recoverJournals({
+      storage,
+      folder,
+      nowMs,
+      ...(this.own && { own: this.own.path }),
+    });
+    if (rows > 0) log.info({ rows }, "receipts of a journal are stored");
+    for (const { path, places } of damaged) {
+      log.error({ path, places }, "a journal is damaged: what is whole of it is stored, and the file is kept");
+    }
+  }
+
+  /** Does so from time to time: another process may die. */
+  watch(): Cancel {
+    const { sources, log } = this.#options;
+    return sources.clock.every(ABANDONED_MS, () => {
+      this.recover().catch((err: unknown) => log.error({ err }, "journals of other processes could not be read"));
+    });
+  }
+}

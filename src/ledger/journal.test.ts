@@ -1,0 +1,111 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { appendFileSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { system } from "../base/system.ts";
+import { openStorage } from "../storage/open.ts";
+import { sampleReceipt } from "../storage/receipt.sample.ts";
+import type { Storage } from "../storage/storage.ts";
+import { ABANDONED_MS, FileJournal } from "./journal.ts";
+import { recoverJournals } from "./recover-journals.ts";
+
+const rows = (prefix: string, count: number) =>
+  Array.from({ length: count }, (_, at) => sampleReceipt({ id: `${prefix}${at}` }));
+
+describe("H21: the journal", () => {
+  let folder: string;
+  let storage: Storage;
+  beforeEach(async () => {
+    folder = join(mkdtempSync(join(tmpdir(), "trivium-journal-")), "journal");
+    storage = await openStorage("sqlite::memory:", system.clock);
+  });
+  afterEach(async () => {
+    await storage.close();
+    rmSync(join(folder, ".."), { recursive: true, force: true });
+  });
+
+  const open = (maxBytes = 1024 ** 2) => new FileJournal({ ...system, folder, maxBytes });
+  const recover = (nowMs = Date.now(), own?: string) =>
+    recoverJournals({ storage, folder, nowMs, ...(own === undefined ? {} : { own }) });
+  const storedIds = async () => {
+    const found = await storage.query("SELECT id FROM receipts ORDER BY id");
+    return found.map((row) => String(row["id"]));
+  };
+  const later = () => Date.now() + ABANDONED_MS + 1_000;
+
+  test("is a file for its owner alone, there only while something is in it", async () => {
+    const journal = open();
+    expect(existsSync(folder)).toBe(false);
+    await journal.append(rows("a", 2));
+    expect(statSync(journal.path).mode & 0o777).toBe(0o600);
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    await journal.clear();
+    expect(readdirSync(folder)).toEqual([]);
+    await journal.append(rows("b", 1));
+    expect(await recover(later())).toEqual({ rows: 1, damaged: [] });
+    await journal.clear();
+    await journal.clear();
+  });
+
+  test("of a process that died comes into the store once, however often it is read", async () => {
+    const journal = open();
+    await Promise.all([journal.append(rows("a", 300)), journal.append(rows("b", 1)), journal.append(rows("c", 300))]);
+    // It may still live: its file stays.
+    expect(await recover()).toEqual({ rows: 601, damaged: [] });
+    expect(readdirSync(folder)).toEqual([basename(journal.path)]);
+    expect(await recover(later())).toEqual({ rows: 601, damaged: [] });
+    expect(readdirSync(folder)).toEqual([]);
+    expect(await storedIds()).toHaveLength(601);
+    expect(await recover(later())).toEqual({ rows: 0, damaged: [] });
+  });
+
+  test("of this process is not taken from it", async () => {
+    const journal = open();
+    await journal.append(rows("a", 1));
+    expect(await recover(later(), journal.path)).toEqual({ rows: 0, damaged: [] });
+    expect(existsSync(journal.path)).toBe(true);
+    await journal.clear();
+  });
+
+  test("says when it is full", async () => {
+    const journal = open(1_000);
+    expect(journal.full).toBe(false);
+    await journal.append(rows("a", 5));
+    expect(journal.full).toBe(true);
+    await journal.clear();
+    expect(journal.full).toBe(false);
+  });
+
+  test("that is damaged gives what is whole, and is kept under another name", async () => {
+    const journal = open();
+    await journal.append(rows("a", 2));
+    const { size } = statSync(journal.path);
+    appendFileSync(journal.path, "17 deadbeef {}\n");
+    await journal.append(rows("b", 2));
+    const old = Date.now() / 1000 - 3600;
+    utimesSync(journal.path, old, old);
+    const path = `${journal.path}.damaged`;
+    expect(await recover()).toEqual({ rows: 4, damaged: [{ path, places: [{ offset: size, length: 15 }] }] });
+    expect(await storedIds()).toEqual(["a0", "a1", "b0", "b1"]);
+    expect(readdirSync(folder)).toEqual([basename(path)]);
+    expect(await recover()).toEqual({ rows: 0, damaged: [] });
+  });
+
+  test("a write that fails is an error, and costs no row that follows", async () => {
+    const journal = new FileJournal({ ...system, folder: "/proc/no-such-folder", maxBytes: 1_000 });
+    await expect(journal.append(rows("a", 1))).rejects.toThrow();
+    await expect(journal.append(rows("b", 1))).rejects.toThrow();
+    await journal.clear();
+  });
+
+  test("of 20 MB is read in parts", async () => {
+    const journal = open(1024 ** 3);
+    const receipt = sampleReceipt({ model: "m".repeat(1_000) });
+    for (let batch = 0; batch < 10; batch++) {
+      await journal.append(Array.from({ length: 1_000 }, (_, at) => ({ ...receipt, id: `r${batch}-${at}` })));
+    }
+    expect(statSync(journal.path).size).toBeGreaterThan(15_000_000);
+    expect(await recover(later())).toEqual({ rows: 10_000, damaged: [] });
+    expect(await storedIds()).toHaveLength(10_000);
+  });
+});
