@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../src/base/json.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import { Harness, type Machine, makeMachine, UPSTREAM_URL } from "../../testing/harness.ts";
 import type { Script } from "../../testing/memory-network.ts";
 import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
@@ -10,6 +11,7 @@ import { wire } from "../../testing/upstream-wire.ts";
 import { streamText } from "../support/continuing-host.ts";
 
 const OTHER_KEY = "a-key-of-another-project";
+const CHAT_KEY = "a-key-for-chats-alone-here";
 const HOUR = 3_600_000;
 const NOTHING_LEFT = { runningCalls: 0, orphanedTexts: 0, orphanedImages: 0, heldBytes: 0, openUpstreams: 0 };
 
@@ -34,6 +36,7 @@ const CONFIG = {
   keys: [
     { name: "tests", key: TEST_KEY },
     { name: "others", project: "others", key: OTHER_KEY },
+    { name: "chats", key: CHAT_KEY, protocols: ["chat"] },
   ],
 };
 
@@ -480,6 +483,40 @@ describe("store", () => {
         expect(bytes).not.toMatch(/Kupfer|Nibelungen/);
       }
     }
+  });
+
+  test("S04: a key that is made for another protocol sees no stored response of its project", async () => {
+    const { first } = await conversation();
+    for (const [method, end] of [
+      ["GET", ""],
+      ["DELETE", ""],
+      ["GET", "/input_items"],
+      ["POST", "/cancel"],
+    ]) {
+      expect((await harness.ask(method ?? "", `/v1/responses/${first.id}${end}`, CHAT_KEY)).status).toBe(403);
+    }
+    expect((await harness.ask("GET", `/v1/responses/${first.id}`)).status).toBe(200);
+  });
+
+  test("H29: a storage that does not answer delays an answer by two seconds, and the log says that it was not kept", async () => {
+    const { storage, clock, fileStore, upstream } = machine;
+    const stuck: Storage = {
+      engine: storage.engine,
+      query: (...query) => storage.query(...query),
+      runForEach: (...rows) => storage.runForEach(...rows),
+      changeStamp: () => storage.changeStamp(),
+      close: () => storage.close(),
+      transaction: () => new Promise<never>(() => {}),
+    };
+    const within = { clock, send: upstream.send, storage: stuck, fileStore };
+    const slow = await Harness.start({ config: CONFIG, machine, within, onLog: (line) => void log.push(line) });
+    answers("Hello.");
+    const answer = await create({ input: "Hi" }, TEST_KEY, slow);
+    expect([answer.status, answer.endMs]).toEqual([200, 2_000]);
+    await slow.gateway.log.flush();
+    expect(log.join("")).toContain('"msg":"response not kept"');
+    expect((await create({ input: "Hm?", previous_response_id: read(answer).id }, TEST_KEY, slow)).status).toBe(400);
+    expect(slow.leftovers()).toEqual(NOTHING_LEFT);
   });
 
   test("deleted: the answer and its items are gone, and what builds on it can be read but not continued", async () => {

@@ -18,16 +18,11 @@ export function allowsModel(principal: Principal, model: string): boolean {
 
 /** Refuses a call that the key's expiry, protocols or models do not allow. */
 export function checkScopes(principal: Principal, call: { model: string; dialect: string }, nowMs: number): void {
-  const { expiresAtMs, protocols } = principal;
+  const { expiresAtMs } = principal;
   if (expiresAtMs !== undefined && expiresAtMs <= nowMs) {
     throw new GatewayError("unauthenticated", `This API key expired on ${new Date(expiresAtMs).toISOString()}.`);
   }
-  if (protocols !== undefined && !protocols.includes(call.dialect)) {
-    throw new GatewayError(
-      "forbidden",
-      `The key "${principal.keyName}" may not use the ${call.dialect} protocol; it is made for ${protocols.join(", ")}.`,
-    );
-  }
+  checkProtocol(principal, call.dialect);
   if (!allowsModel(principal, call.model)) {
     const shown = principal.models.slice(0, MAX_PATTERNS_SHOWN).join(", ");
     const more = principal.models.length > MAX_PATTERNS_SHOWN ? ", …" : "";
@@ -37,4 +32,13 @@ export function checkScopes(principal: Principal, call: { model: string; dialect
       { path: "model" },
     );
   }
+}
+
+/** Refuses what a key asks in a protocol that it is not made for. */
+export function checkProtocol({ protocols, keyName }: Principal, dialect: string): void {
+  if (protocols === undefined || protocols.includes(dialect)) return;
+  throw new GatewayError(
+    "forbidden",
+    `The key "${keyName}" may not use the ${dialect} protocol; it is made for ${protocols.join(", ")}.`,
+  );
 }

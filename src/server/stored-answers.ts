@@ -1,4 +1,5 @@
 import type { Principal } from "../access/principal.ts";
+import { checkProtocol } from "../access/scopes.ts";
 import type { StoredAsks } from "../dialects/endpoint.ts";
 import type { StoredAnswers } from "../dialects/stored-answers.ts";
 import type { Gateway } from "../relay/gateway.ts";
@@ -39,6 +40,7 @@ export const storedAnswer =
   async (routed, { gateway }) => {
     const { request, query, parameters, dialect, connection } = routed;
     const principal = gateway.keys.authenticate(credentialOf(request, query, dialect) ?? "");
+    checkProtocol(principal, dialect.name);
     const stored = storedOf(routed);
     connection.hold();
     const memory = gateway.memory.open(principal);
