@@ -10,6 +10,12 @@ export class EventCounter {
   #comment = false;
   #afterNewline = false;
   #tail = Buffer.alloc(0);
+  readonly #ending: string;
+
+  /** `ending`: how the last event of a whole stream ends. */
+  constructor(ending = DONE) {
+    this.#ending = ending;
+  }
 
   push(chunk: Uint8Array): void {
     for (let at = 0; at < chunk.length; at++) {
@@ -20,11 +26,12 @@ export class EventCounter {
       if (this.#atStart && !this.#comment) this.events += 1;
       this.#afterNewline = byte === NEWLINE && !this.#atStart;
     }
-    const tail = chunk.length >= DONE.length ? chunk : Buffer.concat([this.#tail, chunk]);
-    this.#tail = Buffer.from(tail.subarray(-DONE.length));
+    const { length } = this.#ending;
+    const tail = chunk.length >= length ? chunk : Buffer.concat([this.#tail, chunk]);
+    this.#tail = Buffer.from(tail.subarray(-length));
   }
 
   get done(): boolean {
-    return this.#tail.toString("latin1") === DONE;
+    return this.#tail.toString("latin1") === this.#ending;
   }
 }

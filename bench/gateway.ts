@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { stringify } from "yaml";
 import { MODEL, UPSTREAM_MODEL } from "./bodies.ts";
 import { type Child, type Processes, printedUrl } from "./processes.ts";
+import { RESPONSES_MODEL } from "./responses-bodies.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 
@@ -32,18 +33,19 @@ function configuration(folder: string, upstreamUrl: string) {
         kind: "openai-compatible",
         base_url: `${upstreamUrl}/v1`,
         api_key: "upstream-key",
-        dialects: ["chat"],
+        dialects: ["chat", "responses"],
       },
     },
     models: [
-      {
-        id: MODEL,
-        context_length: 400_000,
-        max_output_tokens: 32_000,
-        pricings: { prompt: price(1.25), completion: price(10), input_cache_read: price(0.125) },
-        offers: [{ provider: "bench", model: UPSTREAM_MODEL }],
-      },
-    ],
+      { dialect: "chat", id: MODEL },
+      { dialect: "responses", id: RESPONSES_MODEL },
+    ].map(({ dialect, id }) => ({
+      id,
+      context_length: 400_000,
+      max_output_tokens: 32_000,
+      pricings: { prompt: price(1.25), completion: price(10), input_cache_read: price(0.125) },
+      offers: [{ provider: "bench", model: UPSTREAM_MODEL, dialect }],
+    })),
     keys: [{ name: "bench", key: API_KEY }],
   };
 }

@@ -9,6 +9,8 @@ export interface UnaryJob {
 
 export interface StreamJob {
   url: string;
+  /** Chat where absent. */
+  dialect?: "chat" | "responses";
   streams: number;
   atOnce: number;
   contentChunks: number;

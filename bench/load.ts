@@ -12,14 +12,26 @@ import {
 } from "./bodies.ts";
 import { EventCounter } from "./event-counter.ts";
 import type { FirstByteJob, HoldJob, StreamJob, UnaryJob } from "./load-control.ts";
+import { RESPONSES_END, RESPONSES_EVENTS_AROUND, RESPONSES_REQUEST } from "./responses-bodies.ts";
 
 const CHAT_PATH = "/api/v1/chat/completions";
+/** How a stream of each dialect is asked for, and what it holds beside its content. */
+const STREAMS = {
+  chat: { path: CHAT_PATH, body: STREAM_REQUEST, around: EVENTS_AROUND_CONTENT, ending: DONE },
+  responses: {
+    path: "/api/v1/responses",
+    body: RESPONSES_REQUEST,
+    around: RESPONSES_EVENTS_AROUND,
+    ending: RESPONSES_END,
+  },
+} as const;
 /** So many streams are opened at once, so that a backlog of connections is never what is measured. */
 const OPENING_AT_ONCE = 50;
 
 const headers = { "content-type": "application/json", authorization: `Bearer ${process.argv[2] ?? ""}` };
 
-const send = (url: string, body: Uint8Array) => fetch(url + CHAT_PATH, { method: "POST", headers, body });
+const send = (url: string, body: Uint8Array, path: string = CHAT_PATH) =>
+  fetch(url + path, { method: "POST", headers, body });
 
 /** Runs `times` tasks, so many at once; the first failure ends them all. */
 async function inParallel(times: number, atOnce: number, work: () => Promise<void>): Promise<void> {
@@ -47,24 +59,25 @@ async function unaryCall(url: string, body: Uint8Array): Promise<void> {
 }
 
 /** Yields what has arrived after each chunk; returns only at a proper end. */
-async function* readStream(response: Response): AsyncGenerator<EventCounter> {
+async function* readStream(response: Response, ending?: string): AsyncGenerator<EventCounter> {
   const type = response.headers.get("content-type") ?? "none";
   if (response.status !== 200 || !response.body || !type.startsWith("text/event-stream")) {
     const text = await response.text();
     throw new Error(`a stream did not begin: ${response.status}, content type ${type}, ${text.slice(0, 300)}`);
   }
-  const counter = new EventCounter();
+  const counter = new EventCounter(ending);
   for await (const chunk of response.body) {
     counter.push(chunk);
     yield counter;
   }
-  if (!counter.done) throw new Error(`a stream of ${counter.events} events ended without [DONE]`);
+  if (!counter.done) throw new Error(`a stream of ${counter.events} events ended without a proper end`);
 }
 
-async function streamCall(url: string, contentChunks: number): Promise<void> {
+async function streamCall({ url, dialect = "chat", contentChunks }: StreamJob): Promise<void> {
+  const { path, body, around, ending } = STREAMS[dialect];
   let events = 0;
-  for await (const counter of readStream(await send(url, STREAM_REQUEST))) events = counter.events;
-  const expected = contentChunks + EVENTS_AROUND_CONTENT;
+  for await (const counter of readStream(await send(url, body, path), ending)) events = counter.events;
+  const expected = contentChunks + around;
   if (events !== expected) throw new Error(`a stream brought ${events} events instead of ${expected}`);
 }
 
@@ -130,8 +143,7 @@ async function firstBytes({ targets, requests, stream }: FirstByteJob): Promise<
 const JOBS: Record<string, (job: never) => Promise<unknown>> = {
   unary: ({ url, body, requests, atOnce }: UnaryJob) =>
     inParallel(requests, atOnce, () => unaryCall(url, body === "small" ? SMALL_REQUEST : LARGE_REQUEST)),
-  stream: ({ url, streams, atOnce, contentChunks }: StreamJob) =>
-    inParallel(streams, atOnce, () => streamCall(url, contentChunks)),
+  stream: (job: StreamJob) => inParallel(job.streams, job.atOnce, () => streamCall(job)),
   hold: ({ url, streams }: HoldJob) => {
     held = new HeldStreams();
     return held.open(url, streams);

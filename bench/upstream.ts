@@ -5,6 +5,7 @@
  */
 import { CONTENT_CHUNKS, FIRST_CHUNK, STREAM_ENDING, STREAM_MARK, UNARY_ANSWER } from "./bodies.ts";
 import { PacedStreams, type StreamSink } from "./paced-streams.ts";
+import { RESPONSES_BEGINNING, responsesDelta, responsesEnding } from "./responses-bodies.ts";
 import type { Burst, StreamPlan } from "./stream-plan.ts";
 
 const HEAD_BYTES = 256;
@@ -25,22 +26,42 @@ async function answer(request: Request): Promise<Response> {
     pull: (sink: StreamSink) => {
       sink.write(FIRST_CHUNK);
       sink.flush();
-      return streams ? streams.join(sink, request.signal) : sendBurst(sink, burst);
+      return streams ? streams.join(sink, request.signal) : sendBurst(sink, burst, contentChunk, STREAM_ENDING);
     },
   } as unknown as ConstructorParameters<typeof ReadableStream>[0]);
   return new Response(body, { headers: { "content-type": "text/event-stream" } });
 }
 
-async function sendBurst(sink: StreamSink, { burst: length, between }: Burst): Promise<void> {
+const contentChunk = (index: number): Uint8Array => CONTENT_CHUNKS[index % CONTENT_CHUNKS.length] ?? STREAM_ENDING;
+
+async function answerResponses(request: Request): Promise<Response> {
+  await request.arrayBuffer();
+  const body = new ReadableStream({
+    type: "direct",
+    pull: (sink: StreamSink) => {
+      sink.write(RESPONSES_BEGINNING);
+      sink.flush();
+      return sendBurst(sink, burst, responsesDelta, responsesEnding(burst.burst));
+    },
+  } as unknown as ConstructorParameters<typeof ReadableStream>[0]);
+  return new Response(body, { headers: { "content-type": "text/event-stream" } });
+}
+
+async function sendBurst(
+  sink: StreamSink,
+  { burst: length, between }: Burst,
+  chunkAt: (index: number) => Uint8Array,
+  ending: Uint8Array,
+): Promise<void> {
   for (let index = 0; index < length; index++) {
-    sink.write(CONTENT_CHUNKS[index % CONTENT_CHUNKS.length] ?? STREAM_ENDING);
+    sink.write(chunkAt(index));
     const flushed = sink.flush();
     if (flushed instanceof Promise) await flushed;
     // What is flushed within one turn of the event loop leaves in one write.
     if (between === "turn") await nextTurn();
     else if (between !== "nothing") await Bun.sleep(between);
   }
-  sink.write(STREAM_ENDING);
+  sink.write(ending);
 }
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -66,6 +87,8 @@ const server = Bun.serve({
   routes: {
     "/v1/chat/completions": { POST: answer },
     "/api/v1/chat/completions": { POST: answer },
+    "/v1/responses": { POST: answerResponses },
+    "/api/v1/responses": { POST: answerResponses },
     "/streams": { POST: setPlan },
     "/finish": { POST: finish },
   },

@@ -5,7 +5,18 @@ import { firstByte } from "./first-byte.ts";
 import { growth } from "./growth.ts";
 import { memory } from "./memory.ts";
 import { plan } from "./plan.ts";
+import { responses } from "./responses.ts";
 import { unary1Kb } from "./unary-1kb.ts";
 import { unary300Kb } from "./unary-300kb.ts";
 
-export const SCENARIOS: readonly Scenario[] = [unary1Kb, unary300Kb, cadence, burst, firstByte, memory, growth, plan];
+export const SCENARIOS: readonly Scenario[] = [
+  unary1Kb,
+  unary300Kb,
+  cadence,
+  burst,
+  responses,
+  firstByte,
+  memory,
+  growth,
+  plan,
+];

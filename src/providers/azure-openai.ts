@@ -39,7 +39,10 @@ export const azureOpenai: ProviderDeclaration = {
   authenticate: headerKey("api-key"),
   probe: { path: ({ baseUrl }) => `${baseUrl?.endsWith(V1) ? "" : V1}/models` },
   // What it has sealed, the vendor of the models cannot open.
-  dialects: { chat: { generate: completions }, responses: { generate: responses, origin: "azure-openai" } },
+  dialects: {
+    chat: { generate: completions },
+    responses: { optional: true, generate: responses, origin: "azure-openai" },
+  },
   quirks: { chat: { media: ["image", "document", "audio"], mediaUrls: ["image"], toolId: FORTY_CHARACTERS } },
   // With or without an `api_version`, these use the form with the model in the body.
   media: { base: versioned, images: [openaiImages] },
