@@ -122,4 +122,18 @@ describe("azure-openai (providers 1.5)", () => {
       "https://r.openai.azure.com/openai/deployments/my%20gpt/chat/completions?api-version=2025-04-01-preview",
     );
   });
+
+  test("R32: Responses have the model in the body in both forms, and are called where an offer or dialects say so", async () => {
+    const azure = (settings: Partial<ProviderSettings>) =>
+      provider({ kind: "azure-openai", baseUrl: "https://r.openai.azure.com", apiKey: new Secret("k"), ...settings });
+    const url = async (settings: Partial<ProviderSettings>) =>
+      (await azure(settings).endpoint(call({ dialect: "responses", model: "my gpt" }))).url;
+    expect(await url({})).toBe("https://r.openai.azure.com/openai/v1/responses");
+    expect(await url({ baseUrl: "https://r.openai.azure.com/openai/v1" })).toBe(await url({}));
+    expect(await url({ apiVersion: "preview" })).toBe(
+      "https://r.openai.azure.com/openai/responses?api-version=preview",
+    );
+    expect(azure({}).dialects).toEqual(["chat"]);
+    expect(azure({}).dialectsFor("my gpt", "responses")).toEqual(["responses"]);
+  });
 });

@@ -53,6 +53,27 @@ describe("providers 1.7: the compatible hosts", () => {
     });
   });
 
+  test("R32: hosts that speak Responses are reached next to chat, elsewhere only where they are said to speak it", async () => {
+    const spoken = COMPATIBLE_PROVIDERS.filter(({ dialects }) => dialects["responses"]).map(({ kind }) => kind);
+    expect(spoken).toEqual(["deepseek", "x-ai", "openrouter", "ollama", "vllm"]);
+    const call = { dialect: "responses", verb: "generate", model: "m", stream: true, options: undefined } as const;
+    const urls = spoken.map(async (kind) => (await providerOf(kind).endpoint(call)).url);
+    expect(await Promise.all(urls)).toEqual([
+      "https://api.deepseek.com/responses",
+      "https://api.x.ai/v1/responses",
+      "https://openrouter.ai/api/v1/responses",
+      "http://127.0.0.1:11434/v1/responses",
+      "http://127.0.0.1:8000/v1/responses",
+    ]);
+    const elsewhere = providerOf("vllm", { baseUrl: "http://gpu:8000/v1" });
+    expect(elsewhere.dialects).toEqual(["chat"]);
+    expect(elsewhere.dialectsFor("m", "responses")).toEqual(["responses"]);
+    const named = providerOf("vllm", { baseUrl: "http://gpu:8000/v1", dialects: ["responses", "chat"] });
+    expect(named.dialectsFor("m")).toEqual(["responses", "chat"]);
+    const narrowed = providerOf("vllm", { baseUrl: "http://gpu:8000/v1", dialects: ["chat"] });
+    expect(narrowed.dialectsFor("m", "responses")).toEqual([]);
+  });
+
   test("S07: a configured base_url is the only destination, so messages is not spoken below it", async () => {
     const provider = providerOf("z-ai", { baseUrl: "http://127.0.0.1:9001/v4", dialects: ["messages", "chat"] });
     expect(provider.dialects).toEqual(["chat"]);

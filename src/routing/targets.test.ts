@@ -17,6 +17,7 @@ const configured = [
   createProvider({ name: "cloud", kind: "bedrock", region: "eu-west-1", apiKey }, system),
   createProvider({ name: "maker", kind: "anthropic", apiKey }, system),
   createProvider({ name: "painter", kind: "openai", apiKey }, system),
+  createProvider({ name: "proxy", kind: "openai", apiKey, baseUrl: "http://127.0.0.1:9/v1" }, system),
   createProvider({ name: "pair", kind: "openai", apiKey, credential: { index: 0, label: "1", weight: 1 } }, system),
   createProvider({ name: "pair", kind: "openai", apiKey: new Secret("another"), credential: second }, system),
 ];
@@ -48,6 +49,17 @@ const both = made({
 });
 
 describe("targets of conversations", () => {
+  test("decision 0044: the model's best dialect is first at its vendor, and the configured order elsewhere", () => {
+    const vias = (provider: string, model: string, dialect?: "chat") =>
+      textTargets(made({ offers: [{ provider, model, ...(dialect === undefined ? {} : { dialect }) }] })).map(
+        ({ via }) => via,
+      );
+    expect(vias("painter", "gpt-5")).toEqual(["responses", "chat"]);
+    expect(vias("painter", "gpt-4o")).toEqual(["chat", "responses"]);
+    expect(vias("painter", "gpt-5", "chat")).toEqual(["chat"]);
+    expect(vias("proxy", "gpt-5")).toEqual(["chat"]);
+  });
+
   test("each offer has one for each dialect that its provider serves the model in", () => {
     const found = textTargets(both);
     expect(found.map(({ provider, via }) => [provider.name, via])).toEqual([

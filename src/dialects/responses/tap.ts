@@ -4,6 +4,7 @@ import { GatewayError } from "../../canon/error.ts";
 import { reportTerms } from "../../canon/terms.ts";
 import type { Usage } from "../../canon/usage.ts";
 import type { ByteBuffer } from "../../wire/byte-buffer.ts";
+import { findOnlyString } from "../../wire/edit-body.ts";
 import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
 import { endOfEvent, type SseFrame } from "../../wire/sse.ts";
 import type { NativeAnswerContext, TapProgress } from "../dialect.ts";
@@ -28,8 +29,8 @@ const ITEMS_OF_WORDS: ReadonlySet<string | undefined> = new Set(["message", "rea
 export class ResponsesTap extends TapBase {
   readonly #context: NativeAnswerContext;
   readonly #deltas = new DeltaEvents();
-  /** The items that were done, as they were written. */
-  readonly #items: string[] = [];
+  /** The items that were done. */
+  readonly #items: JsonObject[] = [];
   #keptCharacters = 0;
   #hasCalls = false;
   #searches = 0;
@@ -99,8 +100,11 @@ export class ResponsesTap extends TapBase {
       this.failure = decodeErrorObject(event, 200);
       return "";
     }
-    // Pings of gateways between here and the host.
-    if (!type.startsWith("response.")) return "";
+    // Keep-alives of the host's or of gateways on the way, some of which are numbered.
+    if (!type.startsWith("response.")) {
+      if ("sequence_number" in event) this.#numbered = false;
+      return "";
+    }
     const data = this.#patch(frame.data, event, type);
     if (data === undefined) return "";
     const numbered = this.#number(data, event);
@@ -124,7 +128,7 @@ export class ResponsesTap extends TapBase {
         this.#added(objectAt(event, "item"));
         return data;
       case "response.output_item.done":
-        this.#done(objectAt(event, "item"));
+        this.#done(objectAt(event, "item"), data.length);
         return data;
       case "response.completed":
       case "response.incomplete":
@@ -150,14 +154,13 @@ export class ResponsesTap extends TapBase {
     if (!ITEMS_OF_WORDS.has(type)) this.contentSeen = true;
   }
 
-  #done(item: JsonObject | undefined): void {
+  #done(item: JsonObject | undefined, characters: number): void {
     if (item === undefined) return;
     if (isCall(item)) this.#hasCalls = true;
     if (isSearch(item)) this.#searches++;
     this.contentSeen = true;
-    const text = JSON.stringify(item);
-    this.#keptCharacters += text.length;
-    if (this.#keptCharacters <= MAX_KEPT) this.#items.push(text);
+    this.#keptCharacters += characters;
+    if (this.#keptCharacters <= MAX_KEPT) this.#items.push(item);
   }
 
   #count(type: string, text: string): void {
@@ -177,13 +180,16 @@ export class ResponsesTap extends TapBase {
     reportTerms(this.#context.served, response["service_tier"]);
     this.stop = decodeStop(response, this.#hasCalls || arrayAt(response, "output").some(isCall));
     this.state = "ended";
-    const output = owed.length === 0 ? {} : { output: owed.map((item): unknown => JSON.parse(item)) };
+    const output = owed.length === 0 ? {} : { output: owed };
     this.#context.keep?.({ ...response, ...fields, ...output });
     return withFields(data, { ...fields, ...output });
   }
 }
 
+/** Nearly always the model's name alone, which a search finds. */
 function withFields(data: string, fields: JsonObject): string {
+  const model = Object.keys(fields).length === 1 ? findOnlyString(data, "model") : undefined;
+  if (model !== undefined) return data.slice(0, model.start) + JSON.stringify(fields["model"]) + data.slice(model.end);
   return changeValue(data, ["response"], (value) => {
     const edit = new ObjectEdit(value);
     for (const [key, field] of Object.entries(fields)) edit.set(key, JSON.stringify(field));

@@ -1,0 +1,254 @@
+import { describe, expect, test } from "bun:test";
+import type { JsonObject } from "../../base/json.ts";
+import { wrapOpaque } from "../../canon/opaque.ts";
+import { ByteBuffer } from "../../wire/byte-buffer.ts";
+import type { NativeAnswerContext, NativeRequestContext } from "../dialect.ts";
+import { patchAnswer, prepareRequest } from "./native.ts";
+import { needsCanon } from "./needs-canon.ts";
+import { DEFAULT_RESPONSES_QUIRKS, type ResponsesQuirks } from "./quirks.ts";
+import { ResponsesTap } from "./tap.ts";
+
+function prepare(
+  body: JsonObject,
+  quirks: Partial<ResponsesQuirks> = {},
+  more: Partial<NativeRequestContext<ResponsesQuirks>> = {},
+) {
+  const request = { model: "public", ...body };
+  const { payload, notes } = prepareRequest(
+    { text: JSON.stringify(request), body: request },
+    {
+      upstreamModel: "m",
+      stream: false,
+      door: "dropin",
+      maxOutputTokens: 1000,
+      reasons: false,
+      knownEfforts: undefined,
+      quirks: { ...DEFAULT_RESPONSES_QUIRKS, ...quirks },
+      ...more,
+    },
+  );
+  return { sent: JSON.parse(String(payload)) as JsonObject, notes, text: String(payload) };
+}
+
+const host = (quirks: Partial<ResponsesQuirks> = {}) => ({
+  quirks: { ...DEFAULT_RESPONSES_QUIRKS, ...quirks },
+  traits: { reasoning: true },
+  isForeignOrigin: () => true,
+});
+
+describe("a request that goes on natively", () => {
+  test("passes as it came, but for the model and the state, which is the gateway's", () => {
+    const body = { input: "q", store: true, previous_response_id: "resp_1", background: false, metadata: { a: "b" } };
+    expect(prepare(body).sent).toEqual({ model: "m", input: "q", store: false, metadata: { a: "b" } });
+    expect(prepare({ input: "q" }, {}, { counting: true }).sent).toEqual({ model: "m", input: "q" });
+  });
+
+  test("asks for the sealed reasoning of a model that reasons, next to what the client asks for", () => {
+    const asked = { input: "q", include: ["message.output_text.logprobs"] };
+    expect(prepare(asked, {}, { reasons: true }).sent["include"]).toEqual([
+      "message.output_text.logprobs",
+      "reasoning.encrypted_content",
+    ]);
+    expect(prepare(asked, { seals: false }, { reasons: true }).sent["include"]).toEqual(asked.include);
+  });
+
+  test("R9: ids that the host refuses are shortened, or left out where they stand for nothing", () => {
+    const long = "x".repeat(1000);
+    const input = [
+      { type: "message", id: long, role: "assistant", content: "a" },
+      { type: "reasoning", id: long, summary: [], encrypted_content: "v" },
+      { type: "function_call", id: "fc_1", call_id: long, name: "f", arguments: "{}" },
+      { type: "function_call_output", call_id: long, output: "o" },
+    ];
+    const sent = prepare({ input }).sent["input"] as JsonObject[];
+    expect(sent.map(({ id }) => id)).toEqual([undefined, long, "fc_1", undefined]);
+    expect(sent[2]?.["call_id"]).toBe(String(sent[3]?.["call_id"]));
+    expect(String(sent[2]?.["call_id"]).length).toBeLessThan(65);
+  });
+
+  test("R16: an empty list of tools goes with its choice", () => {
+    expect(prepare({ input: "q", tools: [], tool_choice: "auto", parallel_tool_calls: false }).sent).toEqual({
+      model: "m",
+      input: "q",
+      store: false,
+    });
+  });
+
+  test("R24: a limit below 16 is raised, one above the model's lowered, and both noted", () => {
+    for (const [asked, sent] of [
+      [3, 16],
+      [5000, 1000],
+    ]) {
+      const { sent: body, notes } = prepare({ input: "q", max_output_tokens: asked });
+      expect([body["max_output_tokens"], notes.length]).toEqual([sent, 1]);
+    }
+  });
+
+  test("R26: members of a search that the host does not know are left out, and noted", () => {
+    const tools = [{ type: "web_search", filters: {}, search_content_types: ["text"] }];
+    expect(prepare({ input: "q", tools }).sent["tools"]).toEqual(tools);
+    const narrow = prepare({ input: "q", tools }, { searchFields: ["filters"] });
+    expect(narrow.sent["tools"]).toEqual([{ type: "web_search", filters: {} }]);
+    expect(narrow.notes).toMatchObject([{ path: "tools[0].search_content_types", action: "dropped" }]);
+  });
+
+  test("R30: the phase of a message goes back unchanged", () => {
+    const input = [{ type: "message", role: "assistant", phase: "commentary", content: [] }];
+    expect(prepare({ input }).sent["input"]).toEqual(input);
+  });
+
+  test("R33: what a client says of itself goes to its maker alone", () => {
+    const body = { input: "q", client_metadata: { a: "b" } };
+    expect(prepare(body).sent["client_metadata"]).toBeUndefined();
+    expect(prepare(body, { clientMetadata: true }).sent["client_metadata"]).toEqual({ a: "b" });
+  });
+
+  test("10,000 items with long ids are fitted in a moment", () => {
+    const input = Array.from({ length: 10_000 }, (_, index) => ({
+      type: "function_call_output",
+      call_id: `${"x".repeat(1000)}${index >> 1}`,
+      output: "o",
+    }));
+    const startedMs = performance.now();
+    expect((prepare({ input }).sent["input"] as unknown[]).length).toBe(10_000);
+    expect(performance.now() - startedMs).toBeLessThan(2_000);
+  });
+});
+
+describe("a request of the same dialect goes through the canon", () => {
+  test("R10, R11: where its reasoning is of another family, or sealed by none; by no prefix of it", () => {
+    const thought = (encrypted_content?: string) => ({
+      input: [{ type: "reasoning", id: "rs_1", summary: [], encrypted_content }],
+    });
+    const wrapped = wrapOpaque({ origin: "messages", kind: "signature", value: "v" });
+    expect(needsCanon(thought("gAAAAanything"), host())).toBe(false);
+    expect(needsCanon(thought("anything"), host())).toBe(false);
+    expect(needsCanon(thought(wrapped), host())).toBe(true);
+    expect(needsCanon(thought(), host())).toBe(true);
+    expect(needsCanon(thought(), host({ seals: false, openReasoning: true }))).toBe(false);
+    expect(needsCanon(thought("gAAAA"), host({ seals: false, openReasoning: true }))).toBe(true);
+  });
+
+  test("R5: where the host does not know a tool, or an item that came of one", () => {
+    const few = host({ toolTypes: ["function"] });
+    expect(needsCanon({ input: "q", tools: [{ type: "function" }] }, few)).toBe(false);
+    for (const type of ["custom", "namespace", "web_search"]) {
+      expect(needsCanon({ input: "q", tools: [{ type }] }, few)).toBe(true);
+      expect(needsCanon({ input: "q", tools: [{ type }] }, host())).toBe(false);
+    }
+    expect(needsCanon({ input: [{ type: "function_call_output" }] }, few)).toBe(false);
+    expect(needsCanon({ input: [{ type: "custom_tool_call" }] }, few)).toBe(true);
+  });
+});
+
+const answering = (more: Partial<NativeAnswerContext> = {}): NativeAnswerContext => ({
+  publicModel: "acme/public",
+  request: {},
+  options: undefined,
+  makeId: () => "made",
+  receivedAtMs: 0,
+  costUsd: () => 0,
+  quirks: DEFAULT_RESPONSES_QUIRKS,
+  ...more,
+});
+
+describe("an answer that comes back natively", () => {
+  const body = {
+    id: "resp_1",
+    status: "completed",
+    output: [],
+    usage: { input_tokens: 3, output_tokens: 4 },
+    store: false,
+  };
+
+  test("names the public model, what is kept of it, and all five counts", () => {
+    const text = JSON.stringify({ ...body, model: "m" });
+    const answer = patchAnswer(
+      text,
+      JSON.parse(text) as JsonObject,
+      answering({ keep: () => {}, answerId: "resp_own" }),
+    );
+    expect(JSON.parse(answer.text)).toMatchObject({
+      id: "resp_own",
+      model: "acme/public",
+      store: true,
+      usage: { input_tokens_details: { cached_tokens: 0 }, output_tokens_details: { reasoning_tokens: 0 } },
+    });
+  });
+
+  test("R1: is an error where the host says that it failed", () => {
+    const failed = { id: "resp_1", status: "failed", error: { code: "server_error", message: "no" }, output: [] };
+    expect(() => patchAnswer(JSON.stringify(failed), failed, answering())).toThrow();
+    const stuck = { ...body, status: "in_progress" };
+    expect(() => patchAnswer(JSON.stringify(stuck), stuck, answering())).toThrow();
+  });
+
+  const stream = (...events: JsonObject[]): Buffer =>
+    Buffer.from(events.map((event) => `event: ${event["type"]}\ndata: ${JSON.stringify(event)}\n\n`).join(""));
+  const response = { id: "resp_1", model: "m", status: "in_progress", output: [], store: false };
+  const item = { type: "message", id: "msg_1", role: "assistant", content: [{ type: "output_text", text: "hi" }] };
+  const delta = (sequence_number: number, text: string) => ({
+    type: "response.output_text.delta",
+    sequence_number,
+    output_index: 0,
+    delta: text,
+  });
+
+  function tapped(bytes: Buffer, context = answering()) {
+    const tap = new ResponsesTap(context);
+    const output = new ByteBuffer();
+    tap.push(bytes, output);
+    return { tap, text: output.view().toString() };
+  }
+
+  test("R2, R3: the last event of a stream gets the items that the host left out of it, and is kept", () => {
+    const kept: JsonObject[] = [];
+    const { tap, text } = tapped(
+      stream(
+        { type: "response.created", sequence_number: 0, response },
+        { type: "response.output_item.done", sequence_number: 1, output_index: 0, item },
+        { type: "response.completed", sequence_number: 2, response: { ...response, status: "completed" } },
+      ),
+      answering({ keep: (answer) => kept.push(answer) }),
+    );
+    expect(tap.state).toBe("ended");
+    expect(text.match(/"output":\[\{/g)).toHaveLength(1);
+    expect(kept).toMatchObject([{ id: "resp_1", model: "acme/public", store: true, output: [item] }]);
+  });
+
+  test("R20: what is left out leaves no gap in the numbers", () => {
+    const { text } = tapped(
+      stream(
+        { type: "response.created", sequence_number: 0, response },
+        delta(1, "a"),
+        { type: "keepalive", sequence_number: 2 },
+        delta(3, "b"),
+        delta(4, "c"),
+        { type: "response.completed", sequence_number: 5, response: { ...response, status: "completed" } },
+      ),
+    );
+    expect([...text.matchAll(/"sequence_number":(\d+)/g)].map(([, number]) => Number(number))).toEqual([0, 1, 2, 3, 4]);
+    expect(text).not.toContain("keepalive");
+  });
+
+  test("R1: a failure inside a stream is the gateway's to tell, with where the stream stands", () => {
+    const error = { type: "server_error", code: "server_error", message: "no" };
+    const { tap, text } = tapped(
+      stream({ type: "response.created", sequence_number: 0, response }, delta(1, "a"), { type: "error", error }),
+    );
+    expect(tap.failure?.kind).toBe("upstream_failed");
+    expect(text).not.toContain("server_error");
+    expect(tap.position).toMatchObject({ sequence: 2, response: { id: "resp_1", model: "acme/public" } });
+  });
+
+  test("an ordinary delta passes by its bytes, and weighs what its text does", () => {
+    const padded = { ...delta(2, "wörter"), obfuscation: "x".repeat(40) };
+    const bytes = stream({ type: "response.created", sequence_number: 0, response }, delta(1, "a"), padded);
+    const { tap, text } = tapped(bytes);
+    expect(text.endsWith(stream(padded).toString())).toBe(true);
+    const careful = new ResponsesTap(answering());
+    const crlf = Buffer.from(bytes.toString().replaceAll("\n", "\r\n"));
+    careful.push(crlf, new ByteBuffer());
+    expect(tap.generatedCharacters).toBe(careful.generatedCharacters);
+  });
+});
