@@ -7,14 +7,20 @@ export interface Agent {
   /** The wire that the agent speaks itself: there the gateway takes its native lane. */
   native: string;
   arguments(task: Task): string[];
+  /** Arguments with which it goes on with its last conversation, where it can. */
+  resume?(task: Task): string[];
+  /** What it reads from its standard input. */
+  input?(task: Task): string;
   environment(task: Task): Record<string, string>;
   /** Files that must lie in its home folder, by their paths. */
   home(task: Task): Readonly<Record<string, object>>;
   /** It has no tools of its own that the simulated model could call, and is only talked to. */
   talksOnly?: true;
+  /** What it is tried with besides the common task. */
+  cases?: readonly Case[];
   /** Its last words, from what it printed. */
   lastWords(output: string): string;
-  /** Tokens as the agent itself adds them up, cached ones included. */
+  /** Tokens as the agent itself adds them up over its conversation, cached ones included. */
   tokens(output: string): Tokens;
 }
 
@@ -32,6 +38,24 @@ export interface Task {
   model: string;
   gatewayUrl: string;
   key: string;
+}
+
+/** A conversation with models of its own. */
+export interface Case {
+  name: string;
+  models: readonly string[];
+  turns: readonly Turn[];
+}
+
+/** One start of the program: the common task, unless there is a prompt. */
+export interface Turn {
+  prompt?: string;
+  /** What its last words must be like; those of the common task, unless there are others. */
+  says?: RegExp;
+  /** What must be in what it prints. */
+  prints?: RegExp;
+  /** The turn is to fail, and the conversation to go on after it. */
+  fails?: true;
 }
 
 export interface Tokens {

@@ -1,37 +1,39 @@
 /**
  * Real coding agents do a small task through the gateway: read a file, write another. They are set up as their own
  * documents say, with the gateway's base URL, and call their vendor's model by its own name; then models of the other wires.
- * The model is the simulator's `agent`, which refuses to go on where its thinking did not come back as it left. What an agent
- * says that it used must be what the ledger holds. Agents are installed from their registries at the first run; all else
- * stays on this machine. Words on the command line choose agents by their names.
+ * Those that can go on with a conversation do the task twice. The model is the simulator's `agent`, which refuses to go on
+ * where its thinking did not come back as it left. What an agent says that it used must be what the ledger holds. Agents are
+ * installed from their registries at the first run; all else stays on this machine. Words on the command line choose agents
+ * by their names.
  */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
 import { MODELS_BY_WIRE, startClientHarness } from "../support/client-harness.ts";
-import type { Agent, Tokens } from "./agent.ts";
+import type { Agent, Case, Tokens, Turn } from "./agent.ts";
 import { aider } from "./aider.ts";
 import { claudeCode } from "./claude-code.ts";
+import { codex } from "./codex.ts";
 import { geminiCli } from "./gemini-cli.ts";
 import { installAgent } from "./install.ts";
 import { opencodeChat, opencodeMessages } from "./opencode.ts";
 import { qwenCode } from "./qwen-code.ts";
+import { Workplace } from "./workplace.ts";
 
 const AGENTS: readonly Agent[] = [
   claudeCode("2.1.197"),
   claudeCode("2.1.325"),
+  codex("0.142.0"),
+  codex("0.166.0"),
   geminiCli,
   opencodeChat,
   opencodeMessages,
   qwenCode,
   aider,
 ];
-const WORK_TIMEOUT_MS = 120_000;
 const CONTENT = "three roads meet here\nand each of them works\n";
 /** Reading, writing, and the last word. */
 const FEWEST_CALLS = 3;
 /** Agents that round show two digits. */
 const ROUNDED = 0.05;
+const TALK: Turn = { prompt: "Hello, who are you?", says: /simulator speaking/ };
 
 const harness = await startClientHarness("agent");
 const { gateway } = harness;
@@ -44,79 +46,70 @@ interface Outcome {
   printed: string;
 }
 
-/** One agent, one model, in a folder and with a home of its own; nothing of this machine's environment reaches it. */
-async function work(agent: Agent, program: string, model: string): Promise<Outcome> {
-  const folder = mkdtempSync(join(tmpdir(), "trivium-agent-work-"));
-  const [home, work] = [join(folder, "home"), join(folder, "work")];
-  for (const path of [home, work]) mkdirSync(path);
-  const [source, target] = [join(work, "notes.txt"), join(work, "loud.txt")];
-  writeFileSync(source, CONTENT);
-  const prompt = agent.talksOnly
-    ? "Hello, who are you?"
-    : `Read the file ${source} and write its content in upper case to ${target}.`;
-  const task = { prompt, model, gatewayUrl: gateway.url, key: gateway.key };
-  for (const [name, content] of Object.entries(agent.home(task))) {
-    mkdirSync(dirname(join(home, name)), { recursive: true });
-    writeFileSync(join(home, name), JSON.stringify(content));
-  }
+/** One agent, one model, one conversation. */
+async function work(agent: Agent, program: string, model: string, turns: readonly Turn[]): Promise<Outcome> {
+  const given = { model, gatewayUrl: gateway.url, key: gateway.key };
+  const place = new Workplace(agent.home({ ...given, prompt: "" }));
   const titles = "openai/gpt-4.1-nano";
   const [all, titled] = [await harness.used(), await harness.used(titles)];
   const began = performance.now();
-  const child = Bun.spawn([program, ...agent.arguments(task)], {
-    cwd: work,
-    env: {
-      PATH: process.env["PATH"] ?? "",
-      HOME: home,
-      TMPDIR: folder,
-      TERM: "xterm-256color",
-      ...agent.environment(task),
-    },
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-    // A process group of its own, so that what the agent has started ends with it.
-    detached: true,
-  });
-  const tooLate = setTimeout(() => process.kill(-child.pid, "SIGKILL"), WORK_TIMEOUT_MS);
-  const [output, complaints, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
-  clearTimeout(tooLate);
+  const problems: string[] = [];
+  const expectThat = (holds: boolean, problem: string) => holds || problems.push(problem);
+  let [printed, tokens, fewestCalls]: [string, Tokens | undefined, number] = ["", undefined, 0];
+  for (const [at, turn] of turns.entries()) {
+    const [source, target] = [`notes${at}.txt`, `loud${at}.txt`];
+    place.write(source, CONTENT);
+    const common = `Read the file ${place.path(source)} and write its content in upper case to ${place.path(target)}.`;
+    const task = { ...given, prompt: turn.prompt ?? common };
+    const start = (at === 0 ? undefined : agent.resume) ?? agent.arguments;
+    const command = [program, ...start(task)];
+    const { output, complaints, code } = await place.run(command, agent.environment(task), agent.input?.(task));
+    printed = `${output.slice(-4000)}\n${complaints.slice(-4000)}`;
+    const { says = /^Done: /, prints = /(?:)/, fails = false } = turn;
+    expectThat((code !== 0) === fails, `turn ${at} ended with code ${code}`);
+    expectThat(prints.test(output), `turn ${at} printed nothing like ${prints}`);
+    if (fails) continue;
+    const words = attempt(() => agent.lastWords(output));
+    expectThat(says.test(words ?? ""), `the last words of turn ${at} are ${JSON.stringify(words)}`);
+    tokens = attempt(() => agent.tokens(output));
+    if (turn.prompt !== undefined) continue;
+    const written = place.read(target);
+    expectThat(written?.trim() === CONTENT.trim().toUpperCase(), `the file holds ${JSON.stringify(written)}`);
+    fewestCalls += FEWEST_CALLS;
+  }
+  place.remove();
   const [allAfter, titlesAfter] = [await harness.used(), await harness.used(titles)];
   const ledger = (field: "calls" | "failures" | "input" | "output") =>
     allAfter[field] - all[field] - (titlesAfter[field] - titled[field]);
-  const problems: string[] = [];
-  const expectThat = (holds: boolean, problem: string) => holds || problems.push(problem);
-  const attempt = <T>(what: () => T): T | undefined => {
-    try {
-      return what();
-    } catch {
-      return undefined;
-    }
-  };
-  expectThat(code === 0, `it ended with code ${code}`);
-  const words = attempt(() => agent.lastWords(output));
-  if (agent.talksOnly) {
-    expectThat(words?.includes("simulator speaking") === true, `its last words are ${JSON.stringify(words)}`);
-  } else {
-    const written = attempt(() => readFileSync(target, "utf8"));
-    expectThat(written?.trim() === CONTENT.trim().toUpperCase(), `the file holds ${JSON.stringify(written)}`);
-    expectThat(words?.startsWith("Done: ") === true, `its last words are ${JSON.stringify(words)}`);
-    expectThat(ledger("calls") >= FEWEST_CALLS, `the ledger has ${ledger("calls")} calls`);
-  }
-  expectThat(ledger("failures") === 0, `the ledger has ${ledger("failures")} failures`);
-  const tokens = attempt(() => agent.tokens(output));
+  expectThat(ledger("calls") >= fewestCalls, `the ledger has ${ledger("calls")} calls`);
+  const mayFail = turns.some(({ fails }) => fails);
+  expectThat(mayFail || ledger("failures") === 0, `the ledger has ${ledger("failures")} failures`);
   for (const side of ["input", "output"] as const) {
     const [said = -1, held] = [tokens?.[side], ledger(side)];
     const near = agent.talksOnly ? Math.abs(said - held) <= held * ROUNDED : said === held;
     expectThat(near, `it counts ${said} tokens of ${side}, the ledger ${held}`);
   }
-  rmSync(folder, { recursive: true, force: true });
   const seconds = (performance.now() - began) / 1000;
-  const printed = `${output.slice(-4000)}\n${complaints.slice(-4000)}`;
   return { problems, calls: ledger("calls"), tokens, seconds, printed };
+}
+
+function attempt<T>(what: () => T): T | undefined {
+  try {
+    return what();
+  } catch {
+    return undefined;
+  }
+}
+
+/** The common task, with its vendor's model and with one of each other wire; then what the agent has of its own. */
+function casesOf(agent: Agent): Case[] {
+  const others = Object.entries(MODELS_BY_WIRE).flatMap(([wire, model]) => (wire === agent.native ? [] : [model]));
+  const turns = agent.talksOnly ? [TALK] : agent.resume ? [{}, {}] : [{}];
+  return [
+    { name: "native", models: [agent.vendorModel], turns },
+    { name: "translated", models: others, turns },
+    ...(agent.cases ?? []),
+  ];
 }
 
 const chosen = process.argv.slice(2).map((word) => word.toLowerCase());
@@ -126,10 +119,10 @@ let [passed, failed] = [0, 0];
 try {
   for (const agent of AGENTS.filter(isChosen)) {
     const program = await installAgent(agent.package);
-    const others = Object.entries(MODELS_BY_WIRE).flatMap(([wire, model]) => (wire === agent.native ? [] : [model]));
-    for (const model of [agent.vendorModel, ...others]) {
-      const { problems, calls, tokens, seconds, printed } = await work(agent, program, model);
-      const title = `${agent.name} ${agent.package.version} with ${model} (${model === agent.vendorModel ? "native" : "translated"})`;
+    const runs = casesOf(agent).flatMap(({ name, models, turns }) => models.map((model) => ({ name, model, turns })));
+    for (const { name, model, turns } of runs) {
+      const { problems, calls, tokens, seconds, printed } = await work(agent, program, model, turns);
+      const title = `${agent.name} ${agent.package.version} with ${model} (${name})`;
       const counted = `${calls} calls, ${tokens?.input} tokens in, ${tokens?.output} out, ${seconds.toFixed(1)} s`;
       console.log(`${problems.length === 0 ? "passed" : "FAILED"}  ${title}: ${counted}`);
       if (problems.length > 0) console.log([...problems, printed].join("\n").replace(/^/gm, "        "));

@@ -170,3 +170,30 @@ test("contract 2.6: white space between the parts of a model's turn reaches a ho
   const sent = JSON.parse(upstream.seen[0]?.body ?? "{}") as { messages: { content: { text: string }[] }[] };
   expect(sent.messages[1]?.content.map(({ text }) => text).join("")).toBe("for x in y:\n    print(x)");
 });
+
+test("R28: too long a prompt is told inside the stream that was asked for, where Codex acts on it, else by a status", async () => {
+  const error = {
+    type: "invalid_request_error",
+    code: "context_length_exceeded",
+    message: "It is too long.",
+    param: null,
+  };
+  upstream.play((_request, response) => void sendJson(response, { error }, 400));
+  const body = { model: "test/chat", input: "hello" };
+  const ask = (stream: boolean) =>
+    fetch(`${gateway.url}/v1/responses`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
+      body: JSON.stringify({ ...body, stream }),
+    });
+  const streamed = await ask(true);
+  const events = (await streamed.text()).match(/^data: .*$/gm)?.map((line) => JSON.parse(line.slice(6)) as object);
+  expect([streamed.status, streamed.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
+  expect(events).toMatchObject([
+    { type: "error", sequence_number: 0, error: { code: "context_length_exceeded" } },
+    { type: "response.failed", response: { status: "failed", error: { code: "context_length_exceeded" } } },
+  ]);
+  expect(await gateway.receipt(streamed)).toMatchObject({ offers: [{ reason: "invalid_request" }], cost_usd: 0 });
+  const whole = await ask(false);
+  expect([whole.status, await whole.json()]).toMatchObject([400, { error: { code: "context_length_exceeded" } }]);
+});

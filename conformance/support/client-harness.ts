@@ -2,11 +2,12 @@ import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
 import { startTestGateway, type TestGateway } from "./test-gateway.ts";
 
 /** Providers at the URLs where the simulator plays their hosts. */
-const PROVIDERS: Readonly<Record<string, { kind: string; path: string }>> = {
+const PROVIDERS: Readonly<Record<string, { kind: string; path: string; dialects?: readonly string[] }>> = {
   messages: { kind: "anthropic", path: "/anthropic" },
   genai: { kind: "gemini", path: "/gemini" },
   chat: { kind: "openai-compatible", path: "/openai/v1" },
   openai: { kind: "openai", path: "/openai/v1" },
+  responses: { kind: "openai", path: "/openai/v1", dialects: ["responses"] },
 };
 
 /** A model of each wire, by the name that an agent of another wire is given. */
@@ -14,6 +15,7 @@ export const MODELS_BY_WIRE: Readonly<Record<string, string>> = {
   messages: "claude-sonnet-4-5",
   genai: "gemini-3-flash-preview",
   chat: "acme/agent",
+  responses: "gpt-5.5",
 };
 
 /** Models of the catalogue, whose vendors' own names clients send, and the provider that answers for each. */
@@ -29,6 +31,14 @@ const CATALOGUE_MODELS: Readonly<Record<string, string>> = {
   "openai/gpt-4.1-nano": "openai",
   "openai/gpt-4o-mini": "openai",
   "openai/gpt-5-mini": "openai",
+  "openai/gpt-5.5": "responses",
+};
+
+/** Some clients know OpenAI's models by name, and use more of their tools with them: here such names stand for others. */
+export const ALIASES_BY_WIRE: Readonly<Record<string, string>> = {
+  messages: "gpt-5.5-claude",
+  genai: "gpt-5.5-gemini",
+  chat: "gpt-5.5-acme",
 };
 
 export interface ClientHarness {
@@ -58,11 +68,17 @@ export async function startClientHarness(upstreamModel: string): Promise<ClientH
     config: {
       simulator: true,
       providers: Object.fromEntries(
-        Object.entries(PROVIDERS).map(([name, { path, kind }]) => [
+        Object.entries(PROVIDERS).map(([name, { path, ...provider }]) => [
           name,
-          { kind, base_url: `${simulator.url}${path}`, api_key: "simulated" },
+          { ...provider, base_url: `${simulator.url}${path}`, api_key: "simulated" },
         ]),
       ),
+      aliases: {
+        "gpt-5.5-claude": "anthropic/claude-sonnet-4-5",
+        "gpt-5.5-gemini": "google/gemini-3-flash-preview",
+        "gpt-5.5-acme": "acme/agent",
+        "acme/native": "openai/gpt-5.5",
+      },
       models: [
         ...Object.entries(CATALOGUE_MODELS).map(([id, provider]) => ({
           id,

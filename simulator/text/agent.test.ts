@@ -1,11 +1,13 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import type { JsonObject } from "../json.ts";
+import { Seed } from "../seed.ts";
 import { startSimulator } from "../simulator.ts";
 import { emptyPrompt } from "./adapter.ts";
 import { agentSteps } from "./agent.ts";
 import type { Prompt, PromptPart, Tool } from "./prompt.ts";
 
 const PROMPT = "Read the file /notes/today.txt and write its content in upper case to /notes/loud.txt.";
+const SEED = new Seed("agent");
 const schema = (...names: string[]): JsonObject => ({
   type: "object",
   properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])),
@@ -57,9 +59,11 @@ const conversation = (tools: Tool[], ...results: Partial<PromptPart & { type: "r
   ],
 });
 const inputOf = (prompt: Prompt) =>
-  agentSteps(prompt)?.map((step) => (step.type === "call" ? [step.name, step.input] : step));
+  agentSteps(prompt, SEED)?.map((step) => (step.type === "call" ? [step.name, step.input] : step));
 const said = (prompt: Prompt) =>
-  agentSteps(prompt)?.map((step) => (step.type === "text" ? step.spans.map(({ text }) => text).join("") : step.type));
+  agentSteps(prompt, SEED)?.map((step) =>
+    step.type === "text" ? step.spans.map(({ text }) => text).join("") : step.type,
+  );
 
 describe("the simulator's agent", () => {
   for (const [name, { tools, read, write }] of Object.entries(SETS))
@@ -70,6 +74,42 @@ describe("the simulator's agent", () => {
       ]);
       expect(said(conversation(tools, { text: "one" }, { text: "written" }))?.[0]).toStartWith("Done: ");
     });
+
+  test("works with a shell, and with patches where the agent takes them", () => {
+    const words = { type: "object", properties: { command: { type: "array" } } };
+    const shells: [Tool, (command: string) => JsonObject][] = [
+      [tool("exec_command", "cmd", "workdir"), (command) => ({ cmd: command })],
+      [{ ...tool("shell"), schema: words }, (command) => ({ command: ["bash", "-lc", command] })],
+    ];
+    for (const [shell, input] of shells) {
+      expect(inputOf(conversation([shell]))).toEqual([[shell.name, input("cat '/notes/today.txt'")]]);
+      const ran = "Chunk ID: a1\nWall time: 0.1 seconds\nProcess exited with code 0\nOutput:\none\n";
+      expect(inputOf(conversation([shell], { text: ran }))).toEqual([
+        [shell.name, input("cat > '/notes/loud.txt' <<'END'\nONE\nEND")],
+      ]);
+      const failed = ran.replace("code 0", "code 1");
+      expect(said(conversation([shell], { text: failed }))?.[0]).toContain("gives up: Chunk ID");
+      const patch = "*** Begin Patch\n*** Add File: /notes/loud.txt\n+ONE\n*** End Patch\n";
+      const freeform = { ...tool("apply_patch"), freeform: true };
+      expect(inputOf(conversation([shell, freeform], { text: ran }))).toEqual([["apply_patch", patch]]);
+      expect(inputOf(conversation([shell, tool("apply_patch", "input")], { text: ran }))).toEqual([
+        ["apply_patch", { input: patch }],
+      ]);
+    }
+  });
+
+  test("calls the tool that it is asked to call, also under the name of its namespace", () => {
+    const asked = (tools: Tool[], ...results: { text: string }[]): Prompt => {
+      const prompt = conversation(tools, ...results);
+      const turns = prompt.turns.with(2, { role: "user", parts: [{ type: "text", text: "Call the tool close_it." }] });
+      return { ...prompt, turns };
+    };
+    for (const name of ["close_it", "space__close_it"]) {
+      expect(inputOf(asked([tool("other", "a"), tool(name, "b")]))?.[0]).toMatchObject([name, {}]);
+      expect(said(asked([tool(name, "b")], { text: "closed" }))).toEqual(["Done: close_it answered “closed”."]);
+    }
+    expect(agentSteps(asked([tool("other", "a")]), SEED)).toBeUndefined();
+  });
 
   test("leaves out what agents add to a file's content", () => {
     const { tools } = SETS["one"] ?? { tools: [] };
@@ -94,8 +134,8 @@ describe("the simulator's agent", () => {
   test("gives up when a tool fails, and has no step where there is no task or no tool for it", () => {
     const { tools } = SETS["other"] ?? { tools: [] };
     expect(said(conversation(tools, { text: "no such file", failed: true }))?.[0]).toContain("gives up: no such file");
-    expect(agentSteps({ ...conversation(tools), turns: [] })).toBeUndefined();
-    expect(agentSteps(conversation(tools.slice(0, 2)))).toBeUndefined();
+    expect(agentSteps({ ...conversation(tools), turns: [] }, SEED)).toBeUndefined();
+    expect(agentSteps(conversation(tools.slice(0, 2)), SEED)).toBeUndefined();
   });
 });
 

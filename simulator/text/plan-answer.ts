@@ -100,7 +100,7 @@ function planSegments(request: PlanRequest, seed: Seed): Segment[] {
   const thinking: Segment[] = prompt.thinking === "off" ? [] : [{ type: "thinking", text: thinkingText(prompt, seed) }];
   if (thinking.length > 0 && /redact/i.test(said))
     thinking.push({ type: "redacted", text: `On “${shorten(said, 40)}”.` });
-  const steps = traits.answer === "agent" ? agentSteps(prompt) : undefined;
+  const steps = traits.answer === "agent" ? agentSteps(prompt, seed.derive("agent")) : undefined;
   if (steps !== undefined) return [...thinking, ...steps];
   const calls = planCalls(prompt, seed, traits.quirk === "parallel-same-index");
   if (calls.length > 0 && traits.answer === undefined) return [...thinking, ...calls];

@@ -32,10 +32,13 @@ export function seal(purpose: string, text: string, seed: Seed): string {
   return Buffer.concat([signature, veiled]).toString("base64");
 }
 
-export function isSealed(purpose: string, sealed: string): boolean {
+export const isSealed = (purpose: string, sealed: string): boolean => unseal(purpose, sealed) !== undefined;
+
+/** The text of a sealed value; `undefined` where it was not sealed here, for this purpose. */
+export function unseal(purpose: string, sealed: string): string | undefined {
   const bytes = decodeBase64(sealed);
-  if (bytes === undefined || bytes.length < NONCE_BYTES + DIGEST_BYTES) return false;
+  if (bytes === undefined || bytes.length < NONCE_BYTES + DIGEST_BYTES) return undefined;
   const signature = Buffer.from(bytes.subarray(0, NONCE_BYTES + DIGEST_BYTES)).toString("base64");
   const text = Buffer.from(bytes.subarray(NONCE_BYTES + DIGEST_BYTES).map((byte) => byte ^ 0xa5)).toString();
-  return isSigned(purpose, text, signature);
+  return isSigned(purpose, text, signature) ? text : undefined;
 }

@@ -43,7 +43,7 @@ function chooseTools(prompt: Prompt, insist: boolean): Tool[] {
   return wanted.slice(0, prompt.parallel ? MAX_CALLS : 1);
 }
 
-function inputFor(tool: Tool, seed: Seed, words: readonly string[]): Json {
+export function inputFor(tool: Tool, seed: Seed, words: readonly string[]): Json {
   if (tool.freeform) return words.slice(0, 8).join(" ") || "example";
   const schema: JsonObject = tool.schema ?? {};
   const typed = schema.type === undefined && schema.$ref === undefined ? { type: "object", ...schema } : schema;

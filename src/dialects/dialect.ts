@@ -178,6 +178,8 @@ interface ErrorEncoder {
   /** Before the first byte of an answer. */
   encode(error: GatewayError, requestId: string): ErrorAnswer;
   encodeInStream(error: GatewayError, requestId: string, state: StreamState): StreamErrorWrite[];
+  /** Whether clients that asked for a stream act on this error only inside one, though nothing was sent before it. */
+  belongsInStream?(error: GatewayError): boolean;
 }
 
 /** What clients of a dialect send and expect around the bodies. */

@@ -1,5 +1,5 @@
 import { asGatewayError, GatewayError } from "../canon/error.ts";
-import type { TapProgress } from "../dialects/dialect.ts";
+import type { Dialect, TapProgress } from "../dialects/dialect.ts";
 import type { TextTarget } from "../routing/target.ts";
 import type { ByteBuffer } from "../wire/byte-buffer.ts";
 import type { ChunkTaker } from "../wire/http/exchange.ts";
@@ -31,7 +31,7 @@ export async function relayStream(call: Call, gateway: Gateway, plan: readonly T
   const opening = tryPlan(call, gateway, plan, open, discard);
   // A protocol without keep-alives has nothing to send early, and waiting keeps a real status possible.
   const early = dialect.http.keepAlive !== undefined && (await commitsEarly(call, gateway, opening));
-  const opened = early ? undefined : await opening;
+  const opened = early ? undefined : await openedOrTold(opening, dialect.errors);
   const relay = new StreamRelay(call, gateway, output, opening, opened, survivor);
   const isWhole = opened?.tap.state === "ended" && opened.tap.failure === undefined;
   if (isWhole) await relay.settleWhole(opened);
@@ -39,6 +39,14 @@ export async function relayStream(call: Call, gateway: Gateway, plan: readonly T
     ? directBody(call.client, (controller) => output.sendWhole(controller))
     : streamedBody(call.client, (controller) => relay.run(controller));
   return identifiedResponse(body, streamHeaders(call, dialect.http.streamType(options)));
+}
+
+/** Undefined for a failure that is told inside the stream: the relay meets it again there. */
+function openedOrTold(opening: Promise<OpenStream>, errors: Dialect["errors"]): Promise<OpenStream | undefined> {
+  return opening.catch((thrown: unknown) => {
+    if (errors.belongsInStream?.(asGatewayError(thrown)) === true) return undefined;
+    throw thrown;
+  });
 }
 
 class StreamRelay {

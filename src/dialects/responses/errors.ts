@@ -9,6 +9,9 @@ import type { StreamPosition } from "./stream-position.ts";
 /** Before an answer the protocol's errors are those of chat completions. */
 export { encodeError } from "../chat/errors.ts";
 
+/** The vendor tells this one inside the stream, and Codex takes it as final under a status of its own: it would never compact (R28). */
+export const belongsInStream = ({ code }: GatewayError): boolean => code === "context_length_exceeded";
+
 /**
  * An `error` event, then `response.failed`: the only ending that every client takes for an error. Some throw at the one and others at the
  * other, and a stream that just ends is a proper end to most (R1).

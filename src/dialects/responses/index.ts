@@ -8,7 +8,7 @@ import { rewriteRequest } from "../rewrite-request.ts";
 import { checkResponsesRequest } from "./check-request.ts";
 import { responsesCodec } from "./codec.ts";
 import { endpoints, readCall } from "./endpoints.ts";
-import { encodeError, encodeStreamError } from "./errors.ts";
+import { belongsInStream, encodeError, encodeStreamError } from "./errors.ts";
 import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
 import { needsCanon } from "./needs-canon.ts";
 import type { ResponsesQuirks } from "./quirks.ts";
@@ -39,7 +39,7 @@ export const responses: Dialect = {
     pricedFields: PRICED_FIELDS,
     conversation: { before: ["instructions", "tools"], turns: "input" },
   },
-  errors: { encode: encodeError, encodeInStream: encodeStreamError },
+  errors: { encode: encodeError, encodeInStream: encodeStreamError, belongsInStream },
   http: {
     endpoints,
     readCall,

@@ -1,9 +1,8 @@
 import type { JsonObject } from "../../../json.ts";
 import { type TokenLogprob, tokenLogprobs } from "../../../text/logprobs.ts";
 import { type Plan, type Segment, type Span, textOfSpans } from "../../../text/plan.ts";
-import { seal } from "../../../text/signature.ts";
 import { argumentsOf } from "../text/render.ts";
-import { sealPurpose } from "./read-input.ts";
+import { sealThought } from "./read-input.ts";
 import type { ResponsesRequest } from "./read-request.ts";
 
 /** An item of the answer as it is when it is done, and what of it is told piece by piece. */
@@ -39,7 +38,7 @@ function reasoningItem(id: string, shown: string, thought: string, plan: Plan, {
   const done: JsonObject = {
     id,
     type: "reasoning",
-    ...(sealed ? { encrypted_content: seal(sealPurpose(id), thought, plan.seed) } : {}),
+    ...(sealed ? { encrypted_content: sealThought(id, thought, plan.seed) } : {}),
     summary: text === "" ? [] : [{ type: "summary_text", text }],
   };
   return { kind: "reasoning", done, text };

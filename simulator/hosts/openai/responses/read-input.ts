@@ -1,8 +1,9 @@
 import type { HostError } from "../../../host-error.ts";
 import { type Media, remoteMedia } from "../../../inspect-media.ts";
 import { isObject, type Json, type JsonObject } from "../../../json.ts";
+import type { Seed } from "../../../seed.ts";
 import type { Prompt, PromptPart, Turn } from "../../../text/prompt.ts";
-import { isSealed } from "../../../text/signature.ts";
+import { seal, unseal } from "../../../text/signature.ts";
 import { badValue, missing, requireArray, requireObject, requireString, wrongType } from "../text/check.ts";
 import { invalid } from "../text/errors.ts";
 import { badImage, mediaFromDataUrl } from "../text/read-messages.ts";
@@ -10,8 +11,10 @@ import { badImage, mediaFromDataUrl } from "../text/read-messages.ts";
 const MAX_ID_CHARACTERS = 64;
 const ROLES = ["user", "assistant", "system", "developer"];
 
+const SEALED = "openai responses";
+
 /** A sealed value is bound to the id of its item. */
-export const sealPurpose = (id: string): string => `openai responses ${id}`;
+export const sealThought = (id: string, thought: string, seed: Seed): string => seal(SEALED, `${id}\n${thought}`, seed);
 
 /** Items of server tools, as they come back: they count as tokens, and do not change the answer. */
 const SERVER_ITEMS: ReadonlySet<Json | undefined> = new Set([
@@ -187,13 +190,15 @@ function readOutput(item: JsonObject, param: string, calls: Calls): PromptPart {
 }
 
 function readReasoning(item: JsonObject, param: string): PromptPart {
-  const id = requireString(item.id, `${param}.id`);
+  // Clients that keep no ids send the sealed value alone.
+  const id = item.id ?? undefined;
   requireArray(item.summary, `${param}.summary`);
   const sealed = item.encrypted_content;
-  if (typeof sealed !== "string") throw notPersisted(id, param);
-  if (!isSealed(sealPurpose(id), sealed)) {
+  if (typeof sealed !== "string") throw notPersisted(String(id), param);
+  const opened = unseal(SEALED, sealed);
+  if (opened === undefined || (id !== undefined && !opened.startsWith(`${String(id)}\n`))) {
     throw invalid(
-      `The encrypted content for item ${id} could not be verified. Reason: Encrypted content item_id did not match the target item id.`,
+      `The encrypted content for item ${String(id)} could not be verified. Reason: Encrypted content item_id did not match the target item id.`,
       param,
       "invalid_encrypted_content",
     );

@@ -74,6 +74,14 @@ describe("Responses through the vendor's SDK", () => {
     const history = [...input, ...(first.output as ResponseInputItem[]), result];
     const second = await client.responses.create({ ...THINKING, input: history, tools: [WEATHER] });
     expect(second.output_text).toContain("sunny");
+    // Clients that keep no ids send the sealed value alone (R4).
+    const { id: _id, ...nameless } = thought;
+    const third = await client.responses.create({
+      ...THINKING,
+      input: [...input, nameless as ResponseInputItem, call, result],
+      tools: [WEATHER],
+    });
+    expect(third.output_text).toBe(second.output_text);
     const renamed = [...input, { ...thought, id: "rs_another" }, call, result];
     expect(await refusal({ ...THINKING, input: renamed })).toMatchObject({ code: "invalid_encrypted_content" });
     const bare = [...input, { type: "reasoning", id: thought.id, summary: [] }, call, result];

@@ -1,0 +1,72 @@
+import { ALIASES_BY_WIRE, MODELS_BY_WIRE } from "../support/client-harness.ts";
+import type { Agent, Task, Turn } from "./agent.ts";
+
+interface Line {
+  type: string;
+  item?: { type: string; text?: string };
+  usage?: { input_tokens: number; output_tokens: number };
+}
+
+const read = (output: string) =>
+  output
+    .trim()
+    .split("\n")
+    .filter((line) => line.startsWith("{"))
+    .map((line) => JSON.parse(line) as Line);
+
+/** More tokens than the simulated models take, in fewer characters than Codex takes. */
+const LONG = `Hello ${"x y z ".repeat(70_000)}`;
+const PATCHED = /"type":"file_change"/;
+const task: Turn = {};
+const settings = ({ gatewayUrl, model }: Task): string[] =>
+  Object.entries({
+    model,
+    model_provider: "trivium",
+    "model_providers.trivium.name": "Trivium",
+    "model_providers.trivium.base_url": `${gatewayUrl}/v1`,
+    "model_providers.trivium.env_key": "TRIVIUM_API_KEY",
+    "model_providers.trivium.wire_api": "responses",
+  }).flatMap(([name, value]) => ["-c", `${name}=${JSON.stringify(value)}`]);
+
+/** In a sandbox of its own it would need rights that test machines do not give; the prompt comes by standard input. */
+const options = ["--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"];
+
+export const codex = (version: string): Agent => ({
+  name: "Codex",
+  package: { from: "npm", name: "@openai/codex", version, program: "codex" },
+  vendorModel: "gpt-5.5",
+  native: "responses",
+  arguments: (given) => ["exec", ...options, ...settings(given), "-"],
+  resume: (given) => ["exec", ...options, ...settings(given), "resume", "--last", "-"],
+  input: ({ prompt }) => prompt,
+  environment: ({ key }) => ({ TRIVIUM_API_KEY: key }),
+  home: () => ({}),
+  lastWords: (output) =>
+    read(output)
+      .flatMap(({ item }) => (item?.type === "agent_message" ? [item.text ?? ""] : []))
+      .at(-1) ?? "",
+  tokens: (output) => {
+    const usage = read(output).findLast((line) => line.usage !== undefined)?.usage;
+    return { input: usage?.input_tokens ?? 0, output: usage?.output_tokens ?? 0 };
+  },
+  cases: [
+    {
+      // Names that begin as one that it knows get its tool for patches.
+      name: "apply_patch",
+      models: Object.values(ALIASES_BY_WIRE),
+      turns: [{ prints: PATCHED }, { prints: PATCHED }],
+    },
+    {
+      // It runs the tools of its namespaces only by both names, and says of others that they are no such call (R6).
+      name: "a tool in a namespace",
+      models: [...Object.values(MODELS_BY_WIRE).filter((model) => model !== "gpt-5.5"), "acme/native"],
+      turns: [{ prompt: "Call the tool close_agent.", says: /close_agent answered “invalid agent id/ }, task],
+    },
+    {
+      // Too long a prompt ends a turn; the next one begins with a summary of the conversation (R28). Its sums begin anew then.
+      name: "compaction",
+      models: Object.values(MODELS_BY_WIRE),
+      turns: [{ prompt: LONG, fails: true, prints: /ran out of room in the model's context window/ }, task, task],
+    },
+  ],
+});
