@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Simulator, startSimulator } from "../simulator/simulator.ts";
+import { DIALECT_NAMES, type DialectName } from "../src/canon/dialect-name.ts";
 import { GatewayError } from "../src/canon/error.ts";
 import { type SampleRequest, sampleRequests } from "../testing/sample-requests.ts";
-import { SAMPLED_DIALECTS, type SampledDialect } from "../testing/sampled-dialects.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
 import { checkedRequest } from "../testing/translate-sample.ts";
 import { callGateway, errorOf } from "./support/client-calls.ts";
@@ -18,7 +18,7 @@ import { answerProblem } from "./support/well-formed.ts";
 interface Target {
   /** The public id. Those of the catalogue bring the model's traits. */
   id: string;
-  dialect: SampledDialect | "converse";
+  dialect: DialectName | "converse";
   provider: string;
   model: string;
   settings?: Record<string, unknown>;
@@ -126,7 +126,7 @@ function refusedByCheck({ dialect, text }: SampleRequest): boolean {
 const samples = [...sampleRequests("every-field"), ...sampleRequests("matrix")].filter((one) => !refusedByCheck(one));
 
 for (const { id, provider, dialect: upstream } of TARGETS) {
-  for (const client of SAMPLED_DIALECTS.filter((dialect) => dialect !== upstream)) {
+  for (const client of DIALECT_NAMES.filter((dialect) => dialect !== upstream)) {
     const own = samples.filter(({ dialect }) => dialect === client);
     describe(`a ${client} client of ${id}`, () => {
       test.each(own.map((sample) => [sample.name, sample] as const))("%s", async (name, { text }) => {
@@ -165,12 +165,16 @@ for (const { id, provider, dialect: upstream } of TARGETS) {
 const LONG = "mcp__files__".padEnd(90, "x");
 const SCHEMA = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
 /** A request whose only tool must be called, by a name that many hosts refuse. */
-const FORCED: Readonly<Record<SampledDialect, Record<string, unknown>>> = {
+const FORCED: Readonly<Record<DialectName, Record<string, unknown>>> = {
   chat: {
     tools: [{ type: "function", function: { name: LONG, parameters: SCHEMA } }],
     tool_choice: { type: "function", function: { name: LONG } },
   },
   messages: { tools: [{ name: LONG, input_schema: SCHEMA }], tool_choice: { type: "tool", name: LONG } },
+  responses: {
+    tools: [{ type: "function", name: LONG, parameters: SCHEMA, strict: false }],
+    tool_choice: { type: "function", name: LONG },
+  },
   genai: {
     tools: [{ functionDeclarations: [{ name: "files/read ✓", parametersJsonSchema: SCHEMA }] }],
     toolConfig: { functionCallingConfig: { mode: "ANY", allowedFunctionNames: ["files/read ✓"] } },
@@ -179,7 +183,7 @@ const FORCED: Readonly<Record<SampledDialect, Record<string, unknown>>> = {
 
 describe("names of tools that a host refuses", () => {
   for (const { id, dialect: upstream } of TARGETS) {
-    for (const client of SAMPLED_DIALECTS.filter((dialect) => dialect !== upstream)) {
+    for (const client of DIALECT_NAMES.filter((dialect) => dialect !== upstream)) {
       test(`are the client's own in the answer: ${client} client of ${id}`, async () => {
         for (const stream of [false, true]) {
           const options = { door: "dropin", model: id, stream, body: FORCED[client] } as const;

@@ -3,10 +3,10 @@ import { CALL_PURPOSE, callPayload, TEXT_PURPOSE } from "../../simulator/hosts/g
 import { Seed } from "../../simulator/seed.ts";
 import { seal, sign } from "../../simulator/text/signature.ts";
 import { isObject, type JsonObject } from "../../src/base/json.ts";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { type Opaque, wrapOpaque, wrapOpaqueBase64 } from "../../src/canon/opaque.ts";
 import type { Part } from "../../src/canon/part.ts";
 import { DIALECTS } from "../../src/dialects/index.ts";
-import type { SampledDialect } from "../../testing/sampled-dialects.ts";
 
 const SEED = new Seed("signed samples");
 
@@ -14,7 +14,7 @@ const SEED = new Seed("signed samples");
  * A request whose made-up signatures are those that the simulated hosts would have given: hosts refuse any other, and what a
  * sample is about would not be seen.
  */
-export function signedSample(dialect: SampledDialect, text: string): string {
+export function signedSample(dialect: DialectName, text: string): string {
   const call = DIALECTS[dialect].codec.decodeRequest(JSON.parse(text) as JsonObject);
   let signed = text;
   for (const part of call.turns.flatMap(({ parts }) => parts)) {

@@ -1,13 +1,14 @@
 import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../src/base/json.ts";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { explainMismatch } from "../../src/dialects/explain-mismatch.ts";
 import type { SchemaNode } from "../../src/dialects/schema-node.ts";
 import { ChatCompletion, ChatCompletionChunk } from "../../src/server/openapi/chat-answers.ts";
 import { GenerateContentAnswer } from "../../src/server/openapi/genai-answers.ts";
 import { MessageAnswer, MessageStreamEvent } from "../../src/server/openapi/messages-answers.ts";
+import { ResponseAnswer, ResponseStreamEvent } from "../../src/server/openapi/responses-answers.ts";
 import { readFrames } from "../../src/wire/sse.ts";
-import type { SampledDialect } from "../../testing/sampled-dialects.ts";
 
 interface Form {
   schema: TSchema;
@@ -19,19 +20,21 @@ const form = (schema: TSchema): Form => {
   return { schema, check: (value) => compiled.Check(value) };
 };
 
-const WHOLE: Readonly<Record<SampledDialect, Form>> = {
+const WHOLE: Readonly<Record<DialectName, Form>> = {
   chat: form(ChatCompletion),
   messages: form(MessageAnswer),
   genai: form(GenerateContentAnswer),
+  responses: form(ResponseAnswer),
 };
-const CHUNK: Readonly<Record<SampledDialect, Form>> = {
+const CHUNK: Readonly<Record<DialectName, Form>> = {
   chat: form(ChatCompletionChunk),
   messages: form(MessageStreamEvent),
   genai: form(GenerateContentAnswer),
+  responses: form(ResponseStreamEvent),
 };
 
 /** What is wrong with an answer in a client's protocol; undefined where nothing is. */
-export function answerProblem(dialect: SampledDialect, stream: boolean, text: string): string | undefined {
+export function answerProblem(dialect: DialectName, stream: boolean, text: string): string | undefined {
   if (!stream) return mismatch(WHOLE[dialect], JSON.parse(text)) ?? (text.includes('"error":{') ? text : undefined);
   const frames = readFrames(text);
   const data = frames.map(({ data: own }) => own ?? "");
@@ -45,14 +48,15 @@ export function answerProblem(dialect: SampledDialect, stream: boolean, text: st
 }
 
 function mismatch({ schema, check }: Form, value: unknown): string | undefined {
-  if (isObject(value) && "error" in value) return `an error: ${JSON.stringify(value)}`;
+  if (isObject(value) && value["error"] !== undefined && value["error"] !== null)
+    return `an error: ${JSON.stringify(value)}`;
   if (check(value)) return undefined;
   const found = explainMismatch(schema as SchemaNode, value);
   return `${found?.path} ${found?.problem}`;
 }
 
 /** What no schema says: which chunks come when. */
-const ORDER: Readonly<Record<SampledDialect, (chunks: readonly JsonObject[]) => string | undefined>> = {
+const ORDER: Readonly<Record<DialectName, (chunks: readonly JsonObject[]) => string | undefined>> = {
   chat: (chunks) => {
     const choices = chunks.flatMap((chunk) => arrayAt(chunk, "choices"));
     const ends = choices.filter((choice) => stringAt(choice, "finish_reason") !== undefined);
@@ -92,5 +96,25 @@ const ORDER: Readonly<Record<SampledDialect, (chunks: readonly JsonObject[]) => 
     if (ends.length !== 1 || chunks.at(-1) !== ends[0])
       return `${ends.length} finish reasons, or not in the last chunk`;
     return undefined;
+  },
+  responses: (chunks) => {
+    const types = chunks.map((chunk) => (stringAt(chunk, "type") ?? "").replace("response.", ""));
+    if (!/^created in_progress .*(?:completed|incomplete)$/.test(types.join(" ")))
+      return `events in the order ${types.join(", ")}`;
+    let open: number | undefined;
+    let next = 0;
+    for (const [index, chunk] of chunks.entries()) {
+      if (numberAt(chunk, "sequence_number") !== index)
+        return `number ${chunk["sequence_number"]} where ${index} is due`;
+      const place = numberAt(chunk, "output_index");
+      if (types[index] === "output_item.added") {
+        if (open !== undefined || place !== next) return `item ${place} where ${open ?? next} is open or due`;
+        open = next++;
+      } else if (place !== undefined && place !== open) return `${types[index]} of item ${place}, which is not open`;
+      if (types[index] === "output_item.done") open = undefined;
+    }
+    const done = chunks.filter((_, index) => types[index] === "output_item.done").map(({ item }) => item);
+    const told = arrayAt(objectAt(chunks.at(-1), "response"), "output");
+    return JSON.stringify(told) === JSON.stringify(done) ? undefined : "the answer is not the items that were done";
   },
 };

@@ -31,3 +31,18 @@ test.each([
 ])("H19: HTTP %d with a retry-after of %p tells the client %p", (status, reported, seconds) => {
   expect(failureToError({ status, message: "no", retryAfterSeconds: reported }).retryAfterSeconds).toBe(seconds);
 });
+
+test.each([
+  "prompt is too long: 3333404 tokens > 200000 maximum",
+  "The model returned the following errors: prompt is too long: 210000 tokens > 200000 maximum",
+  "The input token count (210000) exceeds the maximum number of tokens allowed (200000).",
+  "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.",
+  "Your input exceeds the context window of this model. Please adjust your input and try again.",
+])("R28: clients that shorten their conversation are told when by one code: %s", (message) => {
+  expect(failureToError({ status: 400, message }).code).toBe("context_length_exceeded");
+});
+
+test("R28: what only speaks of tokens or of a length has no such code", () => {
+  for (const message of ["max_tokens is too long", "The context is empty.", "Input is not an array."])
+    expect(failureToError({ status: 400, message }).code).toBeUndefined();
+});

@@ -54,6 +54,13 @@ const PROVIDER_WORDS_HELP: ReadonlySet<ErrorKind> = new Set([
 /** Kinds that may be over by the time that a provider names (H19). */
 const MAY_PASS: ReadonlySet<ErrorKind> = new Set(["rate_limited", "overloaded", "upstream_failed", "upstream_timeout"]);
 
+/** Sentences by which hosts say that a prompt is longer than the model takes. Few have a code for it. */
+const TOO_LONG =
+  /\bprompt is too long\b|\bmaximum context length\b|\bcontext[ _](?:length|window)\b.*\bexceed|\bexceed\w*\b.*\bcontext[ _](?:length|window)\b|\binput token count\b.*\bexceeds\b|\binput is too long\b|\btoo many (?:input )?tokens\b/i;
+
+/** Clients shorten the conversation by themselves where they are told so by this code (R28). */
+const TOO_LONG_CODE = "context_length_exceeded";
+
 /** "The provider" gets its name where the failure leaves the relay; what a refused credential means is reported there too. */
 const OWN_WORDS: Partial<Record<ErrorKind, string>> = {
   upstream_credentials: "The provider did not accept the gateway's credentials or account.",
@@ -72,9 +79,10 @@ export function failureToError(facts: FailureFacts): GatewayError {
   const retryAfterSeconds = reported || kind === "rate_limited" ? clampRetryAfter(facts.retryAfterSeconds) : undefined;
   const asked = reported ? facts.retryAfterSeconds : undefined;
   const said = PROVIDER_WORDS_HELP.has(kind) && kind !== "rate_limited";
+  const code = kind === "invalid_request" && TOO_LONG.test(words ?? "") ? TOO_LONG_CODE : facts.code;
   return new GatewayError(kind, message, {
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
-    ...(said && facts.code !== undefined ? { code: facts.code } : {}),
+    ...(said && code !== undefined ? { code } : {}),
     ...(said && facts.path !== undefined ? { path: facts.path } : {}),
     ...(said ? { upstreamDetails: facts.details } : {}),
     failure: {

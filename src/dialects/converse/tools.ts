@@ -3,9 +3,10 @@ import type { CanonCall } from "../../canon/call.ts";
 import { fieldPath } from "../../canon/field-names.ts";
 import type { Notes } from "../../canon/notes.ts";
 import type { CacheMark } from "../../canon/part.ts";
-import type { CustomTool, FunctionTool, ToolChoice } from "../../canon/tool.ts";
+import type { FunctionTool, ToolChoice } from "../../canon/tool.ts";
 import type { ToolIdRule } from "../../canon/tool-id.ts";
 import type { EncodeRequestContext } from "../codec.ts";
+import { freeTextFunction } from "../free-text-tool.ts";
 
 export const TOOL_ID: ToolIdRule = { pattern: /^[a-zA-Z0-9_-]{1,64}$/, make: (seed) => `tooluse_${seed}` };
 
@@ -62,7 +63,9 @@ export function encodeTools(
 function offeredTools(call: CanonCall, notes: Notes): FunctionTool[] {
   const functions = call.tools.flatMap((tool): FunctionTool[] => {
     if (tool.type === "function") return [tool];
-    if (tool.type === "custom") return [asFunction(tool, call, notes)];
+    if (tool.type === "custom") {
+      return [freeTextFunction(tool, fieldPath(call.fieldNames, tool.path, "format"), notes)];
+    }
     notes.dropped(
       tool.path,
       `this provider has no ${tool.type === "web-search" ? "web search" : "tools of this kind"}`,
@@ -79,17 +82,6 @@ function offeredTools(call: CanonCall, notes: Notes): FunctionTool[] {
   if (choice?.type !== "none" || namesInHistory(call).length > 0) return functions;
   for (const tool of functions) notes.approximated(tool.path, "a tool that may not be called is not declared here");
   return [];
-}
-
-/** Free text goes as the one argument of a function. */
-function asFunction(tool: CustomTool, call: CanonCall, notes: Notes): FunctionTool {
-  const { format, ...rest } = tool;
-  notes.approximated(tool.path, "a tool that takes free text goes as a function with one argument, input");
-  if (format !== undefined) {
-    notes.dropped(fieldPath(call.fieldNames, tool.path, "format"), "this provider holds a tool's text to no grammar");
-  }
-  const properties = { input: { type: "string" } };
-  return { ...rest, type: "function", schema: { type: "object", properties, required: ["input"] } };
 }
 
 function encodeSpec(call: CanonCall, tool: FunctionTool, { traits }: EncodeRequestContext, notes: Notes): JsonObject {

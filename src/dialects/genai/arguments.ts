@@ -1,9 +1,7 @@
 import { isObject, type JsonObject } from "../../base/json.ts";
 import type { ToolCallPart } from "../../canon/part.ts";
 import { parseInOrder, stringifyInOrder } from "../../wire/ordered-json.ts";
-
-/** The one argument under which a tool of free text gets its text here. */
-export const FREE_TEXT_ARGUMENT = "input";
+import { FREE_TEXT_ARGUMENT } from "../free-text-tool.ts";
 
 const NO_ARGUMENTS: ReadonlySet<string> = new Set(["", "null", '""']);
 

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from "../../base/json.ts";
 import type { CanonCall, Extra } from "../../canon/call.ts";
 import { Fields } from "../../canon/fields.ts";
 import { asksForCall, type FunctionTool, type Tool, type ToolChoice, type WebSearchTool } from "../../canon/tool.ts";
-import { FREE_TEXT_ARGUMENT } from "./arguments.ts";
+import { freeTextFunction } from "../free-text-tool.ts";
 import { type EncodeScope, fieldPathOf, noteCacheMark } from "./encode-scope.ts";
 import { toJsonSchema } from "./json-schema.ts";
 import { lowerSchema } from "./lower-schema.ts";
@@ -69,19 +69,9 @@ export function encodeTools(scope: EncodeScope, standIn?: JsonObject): JsonObjec
         }
         functions.push(encodeFunction(tool, scope));
         break;
-      case "custom": {
-        scope.notes.approximated(
-          tool.path,
-          `a tool of free text goes as a function with one argument, ${FREE_TEXT_ARGUMENT}`,
-        );
-        if (tool.format !== undefined) {
-          scope.notes.dropped(fieldPathOf(scope, tool, "format"), "this protocol has no grammars for tools");
-        }
-        const properties = { [FREE_TEXT_ARGUMENT]: { type: "string" } };
-        const schema = { type: "object", properties, required: [FREE_TEXT_ARGUMENT] };
-        functions.push(encodeFunction({ ...tool, type: "function", schema }, scope));
+      case "custom":
+        functions.push(encodeFunction(freeTextFunction(tool, fieldPathOf(scope, tool, "format"), scope.notes), scope));
         break;
-      }
       case "web-search": {
         const obstacle = whyNotSearch(scope, functions.length > 0 || functionNames(scope.call).length > 0);
         if (obstacle !== undefined) {

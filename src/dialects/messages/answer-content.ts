@@ -5,6 +5,7 @@ import { wrapOpaque } from "../../canon/opaque.ts";
 import type { MediaPart } from "../../canon/part.ts";
 import type { ReplyPart } from "../../canon/reply.ts";
 import type { DecodeAnswerContext } from "../codec.ts";
+import { FREE_TEXT_ARGUMENT } from "../free-text-tool.ts";
 import { encodeCarrier } from "./carriers.ts";
 import { encodeCitation } from "./citations.ts";
 import { decodeBlock } from "./content.ts";
@@ -12,7 +13,6 @@ import { encodeOpaque, OWN_ORIGIN } from "./opaque-values.ts";
 import { encodeSearchResults, encodeServerToolCall } from "./search.ts";
 import { encodeHiddenThinking, encodeThinking } from "./thinking.ts";
 import { fitCallId, parseInput } from "./tool-input.ts";
-import { CUSTOM_INPUT } from "./tools.ts";
 
 /** One whole block of an upstream's answer. */
 export function decodeAnswerBlock(value: unknown, context: DecodeAnswerContext): ReplyPart {
@@ -64,7 +64,7 @@ export function encodeAnswerPart(part: ReplyPart, { hidden, breakCall, leaveOut 
     }
     case "tool-call": {
       const { id, name, custom, signature } = part;
-      const input = custom ? { [CUSTOM_INPUT]: part.input } : parseInput(part.input);
+      const input = custom ? { [FREE_TEXT_ARGUMENT]: part.input } : parseInput(part.input);
       if (input === undefined) breakCall(name);
       return [
         ...(signature === undefined ? [] : [encodeCarrier({ position: "next-call", signature })]),

@@ -3,13 +3,13 @@ import { textWeight } from "../../base/text-weight.ts";
 import type { CanonEvent } from "../../canon/event.ts";
 import type { Opaque } from "../../canon/opaque.ts";
 import { stringifyInOrder } from "../../wire/ordered-json.ts";
+import { FREE_TEXT_ARGUMENT } from "../free-text-tool.ts";
 import { type AnswerOptions, encodeAnswerPart } from "./answer-content.ts";
 import { encodeCarrier } from "./carriers.ts";
 import { encodeCitation } from "./citations.ts";
 import { encodeOpaque } from "./opaque-values.ts";
 import { encodeThinking, hiddenText } from "./thinking.ts";
 import { fitCallId, parseInput } from "./tool-input.ts";
-import { CUSTOM_INPUT } from "./tools.ts";
 
 type BlockEvent = Extract<CanonEvent, { block: number }>;
 
@@ -156,7 +156,7 @@ export class BlockWriter {
     const carried = signature === undefined ? [] : this.#whole(encodeCarrier({ position: "next-call", signature }));
     const started = this.#begin({ type: "tool_use", id: fitCallId(id), name, input: {} });
     this.#call = { name, input: "", custom: custom === true };
-    return [...carried, ...started, ...(custom ? [this.#json(`{"${CUSTOM_INPUT}":"`)] : [])];
+    return [...carried, ...started, ...(custom ? [this.#json(`{"${FREE_TEXT_ARGUMENT}":"`)] : [])];
   }
 
   #input(text: string): JsonObject[] {

@@ -12,6 +12,7 @@ import type {
   ToolResultPart,
 } from "../../canon/part.ts";
 import type { EncodeRequestContext } from "../codec.ts";
+import { FREE_TEXT_ARGUMENT } from "../free-text-tool.ts";
 import type { CacheMarks } from "./cache.ts";
 import { encodeCitation } from "./citations.ts";
 import { encodeSource } from "./media.ts";
@@ -20,7 +21,6 @@ import type { MessagesQuirks } from "./quirks.ts";
 import { encodeSearchResults, encodeServerToolCall } from "./search.ts";
 import { encodeOwnThinking } from "./thinking.ts";
 import { fitCallId, parseInput } from "./tool-input.ts";
-import { CUSTOM_INPUT } from "./tools.ts";
 
 /** Writes the parts of one call as blocks for an upstream, and notes what has no place in them. */
 export class RequestContent {
@@ -153,7 +153,7 @@ export class RequestContent {
   }
 
   #toolCall(part: ToolCallPart): JsonObject {
-    const input = part.custom ? { [CUSTOM_INPUT]: part.input } : parseInput(part.input);
+    const input = part.custom ? { [FREE_TEXT_ARGUMENT]: part.input } : parseInput(part.input);
     if (input === undefined) {
       this.#notes.approximated(part.path ?? "", "the call's arguments are no JSON object; the target got an empty one");
     }

@@ -3,7 +3,8 @@ import type { CanonCall } from "../../canon/call.ts";
 import { fieldPath } from "../../canon/field-names.ts";
 import { Fields } from "../../canon/fields.ts";
 import type { Notes } from "../../canon/notes.ts";
-import type { CustomTool, FunctionTool, Tool, WebSearchTool } from "../../canon/tool.ts";
+import type { FunctionTool, Tool, WebSearchTool } from "../../canon/tool.ts";
+import { freeTextFunction } from "../free-text-tool.ts";
 import { lowerEnforcedSchema } from "../lower-enforced-schema.ts";
 import { builtInTool } from "./built-in-tools.ts";
 import { type CacheMarks, decodeCache } from "./cache.ts";
@@ -98,7 +99,9 @@ export function encodeTool(tool: Tool, target: ToolTarget): JsonObject[] {
     case "function":
       return marked(encodeFunction(tool, target));
     case "custom":
-      return marked(encodeCustom(tool, target));
+      return marked(
+        encodeFunction(freeTextFunction(tool, fieldPath(call.fieldNames, tool.path, "format"), notes), target),
+      );
     case "web-search":
       return marked(encodeWebSearch(tool, target));
     case "native":
@@ -129,20 +132,6 @@ function encodeFunction(tool: FunctionTool, { call, strict, notes }: ToolTarget)
 /** Upstreams refuse a schema of arguments that does not say that it is an object. */
 const objectSchema = (schema: JsonObject | undefined): JsonObject =>
   schema === undefined ? { type: "object", properties: {} } : "type" in schema ? schema : { type: "object", ...schema };
-
-export const CUSTOM_INPUT = "input";
-
-function encodeCustom({ name, description, format, path }: CustomTool, { call, notes }: ToolTarget): JsonObject {
-  notes.approximated(path, `a tool of free text became a function with one text argument, "${CUSTOM_INPUT}"`);
-  if (format !== undefined && format["type"] !== "text") {
-    notes.dropped(fieldPath(call.fieldNames, path, "format"), "the target holds a tool's text to no grammar");
-  }
-  return {
-    name,
-    ...(description === undefined ? {} : { description }),
-    input_schema: { type: "object", properties: { [CUSTOM_INPUT]: { type: "string" } }, required: [CUSTOM_INPUT] },
-  };
-}
 
 function encodeWebSearch(tool: WebSearchTool, { call, notes }: ToolTarget): JsonObject {
   const { allowedDomains, maxUses, location, path } = tool;

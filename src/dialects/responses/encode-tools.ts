@@ -1,10 +1,8 @@
-import { type JsonObject, objectAt, stringAt } from "../../base/json.ts";
+import { type JsonObject, objectAt } from "../../base/json.ts";
 import { asksForCall, type CustomTool, type FunctionTool, type Tool, type WebSearchTool } from "../../canon/tool.ts";
+import { freeTextFunction } from "../free-text-tool.ts";
 import { isStrict, objectSchema } from "../strict-schema.ts";
 import { isOwn, ownExtras, pathIn, type RequestScope } from "./request-scope.ts";
-
-/** The one argument of a function that stands in for a tool of free text. */
-const FREE_TEXT_ARGUMENT = "input";
 
 /** `tools`, `tool_choice` and `parallel_tool_calls`, as far as the host knows them. Without tools there is nothing to choose from (R16). */
 export function encodeTools(scope: RequestScope): JsonObject {
@@ -92,17 +90,8 @@ function flatFormat(format: JsonObject): JsonObject {
 }
 
 function encodeCustomAsFunction(tool: CustomTool, scope: RequestScope): JsonObject {
-  const reason = `a tool of free text goes as a function with one argument, ${FREE_TEXT_ARGUMENT}`;
-  scope.notes.approximated(tool.path, reason);
-  const grammar = objectAt(tool.format, "grammar");
-  const definition = stringAt(grammar, "definition");
-  const rule = definition === undefined ? [] : [`Its ${FREE_TEXT_ARGUMENT} follows this grammar:\n${definition}`];
-  const description = [...(tool.description === undefined ? [] : [tool.description]), ...rule].join("\n\n");
-  const properties = { [FREE_TEXT_ARGUMENT]: { type: "string" } };
-  const schema = { type: "object", properties, required: [FREE_TEXT_ARGUMENT], additionalProperties: false };
-  const { name, path } = tool;
-  const described = description === "" ? {} : { description };
-  return encodeFunction({ type: "function", name, path, schema, strict: false, ...described }, scope);
+  const { schema = {}, ...made } = freeTextFunction(tool, pathIn(scope, tool, "format"), scope.notes);
+  return encodeFunction({ ...made, schema: { ...schema, additionalProperties: false }, strict: false }, scope);
 }
 
 function encodeWebSearch(tool: WebSearchTool, scope: RequestScope): JsonObject {
