@@ -99,6 +99,8 @@ const WEB_URL = /https:\/\/[a-z.]+\.example\//g;
 const REFUSALS = [
   // There is no web in a test: what a host does not fetch by itself cannot be had.
   /could not be fetched/,
+  // R12: an answer that is not kept cannot be continued.
+  /^Previous response with id 'resp_1' not found/,
   // Contract 2.6: thinking of a model that does not think.
   /thinkingConfig must be left out/,
 ];

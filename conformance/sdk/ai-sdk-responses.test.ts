@@ -69,6 +69,18 @@ for (const kind of RESPONSES_KINDS) {
       expect(looped.text).toContain("get_weather answered “weather of Lisbon”");
     });
 
+    test("H02: by default it names its thoughts instead of repeating them, and the gateway has kept them", async () => {
+      const looped = await generateText({
+        ...asking("Please use get_weather for Lisbon.", "strict-thinker"),
+        tools,
+        stopWhen: stepCountIs(4),
+        providerOptions: { openai: { reasoningEffort: "low", reasoningSummary: "auto", forceReasoning: true } },
+      });
+      expect(looped.text).toContain("get_weather answered “weather of Lisbon”");
+      const body = JSON.stringify(looped.steps.at(-1)?.request.body);
+      if (kind !== "gemini") expect(body).toContain("item_reference");
+    });
+
     test("an object by its schema", async () => {
       const { output } = await generateText({ ...asking("Name a city."), output: Output.object({ schema: city }) });
       expect(output).toMatchObject({ city: expect.any(String) });

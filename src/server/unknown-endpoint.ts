@@ -24,6 +24,8 @@ const NOT_SUPPORTED: readonly [pattern: RegExp, name: string, instead: string | 
   [/\/cachedContents(\/|$)/, "Context caching", undefined],
 ];
 
+const missingApi = (path: string) => NOT_SUPPORTED.find(([pattern]) => pattern.test(path));
+
 /** What a client asks for at the end of its base URL. */
 const ENDINGS =
   /(\/chat\/completions|\/responses(?:\/input_tokens)?|\/messages(?:\/count_tokens)?|\/images\/(?:generations|edits)|\/embeddings|\/rerank|\/generation|\/models(?:\/.+)?)$/;
@@ -40,7 +42,8 @@ export function unknownEndpoint<H>(
   { table, routes, publicUrl }: { table: RouteTable<H>; routes: readonly Route<H>[]; publicUrl: string },
 ): GatewayError {
   const shown = path.slice(0, MAX_SHOWN_LENGTH);
-  const methods = table.methodsOf(path);
+  // What is not supported may look like an id below an endpoint that is.
+  const methods = missingApi(path) === undefined ? table.methodsOf(path) : [];
   const message =
     methods.length > 0
       ? `${shown} takes ${methods.join(" or ")}, not ${method}.`
@@ -61,7 +64,7 @@ function advice<H>(
   }
   const near = path.length > MAX_SHOWN_LENGTH ? undefined : nearPath(method, path, table);
   if (near !== undefined) return `Did you mean ${method} ${near}?`;
-  const missing = NOT_SUPPORTED.find(([pattern]) => pattern.test(path));
+  const missing = missingApi(path);
   if (missing !== undefined) {
     const [, name, instead] = missing;
     return `The ${name} API is not supported${instead === undefined ? "." : ` yet; use ${instead}.`}`;
