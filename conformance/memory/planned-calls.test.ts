@@ -372,7 +372,7 @@ describe("choices 8: trivium/auto", () => {
     ]);
     expect(await refused({ task_info: { task_type: "embedding" } })).toEqual([
       400,
-      "model_routing_config.task_info.task_type is embedding, and no model here makes embeddings; it must be one of chat, completion.",
+      "model_routing_config.task_info.task_type is embedding, and a conversation is answered in text; it must be one of chat, completion. Embeddings are at POST /v1/embeddings.",
     ]);
     expect(await refused({ available_models: ["test/painter"] })).toEqual([
       400,

@@ -23,6 +23,7 @@ interface RerankBody {
   model?: string;
   results?: { index: number; relevance_score: number; document?: { text: string } }[];
   meta?: { billed_units: { search_units?: number; input_tokens?: number } };
+  message?: string;
   error?: { message: string; param: string | null };
 }
 
@@ -96,6 +97,12 @@ describe("requests", () => {
       const { status, body: answer } = await rerank({ model, query: QUERY, documents: DOCUMENTS, ...body });
       return [status, answer.error?.param];
     };
+    const { body } = await rerank({ model, documents: DOCUMENTS });
+    expect([body.message, body.id?.slice(0, 4)]).toEqual([
+      "query must be a string that is not empty; it is missing.",
+      "req_",
+    ]);
+    expect(body.error?.message).toBe(body.message ?? "");
     expect(await refused({ query: "" })).toEqual([400, "query"]);
     expect(await refused({ documents: [] })).toEqual([400, "documents"]);
     expect(await refused({ documents: ["a", 3] })).toEqual([400, "documents[1]"]);

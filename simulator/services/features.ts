@@ -6,7 +6,7 @@ const COMMON = new Set(
 );
 const COMMON_WEIGHT = 0.15;
 /** Parts of words, by which a word is like its other forms. */
-const PART_WEIGHT = 0.3;
+const PART_WEIGHT = 0.6;
 const PART_LENGTH = 3;
 
 /** What a text is about, as far as its words say: each word, and its parts. Order, case and punctuation do not count. */

@@ -54,7 +54,7 @@ function choiceOf({ routing: { auto } }: ServingCall): AutoChoice {
   }
   if (auto.taskType !== "embedding") return auto;
   const path = `${CONFIG}.task_info.task_type`;
-  const message = `${path} is embedding, and no model here makes embeddings; it must be one of chat, completion.`;
+  const message = `${path} is embedding, and a conversation is answered in text; it must be one of chat, completion. Embeddings are at POST /v1/embeddings.`;
   throw new GatewayError("invalid_request", message, { path });
 }
 

@@ -104,7 +104,8 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
       if (access === "admin" || (access !== "open" && !connection.held)) connection.rest();
       return sent(cors.mark(identify(response, dialect, requestId), request));
     } catch (thrown) {
-      const response = errorResponse(thrown, dialect, requestId, context);
+      const errors = match?.route.errors ?? dialect.errors;
+      const response = errorResponse(thrown, errors, requestId, context);
       if (response.status === 401) await throttle.failed(connection.address);
       if (connection.trusted) connection.rest();
       // A call with a receipt has a line of its own. An error message may quote the request, so it is not logged.
@@ -142,14 +143,19 @@ function identify(response: Response, dialect: Dialect, requestId: string): Resp
   return response;
 }
 
-function errorResponse(thrown: unknown, dialect: Dialect, requestId: string, context: ServerContext): Response {
+function errorResponse(
+  thrown: unknown,
+  errors: Pick<Dialect["errors"], "encode">,
+  requestId: string,
+  context: ServerContext,
+): Response {
   const error = storageAway(asGatewayError(thrown instanceof RelayError ? thrown.error : thrown));
   if (error.kind === "internal" && !(error instanceof ClientDisconnectedError)) {
     context.gateway.log.error({ err: error.cause ?? error, request_id: requestId }, "internal error");
   }
   if (isUnavailable(error.cause))
     context.gateway.log.warn({ request_id: requestId }, `not answered: ${(error.cause as Error).message}`);
-  const { status, headers, body } = dialect.errors.encode(error, requestId);
+  const { status, headers, body } = errors.encode(error, requestId);
   if (thrown instanceof RelayError) Object.assign(headers, thrown.headers);
   if (error.kind === "rate_limited" || error.retryAfterSeconds !== undefined)
     headers["retry-after"] = String(clampRetryAfter(error.retryAfterSeconds));

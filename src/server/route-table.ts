@@ -1,4 +1,5 @@
 import type { Door } from "../dialects/check.ts";
+import type { Dialect } from "../dialects/dialect.ts";
 
 export type Method = "GET" | "HEAD" | "POST" | "DELETE";
 
@@ -11,6 +12,8 @@ export interface Route<Handler> {
   dialect: string;
   door: Door;
   handle: Handler;
+  /** How errors are written, where not as the dialect does. */
+  errors?: Pick<Dialect["errors"], "encode">;
 }
 
 interface RouteMatch<Handler> {

@@ -11,6 +11,7 @@ import { editImages, fetchOperation, generateImages, submitVideos } from "./medi
 import { listModels, showModel } from "./model-lists.ts";
 import { sendOpenApi } from "./openapi-page.ts";
 import { showReceipt } from "./receipts.ts";
+import { RERANK_ERRORS } from "./rerank-errors.ts";
 import { sendRoot } from "./root-page.ts";
 import type { Method, Route } from "./route-table.ts";
 import type { Handler } from "./routed-request.ts";
@@ -54,11 +55,11 @@ const OWN_ROUTES: readonly Route<Handler>[] = [
     chat("POST", door, `${root}/images/generations`, generateImages),
     chat("POST", door, `${root}/images/edits`, editImages),
     chat("POST", door, `${root}/embeddings`, embedInputs),
-    chat("POST", door, `${root}/rerank`, rerankDocuments),
+    { ...chat("POST", door, `${root}/rerank`, rerankDocuments), errors: RERANK_ERRORS },
     chat("GET", door, `${root}/generation`, showReceipt),
   ]),
   // Where clients of the later version of that API send it.
-  chat("POST", "dropin", "/v2/rerank", rerankDocuments),
+  { ...chat("POST", "dropin", "/v2/rerank", rerankDocuments), errors: RERANK_ERRORS },
   ...verbPaths("embedContent").map(([door, path]) => genai("POST", door, path, embedContent)),
   ...verbPaths("batchEmbedContents").map(([door, path]) => genai("POST", door, path, batchEmbedContents)),
   ...verbPaths("predict").map(([door, path]) => genai("POST", door, path, predict)),

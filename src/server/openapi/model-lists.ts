@@ -1,4 +1,5 @@
 import Type from "typebox";
+import { MODALITIES } from "../../catalogue/model.ts";
 import { nullable } from "../../dialects/schema-builders.ts";
 
 const bound = Type.Optional(nullable(Type.Number()));
@@ -35,7 +36,7 @@ const Pricings = Type.Object(
   { title: "Pricings" },
 );
 
-const Modalities = Type.Array(Type.Enum(["text", "image", "video", "audio", "file"]));
+const Modalities = Type.Array(Type.Enum([...MODALITIES]));
 const common = {
   display_name: Type.String(),
   input_modalities: Modalities,
