@@ -181,7 +181,10 @@ export class ChatTap extends TapBase {
     }
     const legacy = delta["function_call"];
     characters += eventWeight(stringAt(legacy, "arguments") ?? "");
+    const audio = objectAt(delta, "audio");
+    characters += eventWeight(stringAt(audio, "transcript") ?? "");
     this.generatedCharacters += characters;
+    if (stringAt(audio, "data")) this.contentSeen = true;
     if (characters > 0 || Array.isArray(delta["content"]) || delta["tool_calls"] || !callsNothing(legacy))
       this.contentSeen = true;
   }
