@@ -38,6 +38,7 @@ const MAX_SECONDS = 600;
 
 const NAMED: Readonly<Record<string, Traits>> = {
   standard: {},
+  talker: {},
   thinker: { thinks: "asked" },
   "strict-thinker": { thinks: "strict" },
   "reasoner-strict": { thinks: "unseen" },

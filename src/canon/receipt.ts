@@ -55,7 +55,18 @@ export interface Receipt {
   provider: string;
   upstreamModel: string;
   /** What was asked for. */
-  verb: "generate" | "count_tokens" | "images" | "videos" | "embeddings" | "rerank";
+  verb:
+    | "generate"
+    | "count_tokens"
+    | "images"
+    | "videos"
+    | "embeddings"
+    | "rerank"
+    | "speech"
+    | "transcriptions"
+    | "translations"
+    | "moderations"
+    | "completions";
   clientDialect: string;
   /** `media` and `service` where the provider is called by an API that is no dialect. */
   upstreamDialect: string;

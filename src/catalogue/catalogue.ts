@@ -142,6 +142,9 @@ function kindOf(outputModalities: readonly Modality[]): ModelKind {
   if (outputModalities.includes("video")) return "video";
   if (outputModalities.includes("embeddings")) return "embedding";
   if (outputModalities.includes("rerank")) return "rerank";
+  if (outputModalities.includes("transcription")) return "transcription";
+  if (outputModalities.includes("moderation")) return "moderation";
+  if (outputModalities.every((modality) => modality === "audio")) return "speech";
   return outputModalities.includes("image") && !outputModalities.includes("text") ? "image" : "text";
 }
 

@@ -1,7 +1,17 @@
 import type { ModelTraits } from "../canon/traits.ts";
 
 /** Those of contract 2.9, and what models make that are for neither reading nor looking at. */
-export const MODALITIES = ["text", "image", "video", "audio", "file", "embeddings", "rerank"] as const;
+export const MODALITIES = [
+  "text",
+  "image",
+  "video",
+  "audio",
+  "file",
+  "embeddings",
+  "rerank",
+  "transcription",
+  "moderation",
+] as const;
 
 export type Modality = (typeof MODALITIES)[number];
 
@@ -51,7 +61,16 @@ export type AnyPriceName = PriceName | (typeof OWN_PRICE_NAMES)[number];
 
 export type Pricings = Partial<Record<AnyPriceName, PriceItem[]>>;
 
-export const MODEL_KINDS = ["text", "image", "video", "embedding", "rerank"] as const;
+export const MODEL_KINDS = [
+  "text",
+  "image",
+  "video",
+  "embedding",
+  "rerank",
+  "speech",
+  "transcription",
+  "moderation",
+] as const;
 
 export type ModelKind = (typeof MODEL_KINDS)[number];
 

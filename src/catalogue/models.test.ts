@@ -2,19 +2,19 @@ import { describe, expect, test } from "bun:test";
 import { Compile } from "typebox/compile";
 import { EFFORTS } from "../canon/reasoning.ts";
 import { builtInModels } from "./built-in-models.ts";
-import type { PriceItem } from "./model.ts";
+import { MODEL_KINDS, type ModelKind, type PriceItem } from "./model.ts";
 import file from "./models.json";
 import { ModelEntry, ModelsFile } from "./models-schema.ts";
 
 describe("models.json", () => {
-  test("every model is valid, every id is unique, and there are 169", () => {
+  test("every model is valid, every id is unique, and there are 178", () => {
     const entry = Compile(ModelEntry);
     for (const model of file.models) {
       expect({ id: model.id, errors: entry.Errors(model) }).toEqual({ id: model.id, errors: [] });
     }
     expect(Compile(ModelsFile).Check(file)).toBe(true);
-    expect(file.models).toHaveLength(169);
-    expect(new Set(file.models.map((model) => model.id)).size).toBe(169);
+    expect(file.models).toHaveLength(178);
+    expect(new Set(file.models.map((model) => model.id)).size).toBe(178);
   });
 
   test("choices 6: every text model has a rank of quality, and no other has one", () => {
@@ -94,14 +94,23 @@ describe("models.json", () => {
   });
 
   test("there are 34 models for images and 19 for videos, and they say what they take and make", () => {
-    const kinds = { image: 0, video: 0, text: 0, embedding: 0, rerank: 0 };
+    const kinds = Object.fromEntries(MODEL_KINDS.map((kind) => [kind, 0])) as Record<ModelKind, number>;
     for (const { id, kind, inputModalities, outputModalities } of builtInModels) {
       kinds[kind]++;
       if (kind !== "image" && kind !== "video") continue;
       expect({ id, inputModalities }).toEqual({ id, inputModalities: expect.arrayContaining(["text"]) });
       expect({ id, outputModalities }).toEqual({ id, outputModalities: expect.arrayContaining([kind]) });
     }
-    expect(kinds).toEqual({ image: 34, video: 19, text: 92, embedding: 20, rerank: 4 });
+    expect(kinds).toEqual({
+      image: 34,
+      video: 19,
+      text: 92,
+      embedding: 20,
+      rerank: 4,
+      speech: 5,
+      transcription: 3,
+      moderation: 1,
+    });
     const retiring = builtInModels.filter(({ id }) => id.startsWith("google/imagen-")).map((model) => model.retiresOn);
     expect(retiring).toEqual(Array(4).fill("2026-08-17"));
   });

@@ -40,6 +40,10 @@ export const SIMULATED_TEXT_MODELS: readonly SimulatedTextModel[] = [
     "plays a model for coding agents: reads a file, writes another, demands its thinking back",
     true,
   ),
+  {
+    ...describeTextModel("talker", "as standard, and says its answer aloud where modalities ask for audio"),
+    outputModalities: ["text", "audio"],
+  },
   describeTextModel("fail-400", "answers HTTP 400"),
   describeTextModel("fail-401", "answers HTTP 401"),
   describeTextModel("fail-403", "answers HTTP 403"),
@@ -85,7 +89,9 @@ const SIMULATED_PRICES = {
   input_cache_read: [{ value: 0.1, unit: "perMTokens" as const, currency: "USD" as const }],
 };
 
-const usd = (value: number, unit: "perCount" | "perSecond") => [{ value, unit, currency: "USD" as const }];
+const usd = (value: number, unit: "perCount" | "perSecond" | "perMCharacters") => [
+  { value, unit, currency: "USD" as const },
+];
 
 /** Images and videos that show what was asked for. */
 const SIMULATED_MEDIA: NonNullable<ProviderSummary["models"]> = [
@@ -141,6 +147,43 @@ const SIMULATED_SERVICES: NonNullable<ProviderSummary["models"]> = [
   },
 ];
 
+/** Sound that can be understood again, and a moderator without judgement. */
+const SIMULATED_SOUND: NonNullable<ProviderSummary["models"]> = [
+  {
+    id: "sim/voice",
+    upstreamModel: "voice",
+    displayName: "Simulator Voice",
+    description: "A simulator, not a model: says a text in tones that sim/transcriber understands.",
+    inputModalities: ["text"],
+    outputModalities: ["audio"],
+    reasoning: false,
+    kind: "speech",
+    pricings: { characters: usd(10, "perMCharacters") },
+  },
+  {
+    id: "sim/transcriber",
+    upstreamModel: "transcriber",
+    displayName: "Simulator Transcriber",
+    description: "A simulator, not a model: writes down what sim/voice has said.",
+    inputModalities: ["audio"],
+    outputModalities: ["transcription"],
+    reasoning: false,
+    kind: "transcription",
+    pricings: { audio: usd(0.0001, "perSecond") },
+  },
+  {
+    id: "sim/moderation",
+    upstreamModel: "moderation",
+    displayName: "Simulator Moderation",
+    description: "A simulator, not a model: flags a text that says sim:flagged.",
+    inputModalities: ["text", "image"],
+    outputModalities: ["moderation"],
+    reasoning: false,
+    kind: "moderation",
+    pricings: {},
+  },
+];
+
 /** Names that these models had before; they still work. */
 export const SIMULATED_ALIASES: Readonly<Record<string, string>> = {
   "sim/picture": "sim/image",
@@ -169,5 +212,5 @@ export function simulatedModels(): NonNullable<ProviderSummary["models"]> {
       dialect,
     })),
   );
-  return [...models, ...single, ...SIMULATED_MEDIA, ...SIMULATED_SERVICES];
+  return [...models, ...single, ...SIMULATED_MEDIA, ...SIMULATED_SERVICES, ...SIMULATED_SOUND];
 }

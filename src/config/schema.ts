@@ -78,9 +78,12 @@ const Pricings = Type.Object(
   closed,
 );
 
-const Modalities = Type.Array(Type.Enum(["text", "image", "video", "audio", "file", "embeddings", "rerank"]), {
-  minItems: 1,
-});
+const Modalities = Type.Array(
+  Type.Enum(["text", "image", "video", "audio", "file", "embeddings", "rerank", "transcription", "moderation"]),
+  {
+    minItems: 1,
+  },
+);
 const Quality = Type.Integer({ minimum: 1, maximum: 10 });
 
 const OfferFile = Type.Object(

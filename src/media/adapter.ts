@@ -10,7 +10,8 @@ import type { VideoReply } from "./video-reply.ts";
 /** One part of a multipart form. */
 export type FormPart =
   | { name: string; value: string }
-  | { name: string; fileName: string; mimeType: string; base64: string };
+  | { name: string; fileName: string; mimeType: string; base64: string }
+  | { name: string; fileName: string; mimeType: string; bytes: Uint8Array };
 
 /** One request to a provider's media API. The credential is added when it is sent, and only for the provider's own hosts. */
 export interface MediaRequest {

@@ -2,6 +2,8 @@
 
 import type { ProviderSettings } from "../config/config.ts";
 import { headerKey } from "./auth.ts";
+import { COMPATIBLE_AUDIO } from "./openai/audio-services.ts";
+import { openaiCompletions } from "./openai/completions.ts";
 import { openaiEmbeddings } from "./openai/embeddings.ts";
 import { openaiImages } from "./openai/images.ts";
 import { FORTY_CHARACTERS } from "./openai.ts";
@@ -46,5 +48,10 @@ export const azureOpenai: ProviderDeclaration = {
   quirks: { chat: { media: ["image", "document", "audio"], mediaUrls: ["image"], toolId: FORTY_CHARACTERS } },
   // With or without an `api_version`, these use the form with the model in the body.
   media: { base: versioned, images: [openaiImages] },
-  services: { base: versioned, embeddings: [openaiEmbeddings] },
+  services: {
+    base: versioned,
+    embeddings: [openaiEmbeddings],
+    ...COMPATIBLE_AUDIO,
+    completions: [openaiCompletions(() => true)],
+  },
 };

@@ -5,6 +5,9 @@ import type { ResponsesQuirks } from "../dialects/responses/quirks.ts";
 import { bearer } from "./auth.ts";
 import { cohereServices } from "./cohere/services.ts";
 import { minimaxAdapters } from "./minimax/adapters.ts";
+import { COMPATIBLE_AUDIO, COMPATIBLE_TRANSCRIPTIONS } from "./openai/audio-services.ts";
+import { openaiCompletions } from "./openai/completions.ts";
+import { openaiModerations } from "./openai/moderations.ts";
 import type { ProviderDeclaration, SpokenDialect } from "./provider.ts";
 import { qwenAdapters } from "./qwen/adapters.ts";
 import { qwenServices } from "./qwen/services.ts";
@@ -34,6 +37,9 @@ type Host = Pick<ProviderDeclaration, "kind" | "media" | "services"> & {
   /** Where a key can be tried free of charge; the list of models, unless the host shows that without a key. */
   probePath?: string;
 };
+
+/** The API before chat, for any model. */
+const COMPLETIONS = [openaiCompletions(() => true)];
 
 const CHAT: SpokenDialect = { generate: () => "/chat/completions" };
 
@@ -145,7 +151,11 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
     publishers: ["mistralai"],
     variable: "MISTRAL_API_KEY",
     baseUrl: "https://api.mistral.ai/v1",
-    services: MISTRAL_SERVICES,
+    services: {
+      ...MISTRAL_SERVICES,
+      transcriptions: COMPATIBLE_TRANSCRIPTIONS,
+      moderations: [openaiModerations(() => true)],
+    },
     quirks: {
       maxTokensField: "max_tokens",
       seedField: "random_seed",
@@ -164,6 +174,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
     kind: "groq",
     variable: "GROQ_API_KEY",
     baseUrl: "https://api.groq.com/openai/v1",
+    services: COMPATIBLE_AUDIO,
     quirks: {
       prefill: "plain",
       unsupported: ["topK", "logprobs", "logitBias", "candidateCount"],
@@ -178,7 +189,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
     kind: "together",
     variable: "TOGETHER_API_KEY",
     baseUrl: "https://api.together.xyz/v1",
-    services: COMPATIBLE_SERVICES,
+    services: { ...COMPATIBLE_SERVICES, ...COMPATIBLE_AUDIO, completions: COMPLETIONS },
     quirks: {
       prefill: "plain",
       maxTokensField: "max_tokens",
@@ -192,7 +203,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
     kind: "fireworks",
     variable: "FIREWORKS_API_KEY",
     baseUrl: "https://api.fireworks.ai/inference/v1",
-    services: COMPATIBLE_SERVICES,
+    services: { ...COMPATIBLE_SERVICES, completions: COMPLETIONS },
     quirks: {
       prefill: "plain",
       maxTokensField: "max_tokens",
@@ -208,7 +219,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
     kind: "openrouter",
     variable: "OPENROUTER_API_KEY",
     baseUrl: "https://openrouter.ai/api/v1",
-    services: COMPATIBLE_EMBEDDINGS,
+    services: { ...COMPATIBLE_EMBEDDINGS, completions: COMPLETIONS },
     probePath: "/key",
     // It calls hosts of every family: some show their reasoning, some seal it.
     responses: { openReasoning: true, toolTypes: ["function", "web_search"], mediaUrls: ["image"] },
@@ -322,6 +333,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
     kind: "cerebras",
     variable: "CEREBRAS_API_KEY",
     baseUrl: "https://api.cerebras.ai/v1",
+    services: { completions: COMPLETIONS },
     quirks: {
       askStreamUsage: false,
       unsupported: [
@@ -359,7 +371,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
     kind: "ollama",
     baseUrl: "http://127.0.0.1:11434/v1",
     responses: OPEN,
-    services: COMPATIBLE_EMBEDDINGS,
+    services: { ...COMPATIBLE_EMBEDDINGS, completions: COMPLETIONS },
     quirks: {
       prefill: "plain",
       maxTokensField: "max_tokens",
@@ -378,7 +390,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
     kind: "vllm",
     baseUrl: "http://127.0.0.1:8000/v1",
     responses: { ...OPEN, mediaUrls: ["image"] },
-    services: COMPATIBLE_SERVICES,
+    services: { ...COMPATIBLE_SERVICES, ...COMPATIBLE_AUDIO, completions: COMPLETIONS },
     quirks: {
       maxTokensField: "max_tokens",
       reasoningHistory: "keep",
@@ -390,7 +402,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
   declare({
     kind: "llama.cpp",
     baseUrl: "http://127.0.0.1:8080/v1",
-    services: COMPATIBLE_SERVICES,
+    services: { ...COMPATIBLE_SERVICES, completions: COMPLETIONS },
     quirks: {
       prefill: "plain",
       maxTokensField: "max_tokens",

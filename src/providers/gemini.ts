@@ -4,6 +4,7 @@ import { headerKey } from "./auth.ts";
 import { googleAdapters } from "./google/adapters.ts";
 import { geminiEmbeddings } from "./google/embeddings.ts";
 import type { GoogleHost } from "./google/host.ts";
+import { googleSpeech } from "./google/speech.ts";
 import { googleDialect } from "./google-dialect.ts";
 import type { ProviderDeclaration } from "./provider.ts";
 
@@ -23,6 +24,6 @@ export const gemini: ProviderDeclaration = {
   probe: { path: "/v1beta/models?pageSize=1", rejections: [400] },
   dialects: { genai: googleDialect(() => "/v1beta/models") },
   media: googleAdapters(HOST),
-  services: { embeddings: [geminiEmbeddings(HOST)] },
+  services: { embeddings: [geminiEmbeddings(HOST)], speech: [googleSpeech(HOST)] },
   quirks: { genai: { labels: false, countsWholeRequest: true, mediaUrls: [], ownUrls: OWN_URLS } },
 };

@@ -2,6 +2,9 @@
 
 import { bearer } from "./auth.ts";
 import { googleDialect } from "./google-dialect.ts";
+import { COMPATIBLE_AUDIO } from "./openai/audio-services.ts";
+import { openaiCompletions } from "./openai/completions.ts";
+import { openaiModerations } from "./openai/moderations.ts";
 import type { ProviderDeclaration } from "./provider.ts";
 import { COMPATIBLE_SERVICES } from "./service-adapters/compatible-services.ts";
 
@@ -26,7 +29,12 @@ export const openaiCompatible: ProviderDeclaration = {
     genai: { ...googleDialect(() => "/models"), optional: true },
     responses: { optional: true, generate: () => "/responses", origin: "openai-compatible" },
   },
-  services: COMPATIBLE_SERVICES,
+  services: {
+    ...COMPATIBLE_SERVICES,
+    ...COMPATIBLE_AUDIO,
+    moderations: [openaiModerations(() => true)],
+    completions: [openaiCompletions(() => true)],
+  },
   quirks: {
     chat: {
       maxTokensField: "max_tokens",

@@ -3,8 +3,11 @@
 
 import type { ToolIdRule } from "../canon/tool-id.ts";
 import { bearer } from "./auth.ts";
+import { OPENAI_AUDIO } from "./openai/audio-services.ts";
+import { openaiCompletions } from "./openai/completions.ts";
 import { openaiEmbeddings } from "./openai/embeddings.ts";
 import { openaiImages } from "./openai/images.ts";
+import { openaiModerations } from "./openai/moderations.ts";
 import { openaiVideos } from "./openai/videos.ts";
 import type { ProviderDeclaration } from "./provider.ts";
 
@@ -40,5 +43,10 @@ export const openai: ProviderDeclaration = {
     responses: { clientMetadata: true },
   },
   media: { images: [openaiImages], videos: [openaiVideos] },
-  services: { embeddings: [openaiEmbeddings] },
+  services: {
+    embeddings: [openaiEmbeddings],
+    ...OPENAI_AUDIO,
+    moderations: [openaiModerations((model) => model.includes("moderation"))],
+    completions: [openaiCompletions((model) => /instruct|davinci|babbage/.test(model))],
+  },
 };

@@ -1,14 +1,33 @@
 import type { MessagesOptions } from "../dialects/messages/options.ts";
 import type { AdapterContext, ImageAdapter, MediaRequest, VideoAdapter } from "../media/adapter.ts";
+import type { CompletionAdapter } from "../services/completion/completion-adapter.ts";
 import type { EmbeddingAdapter } from "../services/embeddings/embedding-adapter.ts";
+import type { ModerationAdapter } from "../services/moderation/moderation-adapter.ts";
 import type { RerankAdapter } from "../services/rerank/rerank-adapter.ts";
+import type { SpeechAdapter } from "../services/speech/speech-adapter.ts";
+import type { TranscriptionAdapter } from "../services/transcription/transcription-adapter.ts";
 import { betaHeader } from "./anthropic.ts";
 import { cohereRerank } from "./cohere/services.ts";
 import { googleDialect } from "./google-dialect.ts";
+import { openaiCompletions } from "./openai/completions.ts";
 import { openaiEmbeddings } from "./openai/embeddings.ts";
 import { openaiImages } from "./openai/images.ts";
+import { openaiModerations } from "./openai/moderations.ts";
+import { openaiSpeech } from "./openai/speech.ts";
+import { openaiTranscriptions } from "./openai/transcriptions.ts";
 import type { ProviderDeclaration, UpstreamCall } from "./provider.ts";
 import { videos as seedance } from "./volcengine/videos.ts";
+
+const VOICE = openaiSpeech({
+  serves: (model) => model === "voice",
+  answersInEvents: () => true,
+  takesInstructions: () => true,
+});
+
+const TRANSCRIBER: Parameters<typeof openaiTranscriptions>[0] = {
+  serves: (model) => model === "transcriber",
+  capabilities: () => ({ formats: ["json", "verbose_json"], streams: true }),
+};
 
 /** The simulator may be polled as often as one likes. */
 const POLL_MS = 250;
@@ -61,6 +80,16 @@ function playedRerank(adapter: RerankAdapter, name: string, root: string, model:
   };
 }
 
+/** The simulator's own models at its host of this API. */
+function atOpenai<Adapter extends SpeechAdapter | TranscriptionAdapter | ModerationAdapter | CompletionAdapter>(
+  adapter: Adapter,
+): Adapter {
+  return {
+    ...adapter,
+    submit: (call: never, context: AdapterContext) => below(adapter.submit(call, context), "/openai/v1"),
+  };
+}
+
 /** The built-in simulator, which plays all dialects of clients over real HTTP. Its URL is known once it has started. */
 export const simulator: ProviderDeclaration = {
   kind: "simulator",
@@ -98,6 +127,12 @@ export const simulator: ProviderDeclaration = {
   services: {
     embeddings: [playedEmbeddings(openaiEmbeddings, "embedding", "/openai/v1", "text-embedding-3-small")],
     rerank: [playedRerank(cohereRerank, "rerank", "/hosts/cohere", "rerank-v3.5")],
+    // Its host of the other API plays the same model in conversations.
+    speech: [{ ...atOpenai(VOICE), dialect: "genai" }],
+    transcriptions: [atOpenai(openaiTranscriptions(TRANSCRIBER))],
+    translations: [atOpenai(openaiTranscriptions(TRANSCRIBER))],
+    moderations: [atOpenai(openaiModerations((model) => model === "moderation"))],
+    completions: [atOpenai(openaiCompletions(() => true))],
   },
   quirks: {
     chat: { reasoningHistory: "keep", mediaUrls: ["image"] },

@@ -7,6 +7,7 @@ import { headerKey } from "./auth.ts";
 import { googleAdapters } from "./google/adapters.ts";
 import { vertexEmbeddings } from "./google/embeddings.ts";
 import type { GoogleHost } from "./google/host.ts";
+import { googleSpeech } from "./google/speech.ts";
 import { googleDialect } from "./google-dialect.ts";
 import type { ProviderDeclaration, UpstreamCall } from "./provider.ts";
 import { serviceAccount } from "./service-account.ts";
@@ -39,7 +40,7 @@ export const vertex: ProviderDeclaration = {
     throw new Error("credentials (a service account file) or api_key is needed");
   },
   media: googleAdapters(HOST),
-  services: { embeddings: vertexEmbeddings(HOST) },
+  services: { embeddings: vertexEmbeddings(HOST), speech: [googleSpeech(HOST)] },
   dialects: {
     genai: {
       ...googleDialect((settings) => models(settings, "google")),

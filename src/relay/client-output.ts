@@ -229,6 +229,12 @@ export class ClientOutput implements Watched {
     this.dropLast();
   }
 
+  /** Ends before the end of the answer. Where nothing in it can say so, whoever writes it has to break the connection. */
+  breakOff(): void {
+    this.#gateway.watchdog.unwatch(this);
+    this.dropLast();
+  }
+
   /**
    * All of an answer that was kept whole. At once, and not in a later turn: the runtime then sends headers and content together,
    * else each header by itself.

@@ -31,7 +31,7 @@ export function estimateUse(
 }
 
 function estimate(limits: KeyLimits, incoming: IncomingCall, model: Model, offers: readonly Offer[], body: JsonObject) {
-  if (!model.outputModalities.includes("text")) {
+  if (!model.outputModalities.includes("text") && model.kind !== "speech") {
     const count = incoming.dialect.codec.decodeRequest(body).candidateCount ?? 1;
     return { estimatedCostNanoUsd: expectedImageCost(count, {}, offers), estimatedTokens: 0 };
   }

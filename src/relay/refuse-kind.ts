@@ -7,6 +7,9 @@ const INSTEAD: Readonly<Partial<Record<ModelKind, (id: string) => string>>> = {
     `makes videos, which take minutes: submit one with POST …/${id.replace("/", "/models/")}:predictLongRunning`,
   embedding: () => "makes embeddings: ask for them with POST /v1/embeddings",
   rerank: () => "ranks documents: send them with POST /v1/rerank",
+  speech: () => "speaks: send it a text with POST /v1/audio/speech",
+  transcription: () => "transcribes recordings: send one with POST /v1/audio/transcriptions",
+  moderation: () => "moderates: send it a text with POST /v1/moderations",
 };
 
 /** Refuses a conversation with a model that answers in neither text nor images. */

@@ -20,6 +20,7 @@ import { refuseKind } from "./refuse-kind.ts";
 import { RelayError } from "./relay-error.ts";
 import { type ServedModel, servedModel } from "./served-model.ts";
 import { isAbandoned, settle } from "./settle.ts";
+import { speaksInConversation } from "./speaks-in-conversation.ts";
 import { relayStream } from "./stream.ts";
 import { relayUnary } from "./unary.ts";
 
@@ -49,7 +50,7 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
 function answerCall(call: Call, served: ServedModel, gateway: Gateway): Promise<Response> {
   const { model, offers } = served;
   const { verb } = call.incoming;
-  if (!model.outputModalities.includes("text")) {
+  if (!model.outputModalities.includes("text") && !speaksInConversation(call, served, gateway)) {
     // No host counts for a model that writes no text (H11).
     if (verb === "count_tokens") return relayTokenCount(call, gateway, []);
     refuseKind(model);

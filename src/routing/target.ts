@@ -92,7 +92,15 @@ export function targetsOf(model: Model, offer: Offer, providers: readonly Provid
           const adapter = provider.services?.adapter(name, offer.upstreamModel);
           return adapter === undefined ? [] : [{ ...targetVia("service", model, offer, provider), adapter }];
         });
-  const services = { embeddings: serviceTargets("embeddings"), rerank: serviceTargets("rerank") };
+  const services = {
+    embeddings: serviceTargets("embeddings"),
+    rerank: serviceTargets("rerank"),
+    speech: serviceTargets("speech"),
+    transcriptions: serviceTargets("transcriptions"),
+    translations: serviceTargets("translations"),
+    moderations: serviceTargets("moderations"),
+    completions: serviceTargets("completions"),
+  };
   return { text, image, video, services };
 }
 

@@ -15,7 +15,18 @@ import { RERANK_ERRORS } from "./rerank-errors.ts";
 import { sendRoot } from "./root-page.ts";
 import type { Method, Route } from "./route-table.ts";
 import type { Handler } from "./routed-request.ts";
-import { batchEmbedContents, embedContent, embedInputs, predict, rerankDocuments } from "./service-calls.ts";
+import {
+  batchEmbedContents,
+  complete,
+  embedContent,
+  embedInputs,
+  moderate,
+  predict,
+  rerankDocuments,
+  speak,
+  transcribe,
+  translate,
+} from "./service-calls.ts";
 import { storedAnswer } from "./stored-answers.ts";
 import { relayCall } from "./text-calls.ts";
 
@@ -56,6 +67,11 @@ const OWN_ROUTES: readonly Route<Handler>[] = [
     chat("POST", door, `${root}/images/edits`, editImages),
     chat("POST", door, `${root}/embeddings`, embedInputs),
     { ...chat("POST", door, `${root}/rerank`, rerankDocuments), errors: RERANK_ERRORS },
+    chat("POST", door, `${root}/audio/speech`, speak),
+    chat("POST", door, `${root}/audio/transcriptions`, transcribe),
+    chat("POST", door, `${root}/audio/translations`, translate),
+    chat("POST", door, `${root}/moderations`, moderate),
+    chat("POST", door, `${root}/completions`, complete),
     chat("GET", door, `${root}/generation`, showReceipt),
   ]),
   // Where clients of the later version of that API send it.

@@ -1,6 +1,10 @@
+import { relayCompletions } from "../relay/service/completions.ts";
 import { relayEmbeddings } from "../relay/service/embeddings.ts";
+import { relayModerations } from "../relay/service/moderations.ts";
 import { relayRerank } from "../relay/service/rerank.ts";
 import type { IncomingService } from "../relay/service/service-call.ts";
+import { relaySpeech } from "../relay/service/speech.ts";
+import { relayTranscription } from "../relay/service/transcriptions.ts";
 import type { EmbeddingProtocol } from "../services/embeddings/embedding-protocol.ts";
 import {
   BATCH_EMBED_CONTENTS,
@@ -35,6 +39,23 @@ export const batchEmbedContents: Handler = embed(BATCH_EMBED_CONTENTS);
 
 /** `rerank` */
 export const rerankDocuments: Handler = (routed, { gateway }) => relayRerank(incoming(routed), gateway);
+
+/** `audio/speech` */
+export const speak: Handler = (routed, { gateway }) => relaySpeech(incoming(routed), gateway);
+
+/** `audio/transcriptions` */
+export const transcribe: Handler = (routed, { gateway }) =>
+  relayTranscription(incoming(routed), gateway, "transcriptions");
+
+/** `audio/translations` */
+export const translate: Handler = (routed, { gateway }) =>
+  relayTranscription(incoming(routed), gateway, "translations");
+
+/** `moderations` */
+export const moderate: Handler = (routed, { gateway }) => relayModerations(incoming(routed), gateway);
+
+/** `completions` */
+export const complete: Handler = (routed, { gateway }) => relayCompletions(incoming(routed), gateway);
 
 /** `:predict` makes images or embeddings: its model says which. One that is unknown is refused as for images. */
 export const predict: Handler = (routed, context) => {

@@ -9,13 +9,11 @@ const NOT_SUPPORTED: readonly [pattern: RegExp, name: string, instead: string | 
     "POST /v1/responses, with the request to summarise as its last message",
   ],
   [/\/conversations(\/|$)/, "Conversations", "POST /v1/responses with previous_response_id"],
-  [/^(?!.*\/chat\/).*\/completions$/, "legacy Completions", "POST /v1/chat/completions"],
-  [/\/audio\//, "Audio", undefined],
+  [/\/audio\/voice/, "Voices", undefined],
   [/\/realtime(\/|$)/, "Realtime", "POST /v1/chat/completions"],
   [/\/(assistants|threads)(\/|$)/, "Assistants", "POST /v1/chat/completions"],
   [/\/messages\/batches(\/|$)/, "Message Batches", "POST /v1/messages"],
   [/\/batches(\/|$)/, "Batch", undefined],
-  [/\/moderations$/, "Moderations", undefined],
   [/\/images\/variations$/, "image variations", "POST /v1/images/edits"],
   [/\/videos(\/|$)/, "Videos", "POST /v1/publishers/{provider}/models/{model}:predictLongRunning"],
   [/\/(fine_tuning|fine-tunes)(\/|$)/, "Fine-tuning", undefined],
@@ -28,7 +26,7 @@ const missingApi = (path: string) => NOT_SUPPORTED.find(([pattern]) => pattern.t
 
 /** What a client asks for at the end of its base URL. */
 const ENDINGS =
-  /(\/chat\/completions|\/responses(?:\/input_tokens)?|\/messages(?:\/count_tokens)?|\/images\/(?:generations|edits)|\/embeddings|\/rerank|\/generation|\/models(?:\/.+)?)$/;
+  /(\/(?:chat\/)?completions|\/audio\/(?:speech|transcriptions|translations)|\/moderations|\/responses(?:\/input_tokens)?|\/messages(?:\/count_tokens)?|\/images\/(?:generations|edits)|\/embeddings|\/rerank|\/generation|\/models(?:\/.+)?)$/;
 
 const MAX_SHOWN_LENGTH = 200;
 

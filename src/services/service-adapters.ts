@@ -1,11 +1,20 @@
 import type { ApiHosts } from "../media/adapter.ts";
+import type { CompletionAdapter } from "./completion/completion-adapter.ts";
 import type { EmbeddingAdapter } from "./embeddings/embedding-adapter.ts";
+import type { ModerationAdapter } from "./moderation/moderation-adapter.ts";
 import type { RerankAdapter } from "./rerank/rerank-adapter.ts";
+import type { SpeechAdapter } from "./speech/speech-adapter.ts";
+import type { TranscriptionAdapter } from "./transcription/transcription-adapter.ts";
 
 /** What is served beside conversations, images and videos, each by adapters of its own. A receipt has the name as its verb. */
 export interface ServiceAdapters {
   embeddings: EmbeddingAdapter;
   rerank: RerankAdapter;
+  speech: SpeechAdapter;
+  transcriptions: TranscriptionAdapter;
+  translations: TranscriptionAdapter;
+  moderations: ModerationAdapter;
+  completions: CompletionAdapter;
 }
 
 export type ServiceName = keyof ServiceAdapters;

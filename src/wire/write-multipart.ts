@@ -1,7 +1,8 @@
-/** One part of a form that is sent: text, or a file whose bytes are given as base64. */
+/** One part of a form that is sent: text, or a file, whose bytes may be given as base64. */
 export type WrittenPart =
   | { name: string; value: string }
-  | { name: string; fileName: string; mimeType: string; base64: string };
+  | { name: string; fileName: string; mimeType: string; base64: string }
+  | { name: string; fileName: string; mimeType: string; bytes: Uint8Array };
 
 interface WrittenForm {
   contentType: string;
@@ -23,15 +24,24 @@ export function writeMultipart(parts: readonly WrittenPart[], boundary: string):
   let at = 0;
   for (const [index, part] of parts.entries()) {
     at += body.write(heads[index] ?? "", at);
-    at += "value" in part ? body.write(part.value, at) : body.write(part.base64, at, "base64");
+    at += writePart(body, part, at);
     at += body.write("\r\n", at);
   }
   at += body.write(end, at);
   return { contentType: `multipart/form-data; boundary=${boundary}`, body: body.subarray(0, at) };
 }
 
-const sizeOf = (part: WrittenPart): number =>
-  "value" in part ? Buffer.byteLength(part.value) : Buffer.byteLength(part.base64, "base64");
+function writePart(body: Buffer, part: WrittenPart, at: number): number {
+  if ("value" in part) return body.write(part.value, at);
+  if ("base64" in part) return body.write(part.base64, at, "base64");
+  body.set(part.bytes, at);
+  return part.bytes.length;
+}
+
+function sizeOf(part: WrittenPart): number {
+  if ("value" in part) return Buffer.byteLength(part.value);
+  return "base64" in part ? Buffer.byteLength(part.base64, "base64") : part.bytes.length;
+}
 
 function headOf(part: WrittenPart): string {
   const disposition = `Content-Disposition: form-data; name="${quoted(part.name)}"`;

@@ -8,20 +8,15 @@ import { encodeImages } from "../../media/images-api/encode-images.ts";
 import { splitForm } from "../../media/images-api/split-form.ts";
 import { decodePredict } from "../../media/predict/decode-predict.ts";
 import { encodePredictions } from "../../media/predict/encode-predictions.ts";
-import { MultipartError } from "../../wire/multipart-error.ts";
-import { readMultipart } from "../../wire/read-multipart.ts";
 import type { Gateway } from "../gateway.ts";
 import type { HeldMemory } from "../memory-budget.ts";
-import { readBody, readBytes } from "../read-body.ts";
+import { readBody } from "../read-body.ts";
+import { freeUpload, isForm, readForm } from "../read-form.ts";
 import { nothingMade } from "./image-failures.ts";
 import type { ImageAnswering, ImageProtocol } from "./image-relay.ts";
 
 /** Larger images are put into the file store and given by URL. In characters of base64. */
 const INLINE_LIMIT = 28 * 1024 * 1024;
-
-const LARGE_UPLOAD = 1024 * 1024;
-
-const FORM_LIMITS = { maxParts: 64, maxFieldBytes: 256 * 1024 };
 
 /** Contract 2.4: `:predict`. Images that moderation blocked are elements of the answer, so one with nothing else is an answer too. */
 export const PREDICT: ImageProtocol = {
@@ -55,15 +50,13 @@ export const GENERATIONS: ImageProtocol = {
 /** Contract part 4: `images/edits`, a form; the JSON form of the vendor's own API is read too. */
 export const EDITS: ImageProtocol = {
   read: async (request, memory, gateway) => {
-    const type = request.headers.get("content-type") ?? "";
-    if (!/^multipart\/form-data\b/i.test(type)) {
-      refuseOtherTypes(type);
+    if (!isForm(request)) {
+      refuseOtherTypes(request.headers.get("content-type") ?? "");
       const { body } = await jsonBody(request, memory, gateway);
       const model = stringAt(body, "model");
       return { body, request: decodeEditBody(body), ...(model === undefined ? {} : { model }) };
     }
-    const bytes = await readBytes(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
-    const form = await readForm(bytes, type);
+    const { form, bytes } = await readForm(request, memory, gateway);
     const model = form.find((entry) => entry.name === "model" && "value" in entry);
     const { routing, rest } = splitForm(form);
     const decoded = decodeEdit(rest);
@@ -82,25 +75,6 @@ function refuseOtherTypes(type: string): void {
 
 const jsonBody = (request: Request, memory: HeldMemory, gateway: Gateway) =>
   readBody(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
-
-async function readForm(bytes: Uint8Array, type: string) {
-  if (bytes.length === 0) throw new GatewayError("invalid_request", "The body is empty; it must be a form.");
-  try {
-    return await readMultipart(bytes, type, FORM_LIMITS);
-  } catch (error) {
-    if (!(error instanceof MultipartError)) throw error;
-    const kind = error.kind === "too_large" ? "too_large" : "invalid_request";
-    throw new GatewayError(kind, error.message, {
-      ...(error.field === undefined ? {} : { path: error.field }),
-      cause: error,
-    });
-  }
-}
-
-/** Frees an upload once its images have been read; the garbage collector would keep it until the heap has grown as much. */
-function freeUpload({ buffer, length }: Uint8Array): void {
-  if (length >= LARGE_UPLOAD && buffer instanceof ArrayBuffer) buffer.transfer(0);
-}
 
 /** What a client receives for each image: the image itself, or its URL. */
 async function delivered(

@@ -101,8 +101,8 @@ export class ServiceAttempt<Name extends ServiceName = ServiceName> extends Watc
   }
 
   /** It was done: what the provider says of its usage counts, else what was expected. */
-  done(work: OpenWork, usage: Usage | undefined): void {
-    if (this.#open.delete(work)) this.#count(usage ?? work.expected, usage === undefined ? "estimated" : "measured");
+  done(work: OpenWork, usage: Usage | undefined, source: UsageSource = "measured"): void {
+    if (this.#open.delete(work)) this.#count(usage ?? work.expected, usage === undefined ? "estimated" : source);
   }
 
   /** It was not done, and is not billed. */
@@ -135,7 +135,11 @@ export class ServiceAttempt<Name extends ServiceName = ServiceName> extends Watc
 
   /** The same, with the answer read whole. It counts against the memory of all calls (S23). */
   async ask(request: MediaRequest, maxBytes: number): Promise<MediaAnswer> {
-    const exchange = await this.open(request);
+    return this.readWhole(await this.open(request), maxBytes);
+  }
+
+  /** The whole of an answer that was opened. */
+  readWhole(exchange: ProviderExchange, maxBytes: number): Promise<MediaAnswer> {
     return readAnswer(exchange, this.gateway, { maxBytes, hold: (bytes) => this.#hold(bytes) });
   }
 

@@ -15,7 +15,7 @@ export interface Operation {
   access?: "open" | "signed";
   parameters?: readonly string[];
   request?: TSchema;
-  /** The same request as a multipart form. */
+  /** The same request as a multipart form; the only form of it where `request` is absent. */
   form?: TSchema;
   answers: readonly Answer[];
   /** If only some of the protocol's failures can happen. */
@@ -74,10 +74,10 @@ export function operationObject(operation: Operation, suffix: string, schemas: C
 }
 
 function requestBody({ request, form }: Operation, schemas: ComponentSchemas): object {
-  if (request === undefined) return {};
+  if (request === undefined && form === undefined) return {};
   const content = {
     ...(form === undefined ? {} : { "multipart/form-data": { schema: schemas.refer(form) } }),
-    "application/json": { schema: schemas.refer(request) },
+    ...(request === undefined ? {} : { "application/json": { schema: schemas.refer(request) } }),
   };
   return { requestBody: { required: true, content } };
 }

@@ -3,6 +3,7 @@ import * as media from "./media-operations.ts";
 import { type Operation, operationObject } from "./operation.ts";
 import * as operations from "./operations.ts";
 import * as services from "./service-operations.ts";
+import * as speech from "./speech-operations.ts";
 import * as stored from "./stored-operations.ts";
 
 const MODEL = "{provider}/{model}";
@@ -18,6 +19,11 @@ const PATHS: readonly [path: string, suffix: string, operation: Operation][] = [
   ["/api/v1/images/edits", "", media.editImages],
   ["/api/v1/embeddings", "", services.createEmbeddings],
   ["/api/v1/rerank", "", services.rerankDocuments],
+  ["/api/v1/audio/speech", "", speech.createSpeech],
+  ["/api/v1/audio/transcriptions", "", speech.createTranscription],
+  ["/api/v1/audio/translations", "", speech.createTranslation],
+  ["/api/v1/moderations", "", speech.createModeration],
+  ["/api/v1/completions", "", speech.createCompletion],
   ["/api/v1/models", "", operations.listChatModels],
   [`/api/v1/models/${MODEL}`, "", operations.getChatModel],
   ["/api/v1/generation", "", operations.getReceipt],
@@ -33,6 +39,11 @@ const PATHS: readonly [path: string, suffix: string, operation: Operation][] = [
   ["/v1/images/edits", "DropIn", media.editImages],
   ["/v1/embeddings", "DropIn", services.createEmbeddings],
   ["/v1/rerank", "DropIn", services.rerankDocuments],
+  ["/v1/audio/speech", "DropIn", speech.createSpeech],
+  ["/v1/audio/transcriptions", "DropIn", speech.createTranscription],
+  ["/v1/audio/translations", "DropIn", speech.createTranslation],
+  ["/v1/moderations", "DropIn", speech.createModeration],
+  ["/v1/completions", "DropIn", speech.createCompletion],
   ["/v2/rerank", "DropInV2", services.rerankDocuments],
   ["/v1/messages", "DropIn", operations.createMessage],
   ["/v1/messages/count_tokens", "DropIn", operations.countMessageTokens],

@@ -30,7 +30,13 @@ export function openaiAdapter(nowMs: () => number): TextAdapter {
       return { prompt, stream, render: (plan) => renderChat(plan, model, options, nowMs()) };
     },
     readUnchecked(call: IncomingCall, model: SimulatedModel): ReadCall {
-      const options = { includeUsage: true, obfuscate: false, topLogprobs: undefined, showThinking: false };
+      const options = {
+        includeUsage: true,
+        obfuscate: false,
+        topLogprobs: undefined,
+        showThinking: false,
+        spoken: undefined,
+      };
       return {
         prompt: emptyPrompt(),
         stream: isObject(call.body) && call.body.stream === true,

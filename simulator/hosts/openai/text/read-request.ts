@@ -13,6 +13,7 @@ import {
 } from "./check.ts";
 import { invalid } from "./errors.ts";
 import { readMessages } from "./read-messages.ts";
+import { readSpokenForm, type SpokenForm } from "./spoken-answer.ts";
 import { checkStrictSchema } from "./strict-schema.ts";
 
 /** Every field of a request that the host knows. */
@@ -33,6 +34,8 @@ export interface ChatRequest {
   obfuscate: boolean;
   /** How many alternatives to show for each token; `undefined` when no logprobs are wanted. */
   topLogprobs: number | undefined;
+  /** The answer is said aloud. */
+  spoken: SpokenForm | undefined;
 }
 
 function refuseUnknown(body: JsonObject, model: SimulatedModel): void {
@@ -267,5 +270,6 @@ export function readRequest(body: JsonObject, model: SimulatedModel): ChatReques
     includeUsage: streamOptions.include_usage === true,
     obfuscate: streamOptions.include_obfuscation !== false,
     topLogprobs: readLogprobs(body),
+    spoken: readSpokenForm(body, model),
   };
 }

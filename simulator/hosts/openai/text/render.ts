@@ -5,6 +5,7 @@ import { type Plan, type Segment, type Span, textOfSpans } from "../../../text/p
 import { fragments } from "../../../text/tokens.ts";
 import { invalid, openaiFailure } from "./errors.ts";
 import type { ChatRequest } from "./read-request.ts";
+import { SpokenAnswer } from "./spoken-answer.ts";
 
 export type RenderOptions = Omit<ChatRequest, "prompt" | "stream"> & { showThinking: boolean };
 
@@ -21,10 +22,10 @@ export const FINISH = {
 const HUGE_TOKENS = 20_000;
 const TOKENS_PER_LARGE_FRAGMENT = 4_000;
 
-export function usageOf(plan: Plan): JsonObject {
+export function usageOf(plan: Plan, audioTokens = 0): JsonObject {
   const { usage } = plan;
   const input = usage.input + usage.searchInput;
-  const output = usage.output + usage.reasoning;
+  const output = usage.output + usage.reasoning + audioTokens;
   return {
     prompt_tokens: input,
     completion_tokens: output,
@@ -32,7 +33,7 @@ export function usageOf(plan: Plan): JsonObject {
     prompt_tokens_details: { cached_tokens: usage.cacheRead, audio_tokens: usage.byModality.get("AUDIO") ?? 0 },
     completion_tokens_details: {
       reasoning_tokens: usage.reasoning,
-      audio_tokens: 0,
+      audio_tokens: audioTokens,
       accepted_prediction_tokens: 0,
       rejected_prediction_tokens: 0,
     },
@@ -70,6 +71,7 @@ class ChatAnswer {
   readonly spans: Span[];
   readonly text: string;
   readonly calls: (Segment & { type: "call" })[];
+  readonly spoken: SpokenAnswer | undefined;
 
   constructor(
     readonly plan: Plan,
@@ -84,6 +86,8 @@ class ChatAnswer {
     this.spans = segments.flatMap((segment) => (segment.type === "text" ? segment.spans : []));
     this.text = textOfSpans(this.spans);
     this.calls = segments.filter((segment) => segment.type === "call");
+    const id = `audio_${plan.seed.token("audio id", 24)}`;
+    this.spoken = options.spoken && new SpokenAnswer(this.text, options.spoken, id, createdSeconds);
   }
 
   get refused(): boolean {
@@ -104,7 +108,7 @@ class ChatAnswer {
   }
 
   get usage(): JsonObject | undefined {
-    return this.model.traits.quirk === "no-usage" ? undefined : usageOf(this.plan);
+    return this.model.traits.quirk === "no-usage" ? undefined : usageOf(this.plan, this.spoken?.tokens);
   }
 }
 
@@ -119,7 +123,8 @@ function renderWhole(answer: ChatAnswer): string {
   const logprobs = logprobsOf(text, plan, options.topLogprobs, 0);
   const message: JsonObject = {
     role: "assistant",
-    content: refused || (text === "" && calls.length > 0) ? null : text,
+    content: refused || (text === "" && calls.length > 0) || answer.spoken !== undefined ? null : text,
+    ...(answer.spoken === undefined ? {} : { audio: answer.spoken.whole() }),
     ...(answer.thinking === "" ? {} : { reasoning_content: answer.thinking }),
     refusal: refused ? text : null,
     annotations: annotationsOf(answer.spans),
@@ -190,6 +195,15 @@ function writeText(writer: ChunkWriter, answer: ChatAnswer): void {
   if (annotations.length > 0) writer.delta({ annotations });
 }
 
+/** The words come before their sound, as they are said. */
+function writeSpoken(writer: ChunkWriter, spoken: SpokenAnswer): void {
+  for (const fragment of fragments(spoken.text, 4)) {
+    writer.delta({ audio: { id: spoken.id, transcript: fragment.text } }, { tokens: fragment.tokens });
+  }
+  for (const data of spoken.parts()) writer.delta({ audio: { id: spoken.id, data } }, { tokens: 1 });
+  writer.delta({ audio: { id: spoken.id, expires_at: spoken.expiresAt } });
+}
+
 function writeCall(writer: ChunkWriter, answer: ChatAnswer, call: Segment & { type: "call" }): void {
   const index = answer.model.traits.quirk === "parallel-same-index" ? 0 : call.ordinal;
   const id = answer.callId(call.ordinal);
@@ -212,7 +226,8 @@ function renderFrames(answer: ChatAnswer): Frame[] {
   writer.delta(firstDelta(answer));
   for (const fragment of fragments(answer.thinking, 1))
     writer.delta({ reasoning_content: fragment.text }, { tokens: fragment.tokens });
-  writeText(writer, answer);
+  if (answer.spoken === undefined) writeText(writer, answer);
+  else writeSpoken(writer, answer.spoken);
   for (const call of answer.calls) writeCall(writer, answer, call);
   writer.delta({}, { finish: FINISH[answer.plan.stop] });
   const { usage } = answer;

@@ -1,0 +1,51 @@
+import type { DeclaredAdapters } from "../../services/service-adapters.ts";
+import type { TranscriptionCapabilities } from "../../services/transcription/transcription-adapter.ts";
+import { openaiSpeech } from "./speech.ts";
+import { openaiTranscriptions } from "./transcriptions.ts";
+
+const isTokenModel = (model: string): boolean => model.startsWith("gpt-");
+
+/** Of the vendor's own models only the oldest gives times. */
+function vendorTranscripts(model: string): TranscriptionCapabilities {
+  if (model.includes("diarize")) return { formats: ["json", "diarized_json"], streams: true };
+  return isTokenModel(model)
+    ? { formats: ["json"], streams: true }
+    : { formats: ["json", "verbose_json"], streams: false };
+}
+
+/** What a host of unknown models may do: it refuses by itself what it cannot. */
+const anyTranscripts = (): TranscriptionCapabilities => ({
+  formats: ["json", "verbose_json", "diarized_json"],
+  streams: true,
+});
+
+const any = (): boolean => true;
+
+/** Sound at the vendor's own models. */
+export const OPENAI_AUDIO = {
+  speech: [
+    openaiSpeech({
+      serves: (model) => model.includes("tts"),
+      answersInEvents: isTokenModel,
+      takesInstructions: isTokenModel,
+    }),
+  ],
+  transcriptions: [
+    openaiTranscriptions({
+      serves: (model) => /whisper|transcribe/.test(model),
+      capabilities: vendorTranscripts,
+    }),
+  ],
+  translations: [
+    openaiTranscriptions({ serves: (model) => model.includes("whisper"), capabilities: vendorTranscripts }),
+  ],
+} satisfies DeclaredAdapters;
+
+/** The same API at hosts whose models have names of their own. */
+export const COMPATIBLE_TRANSCRIPTIONS = [openaiTranscriptions({ serves: any, capabilities: anyTranscripts })];
+
+export const COMPATIBLE_AUDIO = {
+  speech: [openaiSpeech({ serves: any, answersInEvents: () => false, takesInstructions: any })],
+  transcriptions: COMPATIBLE_TRANSCRIPTIONS,
+  translations: COMPATIBLE_TRANSCRIPTIONS,
+} satisfies DeclaredAdapters;

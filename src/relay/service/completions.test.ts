@@ -1,0 +1,73 @@
+import { expect, test } from "bun:test";
+import { event, SoundGateway } from "./sound-gateway.sample.ts";
+
+const sound = SoundGateway.forTests();
+
+const part = (text: string, finish: string | null = null) =>
+  event({ id: "cmpl-1", object: "text_completion", model: "m", choices: [{ index: 0, text, finish_reason: finish }] });
+const USAGE = event({
+  id: "cmpl-1",
+  model: "m",
+  choices: [],
+  usage: { prompt_tokens: 4, completion_tokens: 2, total_tokens: 6 },
+});
+const END = "data: [DONE]\n\n";
+
+test("choices 5: usage is asked for, billed, and shown only to clients that ask for it", async () => {
+  const { harness } = sound;
+  const script = harness.upstream.stream(part("one "), part("two", "stop"), USAGE, END);
+  harness.upstream.play(script);
+  const plain = await harness.clock.until(sound.complete().answer);
+  expect(plain.text).not.toContain("usage");
+  expect(plain.text).toEndWith(END);
+  expect(JSON.parse(harness.upstream.requests[0]?.body ?? "")).toMatchObject({
+    model: "gpt-3.5-turbo-instruct",
+    stream_options: { include_usage: true },
+  });
+  expect(await harness.receipt(plain)).toMatchObject({
+    usage: { input: 4, output: 2 },
+    usage_source: "measured",
+    cost_nano_usd: 4 * 1_000 + 2 * 2_000,
+  });
+  harness.upstream.play(script);
+  const asking = await harness.clock.until(sound.complete({ stream_options: { include_usage: true } }).answer);
+  expect(asking.text).toContain('"prompt_tokens":4');
+});
+
+test("H26: a stream without usage is estimated by what it says", async () => {
+  const { harness } = sound;
+  harness.upstream.play(harness.upstream.stream(part("twelve chars", "stop"), END));
+  const answer = await harness.clock.until(sound.complete().answer);
+  expect(await harness.receipt(answer)).toMatchObject({ usage: { output: 3 }, usage_source: "estimated" });
+});
+
+test("H16: a stream that ends without a reason is broken, and billed as far as it came", async () => {
+  const { harness } = sound;
+  harness.upstream.play(harness.upstream.stream(part("twelve chars"), 50));
+  const answer = await harness.clock.until(sound.complete().answer);
+  expect(answer.text).toContain("broke off");
+  expect(answer.text).not.toContain(END);
+  expect(await harness.receipt(answer)).toMatchObject({ usage: { output: 3 }, usage_source: "partial" });
+});
+
+test("an event that is not JSON, and an answer that is no stream, are failures of the host", async () => {
+  const { harness } = sound;
+  harness.upstream.play(harness.upstream.stream("data: {nonsense\n\n"));
+  expect((await harness.clock.until(sound.complete().answer)).status).toBe(502);
+  harness.upstream.play(harness.upstream.json({ choices: [] }));
+  expect((await harness.clock.until(sound.complete().answer)).status).toBe(502);
+});
+
+test.each([
+  [{ prompt: undefined }, "prompt"],
+  [{ prompt: {} }, "prompt"],
+  [{ prompt: [] }, "prompt"],
+  [{ max_tokens: "many" }, "max_tokens"],
+  [{ n: 1_000 }, "n"],
+  [{ stream: "yes" }, "stream"],
+])("contract 8: %j is refused with its path, %s", async (body, param) => {
+  sound.harness.upstream.play(sound.harness.upstream.json({}));
+  const answer = await sound.harness.clock.until(sound.complete(body).answer);
+  expect(answer.status).toBe(400);
+  expect(JSON.parse(answer.text)).toMatchObject({ error: { param } });
+});

@@ -1,0 +1,141 @@
+import { type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
+import { GatewayError } from "../../canon/error.ts";
+import type { Usage } from "../../canon/usage.ts";
+import type { Offer } from "../../catalogue/model.ts";
+import { priceUsage } from "../../catalogue/pricing.ts";
+import { estimateTokens, tokensOfCharacters } from "../../dialects/estimate-tokens.ts";
+import type { CompletionPart } from "../../services/completion/completion-part.ts";
+import { checkCompletion } from "../../services/completion/schema.ts";
+import { withoutRouting } from "../../services/without-routing.ts";
+import { answerHeaders } from "../answer-headers.ts";
+import type { Gateway } from "../gateway.ts";
+import { identifiedResponse } from "../identity-headers.ts";
+import type { ProviderExchange } from "../provider-exchange.ts";
+import { readBody } from "../read-body.ts";
+import { answerService } from "./answer-service.ts";
+import { eventData, isEventStream } from "./event-data.ts";
+import type { ServiceAttempt } from "./service-attempt.ts";
+import { admitService, type IncomingService, type Service, type ServiceCall } from "./service-call.ts";
+import { type OpenStream, streamService } from "./stream-service.ts";
+
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+/** What hosts write where nothing says how much. */
+const DEFAULT_OUTPUT = 16;
+
+type CompletionCall = ServiceCall<JsonObject, "completions">;
+type Attempt = ServiceAttempt<"completions">;
+
+const COMPLETIONS: Service<"completions", JsonObject> = {
+  name: "completions",
+  read: async (request, memory, gateway) => {
+    const { body } = await readBody(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
+    checkCompletion(body);
+    return { request: withoutRouting(body), body, model: stringAt(body, "model"), stream: body["stream"] === true };
+  },
+  estimate: (body, offers) => {
+    const usage = expectedOf(body);
+    const costOf = ({ pricings }: Pick<Offer, "pricings">) => priceUsage(usage, pricings).costNanoUsd;
+    return {
+      estimatedCostNanoUsd: Math.max(0, ...offers.map(costOf)),
+      estimatedTokens: (usage.input ?? 0) + (usage.output ?? 0),
+    };
+  },
+};
+
+/** Each choice may be as long as is allowed; all are paid, also those that are left out. */
+function expectedOf(body: JsonObject): Usage {
+  const choices = Math.max(numberAt(body, "n") ?? 1, numberAt(body, "best_of") ?? 1);
+  const prompts = Array.isArray(body["prompt"]) && typeof body["prompt"][0] !== "number" ? body["prompt"].length : 1;
+  const output = (numberAt(body, "max_tokens") ?? DEFAULT_OUTPUT) * choices * prompts;
+  return { input: estimateTokens([body["prompt"]]), output };
+}
+
+/** `completions`, the API before chat: passed on as it is, to hosts that have it. */
+export async function relayCompletions(incoming: IncomingService, gateway: Gateway): Promise<Response> {
+  const { call, targets } = await admitService(incoming, gateway, COMPLETIONS);
+  if (call.stream) {
+    const open = (attempt: Attempt) => openCompletion(call, attempt);
+    return streamService(call, gateway, targets, { form: "events", open });
+  }
+  const answer = await answerService(
+    call,
+    gateway,
+    targets,
+    (attempt) => complete(call.request, attempt),
+    ({ body }) => ({ ...body, model: call.modelInAnswer }),
+  );
+  return identifiedResponse(JSON.stringify(answer), answerHeaders(call, "application/json"));
+}
+
+function begin(body: JsonObject, attempt: Attempt) {
+  attempt.note([]);
+  const work = attempt.begin(expectedOf(body));
+  /** Counts what was used: as the host says, else by what it has written. */
+  const finish = (
+    usage: Usage | undefined,
+    characters: number,
+    source: "estimated" | "partial" = "estimated",
+  ): void => {
+    const counted = { input: estimateTokens([body["prompt"]]), output: tokensOfCharacters(characters) };
+    attempt.done(work, usage ?? counted, usage === undefined ? source : "measured");
+  };
+  return { finish, fail: () => attempt.failed(work) };
+}
+
+async function complete(body: JsonObject, attempt: Attempt): Promise<CompletionPart> {
+  const { adapter } = attempt.target;
+  const { finish, fail } = begin(body, attempt);
+  try {
+    const part = adapter.read(await attempt.ask(adapter.submit(body, attempt.context), MAX_ANSWER_BYTES));
+    finish(part.usage, part.characters);
+    return part;
+  } finally {
+    fail();
+  }
+}
+
+async function openCompletion(call: CompletionCall, attempt: Attempt): Promise<OpenStream> {
+  const { adapter, provider } = attempt.target;
+  const ending = begin(call.request, attempt);
+  try {
+    const request = adapter.submit(call.request, attempt.context);
+    const exchange = await attempt.open(request, { idleMs: provider.timeoutMs.idle });
+    if (isEventStream(exchange)) {
+      return { contentType: "text/event-stream", parts: streamed(call, exchange, attempt, ending) };
+    }
+    exchange.close();
+    throw new GatewayError("upstream_failed", "The provider did not stream its answer.");
+  } catch (thrown) {
+    ending.fail();
+    throw thrown;
+  }
+}
+
+async function* streamed(
+  call: CompletionCall,
+  exchange: ProviderExchange,
+  { target }: Attempt,
+  { finish, fail }: ReturnType<typeof begin>,
+): AsyncGenerator<string> {
+  const wantsUsage = objectAt(call.request, "stream_options")?.["include_usage"] === true;
+  let characters = 0;
+  let finished = 0;
+  let usage: Usage | undefined;
+  try {
+    for await (const data of eventData(exchange)) {
+      const part = target.adapter.readEvent(data);
+      characters += part.characters;
+      finished += part.finished;
+      usage = part.usage ?? usage;
+      if (!part.usageAlone || wantsUsage)
+        yield `data: ${JSON.stringify({ ...part.body, model: call.modelInAnswer })}\n\n`;
+    }
+    if (finished === 0)
+      throw new GatewayError("upstream_failed", "The provider broke off before the end of its answer.");
+    finish(usage, characters);
+    yield "data: [DONE]\n\n";
+  } finally {
+    if (characters > 0) finish(usage, characters, "partial");
+    fail();
+  }
+}

@@ -1,0 +1,31 @@
+import { type JsonObject, parseObject } from "../../base/json.ts";
+import { GatewayError } from "../../canon/error.ts";
+import { EventSplitter, readFrames } from "../../wire/sse.ts";
+import type { ProviderExchange } from "../provider-exchange.ts";
+
+/** The end of a stream of the chat family. */
+const DONE = "[DONE]";
+
+/** The data of each server-sent event of an answer, parsed, until its end. What is not JSON is an error of the host's. */
+export async function* eventData(exchange: ProviderExchange): AsyncGenerator<JsonObject> {
+  const splitter = new EventSplitter();
+  try {
+    for (let chunk = await exchange.read(); chunk; chunk = await exchange.read()) yield* dataOf(splitter.push(chunk));
+    yield* dataOf(splitter.end());
+  } finally {
+    exchange.close();
+  }
+}
+
+function* dataOf(text: string): Generator<JsonObject> {
+  for (const { data } of readFrames(text)) {
+    if (data === undefined || data === "" || data.trim() === DONE) continue;
+    const event = parseObject(data);
+    if (event === undefined)
+      throw new GatewayError("upstream_failed", "An event of the provider's answer is not JSON.");
+    yield event;
+  }
+}
+
+export const isEventStream = ({ headers }: ProviderExchange): boolean =>
+  /^text\/event-stream\b/i.test(headers.get("content-type") ?? "");

@@ -1,0 +1,60 @@
+import { type JsonObject, stringAt } from "../../base/json.ts";
+import { GatewayError } from "../../canon/error.ts";
+import { estimateTokens } from "../../dialects/estimate-tokens.ts";
+import { checkModeration } from "../../services/moderation/schema.ts";
+import { withoutRouting } from "../../services/without-routing.ts";
+import { answerHeaders } from "../answer-headers.ts";
+import type { Gateway } from "../gateway.ts";
+import { identifiedResponse } from "../identity-headers.ts";
+import { readBody } from "../read-body.ts";
+import { answerService } from "./answer-service.ts";
+import { estimateTokensUse } from "./estimate-service.ts";
+import type { ServiceAttempt } from "./service-attempt.ts";
+import { admitService, type IncomingService, type Service } from "./service-call.ts";
+
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+
+const MODERATIONS: Service<"moderations", JsonObject> = {
+  name: "moderations",
+  read: async (request, memory, gateway) => {
+    const { body } = await readBody(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
+    checkModeration(body);
+    return { request: withoutRouting(body), body, model: stringAt(body, "model") ?? firstModerator(gateway) };
+  },
+  estimate: (body, offers) => estimateTokensUse(estimateTokens([body["input"]]), offers),
+};
+
+/** Clients of the vendor's API need not name a model. */
+function firstModerator({ snapshot }: Gateway): string {
+  const found = snapshot.catalogue.list().find(({ kind }) => kind === "moderation");
+  if (found !== undefined) return found.id;
+  const message = "No model of this gateway moderates; docs/speech.md has the providers that do.";
+  throw new GatewayError("not_found", message, { path: "model" });
+}
+
+/** `moderations`: passed on as it is, to hosts that have it. */
+export async function relayModerations(incoming: IncomingService, gateway: Gateway): Promise<Response> {
+  const { call, targets } = await admitService(incoming, gateway, MODERATIONS);
+  const answer = await answerService(
+    call,
+    gateway,
+    targets,
+    (attempt) => moderate(call.request, attempt),
+    (body) => ({ ...body, model: call.modelInAnswer }),
+  );
+  return identifiedResponse(JSON.stringify(answer), answerHeaders(call, "application/json"));
+}
+
+async function moderate(body: JsonObject, attempt: ServiceAttempt<"moderations">): Promise<JsonObject> {
+  const { adapter, pricings } = attempt.target;
+  attempt.note([]);
+  // Most hosts take nothing for it, and say nothing of it.
+  const work = attempt.begin(pricings.prompt === undefined ? {} : { input: estimateTokens([body["input"]]) });
+  try {
+    const read = adapter.read(await attempt.ask(adapter.submit(body, attempt.context), MAX_ANSWER_BYTES));
+    attempt.done(work, read.usage ?? (pricings.prompt === undefined ? {} : undefined));
+    return read.body;
+  } finally {
+    attempt.failed(work);
+  }
+}

@@ -1,0 +1,170 @@
+import { describe, expect, test } from "bun:test";
+import { event, SoundGateway } from "./sound-gateway.sample.ts";
+
+const sound = SoundGateway.forTests();
+
+/** "hello" at 15 dollars a million characters. */
+const HELLO_NANO_USD = 5 * 15_000;
+
+const delta = (text: string) => event({ type: "speech.audio.delta", audio: Buffer.from(text).toString("base64") });
+const done = (input_tokens: number, output_tokens: number) =>
+  event({
+    type: "speech.audio.done",
+    usage: { input_tokens, output_tokens, total_tokens: input_tokens + output_tokens },
+  });
+
+describe("a stream of sound", () => {
+  test("is sent as it is made; its last part waits for the receipt", async () => {
+    const { harness } = sound;
+    harness.upstream.play(sound.sounds(["one", 100, "two", 100, "three"]));
+    const call = sound.say();
+    const answer = await harness.clock.until(call.answer);
+    expect(answer.text).toBe("onetwothree");
+    expect(answer.headers.get("content-type")).toBe("audio/mpeg");
+    expect(answer.headMs).toBeLessThan(50);
+    expect(await harness.receipt(answer)).toMatchObject({
+      stream: true,
+      usage: { characters: 5 },
+      usage_source: "measured",
+      cost_nano_usd: HELLO_NANO_USD,
+    });
+  });
+
+  test("H16: that breaks is no whole answer to its client, and is billed as partial", async () => {
+    const { harness } = sound;
+    harness.upstream.play(sound.sounds(["one", 100, "two", 100], "broken"));
+    const call = sound.say();
+    const reading = call.answer.then(
+      () => "whole",
+      () => "broken",
+    );
+    expect(await harness.clock.until(reading)).toBe("broken");
+    expect(call.text).toBe("one");
+    expect(await sound.lastReceipt()).toMatchObject({ usage_source: "partial", cost_nano_usd: HELLO_NANO_USD });
+  });
+
+  test("H16: that breaks before its first sound is tried at the next offer, and costs nothing", async () => {
+    const { harness } = sound;
+    harness.upstream.play(sound.sounds([100], "broken"), sound.sounds([100], "broken"), sound.sounds(["good"]));
+    const answer = await harness.clock.until(sound.say({ model: "test/two-voices" }).answer);
+    expect(answer.text).toBe("good");
+    const { offers, cost_nano_usd } = await harness.receipt(answer);
+    expect(offers.map(({ provider, outcome }) => `${provider} ${outcome}`)).toEqual([
+      "one failed",
+      "one failed",
+      "two answered",
+    ]);
+    expect(cost_nano_usd).toBe(HELLO_NANO_USD);
+  });
+
+  test("that is empty is a failure", async () => {
+    sound.harness.upstream.play(sound.sounds([]));
+    const answer = await sound.harness.clock.until(sound.say().answer);
+    expect([answer.status, answer.text.includes("without sound")]).toEqual([502, true]);
+    expect(await sound.harness.receipt(answer)).toMatchObject({ cost_nano_usd: 0 });
+  });
+
+  test("that falls silent is broken off after the provider's idle timeout", async () => {
+    const { harness } = sound;
+    harness.upstream.play(sound.sounds(["one"], "silent"));
+    const call = sound.say();
+    const reading = call.answer.then(
+      () => "whole",
+      () => "broken",
+    );
+    expect(await harness.clock.until(reading)).toBe("broken");
+    expect(call.ms).toBeGreaterThanOrEqual(120_000);
+    expect(await sound.lastReceipt()).toMatchObject({ usage_source: "partial" });
+  });
+
+  test("H13, H26: whose client disconnects is read on for a moment, then ended, and billed", async () => {
+    const { harness } = sound;
+    harness.upstream.play(sound.sounds(["one", 60_000, "two"], "whole"));
+    const call = sound.say();
+    await harness.clock.pass(100);
+    call.disconnect();
+    await harness.clock.pass(30_000);
+    expect(harness.upstream.replies[0]?.closedAtMs).toBeDefined();
+    expect(await sound.lastReceipt()).toMatchObject({ usage_source: "partial", cost_nano_usd: HELLO_NANO_USD });
+  });
+
+  test("ends with the caller's deadline", async () => {
+    const { harness } = sound;
+    harness.upstream.play(sound.sounds([60_000, "one"]));
+    const answer = await harness.clock.until(sound.say({}, { "x-trivium-deadline-ms": "1500" }).answer);
+    expect([answer.status, answer.endMs]).toEqual([504, 1_500]);
+  });
+});
+
+describe("sound in events", () => {
+  test("of the host is sound to its client, with the tokens that the host reports", async () => {
+    const { harness } = sound;
+    harness.upstream.play(harness.upstream.stream(delta("one"), 50, delta("two") + done(7, 40)));
+    const answer = await harness.clock.until(sound.say({ model: "test/token-voice" }).answer);
+    expect(answer.text).toBe("onetwo");
+    expect(JSON.parse(harness.upstream.requests[0]?.body ?? "")).toMatchObject({ stream_format: "sse" });
+    expect(await harness.receipt(answer)).toMatchObject({
+      usage: { input: 7, audio_output: 40 },
+      usage_source: "measured",
+      cost_nano_usd: 7 * 1_000 + 40 * 10_000,
+    });
+  });
+
+  test("H16: of a stream that ends without its last event is broken", async () => {
+    const { harness } = sound;
+    harness.upstream.play(harness.upstream.stream(delta("one"), 50, delta("two")));
+    const answer = await harness.clock.until(sound.say({ model: "test/token-voice", stream_format: "sse" }).answer);
+    const events = answer.text.split("\n\n").filter((frame) => frame.startsWith("data: "));
+    expect(events.at(-1)).toContain("broke off before the end of the sound");
+    expect(answer.text).not.toContain("speech.audio.done");
+    expect(await harness.receipt(answer)).toMatchObject({ usage_source: "partial" });
+  });
+
+  test("an error event before the first sound is the host's failure, and the next try may succeed", async () => {
+    const { harness } = sound;
+    const failure = event({ error: { message: "overloaded", type: "server_error" } });
+    harness.upstream.play(harness.upstream.stream(failure), harness.upstream.stream(delta("good") + done(1, 2)));
+    const answer = await harness.clock.until(sound.say({ model: "test/token-voice" }).answer);
+    expect(answer.text).toBe("good");
+  });
+
+  test("keep-alives are sent to a client that waits for events", async () => {
+    const { harness } = sound;
+    harness.upstream.play(harness.upstream.stream(30_000, delta("late") + done(1, 2)));
+    const answer = await harness.clock.until(sound.say({ model: "test/token-voice", stream_format: "sse" }).answer);
+    expect(answer.headMs).toBeLessThan(30_000);
+    expect(answer.text).toStartWith(": ");
+    expect(answer.text).toContain("speech.audio.done");
+  });
+
+  test("H26: tokens that the host does not report are estimated, and the receipt says so", async () => {
+    const { harness } = sound;
+    harness.upstream.play(sound.sounds(["sound itself"]));
+    const answer = await harness.clock.until(sound.say({ model: "test/token-voice" }).answer);
+    expect(answer.text).toBe("sound itself");
+    expect(await harness.receipt(answer)).toMatchObject({
+      usage: { input: 2, audio_output: 21 },
+      usage_source: "estimated",
+    });
+  });
+});
+
+describe("contract 8: bad requests for speech", () => {
+  test.each([
+    [{ input: "" }, "input"],
+    [{ input: 7 }, "input"],
+    [{ input: Array(10_000).fill("a") }, "input"],
+    [{ voice: { name: "x" } }, "voice.id"],
+    [{ speed: 9 }, "speed"],
+    [{ response_format: "ogg" }, "response_format"],
+    [{ stream_format: "ws" }, "stream_format"],
+    [{ model: undefined }, "model"],
+    [{ model: "test/ear" }, "model"],
+  ])("%j: %s", async (body, param) => {
+    sound.harness.upstream.play(sound.sounds(["never"]));
+    const answer = await sound.harness.clock.until(sound.say(body).answer);
+    expect(answer.status).toBe(400);
+    expect(JSON.parse(answer.text)).toMatchObject({ error: { param } });
+    expect(sound.harness.upstream.requests).toEqual([]);
+  });
+});

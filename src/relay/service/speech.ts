@@ -1,0 +1,118 @@
+import { stringAt } from "../../base/json.ts";
+import type { Usage } from "../../canon/usage.ts";
+import { decodeSpeech } from "../../services/speech/decode-speech.ts";
+import { fitSpeech } from "../../services/speech/fit-speech.ts";
+import type { SpeechReader } from "../../services/speech/speech-adapter.ts";
+import { SPEECH_TYPES, type SpeechRequest } from "../../services/speech/speech-call.ts";
+import { soundEnd, soundEvent } from "../../services/speech/speech-events.ts";
+import { billedSpeech, expectedSpeech, expectedTokens } from "../../services/speech/speech-usage.ts";
+import type { Gateway } from "../gateway.ts";
+import type { ProviderExchange } from "../provider-exchange.ts";
+import { readBody } from "../read-body.ts";
+import type { ServiceAttempt } from "./service-attempt.ts";
+import { admitService, type IncomingService, type Service } from "./service-call.ts";
+import { estimateSound, soundPrices } from "./sound-prices.ts";
+import { type OpenStream, type StreamPart, streamService } from "./stream-service.ts";
+
+const SPEECH: Service<"speech", SpeechRequest> = {
+  name: "speech",
+  read: async (request, memory, gateway) => {
+    const { body } = await readBody(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
+    return { request: decodeSpeech(body), body, model: stringAt(body, "model"), stream: true };
+  },
+  estimate: ({ call }, offers) =>
+    estimateSound(offers, (pricings) => expectedSpeech(call.input, soundPrices(pricings))),
+  fit: ({ call }, { adapter, offer, model }) => {
+    fitSpeech(call, adapter.capabilities(offer.upstreamModel), model.id);
+  },
+};
+
+/** `audio/speech`: a text as sound, sent as it is made. */
+export async function relaySpeech(incoming: IncomingService, gateway: Gateway): Promise<Response> {
+  const { call, targets } = await admitService(incoming, gateway, SPEECH);
+  return streamService(call, gateway, targets, {
+    form: call.request.events ? "events" : "bytes",
+    open: (attempt) => openSpeech(call.request, attempt),
+  });
+}
+
+async function openSpeech({ call, events }: SpeechRequest, attempt: ServiceAttempt<"speech">): Promise<OpenStream> {
+  const { adapter, offer, model, provider, pricings } = attempt.target;
+  const { upstreamModel } = offer;
+  const capabilities = adapter.capabilities(upstreamModel);
+  const { call: fitted, notes } = fitSpeech(call, capabilities, model.id);
+  attempt.note(notes);
+  const prices = soundPrices(pricings);
+  const work = attempt.begin(expectedSpeech(call.input, prices));
+  try {
+    const request = adapter.submit(fitted, attempt.context);
+    const asking = capabilities.answersWhole ? {} : { idleMs: provider.timeoutMs.idle };
+    const exchange = await attempt.open(request, asking);
+    const reader = readerOf(exchange, (type) => adapter.createReader(fitted, attempt.context, type));
+    const finish = (reported: Usage | undefined): void =>
+      attempt.done(work, billedSpeech(call.input, reported, prices));
+    const parts = events ? eventParts(exchange, reader, finish, call.input) : soundParts(exchange, reader, finish);
+    return {
+      contentType: events ? "text/event-stream" : SPEECH_TYPES[fitted.format],
+      parts: unlessSilent(parts, () => attempt.failed(work)),
+    };
+  } catch (thrown) {
+    attempt.failed(work);
+    throw thrown;
+  }
+}
+
+function readerOf(exchange: ProviderExchange, create: (type: string | undefined) => SpeechReader): SpeechReader {
+  try {
+    return create(exchange.headers.get("content-type") ?? undefined);
+  } catch (thrown) {
+    exchange.close();
+    throw thrown;
+  }
+}
+
+/** What fails before its first sound is not billed. */
+async function* unlessSilent(parts: AsyncGenerator<StreamPart>, whenSilent: () => void): AsyncGenerator<StreamPart> {
+  let begun = false;
+  try {
+    for await (const part of parts) {
+      begun = true;
+      yield part;
+    }
+  } catch (thrown) {
+    if (!begun) whenSilent();
+    throw thrown;
+  }
+}
+
+async function* soundParts(
+  exchange: ProviderExchange,
+  reader: SpeechReader,
+  finish: (reported: Usage | undefined) => void,
+): AsyncGenerator<Uint8Array> {
+  let reported: Usage | undefined;
+  for (let chunk = await exchange.read(); chunk; chunk = await exchange.read()) {
+    const { sound, usage } = reader.read(chunk);
+    reported = usage ?? reported;
+    if (sound.length > 0) yield sound;
+  }
+  const { sound, usage } = reader.end();
+  finish(usage ?? reported);
+  if (sound.length > 0) yield sound;
+}
+
+/** The same as events. What the host says of its use is the client's to know as well. */
+async function* eventParts(
+  exchange: ProviderExchange,
+  reader: SpeechReader,
+  finish: (reported: Usage | undefined) => void,
+  input: string,
+): AsyncGenerator<string> {
+  let said: Usage | undefined;
+  const parts = soundParts(exchange, reader, (reported) => {
+    said = reported;
+    finish(reported);
+  });
+  for await (const sound of parts) yield soundEvent(sound);
+  yield soundEnd(said ?? expectedTokens(input));
+}

@@ -1,0 +1,132 @@
+import { asGatewayError } from "../../canon/error.ts";
+import type { ServiceTarget } from "../../routing/target.ts";
+import type { ServiceName } from "../../services/service-adapters.ts";
+import { streamHeaders } from "../answer-headers.ts";
+import { ClientDisconnectedError } from "../call.ts";
+import { ClientOutput, commitsEarly, streamedBody } from "../client-output.ts";
+import type { Gateway } from "../gateway.ts";
+import { identifiedResponse } from "../identity-headers.ts";
+import { observeBreak } from "../observe-attempt.ts";
+import type { ServiceAttempt } from "./service-attempt.ts";
+import type { ServiceCall } from "./service-call.ts";
+import { failService, settleService } from "./settle-service.ts";
+import { tryService } from "./try-service.ts";
+
+/** What a client is sent: the text of events, or bytes. */
+export type StreamPart = string | Uint8Array;
+
+/** The answer of one attempt, as it comes. */
+export interface OpenStream {
+  contentType: string;
+  /** To be read to its end, or returned; throws what broke it. */
+  parts: AsyncGenerator<StreamPart>;
+}
+
+/** How an answer is streamed. */
+interface StreamedAnswer<Name extends ServiceName> {
+  /** Events have a place for errors and keep-alives. Bytes have none: their connection breaks where they do. */
+  form: "events" | "bytes";
+  open(attempt: ServiceAttempt<Name>): Promise<OpenStream>;
+}
+
+interface Opened<Name extends ServiceName> extends OpenStream {
+  attempt: ServiceAttempt<Name>;
+  first: IteratorResult<StreamPart>;
+}
+
+const EVENTS = "text/event-stream";
+
+/** A streamed answer. Until its first part, another offer can still replace one that failed. */
+export async function streamService<Name extends ServiceName, Request>(
+  call: ServiceCall<Request, Name>,
+  gateway: Gateway,
+  targets: readonly ServiceTarget<Name>[],
+  { form, open }: StreamedAnswer<Name>,
+): Promise<Response> {
+  const opening = tryService(call, gateway, targets, async (attempt): Promise<Opened<Name>> => {
+    const opened = await open(attempt);
+    return { ...opened, attempt, first: await opened.parts.next() };
+  });
+  // The headers of bytes say what they are, which only the offer that answers knows.
+  const early = form === "events" && (await commitsEarly(call, gateway, opening));
+  const contentType = early ? EVENTS : (await opened(call, gateway, opening)).contentType;
+  const output = new ClientOutput(
+    call.client,
+    gateway,
+    form === "events" ? call.incoming.dialect.http.keepAlive : undefined,
+  );
+  const body = streamedBody(call.client, async (controller) => {
+    output.commit(controller, !early);
+    const whole = await writeParts(call, gateway, opening, { output, form });
+    if (whole || form === "events" || call.client.disconnected) return output.close();
+    // The runtime then breaks the connection. It would log a reason.
+    output.breakOff();
+    return Promise.reject();
+  });
+  return identifiedResponse(body, streamHeaders(call, contentType));
+}
+
+async function opened<Name extends ServiceName>(
+  call: ServiceCall,
+  gateway: Gateway,
+  opening: Promise<Opened<Name>>,
+): Promise<Opened<Name>> {
+  try {
+    return await opening;
+  } catch (thrown) {
+    throw await failService(call, gateway, thrown);
+  }
+}
+
+interface Writing {
+  output: ClientOutput;
+  form: StreamedAnswer<never>["form"];
+}
+
+/**
+ * Writes the stream to its end, even after the client disconnects, and says whether it came to one. Its last part waits for the
+ * commit of the ledger's row.
+ */
+async function writeParts<Name extends ServiceName>(
+  call: ServiceCall,
+  gateway: Gateway,
+  opening: Promise<Opened<Name>>,
+  { output, form }: Writing,
+): Promise<boolean> {
+  let attempt: ServiceAttempt<Name> | undefined;
+  let firstContentAtMs: number | undefined;
+  let last: StreamPart | undefined;
+  try {
+    const { first, parts, ...found } = await opening;
+    attempt = found.attempt;
+    firstContentAtMs = gateway.clock.nowMs();
+    for (let next = first; !next.done; next = await parts.next()) {
+      if (last !== undefined) await send(output, last);
+      last = next.value;
+    }
+  } catch (thrown) {
+    const error = asGatewayError(call.client.disconnected ? new ClientDisconnectedError() : thrown);
+    attempt?.close();
+    if (attempt !== undefined) observeBreak(gateway, attempt, error);
+    await settleService(call, gateway, {
+      outcome: error.kind,
+      ...(firstContentAtMs === undefined ? {} : { firstContentAtMs }),
+    });
+    if (error.kind === "internal" && !(error instanceof ClientDisconnectedError))
+      gateway.log.error({ err: error.cause ?? error }, "internal error in a stream");
+    const shown = attempt?.target.provider.redactError(error) ?? error;
+    const failed = { incoming: { ...call.incoming, options: undefined }, body: {}, modelInAnswer: call.modelInAnswer };
+    if (form === "events") await output.fail(shown, failed);
+    return false;
+  }
+  await settleService(call, gateway, { outcome: "ok", firstContentAtMs });
+  if (last !== undefined) await send(output, last);
+  return true;
+}
+
+async function send(output: ClientOutput, part: StreamPart): Promise<void> {
+  if (typeof part === "string") return output.sendText(part);
+  const { buffer } = output;
+  buffer.putBytes(part);
+  if (!output.send(buffer)) await output.taken();
+}

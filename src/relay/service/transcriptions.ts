@@ -1,0 +1,169 @@
+import { GatewayError } from "../../canon/error.ts";
+import type { Usage } from "../../canon/usage.ts";
+import { decodeTranscription } from "../../services/transcription/decode-transcription.ts";
+import {
+  encodeTranscript,
+  encodeTranscriptUsage,
+  eventsOfTranscript,
+} from "../../services/transcription/encode-transcript.ts";
+import { fitTranscription } from "../../services/transcription/fit-transcription.ts";
+import type { Transcript } from "../../services/transcription/transcript.ts";
+import type { FittedTranscription, TranscriptionRequest } from "../../services/transcription/transcription-call.ts";
+import { billedTranscription, expectedTranscription } from "../../services/transcription/transcription-usage.ts";
+import { answerHeaders } from "../answer-headers.ts";
+import type { Gateway } from "../gateway.ts";
+import { identifiedResponse } from "../identity-headers.ts";
+import type { ProviderExchange } from "../provider-exchange.ts";
+import { isForm, readForm } from "../read-form.ts";
+import { answerService } from "./answer-service.ts";
+import { eventData, isEventStream } from "./event-data.ts";
+import type { ServiceAttempt } from "./service-attempt.ts";
+import { admitService, type IncomingService, type Service } from "./service-call.ts";
+import { estimateSound, soundPrices } from "./sound-prices.ts";
+import { type OpenStream, streamService } from "./stream-service.ts";
+
+/** No transcript comes near: this is some hundred hours of words with their times. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+
+/** Both have the same form; one answers in the language of the recording, the other in English. */
+type Verb = "transcriptions" | "translations";
+type Attempt = ServiceAttempt<Verb>;
+
+const serviceOf = (name: Verb): Service<Verb, TranscriptionRequest> => ({
+  name,
+  read: async (request, memory, gateway) => {
+    if (!isForm(request)) throw notAForm(request.headers.get("content-type"));
+    const { form } = await readForm(request, memory, gateway);
+    const decoded = decodeTranscription(form, name === "translations" ? "translate" : "transcribe");
+    const { model, routing, stream } = decoded;
+    return { request: decoded, body: routing, model, stream };
+  },
+  estimate: ({ call }, offers) =>
+    estimateSound(offers, (pricings) =>
+      expectedTranscription({ file: call.file.bytes }, soundPrices(pricings).bySecond),
+    ),
+  fit: (request, { adapter, offer, model }) => {
+    fitTranscription(request, adapter.capabilities(offer.upstreamModel), model.id);
+  },
+});
+
+function notAForm(type: string | null): GatewayError {
+  const found = type === null ? "none was sent" : `this one is ${type.slice(0, 80)}`;
+  const message = `The body must have content-type multipart/form-data, with the recording as file; ${found}.`;
+  return new GatewayError("unsupported_media_type", message);
+}
+
+/** `audio/transcriptions` and `audio/translations`. */
+export async function relayTranscription(incoming: IncomingService, gateway: Gateway, name: Verb): Promise<Response> {
+  const { call, targets } = await admitService(incoming, gateway, serviceOf(name));
+  const { request } = call;
+  if (request.stream) {
+    const open = (attempt: Attempt) => openTranscript(request, attempt);
+    return streamService(call, gateway, targets, { form: "events", open });
+  }
+  const { type, body } = await answerService(
+    call,
+    gateway,
+    targets,
+    (attempt) => transcribe(request, attempt),
+    ({ transcript, usage, asked }) => encodeTranscript(transcript, { wanted: request.format, made: asked }, usage),
+  );
+  return identifiedResponse(body, answerHeaders(call, type));
+}
+
+/** What the target is asked, and what that will use. */
+function begin(request: TranscriptionRequest, attempt: Attempt) {
+  const { adapter, offer, model, pricings } = attempt.target;
+  const fitted = fitTranscription(request, adapter.capabilities(offer.upstreamModel), model.id);
+  attempt.note([]);
+  const file = fitted.file.bytes;
+  const { bySecond } = soundPrices(pricings);
+  const work = attempt.begin(expectedTranscription({ file }, bySecond));
+  /** Counts what was used, and gives it. */
+  const finish = (text: string, reported: Usage | undefined): Usage => {
+    const billed = billedTranscription(reported, bySecond);
+    const usage = billed ?? expectedTranscription({ file, text }, bySecond);
+    attempt.done(work, usage, billed === undefined ? "estimated" : "measured");
+    return usage;
+  };
+  return { adapter, fitted, finish, fail: () => attempt.failed(work) };
+}
+
+interface Transcribed {
+  transcript: Transcript;
+  usage: Usage;
+  asked: FittedTranscription["format"];
+}
+
+async function transcribe(request: TranscriptionRequest, attempt: Attempt): Promise<Transcribed> {
+  const { adapter, fitted, finish, fail } = begin(request, attempt);
+  try {
+    const answer = await attempt.ask(adapter.submit(fitted, attempt.context), MAX_ANSWER_BYTES);
+    const transcript = adapter.read(answer);
+    return { transcript, usage: finish(transcript.text, transcript.usage), asked: fitted.format };
+  } finally {
+    fail();
+  }
+}
+
+const frame = (event: object): string => `data: ${JSON.stringify(event)}\n\n`;
+
+/** Streamed as the host streams, or else in two events when it has answered. */
+async function openTranscript(request: TranscriptionRequest, attempt: Attempt): Promise<OpenStream> {
+  const { adapter, fitted, finish, fail } = begin(request, attempt);
+  const contentType = "text/event-stream";
+  try {
+    const asked = adapter.submit(fitted, attempt.context);
+    const exchange = await attempt.open(asked, fitted.stream ? { idleMs: attempt.target.provider.timeoutMs.idle } : {});
+    if (isEventStream(exchange)) return { contentType, parts: streamed(exchange, attempt, { finish, fail }) };
+    return { contentType, parts: answeredWhole(exchange, attempt, { finish, fail }) };
+  } catch (thrown) {
+    fail();
+    throw thrown;
+  }
+}
+
+interface Ending {
+  finish: (text: string, reported: Usage | undefined) => Usage;
+  fail: () => void;
+}
+
+async function* streamed(
+  exchange: ProviderExchange,
+  attempt: Attempt,
+  { finish, fail }: Ending,
+): AsyncGenerator<string> {
+  let begun = false;
+  let whole = false;
+  try {
+    for await (const data of eventData(exchange)) {
+      const read = attempt.target.adapter.readEvent(data);
+      if (read === undefined) continue;
+      const { event, done } = read;
+      begun = true;
+      if (done === undefined) yield frame(event);
+      else {
+        whole = true;
+        const usage = finish(done.text, done.usage);
+        yield frame({ ...event, usage: event["usage"] ?? encodeTranscriptUsage(usage) });
+      }
+    }
+    if (!whole) throw new GatewayError("upstream_failed", "The provider broke off before the end of the transcript.");
+  } finally {
+    if (!begun) fail();
+  }
+}
+
+async function* answeredWhole(
+  exchange: ProviderExchange,
+  attempt: Attempt,
+  { finish, fail }: Ending,
+): AsyncGenerator<string> {
+  try {
+    const transcript = attempt.target.adapter.read(await attempt.readWhole(exchange, MAX_ANSWER_BYTES));
+    const usage = finish(transcript.text, transcript.usage);
+    for (const event of eventsOfTranscript(transcript, usage)) yield frame(event);
+  } finally {
+    fail();
+  }
+}

@@ -1,0 +1,14 @@
+import type { JsonObject } from "../../base/json.ts";
+import type { Usage } from "../../canon/usage.ts";
+
+/** A whole completion, or a part of a streamed one: both have the same form. */
+export interface CompletionPart {
+  body: JsonObject;
+  /** How much text it has. */
+  characters: number;
+  /** Of the choices that it ends. */
+  finished: number;
+  /** It has no choices, and tells the usage alone. */
+  usageAlone: boolean;
+  usage?: Usage;
+}

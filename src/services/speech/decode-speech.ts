@@ -1,0 +1,20 @@
+import type { JsonObject } from "../../base/json.ts";
+import { withoutRouting } from "../without-routing.ts";
+import { checkSpeech } from "./schema.ts";
+import type { SpeechRequest } from "./speech-call.ts";
+
+/** Reads and checks the body of `audio/speech`. Fields of no meaning here are the host's to judge. */
+export function decodeSpeech(body: JsonObject): SpeechRequest {
+  const { model: _, input, voice, instructions, response_format, speed, stream_format, ...rest } = checkSpeech(body);
+  return {
+    call: {
+      input,
+      ...(voice === undefined ? {} : { voice }),
+      ...(instructions === undefined ? {} : { instructions }),
+      ...(response_format === undefined ? {} : { format: response_format }),
+      ...(speed === undefined ? {} : { speed }),
+      extras: withoutRouting(rest),
+    },
+    events: stream_format === "sse",
+  };
+}

@@ -1,0 +1,30 @@
+import { textWeight } from "../../base/text-weight.ts";
+import type { Usage } from "../../canon/usage.ts";
+import { tokensOfCharacters } from "../../dialects/estimate-tokens.ts";
+import { soundSeconds } from "./sound-seconds.ts";
+
+/** About how many tokens a second of sound has, and how fast it is spoken. */
+const TOKENS_PER_SECOND = 10;
+const CHARACTERS_PER_SECOND = 15;
+
+interface HeardText {
+  file: Uint8Array;
+  /** Where it is known. */
+  text?: string;
+}
+
+/** What a recording uses, in the unit that it is paid by, where its host does not say. */
+export function expectedTranscription({ file, text }: HeardText, bySecond: boolean): Usage {
+  const seconds = soundSeconds(file);
+  if (bySecond) return { seconds: Math.ceil(seconds) };
+  const spoken = text === undefined ? seconds * CHARACTERS_PER_SECOND : textWeight(text);
+  return { audioInput: Math.ceil(seconds * TOKENS_PER_SECOND), output: tokensOfCharacters(spoken) };
+}
+
+/** What a recording has used; undefined where that can only be estimated. */
+export function billedTranscription(reported: Usage | undefined, bySecond: boolean): Usage | undefined {
+  if (reported === undefined) return undefined;
+  const { seconds, ...tokens } = reported;
+  if (bySecond) return seconds === undefined ? undefined : { seconds };
+  return Object.keys(tokens).length > 0 ? tokens : undefined;
+}
