@@ -59,8 +59,11 @@ const MAX_VIOLATIONS = 5;
 /** How long a store must have been sound before rows are expected in time: what it lost is sent again within this. */
 const SETTLING_MS = 12_000;
 
-/** After so many failures in a row, with nothing answered in between, a breaker is open. */
-const FAILURES_THAT_OPEN = 5;
+/**
+ * After so many failures in a row, with nothing answered in between, a breaker is open. Five are enough; the last of those that a
+ * provider has sent may still be on their way, behind a slow client.
+ */
+const FAILURES_THAT_OPEN = 8;
 /** Longer than any breaker stays open, and any provider is left alone. */
 const MAX_PAUSE_MS = 900_000;
 /** Calls at the end of a run, when all is well outside. */
