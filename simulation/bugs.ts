@@ -100,4 +100,11 @@ export const BUGS: readonly Bug[] = [
     was: "    this.#gateway.watchdog.unwatch(this);\n",
     becomes: "",
   },
+  {
+    name: "while the store is away, rows are in memory alone",
+    file: "src/ledger/writer.ts",
+    was: "    if (journal === undefined) return Promise.resolve();\n",
+    becomes:
+      "    if (journal !== undefined) {\n      for (const entry of entries) entry.release();\n      return Promise.resolve();\n    }\n",
+  },
 ];

@@ -17,6 +17,7 @@ import { MemoryWeb } from "../testing/memory-web.ts";
 import type { VirtualClock } from "../testing/virtual-clock.ts";
 import { MODELS } from "./configuration.ts";
 import type { FaultyStorage } from "./faulty-storage.ts";
+import type { KeptJournals } from "./kept-journals.ts";
 import { ProcessClock } from "./process-clock.ts";
 import { GATEWAY_URL } from "./requests.ts";
 import { SeededIds } from "./seeded-random.ts";
@@ -26,6 +27,7 @@ export interface Surroundings {
   clock: VirtualClock;
   store: FaultyStorage;
   fileStore: FileStore;
+  journals: KeptJournals;
   send: Send;
   /** Told of every call that the process has settled. */
   onSettled: (call: SettledCall, facts: CallFacts) => void;
@@ -67,7 +69,7 @@ export class SimulatedProcess {
   }
 
   static async start(seed: number, number: number, surroundings: Surroundings): Promise<SimulatedProcess> {
-    const { config, store, fileStore, onSettled, onInternal } = surroundings;
+    const { config, store, fileStore, journals, onSettled, onInternal } = surroundings;
     const clock = new ProcessClock(surroundings.clock);
     const ids = new SeededIds(Math.imul(seed, 31) + number);
     const killing = Promise.withResolvers<never>();
@@ -81,6 +83,7 @@ export class SimulatedProcess {
     const web = new MemoryWeb(surroundings.clock);
     const storage: Storage = store.connect(killing.promise);
     const sources = { clock, random: ids };
+    await journals.recover(storage);
     const gateway = await makeGateway(config, {
       ...sources,
       send: (request) => {
@@ -98,6 +101,7 @@ export class SimulatedProcess {
       snapshot: makeSnapshot(config, {}, sources, undefined),
       storage,
       fileStore,
+      journal: journals.open(number, () => isAlive),
       answerKey: new Uint8Array(32),
     });
     const { operations, poller } = await makeOperations(gateway, storage, config.retention.ms);

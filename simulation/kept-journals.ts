@@ -1,0 +1,30 @@
+import type { Receipt } from "../src/canon/receipt.ts";
+import type { Journal } from "../src/ledger/journal.ts";
+import { insertReceipts } from "../src/storage/receipts.ts";
+import type { Storage } from "../src/storage/storage.ts";
+
+/** The disk with the journals of all processes: what is in them outlives the process. */
+export class KeptJournals {
+  readonly #journals = new Map<number, Receipt[]>();
+
+  /** The journal of one process, while that is alive. */
+  open(process: number, isAlive: () => boolean): Journal {
+    return {
+      append: async (receipts) => {
+        if (isAlive()) this.#journals.set(process, [...(this.#journals.get(process) ?? []), ...receipts]);
+      },
+      clear: async () => {
+        if (isAlive()) this.#journals.delete(process);
+      },
+      full: false,
+    };
+  }
+
+  /** As at a start: what dead processes have left comes into the store. */
+  async recover(storage: Storage): Promise<void> {
+    for (const [process, receipts] of this.#journals) {
+      await insertReceipts(storage, receipts);
+      this.#journals.delete(process);
+    }
+  }
+}
