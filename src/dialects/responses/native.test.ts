@@ -231,6 +231,38 @@ describe("an answer that comes back natively", () => {
     expect(text).not.toContain("keepalive");
   });
 
+  test("R21: an item keeps the id that it was announced with, but for reasoning, whose value is bound to its last", () => {
+    const at = { output_index: 1 };
+    const thought = (id: string) => ({ type: "reasoning", id, summary: [], encrypted_content: "v" });
+    const said = (id: string) => ({ ...item, id });
+    const { text } = tapped(
+      stream(
+        { type: "response.created", sequence_number: 0, response },
+        { type: "response.output_item.added", sequence_number: 1, output_index: 0, item: thought("rs_a") },
+        { type: "response.output_item.done", sequence_number: 2, output_index: 0, item: thought("rs_b") },
+        { type: "response.output_item.added", sequence_number: 3, ...at, item: { ...said("msg_a"), content: [] } },
+        { ...delta(4, "h"), ...at, item_id: "msg_b" },
+        { ...delta(5, "i"), ...at, item_id: "msg_c" },
+        { type: "response.output_item.done", sequence_number: 6, ...at, item: said("msg_d") },
+        {
+          type: "response.completed",
+          sequence_number: 7,
+          response: { ...response, status: "completed", output: [thought("rs_b"), said("msg_e")] },
+        },
+      ),
+    );
+    expect([...text.matchAll(/"(?:rs|msg)_\w"/g)].map(([id]) => id)).toEqual([
+      '"rs_a"',
+      '"rs_b"',
+      '"msg_a"',
+      '"msg_a"',
+      '"msg_a"',
+      '"msg_a"',
+      '"rs_b"',
+      '"msg_a"',
+    ]);
+  });
+
   test("R1: a failure inside a stream is the gateway's to tell, with where the stream stands", () => {
     const error = { type: "server_error", code: "server_error", message: "no" };
     const { tap, text } = tapped(

@@ -12,6 +12,7 @@ import { decodeErrorObject } from "../error-object.ts";
 import { TapBase } from "../tap-base.ts";
 import { failureIn } from "./decode-response.ts";
 import { DeltaEvents } from "./delta-events.ts";
+import { ItemIds } from "./item-ids.ts";
 import { clientFields, isCall } from "./native.ts";
 import { decodeStop } from "./stop-reason.ts";
 import type { StreamPosition } from "./stream-position.ts";
@@ -29,6 +30,7 @@ const ITEMS_OF_WORDS: ReadonlySet<string | undefined> = new Set(["message", "rea
 export class ResponsesTap extends TapBase {
   readonly #context: NativeAnswerContext;
   readonly #deltas = new DeltaEvents();
+  readonly #ids = new ItemIds();
   /** The items that were done. */
   readonly #items: JsonObject[] = [];
   #keptCharacters = 0;
@@ -76,7 +78,7 @@ export class ResponsesTap extends TapBase {
 
   /** As many deltas as follow each other, as they are. Gives where they end. */
   #passRun(events: Buffer, view: DataView, at: number, output: ByteBuffer): number {
-    if (!this.contentSeen || !this.#numbered) return at;
+    if (!this.contentSeen || !this.#numbered || this.#ids.fresh || this.#ids.changing) return at;
     const deltas = this.#deltas;
     const end = deltas.readRun(events, view, at);
     if (end === at) return at;
@@ -107,7 +109,7 @@ export class ResponsesTap extends TapBase {
     }
     const data = this.#patch(frame.data, event, type);
     if (data === undefined) return "";
-    const numbered = this.#number(data, event);
+    const numbered = this.#number(this.#ids.restore(data, event, type), event);
     return numbered === frame.data && frame.event === type ? frame.raw : `event: ${type}\ndata: ${numbered}\n\n`;
   }
 
@@ -125,10 +127,11 @@ export class ResponsesTap extends TapBase {
       case "response.queued":
         return this.#begin(data, response ?? {});
       case "response.output_item.added":
+        this.#ids.announce(event);
         this.#added(objectAt(event, "item"));
         return data;
       case "response.output_item.done":
-        this.#done(objectAt(event, "item"), data.length);
+        this.#done(objectAt(event, "item"), numberAt(event, "output_index") ?? -1, data.length);
         return data;
       case "response.completed":
       case "response.incomplete":
@@ -154,13 +157,13 @@ export class ResponsesTap extends TapBase {
     if (!ITEMS_OF_WORDS.has(type)) this.contentSeen = true;
   }
 
-  #done(item: JsonObject | undefined, characters: number): void {
+  #done(item: JsonObject | undefined, place: number, characters: number): void {
     if (item === undefined) return;
     if (isCall(item)) this.#hasCalls = true;
     if (isSearch(item)) this.#searches++;
     this.contentSeen = true;
     this.#keptCharacters += characters;
-    if (this.#keptCharacters <= MAX_KEPT) this.#items.push(item);
+    if (this.#keptCharacters <= MAX_KEPT) this.#items.push(this.#ids.named(item, place));
   }
 
   #count(type: string, text: string): void {
@@ -175,12 +178,13 @@ export class ResponsesTap extends TapBase {
     this.failure = failureIn(response);
     if (this.failure) return undefined;
     const fields = clientFields({ ...response, id: this.#response["id"] ?? response["id"] }, this.#context);
-    const owed = arrayAt(response, "output").length === 0 && this.#keptCharacters <= MAX_KEPT ? this.#items : [];
+    const given = arrayAt(response, "output");
+    const items = given.length === 0 && this.#keptCharacters <= MAX_KEPT ? this.#items : this.#ids.renamed(given);
     this.usageSeen = decodeUsage(response["usage"]);
     reportTerms(this.#context.served, response["service_tier"]);
-    this.stop = decodeStop(response, this.#hasCalls || arrayAt(response, "output").some(isCall));
+    this.stop = decodeStop(response, this.#hasCalls || given.some(isCall));
     this.state = "ended";
-    const output = owed.length === 0 ? {} : { output: owed };
+    const output = items === undefined || items.length === 0 ? {} : { output: items };
     this.#context.keep?.({ ...response, ...fields, ...output });
     return withFields(data, { ...fields, ...output });
   }
