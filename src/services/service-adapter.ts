@@ -1,4 +1,5 @@
 import type { GatewayError } from "../canon/error.ts";
+import type { LimitHeaders } from "../dialects/codec.ts";
 import type { MediaAnswer } from "../media/adapter.ts";
 
 /** What the adapters of all services have: pure functions that write one provider's requests, and read its answers. */
@@ -7,4 +8,6 @@ export interface ServiceAdapter {
   serves: (model: string) => boolean;
   /** The error in an answer whose status is not 2xx. */
   error: (answer: MediaAnswer) => GatewayError;
+  /** The headers by which the host says what is left of its limits. */
+  limitHeaders?: readonly LimitHeaders[];
 }

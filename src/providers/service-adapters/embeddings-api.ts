@@ -1,5 +1,6 @@
 import { arrayAt, type JsonObject, objectAt } from "../../base/json.ts";
 import { countAt } from "../../canon/usage.ts";
+import { chatCodec } from "../../dialects/chat/codec.ts";
 import type { AdapterContext, MediaAnswer } from "../../media/adapter.ts";
 import type { EmbeddingAdapter, EmbeddingCapabilities } from "../../services/embeddings/embedding-adapter.ts";
 import type { EmbeddingBatch } from "../../services/embeddings/embedding-call.ts";
@@ -32,6 +33,8 @@ export function embeddingsApi(host: EmbeddingsHost): EmbeddingAdapter {
     submit: (batch, context) => ({ method: "POST", url: "/embeddings", body: { json: bodyOf(batch, context, host) } }),
     read: readEmbeddings,
     error: (answer) => mediaFailure(answer, codes),
+    // The limits of an account are told alike at all endpoints of the protocol.
+    ...(chatCodec.limitHeaders === undefined ? {} : { limitHeaders: chatCodec.limitHeaders }),
   };
 }
 

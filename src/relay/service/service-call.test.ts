@@ -35,6 +35,19 @@ describe("the life of a call that is no generation", () => {
     expect([provider, cost_nano_usd]).toEqual(["two", 3 * NANO_USD_PER_TOKEN]);
   });
 
+  test("H19: a host whose headers say that its limit is used up is asked last until the limit is renewed", async () => {
+    const used = { "x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "30s" };
+    const data = [{ index: 0, embedding: [1] }];
+    services.play(services.harness.upstream.json({ data }, 200, used), services.embeds());
+    const providerOf = async () => {
+      const answer = await services.embedded({ model: "test/two" });
+      return (await services.harness.receipt(answer)).provider;
+    };
+    expect([await providerOf(), await providerOf()]).toEqual(["one", "two"]);
+    await services.harness.clock.pass(31_000);
+    expect(await providerOf()).toBe("one");
+  });
+
   test("a provider's refusal is the client's, with a receipt that costs nothing", async () => {
     services.play(services.refuses(400, { message: "input is too long", param: "input" }));
     const answer = await services.embedded();
