@@ -208,6 +208,19 @@ describe("audio/transcriptions", () => {
     expect(empty).toMatchObject({ status: 400, param: "file" });
   });
 
+  test("contract 8: a recording may be as large as a body; the host's own limit is the client's to know", async () => {
+    const file = await toFile(new Uint8Array(24 * 1024 * 1024), "silence.mp3");
+    expect((await hear({ file })).text).toBe("The simulator hears no words in this recording.");
+    const larger = await failureOf(hear({ file: await toFile(new Uint8Array(26 * 1024 * 1024), "silence.mp3") }));
+    expect(larger).toMatchObject({ status: 413 });
+    const before = harness.simulator.stats().requests;
+    const file65 = await toFile(new Uint8Array(65 * 1024 * 1024), "silence.mp3");
+    const tooLarge = harness.client.audio.transcriptions.create({ model: "openai/whisper-1", file: file65 });
+    const largest = await failureOf(tooLarge);
+    expect(largest).toMatchObject({ status: 413 });
+    expect(harness.simulator.stats().requests).toBe(before);
+  });
+
   test("contract 8: what is no form is refused by its type", async () => {
     const answer = await harness.post("/v1/audio/transcriptions", { model: "openai/whisper-1" });
     expect(answer.status).toBe(415);
