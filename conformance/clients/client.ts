@@ -1,3 +1,5 @@
+import { brokenOf, MODELS_BY_WIRE, thinkerOf } from "../support/client-harness.ts";
+
 /** A library that calls models, and the script that uses it as its own documents say. */
 export interface Client {
   name: string;
@@ -8,6 +10,8 @@ export interface Client {
   script: string;
   environment?: Readonly<Record<string, string>>;
   model: string;
+  /** A model whose streams break off in the middle: the library must not take that for an end. */
+  broken?: string;
 }
 
 /** What a script prints of its calls: a streamed answer, and one with a tool. */
@@ -17,6 +21,9 @@ export interface ClientReport {
   tools: string[];
   input: number;
   output: number;
+  /** The error that it made of a stream that broke off, and of a model that does not exist; null where it made none. */
+  broken?: string | null;
+  refused?: string | null;
 }
 
 const GPT = "gpt-5-mini";
@@ -43,6 +50,11 @@ const AI_SDK = [
   "@ai-sdk/google@3.0.141",
 ];
 
+const OPENAI_PYTHON = ["openai==3.49.0"];
+const OPENAI_AGENTS = ["openai-agents==0.24.0"];
+const ZOD = "zod@3.25.76";
+const AI_SDK_7 = ["ai@7.0.169", "@ai-sdk/openai@4.0.114"];
+
 const python = (
   name: string,
   script: string,
@@ -66,7 +78,22 @@ const javascript = (
   environment: { [variable]: value },
 });
 
+/** Clients of the Responses API, which are run with a model of each wire. */
+const RESPONSES_CLIENTS: readonly Omit<Client, "model">[] = [
+  { name: "openai Python", from: "pip", packages: OPENAI_PYTHON, script: "openai_responses_client.py" },
+  { name: "openai 7 (JS)", from: "npm", packages: ["openai@7.53.0", ZOD], script: "openai-responses.mjs" },
+  { name: "openai 5 (JS)", from: "npm", packages: ["openai@5.23.2", ZOD], script: "openai-responses.mjs" },
+  { name: "openai-agents, default model", from: "pip", packages: OPENAI_AGENTS, script: "agents_responses_client.py" },
+  { name: "LangChain Responses (Python)", from: "pip", packages: LANGCHAIN, script: "langchain_responses_client.py" },
+  { name: "LangChain Responses (JS)", from: "npm", packages: LANGCHAIN_JS, script: "langchain-responses.mjs" },
+  { name: "AI SDK openai", from: "npm", packages: AI_SDK_7, script: "ai-sdk-responses.mjs" },
+];
+const responsesClients = RESPONSES_CLIENTS.flatMap((client) =>
+  Object.keys(MODELS_BY_WIRE).map((wire) => ({ ...client, model: thinkerOf(wire), broken: brokenOf(wire) })),
+);
+
 export const CLIENTS: readonly Client[] = [
+  ...responsesClients,
   python("LangChain OpenAI (Python)", "langchain_client.py", LANGCHAIN, GPT, { LANGCHAIN_PROVIDER: "openai" }),
   python("LangChain Anthropic (Python)", "langchain_client.py", LANGCHAIN, CLAUDE, { LANGCHAIN_PROVIDER: "anthropic" }),
   python("LangChain Google (Python)", "langchain_client.py", LANGCHAIN, GEMINI, { LANGCHAIN_PROVIDER: "google" }),

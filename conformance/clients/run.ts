@@ -6,7 +6,7 @@
 import { cpSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { installPackages } from "../agents/install.ts";
-import { startClientHarness } from "../support/client-harness.ts";
+import { MODELS_BY_WIRE, startClientHarness } from "../support/client-harness.ts";
 import { CLIENTS, type Client, type ClientReport } from "./client.ts";
 
 const CALL_TIMEOUT_MS = 120_000;
@@ -23,19 +23,22 @@ async function commandOf({ from, packages, script }: Client): Promise<string[]> 
 }
 
 const harness = await startClientHarness("standard");
+/** Streams that break off are billed for what came of them, which no library counts. */
+const brokenModels = Object.keys(MODELS_BY_WIRE).map((wire) => `broken/${wire}`);
 const chosen = process.argv.slice(2).map((word) => word.toLowerCase());
 let [passed, failed] = [0, 0];
 try {
   for (const client of CLIENTS) {
     if (chosen.length > 0 && !chosen.some((word) => client.name.toLowerCase().includes(word))) continue;
     const command = await commandOf(client);
-    const before = await harness.used();
+    const [before, brokenBefore] = [await harness.used(), await harness.used(...brokenModels)];
     const child = Bun.spawn(command, {
       env: {
         PATH: process.env["PATH"] ?? "",
         TRIVIUM_URL: harness.gateway.url,
         TRIVIUM_API_KEY: harness.gateway.key,
         TRIVIUM_MODEL: client.model,
+        ...(client.broken === undefined ? {} : { TRIVIUM_BROKEN_MODEL: client.broken }),
         PYTHONDONTWRITEBYTECODE: "1",
         ...client.environment,
       },
@@ -45,7 +48,9 @@ try {
       timeout: CALL_TIMEOUT_MS,
     });
     const [output, complaints] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
-    const after = await harness.used();
+    const [after, brokenAfter] = [await harness.used(), await harness.used(...brokenModels)];
+    const ledger = (field: "calls" | "failures" | "input" | "output") =>
+      after[field] - before[field] - (brokenAfter[field] - brokenBefore[field]);
     const problems: string[] = [];
     const expectThat = (holds: boolean, problem: string) => holds || problems.push(problem);
     const line = output.trim().split("\n").at(-1) ?? "";
@@ -53,13 +58,22 @@ try {
     expectThat(report.text?.includes("simulator speaking") === true, `the text is ${JSON.stringify(report.text)}`);
     expectThat((report.chunks ?? 0) > 1, `the answer came in ${report.chunks} chunks`);
     expectThat(report.tools?.includes("get_weather") === true, `the tools called are ${JSON.stringify(report.tools)}`);
-    expectThat(after.failures === before.failures, `${after.failures - before.failures} calls failed`);
+    expectThat(ledger("failures") === 0, `${ledger("failures")} calls failed`);
+    if (client.broken !== undefined) {
+      expectThat(typeof report.broken === "string", "a stream that broke off was no error");
+      const begun = brokenAfter.failures > brokenBefore.failures && brokenAfter.output > brokenBefore.output;
+      expectThat(begun, "the ledger has no stream that broke off after some words");
+      expectThat(typeof report.refused === "string", "a model that does not exist was no error");
+    }
     for (const side of ["input", "output"] as const) {
-      const held = after[side] - before[side];
+      const held = ledger(side);
       expectThat(report[side] === held, `it counts ${report[side]} tokens of ${side}, the ledger ${held}`);
     }
-    const counted = `${after.calls - before.calls} calls, ${report.input} tokens in, ${report.output} out`;
-    console.log(`${problems.length === 0 ? "passed" : "FAILED"}  ${client.name} with ${client.model}: ${counted}`);
+    const counted = `${ledger("calls")} calls, ${report.input} tokens in, ${report.output} out`;
+    const errors = client.broken === undefined ? "" : `; cut: ${report.broken}, unknown model: ${report.refused}`;
+    console.log(
+      `${problems.length === 0 ? "passed" : "FAILED"}  ${client.name} with ${client.model}: ${counted}${errors}`,
+    );
     if (problems.length > 0)
       console.log([...problems, line, complaints.slice(-2000)].join("\n").replace(/^/gm, "        "));
     if (problems.length === 0) passed++;

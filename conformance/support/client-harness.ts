@@ -41,6 +41,20 @@ export const ALIASES_BY_WIRE: Readonly<Record<string, string>> = {
   chat: "gpt-5.5-acme",
 };
 
+/** A model of each wire that must have its thoughts back, and one whose streams break off, as clients of the Responses API name them. */
+export const thinkerOf = (wire: string): string => `gpt-5-thinks-${wire}`;
+export const brokenOf = (wire: string): string => `gpt-5-broken-${wire}`;
+
+const FACTS = {
+  context_length: 200_000,
+  max_output_tokens: 64_000,
+  input_modalities: ["text", "image"],
+  output_modalities: ["text"],
+  reasoning: true,
+  pricings: {},
+};
+const ofWires = <T>(make: (wire: string) => T): T[] => Object.keys(MODELS_BY_WIRE).map(make);
+
 export interface ClientHarness {
   gateway: TestGateway;
   simulator: Simulator;
@@ -78,6 +92,8 @@ export async function startClientHarness(upstreamModel: string): Promise<ClientH
         "gpt-5.5-gemini": "google/gemini-3-flash-preview",
         "gpt-5.5-acme": "acme/agent",
         "acme/native": "openai/gpt-5.5",
+        ...Object.fromEntries(ofWires((wire) => [thinkerOf(wire), `thinks/${wire}`])),
+        ...Object.fromEntries(ofWires((wire) => [brokenOf(wire), `broken/${wire}`])),
       },
       models: [
         ...Object.entries(CATALOGUE_MODELS).map(([id, provider]) => ({
@@ -87,14 +103,19 @@ export async function startClientHarness(upstreamModel: string): Promise<ClientH
         {
           id: "acme/agent",
           display_name: "Simulated agent",
-          context_length: 200_000,
-          max_output_tokens: 64_000,
-          input_modalities: ["text", "image"],
-          output_modalities: ["text"],
-          reasoning: true,
-          pricings: {},
+          ...FACTS,
           offers: [{ provider: "chat", model: upstreamModel }],
         },
+        ...ofWires((wire) => ({
+          id: `thinks/${wire}`,
+          ...FACTS,
+          offers: [{ provider: wire, model: "strict-thinker" }],
+        })),
+        ...ofWires((wire) => ({
+          id: `broken/${wire}`,
+          ...FACTS,
+          offers: [{ provider: wire, model: "cut-mid-stream" }],
+        })),
       ],
     },
   });

@@ -2,10 +2,13 @@
 
 import json
 import os
+from collections.abc import Callable
 
 URL = os.environ["TRIVIUM_URL"]
 KEY = os.environ["TRIVIUM_API_KEY"]
 MODEL = os.environ["TRIVIUM_MODEL"]
+BROKEN_MODEL = os.environ.get("TRIVIUM_BROKEN_MODEL", "")
+UNKNOWN_MODEL = "acme/unknown"
 HELLO = "Hello, who are you?"
 WEATHER = "Use get_weather: what is the weather in Paris?"
 
@@ -23,6 +26,7 @@ class Report:
         self.tools: list[str] = []
         self.input = 0
         self.output = 0
+        self.errors: dict[str, str | None] = {}
 
     def chunk(self, text: str | None) -> None:
         if text:
@@ -36,6 +40,14 @@ class Report:
         self.input += input_tokens or 0
         self.output += output_tokens or 0
 
+    def error(self, name: str, call: Callable[[], object]) -> None:
+        """Calls, and keeps the name of the error that the client makes of it."""
+        self.errors[name] = None
+        try:
+            call()
+        except Exception as error:
+            self.errors[name] = type(error).__name__
+
     def show(self) -> None:
         print(
             json.dumps(
@@ -45,6 +57,7 @@ class Report:
                     "tools": self.tools,
                     "input": self.input,
                     "output": self.output,
+                    **self.errors,
                 }
             )
         )
