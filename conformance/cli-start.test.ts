@@ -274,7 +274,7 @@ describe("trivium env", () => {
       [["codex"], ["emacs"], []].map((words) => runProgram(["env", ...words], { cwd })),
     );
     expect(codex?.code).toBe(1);
-    expect(codex?.stderr).toContain("Responses API");
+    expect(codex?.stderr).toContain("config.toml");
     expect([unknown?.code, missing?.code]).toEqual([2, 2]);
     expect(unknown?.stderr).toContain("openai, anthropic, google, claude-code, gemini-cli, aider, qwen-code");
   });

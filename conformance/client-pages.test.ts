@@ -15,7 +15,7 @@ const pages = readdirSync(join(root, FOLDER))
 const page = (name: string) => pages.find(({ file }) => file === join(FOLDER, `${name}.md`)) ?? new Page(name);
 
 /** Programs that are somebody else's: conformance/agents and conformance/clients install them and run them for real. */
-const PROGRAMS = ["claude", "gemini", "opencode", "aider", "qwen", "llm", "pip", "npm"];
+const PROGRAMS = ["claude", "gemini", "opencode", "aider", "codex", "qwen", "llm", "pip", "npm"];
 
 let harness: ClientHarness;
 let folder: ExampleFolder;
@@ -33,7 +33,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-type Wire = "chat" | "messages" | "genai";
+type Wire = "chat" | "messages" | "genai" | "responses";
 
 /** What a client receives. */
 interface Setting {
@@ -56,6 +56,11 @@ const REQUESTS: Readonly<
     url: `${baseUrl}/v1/messages`,
     headers: { authorization: `Bearer ${key}`, "anthropic-version": "2023-06-01" },
     body: { model, max_tokens: 200, messages: [{ role: "user", content: "Hello, who are you?" }] },
+  }),
+  responses: ({ baseUrl, key, model }) => ({
+    url: `${baseUrl}/responses`,
+    headers: { authorization: `Bearer ${key}` },
+    body: { model, input: "Hello, who are you?" },
   }),
   genai: ({ baseUrl, key, model }) => ({
     url: `${baseUrl}/v1beta/models/${model}:generateContent`,
@@ -95,7 +100,7 @@ test("every page is linked from the list of clients and from the README, has the
     expect(`${name}: ${text}`).toMatch(/\n## What to know\n/);
     expect(`${name}: ${text}`).toMatch(/[Tt]ested|[Nn]ot run by our tests|Not supported yet/);
     const languages = blocks.map(({ language }) => language);
-    expect(languages.filter((one) => !["sh", "ts", "js", "python", "json", "yaml"].includes(one))).toEqual([]);
+    expect(languages.filter((one) => !["sh", "ts", "js", "python", "json", "yaml", "toml"].includes(one))).toEqual([]);
   }
 });
 
@@ -166,9 +171,9 @@ describe("shell", () => {
     },
   );
 
-  test("codex: `trivium env` says that it is not supported", async () => {
+  test("codex: `trivium env` says where it is set up", async () => {
     const child = Bun.spawn([join(root, "bin/trivium"), "env", "codex"], { stderr: "pipe", stdout: "ignore" });
-    expect(await child.stderr.text()).toContain("Responses API");
+    expect(await child.stderr.text()).toContain("docs/clients/codex.md");
     expect(await child.exited).toBe(1);
   });
 
@@ -198,6 +203,19 @@ describe("files", () => {
     // With the other package the base URL is the same, and the path begins after it.
     expect(page("opencode").text).toContain('"npm": "@ai-sdk/anthropic"');
     await expectAnswer({ wire: "messages", baseUrl: baseUrl.replace(/\/v1$/, ""), key, model: models[1] ?? "" });
+  });
+
+  test("Codex: its provider answers for its model and for that of the example", async () => {
+    const file = Bun.TOML.parse(filledIn(page("codex").in("toml")[0] ?? "")) as {
+      model: string;
+      model_provider: string;
+      model_providers: Record<string, { base_url: string; env_key: string; wire_api: string }>;
+    };
+    const provider = file.model_providers[file.model_provider];
+    expect(provider).toMatchObject({ env_key: "TRIVIUM_API_KEY", wire_api: "responses" });
+    const named = /--model (\S+)/.exec(page("codex").text)?.[1] ?? "";
+    for (const model of [file.model, named])
+      await expectAnswer({ wire: "responses", baseUrl: provider?.base_url ?? "", key: harness.gateway.key, model });
   });
 
   test("Continue: its model answers", async () => {
@@ -257,7 +275,7 @@ describe("TypeScript and JavaScript", () => {
 
   test("the AI SDK's are run here", () => {
     const run = examples.filter(({ missing }) => missing.length === 0);
-    expect(run.filter(({ file }) => file.endsWith("ai-sdk.md")).length).toBe(3);
+    expect(run.filter(({ file }) => file.endsWith("ai-sdk.md")).length).toBe(4);
   });
 
   for (const { file, name, code, missing } of examples)

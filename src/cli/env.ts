@@ -32,9 +32,9 @@ const CLIENTS: Readonly<Record<string, (settings: Settings) => Record<string, st
   "qwen-code": ({ url, model }) => ({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: KEY, OPENAI_MODEL: model }),
 };
 
-/** Clients that cannot use the gateway, and why. */
-const IMPOSSIBLE: Readonly<Record<string, string>> = {
-  codex: "Codex speaks the Responses API alone, which this gateway does not have yet.",
+/** Clients that are set up otherwise, and where that is described. */
+const BY_FILE: Readonly<Record<string, string>> = {
+  codex: "Codex takes its provider from ~/.codex/config.toml, not from the environment: see docs/clients/codex.md.",
 };
 
 export const env = defineCommand({
@@ -46,7 +46,7 @@ export const env = defineCommand({
   },
   takes: 1,
   run: async ({ values, positionals: [client = ""] }) => {
-    const why = IMPOSSIBLE[client];
+    const why = BY_FILE[client];
     if (why !== undefined) throw new GatewayError("invalid_request", why);
     const known = Object.hasOwn(CLIENTS, client) ? CLIENTS[client] : undefined;
     if (!known) {
