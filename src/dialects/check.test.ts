@@ -194,3 +194,9 @@ describe("what a refusal says", () => {
     );
   });
 });
+
+test("a count of tokens takes any limit of output, which it does not use", () => {
+  const thinking = { type: "enabled", budget_tokens: 2000 };
+  const body = { ...messages, thinking, max_tokens: { toString: false } };
+  expect(refusalOf(checkCountTokensRequest, body, AT_DROPIN_DOOR)).toBeUndefined();
+});

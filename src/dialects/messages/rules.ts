@@ -39,11 +39,10 @@ type Request = CountTokensRequest & Partial<Pick<MessagesRequest, "max_tokens">>
 export const messagesRules: CheckRules<Request> = {
   alsoRead: [...ROUTING_FIELDS, ...Object.keys(PRICED_FIELDS)],
   relations({ max_tokens, thinking, tools, messages }, { door }) {
-    if (thinking?.type === "enabled" && max_tokens !== undefined && thinking.budget_tokens >= max_tokens) {
-      refuse(
-        "thinking.budget_tokens",
-        `must be below max_tokens, which is ${max_tokens}; it is ${thinking.budget_tokens}`,
-      );
+    // Where tokens are only counted, the limit is an unknown field and may be anything.
+    const limit = typeof max_tokens === "number" ? max_tokens : undefined;
+    if (thinking?.type === "enabled" && limit !== undefined && thinking.budget_tokens >= limit) {
+      refuse("thinking.budget_tokens", `must be below max_tokens, which is ${limit}; it is ${thinking.budget_tokens}`);
     }
     for (let index = 0; index < messages.length; index++) {
       const content = messages[index]?.content;
