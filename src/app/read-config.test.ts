@@ -71,8 +71,8 @@ test("docs/configuration.md, Providers: dialects names those that the kind speak
 `;
   expect(() => readConfig(source(yaml))).toThrow(
     new Error(
-      `trivium.yaml:2:49: providers.one.dialects[0] must be one of chat, messages
-trivium.yaml:3:84: providers.two.dialects[1] must be one of chat, messages, genai`,
+      `trivium.yaml:2:49: providers.one.dialects[0] must be one of chat, messages, responses
+trivium.yaml:3:84: providers.two.dialects[1] must be one of chat, messages, genai, responses`,
     ),
   );
 });
