@@ -62,7 +62,9 @@ describe("choices 7: a gateway that cannot start says in one line what would be 
     const checked = await run(newFolder({ providers: { mine: provider } }), "check");
     expect(oneLine(checked)).toEqual({
       code: 1,
-      line: expect.stringMatching(/:\d+:\d+: providers\.mine: with a base_url it speaks chat alone, not messages$/),
+      line: expect.stringMatching(
+        /:\d+:\d+: providers\.mine: with a base_url it speaks chat and responses alone, not messages$/,
+      ),
     });
   });
 

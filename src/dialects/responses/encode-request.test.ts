@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { cpuMs } from "../../base/cpu-time.sample.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { CanonCall, Turn } from "../../canon/call.ts";
 import type { Part } from "../../canon/part.ts";
@@ -290,8 +291,8 @@ describe("what a host of Responses is sent for clients of other dialects", () =>
         ["user", answered(id)],
       ];
     });
-    const startedMs = performance.now();
+    const startedMs = cpuMs();
     expect(send(conversation(...turns.flat())).input).toHaveLength(10_000);
-    expect(performance.now() - startedMs).toBeLessThan(2_000);
+    expect(cpuMs() - startedMs).toBeLessThan(2_000);
   });
 });

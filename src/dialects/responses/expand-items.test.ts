@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { cpuMs } from "../../base/cpu-time.sample.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { expand, inputOf, itemsOf, readState } from "./expand-items.ts";
 
@@ -108,9 +109,9 @@ describe("expand", () => {
     const items = Array.from({ length: 10_000 }, (_, index) => ({ role: "user", content: `item ${index} ] , "` }));
     const references = Array.from({ length: 10_000 }, (_, index) => ({ type: "item_reference", id: `rs_${index}` }));
     const request = received(JSON.stringify({ input: references }));
-    const started = performance.now();
+    const started = cpuMs();
     const { request: expanded } = expand(request, { turns: [turn(items, items)], items: new Map() });
-    expect(performance.now() - started).toBeLessThan(1_000);
+    expect(cpuMs() - started).toBeLessThan(1_000);
     expect(expanded.body["input"]).toEqual([...items, ...items]);
     expect(expanded.adapted?.length).toBe(10_000);
   });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { cpuMs } from "../../base/cpu-time.sample.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { wrapOpaque } from "../../canon/opaque.ts";
 import { ByteBuffer } from "../../wire/byte-buffer.ts";
@@ -109,9 +110,9 @@ describe("a request that goes on natively", () => {
       call_id: `${"x".repeat(1000)}${index >> 1}`,
       output: "o",
     }));
-    const startedMs = performance.now();
+    const startedMs = cpuMs();
     expect((prepare({ input }).sent["input"] as unknown[]).length).toBe(10_000);
-    expect(performance.now() - startedMs).toBeLessThan(2_000);
+    expect(cpuMs() - startedMs).toBeLessThan(2_000);
   });
 });
 
