@@ -49,8 +49,8 @@ export const BUGS: readonly Bug[] = [
   {
     name: "a breaker that never opens",
     file: "src/routing/health/breaker.ts",
-    was: "if (tookMs <= windowMs && answered <= failures) this.#openFirst(nowMs);",
-    becomes: "if (tookMs <= 0 && answered < 0) this.#openFirst(nowMs);",
+    was: "return tookMs <= windowMs && answered <= failures && this.#openFirst(nowMs);",
+    becomes: "return tookMs <= 0 && answered < 0 && this.#openFirst(nowMs);",
   },
   {
     name: "the row comes after the last byte",

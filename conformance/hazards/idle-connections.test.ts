@@ -108,6 +108,7 @@ function slowStore(slowMs: number) {
       keys: { authenticate: () => ({ project: "red", keyId: "k", keyName: "k" }) },
       memory: new MemoryBudget(1024 * 1024),
       watchdog: { watch: () => {}, unwatch: () => {} },
+      background: { running: 0 },
       timings: { ...DEFAULT_TIMINGS, strangerConnectionMs: SILENCE_MS, idleConnectionMs: SILENCE_MS },
       ...system,
       log: { error: console.error, debug: () => {}, warn: () => {} },

@@ -81,7 +81,7 @@ describe.skipIf(!present)("choices 6: the ledger's counters equal the transcript
           count("cache_read") +
           count("cache_write_5m") +
           count("cache_write_1h"),
-        output: count("output") + count("reasoning"),
+        output: count("output") + count("audio_output") + count("reasoning"),
         cached: count("cache_read"),
       };
       const wanted = recordedTotals(recording);

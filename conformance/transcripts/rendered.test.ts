@@ -172,7 +172,7 @@ const REFUSALS: readonly Refusal[] = [
   { case: "pydantic-ai.openrouter-errors-raised", cause: "rate-limit", words: "Provider returned error", retryAfter: "5" },
   { case: "mirascope.cassettes-test-model-not-found-anthropic", cause: "unknown-model", words: "model: this-model-does-not-exist-12345" },
   { case: "ruby-llm.chat-error-handling-with-anthr", cause: "credentials", words: "x-api-key" },
-  { case: "ruby-llm.chat-real-error-scenarios-anth", cause: "bad-request", words: "prompt is too long: 3333404 tokens > 200000 maximum" },
+  { case: "ruby-llm.chat-real-error-scenarios-anth", cause: "bad-request", words: "prompt is too long: 3333404 tokens > 200000 maximum", code: "context_length_exceeded" },
   { case: "vercel-ai.quoted-529-overloaded", cause: "overloaded", words: "Overloaded" },
   { case: "mirascope.cassettes-test-model-not-found-google", cause: "unknown-model", words: "models/this-model-does-not-exist-12345 is not found" },
   // That host answers 400 to a wrong key; the caller's own key is fine all the same.

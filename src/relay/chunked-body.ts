@@ -36,7 +36,8 @@ function gather(chunks: Iterator<string, unknown>): { text: string; more: boolea
   while (text.length < SENT_LENGTH) {
     const next = chunks.next();
     if (next.done) return { text, more: false };
-    text += next.value;
+    // A large chunk shares the memory of the text that it was cut from, unless it is added to another.
+    text = text === "" ? next.value : text + next.value;
   }
   return { text, more: true };
 }

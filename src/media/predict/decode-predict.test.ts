@@ -149,7 +149,7 @@ describe("contract 2.4: a predict request", () => {
       "an array with one element; it has 2 items",
     ],
     ["no instances", { instances: [] }, "instances", "it has 0 items"],
-    ["an embedding", { instances: [{ content: "hi" }] }, "instances[0].content", "embeddings are not served"],
+    ["an embedding", { instances: [{ content: "hi" }] }, "instances[0].content", "this model makes images"],
     ...(
       [
         [{ sampleCount: 0 }, "sampleCount", "an integer of at least 1; it is 0"],
