@@ -97,8 +97,8 @@ export const BUGS: readonly Bug[] = [
   {
     name: "a watch is left behind: the watchdog never rests",
     file: "src/relay/client-output.ts",
-    was: "    this.#gateway.watchdog.unwatch(this);\n",
-    becomes: "",
+    was: "    this.#gateway.watchdog.unwatch(this);\n    if",
+    becomes: "    if",
   },
   {
     name: "while the store is away, rows are in memory alone",
