@@ -216,8 +216,10 @@ for (const [index, transcript] of [...SAMPLES, ...RECORDED].entries()) {
 test("what was played", () => {
   console.log(counts);
   expect(counts["honest: gone on with, or begun anew"]).toBeGreaterThan(50);
-  for (const manner of ["repeats a word", "calls a tool", "fails too"])
-    expect(counts[`${manner}: error`]).toBeGreaterThan(5);
-  // Among few answers there may be none whose beginning is too short to be known again.
-  expect((counts["restarts: error"] ?? 0) + (counts["restarts: right"] ?? 0)).toBeGreaterThan(5);
+  for (const manner of ["repeats a word", "restarts", "calls a tool", "fails too"]) {
+    const played = (counts[`${manner}: error`] ?? 0) + (counts[`${manner}: right`] ?? 0);
+    expect(played).toBeGreaterThan(5);
+    // Without the recordings there is no answer whose beginning is too short to be known again.
+    if (present || manner !== "restarts") expect(counts[`${manner}: error`]).toBeGreaterThan(5);
+  }
 });

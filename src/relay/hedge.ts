@@ -3,7 +3,7 @@ import type { TextTarget } from "../routing/target.ts";
 import { type Attempt, beginAttempt } from "./attempt.ts";
 import { type Call, ClientDisconnectedError, EndedError } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
-import { billLeg } from "./settle.ts";
+import { billUnfinished } from "./settle.ts";
 import { mayTryAgain, tryOffers } from "./try-offers.ts";
 import type { Trying } from "./trying.ts";
 
@@ -173,15 +173,7 @@ class Race<T> {
   /** As of a client that leaves before the first content: what it may have generated until then (H26). */
   #bill({ trying: { attempt } }: Runner<T>): void {
     if (attempt === undefined) return;
-    const leg = billLeg(this.#call, this.#gateway, attempt, {
-      outcome: "client_gone",
-      usage: undefined,
-      generatedCharacters: 0,
-      reasoningSeen: false,
-      stop: undefined,
-      firstContentAtMs: undefined,
-      begunAtMs: attempt.startedAtMs,
-    });
+    const leg = billUnfinished(this.#call, this.#gateway, attempt);
     this.#call.otherLegs = [...(this.#call.otherLegs ?? []), leg];
   }
 

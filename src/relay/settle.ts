@@ -163,6 +163,22 @@ export function billLeg(call: Call, gateway: Gateway, attempt: LaneAttempt, endi
   return { usage, costNanoUsd, priceRule: rule };
 }
 
+/** The same of one that was ended before its first content: what it may have generated until then (H26). */
+export const billUnfinished = (
+  call: Call,
+  gateway: Gateway,
+  attempt: LaneAttempt & { startedAtMs: number },
+): BilledLeg =>
+  billLeg(call, gateway, attempt, {
+    outcome: "client_gone",
+    usage: undefined,
+    generatedCharacters: 0,
+    reasoningSeen: false,
+    stop: undefined,
+    firstContentAtMs: undefined,
+    begunAtMs: attempt.startedAtMs,
+  });
+
 /** The plan as the receipt has it; a model is named where it is not the one that answered. */
 export const plannedOffers = (plan: NonNullable<Call["plan"]>, answered: string): PlannedOffer[] =>
   plan.map(({ target: { offer, credential, model }, why }, index) => ({

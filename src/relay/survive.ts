@@ -12,7 +12,7 @@ import type { Gateway } from "./gateway.ts";
 import { MemoryExhaustedError } from "./memory-budget.ts";
 import { observeBreak } from "./observe-attempt.ts";
 import { type OpenStream, openStream } from "./open-stream.ts";
-import { billLeg, isAbandoned } from "./settle.ts";
+import { billLeg, billUnfinished, isAbandoned } from "./settle.ts";
 import { canonicalCall, TranslatedLane } from "./translated.ts";
 import { tryOffers } from "./try-offers.ts";
 
@@ -146,15 +146,7 @@ export class Survivor {
 
   /** It was at work when its client left, or the call's time was up (H26). */
   #billAbandoned(attempt: Attempt): void {
-    const leg = billLeg(this.#call, this.#gateway, attempt, {
-      outcome: "client_gone",
-      usage: undefined,
-      generatedCharacters: 0,
-      reasoningSeen: false,
-      stop: undefined,
-      firstContentAtMs: undefined,
-      begunAtMs: attempt.startedAtMs,
-    });
+    const leg = billUnfinished(this.#call, this.#gateway, attempt);
     this.#call.otherLegs = [...(this.#call.otherLegs ?? []), leg];
   }
 

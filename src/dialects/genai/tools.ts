@@ -127,7 +127,7 @@ export const withoutDialect = (schema: JsonObject): JsonObject => without(schema
 
 function encodeSearch(tool: WebSearchTool, scope: EncodeScope): JsonObject {
   const { notes, context, call } = scope;
-  const unknown = "this provider's search takes no such wish";
+  const unknown = "this provider's search has no such option";
   if (tool.allowedDomains !== undefined) notes.dropped(fieldPathOf(scope, tool, "allowedDomains"), unknown);
   if (tool.maxUses !== undefined) notes.dropped(fieldPathOf(scope, tool, "maxUses"), unknown);
   if (tool.location !== undefined) notes.dropped(fieldPathOf(scope, tool, "location"), unknown);

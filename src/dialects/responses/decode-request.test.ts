@@ -205,7 +205,7 @@ describe("reasoning comes back to whoever made it", () => {
   });
 });
 
-test("R13: a reference to an item that nobody keeps is left out, and told", async () => {
+test("R13: a reference to an item that is not kept is left out, with a note", async () => {
   const input = [asked, { type: "item_reference", id: "rs_gone" }, { role: "assistant", content: "Hi" }, asked];
   const { notes } = await translate("responses", { model: "m", input }, TARGETS.messages);
   expect(notes).toMatchObject([{ path: "input[1]", action: "dropped" }]);
