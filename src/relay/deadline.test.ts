@@ -1,11 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { SSE, textChunk } from "../../testing/chat-chunks.ts";
 import { type Script, sampleCall, scriptedGateway } from "../../testing/scripted-gateway.ts";
 import { relayStream } from "./stream.ts";
 import { relayUnary } from "./unary.ts";
-
-const SSE = { "content-type": "text/event-stream" };
-const chunk = (content: string) =>
-  `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "upstream", choices: [{ index: 0, delta: { content }, finish_reason: null }] })}\n\n`;
 
 /** A call with a deadline, and what it became. */
 async function limited(deadlineMs: number, stream: boolean, ...scripts: Script[]) {
@@ -44,7 +41,7 @@ describe("choices 8: deadline_ms is the time of the whole call", () => {
   test("H26: a stream that is cut by it tells so, and what was generated is billed as partial", async () => {
     const { ended, clock, receipts, network } = await limited(2_000, true, {
       headers: SSE,
-      body: [chunk("Hello"), 60_000],
+      body: [textChunk("Hello"), 60_000],
     });
     let text = "";
     const read = async () => {
@@ -62,7 +59,9 @@ describe("choices 8: deadline_ms is the time of the whole call", () => {
   test("an answer in time leaves no timer behind", async () => {
     const { ended, clock } = await limited(60_000, true, {
       headers: SSE,
-      body: [`${chunk("Hello")}${chunk("").replace('"finish_reason":null', '"finish_reason":"stop"')}data: [DONE]\n\n`],
+      body: [
+        `${textChunk("Hello")}${textChunk("").replace('"finish_reason":null', '"finish_reason":"stop"')}data: [DONE]\n\n`,
+      ],
     });
     expect(ended).toBeInstanceOf(Response);
     await clock.pass(3_000);

@@ -1,17 +1,13 @@
 import { describe, expect, test } from "bun:test";
+import { DONE, SSE, textChunk, usageChunk } from "../../testing/chat-chunks.ts";
 import { type Script, sampleCall, scriptedGateway } from "../../testing/scripted-gateway.ts";
 import type { CallRouting } from "../routing/call-routing.ts";
 import { relayStream } from "./stream.ts";
 import { relayUnary } from "./unary.ts";
 
-const SSE = { "content-type": "text/event-stream" };
-const chunk = (content: string, finish: string | null = null) =>
-  `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "upstream", choices: [{ index: 0, delta: { content }, finish_reason: finish }] })}\n\n`;
-const usage = (input: number, output: number) =>
-  `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "upstream", choices: [], usage: { prompt_tokens: input, completion_tokens: output, total_tokens: input + output } })}\n\n`;
 const says = (text: string, afterMs = 0): Script => ({
   headers: SSE,
-  body: [afterMs, chunk(text) + chunk("", "stop") + usage(10, 3), "data: [DONE]\n\n"],
+  body: [afterMs, textChunk(text) + textChunk("", "stop") + usageChunk(10, 3), DONE],
 });
 const whole = (text: string, afterMs = 0): Script => ({
   body: [

@@ -1,15 +1,12 @@
 import { describe, expect, spyOn, test } from "bun:test";
+import { chatChunk, DONE, SSE } from "../../testing/chat-chunks.ts";
 import { type Script, sampleCall, scriptedGateway } from "../../testing/scripted-gateway.ts";
 import { BufferPool } from "../wire/byte-buffer.ts";
 import { relayStream } from "./stream.ts";
 
-const SSE = { "content-type": "text/event-stream" };
-const chunk = (delta: object, finish: string | null = null) =>
-  `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "upstream", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
-const HELLO = chunk({ content: "Hello" });
-const WORLD = chunk({ content: " world" });
-const STOP = chunk({}, "stop");
-const DONE = "data: [DONE]\n\n";
+const HELLO = chatChunk({ content: "Hello" });
+const WORLD = chatChunk({ content: " world" });
+const STOP = chatChunk({}, "stop");
 
 /** A call that is streamed from hosts with these scripts, and what became of it. */
 async function streamed(...scripts: Script[]) {

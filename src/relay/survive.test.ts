@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
+import { DONE, SSE, textChunk, usageChunk } from "../../testing/chat-chunks.ts";
 import { type Script, sampleCall, scriptedGateway } from "../../testing/scripted-gateway.ts";
 import type { CallRouting } from "../routing/call-routing.ts";
 import { relayStream } from "./stream.ts";
 
-const SSE = { "content-type": "text/event-stream" };
-const chunk = (content: string, finish: string | null = null) =>
-  `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "upstream", choices: [{ index: 0, delta: { content }, finish_reason: finish }] })}\n\n`;
-const USED = `data: ${JSON.stringify({ id: "d", object: "chat.completion.chunk", created: 1, model: "upstream", choices: [], usage: { prompt_tokens: 30, completion_tokens: 4, total_tokens: 34 } })}\n\n`;
-const DONE = "data: [DONE]\n\n";
-const breaksAfter = (text: string): Script => ({ headers: SSE, body: [chunk(text)], breaks: true });
-const goesOn = (text: string): Script => ({ headers: SSE, body: [chunk(text), chunk("", "stop") + USED, DONE] });
+const USED = usageChunk(30, 4);
+const breaksAfter = (text: string): Script => ({ headers: SSE, body: [textChunk(text)], breaks: true });
+const goesOn = (text: string): Script => ({
+  headers: SSE,
+  body: [textChunk(text), textChunk("", "stop") + USED, DONE],
+});
 
 const LONG = "Barges carry grain down the river to the sea, and co";
 

@@ -1,0 +1,106 @@
+import { START_MS } from "../src/storage/storage.ts";
+import { MODELS } from "./configuration.ts";
+import { checkRow } from "./invariants.ts";
+import type { CallPlan } from "./scenario.ts";
+import { checkVideos } from "./video-invariants.ts";
+import { isClosed, type World } from "./world.ts";
+
+/** A whole gateway has nothing left to wait for when this long nothing has come from outside: longer than any of its deadlines for a call. */
+const QUIET_MS = 600_000;
+/** A start has two statements that may take long: if the answers to both are lost, it ends and is tried again. */
+const MAX_START_MS = 2 * START_MS + QUIET_MS;
+/** Longer than any breaker stays open, and any provider is left alone. */
+const MAX_PAUSE_MS = 900_000;
+/** Calls at the end of a run, when all is well outside. */
+export const RECOVERY_CALLS = 1_000_000_000;
+const MAX_RECOVERY_ROUNDS = 30;
+const RECOVERY_PAUSE_MS = 2_000;
+const RECOVERY_CALL: Omit<CallPlan, "id" | "model"> = {
+  key: "free",
+  dialect: "chat",
+  door: "contract",
+  stream: false,
+  words: 2,
+  padding: 0,
+  tool: false,
+  input: 3,
+  cached: 0,
+  output: 6,
+  routing: {},
+  reading: {},
+  providers: [],
+};
+
+/** When nothing comes from outside any more, every call comes to its end, and leaves nothing behind. */
+export async function comeToRest(world: World): Promise<void> {
+  const startedUntilMs = world.clock.nowMs() + MAX_START_MS;
+  while (world.clock.nowMs() < startedUntilMs && world.process === undefined) await world.clock.pass(1_000);
+  const untilMs = world.clock.nowMs() + QUIET_MS;
+  while (world.clock.nowMs() < untilMs && world.isBusy) await world.clock.pass(1_000);
+  for (const { book } of world.clients) world.violate("every call ends once", "it never does", book);
+  // What goes on without a client, and what waits for the store.
+  await world.clock.pass(30_000);
+  const process = world.process;
+  if (process === undefined) return world.violate("the simulation itself is sound", "no process runs");
+  // A video goes on without its client for as long as it takes, and its money is held until then.
+  const videosUntilMs = world.clock.nowMs() + QUIET_MS;
+  while (world.clock.nowMs() < videosUntilMs && process.leftovers()["heldNanoUsd"] !== 0) await world.clock.pass(1_000);
+  const left = { ...process.leftovers(), openRequests: world.providers.open + world.videoHost.open };
+  for (const [what, count] of Object.entries(left)) {
+    if (count !== 0) world.violate("nothing is left over", `${count} ${what}`);
+  }
+  // The poller has one timer more or less, as it looks or sleeps.
+  const timers = process.clock.timers - world.restingTimers;
+  if (timers > 1) world.violate("nothing is left over", `${timers} timers`);
+}
+
+/** When all is well outside, every call is answered, and every breaker closes. */
+export async function recover(world: World): Promise<void> {
+  await world.clock.pass(MAX_PAUSE_MS);
+  let id = RECOVERY_CALLS;
+  const areClosed = () => [...(world.process?.breakers().values() ?? [])].flat().every(isClosed);
+  // Which credential is tried is left to chance.
+  for (let round = 0; round < 2 || (!areClosed() && round < MAX_RECOVERY_ROUNDS); round++) {
+    for (const model of Object.keys(MODELS)) {
+      const plan = { ...RECOVERY_CALL, id: id++, model };
+      world.call(plan);
+      await world.clock.pass(RECOVERY_PAUSE_MS);
+      const book = world.books.get(plan.id);
+      if (book?.ending !== "whole") world.violate("all is well again", `${book?.ending} ${book?.status}`, book);
+    }
+  }
+  for (const [provider, states] of world.process?.breakers() ?? []) {
+    if (!states.every(isClosed)) world.violate("breakers open and close", `those of ${provider} are ${states.join()}`);
+  }
+}
+
+/** Every row is of a call and right, and every answer has one. */
+export async function checkLedger(world: World): Promise<void> {
+  const query = (text: string) => world.clock.until(world.storage.query(text));
+  const operations = await query("SELECT * FROM operations ORDER BY id");
+  const videoRows = await query("SELECT * FROM receipts WHERE verb = 'videos' ORDER BY id");
+  checkVideos(operations, videoRows, world.videos, (rule, what) => world.violate(rule, what));
+  const rows = await query("SELECT * FROM receipts WHERE verb <> 'videos' ORDER BY id");
+  const found = new Set<number>();
+  for (const row of rows) {
+    const id = world.settled.get(String(row["id"]));
+    const book = id === undefined ? undefined : world.books.get(id);
+    if (id === undefined || book === undefined) {
+      world.violate("a row is its call's", `${String(row["id"])} belongs to no call`);
+      continue;
+    }
+    found.add(id);
+    checkRow(row, book, (rule, what) => world.violate(rule, what, book));
+  }
+  for (const [id, book] of world.books) {
+    // Whoever has read an answer to its end finds it in the ledger, whatever was killed since.
+    const isLost = book.process !== world.process?.number && book.ending !== "whole";
+    if (found.has(id) || book.ending === "cut" || isLost) continue;
+    const isAnswered = book.ending === "whole" || book.attempts.length > 0;
+    if (isAnswered) world.violate("committed answers are rows", `${book.ending}, and no row`, book);
+  }
+  for (const [id, book] of world.books) {
+    if (book.ending === "whole" && !found.has(id) && world.store.receipts.has(book.receiptId ?? ""))
+      world.violate("committed answers are rows", "the row was there, and is not any more", book);
+  }
+}

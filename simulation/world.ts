@@ -1,0 +1,312 @@
+import type { Config } from "../src/config/config.ts";
+import type { CallFacts, SettledCall } from "../src/observe/call-line.ts";
+import type { Storage } from "../src/storage/storage.ts";
+import { StorageTimeout } from "../src/storage/storage-timeout.ts";
+import { MemoryFileStore } from "../testing/memory-file-store.ts";
+import type { VirtualClock } from "../testing/virtual-clock.ts";
+import type { CallBook } from "./book.ts";
+import { SimulatedClient } from "./client.ts";
+import { VIDEO_PROVIDERS } from "./configuration.ts";
+import { FaultyStorage } from "./faulty-storage.ts";
+import { checkAnswer } from "./invariants.ts";
+import { KeptJournals } from "./kept-journals.ts";
+import { LimitWatch } from "./limits.ts";
+import { SimulatedProviders } from "./providers.ts";
+import type { ReadAnswer } from "./read-answer.ts";
+import type { Scenario, Step, VideoPlan } from "./scenario.ts";
+import { SimulatedProcess, type Surroundings } from "./simulated-process.ts";
+import { Trace } from "./trace.ts";
+import { VideoClient } from "./video-client.ts";
+import { SimulatedVideoHost, type VideoBook } from "./video-host.ts";
+
+const VIDEO_HOSTS = new Set(Object.values(VIDEO_PROVIDERS).map((url) => new URL(url).host));
+
+/** A rule that did not hold, and of which call. */
+export interface Violation {
+  rule: string;
+  what: string;
+  call: number | undefined;
+}
+
+export interface WorldOptions {
+  config: Config;
+  keepsTrace?: boolean;
+}
+
+/** A run ends at its first violations: what follows from them says nothing. */
+const MAX_VIOLATIONS = 5;
+/** How long a store must have been sound before rows are expected in time: what it lost is sent again within this. */
+const SETTLING_MS = 12_000;
+
+/**
+ * After so many failures in a row, with nothing answered in between, a breaker is open. Five are enough; the last of those that a
+ * provider has sent may still be on their way, behind a slow client.
+ */
+const FAILURES_THAT_OPEN = 8;
+
+export const isClosed = (state: string): boolean => state === "closed";
+
+/** Everything around the gateway, and what is known of it: what happens from outside, and the rules that hold while it does. */
+export class World {
+  readonly #scenario: Scenario;
+  readonly clock: VirtualClock;
+  readonly storage: Storage;
+  readonly trace: Trace;
+  readonly store: FaultyStorage;
+  readonly providers: SimulatedProviders;
+  readonly videoHost: SimulatedVideoHost;
+  readonly #limits: LimitWatch;
+  readonly #surroundings: Surroundings;
+  readonly violations: Violation[] = [];
+  readonly books = new Map<number, CallBook>();
+  readonly videos = new Map<number, VideoBook>();
+  /** Clients that still want a video. */
+  #videoClients = 0;
+  /** Calls that are not over for their clients. */
+  readonly clients = new Set<SimulatedClient>();
+  readonly #callOfRequest = new Map<string, number>();
+  /** By receipt. */
+  readonly settled = new Map<string, number>();
+  readonly #spent = new Map<string, number>();
+  process: SimulatedProcess | undefined;
+  processes = 0;
+  /** Timers of a process that has nothing to do. */
+  restingTimers = 0;
+  /** Requests that are sent while no process runs. */
+  readonly #waiting: (() => void)[] = [];
+  #faults = 0;
+
+  constructor(scenario: Scenario, { config, keepsTrace = false }: WorldOptions, clock: VirtualClock, storage: Storage) {
+    this.#scenario = scenario;
+    this.clock = clock;
+    this.storage = storage;
+    this.trace = new Trace(() => clock.passedMs, keepsTrace);
+    this.store = new FaultyStorage(storage, clock);
+    this.#limits = new LimitWatch((rule, what) => this.violate(rule, what));
+    this.providers = new SimulatedProviders({
+      clock,
+      trace: this.trace,
+      bookOf: (id) => this.books.get(id),
+      onAsked: (book) => this.#asked(book),
+      onViolation: (rule, what) => this.violate(rule, what),
+    });
+    this.videoHost = new SimulatedVideoHost({
+      clock,
+      trace: this.trace,
+      bookOf: (id) => this.videos.get(id),
+      onViolation: (rule, what) => this.violate(rule, what),
+    });
+    this.#surroundings = {
+      config,
+      clock,
+      store: this.store,
+      fileStore: new MemoryFileStore(clock.wallMs),
+      journals: new KeptJournals(),
+      send: (request) =>
+        VIDEO_HOSTS.has(new URL(request.url).host) ? this.videoHost.send(request) : this.providers.send(request),
+      onSettled: (call, facts) => this.#settle(call, facts),
+      onInternal: (what) => this.#internal(what),
+    };
+  }
+
+  take(step: Step): void {
+    switch (step.kind) {
+      case "call":
+        this.call(step.call);
+        return;
+      case "video":
+        this.#video(step.video);
+        return;
+      case "store":
+        this.trace.note(`the store ${step.fault}`);
+        this.store.beginFault(step.fault);
+        this.#later(step.forMs, () => {
+          this.trace.note("the store is back");
+          this.store.endFault();
+        });
+        return;
+      case "outage":
+        this.trace.note(`${step.provider} is out: ${step.behaviour.fault}`);
+        this.providers.beginOutage(step.provider, step.behaviour);
+        this.#later(step.forMs, () => {
+          const failures = this.providers.endOutage(step.provider);
+          const states = this.process?.breakers().get(step.provider) ?? [];
+          if (failures >= FAILURES_THAT_OPEN * states.length && states.length > 0 && states.every(isClosed))
+            this.violate("breakers open and close", `${step.provider} has failed ${failures} times, and is asked on`);
+        });
+        return;
+      case "kill":
+        this.#kill(step.downMs);
+    }
+  }
+
+  /** What ends by itself, and before the end of the run. */
+  #later(ms: number, run: () => void): void {
+    this.#faults++;
+    this.clock.after(ms, () => {
+      this.#faults--;
+      run();
+    });
+  }
+
+  call(plan: CallBook["plan"]): void {
+    const process = this.process;
+    if (process === undefined) {
+      // As a client whose connection is refused tries again.
+      this.#waiting.push(() => this.call(plan));
+      return;
+    }
+    const book: CallBook = {
+      plan,
+      process: process.number,
+      sentAtMs: this.clock.nowMs(),
+      requestId: "",
+      attempts: [],
+      ending: undefined,
+      endedAtMs: 0,
+      status: 0,
+      receiptId: undefined,
+      text: "",
+      toolArguments: undefined,
+      isSettled: false,
+      wasCrowded: false,
+    };
+    this.books.set(plan.id, book);
+    const client = new SimulatedClient(book, {
+      clock: this.clock,
+      onEnd: (_, answer) => this.#ended(client, answer),
+    });
+    this.clients.add(client);
+    client.send(process);
+    this.#callOfRequest.set(book.requestId, plan.id);
+    this.trace.note(`call ${plan.id} of ${plan.key}: ${plan.dialect} ${plan.model}${plan.stream ? " streamed" : ""}`);
+  }
+
+  #video(plan: VideoPlan): void {
+    const book: VideoBook = { plan, submits: 0, polls: 0, jobs: [], name: undefined, told: undefined };
+    this.videos.set(plan.id, book);
+    this.#videoClients++;
+    this.trace.note(`video ${plan.id} of ${plan.key}`);
+    const client = new VideoClient(book, {
+      clock: this.clock,
+      process: () => this.process,
+      onViolation: (rule, what) => this.violate(rule, what),
+    });
+    client.run().then(
+      () => {
+        this.#videoClients--;
+        this.trace.note(`video ${plan.id} is ${book.told ?? "given up"} for its client`);
+      },
+      (error: unknown) => this.violate("the simulation itself is sound", String(error)),
+    );
+  }
+
+  /** A call has sent a request to a provider. */
+  #asked(book: CallBook): void {
+    const { key } = book.plan;
+    if (book.attempts.length === 1) {
+      this.#limits.admitted(key, book.sentAtMs);
+    }
+    this.#limits.underWay(key, () => this.providers.callsUnderWay(key));
+    this.#limits.asked(this.providers.open, (provider) => this.providers.openAt(provider));
+  }
+
+  #ended(client: SimulatedClient, answer: ReadAnswer | undefined): void {
+    const { book } = client;
+    this.clients.delete(client);
+    const { plan, ending, status, text, receiptId } = book;
+    this.trace.note(`call ${plan.id} ${ending} ${status} ${text.length} characters`);
+    book.wasCrowded = (this.process?.refusedSlotAtMs ?? 0) >= book.sentAtMs;
+    checkAnswer(book, answer, (rule, what) => this.violate(rule, what, book));
+    const isDue = ending === "whole" || (ending === "failed" && receiptId !== undefined);
+    if (!isDue) return;
+    if (receiptId === undefined) {
+      this.violate("a row is there before the last byte", "an answer without a receipt", book);
+    } else if (this.store.soundForMs > SETTLING_MS && !this.store.receipts.has(receiptId)) {
+      this.violate("a row is there before the last byte", `${receiptId} is not in the ledger`, book);
+    }
+  }
+
+  #settle(call: SettledCall, { requestId }: CallFacts): void {
+    const key = call.key.replace("static:", "");
+    const spent = (this.#spent.get(key) ?? 0) + call.costNanoUsd;
+    this.#spent.set(key, spent);
+    this.#limits.spent(key, spent);
+    if (call.verb === "videos") {
+      this.trace.note(`a video is settled: ${call.outcome} ${call.costNanoUsd}`);
+      return;
+    }
+    const id = this.#callOfRequest.get(requestId ?? "");
+    const book = id === undefined ? undefined : this.books.get(id);
+    this.trace.note(`call ${id} settled ${call.outcome} ${call.costNanoUsd}`);
+    if (id === undefined || book === undefined) {
+      this.violate("a row is its call's", `${call.id} belongs to no call`);
+      return;
+    }
+    if (book.isSettled) this.violate("a call is settled once", `once more as ${call.id}`, book);
+    book.isSettled = true;
+    this.settled.set(call.id, id);
+  }
+
+  #internal(what: string): void {
+    // That the store fails is in the log, as it should be.
+    if (/StorageTimeout|disk I\/O error|The ledger's store failed/.test(what)) return;
+    this.violate("the gateway makes no mistakes of its own", what);
+  }
+
+  #kill(downMs: number): void {
+    const process = this.process;
+    if (process === undefined) return;
+    this.trace.note("killed");
+    this.process = undefined;
+    process.kill();
+    this.providers.cutAll();
+    this.videoHost.cutAll();
+    for (const client of [...this.clients]) client.cut();
+    this.#limits.forget();
+    this.#later(downMs, () => void this.start());
+  }
+
+  /** Starts a process on what the store has kept. */
+  async start(): Promise<void> {
+    for (;;) {
+      try {
+        const process = await SimulatedProcess.start(this.#scenario.seed, this.processes++, this.#surroundings);
+        await this.#countSpent();
+        this.restingTimers = process.clock.timers;
+        this.process = process;
+        break;
+      } catch (error) {
+        // A process that finds its store away ends, and is started again.
+        if (this.store.soundForMs > SETTLING_MS && !(error instanceof StorageTimeout)) throw error;
+        await this.clock.sleep(1_000);
+      }
+    }
+    this.trace.note("started");
+    for (const send of this.#waiting.splice(0)) send();
+  }
+
+  /** A process knows what the ledger holds. Rows that waited for the store when another was killed are lost. */
+  async #countSpent(): Promise<void> {
+    this.#spent.clear();
+    const sums = "SELECT key_id, SUM(cost_nano_usd) AS spent FROM receipts GROUP BY key_id";
+    for (const row of await this.storage.query(sums)) {
+      this.#spent.set(String(row["key_id"]).replace("static:", ""), Number(row["spent"]));
+    }
+  }
+
+  get isBusy(): boolean {
+    return this.clients.size > 0 || this.#videoClients > 0 || this.#faults > 0 || this.process === undefined;
+  }
+
+  /** Whether what follows says nothing any more. */
+  get isBroken(): boolean {
+    return this.violations.length >= MAX_VIOLATIONS;
+  }
+
+  violate(rule: string, what: string, book?: CallBook): void {
+    if (this.isBroken) return;
+    this.trace.note(`VIOLATION ${rule}: ${what}`);
+    this.violations.push({ rule, what, call: book?.plan.id });
+  }
+}
