@@ -86,6 +86,7 @@ export class SimulatedProcess {
     await journals.recover(storage);
     const gateway = await makeGateway(config, {
       ...sources,
+      instance: `instance_${number}`,
       send: (request) => {
         if (isAlive) return surroundings.send(request);
         return { answer: () => new Promise(() => {}), close: () => {} };

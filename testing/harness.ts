@@ -133,6 +133,7 @@ export class Harness {
     const config = configOf(sections);
     const gateway = await makeGateway(config, {
       ...sources,
+      instance: "instance_test",
       send,
       fetchMedia: machine.web.fetchMedia,
       streamMedia: machine.web.streamMedia,

@@ -53,6 +53,7 @@ export function scriptedGateway(scripts: readonly Script[] = []) {
   });
   const receipts: Receipt[] = [];
   const gateway: Gateway = {
+    instance: "instance_test",
     ...sources,
     snapshot: {
       catalogue,

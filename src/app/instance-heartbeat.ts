@@ -34,14 +34,14 @@ export class InstanceHeartbeat {
   #stopped = false;
   #trouble: string | undefined;
 
-  constructor(options: { storage: Storage; log: Log; sources: Sources; everyMs: number }) {
+  constructor(options: { id: string; storage: Storage; log: Log; sources: Sources; everyMs: number }) {
     this.#storage = options.storage;
     this.#log = options.log;
-    const { clock, random } = options.sources;
+    const { clock } = options.sources;
     this.#clock = clock;
     this.#everyMs = options.everyMs;
     const startedAtMs = Math.round(clock.wallMs());
-    this.#self = { id: `instance_${random.id()}`, place: `${hostname()}, process ${process.pid}`, startedAtMs };
+    this.#self = { id: options.id, place: `${hostname()}, process ${process.pid}`, startedAtMs };
   }
 
   /** Why the storage cannot be written; undefined while it can. */

@@ -25,7 +25,16 @@ import { staticKeys } from "./static-keys.ts";
 interface GatewaySurroundings
   extends Pick<
     Gateway,
-    "clock" | "random" | "send" | "fetchMedia" | "streamMedia" | "log" | "timings" | "publicUrl" | "snapshot"
+    | "instance"
+    | "clock"
+    | "random"
+    | "send"
+    | "fetchMedia"
+    | "streamMedia"
+    | "log"
+    | "timings"
+    | "publicUrl"
+    | "snapshot"
   > {
   storage: Storage;
   fileStore: FileStore;

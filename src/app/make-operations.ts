@@ -19,6 +19,7 @@ export async function makeOperations(
   const owner = `process-${gateway.random.id()}`;
   const reservations = new Reservations((keyId, costNanoUsd) => gateway.admissions.hold(keyId, costNanoUsd));
   const settlement = new Settlement({
+    instance: gateway.instance,
     storage,
     nowMs: clock.nowMs,
     keptMs,

@@ -102,7 +102,9 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
   const fileStore = await openFileStore(config.files, environment, sources);
   const journals = new Journals({ config, storage, sources, log });
   await journals.recover();
+  const instance = `instance_${random.id()}`;
   const gateway = await makeGateway(config, {
+    instance,
     clock,
     random,
     send: createSend(clock),
@@ -120,7 +122,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
   const { operations, poller } = await makeOperations(gateway, storage, config.retention.ms);
   let accepting = true;
   let phase: "starting" | "running" | "draining" = "starting";
-  const heartbeat = new InstanceHeartbeat({ storage, log, sources, everyMs: timings.heartbeatMs });
+  const heartbeat = new InstanceHeartbeat({ id: instance, storage, log, sources, everyMs: timings.heartbeatMs });
   const context: ServerContext = {
     dialects: registry.dialects,
     gateway,

@@ -90,4 +90,8 @@ export interface Receipt {
   costNanoUsd: number;
   firstContentMs?: number;
   totalMs: number;
+  /** The process that wrote it; for operators, as is `adjusts`. Absent in rows of earlier versions. */
+  instance?: string;
+  /** The receipt that this one corrects: its cost is added to that one's, and no call belongs to it. */
+  adjusts?: string;
 }

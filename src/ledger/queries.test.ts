@@ -4,7 +4,7 @@ import { openStorage } from "../storage/open.ts";
 import { sampleReceipt } from "../storage/receipt.sample.ts";
 import { insertReceipts } from "../storage/receipts.ts";
 import type { Storage } from "../storage/storage.ts";
-import { findReceipt, spentByKey, summariseUsage } from "./queries.ts";
+import { findReceipt, spentByInstance, spentByKey, summariseUsage } from "./queries.ts";
 import { receiptView } from "./receipt-view.ts";
 
 describe("ledger queries", () => {
@@ -54,6 +54,21 @@ describe("ledger queries", () => {
     const spent = await spentByKey(storage, nowMs);
     expect(spent.get("key_1")).toEqual({ day: 1, month: 11, total: 111 });
     expect(spent.get("key_2")).toEqual({ day: 5, month: 5, total: 5 });
+  });
+
+  test("H23: what one process has spent is told apart from what others have, by key and range", async () => {
+    await insertReceipts(storage, [
+      sampleReceipt({ id: "rcp_~1", createdAtMs: 10, costNanoUsd: 1, instance: "instance_a" }),
+      sampleReceipt({ id: "rcp_~2", createdAtMs: 20, costNanoUsd: 2, instance: "instance_a" }),
+      sampleReceipt({ id: "rcp_~3", createdAtMs: 20, costNanoUsd: 4, instance: "instance_b" }),
+      sampleReceipt({ id: "rcp_~4", createdAtMs: 29, costNanoUsd: 8, instance: "instance_a", key: "key_2" }),
+      sampleReceipt({ id: "rcp_~5", createdAtMs: 30, costNanoUsd: 16, instance: "instance_a" }),
+    ]);
+    const spent = await spentByInstance(storage, { instance: "instance_a", sinceMs: 20, untilMs: 30 });
+    expect([...spent]).toEqual([
+      ["key_1", { project: "default", costNanoUsd: 2 }],
+      ["key_2", { project: "default", costNanoUsd: 8 }],
+    ]);
   });
 });
 

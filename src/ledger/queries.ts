@@ -1,7 +1,7 @@
 import type { Receipt } from "../canon/receipt.ts";
 import { selectReceipt } from "../storage/receipts.ts";
 import type { Storage } from "../storage/storage.ts";
-import { sumCostByKey, sumUsage, type UsageGroup, type UsageSum } from "../storage/usage-sums.ts";
+import { sumCostByKey, sumCostOfInstance, sumUsage, type UsageGroup, type UsageSum } from "../storage/usage-sums.ts";
 
 const MAX_GROUPS = 1_000;
 const DAY_MS = 86_400_000;
@@ -41,5 +41,17 @@ export async function spentByKey(storage: Storage, nowMs: number): Promise<Reado
   const now = new Date(nowMs);
   const monthStartMs = Date.UTC(now.getUTCFullYear(), now.getUTCMonth());
   const costs = await sumCostByKey(storage, nowMs - (nowMs % DAY_MS), monthStartMs);
+  return new Map(costs.map(({ keyId, ...spent }) => [keyId, spent]));
+}
+
+/**
+ * What one process has booked for each key, of calls that began in the range: what a dead one has really spent of what it
+ * held. It reads the ledger from `sinceMs` on.
+ */
+export async function spentByInstance(
+  storage: Storage,
+  { instance, sinceMs, untilMs = Number.MAX_SAFE_INTEGER }: { instance: string; sinceMs: number; untilMs?: number },
+): Promise<ReadonlyMap<string, { project: string; costNanoUsd: number }>> {
+  const costs = await sumCostOfInstance(storage, { instance, sinceMs, untilMs });
   return new Map(costs.map(({ keyId, ...spent }) => [keyId, spent]));
 }

@@ -134,6 +134,7 @@ export class SampleProcess {
       };
     });
     this.settlement = new Settlement({
+      instance: "instance_1",
       storage,
       nowMs: clock.nowMs,
       keptMs: KEPT_MS,

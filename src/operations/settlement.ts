@@ -5,6 +5,8 @@ import type { Storage } from "../storage/storage.ts";
 import { billOf, receiptOf } from "./bill.ts";
 
 interface SettlementOptions {
+  /** The id of this process. */
+  instance: string;
   storage: Storage;
   nowMs: () => number;
   /** How long an operation that has ended is kept. */
@@ -33,7 +35,7 @@ export class Settlement {
 
   /** Settles an operation whose parts have all ended. False where another worker was faster. `owner`: of the lease. */
   async end(operation: Operation, owner: string): Promise<boolean> {
-    const { storage, nowMs, keptMs, onSettled, onEnded } = this.#options;
+    const { instance, storage, nowMs, keptMs, onSettled, onEnded } = this.#options;
     const endedAtMs = Math.round(nowMs());
     const made = operation.parts.some((part) => part.videos.length > 0 || part.filtered.length > 0);
     const [failure] = operation.parts.flatMap((part) => (part.error ? [part.error] : []));
@@ -45,7 +47,7 @@ export class Settlement {
       endedAtMs,
       expiresAtMs: endedAtMs + keptMs,
     };
-    const receipt = receiptOf(ended, endedAtMs);
+    const receipt = { ...receiptOf(ended, endedAtMs), instance };
     this.#ending.add(operation.id);
     try {
       if (!(await endOperation(storage, ended, receipt, owner))) return false;

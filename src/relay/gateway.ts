@@ -34,6 +34,8 @@ export interface Snapshot {
 
 /** Everything that a call needs from the program around it. */
 export interface Gateway extends Sources {
+  /** The id of this process among those that use the storage. */
+  readonly instance: string;
   snapshot: Snapshot;
   readonly keys: KeyRing;
   readonly admissions: Admissions;

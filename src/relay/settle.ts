@@ -128,6 +128,7 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
     priceRule,
     costNanoUsd,
     totalMs: Math.round(now - call.startedAtMs),
+    instance: gateway.instance,
   };
   if (bill.stop !== undefined) receipt.stop = bill.stop;
   if (bill.firstContentAtMs !== undefined) {

@@ -82,6 +82,8 @@ export const RECEIPT_COLUMNS: readonly ReceiptColumn[] = [
   words("offers", (receipt) => list(receipt.offers)),
   words("fields", (receipt) => list(receipt.fields)),
   optionalWords("routing", routingText),
+  optionalWords("instance", (receipt) => receipt.instance),
+  optionalWords("adjusts", (receipt) => receipt.adjusts),
 ];
 
 /** The parts of a receipt that one column holds: most calls have none of them. */
@@ -97,6 +99,8 @@ export function readReceipt(row: StoredRow): Receipt {
   const stopUnified = optionalText(row, "stop_unified");
   const firstContentMs = optionalNumber(row, "first_content_ms");
   const routing = optionalText(row, "routing");
+  const instance = optionalText(row, "instance");
+  const adjusts = optionalText(row, "adjusts");
   return {
     id: text(row, "id"),
     project: text(row, "project"),
@@ -121,6 +125,8 @@ export function readReceipt(row: StoredRow): Receipt {
     ...(firstContentMs === undefined ? {} : { firstContentMs }),
     totalMs: number(row, "total_ms"),
     ...(routing === undefined ? {} : (JSON.parse(routing) as Routing)),
+    ...(instance === undefined ? {} : { instance }),
+    ...(adjusts === undefined ? {} : { adjusts }),
   };
 }
 

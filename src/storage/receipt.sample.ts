@@ -34,6 +34,7 @@ export function sampleReceipt(changes: Partial<Receipt> = {}): Receipt {
     costNanoUsd: 420_000,
     firstContentMs: 35,
     totalMs: 131,
+    instance: "instance_1",
     ...changes,
   };
 }

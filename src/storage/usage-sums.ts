@@ -43,8 +43,8 @@ const COUNTER_SUMS = USAGE_COUNTERS.map((counter) => {
   return counter === "seconds" ? `SUM(${column}) AS ${column}` : `CAST(SUM(${column}) AS BIGINT) AS ${column}`;
 }).join(", ");
 
-/** No receipt of that time or later has a smaller id: with it, a query about days does not read years. */
-const firstIdOf = (sinceMs: number): string => RECEIPT_PREFIX + timePrefix(sinceMs);
+/** No receipt of that time or later has a smaller id, which is of the millisecond begun and not rounded: with it, a query about days does not read years. */
+const firstIdOf = (sinceMs: number): string => RECEIPT_PREFIX + timePrefix(Math.max(0, sinceMs - 1));
 
 export async function sumUsage(queries: Queries, question: UsageQuestion): Promise<UsageSum[]> {
   const conditions = ["id >= ?", "created_at_ms >= ?", "created_at_ms < ?"];
@@ -73,6 +73,30 @@ export async function sumUsage(queries: Queries, question: UsageQuestion): Promi
     failures: number(row, "failures"),
     usage: readUsage(row),
     costNanoUsd: number(row, "cost_nano_usd"),
+  }));
+}
+
+interface InstanceCost {
+  keyId: string;
+  project: string;
+  costNanoUsd: number;
+}
+
+/** What one process has booked for each key, of calls that began in the range. */
+export async function sumCostOfInstance(
+  queries: Queries,
+  { instance, sinceMs, untilMs }: { instance: string; sinceMs: number; untilMs: number },
+): Promise<InstanceCost[]> {
+  const rows = await queries.query(
+    `SELECT key_id, project, CAST(SUM(cost_nano_usd) AS BIGINT) AS cost FROM receipts
+     WHERE id >= ? AND instance = ? AND created_at_ms >= ? AND created_at_ms < ? GROUP BY key_id, project`,
+    [firstIdOf(sinceMs), instance, sinceMs, untilMs],
+    REPORT_MS,
+  );
+  return rows.map((row) => ({
+    keyId: text(row, "key_id"),
+    project: text(row, "project"),
+    costNanoUsd: number(row, "cost"),
   }));
 }
 

@@ -9,6 +9,7 @@ import { instances } from "./0008-instances.ts";
 import { routing } from "./0009-routing.ts";
 import { answers } from "./0010-answers.ts";
 import { speech } from "./0011-speech.ts";
+import { writers } from "./0012-writers.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. One that has been released is never changed; a later one corrects it. */
@@ -24,4 +25,5 @@ export const MIGRATIONS: readonly Migration[] = [
   routing,
   answers,
   speech,
+  writers,
 ];
