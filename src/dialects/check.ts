@@ -17,6 +17,8 @@ export interface CheckContext {
   model: { id: string; reasoning: boolean };
   /** How clients reach the gateway; absent where nothing is said of it. */
   publicUrl?: () => string;
+  /** How deeply the body is nested, where whoever read it has seen that. */
+  levels?: number | undefined;
 }
 
 /** Throws a GatewayError for the first problem found; gives the body back, without nulls that only say "not given". */
@@ -51,7 +53,7 @@ export function defineCheck<S extends TSchema>(schema: S, rules: CheckRules<Stat
   const names = readNamesOf(schema as SchemaNode, rules.alsoRead);
   const clean = (body: unknown) => withoutNulls(schema as SchemaNode, body);
   const check = (body: unknown, context: CheckContext): Static<S> => {
-    if (nestsDeeperThan(body, MAX_NESTING)) {
+    if (context.levels === undefined ? nestsDeeperThan(body, MAX_NESTING) : context.levels > MAX_NESTING) {
       const problem = `The request body is nested deeper than ${MAX_NESTING} levels`;
       throw new GatewayError("invalid_request", `${problem}; it must be flatter.`);
     }

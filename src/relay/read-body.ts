@@ -3,7 +3,7 @@ import { GatewayError } from "../canon/error.ts";
 import { pathTo } from "../dialects/explain-mismatch.ts";
 import type { ReceivedRequest } from "../dialects/received-request.ts";
 import { holdsMoreValues } from "../wire/json-values.ts";
-import { findRepeatedKey, type RepeatedKey } from "../wire/repeated-keys.ts";
+import { inspectJson, type RepeatedKey } from "../wire/repeated-keys.ts";
 import { type Gateway, shuttingDown } from "./gateway.ts";
 import type { HeldMemory, MemoryOwner } from "./memory-budget.ts";
 import type { Timings } from "./timings.ts";
@@ -45,7 +45,7 @@ export async function readBody(request: Request, bounds: BodyBounds, gateway: Bo
     const text = await wholeInTime(request.text(), declared, gateway);
     // The runtime puts this character in the place of what is not UTF-8, and the length gives it away.
     if (text.includes(REPLACEMENT) && Buffer.byteLength(text) !== declared) throw notUtf8();
-    return { text, body: parse(text) };
+    return { text, ...parse(text) };
   }
   const bytes = await readBytes(request, bounds, gateway);
   let text: string;
@@ -54,7 +54,7 @@ export async function readBody(request: Request, bounds: BodyBounds, gateway: Bo
   } catch (cause) {
     throw notUtf8(cause);
   }
-  return { text, bytes, body: parse(text) };
+  return { text, bytes, ...parse(text) };
 }
 
 /** Reads a body that nothing is kept of. */
@@ -97,7 +97,7 @@ export function refuseManyValues(text: string): void {
   throw new GatewayError("too_large", `The body holds more than ${MAX_VALUES} JSON values, the most that is read.`);
 }
 
-function parse(text: string): JsonObject {
+function parse(text: string): Required<Pick<ReceivedRequest, "body" | "levels">> {
   refuseManyValues(text);
   let body: unknown;
   try {
@@ -109,9 +109,9 @@ function parse(text: string): JsonObject {
     });
   }
   if (!isObject(body)) throw new GatewayError("invalid_request", "The body must be a JSON object.");
-  const repeated = findRepeatedKey(text, body);
+  const { repeated, levels } = inspectJson(text, body);
   if (repeated !== undefined) throw standsTwice(repeated);
-  return body;
+  return { body, levels };
 }
 
 /** Whoever reads the first of the two, and whoever reads the last, would not be asked for the same thing (S15). */

@@ -106,6 +106,7 @@ async function readCall(incoming: IncomingCall, { principal, entry, memory }: En
     door,
     model: { id, reasoning },
     publicUrl: gateway.publicUrl,
+    levels: received.levels,
   });
   const { stored } = dialect;
   const recalled =

@@ -10,19 +10,30 @@ import {
   QUOTE,
 } from "./json-text.ts";
 
-/**
- * A key that occurs twice in one object means one thing to a parser that takes the last and another to one that takes the
- * first (S15). Parsing cannot tell: it keeps one of them. So the members are counted in the text and in what was parsed of it;
- * only where the figures differ is the text walked through.
- */
-export function findRepeatedKey(text: string, parsed: unknown): RepeatedKey | undefined {
-  return membersAtMost(text) === countKeys(parsed, MAX_DEPTH) ? undefined : walk(text);
+/** What a JSON text says that its parsed value does not, and what a second walk over that value would have to find out. */
+export interface JsonShape {
+  /** The first key that occurs twice in one object. */
+  repeated: RepeatedKey | undefined;
+  /** How many objects and arrays are inside each other at the deepest place; counted no further than MAX_DEPTH. */
+  levels: number;
 }
 
 export interface RepeatedKey {
   key: string;
   /** The path of the object that has it twice. */
   path: readonly (string | number)[];
+}
+
+/**
+ * A key that occurs twice in one object means one thing to a parser that takes the last and another to one that takes the
+ * first (S15). Parsing cannot tell: it keeps one of them. So the members are counted in the text and in what was parsed of it;
+ * only where the figures differ is the text walked through.
+ */
+export function inspectJson(text: string, parsed: unknown): JsonShape {
+  const count = new KeyCount();
+  count.add(parsed, 1);
+  const isPlain = count.levels < MAX_DEPTH && membersAtMost(text) === count.keys;
+  return { repeated: isPlain ? undefined : walk(text), levels: count.levels };
 }
 
 const COLON = 0x3a;
@@ -35,8 +46,9 @@ function membersAtMost(text: string): number {
   let members = 0;
   for (let colon = text.indexOf(":"); colon >= 0; colon = text.indexOf(":", colon + 1)) {
     let at = colon - 1;
-    while (isSpace(text.charCodeAt(at))) at--;
-    if (text.charCodeAt(at) !== QUOTE) continue;
+    let code = text.charCodeAt(at);
+    while (isSpace(code)) code = text.charCodeAt(--at);
+    if (code !== QUOTE) continue;
     let slashes = 0;
     while (text.charCodeAt(at - 1 - slashes) === BACKSLASH) slashes++;
     if (slashes % 2 === 0) members++;
@@ -47,24 +59,28 @@ function membersAtMost(text: string): number {
 /** Deeper than this only the walk goes, which needs no stack. */
 const MAX_DEPTH = 500;
 
-/** Not a number where the value is nested too deeply. */
-function countKeys(value: unknown, levels: number): number {
-  if (levels === 0) return Number.NaN;
-  let keys = 0;
-  if (Array.isArray(value)) {
-    for (let index = 0; index < value.length; index++) {
-      const item: unknown = value[index];
-      if (typeof item === "object" && item !== null) keys += countKeys(item, levels - 1);
+/** The keys of all objects in a value, and its depth, in one walk. */
+class KeyCount {
+  keys = 0;
+  levels = 0;
+
+  add(value: unknown, level: number): void {
+    if (level > this.levels) this.levels = level;
+    if (level === MAX_DEPTH) return;
+    if (Array.isArray(value)) {
+      for (let index = 0; index < value.length; index++) {
+        const item: unknown = value[index];
+        if (typeof item === "object" && item !== null) this.add(item, level + 1);
+      }
+      return;
     }
-    return keys;
+    const record = value as Readonly<Record<string, unknown>>;
+    for (const key in record) {
+      this.keys++;
+      const child = record[key];
+      if (typeof child === "object" && child !== null) this.add(child, level + 1);
+    }
   }
-  const record = value as Readonly<Record<string, unknown>>;
-  for (const key in record) {
-    keys++;
-    const child = record[key];
-    if (typeof child === "object" && child !== null) keys += countKeys(child, levels - 1);
-  }
-  return keys;
 }
 
 /** One object or array that has begun and not ended. */

@@ -32,7 +32,8 @@ export const genai: Dialect = {
     check: (request, context) => {
       // A request in another spelling is written anew in the protocol's own; all others keep their bytes.
       const check = context.verb === "count_tokens" ? checkGenaiCountTokensRequest : checkGenerateContentRequest;
-      const body = check(normaliseGenaiRequest(request.body), context);
+      const normal = normaliseGenaiRequest(request.body);
+      const body = check(normal, normal === request.body ? context : { ...context, levels: undefined });
       const checked = rewriteRequest(request, body, (exact) => check.withoutNulls(normaliseGenaiRequest(exact)));
       return withoutOtherModels(checked);
     },
