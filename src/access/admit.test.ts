@@ -2,16 +2,26 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { cpuMs } from "../base/cpu-time.sample.ts";
 import { GatewayError } from "../canon/error.ts";
-import { type Admission, Admissions, type AdmittedCall } from "./admit.ts";
+import { type Admission, Admissions, type AdmittedCall, type SpentSums } from "./admit.ts";
+import { levelsOf } from "./level.ts";
+import type { Limits } from "./limits.ts";
 import type { Principal } from "./principal.ts";
 
 const START_MS = Date.UTC(2026, 0, 31, 23, 0);
 
-function principal(changes: Partial<Principal> = {}): Principal {
-  return { keyId: "key_1", keyName: "ci", project: "default", models: ["*"], limits: {}, ...changes };
+interface Outer {
+  project?: Limits;
+  gateway?: Limits;
 }
 
-function gate(spent: (keyId: string, window: string) => number = () => 0) {
+function principal(changes: Partial<Omit<Principal, "levels">> = {}, outer: Outer = {}): Principal {
+  const one = { keyId: "key_1", keyName: "ci", project: "default", models: ["*"], limits: {}, ...changes };
+  const project = { id: one.project, name: one.project, limits: outer.project ?? {} };
+  const key = { id: one.keyId, name: one.keyName, limits: one.limits };
+  return { ...one, levels: levelsOf(key, project, outer.gateway ?? {}) };
+}
+
+function gate(spent: SpentSums = () => 0) {
   /** `stepMs` is by how much the clock of the machine was set since. */
   const clock = { ms: START_MS, stepMs: 0 };
   const admissions = new Admissions({ nowMs: () => clock.ms, wallMs: () => clock.ms + clock.stepMs, spent });
@@ -344,7 +354,7 @@ describe("admit: budgets", () => {
     const running = admit(who, { estimatedCostNanoUsd: 1e8 });
     const waits = refusal(who, { estimatedCostNanoUsd: 6e8 });
     expect(waits.retryAfterSeconds).toBe(2);
-    expect(waits.message).toEndWith("Try again when some of them have ended.");
+    expect(waits.message).toEndWith("Try again when calls under way have ended.");
     const never = refusal(who, { estimatedCostNanoUsd: 6e8 + 1 });
     expect(never.retryAfterSeconds).toBeUndefined();
     expect(never.message).not.toContain("Try again");
@@ -409,7 +419,7 @@ describe("admit: budgets", () => {
     clock.stepMs = -86_400_000;
     admit(who).release({ costNanoUsd: 2e8, tokens: 0 });
     // The ledger holds the row of that call too.
-    admissions.learn((_, window) => (window === "total" ? 9e9 : 9e8), clock.ms + clock.stepMs);
+    admissions.learn((_level, _id, window) => (window === "total" ? 9e9 : 9e8), clock.ms + clock.stepMs);
     expect(refusal(who, { estimatedCostNanoUsd: 1e8 + 1 }).kind).toBe("budget_exhausted");
     const other = principal({ keyId: "key_2", limits: { budgetUsdPerDay: 1 } });
     expect(refusal(other, { estimatedCostNanoUsd: 1e8 + 1 }).kind).toBe("budget_exhausted");
@@ -439,7 +449,7 @@ describe("admit: budgets", () => {
   });
 
   test("what the ledger held at the start counts, in the windows in which it was spent", () => {
-    const { clock, admit, refusal } = gate((_, window) => (window === "day" ? 1e9 : 3e9));
+    const { clock, admit, refusal } = gate((_level, _id, window) => (window === "day" ? 1e9 : 3e9));
     const limits = { budgetUsdPerDay: 1, budgetUsdPerMonth: 10, budgetUsdTotal: 4 };
     expect(refusal(principal({ limits })).message).toContain("a day");
     clock.ms += 86_400_000;
@@ -449,7 +459,7 @@ describe("admit: budgets", () => {
   });
 
   test("H30: a clock that is set again and again costs the start's sums nothing, and the last ones count", () => {
-    const { clock, admissions, refusal } = gate((_, window) => (window === "total" ? 9e8 : 0));
+    const { clock, admissions, refusal } = gate((_level, _id, window) => (window === "total" ? 9e8 : 0));
     const dayMs = 86_400_000;
     for (let day = 1; day <= 6; day += 1) admissions.learn(() => day * 1e8, clock.ms + day * dayMs);
     const spentOn = (day: number): string => {
@@ -466,7 +476,7 @@ describe("admit: budgets", () => {
   test("H24: what is held for an operation counts until it ends, and then what it came to", () => {
     const { clock, admissions, admit, refusal } = gate();
     const who = principal({ limits: { budgetUsdPerDay: 1 } });
-    const settle = admissions.hold("key_1", 8e8);
+    const settle = admissions.hold(who, 8e8);
     expect(refusal(who, { estimatedCostNanoUsd: 3e8 }).message).toContain("0 are spent, 0.8 reserved");
     settle(5e8, clock.ms);
     expect(refusal(who, { estimatedCostNanoUsd: 6e8 }).message).toContain("0.5 are spent, 0 reserved");
@@ -501,7 +511,7 @@ describe("admit: cost and memory", () => {
     }
     const busy = principal({ keyId: "busy", limits });
     admit(busy);
-    expect(admissions.trackedKeys).toBe(5_001);
+    expect(admissions.tracked).toBe(5_001);
     // They are looked for once a minute.
     for (const [passMs, tracked] of [
       [60_000, 5_001],
@@ -510,7 +520,7 @@ describe("admit: cost and memory", () => {
     ] as const) {
       clock.ms += passMs;
       admit(principal());
-      expect(admissions.trackedKeys).toBe(tracked);
+      expect(admissions.tracked).toBe(tracked);
     }
     expect(refusal(busy).kind).toBe("rate_limited");
   });
@@ -527,6 +537,6 @@ describe("admit: cost and memory", () => {
       admissions.enter(who).admit(call).release({ costNanoUsd: 1, tokens: 1 });
     const microseconds = (cpuMs() - startedMs) / 100;
     expect(microseconds).toBeLessThan(5);
-    expect(admissions.trackedKeys).toBe(0);
+    expect(admissions.tracked).toBe(0);
   });
 });

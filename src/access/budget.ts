@@ -1,13 +1,14 @@
 import { GatewayError } from "../canon/error.ts";
-import type { KeyLimits } from "./key-limits.ts";
-import type { Principal } from "./principal.ts";
-import { BUDGET_WINDOWS, type BudgetWindow, type SpendMeter, windowEndMs } from "./spend-meter.ts";
+import type { Account } from "./account.ts";
+import { type Level, subjectOf } from "./level.ts";
+import type { LimitName } from "./limits.ts";
+import { BUDGET_WINDOWS, type BudgetWindow, windowEndMs } from "./spend-meter.ts";
 
-const BUDGETS: Readonly<Record<BudgetWindow, { limit: keyof KeyLimits; words: string }>> = {
+const BUDGETS = {
   day: { limit: "budgetUsdPerDay", words: " a day" },
   month: { limit: "budgetUsdPerMonth", words: " a month" },
   total: { limit: "budgetUsdTotal", words: " in total" },
-};
+} as const satisfies Readonly<Record<BudgetWindow, { limit: LimitName; words: string }>>;
 
 const NANO_PER_USD = 1e9;
 
@@ -21,54 +22,72 @@ export interface CostEstimate {
   maxCostNanoUsd?: number | undefined;
 }
 
-/**
- * What is reserved for a call: the most that it can cost, so that concurrent calls cannot exceed a budget together, whatever
- * limits they leave out (H23). The rest of a budget may be less: then the usual cost is enough for one call that runs alone and
- * keeps all others out.
- */
-export function reserveBudgets(
-  principal: Principal,
-  meter: SpendMeter,
-  { estimatedCostNanoUsd, maxCostNanoUsd = estimatedCostNanoUsd }: CostEstimate,
-  nowMs: number,
-): number {
-  const isAlone = meter.reserved === 0;
-  const wanted = { needed: isAlone ? estimatedCostNanoUsd : maxCostNanoUsd, alone: estimatedCostNanoUsd };
-  checkBudgets(principal, meter, wanted, nowMs, () =>
-    maxCostNanoUsd > estimatedCostNanoUsd ? " A limit of the answer's tokens in the request makes that less." : "",
-  );
-  meter.reserved += maxCostNanoUsd;
-  return maxCostNanoUsd;
-}
+/** A budget in whole nano-dollars. */
+const nanoOf = (budgetUsd: number): number => Math.round(budgetUsd * NANO_PER_USD);
 
 /**
- * Refuses a call that might exceed one of the key's budgets, counting what calls in flight may still cost. If it could run when
- * those have ended (`alone`), it may be tried again.
+ * What is to be reserved for a call: the most that it can cost, so that concurrent calls cannot exceed a budget together,
+ * whatever limits they leave out (H23).
  */
-function checkBudgets(
-  principal: Principal,
-  meter: SpendMeter,
-  { needed, alone }: { needed: number; alone: number },
-  nowMs: number,
-  advice: () => string,
-): void {
+export const reservedFor = ({ estimatedCostNanoUsd, maxCostNanoUsd = estimatedCostNanoUsd }: CostEstimate): number =>
+  maxCostNanoUsd;
+
+/**
+ * Refuses a call that might exceed one of the level's budgets, counting what calls in flight may still cost. The rest of a budget
+ * may be less than the most that a call can cost: then the usual cost is enough for one call that runs alone and keeps all others
+ * out.
+ */
+export function checkBudgets(level: Level, account: Account, call: CostEstimate, nowMs: number): void {
+  const { meter, share } = account;
+  // Where processes divide a budget none of them knows whether a call runs alone.
+  const isAlone = share === undefined && meter.reserved === 0;
+  const needed = isAlone ? call.estimatedCostNanoUsd : reservedFor(call);
   for (const window of BUDGET_WINDOWS) {
-    const budgetUsd = principal.limits[BUDGETS[window].limit];
+    const { limit } = BUDGETS[window];
+    const budgetUsd = level.limits[limit];
     if (budgetUsd === undefined) continue;
-    const spent = meter.spent(window, nowMs);
-    const used = spent + meter.reserved;
-    const budget = Math.round(budgetUsd * NANO_PER_USD);
+    const left = nanoOf(budgetUsd) - meter.spent(window, nowMs) - meter.reserved;
     // A call of unknown cost counts as nothing, but a budget that is used up must still refuse it.
-    if (used < budget && used + needed <= budget) continue;
-    const onlyNow = spent < budget && spent + alone <= budget;
-    const endsMs = windowEndMs(window, nowMs);
-    const renewal = endsMs === undefined ? "" : ` It starts anew at ${new Date(endsMs).toISOString()}.`;
-    throw new GatewayError(
-      "budget_exhausted",
-      `The key "${principal.keyName}" has a budget of ${budgetUsd} USD${BUDGETS[window].words}: ${usd(spent)} are spent, ${usd(meter.reserved)} reserved by calls under way, and this call may cost ${usd(needed)}.${advice()}${onlyNow ? " Try again when some of them have ended." : renewal}`,
-      onlyNow ? { retryAfterSeconds: RETRY_AFTER_SECONDS } : {},
-    );
+    const fits = left > 0 && needed <= left;
+    if (fits && share === undefined) continue;
+    if (fits && share !== undefined) {
+      const here = share.held(limit, nowMs) - meter.own(window, nowMs) - meter.reserved;
+      if (here > 0 && needed <= here) continue;
+      share.short(limit, needed);
+    }
+    throw exhausted(level, account, window, call, needed, nowMs);
   }
+}
+
+function exhausted(
+  level: Level,
+  { meter }: Account,
+  window: BudgetWindow,
+  call: CostEstimate,
+  needed: number,
+  nowMs: number,
+): GatewayError {
+  const budgetUsd = level.limits[BUDGETS[window].limit] ?? 0;
+  const spent = meter.spent(window, nowMs);
+  const left = nanoOf(budgetUsd) - spent;
+  // If it could run when the calls in flight have ended, it may be tried again.
+  const onlyNow = left > 0 && call.estimatedCostNanoUsd <= left;
+  const endsMs = windowEndMs(window, nowMs);
+  const renewal = endsMs === undefined ? "" : ` It starts anew at ${new Date(endsMs).toISOString()}.`;
+  const advice =
+    reservedFor(call) > call.estimatedCostNanoUsd
+      ? " A limit of the answer's tokens in the request makes that less."
+      : "";
+  // What all keys together have spent is not for each of them to know.
+  const state =
+    level.level === "gateway"
+      ? `has a budget${BUDGETS[window].words} that does not allow this call, which may cost ${usd(needed)} USD.`
+      : `has a budget of ${budgetUsd} USD${BUDGETS[window].words}: ${usd(spent)} are spent, ${usd(meter.reserved)} reserved by calls under way, and this call may cost ${usd(needed)}.`;
+  return new GatewayError(
+    "budget_exhausted",
+    `${subjectOf(level)} ${state}${advice}${onlyNow ? " Try again when calls under way have ended." : renewal}`,
+    onlyNow ? { retryAfterSeconds: RETRY_AFTER_SECONDS } : {},
+  );
 }
 
 function usd(nano: number): string {

@@ -86,7 +86,7 @@ describe("KeyRing", () => {
     const rows = await storage.query("SELECT * FROM api_keys");
     expect(JSON.stringify(rows)).not.toContain(key.slice(7, -4));
     const principal = (await open()).authenticate(key);
-    expect(principal).toEqual({ keyId: id, keyName: "ci", project: "default", models: ["*"], limits: {} });
+    expect(principal).toEqual({ keyId: id, keyName: "ci", project: "default", models: ["*"], limits: {}, levels: [] });
   });
 
   test("S05: a caller has the bounds of its key, be it stored or in the configuration", async () => {
@@ -100,12 +100,15 @@ describe("KeyRing", () => {
     const sources = { ...system, clock: { ...system.clock, wallMs: () => nowMs } };
     const { key, id } = await createKey(storage, { name: "stored", project: "p", ...bounds }, sources);
     const ring = await open([{ name: "static", project: "q", key: "a-key-of-the-configuration", ...bounds }]);
-    expect(ring.authenticate(key)).toEqual({ keyId: id, keyName: "stored", project: "p", ...bounds });
+    const levelsFor = (id: string, name: string) => [{ level: "key" as const, id, name, limits: bounds.limits }];
+    const levels = levelsFor(id, "stored");
+    expect(ring.authenticate(key)).toEqual({ keyId: id, keyName: "stored", project: "p", ...bounds, levels });
     expect(ring.authenticate("a-key-of-the-configuration")).toEqual({
       keyId: "static:static",
       keyName: "static",
       project: "q",
       ...bounds,
+      levels: levelsFor("static:static", "static"),
     });
     nowMs += 10;
     expect(refusalOf(ring, "a-key-of-the-configuration").message).toContain("expired on 2026-01-01T00:00:00.010Z");

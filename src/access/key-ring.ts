@@ -5,7 +5,8 @@ import type { RoutingSettings } from "../canon/routing-settings.ts";
 import { markKeyRevoked, selectKeys } from "../storage/keys.ts";
 import type { Storage } from "../storage/storage.ts";
 import { ADMIN_SECRET_PREFIX, hashKey, isWellFormedKey, KEY_PREFIX } from "./key-hash.ts";
-import { type KeyLimits, readLimits } from "./key-limits.ts";
+import { levelsOf } from "./level.ts";
+import { type Limits, readLimits } from "./limits.ts";
 import { type Principal, principalOf } from "./principal.ts";
 
 /** A key that is written in the configuration instead of the storage. */
@@ -16,7 +17,7 @@ export interface StaticKey {
   models: readonly string[];
   protocols?: readonly string[];
   expiresAtMs?: number;
-  limits?: KeyLimits;
+  limits?: Limits;
   strict?: boolean;
   routing?: RoutingSettings;
 }
@@ -191,13 +192,16 @@ function readStatic(keys: readonly StaticKey[]): ReadonlyMap<string, KnownKey> {
       throw new GatewayError("invalid_request", message, { path: `keys[${index}]` });
     }
     names.add(key.name);
+    const id = staticKeyId(key.name);
+    const limits = readLimits({ ...key.limits });
     const principal: Principal = {
-      keyId: staticKeyId(key.name),
+      keyId: id,
       keyName: key.name,
       project: key.project,
       models: key.models,
       ...(key.protocols === undefined ? {} : { protocols: key.protocols }),
-      limits: readLimits({ ...key.limits }),
+      limits,
+      levels: levelsOf({ id, name: key.name, limits }, undefined, {}),
       ...(key.expiresAtMs === undefined ? {} : { expiresAtMs: key.expiresAtMs }),
       ...(key.strict ? { strict: true } : {}),
       ...(key.routing === undefined ? {} : { routing: key.routing }),

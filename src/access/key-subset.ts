@@ -1,5 +1,5 @@
 import { GatewayError } from "../canon/error.ts";
-import { LIMIT_NAMES, wireName } from "./key-limits.ts";
+import { LIMIT_NAMES, wireName } from "./limits.ts";
 import { matches } from "./model-glob.ts";
 import type { Principal } from "./principal.ts";
 

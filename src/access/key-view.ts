@@ -1,6 +1,6 @@
-import { limitsView } from "./key-limits.ts";
 import { type KeyRoutingView, keyRoutingView, readKeyRouting } from "./key-routing.ts";
 import type { KeySummary } from "./keys.ts";
+import { limitsView } from "./limits.ts";
 
 /** A key as answers and the command line show it: never the key, nor its digest. */
 export interface KeyView {

@@ -5,10 +5,10 @@ import { GatewayError } from "../canon/error.ts";
 import { openStorage } from "../storage/open.ts";
 import { selectProjects } from "../storage/projects.ts";
 import type { Storage } from "../storage/storage.ts";
-import { readLimits } from "./key-limits.ts";
 import { readKeyRouting } from "./key-routing.ts";
 import { checkSubset } from "./key-subset.ts";
 import { createKey, type KeyRequest, type KeyUpdate, listKeys, revokeKey, updateKey } from "./keys.ts";
+import { readLimits } from "./limits.ts";
 import { matches } from "./model-glob.ts";
 import { type Principal, principalOf } from "./principal.ts";
 
@@ -19,6 +19,7 @@ const maker: Principal = {
   models: ["acme/*", "other/one"],
   protocols: ["chat", "messages"],
   limits: { requestsPerMinute: 60, budgetUsdPerDay: 5 },
+  levels: [],
   expiresAtMs: Date.UTC(2100, 0),
 };
 

@@ -14,9 +14,9 @@ import {
 } from "../storage/keys.ts";
 import type { Storage } from "../storage/storage.ts";
 import { newApiKey } from "./key-hash.ts";
-import { type KeyLimits, limitsView, readLimits } from "./key-limits.ts";
 import { KEY_ROUTING_NAMES, keyRoutingView, readKeyRouting } from "./key-routing.ts";
 import { checkSubset } from "./key-subset.ts";
+import { type Limits, limitsView, readLimits } from "./limits.ts";
 import { type Principal, principalOf } from "./principal.ts";
 
 const MAX_NAME_LENGTH = 100;
@@ -30,7 +30,7 @@ export interface KeyRequest {
   models?: readonly string[];
   protocols?: readonly string[];
   expiresAtMs?: number;
-  limits?: KeyLimits;
+  limits?: Limits;
   /** Refuse what cannot be honoured exactly. */
   strict?: boolean;
   /** How its calls are served where they do not say otherwise; default: as its maker's. */

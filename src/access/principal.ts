@@ -1,7 +1,8 @@
 import type { RoutingSettings } from "../canon/routing-settings.ts";
 import type { StoredKey } from "../storage/keys.ts";
-import { type KeyLimits, readLimits } from "./key-limits.ts";
 import { readKeyRouting } from "./key-routing.ts";
+import { type Level, levelsOf } from "./level.ts";
+import { type Limits, readLimits } from "./limits.ts";
 
 /** Who is calling, and what it may do. */
 export interface Principal {
@@ -12,7 +13,10 @@ export interface Principal {
   models: readonly string[];
   /** Without it, every protocol. */
   protocols?: readonly string[];
-  limits: KeyLimits;
+  /** The key's own, which the keys that it makes inherit. */
+  limits: Limits;
+  /** What limits its calls, innermost first: itself, its project, the gateway, where they have limits. */
+  levels: readonly Level[];
   /** Calls that cannot be honoured exactly are refused, not approximated. */
   strict?: boolean;
   /** How its calls are served where they do not say otherwise. */
@@ -20,15 +24,25 @@ export interface Principal {
   expiresAtMs?: number;
 }
 
+/** What surrounds a key: its project, and what limits all of them. */
+export interface Surroundings {
+  project?: Pick<Level, "id" | "name" | "limits"> | undefined;
+  gateway: Limits;
+}
+
+const ALONE: Surroundings = { gateway: {} };
+
 /** Throws if the key has a limit or a setting that this program does not know, and so could not enforce. */
-export function principalOf(key: Omit<StoredKey, "hash">): Principal {
+export function principalOf(key: Omit<StoredKey, "hash">, { project, gateway }: Surroundings = ALONE): Principal {
+  const limits = readLimits(key.limits);
   return {
     keyId: key.id,
     keyName: key.name,
     project: key.project,
     models: key.models,
     ...(key.protocols === undefined ? {} : { protocols: key.protocols as readonly string[] }),
-    limits: readLimits(key.limits),
+    limits,
+    levels: levelsOf({ id: key.id, name: key.name, limits }, project, gateway),
     ...(key.expiresAtMs === undefined ? {} : { expiresAtMs: key.expiresAtMs }),
     ...(key.strict ? { strict: true } : {}),
     ...(key.routing === undefined ? {} : { routing: readKeyRouting(key.routing) }),

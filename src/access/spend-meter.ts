@@ -7,22 +7,21 @@ const DAY_MS = 86_400_000;
 const MAX_WINDOWS = 8;
 
 /**
- * What one key has spent, in nano-dollars, by day, by month and in all. Each amount belongs to the moment in its receipt, and a
+ * What a key, a project or the gateway has spent, in nano-dollars, by day, by month and in all. Each amount belongs to the moment in its receipt, and a
  * budget to the day and month of the clock: however the clock is set, a window holds the sum of its receipts (H30).
  */
 export class SpendMeter {
   /** Reserved for calls in flight; it counts against every window until they end. */
   reserved = 0;
   #total: number;
+  readonly #learntTotal: number;
   readonly #days = new WindowSums();
   readonly #months = new WindowSums();
-  /** Of the amount before, whose month is nearly always that of the next, too. */
-  #lastDay = Number.NaN;
-  #lastMonth = 0;
 
   /** `spent` is what the ledger held at `asOfMs`. */
   constructor(spent: Readonly<Record<BudgetWindow, number>>, asOfMs: number) {
     this.#total = spent.total;
+    this.#learntTotal = spent.total;
     this.learn(spent, asOfMs);
   }
 
@@ -35,18 +34,19 @@ export class SpendMeter {
   /** `atMs` is the moment in the receipt. */
   add(nanoUsd: number, atMs: number): void {
     this.#total += nanoUsd;
-    const day = dayOf(atMs);
-    if (day !== this.#lastDay) {
-      this.#lastDay = day;
-      this.#lastMonth = monthOf(atMs);
-    }
-    this.#days.add(day, nanoUsd);
-    this.#months.add(this.#lastMonth, nanoUsd);
+    this.#days.add(dayOf(atMs), nanoUsd);
+    this.#months.add(monthOf(atMs), nanoUsd);
   }
 
   spent(window: BudgetWindow, nowMs: number): number {
     if (window === "total") return this.#total;
     return window === "day" ? this.#days.of(dayOf(nowMs)) : this.#months.of(monthOf(nowMs));
+  }
+
+  /** What this process has spent itself: the sum without what it learnt from the ledger. */
+  own(window: BudgetWindow, nowMs: number): number {
+    if (window === "total") return this.#total - this.#learntTotal;
+    return window === "day" ? this.#days.own(dayOf(nowMs)) : this.#months.own(monthOf(nowMs));
   }
 }
 
@@ -60,32 +60,46 @@ export function windowEndMs(window: BudgetWindow, nowMs: number): number | undef
 class WindowSums {
   readonly #windows: number[] = [];
   readonly #sums: number[] = [];
+  /** What of each sum came from the ledger. */
+  readonly #learnt: number[] = [];
 
   of(window: number): number {
     return this.#sums[this.#windows.indexOf(window)] ?? 0;
   }
 
+  own(window: number): number {
+    const index = this.#windows.indexOf(window);
+    return (this.#sums[index] ?? 0) - (this.#learnt[index] ?? 0);
+  }
+
   add(window: number, amount: number): void {
-    this.#set(window, this.of(window) + amount);
+    const index = this.#indexOf(window);
+    this.#sums[index] = (this.#sums[index] ?? 0) + amount;
   }
 
   atLeast(window: number, sum: number): void {
-    this.#set(window, Math.max(this.of(window), sum));
+    const index = this.#indexOf(window);
+    const more = Math.max(0, sum - (this.#sums[index] ?? 0));
+    this.#sums[index] = (this.#sums[index] ?? 0) + more;
+    this.#learnt[index] = (this.#learnt[index] ?? 0) + more;
   }
 
-  #set(window: number, sum: number): void {
+  #indexOf(window: number): number {
     const index = this.#windows.indexOf(window);
-    if (index >= 0) {
-      this.#sums[index] = sum;
-      return;
-    }
+    if (index >= 0) return index;
     this.#windows.push(window);
-    this.#sums.push(sum);
-    if (this.#windows.length <= MAX_WINDOWS) return;
+    this.#sums.push(0);
+    this.#learnt.push(0);
+    if (this.#windows.length > MAX_WINDOWS) this.#dropFarthest(window);
+    return this.#windows.indexOf(window);
+  }
+
+  #dropFarthest(window: number): void {
     const distances = this.#windows.map((one) => Math.abs(one - window));
     const farthest = distances.indexOf(Math.max(...distances));
     this.#windows.splice(farthest, 1);
     this.#sums.splice(farthest, 1);
+    this.#learnt.splice(farthest, 1);
   }
 }
 
@@ -94,8 +108,16 @@ function dayOf(ms: number): number {
   return Math.floor(ms / DAY_MS);
 }
 
+/** The day that was asked for last and its month: each call asks for the same one several times. */
+const last = { day: Number.NaN, month: 0 };
+
 /** Months since 1970. */
 function monthOf(ms: number): number {
-  const date = new Date(ms);
-  return (date.getUTCFullYear() - 1970) * 12 + date.getUTCMonth();
+  const day = dayOf(ms);
+  if (day !== last.day) {
+    const date = new Date(ms);
+    last.month = (date.getUTCFullYear() - 1970) * 12 + date.getUTCMonth();
+    last.day = day;
+  }
+  return last.month;
 }

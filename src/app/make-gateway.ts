@@ -1,13 +1,12 @@
-import { Admissions } from "../access/admit.ts";
+import { Admissions, type SpentSums } from "../access/admit.ts";
 import { KeyRing } from "../access/key-ring.ts";
-import type { BudgetWindow } from "../access/spend-meter.ts";
 import { Answers } from "../answers/answers.ts";
 import { Sealer } from "../answers/sealer.ts";
 import type { Config } from "../config/config.ts";
 import type { FileStore } from "../files/file-store.ts";
 import { Files } from "../files/files.ts";
 import type { Journal } from "../ledger/journal.ts";
-import { spentByKey } from "../ledger/queries.ts";
+import { spentByOwner } from "../ledger/queries.ts";
 import { LedgerWriter } from "../ledger/writer.ts";
 import type { Log } from "../observe/log.ts";
 import { BackgroundLeases } from "../operations/background-leases.ts";
@@ -107,13 +106,13 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
   };
 }
 
-/** What each key has spent in the current windows, according to the ledger. */
-export async function spentAt(
-  storage: Storage,
-  asOfMs: number,
-): Promise<(keyId: string, window: BudgetWindow) => number> {
-  const spent = await spentByKey(storage, asOfMs);
-  return (keyId, window) => spent.get(keyId)?.[window] ?? 0;
+/** What each key, each project and the gateway have spent in the current windows, according to the ledger. */
+export async function spentAt(storage: Storage, asOfMs: number): Promise<SpentSums> {
+  const { byKey, byProject, all } = await spentByOwner(storage, asOfMs);
+  return (level, id, window) => {
+    if (level === "gateway") return all[window];
+    return (level === "key" ? byKey : byProject).get(id)?.[window] ?? 0;
+  };
 }
 
 /** One line when a provider begins to be left alone, and one when it answers again: operators look for both. */

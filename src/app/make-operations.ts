@@ -17,7 +17,7 @@ export async function makeOperations(
 ): Promise<{ operations: Operations; poller: OperationPoller }> {
   const { clock, timings, log } = gateway;
   const owner = `process-${gateway.random.id()}`;
-  const reservations = new Reservations((keyId, costNanoUsd) => gateway.admissions.hold(keyId, costNanoUsd));
+  const reservations = new Reservations((owner, costNanoUsd) => gateway.admissions.hold(owner, costNanoUsd));
   const settlement = new Settlement({
     instance: gateway.instance,
     storage,

@@ -1,5 +1,5 @@
-import { LIMIT_WIRE_NAMES } from "../access/key-limits.ts";
 import { KEY_ROUTING_NAMES } from "../access/key-routing.ts";
+import { LIMIT_WIRE_NAMES } from "../access/limits.ts";
 import { readTimestamp } from "../base/timestamp.ts";
 import { DIALECT_NAMES, type DialectName } from "../canon/dialect-name.ts";
 import { UsageError } from "./command.ts";

@@ -1,7 +1,7 @@
-import { readLimits } from "../access/key-limits.ts";
 import { KEY_WATCH_MS } from "../access/key-ring.ts";
 import { readKeyRouting } from "../access/key-routing.ts";
 import { createKey } from "../access/keys.ts";
+import { readLimits } from "../access/limits.ts";
 import { system } from "../base/system.ts";
 import { defineCommand, EXIT, printJson, UsageError } from "./command.ts";
 import { KEY_FLAGS, readExpiry, readLimitFlags, readProtocols, readRoutingFlags } from "./key-flags.ts";

@@ -5,7 +5,7 @@ import { type KeyView, keyView } from "../access/key-view.ts";
 import { listKeys } from "../access/keys.ts";
 import { staticKeys } from "../app/static-keys.ts";
 import type { Config } from "../config/config.ts";
-import { type Spent, spentByKey } from "../ledger/queries.ts";
+import { type Spent, spentByOwner } from "../ledger/queries.ts";
 import { defineCommand, EXIT, printJson, printTable } from "./command.ts";
 import { withStorage } from "./with-storage.ts";
 
@@ -20,7 +20,7 @@ export const listKeysCommand = defineCommand({
   run: async ({ values }) => {
     const filter = values.project === undefined ? {} : { project: values.project };
     const found = await withStorage(values.config, async (storage, config): Promise<ListedKey[]> => {
-      const spent = await spentByKey(storage, Date.now());
+      const { byKey: spent } = await spentByOwner(storage, Date.now());
       const configured = configuredKeys(config).filter(({ project }) => project === (values.project ?? project));
       const stored = (await listKeys(storage, filter)).map((key) => keyView(key));
       return [...configured, ...stored].map((key) => ({ ...key, ...spendView(spent.get(key.id) ?? NOTHING) }));

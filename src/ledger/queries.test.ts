@@ -4,7 +4,7 @@ import { openStorage } from "../storage/open.ts";
 import { sampleReceipt } from "../storage/receipt.sample.ts";
 import { insertReceipts } from "../storage/receipts.ts";
 import type { Storage } from "../storage/storage.ts";
-import { findReceipt, spentByInstance, spentByKey, summariseUsage } from "./queries.ts";
+import { findReceipt, spentByInstance, spentByOwner, summariseUsage } from "./queries.ts";
 import { receiptView } from "./receipt-view.ts";
 
 describe("ledger queries", () => {
@@ -50,10 +50,14 @@ describe("ledger queries", () => {
       sampleReceipt({ id: "rcp_~2", createdAtMs: Date.UTC(2026, 1, 1, 23, 59), costNanoUsd: 10 }),
       sampleReceipt({ id: "rcp_~3", createdAtMs: Date.UTC(2026, 0, 31), costNanoUsd: 100 }),
       sampleReceipt({ id: "rcp_~4", createdAtMs: nowMs, costNanoUsd: 5, key: "key_2" }),
+      sampleReceipt({ id: "rcp_~5", createdAtMs: nowMs, costNanoUsd: 1, key: "key_2", project: "other" }),
     ]);
-    const spent = await spentByKey(storage, nowMs);
-    expect(spent.get("key_1")).toEqual({ day: 1, month: 11, total: 111 });
-    expect(spent.get("key_2")).toEqual({ day: 5, month: 5, total: 5 });
+    const { byKey, byProject, all } = await spentByOwner(storage, nowMs);
+    expect(byKey.get("key_1")).toEqual({ day: 1, month: 11, total: 111 });
+    expect(byKey.get("key_2")).toEqual({ day: 6, month: 6, total: 6 });
+    expect(byProject.get("default")).toEqual({ day: 6, month: 16, total: 116 });
+    expect(byProject.get("other")).toEqual({ day: 1, month: 1, total: 1 });
+    expect(all).toEqual({ day: 7, month: 17, total: 117 });
   });
 
   test("H23: what one process has spent is told apart from what others have, by key and range", async () => {

@@ -36,12 +36,26 @@ export interface Spent {
   total: number;
 }
 
-/** What every key has spent, for budgets to start from when the gateway starts. */
-export async function spentByKey(storage: Storage, nowMs: number): Promise<ReadonlyMap<string, Spent>> {
+export interface SpentByOwner {
+  byKey: ReadonlyMap<string, Spent>;
+  byProject: ReadonlyMap<string, Spent>;
+  all: Spent;
+}
+
+/** What every key, every project and all of them have spent, for budgets to start from when the gateway starts. */
+export async function spentByOwner(storage: Storage, nowMs: number): Promise<SpentByOwner> {
   const now = new Date(nowMs);
   const monthStartMs = Date.UTC(now.getUTCFullYear(), now.getUTCMonth());
   const costs = await sumCostByKey(storage, nowMs - (nowMs % DAY_MS), monthStartMs);
-  return new Map(costs.map(({ keyId, ...spent }) => [keyId, spent]));
+  const byKey = new Map<string, Spent>();
+  const byProject = new Map<string, Spent>();
+  let all: Spent = { day: 0, month: 0, total: 0 };
+  for (const cost of costs) {
+    byKey.set(cost.keyId, plus(byKey.get(cost.keyId), cost));
+    byProject.set(cost.project, plus(byProject.get(cost.project), cost));
+    all = plus(all, cost);
+  }
+  return { byKey, byProject, all };
 }
 
 /**
@@ -55,3 +69,9 @@ export async function spentByInstance(
   const costs = await sumCostOfInstance(storage, { instance, sinceMs, untilMs });
   return new Map(costs.map(({ keyId, ...spent }) => [keyId, spent]));
 }
+
+const plus = (sum: Spent | undefined, { day, month, total }: Spent): Spent => ({
+  day: (sum?.day ?? 0) + day,
+  month: (sum?.month ?? 0) + month,
+  total: (sum?.total ?? 0) + total,
+});

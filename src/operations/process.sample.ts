@@ -126,7 +126,7 @@ export class SampleProcess {
   wakes = 0;
 
   constructor({ clock, storage }: Bench, owner: string, runner: Partial<JobRunner>) {
-    this.reservations = new Reservations((_keyId, costNanoUsd) => {
+    this.reservations = new Reservations((_owner, costNanoUsd) => {
       this.budget.reserved += costNanoUsd;
       return (actualNanoUsd) => {
         this.budget.reserved -= costNanoUsd;

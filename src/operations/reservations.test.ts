@@ -6,7 +6,7 @@ const bench = await Bench.open();
 
 function bookkeeping() {
   const books: string[] = [];
-  const reservations = new Reservations((keyId, costNanoUsd) => {
+  const reservations = new Reservations(({ keyId }, costNanoUsd) => {
     books.push(`${keyId} holds ${costNanoUsd}`);
     return (actualNanoUsd, atMs) => books.push(`${keyId} pays ${actualNanoUsd} at ${atMs}`);
   });

@@ -1,4 +1,4 @@
-import type { KeyLimits } from "../access/key-limits.ts";
+import { hasBudget, type Level } from "../access/level.ts";
 import type { Principal } from "../access/principal.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Usage } from "../canon/usage.ts";
@@ -11,13 +11,19 @@ import { DEFAULT_OUTPUT, outputLimit } from "./output-limit.ts";
 
 const NO_ESTIMATE = { estimatedCostNanoUsd: 0, estimatedTokens: 0 };
 
-const countsUse = ({ tokensPerMinute, budgetUsdPerDay, budgetUsdPerMonth, budgetUsdTotal }: KeyLimits): boolean =>
-  tokensPerMinute !== undefined ||
-  budgetUsdPerDay !== undefined ||
-  budgetUsdPerMonth !== undefined ||
-  budgetUsdTotal !== undefined;
+const countsUse = ({ limits }: Level): boolean => limits.tokensPerMinute !== undefined || hasBudget(limits);
 
-/** Only keys with a token or money limit need an estimate; for all others the walk over the body is saved. */
+/** What every level allows in a minute. */
+function tokensPerMinute(levels: readonly Level[]): number | undefined {
+  let least: number | undefined;
+  for (const { limits } of levels) {
+    const { tokensPerMinute: tokens } = limits;
+    if (tokens !== undefined && (least === undefined || tokens < least)) least = tokens;
+  }
+  return least;
+}
+
+/** Only calls with a token or money limit at some level need an estimate; for all others the walk over the body is saved. */
 export function estimateUse(
   principal: Principal,
   incoming: IncomingCall,
@@ -25,12 +31,18 @@ export function estimateUse(
   offers: readonly Offer[],
   body: JsonObject,
 ) {
-  const { limits } = principal;
-  if (!countsUse(limits) || incoming.verb === "count_tokens") return NO_ESTIMATE;
-  return estimate(limits, incoming, model, offers, body);
+  const { levels } = principal;
+  if (!levels.some(countsUse) || incoming.verb === "count_tokens") return NO_ESTIMATE;
+  return estimate(tokensPerMinute(levels), incoming, model, offers, body);
 }
 
-function estimate(limits: KeyLimits, incoming: IncomingCall, model: Model, offers: readonly Offer[], body: JsonObject) {
+function estimate(
+  minute: number | undefined,
+  incoming: IncomingCall,
+  model: Model,
+  offers: readonly Offer[],
+  body: JsonObject,
+) {
   if (!model.outputModalities.includes("text") && model.kind !== "speech") {
     const count = incoming.dialect.codec.decodeRequest(body).candidateCount ?? 1;
     return { estimatedCostNanoUsd: expectedImageCost(count, {}, offers), estimatedTokens: 0 };
@@ -40,8 +52,8 @@ function estimate(limits: KeyLimits, incoming: IncomingCall, model: Model, offer
   const output = outputLimit({ incoming, model, body }, DEFAULT_OUTPUT);
   const terms = askedTerms(body, incoming.dialect.requests.pricedFields);
   const costOf = (tokens: number) => Math.max(0, ...offers.map((offer) => dearest(input, tokens, offer, terms)));
-  // A guess at the answer must not keep a call out for ever that asks for no more than the key may have in a minute.
-  const most = asked === undefined ? Math.max(input, limits.tokensPerMinute ?? input + output) : input + output;
+  // A guess at the answer must not keep a call out for ever that asks for no more than its key may have in a minute.
+  const most = asked === undefined ? Math.max(input, minute ?? input + output) : input + output;
   const longest = asked === undefined ? outputLimit({ incoming, model, body }, Number.MAX_SAFE_INTEGER) : output;
   return {
     estimatedCostNanoUsd: costOf(output),

@@ -276,7 +276,13 @@ export function storageContract(engine: string, databases: TestDatabases): void 
         expect((await sumUsage(storage, { ...range, groupBy, project: "default" }))[0]?.calls).toBe(3);
       }
       const byKey = await sumCostByKey(storage, 2 * day, day + 1);
-      expect(byKey.find((cost) => cost.keyId === "key_1")).toEqual({ keyId: "key_1", day: 7, month: 12, total: 17 });
+      expect(byKey.find((cost) => cost.keyId === "key_1")).toEqual({
+        project: "default",
+        keyId: "key_1",
+        day: 7,
+        month: 12,
+        total: 17,
+      });
     });
   });
 }

@@ -101,24 +101,26 @@ export async function sumCostOfInstance(
 }
 
 interface KeyCost {
+  project: string;
   keyId: string;
   day: number;
   month: number;
   total: number;
 }
 
-/** What every key has spent since the two times, and in total. */
+/** What every key has spent in every project since the two times, and in total. */
 export async function sumCostByKey(queries: Queries, dayStartMs: number, monthStartMs: number): Promise<KeyCost[]> {
   const rows = await queries.query(
-    `SELECT key_id,
+    `SELECT project, key_id,
        CAST(SUM(CASE WHEN created_at_ms >= ? THEN cost_nano_usd ELSE 0 END) AS BIGINT) AS day_cost,
        CAST(SUM(CASE WHEN created_at_ms >= ? THEN cost_nano_usd ELSE 0 END) AS BIGINT) AS month_cost,
        CAST(SUM(cost_nano_usd) AS BIGINT) AS total_cost
-     FROM receipts GROUP BY key_id`,
+     FROM receipts GROUP BY project, key_id`,
     [dayStartMs, monthStartMs],
     START_MS,
   );
   return rows.map((row) => ({
+    project: text(row, "project"),
     keyId: text(row, "key_id"),
     day: number(row, "day_cost"),
     month: number(row, "month_cost"),

@@ -1,8 +1,8 @@
 import Type, { type Static } from "typebox";
-import { readLimits } from "../../access/key-limits.ts";
 import { readKeyRouting } from "../../access/key-routing.ts";
 import { keyView } from "../../access/key-view.ts";
 import { createKey, listKeys, revokeKey } from "../../access/keys.ts";
+import { readLimits } from "../../access/limits.ts";
 import { readTimestamp } from "../../base/timestamp.ts";
 import { DIALECT_NAMES } from "../../canon/dialect-name.ts";
 import { GatewayError } from "../../canon/error.ts";

@@ -1,8 +1,8 @@
 import { MAX_BUDGET_USD } from "../base/key-bounds.ts";
 import { GatewayError } from "../canon/error.ts";
 
-/** What a key may use; what is left out is not limited. */
-export interface KeyLimits {
+/** What a key, a project or the whole gateway may use; what is left out is not limited. */
+export interface Limits {
   readonly requestsPerMinute?: number;
   readonly tokensPerMinute?: number;
   /** Concurrent calls. */
@@ -19,9 +19,9 @@ export const LIMIT_NAMES = [
   "budgetUsdPerDay",
   "budgetUsdPerMonth",
   "budgetUsdTotal",
-] as const satisfies readonly (keyof KeyLimits)[];
+] as const satisfies readonly (keyof Limits)[];
 
-type LimitName = (typeof LIMIT_NAMES)[number];
+export type LimitName = (typeof LIMIT_NAMES)[number];
 
 /** As files, answers and the command line spell it: `requests_per_minute`. */
 export const wireName = (name: LimitName): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -38,7 +38,7 @@ const KNOWN: ReadonlyMap<string, LimitName> = new Map(
 );
 
 /** The limits as stored or given: known names only, with values that can be enforced. */
-export function readLimits(given: Readonly<Record<string, number | undefined>>): KeyLimits {
+export function readLimits(given: Readonly<Record<string, number | undefined>>): Limits {
   const limits: Partial<Record<LimitName, number>> = {};
   for (const [written, value] of Object.entries(given)) {
     const name = KNOWN.get(written);

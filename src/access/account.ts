@@ -1,0 +1,62 @@
+import type { LevelName } from "./level.ts";
+import type { LimitName } from "./limits.ts";
+import { RateWindow } from "./rate-window.ts";
+import type { BudgetWindow, SpendMeter } from "./spend-meter.ts";
+
+/** What this process may use of an account's limits, where several processes divide them. */
+export interface Share {
+  /** A number of calls, requests or tokens; of a budget the nano-dollars that this process may spend in its current window. */
+  held(limit: LimitName, wallMs: number): number;
+  /** A call was refused because this process held too little, although the limit may allow it. */
+  short(limit: LimitName, needed: number): void;
+}
+
+const BUDGET_WINDOW: Readonly<Partial<Record<LimitName, BudgetWindow>>> = {
+  budgetUsdPerDay: "day",
+  budgetUsdPerMonth: "month",
+  budgetUsdTotal: "total",
+};
+
+/** What a key, a project or the whole gateway uses here: money always, rates where they are limited. */
+export class Account {
+  readonly level: LevelName;
+  readonly id: string;
+  readonly meter: SpendMeter;
+  /** Absent: all of every limit may be used here. */
+  share: Share | undefined;
+  /** Calls under way of keys that any level limits. */
+  underWay = 0;
+  lastUsedMs = 0;
+  #requests: RateWindow | undefined;
+  #tokens: RateWindow | undefined;
+
+  constructor(level: LevelName, id: string, meter: SpendMeter) {
+    this.level = level;
+    this.id = id;
+    this.meter = meter;
+  }
+
+  /** What counts against `share.held` now. */
+  inUse(limit: LimitName, nowMs: number, wallMs: number): number {
+    if (limit === "concurrent") return this.underWay;
+    if (limit === "requestsPerMinute") return this.#requests?.used(nowMs) ?? 0;
+    if (limit === "tokensPerMinute") return this.#tokens?.used(nowMs) ?? 0;
+    return this.meter.own(BUDGET_WINDOW[limit] ?? "total", wallMs) + this.meter.reserved;
+  }
+
+  requests(nowMs: number): RateWindow {
+    this.#requests ??= new RateWindow(nowMs);
+    return this.#requests;
+  }
+
+  tokens(nowMs: number): RateWindow {
+    this.#tokens ??= new RateWindow(nowMs);
+    return this.#tokens;
+  }
+
+  /** Nothing in the windows counts any more. */
+  dropRates(): void {
+    this.#requests = undefined;
+    this.#tokens = undefined;
+  }
+}

@@ -1,0 +1,220 @@
+import type { Account } from "./account.ts";
+import { type CostEstimate, checkBudgets, reservedFor } from "./budget.ts";
+import { hasBudget, type Level } from "./level.ts";
+import type { Principal } from "./principal.ts";
+import { checkTokens, rateHeaders } from "./rate-limits.ts";
+import { checkScopes } from "./scopes.ts";
+
+/** What a call used and cost in the end. */
+interface ActualUse {
+  costNanoUsd: number;
+  tokens: number;
+}
+
+/** A request that may be read. It holds a slot among the calls in flight, and counts as one of its key's requests. */
+export interface Entry {
+  /** Admits the call that the request describes; throws if the key's scopes, or tokens or budget at any level, do not allow it. */
+  admit(call: AdmittedCall): Admission;
+  /** The request was refused before its call was admitted. */
+  leave(): void;
+}
+
+/** A call that was admitted. */
+export interface Admission {
+  /**
+   * Reserves as much again for one more request to a provider that is paid as well: that of a hedge, or the rest of a broken
+   * answer. False where a level has no more than that left (H23).
+   */
+  extend(): boolean;
+  /** Called once, at the end: releases what was reserved and counts what was used. */
+  release(actual: ActualUse): void;
+  /** The time of the call in its receipt and in its budgets: one reading of one clock for both (H30). */
+  readonly atMs: number;
+  readonly rateHeaders: Readonly<Record<string, string>>;
+}
+
+export interface AdmittedCall extends CostEstimate {
+  model: string;
+  dialect: string;
+  estimatedTokens: number;
+}
+
+export interface Clocks {
+  /** A monotonic clock, for rates. */
+  readonly nowMs: () => number;
+  /** The clock of the machine, for money and for expiry. */
+  readonly wallMs: () => number;
+}
+
+/** The accounts that a key's calls are counted in. Looked up once for each principal. */
+export interface Standing {
+  /** Of the key, its project and the gateway. */
+  readonly all: readonly Account[];
+  /** Those that limit it, beside their levels. */
+  readonly levels: readonly Level[];
+  readonly limited: readonly Account[];
+  readonly countsMoney: boolean;
+}
+
+export const countsMoney = (levels: readonly Level[]): boolean => levels.some(({ limits }) => hasBudget(limits));
+
+const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
+
+/** The entry and admission of a key that no level limits: one small object a call. */
+export class OpenEntry implements Entry, Admission {
+  readonly #principal: Principal;
+  readonly #standing: Standing;
+  readonly #clocks: Clocks;
+  #released = false;
+  atMs = 0;
+
+  constructor(principal: Principal, standing: Standing, clocks: Clocks) {
+    this.#principal = principal;
+    this.#standing = standing;
+    this.#clocks = clocks;
+  }
+
+  get rateHeaders(): Readonly<Record<string, string>> {
+    return NO_HEADERS;
+  }
+
+  admit(call: AdmittedCall): Admission {
+    this.atMs = this.#clocks.wallMs();
+    checkScopes(this.#principal, call, this.atMs);
+    return this;
+  }
+
+  leave(): void {}
+
+  extend(): boolean {
+    return true;
+  }
+
+  release(actual: ActualUse): void {
+    if (this.#released) return;
+    this.#released = true;
+    if (actual.costNanoUsd <= 0) return;
+    for (const { meter } of this.#standing.all) meter.add(actual.costNanoUsd, this.atMs);
+  }
+}
+
+/** The entry and admission of a key with limits at any level. */
+export class LimitedEntry implements Entry, Admission {
+  readonly #principal: Principal;
+  readonly #standing: Standing;
+  readonly #clocks: Clocks;
+  readonly #enteredMs: number;
+  #call: AdmittedCall | undefined;
+  #takenMs = 0;
+  #reservedNanoUsd = 0;
+  /** When tokens were taken once more. */
+  #extendedMs: number[] | undefined;
+  #left = false;
+  atMs = 0;
+  rateHeaders: Readonly<Record<string, string>> = NO_HEADERS;
+
+  /** Counts the request, which the levels allow. */
+  constructor(principal: Principal, standing: Standing, clocks: Clocks, enteredMs: number) {
+    this.#principal = principal;
+    this.#standing = standing;
+    this.#clocks = clocks;
+    this.#enteredMs = enteredMs;
+    const { all, levels, limited } = standing;
+    for (const account of all) {
+      account.underWay += 1;
+      account.lastUsedMs = enteredMs;
+    }
+    for (let index = 0; index < levels.length; index += 1) {
+      if (levels[index]?.limits.requestsPerMinute !== undefined) limited[index]?.requests(enteredMs).add(enteredMs, 1);
+    }
+  }
+
+  admit(call: AdmittedCall): Admission {
+    const takenMs = this.#clocks.nowMs();
+    this.atMs = this.#clocks.wallMs();
+    try {
+      checkScopes(this.#principal, call, this.atMs);
+      this.#take(call, takenMs);
+    } catch (refusal) {
+      this.#forgetRequest(takenMs);
+      throw refusal;
+    }
+    this.#call = call;
+    this.#takenMs = takenMs;
+    this.rateHeaders = rateHeaders(this.#standing.levels, this.#standing.limited, takenMs, this.atMs);
+    return this;
+  }
+
+  extend(): boolean {
+    if (this.#call === undefined || this.#left) return false;
+    const takenMs = this.#clocks.nowMs();
+    try {
+      this.#take(this.#call, takenMs);
+    } catch {
+      return false;
+    }
+    this.#extendedMs ??= [];
+    this.#extendedMs.push(takenMs);
+    return true;
+  }
+
+  leave(): void {
+    if (this.#left) return;
+    this.#left = true;
+    const nowMs = this.#clocks.nowMs();
+    for (const account of this.#standing.all) {
+      account.underWay -= 1;
+      account.lastUsedMs = nowMs;
+    }
+  }
+
+  release(actual: ActualUse): void {
+    const call = this.#call;
+    if (this.#left || call === undefined) return;
+    this.leave();
+    const endMs = this.#clocks.nowMs();
+    for (const againMs of this.#extendedMs ?? []) this.#correctTokens(againMs, endMs, call.estimatedTokens, 0);
+    this.#correctTokens(this.#takenMs, endMs, call.estimatedTokens, actual.tokens);
+    for (const { meter } of this.#standing.all) {
+      meter.reserved -= this.#reservedNanoUsd;
+      meter.add(actual.costNanoUsd, this.atMs);
+    }
+  }
+
+  /** Takes the tokens and the money of one request to a provider at every level, or nothing at any. */
+  #take(call: AdmittedCall, takenMs: number): void {
+    const { all, levels, limited } = this.#standing;
+    for (let index = 0; index < levels.length; index += 1) {
+      const level = levels[index];
+      const account = limited[index];
+      if (level === undefined || account === undefined) continue;
+      checkBudgets(level, account, call, this.atMs);
+      checkTokens(level, account, call.estimatedTokens, takenMs, this.atMs);
+    }
+    for (let index = 0; index < levels.length; index += 1) {
+      if (levels[index]?.limits.tokensPerMinute === undefined) continue;
+      limited[index]?.tokens(takenMs).add(takenMs, call.estimatedTokens);
+    }
+    if (!this.#standing.countsMoney) return;
+    const costNanoUsd = reservedFor(call);
+    this.#reservedNanoUsd += costNanoUsd;
+    for (const { meter } of all) meter.reserved += costNanoUsd;
+  }
+
+  /** The request no longer counts: it was refused for what it would use. */
+  #forgetRequest(nowMs: number): void {
+    const { levels, limited } = this.#standing;
+    for (let index = 0; index < levels.length; index += 1) {
+      if (levels[index]?.limits.requestsPerMinute === undefined) continue;
+      limited[index]?.requests(nowMs).correct(this.#enteredMs, nowMs, 1, 0);
+    }
+  }
+
+  #correctTokens(takenMs: number, nowMs: number, estimated: number, actual: number): void {
+    const { levels, limited } = this.#standing;
+    for (let index = 0; index < levels.length; index += 1) {
+      if (levels[index]?.limits.tokensPerMinute === undefined) continue;
+      limited[index]?.tokens(nowMs).correct(takenMs, nowMs, estimated, actual);
+    }
+  }
+}

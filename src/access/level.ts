@@ -1,0 +1,46 @@
+import { LIMIT_NAMES, type Limits } from "./limits.ts";
+
+/** Where limits can be set, innermost first. */
+export const LEVEL_NAMES = ["key", "project", "gateway"] as const;
+export type LevelName = (typeof LEVEL_NAMES)[number];
+
+/** Of the one level that has no other. */
+export const GATEWAY_ID = "gateway";
+
+/** One of the bounds that a call must keep to. */
+export interface Level {
+  readonly level: LevelName;
+  readonly id: string;
+  readonly name: string;
+  readonly limits: Limits;
+}
+
+type Named = Pick<Level, "id" | "name" | "limits">;
+
+/** The levels that limit the calls of a key, innermost first. Made when keys are read, not for each call. */
+export function levelsOf(key: Named, project: Named | undefined, gateway: Limits): readonly Level[] {
+  const levels: Level[] = [];
+  if (isLimited(key.limits)) levels.push({ ...namedOf(key), level: "key" });
+  if (project !== undefined && isLimited(project.limits)) levels.push({ ...namedOf(project), level: "project" });
+  if (isLimited(gateway)) levels.push({ level: "gateway", id: GATEWAY_ID, name: GATEWAY_ID, limits: gateway });
+  return levels;
+}
+
+const namedOf = ({ id, name, limits }: Named): Named => ({ id, name, limits });
+
+/** How errors call it. */
+export function subjectOf({ level, name }: Pick<Level, "level" | "name">): string {
+  return level === "gateway" ? "This gateway as a whole" : `The ${level} "${name}"`;
+}
+
+function isLimited(limits: Limits): boolean {
+  return LIMIT_NAMES.some((name) => limits[name] !== undefined);
+}
+
+export function hasBudget(limits: Limits): boolean {
+  return (
+    limits.budgetUsdPerDay !== undefined ||
+    limits.budgetUsdPerMonth !== undefined ||
+    limits.budgetUsdTotal !== undefined
+  );
+}
