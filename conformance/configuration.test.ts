@@ -75,6 +75,51 @@ test("docs/configuration.md, Prices: the start and a reload warn of a model with
   }
 });
 
+test("docs/configuration.md, Reload: calls after it follow the new `routing`", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "trivium-routing-"));
+  const key = `sk-trv-${"reload".repeat(8).slice(0, 43)}`;
+  const write = (fallback: boolean) => {
+    const config = {
+      server: { port: 0 },
+      admin: { port: 0 },
+      simulator: true,
+      routing: { fallback },
+      // A port on which nothing listens.
+      providers: { away: { kind: "openai-compatible", base_url: "http://127.0.0.1:9/v1", api_key: "k" } },
+      models: [
+        {
+          id: "acme/two",
+          offers: [
+            { provider: "away", model: "any" },
+            { provider: "simulator", model: "standard" },
+          ],
+        },
+      ],
+      keys: [{ name: "caller", key }],
+    };
+    writeFileSync(join(folder, "trivium.yaml"), JSON.stringify(config));
+  };
+  write(false);
+  const app = await startApp({
+    cwd: folder,
+    environment: {},
+    log: createLog({ clock: system.clock, level: "silent" }),
+  });
+  const status = async () => (await callGateway(app.url, "chat", key, { model: "acme/two" })).status;
+  try {
+    expect(await status()).toBe(502);
+    write(true);
+    app.reload();
+    expect(await status()).toBe(200);
+    write(false);
+    app.reload();
+    expect(await status()).toBe(502);
+  } finally {
+    await app.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
 describe("docs/configuration.md, The simulator", () => {
   let simulator: Simulator;
   let gateway: TestGateway;
