@@ -14,6 +14,8 @@ export interface Config {
   fields: readonly string[];
   /** Where a file would be read from, when there is none. */
   awaitedFile?: string;
+  /** The files whose content its values are, such as mounted secrets. */
+  valueFiles: readonly string[];
   /** Warnings: valid, but perhaps not intended. */
   warnings: readonly ConfigProblem[];
   server: {

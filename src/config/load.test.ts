@@ -219,6 +219,7 @@ keys:
         maxTotalBytes: 10 * 1024 ** 3,
         maxProjectBytes: 5 * 1024 ** 3,
       },
+      valueFiles: [],
       ledger: { journalBytes: 256 * 1024 ** 2 },
       responses: { store: true, retentionMs: 604_800_000, maxBytes: 1024 ** 3 },
       simulator: true,
@@ -334,6 +335,7 @@ keys:
     const options = { cwd: bare, environment: {}, kinds: KINDS, prices: PRICES, models: MODELS };
     const defaults = {
       shownFile: "trivium.yaml",
+      valueFiles: [],
       fields: [],
       warnings: [],
       server: {
@@ -493,6 +495,23 @@ models:
     const config = load("models: [ { id: a/b, display_name: ${NAME} } ]", { NAME: hostile, OTHER: "leaked" });
     expect(config.models).toEqual([{ id: "a/b", displayName: hostile }]);
     expect(config.admin).not.toHaveProperty("secret");
+  });
+
+  test("docs/configuration.md, Variables: ${file:path} is the content of a file, without its last line end", () => {
+    writeFileSync(join(folder, "secret"), "from-a-file-of-its-own\r\n");
+    const config = load("admin: { secret: ${file:secret} }");
+    expect(config.admin.secret?.reveal()).toBe("from-a-file-of-its-own");
+    expect(config.valueFiles).toEqual([join(folder, "secret")]);
+    const absolute = load(`admin: { secret: "\${file:${join(folder, "secret")}}" }`);
+    expect(absolute.admin.secret?.reveal()).toBe("from-a-file-of-its-own");
+  });
+
+  test("S10: a file that is missing, a folder, or too long for a secret is a mistake; its content is not shown", () => {
+    writeFileSync(join(folder, "long"), "hidden".repeat(20_000));
+    for (const path of ["nowhere", ".", "long"])
+      expect(problemsOf(`admin: { secret: \${file:${path}} }`)).toEqual([
+        `trivium.yaml:1:18: admin.secret needs the file ${path}, which cannot be read`,
+      ]);
   });
 
   test("a number in a variable stays text where the field is text", () => {
@@ -705,7 +724,9 @@ describe("what is refused, with its position", () => {
     [
       "a reference that is none",
       "data_dir: ${not a name}",
-      ["trivium.yaml:1:11: data_dir has a ${ that is no variable; write ${NAME}, ${NAME:-default}, or $$ for a $"],
+      [
+        "trivium.yaml:1:11: data_dir has a ${ that is no variable; write ${NAME}, ${NAME:-default}, ${file:path}, or $$ for a $",
+      ],
     ],
     [
       "choices 7: what this version has no use for",

@@ -13,6 +13,7 @@ import { readValue, type Shape, shapeOf } from "./read-values.ts";
 import { type KnownPrices, reportUnpriced } from "./report-unpriced.ts";
 import { RootFile } from "./schema.ts";
 import { toConfig } from "./to-config.ts";
+import { ValueFiles } from "./value-files.ts";
 
 export type { KnownModels } from "./check-references.ts";
 export { ConfigError, tellProblem } from "./config-error.ts";
@@ -44,7 +45,7 @@ const ROOT: Shape = { ...shapeOf(RootFile), properties: { ...shapeOf(RootFile).p
 export function loadConfig({ path, cwd, environment, kinds, prices, models, overrides = {} }: LoadOptions): Config {
   const file = resolve(cwd, path ?? "trivium.yaml");
   if (path === undefined && !existsSync(file)) {
-    const none = { awaitedFile: file, shownFile: shownPath(file, cwd), fields: [], warnings: [] };
+    const none = { awaitedFile: file, shownFile: shownPath(file, cwd), valueFiles: [], fields: [], warnings: [] };
     return hidePasswords({ ...none, ...toConfig(overridden({}, overrides), undefined, cwd) });
   }
 
@@ -60,7 +61,8 @@ export function loadConfig({ path, cwd, environment, kinds, prices, models, over
   if (root?.kind !== "map") throw mistakes(problems);
 
   const folder = dirname(file);
-  const context = { environment, report };
+  const files = new ValueFiles(folder);
+  const context = { environment, readFile: (path: string) => files.read(path), report };
   const entries = new Map(root.entries);
   const section = entries.get("providers")?.node;
   entries.delete("providers");
@@ -77,7 +79,7 @@ export function loadConfig({ path, cwd, environment, kinds, prices, models, over
   if (problems.length > 0) throw mistakes(problems);
   const warnings: ConfigProblem[] = [];
   reportUnpriced(whole.models ?? [], prices, root, reportTo(warnings));
-  return hidePasswords({ file, shownFile, fields: fieldsOf(root), warnings, ...config });
+  return hidePasswords({ file, shownFile, valueFiles: files.paths, fields: fieldsOf(root), warnings, ...config });
 }
 
 /** A field without a value counts as absent. */

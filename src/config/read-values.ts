@@ -2,7 +2,7 @@ import type { TSchema } from "typebox";
 import type { DocumentNode, MapNode, Position, Report, ScalarNode } from "./document.ts";
 import { FORMATS } from "./formats.ts";
 import { nearestName } from "./nearest-name.ts";
-import { expandVariables } from "./variables.ts";
+import { expandReferences, type ReferenceSource } from "./variables.ts";
 
 /** The keywords of JSON Schema that the configuration's schemas use. */
 export interface Shape {
@@ -32,8 +32,7 @@ export function shapeOf(schema: TSchema): Shape {
   return schema as Shape;
 }
 
-export interface ReadContext {
-  environment: Readonly<Record<string, string | undefined>>;
+export interface ReadContext extends ReferenceSource {
   report: Report;
 }
 
@@ -140,12 +139,16 @@ function readNamed(
 function readScalar(node: ScalarNode, shape: Shape, path: string, context: ReadContext, needed: boolean): unknown {
   let value = node.value;
   if (typeof value === "string") {
-    const expansion = expandVariables(value, context.environment);
+    const expansion = expandReferences(value, context);
     if (expansion.malformed) {
       context.report(
         node.position,
-        `${path} has a \${ that is no variable; write \${NAME}, \${NAME:-default}, or $$ for a $`,
+        `${path} has a \${ that is no variable; write \${NAME}, \${NAME:-default}, \${file:path}, or $$ for a $`,
       );
+      return undefined;
+    }
+    if (expansion.unread.length > 0) {
+      context.report(node.position, `${path} needs the file ${expansion.unread.join(" and ")}, which cannot be read`);
       return undefined;
     }
     if (expansion.unset.length > 0) {

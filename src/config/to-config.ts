@@ -14,7 +14,7 @@ export function toConfig(
   file: RootFile,
   providers: ReadonlyMap<string, ProviderFile> | undefined,
   folder: string,
-): Omit<Config, "warnings" | "shownFile" | "fields"> {
+): Omit<Config, "warnings" | "shownFile" | "valueFiles" | "fields"> {
   const { server = {}, admin = {} } = file;
   const host = server.host ?? "127.0.0.1";
   const port = server.port ?? 8787;

@@ -1,7 +1,11 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are the references of the configuration file
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { expandVariables, hideReferences, restoreReferences } from "./variables.ts";
+import { expandReferences, hideReferences, restoreReferences } from "./variables.ts";
+
+const noFile = () => undefined;
+const expandWith = (text: string, environment: Record<string, string>) =>
+  expandReferences(text, { environment, readFile: noFile });
 
 const segments = fc.array(
   fc.oneof(
@@ -25,18 +29,27 @@ test("hiding references from the parser keeps every line and column, and restori
 test("a value goes in as it is, whatever it holds", () => {
   fc.assert(
     fc.property(fc.string({ minLength: 1 }), (value) => {
-      expect(expandVariables("<${A}>", { A: value }).text).toBe(`<${value}>`);
-      expect(expandVariables("${A:-x}", { A: value }).text).toBe(value);
+      expect(expandWith("<${A}>", { A: value }).text).toBe(`<${value}>`);
+      expect(expandWith("${A:-x}", { A: value }).text).toBe(value);
     }),
   );
 });
 
 test("dollar signs that open nothing stay", () => {
-  expect(expandVariables("$5 $A $$ $${A} $", { A: "x" })).toEqual({
+  expect(expandWith("$5 $A $$ $${A} $", { A: "x" })).toEqual({
     text: "$5 $A $ ${A} $",
     used: false,
     unset: [],
+    unread: [],
     whole: false,
     malformed: false,
   });
+});
+
+test("a file's content goes in as it is; a file that cannot be read is told", () => {
+  const readFile = (path: string) => (path === "/run/secrets/key" ? "s3cret ${A} $$" : undefined);
+  const expanded = expandReferences("<${file:/run/secrets/key}>", { environment: { A: "x" }, readFile });
+  expect(expanded).toMatchObject({ text: "<s3cret ${A} $$>", used: true, unread: [], malformed: false });
+  expect(expandReferences("${file:nowhere}", { environment: {}, readFile }).unread).toEqual(["nowhere"]);
+  expect(expandReferences("${file:}", { environment: {}, readFile }).malformed).toBe(true);
 });

@@ -1,27 +1,43 @@
-/** `${NAME}` and `${NAME:-default}` in the texts of a configuration file. `$$` is a plain dollar sign. */
+/** `${NAME}`, `${NAME:-default}` and `${file:path}` in the texts of a configuration file. `$$` is a plain dollar sign. */
+
+/** Where references find their values. */
+export interface ReferenceSource {
+  environment: Readonly<Record<string, string | undefined>>;
+  /** The text of a file; undefined where it cannot be read. */
+  readFile: (path: string) => string | undefined;
+}
 
 interface Expansion {
   text: string;
-  /** The text named at least one variable. */
+  /** The text has at least one reference. */
   used: boolean;
   /** Names without a value and without a default. */
   unset: string[];
+  /** Files that cannot be read. */
+  unread: string[];
   /** The text is one `${NAME}` and nothing else. */
   whole: boolean;
   /** There is a `${` that does not open a reference. */
   malformed: boolean;
 }
 
-const REFERENCE = /\$\$|\$\{([A-Za-z_]\w*)(?::-([^{}]*))?\}|\$\{/g;
+const REFERENCE = /\$\$|\$\{file:([^{}]+)\}|\$\{([A-Za-z_]\w*)(?::-([^{}]*))?\}|\$\{/g;
 const WHOLE = /^\$\{[A-Za-z_]\w*\}$/;
 
-export function expandVariables(text: string, environment: Readonly<Record<string, string | undefined>>): Expansion {
+export function expandReferences(text: string, { environment, readFile }: ReferenceSource): Expansion {
   const whole = WHOLE.test(text);
   const unset: string[] = [];
+  const unread: string[] = [];
   let used = false;
   let malformed = false;
-  const expanded = text.replace(REFERENCE, (found: string, name?: string, fallback?: string) => {
+  const expanded = text.replace(REFERENCE, (found: string, path?: string, name?: string, fallback?: string) => {
     if (found === "$$") return "$";
+    if (path !== undefined) {
+      used = true;
+      const content = readFile(path);
+      if (content === undefined) unread.push(path);
+      return content ?? "";
+    }
     if (name === undefined) {
       malformed = true;
       return found;
@@ -32,7 +48,7 @@ export function expandVariables(text: string, environment: Readonly<Record<strin
     if (value === undefined || (whole && value === "")) unset.push(name);
     return value ?? "";
   });
-  return { text: expanded, used, unset, whole, malformed };
+  return { text: expanded, used, unset, unread, whole, malformed };
 }
 
 /**

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are the references of the configuration file
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -93,6 +94,21 @@ test("a file replaced by rename, and one whose symbolic link was swapped, are ch
   renameSync(join(folder, "draft"), file);
   await until(() => changes.length === 2);
   expect(changes[1]?.server.port).toBe(1003);
+});
+
+test("docs/configuration.md, Variables: a secret that was replaced in its file is read again", async () => {
+  const secret = join(folder, "secret");
+  writeFileSync(secret, "the-first-of-two-secrets");
+  writeFileSync(file, 'admin: { secret: "${file:secret}" }\n');
+  start();
+  await awhile();
+  expect(changes).toEqual([]);
+  writeFileSync(secret, "the-second-of-two-secrets");
+  await until(() => changes.length === 1);
+  expect(changes[0]?.admin.secret?.reveal()).toBe("the-second-of-two-secrets");
+  rmSync(secret);
+  await until(() => problems.length === 1);
+  expect(problems[0]?.message).toContain("admin.secret needs the file secret, which cannot be read");
 });
 
 test("H25: a file that disappears keeps the old configuration, and is a problem only on a requested reload", async () => {

@@ -42,17 +42,20 @@ export function watchConfig(
   let seen: string | undefined;
   let seenMs = clock.nowMs();
   let taken: Config | undefined;
+  let valueFiles: readonly string[] = [];
+  const state = () => stateOf(file, valueFiles);
 
   const attempt = (use: (config: Config) => void, asked: boolean) => {
-    loaded = seen = stateOf(file);
+    loaded = seen = state();
     try {
       const config = load();
       if (file !== undefined && found && config.file === undefined) throw missing(file);
       found = config.file !== undefined;
       const path = config.file ?? config.awaitedFile;
-      if (path !== file) {
+      if (path !== file || config.valueFiles.join() !== valueFiles.join()) {
         file = path;
-        loaded = seen = stateOf(file);
+        valueFiles = config.valueFiles;
+        loaded = seen = state();
       }
       if (!asked) refuseLosses(taken, config);
       use(config);
@@ -63,12 +66,12 @@ export function watchConfig(
     }
   };
   const look = () => {
-    const state = stateOf(file);
-    if (state !== seen) {
-      seen = state;
+    const now = state();
+    if (now !== seen) {
+      seen = now;
       seenMs = clock.nowMs();
     }
-    if (state === undefined || state === loaded || clock.nowMs() - seenMs < settleMs) return;
+    if (now === undefined || now === loaded || clock.nowMs() - seenMs < settleMs) return;
     attempt(onChange, false);
   };
 
@@ -78,9 +81,14 @@ export function watchConfig(
   return { reload: () => attempt(onChange, true), close };
 }
 
-/** What changes when a file's content does; undefined while there is no file, as between an editor's delete and rename. */
-function stateOf(file: string | undefined): string | undefined {
-  if (file === undefined) return undefined;
+/** What changes when the configuration does, in its file or in those that hold its values; undefined while there is no file. */
+function stateOf(file: string | undefined, valueFiles: readonly string[]): string | undefined {
+  const own = file === undefined ? undefined : stateOfFile(file);
+  return own === undefined ? undefined : [own, ...valueFiles.map(stateOfFile)].join(" ");
+}
+
+/** Undefined while there is none, as between an editor's delete and rename. */
+function stateOfFile(file: string): string | undefined {
   const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
   return stat === undefined ? undefined : `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}:${stat.ctimeNs}`;
 }
