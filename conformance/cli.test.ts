@@ -258,6 +258,19 @@ describe("commands next to a running gateway", () => {
     expect((await command(workspace.folder, "keys", "list")).stdout).toMatch(/ ci .* revoked$/m);
   });
 
+  test("docs/cli.md: health ends with 0 next to a gateway that is well, and with 1 where none answers", async () => {
+    const { workspace } = await harness;
+    const at = ["--url", workspace.url];
+    expect(await command(workspace.folder, "health", ...at)).toEqual({ code: 0, stdout: "ok\n", stderr: "" });
+    expect(await command(workspace.folder, "health", "--ready", ...at)).toMatchObject({ code: 0, stdout: "ready\n" });
+    expect(await jsonOf(workspace.folder, "health", "--ready", "--config", workspace.configFile)).toEqual({
+      healthy: true,
+      status: "ready",
+    });
+    const away = await command(workspace.folder, "health", "--url", "http://127.0.0.1:1");
+    expect(away).toMatchObject({ code: 1, stdout: "away: no gateway answers at http://127.0.0.1:1/healthz\n" });
+  });
+
   test("choices 10: providers shows their health to who has the admin secret", async () => {
     const { workspace, child } = await harness;
     const secret = /^ *Admin secret \(shown once\) +(\S{20,})$/m.exec(child.stdout)?.[1] ?? "";

@@ -31,6 +31,9 @@ export const COMMANDS: readonly Listed[] = [
   list("check", "[--live]", "check the configuration; --live also tries each provider's key", () =>
     import("./check.ts").then(({ check }) => check),
   ),
+  list("health", "[--ready] [--url URL]", "ask a running gateway whether it is well: exit code 0 or 1", () =>
+    import("./health.ts").then(({ health }) => health),
+  ),
   list("chat", "[MODEL]", "chat with a model of a running gateway", () => import("./chat.ts").then(({ chat }) => chat)),
   list("keys", "create --name NAME | list | update ID | revoke ID", "create, list, change and revoke API keys", () =>
     import("./keys.ts").then(({ keys }) => keys),
