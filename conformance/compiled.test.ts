@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { readMp4 } from "../simulator/media-maker/read-mp4.sample.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
 import { freePort, TEST_ADMIN_SECRET } from "./support/test-gateway.ts";
@@ -14,13 +14,34 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test("choices 7: compiled to one file, with no others next to it, the program answers and makes simulated videos", async () => {
-  const outfile = join(folder, "trivium");
-  // As bin/trivium does it: nothing in the working folder is run or read by the runtime itself (S20).
-  const closed = ["--no-compile-autoload-dotenv", "--no-compile-autoload-bunfig"];
-  const command = [process.execPath, "build", "--compile", ...closed, join(root, "src/main.ts"), "--outfile", outfile];
+/** As `npm run build:binary` does it, for this machine. */
+function build(name: string): string {
+  const out = join(folder, name);
+  const command = [process.execPath, join(root, "scripts/build/binary.ts"), "--out", out];
   const built = Bun.spawnSync(command, { cwd: folder, stdout: "pipe", stderr: "pipe" });
   expect([built.exitCode, built.exitCode === 0 ? "" : built.stderr.toString()]).toEqual([0, ""]);
+  const [program = ""] = readdirSync(out).filter((file) => file.startsWith("trivium-"));
+  return join(out, program);
+}
+
+test("docs/deploy.md, One file: two builds are the same bytes, with their checksums and the list of what is in them", () => {
+  const builds = ["one", "two"].map((name) => dirname(build(name)));
+  const [one = "", two = ""] = builds.map((out) => readFileSync(join(out, "SHA256SUMS"), "utf8"));
+  expect(one).toMatch(/^[0-9a-f]{64} {2}trivium-[\d.]+-\w+-\w+\n[0-9a-f]{64} {2}sbom\.cdx\.json\n$/);
+  expect(two).toBe(one);
+  const { components } = JSON.parse(readFileSync(join(builds[0] ?? "", "sbom.cdx.json"), "utf8")) as {
+    components: { name: string; version: string; hashes: unknown[] }[];
+  };
+  const { dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+    dependencies: Record<string, string>;
+  };
+  for (const [name, version] of Object.entries(dependencies))
+    expect(components).toContainEqual(expect.objectContaining({ name, version, hashes: [expect.anything()] }));
+  expect(components.map(({ name }) => name)).not.toContain("typescript");
+}, 60_000);
+
+test("choices 7: compiled to one file, with no others next to it, the program answers and makes simulated videos", async () => {
+  const outfile = build("first");
 
   const port = await freePort();
   const config = {

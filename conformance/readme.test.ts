@@ -279,6 +279,18 @@ describe("docs/deploy.md", () => {
     await other.stop();
   });
 
+  test.skipIf(!programsPresent("the check of deploy/trivium.service", "systemd-analyze"))(
+    "its unit has no mistake, and is closed to all but what the gateway needs",
+    async () => {
+      const unit = readFileSync(join(root, "deploy/trivium.service"), "utf8");
+      await Bun.write(join(folder.path, "trivium.service"), unit.replace("/usr/local/bin/trivium", process.execPath));
+      expect(await folder.shell("systemd-analyze verify ./trivium.service 2>&1")).toBe("");
+      const judged = await folder.shell("systemd-analyze security --offline=true ./trivium.service");
+      const exposure = Number(/Overall exposure level for trivium\.service: ([\d.]+)/.exec(judged)?.[1]);
+      expect(exposure).toBeLessThanOrEqual(1.5);
+    },
+  );
+
   test.skipIf(!programsPresent("the backup of docs/deploy.md", "sqlite3"))(
     "its backup of a running gateway holds the keys",
     async () => {
