@@ -4,9 +4,9 @@ import type { Tool } from "./prompt.ts";
 const PATH_NAMES = ["file_path", "absolute_path", "path", "filePath", "filename", "file"];
 const CONTENT_NAMES = ["content", "contents", "text", "data"];
 const COMMAND_NAMES = ["cmd", "command"];
-const SHELL = /^(?:exec_command|shell|shell_command|container\.exec)$/;
+const SHELL = /^(?:exec_command|shell|shell_command|bash|container\.exec)$/;
 const PATCH = /^apply_patch$/;
-const PATCH_NAMES = ["input", "patch"];
+const PATCH_NAMES = ["input", "patch", "patchText"];
 
 export interface Call {
   name: string;
@@ -49,11 +49,13 @@ function fileHands(tools: readonly Tool[]): Hands | undefined {
   const reader = findFileTool(tools, /read/i, false);
   const writer = findFileTool(tools, /write/i, true);
   const contentName = writer?.content;
-  if (reader === undefined || writer === undefined || contentName === undefined) return undefined;
-  return {
-    read: (path) => call(reader.name, { [reader.path]: path }),
-    write: (path, content) => call(writer.name, { [writer.path]: path, [contentName]: content }),
-  };
+  if (reader === undefined) return undefined;
+  const read: Hands["read"] = (path) => call(reader.name, { [reader.path]: path });
+  if (writer !== undefined && contentName !== undefined) {
+    return { read, write: (path, content) => call(writer.name, { [writer.path]: path, [contentName]: content }) };
+  }
+  const write = patcher(tools);
+  return write && { read, write };
 }
 
 /** Reads with the shell, and writes with patches where the agent takes them. */

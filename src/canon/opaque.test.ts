@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Opaque, unwrapOpaque, unwrapOpaqueBase64, wrapOpaque, wrapOpaqueBase64 } from "./opaque.ts";
+import { readThoughts, thoughtsAsSignature } from "./thoughts-carrier.ts";
 
 const arbitraryOpaque: fc.Arbitrary<Opaque> = fc
   .record({
@@ -43,4 +44,11 @@ test("what was ours and was altered is the client's error", () => {
     expect(() => unwrapOpaque(text)).toThrow("altered");
     expect(() => unwrapOpaqueBase64(btoa(text))).toThrow("altered");
   }
+});
+
+test("thoughts that a call carried and a client altered are its error", () => {
+  const signature = { origin: "messages", kind: "signature" as const, value: "s" };
+  const carried = thoughtsAsSignature([{ text: "Hm.", signature }, { text: "Oh." }]);
+  expect(readThoughts(carried)).toEqual([{ text: "Hm.", signature }, { text: "Oh." }]);
+  for (const value of ["", "{}", "[1]"]) expect(() => readThoughts({ ...carried, value })).toThrow("altered");
 });

@@ -16,11 +16,11 @@ export interface Opaque {
 /** The `format` of a value that is base64 of the bytes which other roads to the same origin carry as text. */
 export const BYTES = "base64";
 
-const KINDS = ["signature", "redacted", "encrypted", "native", "text"] as const;
+const KINDS = ["signature", "redacted", "encrypted", "native", "text", "thoughts"] as const;
 
 /**
  * `native`: a whole block that only its own dialect knows (native-carrier.ts). `text`: reasoning that the client does not want
- * to see, and whose maker, which signs nothing, wants it back.
+ * to see, and whose maker, which signs nothing, wants it back. `thoughts`: signed reasoning on a call (thoughts-carrier.ts).
  */
 type OpaqueKind = (typeof KINDS)[number];
 
@@ -51,7 +51,8 @@ function readWrapped(encoded: string): unknown[] {
   }
 }
 
-const altered = (cause?: unknown): GatewayError =>
+/** What a client changed in a value that it was to give back. */
+export const altered = (cause?: unknown): GatewayError =>
   new GatewayError(
     "invalid_request",
     `A signature in the history was altered: what begins with ${MARK} must come back exactly as it was given.`,

@@ -1,4 +1,5 @@
 import { type ErrorKind, GatewayError } from "../canon/error.ts";
+import { OVERFLOW_CODE, tellsOverflow } from "./prompt-overflow.ts";
 
 /** A failed answer of an upstream, before it has a kind. */
 export interface UpstreamFailure {
@@ -54,12 +55,8 @@ const PROVIDER_WORDS_HELP: ReadonlySet<ErrorKind> = new Set([
 /** Kinds that may be over by the time that a provider names (H19). */
 const MAY_PASS: ReadonlySet<ErrorKind> = new Set(["rate_limited", "overloaded", "upstream_failed", "upstream_timeout"]);
 
-/** Sentences by which hosts say that a prompt is longer than the model takes. Few have a code for it. */
-const TOO_LONG =
-  /\bprompt is too long\b|\bmaximum context length\b|\bcontext[ _](?:length|window)\b.*\bexceed|\bexceed\w*\b.*\bcontext[ _](?:length|window)\b|\binput token count\b.*\bexceeds\b|\binput is too long\b|\btoo many (?:input )?tokens\b/i;
-
-/** Clients shorten the conversation by themselves where they are told so by this code (R28). */
-const TOO_LONG_CODE = "context_length_exceeded";
+/** Kinds under which hosts refuse a prompt that is too long for the model. */
+const MAY_BE_OVERFLOW: ReadonlySet<ErrorKind> = new Set(["invalid_request", "too_large"]);
 
 /** "The provider" gets its name where the failure leaves the relay; what a refused credential means is reported there too. */
 const OWN_WORDS: Partial<Record<ErrorKind, string>> = {
@@ -79,7 +76,8 @@ export function failureToError(facts: FailureFacts): GatewayError {
   const retryAfterSeconds = reported || kind === "rate_limited" ? clampRetryAfter(facts.retryAfterSeconds) : undefined;
   const asked = reported ? facts.retryAfterSeconds : undefined;
   const said = PROVIDER_WORDS_HELP.has(kind) && kind !== "rate_limited";
-  const code = kind === "invalid_request" && TOO_LONG.test(words ?? "") ? TOO_LONG_CODE : facts.code;
+  const overflows = MAY_BE_OVERFLOW.has(kind) && tellsOverflow(words, facts.code);
+  const code = overflows ? OVERFLOW_CODE : facts.code;
   return new GatewayError(kind, message, {
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
     ...(said && code !== undefined ? { code } : {}),

@@ -6,11 +6,11 @@ import type { MediaPart, NativePart, ReasoningPart, SearchResultPart, TextPart }
 import type { ReplyPart } from "../../canon/reply.ts";
 import { parseInOrder } from "../../wire/ordered-json.ts";
 import { encodeArguments } from "./arguments.ts";
+import { thoughtAsSignature } from "./carried-thoughts.ts";
 import { type EncodeScope, fieldPathOf, noteCacheMark, pathOf, upstreamSignature } from "./encode-scope.ts";
 import { decodeMedia, encodeMedia } from "./media.ts";
 import { leftOver, putBack } from "./part-extras.ts";
 import { clientSignature, OWN_ORIGIN, type PartSource, readSignature } from "./signature.ts";
-import { thoughtAsSignature } from "./unsigned-thoughts.ts";
 
 /** What may stand next to the data of a part. */
 const SIDE_FIELDS: ReadonlySet<string> = new Set([

@@ -4,12 +4,12 @@ import { Fields } from "../../canon/fields.ts";
 import { OpenCallsByWord } from "../../canon/open-calls.ts";
 import type { Part, ToolCallPart } from "../../canon/part.ts";
 import { decodeArguments } from "./arguments.ts";
+import { ThoughtRestorer } from "./carried-thoughts.ts";
 import { decodePart } from "./content.ts";
 import { leftOver } from "./part-extras.ts";
 import { CallAssembly, continues, isPartial } from "./partial-args.ts";
 import { OWN_ORIGIN, type PartSource, readSignature } from "./signature.ts";
 import { decodeToolResult } from "./tool-results.ts";
-import { ThoughtRestorer } from "./unsigned-thoughts.ts";
 
 /** The conversation of a request. Calls without ids get them by their place; results without find their calls by name. */
 export function decodeContents(contents: readonly unknown[]): Turn[] {

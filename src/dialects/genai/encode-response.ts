@@ -2,10 +2,10 @@ import type { CanonReply } from "../../canon/reply.ts";
 import type { EncodeAnswerContext } from "../codec.ts";
 import { judgeBrokenCall } from "../judge-broken-call.ts";
 import { AnswerEnvelope, encodeClosing, hidesThoughts } from "./answer-envelope.ts";
+import { CarriedThoughts } from "./carried-thoughts.ts";
 import { type AnswerOptions, encodeAnswerPart } from "./content.ts";
 import { GroundingWriter } from "./grounding.ts";
 import type { GenaiOptions } from "./options.ts";
-import { UnsignedThoughts } from "./unsigned-thoughts.ts";
 
 export function encodeResponse(reply: CanonReply, context: EncodeAnswerContext<GenaiOptions>): string {
   const { note } = context;
@@ -19,7 +19,7 @@ export function encodeResponse(reply: CanonReply, context: EncodeAnswerContext<G
     if (part.type === "text") for (const citation of part.citations ?? []) grounding.cite(block, citation);
     if (part.type === "server-tool-call" || part.type === "server-tool-result") grounding.search(part);
   }
-  const thoughts = new UnsignedThoughts();
+  const thoughts = new CarriedThoughts();
   const parts = reply.parts.flatMap((part) => {
     if (part.type === "reasoning") thoughts.think(part.text, part.signature);
     return encodeAnswerPart(part.type === "tool-call" ? thoughts.sign(part) : part, answerOptions);

@@ -8,11 +8,11 @@ import type { Usage } from "../../canon/usage.ts";
 import type { EncodeAnswerContext, StreamEncoder } from "../codec.ts";
 import { judgeBrokenCall } from "../judge-broken-call.ts";
 import { AnswerEnvelope, encodeClosing, hidesThoughts } from "./answer-envelope.ts";
+import { CarriedThoughts } from "./carried-thoughts.ts";
 import { type AnswerOptions, encodeAnswerPart } from "./content.ts";
 import { GroundingWriter } from "./grounding.ts";
 import type { GenaiOptions } from "./options.ts";
 import { clientSignature } from "./signature.ts";
-import { UnsignedThoughts } from "./unsigned-thoughts.ts";
 
 /**
  * Writes an answer as chunks in the shape of whole answers. Blocks stand one after the other, because text has no number by
@@ -29,7 +29,7 @@ export class GenaiStreamEncoder implements StreamEncoder {
   /** Names of calls that were not shown: what they are worth, the stop tells. */
   readonly #broken: string[] = [];
   #refusal = "";
-  readonly #thoughts = new UnsignedThoughts();
+  readonly #thoughts = new CarriedThoughts();
   /** The open thought. */
   #thought = "";
   #call: ToolCallPart | undefined;

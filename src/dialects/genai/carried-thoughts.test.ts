@@ -22,12 +22,12 @@ interface WirePart {
   thoughtSignature?: string;
 }
 
-const whole = (): WirePart[] =>
-  JSON.parse(genaiCodec.encodeResponse(reply, encodeContext())).candidates[0].content.parts;
+const whole = (said: CanonReply = reply): WirePart[] =>
+  JSON.parse(genaiCodec.encodeResponse(said, encodeContext())).candidates[0].content.parts;
 
-function streamed(): WirePart[] {
+function streamed(said: CanonReply = reply): WirePart[] {
   const encoder = genaiCodec.createStreamEncoder(encodeContext());
-  const text = [...unfold(reply)].map((event) => encoder.push(event)).join("");
+  const text = [...unfold(said)].map((event) => encoder.push(event)).join("");
   const parts: WirePart[] = readFrames(text).flatMap(
     ({ data }) => JSON.parse(data ?? "{}").candidates[0].content?.parts ?? [],
   );
@@ -44,8 +44,8 @@ function echoed(contents: readonly (readonly WirePart[])[]): string[] {
 }
 
 describe.each([
-  ["in one piece", whole],
-  ["streamed", streamed],
+  ["in one piece", () => whole()],
+  ["streamed", () => streamed()],
 ])("sdks 1: unsigned thoughts, %s", (_name, answer) => {
   test("come back through a client that keeps only calls and their signatures", () => {
     const kept = answer().filter((part) => part.functionCall !== undefined);
@@ -63,5 +63,42 @@ describe.each([
     expect(echoed(answer().map((part) => [part])).join("")).toBe(
       "I need the clock, and the calendar.tool-calltool-call",
     );
+  });
+});
+
+/** Thoughts of a host that signs them and not its calls, with a value bound to the item. */
+const sealed = (value: string) => ({ origin: "responses", kind: "encrypted" as const, value, format: `rs_${value}` });
+const signedReply: CanonReply = {
+  parts: [
+    { type: "reasoning", text: "First.", signature: sealed("one") },
+    { type: "reasoning", text: "Second.", signature: sealed("two") },
+    { type: "tool-call", id: "a", name: "clock", input: "{}" },
+    { type: "reasoning", text: "Third.", signature: sealed("three") },
+    { type: "tool-call", id: "b", name: "calendar", input: "{}" },
+  ],
+  stop: { unified: "tool", raw: "completed" },
+};
+
+describe.each([
+  ["in one piece", () => whole(signedReply)],
+  ["streamed", () => streamed(signedReply)],
+])("H01: signed thoughts, %s", (_name, answer) => {
+  const turnsOf = (contents: readonly (readonly WirePart[])[]) =>
+    genaiCodec
+      .decodeRequest({ contents: contents.map((parts) => ({ role: "model", parts })) })
+      .turns.flatMap(({ parts }) =>
+        parts.map((part) => (part.type === "tool-call" ? [part.id, part.signature] : part.signature)),
+      );
+  const expected = [sealed("one"), sealed("two"), ["a", undefined], sealed("three"), ["b", undefined]];
+
+  test("come back through a client that keeps only calls and their signatures", () => {
+    const kept = answer().filter((part) => part.functionCall !== undefined);
+    expect(turnsOf([kept])).toEqual(expected);
+    expect(turnsOf(kept.map((part) => [part]))).toEqual(expected);
+  });
+
+  test("are not doubled by one that keeps them too", () => {
+    const once = turnsOf([answer()]).filter((part) => part !== undefined);
+    expect(once).toEqual(expected);
   });
 });

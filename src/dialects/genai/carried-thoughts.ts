@@ -1,0 +1,76 @@
+import type { Opaque } from "../../canon/opaque.ts";
+import type { Part, ReasoningPart, ToolCallPart } from "../../canon/part.ts";
+import { readThoughts, type Thought, thoughtsAsSignature } from "../../canon/thoughts-carrier.ts";
+import { OWN_ORIGIN } from "./signature.ts";
+
+/** An unsigned thought, in the position of a signature. */
+export const thoughtAsSignature = (text: string): Opaque => ({ origin: "", kind: "text", value: text });
+
+/**
+ * Clients of this protocol keep the signatures of calls in their history, and many of them no thoughts. Hosts that sign their
+ * thoughts and not their calls want them back with a call, and so may hosts that sign nothing: the first call after such
+ * thoughts carries them.
+ */
+export class CarriedThoughts {
+  #unsigned = "";
+  #signed: Thought[] = [];
+
+  think(text: string, signature: Opaque | undefined): void {
+    if (signature === undefined) {
+      this.#unsigned += text;
+      return;
+    }
+    this.#unsigned = "";
+    // Who speaks this protocol signs its calls.
+    if (signature.origin === OWN_ORIGIN) this.#signed = [];
+    else this.#signed.push({ text, signature });
+  }
+
+  sign(call: ToolCallPart): ToolCallPart {
+    if (call.signature !== undefined) return call;
+    const signature = this.#take();
+    return signature === undefined ? call : { ...call, signature };
+  }
+
+  #take(): Opaque | undefined {
+    const [unsigned, signed] = [this.#unsigned, this.#signed];
+    this.#unsigned = "";
+    this.#signed = [];
+    if (signed.length > 0) return thoughtsAsSignature(signed);
+    return unsigned === "" ? undefined : thoughtAsSignature(unsigned);
+  }
+}
+
+/** Gives thoughts that calls carried their own place again, where the client did not keep them by itself. */
+export class ThoughtRestorer {
+  /** What the model's turn has said of its thoughts so far. */
+  #reported = "";
+  readonly #signatures = new Set<string>();
+
+  /** A turn of the user's ends the model's. */
+  nextTurn(): void {
+    this.#reported = "";
+    this.#signatures.clear();
+  }
+
+  restore(part: Part): Part[] {
+    if (part.type === "reasoning") this.#see(part.text, part.signature);
+    if (part.type !== "tool-call" || part.signature === undefined) return [part];
+    const thoughts = readThoughts(part.signature);
+    if (thoughts === undefined) return [part];
+    const { signature: _carrier, ...call } = part;
+    const path = part.path === undefined ? {} : { path: `${part.path}.thoughtSignature` };
+    const missing = thoughts.filter((thought) => !this.#wasSeen(thought));
+    for (const { text, signature } of missing) this.#see(text, signature);
+    return [...missing.map((thought): ReasoningPart => ({ type: "reasoning", ...thought, ...path })), call];
+  }
+
+  #see(text: string, signature: Opaque | undefined): void {
+    this.#reported += text;
+    if (signature !== undefined) this.#signatures.add(signature.value);
+  }
+
+  #wasSeen({ text, signature }: Thought): boolean {
+    return signature === undefined ? this.#reported.includes(text) : this.#signatures.has(signature.value);
+  }
+}
