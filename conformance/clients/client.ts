@@ -1,4 +1,4 @@
-import { brokenOf, MODELS_BY_WIRE, thinkerOf } from "../support/client-harness.ts";
+import { brokenOf, failingOf, MODELS_BY_WIRE, refusingOf, thinkerOf } from "../support/client-harness.ts";
 
 /** A library that calls models, and the script that uses it as its own documents say. */
 export interface Client {
@@ -12,6 +12,9 @@ export interface Client {
   model: string;
   /** A model whose streams break off in the middle: the library must not take that for an end. */
   broken?: string;
+  /** A model that will not answer, and one whose host fails. */
+  refusing?: string;
+  failing?: string;
 }
 
 /** What a script prints of its calls: a streamed answer, and one with a tool. */
@@ -24,6 +27,9 @@ export interface ClientReport {
   /** The error that it made of a stream that broke off, and of a model that does not exist; null where it made none. */
   broken?: string | null;
   refused?: string | null;
+  failed?: string | null;
+  /** Cases of its own that the script has checked. */
+  shown?: string[];
 }
 
 const GPT = "gpt-5-mini";
@@ -89,7 +95,13 @@ const RESPONSES_CLIENTS: readonly Omit<Client, "model">[] = [
   { name: "AI SDK openai", from: "npm", packages: AI_SDK_7, script: "ai-sdk-responses.mjs" },
 ];
 const responsesClients = RESPONSES_CLIENTS.flatMap((client) =>
-  Object.keys(MODELS_BY_WIRE).map((wire) => ({ ...client, model: thinkerOf(wire), broken: brokenOf(wire) })),
+  Object.keys(MODELS_BY_WIRE).map((wire) => ({
+    ...client,
+    model: thinkerOf(wire),
+    broken: brokenOf(wire),
+    refusing: refusingOf(wire),
+    failing: failingOf(wire),
+  })),
 );
 
 export const CLIENTS: readonly Client[] = [

@@ -25,20 +25,28 @@ async function commandOf({ from, packages, script }: Client): Promise<string[]> 
 const harness = await startClientHarness("standard");
 /** Streams that break off are billed for what came of them, which no library counts. */
 const brokenModels = Object.keys(MODELS_BY_WIRE).map((wire) => `broken/${wire}`);
+/** Some make an error of a refusal, and then have no usage. */
+const uncounted = Object.keys(MODELS_BY_WIRE).flatMap((wire) => [`fails/${wire}`, `refuses/${wire}`]);
+/** What a client of the Responses API must have shown, each streamed and not. */
+const CASES = ["tools in parallel", "structured output", "image", "refusal", "refusal, streamed", "error by its kind"];
 const chosen = process.argv.slice(2).map((word) => word.toLowerCase());
+const sums = async () =>
+  [await harness.used(), await harness.used(...brokenModels), await harness.used(...uncounted)] as const;
 let [passed, failed] = [0, 0];
 try {
   for (const client of CLIENTS) {
     if (chosen.length > 0 && !chosen.some((word) => client.name.toLowerCase().includes(word))) continue;
     const command = await commandOf(client);
-    const [before, brokenBefore] = [await harness.used(), await harness.used(...brokenModels)];
+    const [before, brokenBefore, uncountedBefore] = await sums();
     const child = Bun.spawn(command, {
       env: {
         PATH: process.env["PATH"] ?? "",
         TRIVIUM_URL: harness.gateway.url,
         TRIVIUM_API_KEY: harness.gateway.key,
         TRIVIUM_MODEL: client.model,
-        ...(client.broken === undefined ? {} : { TRIVIUM_BROKEN_MODEL: client.broken }),
+        TRIVIUM_BROKEN_MODEL: client.broken ?? "",
+        TRIVIUM_REFUSING_MODEL: client.refusing ?? "",
+        TRIVIUM_FAILING_MODEL: client.failing ?? "",
         PYTHONDONTWRITEBYTECODE: "1",
         ...client.environment,
       },
@@ -48,9 +56,12 @@ try {
       timeout: CALL_TIMEOUT_MS,
     });
     const [output, complaints] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
-    const [after, brokenAfter] = [await harness.used(), await harness.used(...brokenModels)];
+    const [after, brokenAfter, uncountedAfter] = await sums();
     const ledger = (field: "calls" | "failures" | "input" | "output") =>
-      after[field] - before[field] - (brokenAfter[field] - brokenBefore[field]);
+      after[field] -
+      before[field] -
+      (brokenAfter[field] - brokenBefore[field]) -
+      (uncountedAfter[field] - uncountedBefore[field]);
     const problems: string[] = [];
     const expectThat = (holds: boolean, problem: string) => holds || problems.push(problem);
     const line = output.trim().split("\n").at(-1) ?? "";
@@ -64,13 +75,17 @@ try {
       const begun = brokenAfter.failures > brokenBefore.failures && brokenAfter.output > brokenBefore.output;
       expectThat(begun, "the ledger has no stream that broke off after some words");
       expectThat(typeof report.refused === "string", "a model that does not exist was no error");
+      for (const name of CASES) expectThat(report.shown?.includes(name) === true, `it did not show: ${name}`);
     }
     for (const side of ["input", "output"] as const) {
       const held = ledger(side);
       expectThat(report[side] === held, `it counts ${report[side]} tokens of ${side}, the ledger ${held}`);
     }
     const counted = `${ledger("calls")} calls, ${report.input} tokens in, ${report.output} out`;
-    const errors = client.broken === undefined ? "" : `; cut: ${report.broken}, unknown model: ${report.refused}`;
+    const errors =
+      client.broken === undefined
+        ? ""
+        : `; ${report.shown?.length} cases; cut: ${report.broken}, unknown model: ${report.refused}, 429: ${report.failed}`;
     console.log(
       `${problems.length === 0 ? "passed" : "FAILED"}  ${client.name} with ${client.model}: ${counted}${errors}`,
     );

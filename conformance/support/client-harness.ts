@@ -44,6 +44,9 @@ export const ALIASES_BY_WIRE: Readonly<Record<string, string>> = {
 /** A model of each wire that must have its thoughts back, and one whose streams break off, as clients of the Responses API name them. */
 export const thinkerOf = (wire: string): string => `gpt-5-thinks-${wire}`;
 export const brokenOf = (wire: string): string => `gpt-5-broken-${wire}`;
+/** One that will not answer, and one whose host is out of order. */
+export const refusingOf = (wire: string): string => `gpt-5-refuses-${wire}`;
+export const failingOf = (wire: string): string => `gpt-5-fails-${wire}`;
 
 const FACTS = {
   context_length: 200_000,
@@ -94,6 +97,8 @@ export async function startClientHarness(upstreamModel: string): Promise<ClientH
         "acme/native": "openai/gpt-5.5",
         ...Object.fromEntries(ofWires((wire) => [thinkerOf(wire), `thinks/${wire}`])),
         ...Object.fromEntries(ofWires((wire) => [brokenOf(wire), `broken/${wire}`])),
+        ...Object.fromEntries(ofWires((wire) => [refusingOf(wire), `refuses/${wire}`])),
+        ...Object.fromEntries(ofWires((wire) => [failingOf(wire), `fails/${wire}`])),
       },
       models: [
         ...Object.entries(CATALOGUE_MODELS).map(([id, provider]) => ({
@@ -116,6 +121,8 @@ export async function startClientHarness(upstreamModel: string): Promise<ClientH
           ...FACTS,
           offers: [{ provider: wire, model: "cut-mid-stream" }],
         })),
+        ...ofWires((wire) => ({ id: `refuses/${wire}`, ...FACTS, offers: [{ provider: wire, model: "refusal" }] })),
+        ...ofWires((wire) => ({ id: `fails/${wire}`, ...FACTS, offers: [{ provider: wire, model: "fail-429" }] })),
       ],
     },
   });

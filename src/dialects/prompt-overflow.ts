@@ -1,6 +1,6 @@
 /**
  * Sentences by which hosts say that a prompt is longer than the model takes. Few have a code for it, and no two of them
- * the same words: providers.md lists whose they are.
+ * the same words (providers 1.9).
  */
 const OVERFLOW: readonly RegExp[] = [
   /\bprompt (?:is |tokens )?too long\b/,
@@ -34,11 +34,15 @@ const OVERFLOW_CODES: ReadonlySet<string> = new Set([
   "model_max_prompt_tokens_exceeded",
 ]);
 
+/** Hosts that repeat the request in their errors do so behind their own words. */
+const LONGEST_SENTENCE = 2_000;
+
 /** Clients shorten the conversation by themselves where they are told so by this code (R28). */
 export const OVERFLOW_CODE = "context_length_exceeded";
 
 /** Whether a host says that the prompt is too long for its model. */
 export function tellsOverflow(words: string | undefined, code: string | undefined): boolean {
   if (code !== undefined && OVERFLOW_CODES.has(code)) return true;
-  return words !== undefined && TOO_LONG.test(words) && !OUTPUT_LIMIT.test(words);
+  const sentence = words?.slice(0, LONGEST_SENTENCE) ?? "";
+  return TOO_LONG.test(sentence) && !OUTPUT_LIMIT.test(sentence);
 }

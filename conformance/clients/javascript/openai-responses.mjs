@@ -9,40 +9,67 @@ const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: key, maxRetries: 0 });
 const options = { model, max_output_tokens: 2000, reasoning: { effort: "low", summary: "auto" } };
 const parameters = { ...WEATHER_SCHEMA, additionalProperties: false };
 const tools = [{ type: "function", name: "get_weather", parameters, strict: true }];
-const count = ({ usage }) => report.tokens(usage.input_tokens, usage.output_tokens);
+const count = (answer) => {
+  report.tokens(answer.usage.input_tokens, answer.usage.output_tokens);
+  return answer;
+};
 
 const stream = client.responses.stream({ ...options, input: HELLO });
 stream.on("response.output_text.delta", ({ delta }) => report.addChunk(delta));
 count(await stream.finalResponse());
 
+const whole = async (request) => count(await client.responses.create({ ...options, ...request }));
+const streamed = async (request) => count(await client.responses.stream({ ...options, ...request }).finalResponse());
+
 /** A loop over the whole history. */
-async function runTools(content) {
+async function runTools(content, ask) {
   const input = [{ role: "user", content }];
-  const answer = await client.responses.create({ ...options, input, tools });
-  count(answer);
+  const answer = await ask({ input, tools });
   const calls = answer.output.filter(({ type }) => type === "function_call");
   for (const { name } of calls) report.tool(name);
   const results = calls.map(({ call_id }) => ({ type: "function_call_output", call_id, output: "Sunny in Paris" }));
-  const ended = await client.responses.create({ ...options, input: [...input, ...answer.output, ...results], tools });
-  assert.match(ended.output_text, /Sunny in Paris/);
-  count(ended);
+  // The helper adds what it parsed to the items, which no host takes.
+  const said = answer.output.map(({ parsed_arguments: _parsed, ...item }) => item);
+  const ended = await ask({ input: [...input, ...said, ...results], tools });
+  const text = ended.output.flatMap(({ content: parts = [] }) => parts.map(({ text: part }) => part ?? "")).join("");
+  assert.match(text, /Sunny in Paris/);
   return calls.length;
 }
-assert.equal(await runTools(WEATHER), 1);
-assert.equal(await runTools("Use get_weather in parallel for Paris and Rome."), 2);
 
 const format = zodTextFormat(z.object({ name: z.string(), inhabitants: z.number() }), "city");
-const parsed = await client.responses.parse({ ...options, input: "Describe a city.", text: { format } });
-assert.equal(typeof parsed.output_parsed.name, "string");
-count(parsed);
 const image = { type: "input_image", detail: "auto", image_url: `data:image/png;base64,${report.PIXEL}` };
-const content = [{ type: "input_text", text: "What is this?" }, image];
-const seen = await client.responses.create({ ...options, input: [{ role: "user", content }] });
-assert.match(seen.output_text, /image/i);
-count(seen);
+const look = [{ role: "user", content: [{ type: "input_text", text: report.LOOK }, image] }];
+for (const [kind, ask] of [
+  ["", whole],
+  [", streamed", streamed],
+]) {
+  report.showCase(`a tool${kind}`, (await runTools(WEATHER, ask)) === 1);
+  report.showCase(`tools in parallel${kind}`, (await runTools(report.TWO_CITIES, ask)) === 2);
+  const seen = await ask({ input: look });
+  report.showCase(`image${kind}`, /image/i.test(JSON.stringify(seen.output)), seen);
+}
+const parsed = await client.responses.parse({ ...options, input: report.DESCRIBE, text: { format } });
+count(parsed);
+report.showCase("structured output", typeof parsed.output_parsed.name === "string", parsed);
+const parsedStream = await streamed({ input: report.DESCRIBE, text: { format } });
+report.showCase("structured output, streamed", typeof parsedStream.output_parsed.name === "string", parsedStream);
 
+const toldBy = ({ output, status, incomplete_details }) =>
+  output.flatMap(({ content = [] }) => content.map(({ refusal = "" }) => refusal)).join(" ") ||
+  `${status}: ${incomplete_details?.reason}`;
+const refused = { model: report.refusingModel, input: HELLO };
+await report.decline("refusal", async () => toldBy(await client.responses.create(refused)));
+await report.decline("refusal, streamed", async () => {
+  let last;
+  for await (const event of await client.responses.create({ ...refused, stream: true })) last = event;
+  return toldBy(last.response);
+});
 await report.error("broken", async () => {
   for await (const _ of await client.responses.create({ model: brokenModel, input: HELLO, stream: true }));
 });
 await report.error("refused", () => client.responses.create({ model: UNKNOWN_MODEL, input: HELLO }));
+const failure = await report.error("failed", () =>
+  client.responses.create({ model: report.failingModel, input: HELLO }),
+);
+report.showCase("error by its kind", failure instanceof OpenAI.RateLimitError, failure);
 report.show();

@@ -1,6 +1,24 @@
+import json
+
 from openai import OpenAI
 from pydantic import BaseModel
-from report import BROKEN_MODEL, HELLO, KEY, MODEL, UNKNOWN_MODEL, URL, WEATHER, Report, get_weather
+from report import (
+    BROKEN_MODEL,
+    DESCRIBE,
+    FAILING_MODEL,
+    HELLO,
+    KEY,
+    LOOK,
+    MODEL,
+    PIXEL,
+    REFUSING_MODEL,
+    TWO_CITIES,
+    UNKNOWN_MODEL,
+    URL,
+    WEATHER,
+    Report,
+    get_weather,
+)
 
 TOOL = {
     "type": "function",
@@ -35,20 +53,33 @@ def stream(model: str) -> None:
         report.tokens(usage.input_tokens, usage.output_tokens)
 
 
-def run_tools(asked: str) -> None:
-    """A loop over stored answers: only what is new is sent."""
-    answer = client.responses.create(model=MODEL, input=asked, tools=[TOOL], **options)
+def count(answer):
     report.tokens(answer.usage.input_tokens, answer.usage.output_tokens)
+    return answer
+
+
+def run_tools(asked: str, ask) -> None:
+    """A loop over stored answers: only what is new is sent."""
+    answer = ask(input=asked, tools=[TOOL])
     outputs = []
     for item in answer.output:
         if item.type == "function_call":
             report.tool(item.name)
-            outputs.append({"type": "function_call_output", "call_id": item.call_id, "output": get_weather("Paris")})
-    ended = client.responses.create(
-        model=MODEL, input=outputs, previous_response_id=answer.id, tools=[TOOL], **options
-    )
-    assert "Sunny in Paris" in ended.output_text, ended.output_text
-    report.tokens(ended.usage.input_tokens, ended.usage.output_tokens)
+            city = json.loads(item.arguments)["city"]
+            outputs.append({"type": "function_call_output", "call_id": item.call_id, "output": get_weather(city)})
+    ended = ask(input=outputs, previous_response_id=answer.id, tools=[TOOL])
+    assert "Sunny in" in ended.output_text, ended.output_text
+
+
+def create(**request):
+    return count(client.responses.create(model=MODEL, **request, **options))
+
+
+def stream_whole(**request):
+    with client.responses.stream(model=MODEL, **request, **options) as events:
+        for _ in events:
+            pass
+        return count(events.get_final_response())
 
 
 def break_off() -> None:
@@ -58,13 +89,36 @@ def break_off() -> None:
         events.get_final_response()
 
 
+def told_by(answer) -> str:
+    refusals = [part.refusal for item in answer.output for part in item.content if part.type == "refusal"]
+    return " ".join(refusals) or f"{answer.status}: {answer.incomplete_details and answer.incomplete_details.reason}"
+
+
+def decline_streamed() -> str:
+    last = None
+    for event in client.responses.create(model=REFUSING_MODEL, input=HELLO, stream=True):
+        last = event
+    return told_by(last.response)
+
+
 stream(MODEL)
-run_tools(WEATHER)
-run_tools("Use get_weather in parallel for Paris and Rome.")
-assert report.tools == ["get_weather"] * 3, report.tools
-parsed = client.responses.parse(model=MODEL, input="Describe a city.", text_format=City, **options)
-assert isinstance(parsed.output_parsed, City), parsed
-report.tokens(parsed.usage.input_tokens, parsed.usage.output_tokens)
+run_tools(WEATHER, create)
+run_tools(TWO_CITIES, create)
+run_tools(TWO_CITIES, stream_whole)
+report.show_case("tools in parallel", report.tools == ["get_weather"] * 5, report.tools)
+for name, parsed in (
+    ("structured output", count(client.responses.parse(model=MODEL, input=DESCRIBE, text_format=City, **options))),
+    ("structured output, streamed", stream_whole(input=DESCRIBE, text_format=City)),
+):
+    report.show_case(name, isinstance(parsed.output_parsed, City), parsed)
+content = [{"type": "input_text", "text": LOOK}, {"type": "input_image", "image_url": PIXEL, "detail": "auto"}]
+for name, ask in (("image", create), ("image, streamed", stream_whole)):
+    seen = ask(input=[{"role": "user", "content": content}]).output_text
+    report.show_case(name, "image" in seen.lower(), seen)
+report.decline("refusal", lambda: told_by(client.responses.create(model=REFUSING_MODEL, input=HELLO)))
+report.decline("refusal, streamed", decline_streamed)
 report.error("broken", break_off)
 report.error("refused", lambda: client.responses.create(model=UNKNOWN_MODEL, input=HELLO))
+report.error("failed", lambda: client.responses.create(model=FAILING_MODEL, input=HELLO))
+report.show_case("error by its kind", report.errors["failed"] == "RateLimitError", report.errors)
 report.show()

@@ -230,8 +230,11 @@ function checkFollowing(items: readonly Json[]): void {
   }
 }
 
-/** Hosts of models that must have their thoughts back refuse a call of this turn without them. */
-export function requireThoughtsBack(value: Json | undefined): void {
+/**
+ * Hosts of models that must have their thoughts back refuse a call of this turn without them. The vendor's own knows by a call's
+ * id that there were some (`ofKnownCalls`), and takes one without an id as it is.
+ */
+export function requireThoughtsBack(value: Json | undefined, { ofKnownCalls }: { ofKnownCalls: boolean }): void {
   const items = Array.isArray(value) ? value : [];
   const lastUser = items.findLastIndex((item) => isObject(item) && item.role === "user");
   let thought = false;
@@ -239,7 +242,8 @@ export function requireThoughtsBack(value: Json | undefined): void {
     if (at < lastUser || !isObject(item)) continue;
     if (item.type === "reasoning") thought = true;
     if (item.type === "function_call_output") thought = false;
-    if (item.type === "function_call" && !thought) {
+    const mayLack = ofKnownCalls && item.id === undefined;
+    if (item.type === "function_call" && !thought && !mayLack) {
       throw invalid(
         `Item '${String(item.call_id)}' of type 'function_call' was provided without its required 'reasoning' item.`,
         `input[${at}]`,

@@ -63,7 +63,9 @@ export function readRequest(body: JsonObject, model: SimulatedModel): ResponsesR
   const { tools, namespaces, search } = readTools(body.tools);
   const maxTokens = optionalNumber(body, "max_output_tokens", [MIN_OUTPUT, Number.MAX_SAFE_INTEGER], true);
   const { thinking, summary } = readThinking(body, model);
-  if (model.traits.thinks === "strict" && thinking !== "off") requireThoughtsBack(body.input);
+  if (model.traits.thinks === "strict" && thinking !== "off") {
+    requireThoughtsBack(body.input, { ofKnownCalls: model.traits.answer === "agent" });
+  }
   const format = readFormat(body);
   const options = isObject(body.stream_options) ? body.stream_options : {};
   const logprobs = include.has("message.output_text.logprobs");
