@@ -81,7 +81,7 @@ test("S11: the error for a foreign Host names the field to set", async () => {
     ),
   ]);
   const admin = await fetch(`${gateway.adminUrl}/api/keys`, { headers: { host } });
-  expect(await admin.text()).toContain("Set admin.host in trivium.yaml.");
+  expect(await admin.text()).toContain("Set admin.public_url (or admin.host) in trivium.yaml.");
 });
 
 describe("GET and HEAD /", () => {

@@ -119,7 +119,6 @@ export class SimulatedProcess {
         draining: () => false,
         condition: () => ({ status: "ready", reasons: [] }),
         publicUrl: () => GATEWAY_URL,
-        isAdmin: () => false,
         version: "simulation",
       },
     });

@@ -16,6 +16,7 @@ import { BUILT_IN } from "../src/providers/index.ts";
 import type { Gateway } from "../src/relay/gateway.ts";
 import { DEFAULT_TIMINGS, type Timings } from "../src/relay/timings.ts";
 import { createRequestHandler, type RequestHandler } from "../src/server/request-handler.ts";
+import type { ServerContext } from "../src/server/routed-request.ts";
 import { ROUTES } from "../src/server/routes.ts";
 import { openStorage } from "../src/storage/open.ts";
 import type { Storage } from "../src/storage/storage.ts";
@@ -95,10 +96,14 @@ export class Harness {
   readonly gateway: Gateway;
   /** Brings operations to their end once it is started. */
   readonly poller: OperationPoller;
+  /** What every listener of it has. */
+  readonly context: ServerContext;
   readonly #handle: RequestHandler;
 
-  private constructor(machine: Machine, gateway: Gateway, poller: OperationPoller, handle: RequestHandler) {
+  private constructor(machine: Machine, context: ServerContext, poller: OperationPoller, handle: RequestHandler) {
+    const { gateway } = context;
     this.machine = machine;
+    this.context = context;
     this.gateway = gateway;
     this.poller = poller;
     this.#handle = handle;
@@ -151,24 +156,19 @@ export class Harness {
       answerKey: config.responses.store ? new Uint8Array(32).fill(3) : undefined,
     });
     const { operations, poller } = await makeOperations(gateway, storage, config.retention.ms);
-    const handle = createRequestHandler({
-      host: "127.0.0.1",
-      publicUrl: URL_OF_GATEWAY,
-      routes: ROUTES,
-      context: {
-        dialects: BUILT_IN.dialects,
-        gateway,
-        storage,
-        operations,
-        accepting: () => true,
-        draining: () => false,
-        condition: () => ({ status: "ready", reasons: [] }),
-        publicUrl: () => URL_OF_GATEWAY,
-        isAdmin: () => false,
-        version: "test",
-      },
-    });
-    return new Harness(machine, gateway, poller, handle);
+    const context: ServerContext = {
+      dialects: BUILT_IN.dialects,
+      gateway,
+      storage,
+      operations,
+      accepting: () => true,
+      draining: () => false,
+      condition: () => ({ status: "ready", reasons: [] }),
+      publicUrl: () => URL_OF_GATEWAY,
+      version: "test",
+    };
+    const handle = createRequestHandler({ host: "127.0.0.1", publicUrl: URL_OF_GATEWAY, routes: ROUTES, context });
+    return new Harness(machine, context, poller, handle);
   }
 
   /** Sends a call; time passes while something of it is waited for with the clock. */

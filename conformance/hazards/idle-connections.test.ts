@@ -117,7 +117,6 @@ function slowStore(slowMs: number) {
     operations: { find: async () => operation, keptHours: 48 },
     accepting: () => true,
     draining: () => false,
-    isAdmin: () => true,
   } as unknown as ServerContext;
   const sums: Handler = async () => {
     await sleep(slowMs);
@@ -129,10 +128,11 @@ function slowStore(slowMs: number) {
     port: 0,
     publicUrl: "http://127.0.0.1",
     routes: [
-      { ...route, method: "GET", path: "/sums", access: "admin", handle: sums },
+      { ...route, method: "GET", path: "/sums", access: "admin", roles: ["admin"], handle: sums },
       { ...route, method: "GET", path: "/files", access: "signed", handle: sendFile },
       { ...route, method: "POST", path: "/poll", access: "key", handle: fetchOperation },
     ],
+    authorize: async () => ({ id: "admin", name: "admin", role: "admin" }),
     context,
   });
 }

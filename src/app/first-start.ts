@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { createHash } from "node:crypto";
 import { ADMIN_SECRET_PREFIX } from "../access/key-hash.ts";
 import { createKey, listKeys } from "../access/keys.ts";
 import type { Sources } from "../base/sources.ts";
@@ -29,9 +29,6 @@ export async function makeFirstKeys(storage: Storage, config: Config, sources: S
   return first;
 }
 
-/** Closed unless a secret is known (S08). */
-export async function adminCheck(storage: Storage, config: Config): Promise<(presented: string) => boolean> {
-  const wanted = config.admin.secret ? digest(config.admin.secret.reveal()) : await readSetting(storage, ADMIN_DIGEST);
-  if (!wanted) return () => false;
-  return (presented) => timingSafeEqual(Buffer.from(digest(presented)), Buffer.from(wanted));
-}
+/** The digest of the admin secret; without one the Admin API is closed to it (S08). */
+export const adminHashOf = async (storage: Storage, config: Config): Promise<string | undefined> =>
+  config.admin.secret ? digest(config.admin.secret.reveal()) : readSetting(storage, ADMIN_DIGEST);

@@ -1,3 +1,4 @@
+import { OperatorAccess } from "../access/operator-access.ts";
 import { readKeyFile } from "../answers/key-file.ts";
 import type { Sources } from "../base/sources.ts";
 import { system } from "../base/system.ts";
@@ -13,8 +14,10 @@ import { BUILT_IN } from "../providers/index.ts";
 import { buryAbandonedAnswers } from "../relay/background.ts";
 import type { Gateway, Snapshot } from "../relay/gateway.ts";
 import { DEFAULT_TIMINGS, type Timings } from "../relay/timings.ts";
-import { ADMIN_ROUTES } from "../server/admin/routes.ts";
+import { authorize } from "../server/admin/authorize.ts";
+import { adminRoutes } from "../server/admin/routes.ts";
 import { listen } from "../server/listener.ts";
+import { LoginThrottle } from "../server/login-throttle.ts";
 import type { ServerContext } from "../server/routed-request.ts";
 import { routesOf } from "../server/routes.ts";
 import { openStorage } from "../storage/open.ts";
@@ -24,7 +27,7 @@ import { VERSION } from "../version.ts";
 import { fetchMedia, streamMedia } from "../wire/media-fetch.ts";
 import { createSend } from "../wire/send.ts";
 import { conditionOf } from "./condition.ts";
-import { adminCheck, type FirstStart, makeFirstKeys } from "./first-start.ts";
+import { adminHashOf, type FirstStart, makeFirstKeys } from "./first-start.ts";
 import { InstanceHeartbeat } from "./instance-heartbeat.ts";
 import { Journals } from "./journals.ts";
 import { loadSimulator } from "./load-simulator.ts";
@@ -132,11 +135,17 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
     draining: () => phase === "draining",
     condition: () => conditionOf({ phase, keys: gateway.keys, ledger: gateway.ledger, heartbeat }),
     publicUrl: () => publicUrl,
-    isAdmin: () => false,
     version: VERSION,
   };
   const server = listen({ ...config.server, context, routes: routesOf(registry.dialects) });
-  const admin = listen({ ...config.admin, publicUrl: `http://${config.admin.host}`, context, routes: ADMIN_ROUTES });
+  let adminHash: string | undefined;
+  const access = new OperatorAccess({ ...sources, storage, adminHash: () => adminHash });
+  const admin = listen({
+    ...config.admin,
+    context,
+    routes: adminRoutes({ access, logins: new LoginThrottle(clock), publicUrl: config.admin.publicUrl }),
+    authorize: (request, roles) => authorize(request, roles, access),
+  });
 
   // A port chosen by the system is known only now.
   const reachable = (url: string) => (url.endsWith(":0") ? server.url : url);
@@ -149,7 +158,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
   // keys that are shown only once.
   poller.start();
   const firstStart = await makeFirstKeys(storage, config, sources);
-  context.isAdmin = await adminCheck(storage, config);
+  adminHash = await adminHashOf(storage, config);
   await gateway.keys.refresh();
   const stopWatchingKeys = gateway.keys.startWatching();
   heartbeat.start();

@@ -38,6 +38,12 @@ export const COMMANDS: readonly Listed[] = [
   list("keys", "create --name NAME | list | update ID | revoke ID", "create, list, change and revoke API keys", () =>
     import("./keys.ts").then(({ keys }) => keys),
   ),
+  list(
+    "operators",
+    "create --name NAME --role ROLE | list | revoke ID",
+    "create, list and revoke operators of the Admin API",
+    () => import("./operators.ts").then(({ operators }) => operators),
+  ),
   list("models", "[TEXT]", "list available models", () => import("./models.ts").then(({ models }) => models)),
   list("providers", "[--url URL] [--secret SECRET]", "show the health of a running gateway's providers", () =>
     import("./providers.ts").then(({ providers }) => providers),

@@ -31,7 +31,13 @@ export interface Config {
     drainDelaySeconds: number;
     drainSeconds: number;
   };
-  admin: { host: string; port: number; secret?: Secret };
+  admin: {
+    host: string;
+    port: number;
+    /** How browsers reach it: with https, cookies are for https alone. */
+    publicUrl: string;
+    secret?: Secret;
+  };
   dataDir: string;
   /** `sqlite:<absolute path>` or a PostgreSQL URL, which may contain a password. */
   storage: string;

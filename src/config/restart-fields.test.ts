@@ -27,7 +27,7 @@ test("docs/configuration.md, Reload: every field that needs a restart is named, 
     ["server: { host: 0.0.0.0, port: 9000, drain_seconds: 1 }", ["server.host", "server.port", "server.drain_seconds"]],
     [
       "admin: { host: 0.0.0.0, port: 9001, secret: hidden-hidden-hidden-hidden-hidden }",
-      ["admin.host", "admin.port", "admin.secret"],
+      ["admin.host", "admin.port", "admin.public_url", "admin.secret"],
     ],
     ["data_dir: ./other\nstorage: sqlite:./data/trivium.db\nfiles: ./data/files", ["data_dir"]],
     ["storage: sqlite:./else.db\nfiles: ./else", ["storage", "files"]],

@@ -10,6 +10,7 @@ const FIXED: Readonly<Record<string, (config: Config) => unknown>> = {
   "server.drain_seconds": ({ server }) => server.drainSeconds,
   "admin.host": ({ admin }) => admin.host,
   "admin.port": ({ admin }) => admin.port,
+  "admin.public_url": ({ admin }) => admin.publicUrl,
   "admin.secret": ({ admin }) => admin.secret?.reveal(),
   data_dir: ({ dataDir }) => dataDir,
   storage: ({ storage }) => storage,

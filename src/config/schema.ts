@@ -185,6 +185,7 @@ export const RootFile = Type.Object(
         {
           host: Type.Optional(Text),
           port: Type.Optional(Port),
+          public_url: Type.Optional(HttpUrl),
           secret: Type.Optional(Type.String({ writeOnly: true })),
         },
         closed,

@@ -18,6 +18,8 @@ export function toConfig(
   const { server = {}, admin = {} } = file;
   const host = server.host ?? "127.0.0.1";
   const port = server.port ?? 8787;
+  const adminHost = admin.host ?? "127.0.0.1";
+  const adminPort = admin.port ?? 8788;
   const dataDir = resolve(folder, file.data_dir ?? "./data");
   const totalMegabytes = file.retention?.max_total_mb ?? 10_240;
   const maxBodyBytes = Math.round((server.max_body_mb ?? 64) * BYTES_PER_MEGABYTE);
@@ -25,7 +27,7 @@ export function toConfig(
     server: {
       host,
       port,
-      publicUrl: withoutSlash(server.public_url ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}`),
+      publicUrl: withoutSlash(server.public_url ?? urlOf(host, port)),
       cors: server.cors ?? [],
       maxBodyBytes,
       // One key may hold half of it, and the largest body must fit next to others.
@@ -37,8 +39,9 @@ export function toConfig(
       drainSeconds: server.drain_seconds ?? 30,
     },
     admin: {
-      host: admin.host ?? "127.0.0.1",
-      port: admin.port ?? 8788,
+      host: adminHost,
+      port: adminPort,
+      publicUrl: withoutSlash(admin.public_url ?? urlOf(adminHost, adminPort)),
       ...(admin.secret ? { secret: new Secret(admin.secret) } : {}),
     },
     dataDir,
@@ -148,6 +151,8 @@ function toKey({
     ...(routing === undefined ? {} : { routing: toRoutingSettings(routing) }),
   };
 }
+
+const urlOf = (host: string, port: number): string => `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 
 function withoutSlash(url: string): string {
   return url.replace(/\/+$/, "");

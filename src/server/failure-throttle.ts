@@ -43,7 +43,7 @@ export class FailureThrottle {
 }
 
 /** The holder of one IPv6 address usually has all 2^64 of its network. */
-function networkOf(address: string): string {
+export function networkOf(address: string): string {
   if (!address.includes(":") || address.startsWith("::ffff:")) return address;
   const [head = "", tail] = address.split("::");
   const groups = head.split(":");

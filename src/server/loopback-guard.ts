@@ -18,7 +18,7 @@ export function createLoopbackGuard(
   return (headers) => {
     const host = headers.get("host");
     if (host && host !== passed && !known.has(hostName(host))) {
-      const fields = section === "server" ? "server.public_url (or server.host)" : "admin.host";
+      const fields = section === "server" ? "server.public_url (or server.host)" : "admin.public_url (or admin.host)";
       const message = `Host header "${host.slice(0, 80)}" is not allowed. Set ${fields} in trivium.yaml.`;
       throw new GatewayError("forbidden", message);
     }

@@ -1,4 +1,6 @@
+import type { Operator } from "../access/operator-access.ts";
 import { asGatewayError, GatewayError } from "../canon/error.ts";
+import type { Role } from "../canon/role.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { clampRetryAfter } from "../dialects/upstream-failure.ts";
 import { type ClientConnection, ClientDisconnectedError } from "../relay/call.ts";
@@ -10,7 +12,6 @@ import { isUnavailable } from "../storage/is-unavailable.ts";
 import { Cors } from "./cors.ts";
 import { FailureThrottle } from "./failure-throttle.ts";
 import { createLoopbackGuard } from "./loopback-guard.ts";
-import { requireAdmin } from "./require-admin.ts";
 import { resembledDialect } from "./resembled-dialect.ts";
 import { type Route, RouteTable } from "./route-table.ts";
 import type { Handler, ServerContext } from "./routed-request.ts";
@@ -31,6 +32,8 @@ export interface RequestHandlerOptions {
   /** Origins whose pages may call. */
   cors?: readonly string[];
   routes: readonly Route<Handler>[];
+  /** Who sends a request to an endpoint for operators; throws where the role is none of these. Absent: no operator is let through. */
+  authorize?: (request: Request, roles: readonly Role[]) => Promise<Operator>;
   context: ServerContext;
 }
 
@@ -82,8 +85,8 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
         throw shuttingDown();
       }
       const { access } = match.route;
-      if (access === "admin") {
-        requireAdmin(request.headers, context);
+      const operator = access === "admin" ? await admit(request, match.route, options) : undefined;
+      if (operator !== undefined) {
         // Sums over a large ledger take longer than the idle timeout of unauthenticated clients.
         connection.hold();
       }
@@ -93,6 +96,7 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
           request,
           requestId,
           connection,
+          operator,
           parameters: match.parameters,
           query,
           dialect,
@@ -122,6 +126,16 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
       return sent(cors.mark(identify(response, dialect, requestId), request));
     }
   };
+}
+
+/** Closed unless the listener knows operators, and the route names their roles (S04, S08). */
+function admit(
+  request: Request,
+  { roles = [] }: Route<Handler>,
+  { authorize }: RequestHandlerOptions,
+): Promise<Operator> {
+  if (authorize !== undefined) return authorize(request, roles);
+  throw new GatewayError("unauthenticated", "This listener knows no operators.", { code: "invalid_admin_secret" });
 }
 
 /**

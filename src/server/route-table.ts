@@ -1,7 +1,10 @@
+import type { Role } from "../canon/role.ts";
 import type { Door } from "../dialects/check.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 
-export type Method = "GET" | "HEAD" | "POST" | "DELETE";
+const METHODS = ["GET", "HEAD", "POST", "PATCH", "DELETE"] as const;
+
+export type Method = (typeof METHODS)[number];
 
 /** One row of the route table. The access rule is part of the row, so no handler is reachable without one (S04). */
 export interface Route<Handler> {
@@ -9,6 +12,8 @@ export interface Route<Handler> {
   /** A literal path, or a pattern over the percent-decoded path whose named groups become parameters. */
   path: string | RegExp;
   access: "open" | "key" | "signed" | "admin";
+  /** With `admin`: which operators. Absent: none. */
+  roles?: readonly Role[];
   dialect: string;
   door: Door;
   handle: Handler;
@@ -24,12 +29,9 @@ interface RouteMatch<Handler> {
 const NO_PARAMETERS: Readonly<Record<string, string>> = {};
 
 export class RouteTable<Handler> {
-  readonly #literal: Readonly<Record<string, Map<string, Route<Handler>>>> = {
-    GET: new Map(),
-    HEAD: new Map(),
-    POST: new Map(),
-    DELETE: new Map(),
-  };
+  readonly #literal: Readonly<Record<string, Map<string, Route<Handler>>>> = Object.fromEntries(
+    METHODS.map((method) => [method, new Map()]),
+  );
   readonly #patterns: Route<Handler>[] = [];
 
   constructor(routes: readonly Route<Handler>[]) {
@@ -54,7 +56,7 @@ export class RouteTable<Handler> {
 
   /** The methods under which a path exists: for a helpful answer to the wrong one. */
   methodsOf(path: string): Method[] {
-    return (["GET", "HEAD", "POST", "DELETE"] as const).filter((method) => this.find(method, path) !== undefined);
+    return METHODS.filter((method) => this.find(method, path) !== undefined);
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Operator } from "../access/operator-access.ts";
 import type { Door } from "../dialects/check.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import type { DialectRegistry } from "../dialects/registry.ts";
@@ -20,8 +21,6 @@ export interface ServerContext {
   /** How the gateway is; answered from memory. */
   condition: () => Condition;
   publicUrl: () => string;
-  /** Whether this is the operator's secret. */
-  isAdmin: (secret: string) => boolean;
   version: string;
 }
 
@@ -29,7 +28,9 @@ export interface ServerContext {
 export interface RoutedRequest {
   request: Request;
   requestId: string;
-  connection: ClientConnection;
+  connection: ClientConnection & { readonly address: string };
+  /** Who sends it; undefined unless the endpoint is for operators. */
+  operator: Operator | undefined;
   parameters: Readonly<Record<string, string>>;
   query: URLSearchParams;
   /** In whose protocol it is answered. */

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { ADMIN_ROUTES } from "./admin/routes.ts";
-import { RouteTable } from "./route-table.ts";
+import { type Route, RouteTable } from "./route-table.ts";
+import type { Handler } from "./routed-request.ts";
 import { ROUTES } from "./routes.ts";
 import { unknownEndpoint } from "./unknown-endpoint.ts";
 
@@ -66,9 +66,9 @@ test("S18: a path made to be slow is not", () => {
   expect(performance.now() - startedMs).toBeLessThan(1_000);
 });
 
-test("the Admin API lists its endpoints", () => {
-  const admin = { table: new RouteTable(ADMIN_ROUTES), routes: ADMIN_ROUTES, publicUrl: "" };
-  expect(unknownEndpoint("GET", "/openapi.json", admin).message).toStartWith(
-    "Unknown endpoint GET /openapi.json. There are GET /healthz, GET /readyz, GET /api/keys,",
+test("the Admin API says where its endpoints are listed", () => {
+  const routes = [{ ...ROUTES[0], path: "/api/keys", access: "admin" } as Route<Handler>];
+  expect(unknownEndpoint("GET", "/v1/models", { table: new RouteTable(routes), routes, publicUrl: "" }).message).toBe(
+    "Unknown endpoint GET /v1/models. This is the Admin API; GET /openapi.json lists its endpoints, and models are called at the gateway's other port.",
   );
 });

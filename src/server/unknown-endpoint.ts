@@ -56,9 +56,8 @@ function advice<H>(
   routes: readonly Route<H>[],
   publicUrl: string,
 ): string {
-  // The Admin API has few endpoints, and no document.
-  if (!table.find("GET", "/openapi.json")) {
-    return `There are ${routes.map((route) => `${route.method} ${shownPath(route.path)}`).join(", ")}.`;
+  if (routes.some(({ access }) => access === "admin")) {
+    return "This is the Admin API; GET /openapi.json lists its endpoints, and models are called at the gateway's other port.";
   }
   const near = path.length > MAX_SHOWN_LENGTH ? undefined : nearPath(method, path, table);
   if (near !== undefined) return `Did you mean ${method} ${near}?`;
@@ -83,13 +82,4 @@ function nearPath<H>(method: string, path: string, table: RouteTable<H>): string
     ...(ending === undefined ? [] : [`${once.startsWith("/api") ? "/api" : ""}/v1${ending}`, `/v1${ending}`]),
   ];
   return candidates.find((candidate) => candidate !== path && table.find(method, candidate) !== undefined);
-}
-
-/** A pattern in the way of documents: `/api/keys/{id}`. */
-function shownPath(path: string | RegExp): string {
-  if (typeof path === "string") return path;
-  return path.source
-    .replaceAll(/\(\?<(\w+)>[^)]*\)/g, "{$1}")
-    .replaceAll("\\/", "/")
-    .replace(/^\^|\$$/g, "");
 }

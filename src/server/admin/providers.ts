@@ -1,19 +1,44 @@
-import { healthReport, type ProviderReport } from "../../routing/health/health-report.ts";
-import { sendReadiness } from "../health.ts";
-import { requireAdmin } from "../require-admin.ts";
-import type { Handler, ServerContext } from "../routed-request.ts";
+import Type from "typebox";
+import { nullable } from "../../dialects/schema-builders.ts";
+import { healthReport } from "../../routing/health/health-report.ts";
+import { json } from "../openapi/operation.ts";
+import { dataAnswer } from "./answers.ts";
+import { adminRoute } from "./define-route.ts";
 
-const reportOf = ({ gateway }: ServerContext): ProviderReport[] =>
-  healthReport(gateway.snapshot, gateway.health, gateway.clock.nowMs());
+const ModelHealth = Type.Object(
+  {
+    model: Type.String({ description: "The provider's own name of it." }),
+    state: Type.Enum(["closed", "half_open", "open"]),
+    quiet_ms: Type.Integer({ description: "For how long the provider asks not to be called." }),
+    first_content_ms: nullable(Type.Number()),
+    p95_first_content_ms: nullable(Type.Number()),
+    tokens_per_second: nullable(Type.Number()),
+  },
+  { title: "ModelHealth" },
+);
 
-/** The health of every provider's credentials and models. */
-export const showProviders: Handler = (_routed, context) => Response.json({ data: reportOf(context) });
+const ProviderHealth = Type.Object(
+  {
+    provider: Type.String(),
+    credentials: Type.Array(
+      Type.Object({
+        label: nullable(Type.String({ description: "Never the key; null where there is one credential alone." })),
+        weight: Type.Number(),
+        models: Type.Array(ModelHealth, { description: "Those that were called." }),
+      }),
+    ),
+  },
+  { title: "ProviderHealth" },
+);
 
-/** With `?detail` the health of the providers, too: for the operator alone, since it tells of the accounts behind the gateway. */
-export const sendDetailedReadiness: Handler = async (routed, context) => {
-  const plain = await sendReadiness(routed, context);
-  if (!routed.query.has("detail")) return plain;
-  requireAdmin(routed.request.headers, context);
-  const body = (await plain.json()) as object;
-  return Response.json({ ...body, providers: reportOf(context) }, { status: plain.status });
-};
+export const listProviders = adminRoute({
+  method: "GET",
+  path: "/api/providers",
+  id: "listProviders",
+  summary: "Show the health of every provider's credentials and models.",
+  roles: ["admin", "viewer"],
+  answers: [json(dataAnswer("ProviderList", Type.Array(ProviderHealth)), "The providers of the configuration.")],
+  handle: (_call, { gateway }) => ({
+    data: healthReport(gateway.snapshot, gateway.health, gateway.clock.nowMs()),
+  }),
+});

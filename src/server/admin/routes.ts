@@ -1,23 +1,53 @@
-import { sendHealth } from "../health.ts";
+import { openObject } from "../../dialects/schema-builders.ts";
+import { json } from "../openapi/operation.ts";
 import type { Route } from "../route-table.ts";
 import type { Handler } from "../routed-request.ts";
-import { createKeyHandler, listKeysHandler, revokeKeyHandler } from "./keys.ts";
-import { sendDetailedReadiness, showProviders } from "./providers.ts";
+import { type AdminParts, type AdminRoute, openRoute } from "./define-route.ts";
+import { healthRoute, readinessRoute } from "./health.ts";
+import { createKeyRoute, listKeysRoute, revokeKeyRoute } from "./keys.ts";
+import { adminDocument } from "./openapi.ts";
+import { listProviders } from "./providers.ts";
+import { closeSession, openSession, showSession } from "./session.ts";
 import { showUsage } from "./usage.ts";
 
-type AdminRoute = Pick<Route<Handler>, "method" | "path" | "access" | "handle">;
+const documentRoute = openRoute({
+  method: "GET",
+  path: "/openapi.json",
+  id: "openApi",
+  summary: "This document.",
+  answers: [json(openObject(), "An OpenAPI 3.1 document.")],
+  handle: (_call, { version }, { publicUrl }) => adminDocument(ADMIN_ROUTES, { url: publicUrl, version }),
+});
 
-const ROUTES: readonly AdminRoute[] = [
-  { method: "GET", path: "/healthz", access: "open", handle: sendHealth },
-  { method: "GET", path: "/readyz", access: "open", handle: sendDetailedReadiness },
-  { method: "GET", path: "/api/keys", access: "admin", handle: listKeysHandler },
-  { method: "POST", path: "/api/keys", access: "admin", handle: createKeyHandler },
-  { method: "DELETE", path: /^\/api\/keys\/(?<id>[^/]+)$/, access: "admin", handle: revokeKeyHandler },
-  { method: "GET", path: "/api/providers", access: "admin", handle: showProviders },
-  { method: "GET", path: "/api/usage", access: "admin", handle: showUsage },
+/** Every endpoint of the operator's listener, with who may use it. No other endpoint exists. */
+export const ADMIN_ROUTES: readonly AdminRoute[] = [
+  healthRoute,
+  readinessRoute,
+  documentRoute,
+  openSession,
+  showSession,
+  closeSession,
+  listKeysRoute,
+  createKeyRoute,
+  revokeKeyRoute,
+  listProviders,
+  showUsage,
 ];
 
-/** Every endpoint of the operator's listener. */
-export const ADMIN_ROUTES: readonly Route<Handler>[] = ROUTES.map((route) => {
-  return { ...route, dialect: "chat", door: "contract" };
-});
+/** The same as the listener takes them. */
+export const adminRoutes = (parts: AdminParts): Route<Handler>[] =>
+  ADMIN_ROUTES.map(({ method, path, roles, run }) => ({
+    method,
+    path: patternOf(path),
+    access: roles === "open" ? "open" : "admin",
+    ...(roles === "open" ? {} : { roles }),
+    dialect: "chat",
+    door: "contract",
+    handle: (routed, context) => run(routed, context, parts),
+  }));
+
+/** `/api/keys/{id}` as a pattern over the decoded path. */
+function patternOf(path: string): string | RegExp {
+  if (!path.includes("{")) return path;
+  return new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{(\w+)\}/g, "(?<$1>[^/]+)")}$`);
+}

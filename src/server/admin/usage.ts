@@ -1,27 +1,47 @@
-import { GatewayError } from "../../canon/error.ts";
+import Type from "typebox";
+import { openObject } from "../../dialects/schema-builders.ts";
 import { summariseUsage } from "../../ledger/queries.ts";
-import type { UsageGroup } from "../../storage/usage-sums.ts";
-import type { Handler } from "../routed-request.ts";
+import { json } from "../openapi/operation.ts";
+import { dataAnswer } from "./answers.ts";
+import { adminRoute } from "./define-route.ts";
+import { projectOf } from "./project-scope.ts";
+import { oneOfField, textField, wholeField } from "./query-fields.ts";
 
-const USAGE_GROUPS: readonly UsageGroup[] = ["model", "key", "day", "provider", "project"];
+const USAGE_GROUPS = ["model", "key", "day", "provider", "project"] as const;
 const DAY_MS = 86_400_000;
 
-export const showUsage: Handler = async ({ query }, { storage, gateway }) => {
-  const groupBy = (query.get("by") ?? "model") as UsageGroup;
-  if (!USAGE_GROUPS.includes(groupBy)) {
-    throw new GatewayError("invalid_request", `by must be one of ${USAGE_GROUPS.join(", ")}.`, { path: "by" });
-  }
-  const days = Number(query.get("days") ?? 30);
-  if (!(days > 0 && days <= 3660)) {
-    throw new GatewayError("invalid_request", "days must be a number from 1 to 3660.", { path: "days" });
-  }
-  const untilMs = gateway.clock.wallMs() + 1;
-  const project = query.get("project");
-  const data = await summariseUsage(storage, {
-    ...(project === null ? {} : { project }),
-    sinceMs: untilMs - Math.round(days * DAY_MS),
-    untilMs,
-    groupBy,
-  });
-  return Response.json({ data });
-};
+const UsageRow = Type.Object(
+  {
+    group: Type.String(),
+    calls: Type.Integer(),
+    failures: Type.Integer(),
+    usage: openObject("Tokens, images, seconds and the like."),
+    costNanoUsd: Type.Integer(),
+  },
+  { title: "UsageRow" },
+);
+
+export const showUsage = adminRoute({
+  method: "GET",
+  path: "/api/usage",
+  id: "showUsage",
+  summary: "Sum calls, tokens and cost.",
+  roles: ["admin", "viewer", "project"],
+  query: {
+    by: oneOfField("What the sums are grouped by; `model` where absent.", USAGE_GROUPS),
+    days: wholeField("How many days to look back; 30 where absent.", 1, 3660),
+    project: textField("Only this project."),
+  },
+  answers: [json(dataAnswer("UsageAnswer", Type.Array(UsageRow)), "One row for each group.")],
+  handle: async ({ query, operator }, { storage, gateway }) => {
+    const untilMs = gateway.clock.wallMs() + 1;
+    const project = projectOf(operator, query.project);
+    const data = await summariseUsage(storage, {
+      ...(project === undefined ? {} : { project }),
+      sinceMs: untilMs - (query.days ?? 30) * DAY_MS,
+      untilMs,
+      groupBy: query.by ?? "model",
+    });
+    return { data };
+  },
+});

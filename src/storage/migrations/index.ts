@@ -10,6 +10,7 @@ import { routing } from "./0009-routing.ts";
 import { answers } from "./0010-answers.ts";
 import { speech } from "./0011-speech.ts";
 import { writers } from "./0012-writers.ts";
+import { operators } from "./0013-operators.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. One that has been released is never changed; a later one corrects it. */
@@ -26,4 +27,5 @@ export const MIGRATIONS: readonly Migration[] = [
   answers,
   speech,
   writers,
+  operators,
 ];

@@ -1,0 +1,135 @@
+import type { Random, Sources } from "../base/sources.ts";
+import { GatewayError } from "../canon/error.ts";
+import { ROLES, type Role } from "../canon/role.ts";
+import {
+  insertOperator,
+  markOperatorRevoked,
+  type StoredOperator,
+  selectOperators,
+  selectOperatorsByIdOrName,
+} from "../storage/operators.ts";
+import { selectProjects } from "../storage/projects.ts";
+import type { Storage } from "../storage/storage.ts";
+import { hashKey, hintOf } from "./key-hash.ts";
+
+const SECRET_PREFIX = "trv-op-";
+const SECRET_BYTES = 32;
+const SECRET_PATTERN = /^trv-op-[A-Za-z0-9_-]{43}$/;
+const MAX_NAME_LENGTH = 100;
+
+/** Whether it can be an operator's secret at all; anything else is not looked for in the storage. */
+export const isOperatorSecret = (text: string): boolean => SECRET_PATTERN.test(text);
+
+interface OperatorRequest {
+  name: string;
+  role: string;
+  project?: string;
+}
+
+/** An operator without the digest, for people to look at. */
+export interface OperatorView {
+  id: string;
+  name: string;
+  role: Role;
+  project: string | null;
+  hint: string;
+  created_at: string;
+  revoked_at: string | null;
+}
+
+/** Makes an operator. The secret is shown only here. */
+export async function createOperator(
+  storage: Storage,
+  request: OperatorRequest,
+  { clock, random }: Sources,
+): Promise<OperatorView & { secret: string }> {
+  const role = checkRole(request.role);
+  const project = await checkProject(storage, role, request.project);
+  const secret = newSecret(random);
+  const operator: StoredOperator = {
+    id: `op_${random.bytes(12).toHex()}`,
+    name: checkName(request.name),
+    role,
+    ...(project === undefined ? {} : { project }),
+    hash: hashKey(secret),
+    hint: hintOf(secret),
+    createdAtMs: Math.round(clock.wallMs()),
+  };
+  await storage.transaction(async (queries) => {
+    const namesakes = await selectOperatorsByIdOrName(queries, operator.name);
+    if (namesakes.some(({ revokedAtMs }) => revokedAtMs === undefined)) {
+      throw new GatewayError("invalid_request", `There is an operator with the name ${operator.name} already.`, {
+        path: "name",
+      });
+    }
+    await insertOperator(queries, operator);
+  });
+  return { ...operatorView(operator), secret };
+}
+
+export async function listOperators(storage: Storage): Promise<OperatorView[]> {
+  return (await selectOperators(storage)).map(operatorView);
+}
+
+/** Revokes the operator of that id, or the valid one of that name; the sessions end at once. */
+export async function revokeOperator(
+  storage: Storage,
+  idOrName: string,
+  { clock }: Pick<Sources, "clock">,
+): Promise<OperatorView> {
+  const found = await selectOperatorsByIdOrName(storage, idOrName);
+  const operator =
+    found.find(({ id }) => id === idOrName) ??
+    found.find(({ revokedAtMs }) => revokedAtMs === undefined) ??
+    found.at(-1);
+  if (operator === undefined) {
+    const message = `There is no operator with the id or name ${JSON.stringify(idOrName.slice(0, 100))}.`;
+    throw new GatewayError("not_found", message, { code: "operator_not_found" });
+  }
+  if (operator.revokedAtMs !== undefined) return operatorView(operator);
+  const revokedAtMs = Math.round(clock.wallMs());
+  await storage.transaction((queries) => markOperatorRevoked(queries, operator.id, revokedAtMs));
+  return operatorView({ ...operator, revokedAtMs });
+}
+
+const newSecret = ({ bytes }: Pick<Random, "bytes">): string =>
+  SECRET_PREFIX + bytes(SECRET_BYTES).toBase64({ alphabet: "base64url", omitPadding: true });
+
+function operatorView({ id, name, role, project, hint, createdAtMs, revokedAtMs }: StoredOperator): OperatorView {
+  return {
+    id,
+    name,
+    role,
+    project: project ?? null,
+    hint,
+    created_at: new Date(createdAtMs).toISOString(),
+    revoked_at: revokedAtMs === undefined ? null : new Date(revokedAtMs).toISOString(),
+  };
+}
+
+function checkRole(role: string): Role {
+  const known = ROLES.find((one) => one === role);
+  if (known !== undefined) return known;
+  throw new GatewayError("invalid_request", `\`role\` must be one of ${ROLES.join(", ")}.`, { path: "role" });
+}
+
+function checkName(name: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  if (name.trim() !== "" && name.length <= MAX_NAME_LENGTH && !/[\u0000-\u001f\u007f]/.test(name)) return name;
+  const message = `\`name\` must have 1 to ${MAX_NAME_LENGTH} characters, none of them a control character.`;
+  throw new GatewayError("invalid_request", message, { path: "name" });
+}
+
+async function checkProject(storage: Storage, role: Role, project: string | undefined): Promise<string | undefined> {
+  if (role !== "project") {
+    if (project === undefined) return undefined;
+    const message = `\`project\` goes with the role project alone: ${role} sees every project.`;
+    throw new GatewayError("invalid_request", message, { path: "project" });
+  }
+  if (project === undefined) {
+    throw new GatewayError("invalid_request", "The role project needs a project.", { path: "project" });
+  }
+  if ((await selectProjects(storage)).some(({ name }) => name === project)) return project;
+  const message = `There is no project ${JSON.stringify(project.slice(0, 100))}.`;
+  throw new GatewayError("not_found", message, { path: "project", code: "project_not_found" });
+}

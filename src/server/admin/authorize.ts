@@ -1,0 +1,64 @@
+import { isCsrfOf, type Operator, type OperatorAccess } from "../../access/operator-access.ts";
+import { GatewayError } from "../../canon/error.ts";
+import type { Role } from "../../canon/role.ts";
+import { sessionToken } from "./session-cookie.ts";
+
+type AdminRequest = Pick<Request, "method" | "headers">;
+
+/**
+ * The operator who sends a request, if the role is one of these: the one place where access to the Admin API is decided (S04). A
+ * route without roles is closed to all. Where there is an `Authorization` header, a cookie beside it does not count.
+ */
+export async function authorize(
+  request: AdminRequest,
+  roles: readonly Role[],
+  access: OperatorAccess,
+): Promise<Operator> {
+  const operator = request.headers.has("authorization")
+    ? await bySecret(request, access)
+    : await bySession(request, access);
+  if (roles.includes(operator.role)) return operator;
+  const message = `This endpoint is not for the role ${operator.role}${roles.length === 0 ? "" : `, but for ${roles.join(" or ")}`}.`;
+  throw new GatewayError("forbidden", message, { code: "role_not_allowed" });
+}
+
+async function bySecret({ headers }: AdminRequest, access: OperatorAccess): Promise<Operator> {
+  const presented = /^bearer\s+(\S.*)$/i.exec(headers.get("authorization") ?? "")?.[1]?.trim() ?? "";
+  const operator = await access.bySecret(presented);
+  if (operator !== undefined) return operator;
+  throw notAuthenticated("This endpoint needs the secret of an operator: Authorization: Bearer <secret>.");
+}
+
+async function bySession({ method, headers }: AdminRequest, access: OperatorAccess): Promise<Operator> {
+  const token = sessionToken(headers);
+  if (token === undefined) {
+    throw notAuthenticated(
+      "This endpoint needs the secret of an operator: Authorization: Bearer <secret>, or a session of POST /api/session.",
+    );
+  }
+  const operator = await access.bySession(token);
+  if (operator === undefined) throw notAuthenticated("This session has ended. Open another with POST /api/session.");
+  if (method === "GET" || method === "HEAD") return operator;
+  refuseForeignPages(headers);
+  if (isCsrfOf(token, headers.get("x-trivium-csrf") ?? "")) return operator;
+  const message =
+    "A change within a session needs the header x-trivium-csrf with the value that GET /api/session shows.";
+  throw new GatewayError("forbidden", message, { code: "invalid_csrf" });
+}
+
+/** A page of another origin must neither change anything nor log in, whatever it gets a browser to send (S11). */
+export function refuseForeignPages(headers: Headers): void {
+  const site = headers.get("sec-fetch-site");
+  const origin = headers.get("origin");
+  const own = site === null ? origin === null || isOwn(origin, headers) : site === "same-origin";
+  if (own) return;
+  throw new GatewayError("forbidden", "The Admin API takes changes from its own pages alone.", {
+    code: "foreign_origin",
+  });
+}
+
+const isOwn = (origin: string, headers: Headers): boolean =>
+  URL.canParse(origin) && new URL(origin).host === (headers.get("host") ?? "").toLowerCase();
+
+const notAuthenticated = (message: string): GatewayError =>
+  new GatewayError("unauthenticated", message, { code: "invalid_admin_secret" });

@@ -1,0 +1,164 @@
+import type { Static, TSchema } from "typebox";
+import type { Operator, OperatorAccess } from "../../access/operator-access.ts";
+import { GatewayError } from "../../canon/error.ts";
+import type { Role } from "../../canon/role.ts";
+import { defineCheck, refuse } from "../../dialects/check.ts";
+import { pathTo } from "../../dialects/explain-mismatch.ts";
+import { readSmallBody } from "../../relay/read-body.ts";
+import type { LoginThrottle } from "../login-throttle.ts";
+import type { Answer } from "../openapi/operation.ts";
+import type { Method } from "../route-table.ts";
+import type { RoutedRequest, ServerContext } from "../routed-request.ts";
+import { checkText, type QueryFields, type QueryValues, readQuery } from "./query-fields.ts";
+
+/** What the Admin API needs from the program beside that which every listener does. */
+export interface AdminParts {
+  access: OperatorAccess;
+  logins: LoginThrottle;
+  /** How browsers reach the Admin API. */
+  publicUrl: string;
+}
+
+/** A request to the Admin API: its parameters are read, and its operator is known. */
+export interface AdminCall<Query, Body> extends Pick<RoutedRequest, "request" | "requestId" | "connection"> {
+  /** Of the path. */
+  parameters: Readonly<Record<string, string>>;
+  query: Query;
+  body: Body;
+}
+
+type Result = Response | object | Promise<Response | object>;
+
+interface Description {
+  method: Method;
+  /** As documents write it: `/api/keys/{id}`. */
+  path: string;
+  /** The operation's id in the OpenAPI document. */
+  id: string;
+  summary: string;
+  answers: readonly Answer[];
+  bodyMayBeAbsent?: boolean;
+}
+
+interface Definition<Fields extends QueryFields, Body extends TSchema> extends Description {
+  query?: Fields;
+  body?: Body;
+  maxBodyBytes?: number;
+}
+
+interface OperatorsRoute<Fields extends QueryFields, Body extends TSchema> extends Definition<Fields, Body> {
+  roles: readonly Role[];
+  handle(
+    call: AdminCall<QueryValues<Fields>, Static<Body>> & { operator: Operator },
+    context: ServerContext,
+    parts: AdminParts,
+  ): Result;
+}
+
+interface OpenRoute<Fields extends QueryFields, Body extends TSchema> extends Definition<Fields, Body> {
+  handle(call: AdminCall<QueryValues<Fields>, Static<Body>>, context: ServerContext, parts: AdminParts): Result;
+}
+
+/** One row of the table of the Admin API, as the listener and the OpenAPI document read it. */
+export interface AdminRoute extends Description {
+  /** `open`: for all, without a secret. */
+  roles: readonly Role[] | "open";
+  query: QueryFields;
+  body?: TSchema;
+  run(routed: RoutedRequest, context: ServerContext, parts: AdminParts): Promise<Response>;
+}
+
+const MAX_BYTES = 64 * 1024;
+const OPERATOR = { keyId: "operator", keyName: "operator" };
+
+type NoFields = Record<never, never>;
+
+/** An endpoint for operators with one of the roles; the listener lets nobody else through. */
+export function adminRoute<const Fields extends QueryFields = NoFields, Body extends TSchema = TSchema>(
+  route: OperatorsRoute<Fields, Body>,
+): AdminRoute {
+  const { handle } = route;
+  const read = callReader(route);
+  return {
+    ...described(route),
+    roles: route.roles,
+    run: async (routed, context, parts) => {
+      const { operator } = routed;
+      if (operator === undefined) throw new GatewayError("unauthenticated", "This endpoint needs an operator.");
+      return asResponse(await handle({ ...(await read(routed, context)), operator }, context, parts), route);
+    },
+  };
+}
+
+/** An endpoint for all. */
+export function openRoute<const Fields extends QueryFields = NoFields, Body extends TSchema = TSchema>(
+  route: OpenRoute<Fields, Body>,
+): AdminRoute {
+  const { handle } = route;
+  const read = callReader(route);
+  return {
+    ...described(route),
+    roles: "open",
+    run: async (routed, context, parts) => asResponse(await handle(await read(routed, context), context, parts), route),
+  };
+}
+
+function described<Fields extends QueryFields, Body extends TSchema>(route: Definition<Fields, Body>) {
+  const { method, path, id, summary, answers, query, body, bodyMayBeAbsent } = route;
+  return {
+    method,
+    path,
+    id,
+    summary,
+    answers,
+    query: query ?? {},
+    ...(body === undefined ? {} : { body }),
+    ...(bodyMayBeAbsent === undefined ? {} : { bodyMayBeAbsent }),
+  };
+}
+
+/** Reads what a request brings; throws for whatever the route does not know, or cannot use. */
+function callReader<Fields extends QueryFields, Body extends TSchema>(route: Definition<Fields, Body>) {
+  const readBody = bodyReader(route);
+  const fields = route.query ?? ({} as Fields);
+  return async (
+    { request, requestId, connection, parameters, query }: RoutedRequest,
+    context: ServerContext,
+  ): Promise<AdminCall<QueryValues<Fields>, Static<Body>>> => {
+    for (const [name, value] of Object.entries(parameters)) checkText(value, name);
+    const values = readQuery(query, fields);
+    const body = await readBody(request, context);
+    return { request, requestId, connection, parameters, query: values, body };
+  };
+}
+
+function bodyReader<Body extends TSchema>({
+  body: schema,
+  bodyMayBeAbsent = false,
+  maxBodyBytes = MAX_BYTES,
+}: Definition<QueryFields, Body>): (request: Request, context: ServerContext) => Promise<Static<Body>> {
+  if (schema === undefined) return async () => undefined as Static<Body>;
+  const check = checkOf(schema);
+  return async (request, { gateway }) => {
+    const isAbsent = bodyMayBeAbsent && (request.body === null || request.headers.get("content-length") === "0");
+    const given = isAbsent ? {} : await readSmallBody(request, maxBodyBytes, OPERATOR, gateway);
+    return check(given, { door: "contract", model: { id: "", reasoning: false } });
+  };
+}
+
+/** Ignoring a misspelt limit would make a key that may do more than intended (H25). */
+function checkOf<Body extends TSchema>(schema: Body) {
+  const known = Object.keys((schema as { properties?: object }).properties ?? {});
+  return defineCheck(schema, {
+    gate: (given) => {
+      const unknown = Object.keys(given).find((name) => !known.includes(name));
+      if (unknown === undefined) return;
+      refuse(pathTo("", unknown), `is not a field here; known are ${known.join(", ")}`);
+    },
+    relations: () => undefined,
+  });
+}
+
+function asResponse(result: Response | object, { answers }: Description): Response {
+  return result instanceof Response ? result : Response.json(result, { status: answers[0]?.status ?? 200 });
+}

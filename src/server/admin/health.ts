@@ -1,0 +1,41 @@
+import Type from "typebox";
+import { healthReport } from "../../routing/health/health-report.ts";
+import { healthAnswer, readinessAnswer } from "../health.ts";
+import { json } from "../openapi/operation.ts";
+import { authorize } from "./authorize.ts";
+import { openRoute } from "./define-route.ts";
+import { textField } from "./query-fields.ts";
+
+const Health = Type.Object({ status: Type.String() }, { title: "Health" });
+const Readiness = Type.Object(
+  { status: Type.Enum(["ready", "degraded", "not ready"]), reason: Type.Optional(Type.String()) },
+  { title: "Readiness" },
+);
+
+export const healthRoute = openRoute({
+  method: "GET",
+  path: "/healthz",
+  id: "health",
+  summary: "Show that the process is up.",
+  answers: [json(Health, "It is.")],
+  handle: () => healthAnswer(),
+});
+
+/** With `?detail` the health of the providers, too: for operators alone, since it tells of the accounts behind the gateway. */
+export const readinessRoute = openRoute({
+  method: "GET",
+  path: "/readyz",
+  id: "readiness",
+  summary: "Show whether calls should be sent here; with `detail`, for operators, the health of the providers too.",
+  query: { detail: { ...textField("Present: the providers are shown."), read: () => true } },
+  answers: [json(Readiness, "They should."), { ...json(Readiness, "They should not."), status: 503 }],
+  handle: async ({ request, query }, context, { access }) => {
+    const plain = readinessAnswer(context);
+    if (query.detail === undefined) return plain;
+    await authorize(request, ["admin", "viewer"], access);
+    const { gateway } = context;
+    const providers = healthReport(gateway.snapshot, gateway.health, gateway.clock.nowMs());
+    const body = (await plain.json()) as object;
+    return Response.json({ ...body, providers }, { status: plain.status });
+  },
+});

@@ -1,0 +1,106 @@
+import { GatewayError } from "../../canon/error.ts";
+
+/** A query parameter of the Admin API: how it is read, and how the OpenAPI document describes it. */
+export interface QueryField<Value> {
+  read(text: string, name: string): Value;
+  schema: object;
+  about: string;
+}
+
+export type QueryFields = Readonly<Record<string, QueryField<unknown>>>;
+
+/** What is not given is undefined. */
+export type QueryValues<Fields extends QueryFields> = {
+  [Name in keyof Fields]: Fields[Name] extends QueryField<infer Value> ? Value | undefined : never;
+};
+
+const MAX_TEXT_LENGTH = 200;
+const DEFAULT_LIMIT = 50;
+const MAX_LIMIT = 500;
+
+/** Reads the query; throws for whatever it does not know, or cannot use (H25). */
+export function readQuery<Fields extends QueryFields>(query: URLSearchParams, fields: Fields): QueryValues<Fields> {
+  const values: Record<string, unknown> = {};
+  for (const name of query.keys()) {
+    if (!Object.hasOwn(fields, name)) throw unknownName(name, Object.keys(fields));
+    if (query.getAll(name).length > 1) throw wrong(name, "is there more than once");
+  }
+  for (const [name, field] of Object.entries(fields)) {
+    const text = query.get(name);
+    values[name] = text === null ? undefined : field.read(text, name);
+  }
+  return values as QueryValues<Fields>;
+}
+
+export function wrong(name: string, problem: string): GatewayError {
+  return new GatewayError("invalid_request", `${name} ${problem}.`, { path: name });
+}
+
+function unknownName(name: string, known: readonly string[]): GatewayError {
+  const shown = JSON.stringify(name.slice(0, 80));
+  const some = known.length === 0 ? "this endpoint takes none" : `known are ${known.join(", ")}`;
+  return new GatewayError("invalid_request", `${shown} is not a query parameter here; ${some}.`, {
+    path: name.slice(0, 80),
+  });
+}
+
+/** A name or an id: bounded, and nothing that a storage cannot hold. */
+export function checkText(text: string, name: string): string {
+  if (text === "" || text.length > MAX_TEXT_LENGTH) throw wrong(name, `must have 1 to ${MAX_TEXT_LENGTH} characters`);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  if (/[\u0000-\u001f\u007f\ufffd]/.test(text) || !text.isWellFormed()) {
+    throw wrong(name, "must be text in UTF-8 without control characters");
+  }
+  return text;
+}
+
+export const textField = (about: string): QueryField<string> => ({
+  read: checkText,
+  schema: { type: "string", minLength: 1, maxLength: MAX_TEXT_LENGTH },
+  about,
+});
+
+export function wholeField(about: string, minimum: number, maximum: number): QueryField<number> {
+  return {
+    read: (text, name) => {
+      const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+      if (value >= minimum && value <= maximum) return value;
+      throw wrong(name, `must be a whole number from ${minimum} to ${maximum}`);
+    },
+    schema: { type: "integer", minimum, maximum },
+    about,
+  };
+}
+
+export function oneOfField<const Word extends string>(about: string, words: readonly Word[]): QueryField<Word> {
+  return {
+    read: (text, name) => {
+      const found = words.find((word) => word === text);
+      if (found !== undefined) return found;
+      throw wrong(name, `must be one of ${words.join(", ")}`);
+    },
+    schema: { type: "string", enum: words },
+    about,
+  };
+}
+
+/** The parameters of every list. */
+export const PAGE_FIELDS = {
+  limit: wholeField(`How many, ${DEFAULT_LIMIT} where absent.`, 1, MAX_LIMIT),
+  after: textField("The value of `next` of the page before."),
+};
+
+export const limitOf = ({ limit }: { limit: number | undefined }): number => limit ?? DEFAULT_LIMIT;
+
+/** A part of a list that is in memory, newest first; `after` is the id of the last one of the page before. */
+export function pageOf<Item>(
+  items: readonly Item[],
+  { limit, after }: { limit: number | undefined; after: string | undefined },
+  idOf: (item: Item) => string,
+): { data: Item[]; next: string | null } {
+  const start = after === undefined ? 0 : items.findIndex((item) => idOf(item) === after) + 1;
+  if (after !== undefined && start === 0) throw wrong("after", "is not the id of an item of this list");
+  const data = items.slice(start, start + limitOf({ limit }));
+  const last = data.at(-1);
+  return { data, next: last !== undefined && start + data.length < items.length ? idOf(last) : null };
+}

@@ -1,0 +1,31 @@
+import { SESSION_MS } from "../../access/operator-access.ts";
+
+/** Over https browsers keep a cookie with this prefix to the host that set it. */
+const SECURE_NAME = "__Host-trv";
+const PLAIN_NAME = "trv_session";
+
+/** The token of the session that a request belongs to. */
+export function sessionToken(headers: Headers): string | undefined {
+  const cookies = headers.get("cookie");
+  if (cookies === null) return undefined;
+  const found = new Map<string, string>();
+  for (const pair of cookies.split(";")) {
+    const at = pair.indexOf("=");
+    const name = pair.slice(0, at).trim();
+    // The first of a name counts: a later one may be set for a broader path or domain.
+    if (at > 0 && !found.has(name)) found.set(name, pair.slice(at + 1).trim());
+  }
+  return found.get(SECURE_NAME) ?? found.get(PLAIN_NAME);
+}
+
+/** `secure`: the Admin API is reached by https. */
+export function sessionCookie(token: string, secure: boolean): string {
+  return cookie(token, secure, Math.floor(SESSION_MS / 1000));
+}
+
+export const endedCookie = (secure: boolean): string => cookie("", secure, 0);
+
+function cookie(value: string, secure: boolean, seconds: number): string {
+  const name = secure ? SECURE_NAME : PLAIN_NAME;
+  return `${name}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure ? "; Secure" : ""}`;
+}

@@ -1,0 +1,87 @@
+import Type from "typebox";
+import { csrfOf } from "../../access/operator-access.ts";
+import { GatewayError } from "../../canon/error.ts";
+import { ROLES } from "../../canon/role.ts";
+import { nullable } from "../../dialects/schema-builders.ts";
+import { json } from "../openapi/operation.ts";
+import { refuseForeignPages } from "./authorize.ts";
+import { adminRoute, openRoute } from "./define-route.ts";
+import { endedCookie, sessionCookie, sessionToken } from "./session-cookie.ts";
+
+const SessionAnswer = Type.Object(
+  {
+    data: Type.Object({
+      operator: Type.String(),
+      role: Type.Enum([...ROLES]),
+      project: nullable(Type.String({ description: "The one project that this operator sees." })),
+      csrf: nullable(
+        Type.String({ description: "For the header x-trivium-csrf of every change; null without a session." }),
+      ),
+    }),
+  },
+  { title: "Session" },
+);
+
+const LoginRequest = Type.Object({ secret: Type.String({ minLength: 1, maxLength: 500 }) }, { title: "Login" });
+
+const view = ({ name, role, project }: { name: string; role: string; project?: string }, csrf: string | null) => ({
+  data: { operator: name, role, project: project ?? null, csrf },
+});
+
+const isSecure = (url: string): boolean => url.startsWith("https:");
+
+export const openSession = openRoute({
+  method: "POST",
+  path: "/api/session",
+  id: "openSession",
+  summary: "Open a session for a browser; its cookie takes the place of the secret.",
+  body: LoginRequest,
+  answers: [{ ...json(SessionAnswer, "The session's cookie is set."), status: 201 }],
+  handle: async ({ request, connection: { address }, body }, _context, { access, logins, publicUrl }) => {
+    refuseForeignPages(request.headers);
+    logins.check(address);
+    const opened = await access.open(body.secret);
+    if (opened === undefined) {
+      logins.failed(address);
+      throw new GatewayError("unauthenticated", "This is not the secret of an operator.", {
+        code: "invalid_admin_secret",
+      });
+    }
+    logins.succeeded(address);
+    return Response.json(view(opened.operator, opened.csrf), {
+      status: 201,
+      headers: { "set-cookie": sessionCookie(opened.token, isSecure(publicUrl)), "cache-control": "no-store" },
+    });
+  },
+});
+
+export const showSession = adminRoute({
+  method: "GET",
+  path: "/api/session",
+  id: "showSession",
+  summary: "Show who is asking, and the value for x-trivium-csrf.",
+  roles: ROLES,
+  answers: [json(SessionAnswer, "The operator.")],
+  handle: ({ request: { headers }, operator }) => {
+    const token = headers.has("authorization") ? undefined : sessionToken(headers);
+    return Response.json(view(operator, token === undefined ? null : csrfOf(token)), {
+      headers: { "cache-control": "no-store" },
+    });
+  },
+});
+
+export const closeSession = adminRoute({
+  method: "DELETE",
+  path: "/api/session",
+  id: "closeSession",
+  summary: "End the session.",
+  roles: ROLES,
+  answers: [{ status: 204, description: "The session has ended." }],
+  handle: async ({ request: { headers } }, _context, { access, publicUrl }) => {
+    const token = headers.has("authorization") ? undefined : sessionToken(headers);
+    if (token === undefined)
+      throw new GatewayError("invalid_request", "There is no session: this request has a secret.");
+    await access.close(token);
+    return new Response(null, { status: 204, headers: { "set-cookie": endedCookie(isSecure(publicUrl)) } });
+  },
+});

@@ -1,0 +1,145 @@
+import { createHash } from "node:crypto";
+import { OperatorAccess } from "../src/access/operator-access.ts";
+import { createOperator } from "../src/access/operators.ts";
+import type { Random } from "../src/base/sources.ts";
+import type { Role } from "../src/canon/role.ts";
+import { authorize } from "../src/server/admin/authorize.ts";
+import type { AdminParts } from "../src/server/admin/define-route.ts";
+import { adminRoutes } from "../src/server/admin/routes.ts";
+import { LoginThrottle } from "../src/server/login-throttle.ts";
+import { createRequestHandler, type RequestHandler, type ServedConnection } from "../src/server/request-handler.ts";
+import { Harness, type HarnessOptions } from "./harness.ts";
+
+export const ADMIN_SECRET = "an-admin-secret-for-the-tests";
+const URL_OF_ADMIN = "http://127.0.0.1:8081";
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+
+export interface AdminAnswer {
+  status: number;
+  headers: Headers;
+  text: string;
+  /** The body where it is JSON. */
+  json: Record<string, unknown>;
+}
+
+export interface AdminRequest {
+  secret?: string;
+  /** Of a session. */
+  cookie?: string;
+  csrf?: string;
+  body?: unknown;
+  headers?: Record<string, string>;
+  /** Where it comes from. */
+  address?: string;
+}
+
+/** Bytes that differ from call to call, and are the same in every run. */
+function countedBytes(): Random["bytes"] {
+  let made = 0;
+  return (length) => {
+    const bytes = new Uint8Array(length);
+    const hash = createHash("sha512").update(String(++made)).digest();
+    for (let at = 0; at < length; at++) bytes[at] = hash[at % hash.length] ?? 0;
+    return bytes;
+  };
+}
+
+/** The operator's listener of a gateway in memory. */
+export class AdminHarness {
+  readonly gateway: Harness;
+  readonly parts: AdminParts;
+  readonly #sources: { clock: Harness["clock"]; random: Random };
+  readonly #handle: RequestHandler;
+
+  private constructor(gateway: Harness, adminHash: () => string | undefined, parts: Partial<AdminParts>) {
+    this.gateway = gateway;
+    const { clock, storage, context } = gateway;
+    this.#sources = { clock, random: { ...gateway.machine.random, bytes: countedBytes() } };
+    const access = new OperatorAccess({ ...this.#sources, storage, adminHash });
+    this.parts = { access, logins: new LoginThrottle(clock), publicUrl: URL_OF_ADMIN, ...parts };
+    this.#handle = createRequestHandler({
+      host: "127.0.0.1",
+      publicUrl: URL_OF_ADMIN,
+      routes: adminRoutes(this.parts),
+      authorize: (request, roles) => authorize(request, roles, access),
+      context,
+    });
+  }
+
+  static async start(
+    options: HarnessOptions = {},
+    {
+      adminHash = () => sha256(ADMIN_SECRET),
+      ...parts
+    }: Partial<AdminParts> & { adminHash?: () => string | undefined } = {},
+  ): Promise<AdminHarness> {
+    return new AdminHarness(await Harness.start(options), adminHash, parts);
+  }
+
+  /** The secret of a new operator. */
+  async operator(role: Role, project?: string): Promise<string> {
+    const request = { name: `${role} ${project ?? ""} ${this.#sources.random.id()}`, role };
+    const { secret } = await createOperator(
+      this.gateway.storage,
+      project === undefined ? request : { ...request, project },
+      this.#sources,
+    );
+    return secret;
+  }
+
+  /** A session, as a browser has it. */
+  async login(secret: string): Promise<{ cookie: string; csrf: string }> {
+    const answer = await this.ask("POST", "/api/session", { body: { secret } });
+    if (answer.status !== 201) throw new Error(answer.text);
+    const [cookie = ""] = (answer.headers.get("set-cookie") ?? "").split(";");
+    return { cookie, csrf: (answer.json["data"] as { csrf: string }).csrf };
+  }
+
+  /** Sends a request; the answer is read to its end. */
+  async ask(method: string, path: string, request: AdminRequest = {}): Promise<AdminAnswer> {
+    const response = await this.clock.until(this.open(method, path, request));
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, json: parsed(text) };
+  }
+
+  /** The same, without reading the body of the answer. */
+  open(method: string, path: string, request: AdminRequest = {}): Promise<Response> {
+    const { secret, cookie, csrf, body, headers = {}, address = "127.0.0.1" } = request;
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    const sent = new Request(URL_OF_ADMIN + path, {
+      method,
+      headers: {
+        ...(secret === undefined ? {} : { authorization: `Bearer ${secret}` }),
+        ...(cookie === undefined ? {} : { cookie }),
+        ...(csrf === undefined ? {} : { "x-trivium-csrf": csrf }),
+        ...(text === undefined
+          ? {}
+          : { "content-type": "application/json", "content-length": String(Buffer.byteLength(text)) }),
+        ...headers,
+      },
+      ...(text === undefined ? {} : { body: text }),
+    });
+    return this.#handle(sent, connectionFrom(address));
+  }
+
+  get clock(): Harness["clock"] {
+    return this.gateway.clock;
+  }
+}
+
+const connectionFrom = (address: string): ServedConnection => ({
+  address,
+  trusted: false,
+  held: false,
+  hold: () => {},
+  rest: () => {},
+  hangUp: () => {},
+});
+
+function parsed(text: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    return {};
+  }
+}
