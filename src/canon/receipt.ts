@@ -43,6 +43,20 @@ export interface FieldNote {
   reason: string;
 }
 
+/** Prices as they were applied. Kept once for all receipts that were billed by them. */
+export interface KeptPrices {
+  /** A digest of the text. */
+  readonly id: string;
+  /** Absent where the receipt was read from the ledger, which has the texts beside it. */
+  readonly text?: string;
+}
+
+/** A part of a call that was billed by itself. */
+export interface PricedPart {
+  readonly prices: KeptPrices;
+  readonly usage: Usage;
+}
+
 /** What happened to one call. The ledger keeps it; `GET /api/v1/generation?id=` shows it. */
 export interface Receipt {
   id: string;
@@ -87,6 +101,8 @@ export interface Receipt {
   usageSource: UsageSource;
   /** Which price was applied, in words that a person can check against the catalogue. */
   priceRule: string;
+  /** What the cost follows from: the prices of all that was used, or each part with its own. Absent in rows of earlier versions. */
+  pricedBy?: KeptPrices | readonly PricedPart[];
   costNanoUsd: number;
   firstContentMs?: number;
   totalMs: number;

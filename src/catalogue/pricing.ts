@@ -118,9 +118,16 @@ function ruleOf(
   return rule;
 }
 
-interface CallSize {
+/** In tokens: what tiers go by. */
+export interface CallSize {
   prompt: number;
   completion: number;
+}
+
+/** What a million of these tokens cost in a call of this size, in nano-dollars; undefined where they have no price. */
+export function nanoPerMillion(pricings: Pricings, counter: UsageCounter, size: CallSize): number | undefined {
+  const price = findPrice(pricings, SOURCES[counter], size);
+  return price === undefined ? undefined : Math.round(price.item.value * BILLION);
 }
 
 interface Price {

@@ -1,0 +1,87 @@
+import { createHash } from "node:crypto";
+import type { KeptPrices } from "../canon/receipt.ts";
+import type { Usage } from "../canon/usage.ts";
+import { OWN_PRICE_NAMES, PRICE_NAMES, type Pricings } from "./model.ts";
+import { type PriceList, priceCall } from "./price-call.ts";
+
+/** Prices as a call was billed by them. With what it used, they give its cost again, to the nano-dollar. */
+export interface AppliedPrices extends PriceList {
+  terms: readonly string[];
+  /** Of the project, in basis points. */
+  discount: number;
+}
+
+/** How the text is read. A program that computes in another way writes another number, and keeps this way for this one. */
+const FORM = 1;
+
+/** By the price list, which lives as long as its snapshot; then by terms and discount. */
+const known = new WeakMap<Pricings, Map<string, KeptPrices>>();
+
+/** The prices in the form that is kept. Made once for each list and way of selling: a call only refers to it. */
+export function keptPrices({ pricings, priceMultiples, terms, discount }: AppliedPrices): KeptPrices {
+  let variants = known.get(pricings);
+  if (variants === undefined) {
+    variants = new Map();
+    known.set(pricings, variants);
+  }
+  const multiples = terms.length === 0 ? undefined : pick(priceMultiples, terms);
+  const variant = terms.length === 0 && discount === 0 ? "" : JSON.stringify([multiples, terms, discount]);
+  let kept = variants.get(variant);
+  if (kept === undefined) {
+    const text = JSON.stringify({
+      form: FORM,
+      pricings: inOrder(pricings),
+      ...(terms.length === 0 ? {} : { terms, price_multiples: multiples }),
+      ...(discount === 0 ? {} : { discount_basis_points: discount }),
+    });
+    kept = { id: digestOf(text), text };
+    // Terms are a host's words, and might differ in every answer.
+    if (variants.size < MAX_VARIANTS) variants.set(variant, kept);
+  }
+  return kept;
+}
+
+const MAX_VARIANTS = 100;
+
+const digestOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 32);
+
+function pick(multiples: PriceList["priceMultiples"], terms: readonly string[]): Record<string, number> {
+  return Object.fromEntries(
+    terms.flatMap((term) => {
+      const multiple = multiples !== undefined && Object.hasOwn(multiples, term) ? multiples[term] : undefined;
+      return multiple === undefined ? [] : [[term, multiple] as const];
+    }),
+  );
+}
+
+/** The same prices have the same digest, in whatever order they were written. */
+function inOrder(pricings: Pricings): Pricings {
+  const ordered: Pricings = {};
+  for (const name of [...PRICE_NAMES, ...OWN_PRICE_NAMES]) {
+    const items = pricings[name];
+    if (items !== undefined && items.length > 0) ordered[name] = items;
+  }
+  return ordered;
+}
+
+/** The prices that were kept. Throws for a text that this program cannot compute by. */
+export function readKeptPrices(text: string): AppliedPrices {
+  const kept = JSON.parse(text) as {
+    form: number;
+    pricings: Pricings;
+    terms?: string[];
+    price_multiples?: Record<string, number>;
+    discount_basis_points?: number;
+  };
+  if (kept.form !== FORM) throw new Error(`prices of form ${kept.form} cannot be read by this version`);
+  return {
+    pricings: kept.pricings,
+    priceMultiples: kept.price_multiples,
+    terms: kept.terms ?? [],
+    discount: kept.discount_basis_points ?? 0,
+  };
+}
+
+/** What this usage costs at these prices. */
+export const costAt = (usage: Usage, prices: AppliedPrices): number =>
+  priceCall(usage, prices, prices.terms, prices.discount).costNanoUsd;
