@@ -52,12 +52,13 @@ export function readDiscountFlag(text: string): Discount {
   const [, subject, percent] = FLAG.exec(text) ?? [];
   const points = Math.round(Number(percent) * 100);
   if (percent === undefined || !(points >= 1 && points <= FULL_BASIS_POINTS)) {
-    refuse("discount", `${JSON.stringify(text.slice(0, 100))} must be as 10%, openai=15% or anthropic/*=20%, up to 100%`);
+    refuse(
+      "discount",
+      `${JSON.stringify(text.slice(0, 100))} must be as 10%, openai=15% or anthropic/*=20%, up to 100%`,
+    );
   }
   if (subject === undefined) return { basis_points: points };
-  return /[*/]/.test(subject)
-    ? { model: subject, basis_points: points }
-    : { provider: subject, basis_points: points };
+  return /[*/]/.test(subject) ? { model: subject, basis_points: points } : { provider: subject, basis_points: points };
 }
 
 const FLAG = /^(?:([^=]{1,200})=)?(\d{1,3}(?:\.\d{1,2})?)%$/;

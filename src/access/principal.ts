@@ -1,5 +1,6 @@
 import type { RoutingSettings } from "../canon/routing-settings.ts";
 import type { StoredKey } from "../storage/keys.ts";
+import type { Discounts } from "./discounts.ts";
 import { readKeyRouting } from "./key-routing.ts";
 import { type Level, levelsOf } from "./level.ts";
 import { type Limits, readLimits } from "./limits.ts";
@@ -22,6 +23,8 @@ export interface Principal {
   /** How its calls are served where they do not say otherwise. */
   routing?: RoutingSettings;
   expiresAtMs?: number;
+  /** What its project pays less than the listed prices. */
+  discounts?: Discounts;
 }
 
 /** What surrounds a key: its project, and what limits all of them. */

@@ -52,6 +52,8 @@ export interface OperationJob {
   audio: boolean;
   /** The prices of the day of its request. */
   pricings: JsonObject;
+  /** The discount of that day, in basis points. */
+  discount?: number;
   notes: FieldNote[];
   offers: OfferTried[];
   /** As in the receipt. */

@@ -7,9 +7,16 @@ import type { Door } from "./check.ts";
 export type PricedFields = Readonly<Record<string, { region?: "geo" }>>;
 
 /** On which terms a request asks to be served. */
-export function askedTerms(body: JsonObject, fields: PricedFields): string[] {
-  return Object.entries(fields).flatMap(([field, { region }]) => termOf(body[field], region) ?? []);
+export function askedTerms(body: JsonObject, fields: PricedFields): readonly string[] {
+  let terms: readonly string[] = ORDINARY;
+  for (const field in fields) {
+    const term = termOf(body[field], fields[field]?.region);
+    if (term !== undefined) terms = [...terms, term];
+  }
+  return terms;
 }
+
+const ORDINARY: readonly string[] = [];
 
 interface FittedTerms {
   /** What goes on, and is to be paid. */

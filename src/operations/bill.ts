@@ -1,35 +1,46 @@
 import type { Operation } from "../canon/operation.ts";
-import type { Receipt } from "../canon/receipt.ts";
+import type { PricedPart, Receipt } from "../canon/receipt.ts";
 import type { Usage } from "../canon/usage.ts";
+import { keptPrices } from "../catalogue/kept-prices.ts";
 import type { Pricings } from "../catalogue/model.ts";
-import { priceUsage } from "../catalogue/pricing.ts";
+import { priceCall } from "../catalogue/price-call.ts";
 import { pricingsOfVideo } from "../catalogue/video-prices.ts";
 
 /** The cost of an ended operation: the seconds of the videos that were made, at the prices of its first day. */
-export function billOf(operation: Operation): Pick<Receipt, "usage" | "costNanoUsd" | "priceRule"> {
+export function billOf(operation: Operation): Pick<Receipt, "usage" | "costNanoUsd" | "priceRule" | "pricedBy"> {
   const { job } = operation;
+  const { discount = 0 } = job;
   const pricings = job.pricings as Pricings;
   let usage: Usage = {};
   let costNanoUsd = 0;
   const rules = new Set<string>();
+  const parts: PricedPart[] = [];
   for (const part of operation.parts) {
     // What a provider has made is billed, even if the store was full.
     const made = Math.max(part.videos.length, part.unkept?.made ?? 0);
     if (made === 0) continue;
     const seconds = (part.seconds ?? job.seconds) * made;
     const video = { resolution: part.resolution ?? job.resolution, audio: part.audio ?? job.audio };
-    const priced = priceUsage({ seconds }, pricingsOfVideo(pricings, video));
+    const applied = { pricings: pricingsOfVideo(pricings, video), terms: [], discount };
+    const priced = priceCall({ seconds }, applied, [], discount);
+    parts.push({ usage: { seconds }, prices: keptPrices(applied) });
     usage = { seconds: (usage.seconds ?? 0) + seconds };
     costNanoUsd += priced.costNanoUsd;
     rules.add(priced.rule);
   }
-  return { usage, costNanoUsd, priceRule: rules.size === 0 ? "nothing used" : [...rules].join("; ") };
+  const [first] = parts;
+  return {
+    usage,
+    costNanoUsd,
+    priceRule: rules.size === 0 ? "nothing used" : [...rules].join("; "),
+    ...(first === undefined ? {} : { pricedBy: parts.length === 1 ? first.prices : parts }),
+  };
 }
 
-/** The cost if everything is made as requested. */
+/** The cost if everything is made as requested. Each video by itself: however they are billed, rounding makes it no more. */
 export function expectedCostOf({ job }: Operation): number {
   const pricings = pricingsOfVideo(job.pricings as Pricings, job);
-  return priceUsage({ seconds: job.seconds * job.count }, pricings).costNanoUsd;
+  return priceCall({ seconds: job.seconds }, { pricings }, [], job.discount).costNanoUsd * job.count;
 }
 
 /** The one ledger row of an operation. */

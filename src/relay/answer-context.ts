@@ -1,3 +1,4 @@
+import type { Principal } from "../access/principal.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { ServedOn } from "../canon/terms.ts";
 import type { Usage } from "../canon/usage.ts";
@@ -5,6 +6,7 @@ import { priceCall } from "../catalogue/price-call.ts";
 import type { NativeAnswerContext } from "../dialects/dialect.ts";
 import type { MediaQuirks } from "../dialects/media-quirks.ts";
 import type { Call, LaneAttempt } from "./call.ts";
+import { discountAt } from "./discount.ts";
 import type { Gateway } from "./gateway.ts";
 
 /** What an answer on its way to the client depends on, in either lane. */
@@ -19,6 +21,7 @@ export class CallAnswerContext implements NativeAnswerContext {
   readonly keep?: (answer: JsonObject) => void;
   readonly answerId?: string;
   readonly #attempt: LaneAttempt;
+  readonly #principal: Principal;
 
   constructor(call: Call, { random }: Pick<Gateway, "random">, attempt: LaneAttempt) {
     const { model } = attempt.target;
@@ -31,6 +34,7 @@ export class CallAnswerContext implements NativeAnswerContext {
     this.quirks = attempt.target.quirks;
     this.served = attempt;
     this.#attempt = attempt;
+    this.#principal = call.principal;
     const { keeping } = call;
     if (keeping === undefined) return;
     this.keep = (answer) => keeping.take(attempt, answer);
@@ -38,6 +42,7 @@ export class CallAnswerContext implements NativeAnswerContext {
   }
 
   costUsd(usage: Usage): number {
-    return priceCall(usage, this.#attempt.target, this.#attempt.terms).costNanoUsd / 1e9;
+    const { target, terms } = this.#attempt;
+    return priceCall(usage, target, terms, discountAt(this.#principal, target)).costNanoUsd / 1e9;
   }
 }

@@ -2,7 +2,7 @@ import type { Admission } from "../access/admit.ts";
 import type { Principal } from "../access/principal.ts";
 import type { JsonObject } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
-import type { Continuation, FieldNote, OfferTried, Receipt } from "../canon/receipt.ts";
+import type { Continuation, FieldNote, KeptPrices, OfferTried, Receipt } from "../canon/receipt.ts";
 import type { Usage } from "../canon/usage.ts";
 import type { Naming } from "../catalogue/catalogue.ts";
 import type { Model } from "../catalogue/model.ts";
@@ -77,6 +77,7 @@ export interface BilledLeg {
   costNanoUsd: number;
   /** As in the receipt. */
   priceRule: string;
+  prices: KeptPrices;
 }
 
 /** One call on its way: what was asked, by whom, and what has happened to it so far. */

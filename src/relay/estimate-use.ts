@@ -1,13 +1,15 @@
 import { hasBudget, type Level } from "../access/level.ts";
 import type { Principal } from "../access/principal.ts";
 import type { JsonObject } from "../base/json.ts";
-import type { Usage } from "../canon/usage.ts";
+import { discounted } from "../catalogue/discounted.ts";
 import type { Model, Offer } from "../catalogue/model.ts";
-import { priceCall } from "../catalogue/price-call.ts";
+import { worstCost } from "../catalogue/worst-prices.ts";
 import { askedTerms } from "../dialects/priced-fields.ts";
 import type { IncomingCall } from "./call.ts";
+import { mostAfterDiscount } from "./discount.ts";
 import { expectedImageCost } from "./media/expected-image-cost.ts";
 import { DEFAULT_OUTPUT, outputLimit } from "./output-limit.ts";
+import type { ServedModel } from "./served-model.ts";
 
 const NO_ESTIMATE = { estimatedCostNanoUsd: 0, estimatedTokens: 0 };
 
@@ -24,54 +26,66 @@ function tokensPerMinute(levels: readonly Level[]): number | undefined {
 }
 
 /** Only calls with a token or money limit at some level need an estimate; for all others the walk over the body is saved. */
-export function estimateUse(
-  principal: Principal,
-  incoming: IncomingCall,
-  model: Model,
-  offers: readonly Offer[],
-  body: JsonObject,
-) {
-  const { levels } = principal;
-  if (!levels.some(countsUse) || incoming.verb === "count_tokens") return NO_ESTIMATE;
-  return estimate(tokensPerMinute(levels), incoming, model, offers, body);
-}
-
-function estimate(
-  minute: number | undefined,
-  incoming: IncomingCall,
-  model: Model,
-  offers: readonly Offer[],
-  body: JsonObject,
-) {
+export function estimateUse(principal: Principal, incoming: IncomingCall, served: ServedModel, body: JsonObject) {
+  if (incoming.verb === "count_tokens" || !principal.levels.some(countsUse)) return NO_ESTIMATE;
+  const { model } = served;
   if (!model.outputModalities.includes("text") && model.kind !== "speech") {
     const count = incoming.dialect.codec.decodeRequest(body).candidateCount ?? 1;
-    return { estimatedCostNanoUsd: expectedImageCost(count, {}, offers), estimatedTokens: 0 };
+    // Another model to fall back to makes text, and is not asked for images.
+    const expected = expectedImageCost(count, {}, served.offers);
+    return { estimatedCostNanoUsd: mostAfterDiscount(expected, principal, served), estimatedTokens: 0 };
   }
-  const input = incoming.dialect.requests.estimateTokens(body);
-  const asked = incoming.dialect.requests.outputLimit(body);
+  return estimateText(principal, incoming, served, body);
+}
+
+function estimateText(principal: Principal, incoming: IncomingCall, served: ServedModel, body: JsonObject) {
+  const { model } = served;
+  const { requests } = incoming.dialect;
+  const input = requests.estimateTokens(body);
   const output = outputLimit({ incoming, model, body }, DEFAULT_OUTPUT);
-  const terms = askedTerms(body, incoming.dialect.requests.pricedFields);
-  const costOf = (tokens: number) => Math.max(0, ...offers.map((offer) => dearest(input, tokens, offer, terms)));
+  const terms = askedTerms(body, requests.pricedFields);
+  const estimatedCostNanoUsd = dearest(principal, served, input, output, terms);
+  if (requests.outputLimit(body) !== undefined) {
+    return { estimatedCostNanoUsd, maxCostNanoUsd: estimatedCostNanoUsd, estimatedTokens: input + output };
+  }
+  const longest = outputLimit({ incoming, model, body }, Number.MAX_SAFE_INTEGER);
   // A guess at the answer must not keep a call out for ever that asks for no more than its key may have in a minute.
-  const most = asked === undefined ? Math.max(input, minute ?? input + output) : input + output;
-  const longest = asked === undefined ? outputLimit({ incoming, model, body }, Number.MAX_SAFE_INTEGER) : output;
+  const most = Math.max(input, tokensPerMinute(principal.levels) ?? input + output);
   return {
-    estimatedCostNanoUsd: costOf(output),
+    estimatedCostNanoUsd,
     // Without a limit of the caller's or the model's there is no upper bound.
-    maxCostNanoUsd: costOf(longest < Number.MAX_SAFE_INTEGER ? longest : output),
+    maxCostNanoUsd:
+      longest < Number.MAX_SAFE_INTEGER ? dearest(principal, served, input, longest, terms) : estimatedCostNanoUsd,
     estimatedTokens: Math.min(input + output, most),
   };
 }
 
-/** It is not known in advance whether a prompt will be cached, or how much of an answer will be reasoning. */
-function dearest(input: number, output: number, offer: Offer, terms: readonly string[]): number {
-  const prompts: Usage[] = [{ input }, { cacheWrite5m: input }, { cacheWrite1h: input }];
-  const answers: Usage[] = [{ output }, { reasoning: output }];
-  const ways = prompts.flatMap((prompt) => answers.map((answer) => ({ ...prompt, ...answer })));
-  // Cheaper terms may not be had: the ordinary price is the least.
-  return Math.max(
-    ...ways.map((usage) =>
-      Math.max(priceCall(usage, offer, []).costNanoUsd, priceCall(usage, offer, terms).costNanoUsd),
-    ),
-  );
+/** What so many tokens cost at the dearest of the offers that may answer. */
+function dearest(
+  principal: Principal,
+  { model, offers, fallback }: ServedModel,
+  input: number,
+  output: number,
+  terms: readonly string[],
+): number {
+  const first = dearestOf(principal, model, offers, input, output, terms);
+  if (fallback === undefined) return first;
+  return Math.max(first, dearestOf(principal, fallback.model, fallback.offers, input, output, terms));
+}
+
+function dearestOf(
+  { discounts }: Principal,
+  model: Model,
+  offers: readonly Offer[],
+  input: number,
+  output: number,
+  terms: readonly string[],
+): number {
+  let most = 0;
+  for (const offer of offers) {
+    const listed = worstCost(input, output, offer, terms);
+    const cost = discounts === undefined ? listed : discounted(listed, discounts.of(model.id, offer.provider));
+    if (cost > most) most = cost;
+  }
+  return most;
 }

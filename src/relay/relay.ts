@@ -118,11 +118,10 @@ async function readCall(incoming: IncomingCall, { principal, entry, memory }: En
   const routing = askedRouting(wanted, { incoming, principal, model: resolved?.model }, gateway);
   const call = { incoming, principal, routing, body };
   const served = resolved === undefined ? autoModel(call, gateway) : servedModel(resolved, call, gateway);
-  const { model, offers, fallback } = served;
   const admission = entry.admit({
-    model: model.id,
+    model: served.model.id,
     dialect: dialect.name,
-    ...estimateUse(principal, incoming, model, fallback === undefined ? offers : [...offers, ...fallback.offers], body),
+    ...estimateUse(principal, incoming, served, body),
   });
   return { served, admission, checked: request, keeping, background, routing, wanted };
 }

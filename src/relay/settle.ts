@@ -1,10 +1,12 @@
-import type { PlannedOffer, Receipt } from "../canon/receipt.ts";
+import type { PlannedOffer, PricedPart, Receipt } from "../canon/receipt.ts";
 import type { Stop } from "../canon/stop.ts";
 import { completionTokens, promptTokens, sumUsage, type Usage, type UsageSource } from "../canon/usage.ts";
+import { keptPrices } from "../catalogue/kept-prices.ts";
 import type { Offer, Pricings } from "../catalogue/model.ts";
-import { priceCall } from "../catalogue/price-call.ts";
+import { type PriceList, priceCall } from "../catalogue/price-call.ts";
 import { tokensOfCharacters } from "../dialects/estimate-tokens.ts";
 import type { BilledLeg, Call, IncomingCall, LaneAttempt } from "./call.ts";
+import { discountAt } from "./discount.ts";
 import type { Gateway } from "./gateway.ts";
 import { logCall } from "./log-call.ts";
 import { outputLimit } from "./output-limit.ts";
@@ -101,9 +103,11 @@ export interface Bill extends Pick<Receipt, "verb" | "clientDialect" | "upstream
 /** Prices what was used, counts it against the key and writes the row. */
 export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Promise<void> {
   const { offer } = bill;
-  const priced = priceCall(bill.usage, bill, bill.terms ?? []);
-  const last = { usage: bill.usage, costNanoUsd: priced.costNanoUsd, priceRule: priced.rule };
-  const { usage, costNanoUsd, priceRule } = call.otherLegs === undefined ? last : sumOfLegs(call.otherLegs, last);
+  const model = (call.attempt?.target?.model ?? call.model).id;
+  const discount = offer === undefined ? 0 : (call.principal.discounts?.of(model, offer.provider) ?? 0);
+  const last = billedLeg(bill.usage, bill, bill.terms ?? NO_TERMS, discount);
+  const { otherLegs } = call;
+  const { usage, costNanoUsd, priceRule } = otherLegs === undefined ? last : sumOfLegs([...otherLegs, last]);
   call.admission.release({ costNanoUsd, tokens: promptTokens(usage) + completionTokens(usage) });
   const now = gateway.clock.nowMs();
   const receipt: Receipt = {
@@ -111,7 +115,7 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
     project: call.principal.project,
     key: call.principal.keyId,
     createdAtMs: call.admission.atMs,
-    model: (call.attempt?.target?.model ?? call.model).id,
+    model,
     provider: offer?.provider ?? call.offersTried.at(-1)?.provider ?? "",
     upstreamModel: offer?.upstreamModel ?? "",
     verb: bill.verb,
@@ -124,8 +128,9 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
     fields: call.attempt?.notes ?? [],
     usage,
     // What is paid for answers that broke off is never all measured.
-    usageSource: call.otherLegs === undefined ? bill.source : "partial",
+    usageSource: otherLegs === undefined ? bill.source : "partial",
     priceRule,
+    pricedBy: otherLegs === undefined ? last.prices : [...otherLegs, last].map(pricedPart),
     costNanoUsd,
     totalMs: Math.round(now - call.startedAtMs),
     instance: gateway.instance,
@@ -144,9 +149,19 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
   return gateway.ledger.write(receipt, gateway.runningCalls === 0);
 }
 
+const NO_TERMS: readonly string[] = [];
+
+/** What was used of one offer, at its price. */
+export function billedLeg(usage: Usage, prices: PriceList, terms: readonly string[], discount: number): BilledLeg {
+  const { pricings, priceMultiples } = prices;
+  const { costNanoUsd, rule } = priceCall(usage, prices, terms, discount);
+  return { usage, costNanoUsd, priceRule: rule, prices: keptPrices({ pricings, priceMultiples, terms, discount }) };
+}
+
+const pricedPart = ({ usage, prices }: BilledLeg): PricedPart => ({ usage, prices });
+
 /** All that was used for a call, each part at the price of its own offer. */
-function sumOfLegs(others: readonly BilledLeg[], last: BilledLeg): BilledLeg {
-  const legs = [...others, last];
+function sumOfLegs(legs: readonly BilledLeg[]): Omit<BilledLeg, "prices"> {
   return {
     usage: legs.reduce((sum, { usage }) => sumUsage(sum, usage), {} as Usage),
     costNanoUsd: legs.reduce((sum, leg) => sum + leg.costNanoUsd, 0),
@@ -160,8 +175,8 @@ function sumOfLegs(others: readonly BilledLeg[], last: BilledLeg): BilledLeg {
  */
 export function billLeg(call: Call, gateway: Gateway, attempt: LaneAttempt, ending: LegEnding): BilledLeg {
   const { usage } = usageOf(call, gateway, { ...ending, whole: false, produced: true });
-  const { costNanoUsd, rule } = priceCall(usage, attempt.target, attempt.terms);
-  return { usage, costNanoUsd, priceRule: rule };
+  const { target, terms } = attempt;
+  return billedLeg(usage, target, terms, discountAt(call.principal, target));
 }
 
 /** The same of one that was ended before its first content: what it may have generated until then (H26). */

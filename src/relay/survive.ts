@@ -8,6 +8,7 @@ import { Attempt } from "./attempt.ts";
 import { type BilledLeg, type Call, DeadlineError, type LaneAttempt } from "./call.ts";
 import type { ClientOutput } from "./client-output.ts";
 import { ContinuationRefusedError, ContinuingEncoder } from "./continuing-encoder.ts";
+import { discountAt } from "./discount.ts";
 import type { Gateway } from "./gateway.ts";
 import { MemoryExhaustedError } from "./memory-budget.ts";
 import { observeBreak } from "./observe-attempt.ts";
@@ -155,7 +156,9 @@ export class Survivor {
     const paid = legs.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0);
     const encoder = new ContinuingEncoder(soFar, before);
     soFar.note = ({ path, action, reason }) => void attempt.notes.push({ path, action, reason });
-    soFar.costUsd = () => (paid + priceCall(encoder.used, attempt.target, attempt.terms).costNanoUsd) / 1e9;
+    const discount = discountAt(this.#call.principal, attempt.target);
+    const costOf = (usage: Usage) => priceCall(usage, attempt.target, attempt.terms, discount).costNanoUsd;
+    soFar.costUsd = () => (paid + costOf(encoder.used)) / 1e9;
     return new TranslatedLane(this.#call, this.#gateway, attempt, encoder);
   }
 }

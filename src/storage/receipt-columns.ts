@@ -84,7 +84,20 @@ export const RECEIPT_COLUMNS: readonly ReceiptColumn[] = [
   optionalWords("routing", routingText),
   optionalWords("instance", (receipt) => receipt.instance),
   optionalWords("adjusts", (receipt) => receipt.adjusts),
+  optionalWords("priced_by", pricedByText),
 ];
+
+/** The id of the prices; where parts have their own, a list of them. */
+function pricedByText({ pricedBy }: Receipt): string | undefined {
+  if (pricedBy === undefined || "id" in pricedBy) return pricedBy?.id;
+  return JSON.stringify(pricedBy.map(({ prices, usage }) => ({ prices: prices.id, usage })));
+}
+
+function readPricedBy(text: string): NonNullable<Receipt["pricedBy"]> {
+  if (!text.startsWith("[")) return { id: text };
+  const parts = JSON.parse(text) as { prices: string; usage: Usage }[];
+  return parts.map(({ prices, usage }) => ({ prices: { id: prices }, usage }));
+}
 
 /** The parts of a receipt that one column holds: most calls have none of them. */
 type Routing = Pick<Receipt, "plan" | "continued" | "hedged">;
@@ -101,6 +114,7 @@ export function readReceipt(row: StoredRow): Receipt {
   const routing = optionalText(row, "routing");
   const instance = optionalText(row, "instance");
   const adjusts = optionalText(row, "adjusts");
+  const pricedBy = optionalText(row, "priced_by");
   return {
     id: text(row, "id"),
     project: text(row, "project"),
@@ -127,6 +141,7 @@ export function readReceipt(row: StoredRow): Receipt {
     ...(routing === undefined ? {} : (JSON.parse(routing) as Routing)),
     ...(instance === undefined ? {} : { instance }),
     ...(adjusts === undefined ? {} : { adjusts }),
+    ...(pricedBy === undefined ? {} : { pricedBy: readPricedBy(pricedBy) }),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Receipt } from "../canon/receipt.ts";
 import { postgresText } from "./postgres.ts";
+import { insertPrices, keepPrices, newPrices, pricesOf } from "./prices.ts";
 import { RECEIPT_COLUMNS, readReceipt } from "./receipt-columns.ts";
 import type { Parameter, Queries, Storage } from "./storage.ts";
 
@@ -19,6 +20,8 @@ const INSERT_JSON = `INSERT INTO receipts (${NAMES}) SELECT ${NAMES}
  */
 export async function insertReceipts(storage: Storage, receipts: readonly Receipt[]): Promise<void> {
   if (receipts.length === 0) return;
+  const unkept = newPrices(storage, receipts);
+  if (unkept !== undefined) await keepPrices(storage, unkept);
   if (storage.engine === "postgres") {
     await storage.query(INSERT_JSON, [JSON.stringify(receipts.map(asJsonRow))]);
     return;
@@ -28,6 +31,8 @@ export async function insertReceipts(storage: Storage, receipts: readonly Receip
 
 /** One receipt inside the caller's transaction, on either engine. */
 export async function insertReceipt(queries: Queries, receipt: Receipt): Promise<void> {
+  const prices = pricesOf(receipt);
+  if (prices.length > 0) await insertPrices(queries, prices, receipt.createdAtMs);
   await queries.query(INSERT_ONE, valuesOf(receipt));
 }
 

@@ -2,7 +2,7 @@ import { asGatewayError } from "../../canon/error.ts";
 import type { CanonReply, ReplyPart } from "../../canon/reply.ts";
 import { unfold } from "../../canon/unfold.ts";
 import type { Offer } from "../../catalogue/model.ts";
-import { priceUsage } from "../../catalogue/pricing.ts";
+import { priceCall } from "../../catalogue/price-call.ts";
 import type { EncodeAnswerContext } from "../../dialects/codec.ts";
 import type { InlineImage } from "../../media/image.ts";
 import type { ImageReply } from "../../media/image-reply.ts";
@@ -11,6 +11,7 @@ import type { ImageTarget } from "../../routing/target.ts";
 import { answerHeaders, streamHeaders } from "../answer-headers.ts";
 import type { Call } from "../call.ts";
 import { ClientOutput, commitsEarly, type DirectController, streamedBody } from "../client-output.ts";
+import { discountAt } from "../discount.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
 import { planMedia } from "../plan-call.ts";
@@ -159,12 +160,16 @@ function contextOf(
     makeId: gateway.random.id,
     receivedAtMs: call.startedAtMs,
     // Images are counted in addition to the tokens that the protocol reports: the cost is the receipt's.
-    costUsd: () => priceUsage(bill.usage, bill.pricings).costNanoUsd / 1e9,
+    costUsd: () => priceCall(bill.usage, bill, [], discountOf(relay)).costNanoUsd / 1e9,
     nowSeconds: () => Math.floor(gateway.clock.wallMs() / 1000),
     estimateInputTokens: () => incoming.dialect.requests.estimateTokens(body),
     note: (note) => relay.attempt?.notes.push(note),
     ...keepingOf(call),
   };
+}
+
+function discountOf({ principal, attempt }: ImageRelay): number {
+  return attempt === undefined ? 0 : discountAt(principal, attempt.target);
 }
 
 function keepingOf({ keeping }: Call): Pick<EncodeAnswerContext, "keep" | "answerId"> {

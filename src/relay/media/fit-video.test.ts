@@ -83,7 +83,7 @@ describe("contract 2.9: what videos cost", () => {
   test("their seconds, by their sound, to the nano-dollar", () => {
     const pricings = { video: [item(SILENT_NANO_USD / 1e9)], audio_and_video: [item(SOUND_NANO_USD / 1e9)] } as never;
     const four = { count: 3, seconds: 4, resolution: "720p" };
-    expect(costOfVideos({ ...four, audio: false }, pricings)).toBe(12 * SILENT_NANO_USD);
-    expect(costOfVideos({ ...four, audio: true }, pricings)).toBe(12 * SOUND_NANO_USD);
+    expect(costOfVideos({ ...four, audio: false }, pricings, 0)).toBe(12 * SILENT_NANO_USD);
+    expect(costOfVideos({ ...four, audio: true }, pricings, 0)).toBe(12 * SOUND_NANO_USD);
   });
 });

@@ -2,7 +2,7 @@ import { boundNotes } from "../../canon/bound-notes.ts";
 import { asGatewayError } from "../../canon/error.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import type { Model } from "../../catalogue/model.ts";
-import { priceUsage } from "../../catalogue/pricing.ts";
+import { priceCall } from "../../catalogue/price-call.ts";
 import { pricingsOfVideo } from "../../catalogue/video-prices.ts";
 import { fitVideoCall } from "../../media/fit-video-call.ts";
 import type { VideoRequest } from "../../media/predict-long-running/decode-video.ts";
@@ -31,6 +31,9 @@ function fitInClientWords(asked: VideoRequest, capabilities: VideoCapabilities, 
 
 type VideoFacts = Pick<FittedVideoCall, "count" | "seconds" | "resolution" | "audio">;
 
-/** What videos of this kind cost. */
-export const costOfVideos = ({ count, seconds, resolution, audio }: VideoFacts, pricings: Model["pricings"]): number =>
-  priceUsage({ seconds: seconds * count }, pricingsOfVideo(pricings, { resolution, audio })).costNanoUsd;
+/** What videos of this kind cost at most, after a discount: each by itself, as they may be billed. */
+export function costOfVideos(call: VideoFacts, pricings: Model["pricings"], discount: number): number {
+  const { count, seconds, resolution, audio } = call;
+  const prices = { pricings: pricingsOfVideo(pricings, { resolution, audio }) };
+  return priceCall({ seconds }, prices, [], discount).costNanoUsd * count;
+}

@@ -2,6 +2,7 @@ import { readRouting } from "../../dialects/read-routing.ts";
 import { admitCall, type EnteredRequest } from "../admit-call.ts";
 import { answerHeaders } from "../answer-headers.ts";
 import { askedRouting, notesOnMedia } from "../asked-routing.ts";
+import { mostAfterDiscount } from "../discount.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
 import { planMedia } from "../plan-call.ts";
@@ -47,10 +48,11 @@ async function readImages(incoming: IncomingImages, { principal, entry, memory }
   const routing = askedRouting(wanted, { incoming, principal, model }, gateway);
   const plan = planMedia({ model, routing }, gateway, imageOffersThatFit(request, offered, model));
   const { count, quality } = request.call;
+  const expected = expectedImageCost(count, { quality, ...resolutionOf(request.call) }, offers);
   const admission = entry.admit({
     model: model.id,
     dialect: incoming.dialect.name,
-    estimatedCostNanoUsd: expectedImageCost(count, { quality, ...resolutionOf(request.call) }, offers),
+    estimatedCostNanoUsd: mostAfterDiscount(expected, principal, { model, offers }),
     estimatedTokens: 0,
   });
   return { admission, model, plan, request, routing };

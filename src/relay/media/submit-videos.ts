@@ -1,3 +1,4 @@
+import type { Principal } from "../../access/principal.ts";
 import { asGatewayError, type GatewayError } from "../../canon/error.ts";
 import type { Operation, OperationPart } from "../../canon/operation.ts";
 import type { Model } from "../../catalogue/model.ts";
@@ -6,6 +7,7 @@ import { foldSeed } from "../../media/number-range.ts";
 import type { VideoRequest } from "../../media/predict-long-running/decode-video.ts";
 import type { FittedVideoCall } from "../../media/video-call.ts";
 import type { VideoTarget } from "../../routing/target.ts";
+import { discountAt } from "../discount.ts";
 import type { Gateway } from "../gateway.ts";
 import { isSuccess, UncertainError } from "../provider-exchange.ts";
 import { refuseNotes } from "../refuse-notes.ts";
@@ -18,12 +20,13 @@ export interface Submitting {
   operation: Operation;
   asked: VideoRequest;
   strict: boolean;
+  principal: Principal;
 }
 
 /** Submits all parts to one offer. An accepted part is saved at once; a later failure ends that part, not the operation. */
 export async function submitAt(
   target: VideoTarget,
-  { operation, asked, strict }: Submitting,
+  { operation, asked, strict, principal }: Submitting,
   gateway: Gateway,
   model: Model,
   save: () => Promise<void>,
@@ -33,10 +36,12 @@ export async function submitAt(
   if (strict) refuseNotes(notes);
   const { perJob } = adapter.capabilities(offer.upstreamModel);
   const { seconds, resolution, audio, count } = call;
+  const discount = discountAt(principal, target);
   Object.assign(operation, { provider: provider.name, credential: mediaOf(provider).credential });
   Object.assign(operation.job, {
     upstreamModel: offer.upstreamModel,
     pricings: offer.pricings,
+    discount,
     notes,
     seconds,
     resolution,

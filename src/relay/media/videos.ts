@@ -9,6 +9,7 @@ import { type EnteredRequest, enterRequest, leaveRequest } from "../admit-call.t
 import { answerHeaders } from "../answer-headers.ts";
 import { askedRouting, notesOnMedia } from "../asked-routing.ts";
 import type { IncomingRequest } from "../call.ts";
+import { discountAt } from "../discount.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
 import { planMedia } from "../plan-call.ts";
@@ -82,7 +83,9 @@ async function submit(
     dialect: incoming.dialect.name,
     // Whichever offer accepts it: the most expensive one must be within the budget (H23).
     estimatedCostNanoUsd: Math.max(
-      ...fitting.map(({ target, fitted }) => costOfVideos(fitted.call, target.offer.pricings)),
+      ...fitting.map(({ target, fitted }) =>
+        costOfVideos(fitted.call, target.offer.pricings, discountAt(principal, target)),
+      ),
     ),
     estimatedTokens: 0,
   });
@@ -95,7 +98,7 @@ async function submit(
   const key = idempotencyKey(incoming.request);
   if (key !== undefined) operation.idempotencyKey = key;
   gateway.runningCalls++;
-  const submitting = { operation, asked, strict: incoming.strict || principal.strict === true };
+  const submitting = { operation, asked, principal, strict: incoming.strict || principal.strict === true };
   try {
     // A client that disconnects does not cancel the job: it may come back for it.
     await operations.begin(operation, client, async (save) => {

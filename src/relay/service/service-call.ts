@@ -10,6 +10,7 @@ import type { ServiceName } from "../../services/service-adapters.ts";
 import { admitCall, type EnteredRequest } from "../admit-call.ts";
 import { askedRouting, notesOnMedia } from "../asked-routing.ts";
 import type { ClientPresence, IncomingRequest } from "../call.ts";
+import { mostAfterDiscount } from "../discount.ts";
 import type { Gateway } from "../gateway.ts";
 import { inClientWords } from "../media/client-words.ts";
 import { offersThatFit } from "../media/offers-that-fit.ts";
@@ -108,10 +109,12 @@ async function readService<Name extends ServiceName, Request>(
   const offered = targets.service(service.name, model, offers);
   const routing = askedRouting(wanted, { incoming, principal, model }, gateway);
   const plan = planMedia({ model, routing }, gateway, fitting(service, read, offered));
+  const { estimatedCostNanoUsd, estimatedTokens } = service.estimate(read.request, offers);
   const admission = entry.admit({
     model: model.id,
     dialect: incoming.dialect.name,
-    ...service.estimate(read.request, offers),
+    estimatedCostNanoUsd: mostAfterDiscount(estimatedCostNanoUsd, principal, { model, offers }),
+    estimatedTokens,
   });
   const notes = [...resolved.notes, ...notesOnMedia(wanted, true), ...(read.notes ?? [])];
   return { admission, model, calledAs, notes, plan, read, routing };

@@ -1,8 +1,8 @@
-import { priceCall } from "../../catalogue/price-call.ts";
 import type { ServiceTarget } from "../../routing/target.ts";
 import type { ServiceName } from "../../services/service-adapters.ts";
+import { discountAt } from "../discount.ts";
 import type { Gateway } from "../gateway.ts";
-import type { AdmittedCall } from "../settle.ts";
+import { type AdmittedCall, billedLeg } from "../settle.ts";
 import { tryOffers } from "../try-offers.ts";
 import { ServiceAttempt } from "./service-attempt.ts";
 import type { ServiceCall } from "./service-call.ts";
@@ -21,8 +21,8 @@ export function tryService<Name extends ServiceName, Request, T>(
   return tryOffers(call, gateway, targets, begin, use);
 }
 
-function billLeg(call: Pick<AdmittedCall, "otherLegs">, { used, target, terms }: ServiceAttempt): void {
+function billLeg(call: Pick<AdmittedCall, "otherLegs" | "principal">, { used, target, terms }: ServiceAttempt): void {
   if (used === undefined) return;
-  const { costNanoUsd, rule } = priceCall(used.usage, target, terms);
-  call.otherLegs = [...(call.otherLegs ?? []), { usage: used.usage, costNanoUsd, priceRule: rule }];
+  const leg = billedLeg(used.usage, target, terms, discountAt(call.principal, target));
+  call.otherLegs = [...(call.otherLegs ?? []), leg];
 }

@@ -11,6 +11,7 @@ import { answers } from "./0010-answers.ts";
 import { speech } from "./0011-speech.ts";
 import { writers } from "./0012-writers.ts";
 import { operators } from "./0013-operators.ts";
+import { prices } from "./0014-prices.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. One that has been released is never changed; a later one corrects it. */
@@ -28,4 +29,5 @@ export const MIGRATIONS: readonly Migration[] = [
   speech,
   writers,
   operators,
+  prices,
 ];
