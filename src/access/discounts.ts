@@ -3,7 +3,7 @@ import { GatewayError } from "../canon/error.ts";
 import { matches } from "./model-glob.ts";
 
 /** Of the whole price. */
-export const FULL_BASIS_POINTS = 10_000;
+const FULL_BASIS_POINTS = 10_000;
 
 /** What a project pays less than the listed price, as it is stored and shown. */
 export interface Discount {
@@ -19,7 +19,7 @@ const NAMES: ReadonlySet<string> = new Set(["basis_points", "model", "provider"]
 
 /** A list of discounts as it was given or stored; one that could not be applied is refused. */
 export function readDiscounts(value: unknown, path = "discounts"): readonly Discount[] {
-  if (!Array.isArray(value)) refuse(path, 'must be a list such as [{"provider": "openai", "basis_points": 1500}]');
+  if (!Array.isArray(value)) refuse(path, 'must be a list such as [{"model": "*", "basis_points": 1500}]');
   return value.map((item, index) => readDiscount(item, `${path}[${index}]`));
 }
 
@@ -54,7 +54,7 @@ export function readDiscountFlag(text: string): Discount {
   if (percent === undefined || !(points >= 1 && points <= FULL_BASIS_POINTS)) {
     refuse(
       "discount",
-      `${JSON.stringify(text.slice(0, 100))} must be as 10%, openai=15% or anthropic/*=20%, up to 100%`,
+      `${JSON.stringify(text.slice(0, 100))} must be as 10%, PROVIDER=15% or "MODEL/*=20%", up to 100%`,
     );
   }
   if (subject === undefined) return { basis_points: points };

@@ -45,6 +45,9 @@ export const COMMANDS: readonly Listed[] = [
     () => import("./operators.ts").then(({ operators }) => operators),
   ),
   list("models", "[TEXT]", "list available models", () => import("./models.ts").then(({ models }) => models)),
+  list("prices", "check", "warn of prices that are missing, or look wrong", () =>
+    import("./prices.ts").then(({ prices }) => prices),
+  ),
   list("providers", "[--url URL] [--secret SECRET]", "show the health of a running gateway's providers", () =>
     import("./providers.ts").then(({ providers }) => providers),
   ),

@@ -1,5 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { Operation } from "../canon/operation.ts";
+import type { PricedPart } from "../canon/receipt.ts";
+import { discounted } from "../catalogue/discounted.ts";
+import { costAt, readKeptPrices } from "../catalogue/kept-prices.ts";
 import { billOf, expectedCostOf, receiptOf } from "./bill.ts";
 import { Bench, COST_NANO_USD, KEPT, waitingPart } from "./process.sample.ts";
 
@@ -15,7 +18,7 @@ const made = (count: number) => waitingPart({ state: "done", videos: Array.from(
 
 describe("contract 2.9: the bill of an operation", () => {
   test("is the seconds of the videos that were made", () => {
-    expect(billOf(ended([made(1), made(2), waitingPart({ state: "failed" })]))).toEqual({
+    expect(billOf(ended([made(1), made(2), waitingPart({ state: "failed" })]))).toMatchObject({
       usage: { seconds: 15 },
       costNanoUsd: 3 * COST_NANO_USD,
       priceRule: "video 0.01 USD/s",
@@ -30,11 +33,34 @@ describe("contract 2.9: the bill of an operation", () => {
 
   test("goes by what the provider reports, where it reports anything, part by part", () => {
     const reported = { ...made(1), seconds: 8, audio: true };
-    expect(billOf(ended([reported, made(1)]))).toEqual({
+    expect(billOf(ended([reported, made(1)]))).toMatchObject({
       usage: { seconds: 13 },
       costNanoUsd: 8 * 20_000_000 + 5 * 10_000_000,
       priceRule: "audio_and_video 0.02 USD/s; video 0.01 USD/s",
     });
+  });
+
+  test("keeps the prices of each part, which give its cost again; a discount holds for each", () => {
+    for (const discount of [0, 3_333]) {
+      const bill = billOf(ended([{ ...made(1), seconds: 8, audio: true }, made(1)], { discount }));
+      const parts = bill.pricedBy as readonly PricedPart[];
+      const costs = parts.map(({ usage, prices }) => costAt(usage, readKeptPrices(prices.text ?? "")));
+      expect(parts.map(({ usage }) => usage)).toEqual([{ seconds: 8 }, { seconds: 5 }]);
+      expect(costs.reduce((sum, cost) => sum + cost)).toBe(bill.costNanoUsd);
+      expect(bill.costNanoUsd).toBe(discounted(160_000_000, discount) + discounted(50_000_000, discount));
+    }
+    const one = billOf(ended([made(1)])).pricedBy;
+    expect(one).toMatchObject({ id: expect.any(String), text: expect.any(String) });
+  });
+
+  test("H23: what is reserved is no less than what is billed, however the parts are rounded", () => {
+    const third = { video: price(0.000_000_003) } as Operation["job"]["pricings"];
+    for (const discount of [1, 3_333, 9_999]) {
+      const job = { pricings: third, discount, count: 3 };
+      expect(expectedCostOf(ended([], job))).toBeGreaterThanOrEqual(
+        billOf(ended([made(1), made(1), made(1)], job)).costNanoUsd,
+      );
+    }
   });
 
   test("goes by the resolution that was made", () => {

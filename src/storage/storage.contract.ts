@@ -5,9 +5,10 @@ import { insertKey, markKeyRevoked, type StoredKey, selectKeys, selectKeysByIdOr
 import { migrate } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
 import { openStorage } from "./open.ts";
+import { selectPrices } from "./prices.ts";
 import { insertProject, selectProjects } from "./projects.ts";
 import { sampleReceipt } from "./receipt.sample.ts";
-import { insertReceipts, selectReceipt } from "./receipts.ts";
+import { insertReceipt, insertReceipts, selectReceipt } from "./receipts.ts";
 import { claimSetting, readSetting, writeSetting } from "./settings.ts";
 import type { Storage } from "./storage.ts";
 import { sumCostByKey, sumUsage } from "./usage-sums.ts";
@@ -229,6 +230,30 @@ export function storageContract(engine: string, databases: TestDatabases): void 
       await insertReceipts(storage, [sampleReceipt({ priceRule: long })]);
       expect((await selectReceipt(storage, "default", "rcp_1"))?.priceRule).toBe(long);
       expect(await selectReceipt(storage, "default", long)).toBeUndefined();
+    });
+
+    test("the prices of receipts are kept once, each part's too, and before the rows that refer to them", async () => {
+      const prices = { id: "a".repeat(32), text: '{"form":1,"pricings":{}}' };
+      const other = { id: "b".repeat(32), text: '{"form":1,"pricings":{"prompt":[]}}' };
+      await insertReceipts(storage, [
+        sampleReceipt({ id: "rcp_1", pricedBy: prices }),
+        sampleReceipt({ id: "rcp_2", pricedBy: prices }),
+        sampleReceipt({ id: "rcp_3", pricedBy: [prices, other].map((one) => ({ prices: one, usage: { input: 7 } })) }),
+      ]);
+      // The same digest is the same text: what is there stays.
+      await insertReceipt(storage, sampleReceipt({ id: "rcp_4", pricedBy: { id: other.id, text: "changed" } }));
+      await insertReceipts(storage, [sampleReceipt({ id: "rcp_5", pricedBy: { id: prices.id } })]);
+      const pricedBy = async (id: string) => (await selectReceipt(storage, "default", id))?.pricedBy;
+      expect(await pricedBy("rcp_2")).toEqual({ id: prices.id });
+      expect(await pricedBy("rcp_3")).toEqual(
+        [prices, other].map(({ id }) => ({ prices: { id }, usage: { input: 7 } })),
+      );
+      expect(await pricedBy("rcp_5")).toEqual({ id: prices.id });
+      expect(await selectPrices(storage, prices.id)).toBe(prices.text);
+      expect(await selectPrices(storage, other.id)).toBe(other.text);
+      expect(await selectPrices(storage, "c")).toBeUndefined();
+      const [row] = await storage.query("SELECT COUNT(*) AS n FROM prices");
+      expect(Number(row?.["n"])).toBe(2);
     });
 
     test("usage is summed by group, with failures apart and unknown counters left out", async () => {

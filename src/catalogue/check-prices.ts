@@ -1,0 +1,138 @@
+import type { Catalogue } from "./catalogue.ts";
+import {
+  type AnyPriceName,
+  type Model,
+  type Offer,
+  OWN_PRICE_NAMES,
+  PRICE_NAMES,
+  type PriceItem,
+  type Pricings,
+} from "./model.ts";
+import { tierProblems } from "./tier-problems.ts";
+
+/** Something about prices that an operator should look at. */
+export interface PriceWarning {
+  kind: "no-price" | "dearer-offer" | "unlikely-price" | "tiers";
+  model: string;
+  /** Absent where all offers of the model are concerned. */
+  provider?: string;
+  price?: AnyPriceName;
+  message: string;
+}
+
+const ALL_NAMES: readonly AnyPriceName[] = [...PRICE_NAMES, ...OWN_PRICE_NAMES];
+
+/**
+ * What looks wrong in the prices of the models that can be called: none at all, an offer that costs more than its model says, a
+ * price that was likely given for another unit, and tiers that leave a size out or count one twice.
+ */
+export function checkPrices(catalogue: Pick<Catalogue, "list">, isFree: (model: Model) => boolean): PriceWarning[] {
+  return catalogue.list().flatMap((model) => (isFree(model) ? [] : checkModel(model)));
+}
+
+function checkModel(model: Model): PriceWarning[] {
+  const lists = [{ pricings: model.pricings }, ...model.offers.filter((offer) => differs(offer, model))];
+  return [
+    ...model.offers.flatMap((offer) => unpriced(model, offer)),
+    ...model.offers.flatMap((offer) => dearer(model, offer)),
+    ...lists.flatMap((list) => oddities(model, list)),
+  ];
+}
+
+const differs = ({ pricings }: Offer, model: Model): boolean =>
+  ALL_NAMES.some((name) => pricings[name] !== model.pricings[name]);
+
+/** Prices without which calls of such a model cost nothing, by its kind: one of them is enough. */
+function neededPrices({ kind }: Model): readonly (readonly AnyPriceName[])[] {
+  switch (kind) {
+    case "text":
+      return [["prompt"], ["completion"]];
+    case "image":
+      return [["image", "completion"]];
+    case "video":
+      return [["video", "audio_and_video"]];
+    case "embedding":
+      return [["prompt"]];
+    case "rerank":
+      return [["search_unit", "prompt"]];
+    case "speech":
+      return [["characters", "audio", "audio_output", "completion"]];
+    case "transcription":
+      return [["audio", "prompt"]];
+    case "moderation":
+      return [];
+  }
+}
+
+function unpriced(model: Model, { provider, pricings }: Offer): PriceWarning[] {
+  const missing = neededPrices(model).filter((names) => names.every((name) => (pricings[name] ?? []).length === 0));
+  if (missing.length === 0) return [];
+  const names = missing.map((alternatives) => alternatives.join(" or ")).join(" and ");
+  const message = `${model.id} at ${provider} has no price for ${names}: it costs 0 and counts against no budget`;
+  return [{ kind: "no-price", model: model.id, provider, message }];
+}
+
+function dearer(model: Model, { provider, pricings }: Offer): PriceWarning[] {
+  return ALL_NAMES.flatMap((name): PriceWarning[] => {
+    const listed = highest(model.pricings[name]);
+    const asked = highest(pricings[name]);
+    if (listed === undefined || asked === undefined || asked <= listed) return [];
+    const message = `${model.id} at ${provider}: ${name} costs ${asked}, more than the ${listed} that lists show for the model`;
+    return [{ kind: "dearer-offer", model: model.id, provider, price: name, message }];
+  });
+}
+
+function highest(items: readonly PriceItem[] | undefined): number | undefined {
+  return items === undefined || items.length === 0 ? undefined : Math.max(...items.map(({ value }) => value));
+}
+
+/** US dollars between which prices of a unit are, with room: outside, the figure was likely meant for a thousand or a million. */
+const LIKELY: Readonly<Record<PriceItem["unit"], readonly [number, number]>> = {
+  perMTokens: [0.0005, 2_000],
+  perCount: [0.00001, 20],
+  perSecond: [0.000001, 20],
+  perMCharacters: [0.05, 2_000],
+};
+
+function oddities(model: Model, { provider, pricings }: { provider?: string; pricings: Pricings }): PriceWarning[] {
+  const at = provider === undefined ? "" : ` at ${provider}`;
+  const of = { model: model.id, ...(provider === undefined ? {} : { provider }) };
+  return ALL_NAMES.flatMap((name): PriceWarning[] => {
+    const items = pricings[name] ?? [];
+    const unlikely = items.flatMap(({ value, unit }): PriceWarning[] => {
+      const [least, most] = LIKELY[unit];
+      if (value === 0 || (value >= least && value <= most)) return [];
+      const way = value < least ? "low" : "high";
+      const message = `${model.id}${at}: ${name} ${value} ${unit} is unlikely ${way}; was it meant for another unit?`;
+      return [{ kind: "unlikely-price", ...of, price: name, message }];
+    });
+    const tiers = tierProblems(items).map(
+      (problem): PriceWarning => ({
+        kind: "tiers",
+        ...of,
+        price: name,
+        message: `${model.id}${at}: ${name} ${problem}`,
+      }),
+    );
+    return [...unlikely, ...relations(of, at, pricings, name), ...tiers];
+  });
+}
+
+/** By how much a price is away from the prompt's where no vendor has such a thing. */
+const FAR = 500;
+const RELATED: ReadonlySet<AnyPriceName> = new Set(["completion", "input_cache_read", "input_cache_write"]);
+
+/** Prices of tokens that differ by a factor of about a thousand: one of them was given for another unit. */
+function relations(
+  of: Pick<PriceWarning, "model" | "provider">,
+  at: string,
+  pricings: Pricings,
+  name: AnyPriceName,
+): PriceWarning[] {
+  if (!RELATED.has(name)) return [];
+  const prompt = highest(pricings.prompt?.filter(({ unit }) => unit === "perMTokens"));
+  const other = highest(pricings[name]?.filter(({ unit }) => unit === "perMTokens"));
+  if (!prompt || !other || Math.max(prompt / other, other / prompt) < FAR) return [];
+  const message = `${of.model}${at}: ${name} ${other} is far from prompt ${prompt}; was one of them meant for another unit?`;
+  return [{ kind: "unlikely-price", ...of, price: name, message }];
+}
