@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { staticKeyId } from "../../src/access/key-ring.ts";
-import { buildCall, type CallOptions, DIALECTS } from "../../testing/build-call.ts";
-import type { SampledDialect } from "../../testing/sampled-dialects.ts";
+import { DIALECT_NAMES, type DialectName } from "../../src/canon/dialect-name.ts";
+import { buildCall, type CallOptions } from "../../testing/build-call.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { freePort, startTestGateway, type TestGateway, type TestGatewayOptions } from "../support/test-gateway.ts";
@@ -24,7 +24,9 @@ export interface HarnessOptions extends TestGatewayOptions {
   models?: readonly object[];
 }
 
-const MAX_PURSES = 400;
+const MAX_PURSES = 600;
+/** The model of the host that is called in the Responses protocol. */
+const RESPONSES_OFFER = { provider: "up-chat", model: "upstream-model", dialect: "responses" };
 const QUIET_MS = 15_000;
 
 /** A gateway with an upstream that keeps books; each cheat is identified by its purse, in the books and in the ledger. */
@@ -54,7 +56,11 @@ export class BillingHarness {
       config: {
         server: { host: "127.0.0.1", port: await freePort(), drain_seconds: 0.5 },
         ...scripted,
-        models: [...(scripted["models"] as object[]), ...models],
+        models: [
+          ...(scripted["models"] as object[]),
+          { ...(scripted["models"] as object[])[0], id: "test/responses", offers: [RESPONSES_OFFER] },
+          ...models,
+        ],
         ...config,
         keys: [{ name: "tests", key: TEST_KEY }, ...purses],
       },
@@ -73,13 +79,15 @@ export class BillingHarness {
   }
 
   /** A request of one of the protocols whose prompt holds the purse's name. */
-  call(purse: Purse, client: SampledDialect, options: CallOptions = {}): [string, RequestInit] {
+  call(purse: Purse, client: DialectName, options: CallOptions = {}): [string, RequestInit] {
     const text = `${options.body?.["text"] ?? "Tell me something."} ${purse.name}`;
     const { text: _, ...body } = options.body ?? {};
-    const prompt =
-      client === "genai"
-        ? { contents: [{ role: "user", parts: [{ text }] }] }
-        : { messages: [{ role: "user", content: text }] };
+    const prompt = {
+      genai: { contents: [{ role: "user", parts: [{ text }] }] },
+      responses: { input: text },
+      chat: { messages: [{ role: "user", content: text }] },
+      messages: { messages: [{ role: "user", content: text }] },
+    }[client];
     return buildCall(this.gateway.url, client, purse.key, { ...options, body: { ...prompt, ...body } });
   }
 
@@ -135,4 +143,4 @@ export class BillingHarness {
 }
 
 /** Every client at every host. */
-export const LANES = DIALECTS.flatMap((client) => DIALECTS.map((host) => ({ client, host })));
+export const LANES = DIALECT_NAMES.flatMap((client) => DIALECT_NAMES.map((host) => ({ client, host })));

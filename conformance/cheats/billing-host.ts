@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { plainAnswer } from "../../testing/plain-answer.ts";
-import type { SampledDialect } from "../../testing/sampled-dialects.ts";
+import { ResponsesScript, responsesAnswer, responsesUsage } from "../../testing/responses-wire.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import {
   type ScriptedUpstream,
@@ -120,9 +121,15 @@ function foldedFields(value: unknown): Record<string, unknown> {
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [fold(name), field]));
 }
 
+function dialectOf(path: string): DialectName {
+  if (path.includes("/messages")) return "messages";
+  if (path.includes(":")) return "genai";
+  return path.includes("/responses") ? "responses" : "chat";
+}
+
 /** One answer on its way, in the dialect and the manner of its request. */
 class Answer {
-  readonly #dialect: SampledDialect;
+  readonly #dialect: DialectName;
   readonly #stream: boolean;
   readonly #response: ServerResponse;
   readonly #performance: Performance;
@@ -130,6 +137,7 @@ class Answer {
   /** How many are made of one prompt. */
   readonly #answers: number;
   #output = 0;
+  readonly #script = new ResponsesScript();
 
   constructor(
     { path }: SeenRequest,
@@ -139,7 +147,7 @@ class Answer {
     answers: number,
   ) {
     this.#answers = answers;
-    this.#dialect = path.includes("/messages") ? "messages" : path.includes(":") ? "genai" : "chat";
+    this.#dialect = dialectOf(path);
     this.#stream = body["stream"] === true || path.includes(":stream");
     this.#response = response;
     this.#performance = performance;
@@ -152,6 +160,7 @@ class Answer {
     if (this.#stream) {
       startEvents(this.#response);
       if (this.#dialect === "messages") this.#response.write(this.#messageStart());
+      if (this.#dialect === "responses") this.#response.write(this.#script.begin());
     }
     let onItsWay = 0;
     for (const [text, tokens] of chunks) {
@@ -196,6 +205,7 @@ class Answer {
         completion_tokens_details: { reasoning_tokens: thinkingTokens },
       },
       messages: { input_tokens: promptTokens, output_tokens: all },
+      responses: responsesUsage(promptTokens, all, thinkingTokens),
       genai: {
         promptTokenCount: promptTokens,
         candidatesTokenCount: output,
@@ -220,6 +230,8 @@ class Answer {
         return wire.event({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text } });
       case "genai":
         return wire.genaiChunk(text, undefined, this.#usage());
+      case "responses":
+        return this.#script.delta(text);
     }
   }
 
@@ -231,11 +243,14 @@ class Answer {
         return wire.messageEnd(this.#usage());
       case "genai":
         return wire.genaiChunk("", "STOP", this.#usage());
+      case "responses":
+        return this.#script.close() + this.#script.completed(this.#usage());
     }
   }
 
   #whole(): object {
     const text = this.#performance.chunks.map(([chunk]) => chunk).join("");
+    if (this.#dialect === "responses") return responsesAnswer(text, this.#usage());
     return plainAnswer(this.#dialect, { text, usage: this.#usage() });
   }
 }

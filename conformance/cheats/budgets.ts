@@ -1,4 +1,4 @@
-import { DIALECTS } from "../../testing/build-call.ts";
+import { DIALECT_NAMES } from "../../src/canon/dialect-name.ts";
 import { BillingHarness, keyOf } from "./billing-harness.ts";
 import { type Performance, words } from "./billing-host.ts";
 import type { Cheat, CheatGroup } from "./cheat.ts";
@@ -113,7 +113,7 @@ export async function openBudgets(): Promise<CheatGroup> {
         post(`/v1beta/models/${model}:generateContent`, key, { contents: [{ parts: [{ text: purse }] }] }),
       ),
     ]),
-    ...DIALECTS.map((dialect) =>
+    ...DIALECT_NAMES.map((dialect) =>
       refusal("H23", `${dialect}: max tokens of -1, 1e309 and a word`, async (key, purse) => {
         let last = new Response();
         for (const limit of ["-1", "1e309", '"9999"', "0", "1.5"]) {
@@ -123,6 +123,7 @@ export async function openBudgets(): Promise<CheatGroup> {
             .replace(/"max_tokens":\d+,/, "");
           const member = {
             chat: `"max_completion_tokens":${limit}`,
+            responses: `"max_output_tokens":${limit}`,
             messages: `"max_tokens":${limit}`,
             genai: `"generationConfig":{"maxOutputTokens":${limit}}`,
           }[dialect];

@@ -1,5 +1,5 @@
+import type { DialectName } from "../../src/canon/dialect-name.ts";
 import type { CallOptions } from "../../testing/build-call.ts";
-import type { SampledDialect } from "../../testing/sampled-dialects.ts";
 import { BillingHarness, LANES } from "./billing-harness.ts";
 import { type Chunk, type Performance, words } from "./billing-host.ts";
 import type { Cheat, CheatGroup } from "./cheat.ts";
@@ -34,9 +34,10 @@ const MOMENTS: Readonly<Record<string, { disconnectWhen: DisconnectWhen; stream:
 };
 
 /** Each host's way to be asked for much thinking. */
-const THINK: Record<SampledDialect, Record<string, unknown>> = {
+const THINK: Record<DialectName, Record<string, unknown>> = {
   chat: { reasoning_effort: "medium" },
   messages: { max_tokens: 8_000, thinking: { type: "enabled", budget_tokens: 4_000 } },
+  responses: { reasoning: { effort: "medium" } },
   genai: { generationConfig: { thinkingConfig: { thinkingBudget: 4_000 } } },
 };
 
@@ -46,7 +47,7 @@ export async function openDisconnects(): Promise<CheatGroup> {
   const cheat = (
     tries: string,
     performance: Performance,
-    client: SampledDialect,
+    client: DialectName,
     options: CallOptions,
     disconnectWhen: DisconnectWhen,
     close: CloseKind = "closes",

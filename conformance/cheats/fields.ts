@@ -1,5 +1,4 @@
-import { DIALECTS } from "../../testing/build-call.ts";
-import type { SampledDialect } from "../../testing/sampled-dialects.ts";
+import { DIALECT_NAMES, type DialectName } from "../../src/canon/dialect-name.ts";
 import { BillingHarness } from "./billing-harness.ts";
 import { DEAR_MODEL, type Performance, words } from "./billing-host.ts";
 import type { Cheat, CheatGroup } from "./cheat.ts";
@@ -8,17 +7,21 @@ const ANSWER: Performance = { promptTokens: 20, chunks: words(50) };
 const price = (value: number) => [{ value, unit: "perMTokens", currency: "USD" }];
 
 /** A model whose dearer terms have a price. */
-const pricedModel = (dialect: SampledDialect) => ({
+const pricedModel = (dialect: DialectName) => ({
   id: `test/known-${dialect}`,
   max_output_tokens: 8192,
   pricings: { prompt: price(1), completion: price(2) },
   price_multiples: { priority: 2, fast: 6 },
-  offers: [{ provider: `up-${dialect}`, model: "upstream-model" }],
+  offers: [
+    dialect === "responses"
+      ? { provider: "up-chat", model: "upstream-model", dialect }
+      : { provider: `up-${dialect}`, model: "upstream-model" },
+  ],
 });
 
 /** A request whose text is written by hand: `members` come before or after those of an ordinary one. */
 interface Forgery {
-  client: SampledDialect;
+  client: DialectName;
   what: string;
   before?: string;
   after?: string;
@@ -48,6 +51,19 @@ const DOUBLES: readonly Forgery[] = (
     ["messages", '"SPEED":"fast"'],
     ["messages", '"speed":"fast","speed":"standard"'],
     ["messages", '"Max_To\u212aens":9999'],
+    ["responses", `"Model":"${DEAR_MODEL}"`],
+    ["responses", `"model":"${DEAR_MODEL}"`],
+    ["responses", `"\\u006dodel":"${DEAR_MODEL}"`],
+    ["responses", '"N":50'],
+    ["responses", '"n":50'],
+    ["responses", '"Service_Tier":"priority"'],
+    ["responses", '"\u017fervice_tier":"priority"'],
+    ["responses", '"service_tier":"priority","service_tier":"default"'],
+    ["responses", '"Max_Output_To\u212aens":9999'],
+    ["responses", '"Stream":true'],
+    ["responses", '"Store":true'],
+    ["responses", '"Background":true'],
+    ["responses", '"Previous_Response_Id":"resp_others"'],
     ["genai", '"generationConfig":{"candidateCount":1},"generation_config":{"candidateCount":50}'],
     ["genai", '"generationConfig":{"candidateCount":1,"candidate_count":50}'],
     ["genai", '"generationConfig":{"candidateCount":1,"CandidateCount":50}'],
@@ -67,6 +83,11 @@ const OTHER_MODELS: readonly Forgery[] = (
     ["messages", `"fallbacks":[{"model":"${DEAR_MODEL}"}]`],
     ["messages", `"tools":[{"type":"advisor_20260301","name":"advisor","model":"${DEAR_MODEL}"}]`],
     ["chat", `"Models":["${DEAR_MODEL}"]`],
+    ["responses", `"models":["${DEAR_MODEL}"]`],
+    ["responses", `"fallbacks":["${DEAR_MODEL}"]`],
+    ["responses", `"extra_body":{"model":"${DEAR_MODEL}"}`],
+    ["responses", `"tools":[{"type":"image_generation","model":"${DEAR_MODEL}"}]`],
+    ["responses", `"prompt":{"id":"pmpt_1","variables":{"model":"${DEAR_MODEL}"}}`],
     ["genai", `"generationConfig":{"routingConfig":{"manualMode":{"modelName":"${DEAR_MODEL}"}}}`],
     ["genai", `"generation_config":{"routing_config":{"manual_mode":{"model_name":"${DEAR_MODEL}"}}}`],
     ["genai", `"generationConfig":{"modelSelectionConfig":{"modelName":"${DEAR_MODEL}"}}`],
@@ -81,6 +102,9 @@ const TERMS: readonly Forgery[] = (
     ["messages", '"service_tier":"priority"'],
     ["messages", '"speed":"fast"'],
     ["messages", '"speed":"FAST"'],
+    ["responses", '"service_tier":"priority"'],
+    ["responses", '"service_tier":"PRIORITY"'],
+    ["responses", '"service_tier":"fast"'],
     ["genai", '"serviceTier":"priority"'],
     ["genai", '"service_tier":"PRIORITY"'],
     ["genai", '"generationConfig":{"serviceTier":"priority"}'],
@@ -106,7 +130,7 @@ const ANSWERS: readonly Forgery[] = (
 
 /** H23, decision 0018, S15 and S07: what a host reads in a request is what the gateway has read, allowed and priced. */
 export async function openFields(): Promise<CheatGroup> {
-  const harness = await BillingHarness.open({ models: DIALECTS.map(pricedModel) });
+  const harness = await BillingHarness.open({ models: DIALECT_NAMES.map(pricedModel) });
   const cheats = [...DOUBLES, ...OTHER_MODELS, ...TERMS, ...ANSWERS].map(
     ({ client, what, before = "", after = "", door = "contract", model = `test/${client}` }): Cheat => {
       const [id = "", tries = ""] = what.split("|");

@@ -1,5 +1,4 @@
-import { DIALECTS } from "../../testing/build-call.ts";
-import type { SampledDialect } from "../../testing/sampled-dialects.ts";
+import { DIALECT_NAMES, type DialectName } from "../../src/canon/dialect-name.ts";
 import { BillingHarness, type Purse } from "./billing-harness.ts";
 import { type Performance, words } from "./billing-host.ts";
 import type { Cheat, CheatGroup } from "./cheat.ts";
@@ -37,7 +36,7 @@ export async function openInterplay(): Promise<CheatGroup> {
 function documents(harness: BillingHarness): Cheat[] {
   const data = Buffer.from(`%PDF-1.7\n${"x".repeat(DOCUMENT_BYTES)}`).toString("base64");
   const sound = Buffer.alloc(DOCUMENT_BYTES, 1).toString("base64");
-  const prompts: Record<string, { client: SampledDialect; content: (text: string) => object }> = {
+  const prompts: Record<string, { client: DialectName; content: (text: string) => object }> = {
     "a PDF (chat)": {
       client: "chat",
       content: (text) => ({
@@ -80,6 +79,20 @@ function documents(harness: BillingHarness): Cheat[] {
         ],
       }),
     },
+    "a PDF (responses)": {
+      client: "responses",
+      content: (text) => ({
+        input: [
+          {
+            role: "user",
+            content: [
+              { type: "input_text", text },
+              { type: "input_file", filename: "a.pdf", file_data: `data:application/pdf;base64,${data}` },
+            ],
+          },
+        ],
+      }),
+    },
     "a PDF (genai)": {
       client: "genai",
       content: (text) => ({
@@ -103,7 +116,7 @@ function documents(harness: BillingHarness): Cheat[] {
 /** Disconnects from a non-streamed answer that takes longer than the gateway reads on. */
 function slowUnary(harness: BillingHarness): Cheat[] {
   return [100, 200].flatMap((rate) =>
-    DIALECTS.map((dialect) => ({
+    DIALECT_NAMES.map((dialect) => ({
       id: "H26",
       tries: `disconnects from a non-streamed ${dialect} answer after 1 s, of a host that makes ${rate} tokens a second`,
       run: async () => {
@@ -144,7 +157,7 @@ function oracles(harness: BillingHarness): Cheat[] {
       });
       const text = await response.text();
       const seen = harness.host.upstream.seen.filter((request) => request.body.includes(purse.name));
-      const generated = seen.filter(({ path: to }) => !/count_tokens|countTokens/.test(to)).length;
+      const generated = seen.filter(({ path: to }) => !/count_tokens|countTokens|input_tokens/.test(to)).length;
       const got = `${response.status}, ${text.length} bytes`;
       return generated > 0 ? { got, broken: "the host was asked to generate" } : { got };
     },
@@ -160,6 +173,17 @@ function oracles(harness: BillingHarness): Cheat[] {
       model: "test/chat",
       messages: messages(purse),
     })),
+    ask("counts tokens in responses, in the background and to be kept", "/v1/responses/input_tokens", (purse) => ({
+      model: "test/responses",
+      input: purse.name,
+      background: true,
+      store: true,
+      stream: true,
+    })),
+    ask("counts tokens of a chat host in responses", "/v1/responses/input_tokens", (purse) => ({
+      model: "test/chat",
+      input: purse.name,
+    })),
     ask("counts tokens of a whole request inside a request", "/v1beta/models/test/genai:countTokens", (purse) => ({
       generateContentRequest: {
         model: "models/test/genai",
@@ -171,7 +195,7 @@ function oracles(harness: BillingHarness): Cheat[] {
 
 /** A key that is revoked while its answer runs pays for it, and gets no other. */
 function revocations(harness: BillingHarness): Cheat[] {
-  return DIALECTS.map((dialect) => ({
+  return DIALECT_NAMES.map((dialect) => ({
     id: "S05",
     tries: `a key is revoked while its ${dialect} answer runs, and tries again`,
     run: async () => {
@@ -203,7 +227,7 @@ function revocations(harness: BillingHarness): Cheat[] {
 
 /** Idempotency keys are for videos; a text is made and paid each time, or once, and never made twice and paid once. */
 function repeats(harness: BillingHarness): Cheat[] {
-  return DIALECTS.map((dialect) => ({
+  return DIALECT_NAMES.map((dialect) => ({
     id: "H24",
     tries: `asks three times for the same ${dialect} answer under one Idempotency-Key`,
     run: async () => {

@@ -1,4 +1,4 @@
-import type { SampledDialect } from "../../testing/sampled-dialects.ts";
+import { DIALECT_NAMES, type DialectName } from "../../src/canon/dialect-name.ts";
 import { BillingHarness } from "./billing-harness.ts";
 import { type Chunk, type Performance, words } from "./billing-host.ts";
 import type { Cheat, CheatGroup } from "./cheat.ts";
@@ -6,7 +6,7 @@ import type { Cheat, CheatGroup } from "./cheat.ts";
 /** What a host tells of an answer that truly has so many tokens. */
 interface Lie {
   id: string;
-  host: SampledDialect;
+  host: DialectName;
   what: string;
   tells: object;
   promptTokens?: number;
@@ -114,13 +114,77 @@ const LIES: readonly Lie[] = [
       prompt_tokens_details: { audio_tokens: 10_000 },
     },
   },
+  {
+    id: "H27",
+    host: "responses",
+    what: "all zero beside a thousand words",
+    tells: { input_tokens: 0, output_tokens: 0, total_tokens: 0 },
+  },
+  { id: "H27", host: "responses", what: "nothing at all", tells: {} },
+  {
+    id: "H27",
+    host: "responses",
+    what: "negative figures",
+    tells: { input_tokens: -50, output_tokens: -1_000, total_tokens: -1_050 },
+  },
+  {
+    id: "H27",
+    host: "responses",
+    what: "more from a cache than there was",
+    tells: {
+      input_tokens: 10,
+      input_tokens_details: { cached_tokens: 1_000_000 },
+      output_tokens: 1_000,
+      total_tokens: 1_010,
+    },
+  },
+  {
+    id: "H27",
+    host: "responses",
+    what: "figures as words",
+    tells: { input_tokens: "10", output_tokens: "1000", total_tokens: "1010" },
+  },
+  {
+    id: "H27",
+    host: "responses",
+    what: "reasoning beside the output",
+    promptTokens: 9,
+    thinkingTokens: 232,
+    chunks: words(52),
+    tells: {
+      input_tokens: 9,
+      output_tokens: 52,
+      output_tokens_details: { reasoning_tokens: 232 },
+      total_tokens: 293,
+    },
+  },
+  {
+    id: "H27",
+    host: "responses",
+    what: "reasoning larger than the output, and a total that leaves it out",
+    promptTokens: 9,
+    thinkingTokens: 232,
+    chunks: words(52),
+    tells: {
+      input_tokens: 9,
+      output_tokens: 52,
+      output_tokens_details: { reasoning_tokens: 232 },
+      total_tokens: 61,
+    },
+  },
+  {
+    id: "H27",
+    host: "responses",
+    what: "the usage of chat",
+    tells: { prompt_tokens: 10, completion_tokens: 1_000, total_tokens: 1_010 },
+  },
 ];
 
 /** H27: whatever a host tells of its usage, no less is billed than what passed through. */
 export async function openUsage(): Promise<CheatGroup> {
   const harness = await BillingHarness.open();
   const cheats = LIES.flatMap(({ id, host, what, tells, promptTokens = 10, thinkingTokens = 0, chunks = TEXT }) =>
-    (["chat", "messages", "genai"] as const).flatMap((client) =>
+    DIALECT_NAMES.flatMap((client) =>
       [false, true].map((stream): Cheat => {
         const performance: Performance = { promptTokens, thinkingTokens, chunks, tells };
         return {

@@ -1,8 +1,6 @@
 import { type JsonObject, objectAt } from "../../base/json.ts";
 import { completionTokens, countAt, promptTokens, type Usage } from "../../canon/usage.ts";
-
-/** A count of reasoning that is above the completion's by less than this was miscounted, and stands inside it. */
-const MISCOUNT = 1.1;
+import { generatedTokens } from "../generated-tokens.ts";
 
 /**
  * `prompt_tokens` includes cached ones and `completion_tokens` includes reasoning, but some hosts leave reasoning out of
@@ -21,12 +19,6 @@ export function decodeUsage(raw: unknown, reasoningBeside = false): Usage | unde
   const reasoning = countAt(completionDetails, "reasoning_tokens") ?? countAt(raw, "reasoning_tokens");
   const behindPrompt = (countAt(raw, "total_tokens") ?? 0) - prompt;
   const generated = generatedTokens({ completion, reasoning, behindPrompt, reasoningBeside });
-  const thought =
-    reasoning === undefined
-      ? completion !== undefined && generated > completion
-        ? generated - completion
-        : undefined
-      : Math.min(reasoning, generated);
   const searches =
     countAt(objectAt(raw, "server_tool_use_details"), "web_search_requests") ??
     countAt(objectAt(raw, "server_tool_use"), "web_search_requests");
@@ -35,33 +27,17 @@ export function decodeUsage(raw: unknown, reasoningBeside = false): Usage | unde
   // More from a cache than there was: in addition to the prompt, if at all.
   const usage: Usage = uncached < 0 ? { input: prompt, doubtful: true } : { input: uncached - audio };
   if (audio > 0) usage.audioInput = audio;
-  // A host that tells nothing of its answer has not made it for nothing.
-  if (completion !== undefined || generated > 0) {
-    const said = Math.max(0, generated - (thought ?? 0));
+  if (generated !== undefined) {
+    const { said } = generated;
     const sound = Math.min(countAt(completionDetails, "audio_tokens") ?? 0, said);
     usage.output = said - sound;
     if (sound > 0) usage.audioOutput = sound;
   }
   if (cacheRead !== undefined) usage.cacheRead = cacheRead;
   if (cacheWrite !== undefined) usage.cacheWrite5m = cacheWrite;
-  if (thought !== undefined) usage.reasoning = thought;
+  if (generated?.thought !== undefined) usage.reasoning = generated.thought;
   if (searches) usage.searches = searches;
   return usage;
-}
-
-interface Generated {
-  completion: number | undefined;
-  reasoning: number | undefined;
-  /** What the total has in addition to the prompt; below 0 where no total was reported. */
-  behindPrompt: number;
-  reasoningBeside: boolean;
-}
-
-/** All that was generated: never less than the completion (H27). */
-function generatedTokens({ completion = 0, reasoning = 0, behindPrompt, reasoningBeside }: Generated): number {
-  if (reasoningBeside) return Math.max(completion + reasoning, behindPrompt);
-  if (behindPrompt > completion) return behindPrompt;
-  return reasoning > completion * MISCOUNT ? completion + reasoning : completion;
 }
 
 /** The same sums back, with both details (choices 5); the two ages of a cache's entries are one number in this protocol. */

@@ -7,13 +7,13 @@ import { decodeErrorObject } from "../error-object.ts";
 import { decodeTokens } from "../token-logprobs.ts";
 import { decodeItem } from "./decode-item.ts";
 import { decodeStop } from "./stop-reason.ts";
-import { decodeUsage, searchesIn, withSearches } from "./usage.ts";
+import { decodeUsage, HostedWork } from "./usage.ts";
 
 export function decodeResponse(body: JsonObject, context: DecodeAnswerContext): CanonReply {
   failIfNoAnswer(body);
   const items = arrayAt(body, "output").filter(isObject);
   const parts = items.flatMap((item) => decodeItem(item, context));
-  const usage = withSearches(decodeUsage(body["usage"]), searchesIn(body));
+  const usage = HostedWork.in(body).addTo(decodeUsage(body["usage"]));
   const logprobs = items.flatMap((item) =>
     arrayAt(item, "content").flatMap((part) => decodeTokens(arrayAt(part, "logprobs"))),
   );

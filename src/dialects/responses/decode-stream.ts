@@ -10,7 +10,7 @@ import { decodeTokens } from "../token-logprobs.ts";
 import { decodeMetadata, failureIn } from "./decode-response.ts";
 import { OpenItems } from "./open-items.ts";
 import { decodeStop } from "./stop-reason.ts";
-import { decodeUsage, withSearches } from "./usage.ts";
+import { decodeUsage } from "./usage.ts";
 
 /**
  * Reads events from `response.created` to the one that ends the answer. Items are built from their own events, because some
@@ -113,7 +113,7 @@ export class ResponsesStreamDecoder implements StreamDecoder {
     this.#over = true;
     const events = [...named, ...this.#items.endAll(arrayAt(response, "output").filter(isObject))];
     reportTerms(this.#context.served, response["service_tier"]);
-    const usage = withSearches(decodeUsage(response["usage"]), this.#items.searches);
+    const usage = this.#items.hosted.addTo(decodeUsage(response["usage"]));
     if (usage !== undefined) events.push({ type: "usage", usage });
     return [...events, { type: "finish", stop: decodeStop({ ...response, status }, this.#items.hasCalls) }];
   }

@@ -3,6 +3,7 @@ import { asksForCall, type CustomTool, type FunctionTool, type Tool, type WebSea
 import { freeTextFunction } from "../free-text-tool.ts";
 import { isStrict, objectSchema } from "../strict-schema.ts";
 import { isOwn, ownExtras, pathIn, type RequestScope } from "./request-scope.ts";
+import { unsentMembers } from "./unsent-members.ts";
 
 /** `tools`, `tool_choice` and `parallel_tool_calls`, as far as the host knows them. Without tools there is nothing to choose from (R16). */
 export function encodeTools(scope: RequestScope): JsonObject {
@@ -43,7 +44,7 @@ function encodeTool(tool: Tool, scope: RequestScope): JsonObject[] {
       notes.dropped(tool.path, "this provider does not search the web");
       return [];
     case "native":
-      if (tool.dialect === "responses" && knows(scope, tool.name)) return [tool.raw];
+      if (tool.dialect === "responses" && knows(scope, tool.name)) return [sentMembers(tool.raw, tool.path, scope)];
       // R5: a tool that is not known never fails the call.
       notes.dropped(
         tool.path,
@@ -110,19 +111,15 @@ function encodeWebSearch(tool: WebSearchTool, scope: RequestScope): JsonObject {
     ...(contextSize === undefined ? {} : { search_context_size: contextSize }),
     ...ownExtras(scope, tool.extras),
   };
-  return knownSearchFields(wire, tool.path, scope);
+  return sentMembers(wire, tool.path, scope);
 }
 
-/** R26: hosts refuse members of a search that they do not know. */
-function knownSearchFields(wire: JsonObject, path: string, { context, notes }: RequestScope): JsonObject {
-  const { searchFields } = context.quirks;
-  if (searchFields === undefined) return wire;
-  const kept = Object.entries(wire).filter(([field]) => {
-    const known = field === "type" || searchFields.includes(field);
-    if (!known) notes.dropped(`${path}.${field}`, "this provider's search has no such setting");
-    return known;
-  });
-  return Object.fromEntries(kept);
+/** A tool without what hosts are not sent of it (R26, S07). */
+function sentMembers(wire: JsonObject, path: string, { context, notes }: RequestScope): JsonObject {
+  const unsent = unsentMembers(wire, context.quirks);
+  for (const { member, reason } of unsent) notes.dropped(`${path}.${member}`, reason);
+  const names = unsent.map(({ member }) => member);
+  return Object.fromEntries(Object.entries(wire).filter(([member]) => !names.includes(member)));
 }
 
 /** Flat here, unlike in chat (R18). */

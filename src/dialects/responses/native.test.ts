@@ -93,6 +93,13 @@ describe("a request that goes on natively", () => {
     expect(narrow.notes).toMatchObject([{ path: "tools[0].search_content_types", action: "dropped" }]);
   });
 
+  test("S07: a hosted tool calls no other model than the one that was asked for; tools of the client's own are its business", () => {
+    const own = { type: "function", name: "f", model: "gpt-4o", parameters: { type: "object", properties: {} } };
+    const { sent, notes } = prepare({ tools: [{ type: "image_generation", model: "dear", size: "auto" }, own] });
+    expect(sent["tools"]).toEqual([{ type: "image_generation", size: "auto" }, own]);
+    expect(notes).toMatchObject([{ path: "tools[0].model", action: "dropped" }]);
+  });
+
   test("R30: the phase of a message goes back unchanged", () => {
     const input = [{ type: "message", role: "assistant", phase: "commentary", content: [] }];
     expect(prepare({ input }).sent["input"]).toEqual(input);

@@ -18,7 +18,8 @@ import { SEALED, STATE_FIELDS } from "./encode-request.ts";
 import { MIN_OUTPUT, RAISED } from "./encode-settings.ts";
 import type { ResponsesQuirks } from "./quirks.ts";
 import { decodeStop } from "./stop-reason.ts";
-import { decodeUsage, searchesIn, withSearches } from "./usage.ts";
+import { unsentMembers } from "./unsent-members.ts";
+import { decodeUsage, HostedWork } from "./usage.ts";
 
 export const PRICED_FIELDS: PricedFields = { service_tier: {} };
 
@@ -96,19 +97,16 @@ function fitItems(request: ReceivedRequest, body: JsonObject): BodySource {
   return changes.size === 0 ? request : { text: changeElements(request.text, ["input"], changes) };
 }
 
-/** R26: members of a web search that the host does not know. */
-function fitTools(source: BodySource, body: JsonObject, { searchFields }: ResponsesQuirks, notes: Notes): BodySource {
-  if (searchFields === undefined) return source;
+/** Members of tools that are not sent: of a web search what the host does not know (R26), and another model than the one that was asked for (S07). */
+function fitTools(source: BodySource, body: JsonObject, quirks: ResponsesQuirks, notes: Notes): BodySource {
   const changes = new Map<number, Change>();
   for (const [index, tool] of arrayAt(body, "tools").entries()) {
-    if (!isObject(tool) || !stringAt(tool, "type")?.startsWith("web_search")) continue;
-    const unknown = Object.keys(tool).filter((field) => field !== "type" && !searchFields.includes(field));
-    if (unknown.length === 0) continue;
-    for (const field of unknown)
-      notes.dropped(`tools[${index}].${field}`, "this provider's search has no such setting");
+    const unsent = isObject(tool) ? unsentMembers(tool, quirks) : [];
+    if (unsent.length === 0) continue;
+    for (const { member, reason } of unsent) notes.dropped(`tools[${index}].${member}`, reason);
     changes.set(index, (text) => {
       const edit = new ObjectEdit(text);
-      for (const field of unknown) edit.remove(field);
+      for (const { member } of unsent) edit.remove(member);
       return edit.toString();
     });
   }
@@ -118,7 +116,7 @@ function fitTools(source: BodySource, body: JsonObject, { searchFields }: Respon
 export function patchAnswer(text: string, body: JsonObject, context: NativeAnswerContext): ClientAnswer {
   failIfNoAnswer(body);
   const set = clientFields(body, context);
-  const usage = withSearches(decodeUsage(body["usage"]), searchesIn(body));
+  const usage = HostedWork.in(body).addTo(decodeUsage(body["usage"]));
   reportTerms(context.served, body["service_tier"]);
   context.keep?.({ ...body, ...set });
   const hasCalls = arrayAt(body, "output").some(isCall);

@@ -7,7 +7,7 @@ import { isWholePart } from "../is-whole-part.ts";
 import { citationWithin, decodeAnnotation } from "../url-citation.ts";
 import { argumentsOf, citationsOf, decodeCallHead, decodeItem, inputOf } from "./decode-item.ts";
 import { decodeSealed, PARAGRAPH, textsOf } from "./reasoning.ts";
-import { isSearch } from "./usage.ts";
+import { HostedWork } from "./usage.ts";
 
 type Said = "text" | "refusal";
 type Thought = "summary" | "content";
@@ -53,7 +53,7 @@ export class OpenItems {
   #nextPlace = 0;
   #nextBlock = 0;
   hasCalls = false;
-  searches = 0;
+  readonly hosted = new HostedWork();
 
   constructor(context: Pick<DecodeAnswerContext, "origin" | "makeId">) {
     this.#context = context;
@@ -193,7 +193,7 @@ export class OpenItems {
     if (CALLS.has(type)) return this.#endCall(known, item);
     if (type === "reasoning" || known.thought !== undefined) return this.#endThought(known, item);
     if (type === "message" || known.texts.size > 0) return this.#endMessage(known, item);
-    if (isSearch(item)) this.searches++;
+    this.hosted.count(item);
     return stringAt(item, "type") === undefined ? [] : this.#tell(decodeItem(item, this.#context));
   }
 

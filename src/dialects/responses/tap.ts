@@ -16,7 +16,7 @@ import { ItemIds } from "./item-ids.ts";
 import { clientFields, isCall } from "./native.ts";
 import { decodeStop } from "./stop-reason.ts";
 import type { StreamPosition } from "./stream-position.ts";
-import { decodeUsage, isSearch, withSearches } from "./usage.ts";
+import { decodeUsage, HostedWork } from "./usage.ts";
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const CR = 0x0d;
@@ -35,7 +35,7 @@ export class ResponsesTap extends TapBase {
   readonly #items: JsonObject[] = [];
   #keptCharacters = 0;
   #hasCalls = false;
-  #searches = 0;
+  readonly #hosted = new HostedWork();
   /** The number of the next event: the client's are without a gap, whatever was left out (R20). */
   #sequence = 0;
   /** The host's own numbers are the client's. */
@@ -48,7 +48,7 @@ export class ResponsesTap extends TapBase {
   }
 
   override get usage(): Usage | undefined {
-    return withSearches(this.usageSeen, this.#searches);
+    return this.#hosted.addTo(this.usageSeen);
   }
 
   /** For an error that ends the stream. */
@@ -160,7 +160,7 @@ export class ResponsesTap extends TapBase {
   #done(item: JsonObject | undefined, place: number, characters: number): void {
     if (item === undefined) return;
     if (isCall(item)) this.#hasCalls = true;
-    if (isSearch(item)) this.#searches++;
+    this.#hosted.count(item);
     this.contentSeen = true;
     this.#keptCharacters += characters;
     if (this.#keptCharacters <= MAX_KEPT) this.#items.push(this.#ids.named(item, place));

@@ -1,35 +1,58 @@
 import { arrayAt, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import { completionTokens, countAt, promptTokens, type Usage } from "../../canon/usage.ts";
+import { generatedTokens } from "../generated-tokens.ts";
 
-/** `input_tokens` includes cached ones (R31), `output_tokens` includes reasoning. */
+/** `input_tokens` includes cached ones (R31), `output_tokens` includes reasoning, but at some hosts. */
 export function decodeUsage(raw: unknown): Usage | undefined {
   const prompt = countAt(raw, "input_tokens");
   if (prompt === undefined) return undefined;
   const details = objectAt(raw, "input_tokens_details");
   const cacheRead = countAt(details, "cached_tokens");
   const cacheWrite = countAt(details, "cache_write_tokens");
-  const generated = countAt(raw, "output_tokens");
+  const completion = countAt(raw, "output_tokens");
   const reasoning = countAt(objectAt(raw, "output_tokens_details"), "reasoning_tokens");
   const uncached = prompt - (cacheRead ?? 0) - (cacheWrite ?? 0);
   // More from a cache than there was: in addition to the prompt, if at all.
   const usage: Usage = uncached < 0 ? { input: prompt, doubtful: true } : { input: uncached };
   if (cacheRead !== undefined) usage.cacheRead = cacheRead;
   if (cacheWrite !== undefined) usage.cacheWrite5m = cacheWrite;
+  const behindPrompt = (countAt(raw, "total_tokens") ?? 0) - prompt;
+  const generated = generatedTokens({ completion, reasoning, behindPrompt });
   if (generated === undefined) return usage;
-  const thought = Math.min(reasoning ?? 0, generated);
-  usage.output = generated - thought;
-  if (reasoning !== undefined) usage.reasoning = thought;
+  usage.output = generated.said;
+  if (generated.thought !== undefined) usage.reasoning = generated.thought;
   return usage;
 }
 
-/** Hosts count tokens; that they searched too, which costs something, only their items tell. */
-export const isSearch = (item: unknown): boolean =>
-  stringAt(item, "type") === "web_search_call" && stringAt(item, "status") !== "failed";
+/** What a host did beside generating tokens, and bills: it counts tokens alone, and only its items tell of the rest. */
+export class HostedWork {
+  #searches = 0;
+  #images = 0;
 
-export const withSearches = (usage: Usage | undefined, searches: number): Usage | undefined =>
-  searches === 0 ? usage : { ...usage, searches };
+  /** Of an answer in one piece. */
+  static in(response: unknown): HostedWork {
+    const work = new HostedWork();
+    for (const item of arrayAt(response, "output")) work.count(item);
+    return work;
+  }
 
-export const searchesIn = (response: unknown): number => arrayAt(response, "output").filter(isSearch).length;
+  /** An item that is done. */
+  count(item: unknown): void {
+    if (stringAt(item, "status") === "failed") return;
+    const type = stringAt(item, "type");
+    if (type === "web_search_call") this.#searches++;
+    if (type === "image_generation_call") this.#images++;
+  }
+
+  addTo(usage: Usage | undefined): Usage | undefined {
+    if (this.#searches === 0 && this.#images === 0) return usage;
+    return {
+      ...usage,
+      ...(this.#searches === 0 ? {} : { searches: this.#searches }),
+      ...(this.#images === 0 ? {} : { images: this.#images }),
+    };
+  }
+}
 
 /** The same sums back, with both details: clients read all five numbers. */
 export function encodeUsage(usage: Usage): JsonObject {

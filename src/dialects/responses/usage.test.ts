@@ -1,0 +1,68 @@
+import { describe, expect, test } from "bun:test";
+import { decodeUsage, HostedWork } from "./usage.ts";
+
+const told = (input: number, output: number, reasoning: number, total?: number) => ({
+  input_tokens: input,
+  output_tokens: output,
+  output_tokens_details: { reasoning_tokens: reasoning },
+  ...(total === undefined ? {} : { total_tokens: total }),
+});
+
+describe("H27: what a host of Responses says of its usage is never taken for less than it bills", () => {
+  test("reasoning is inside the output", () => {
+    expect(decodeUsage(told(9, 284, 232, 293))).toEqual({ input: 9, output: 52, reasoning: 232 });
+  });
+
+  test("reasoning beside the output, as the total says", () => {
+    expect(decodeUsage(told(9, 52, 232, 293))).toEqual({ input: 9, output: 52, reasoning: 232 });
+  });
+
+  test("reasoning that cannot be inside the output, though the total leaves it out", () => {
+    expect(decodeUsage(told(9, 52, 232, 61))).toEqual({ input: 9, output: 52, reasoning: 232 });
+    expect(decodeUsage(told(9, 52, 232))).toEqual({ input: 9, output: 52, reasoning: 232 });
+  });
+
+  test("reasoning that is a little above the output was miscounted", () => {
+    expect(decodeUsage(told(9, 128, 132, 137))).toEqual({ input: 9, output: 0, reasoning: 128 });
+  });
+
+  test("a total beyond its parts: the rest was generated", () => {
+    expect(decodeUsage({ input_tokens: 10, output_tokens: 5, total_tokens: 40 })).toEqual({
+      input: 10,
+      output: 5,
+      reasoning: 25,
+    });
+  });
+
+  test("nothing told of the output is not an output of nothing", () => {
+    expect(decodeUsage({ input_tokens: 10 })).toEqual({ input: 10 });
+    expect(decodeUsage({ input_tokens: 10, total_tokens: 30 })).toEqual({ input: 10, output: 20 });
+  });
+
+  test("R31: cached tokens are part of the input; more of them than there was input is doubtful", () => {
+    const cached = (tokens: number) => ({ input_tokens: 10, input_tokens_details: { cached_tokens: tokens } });
+    expect(decodeUsage(cached(4))).toEqual({ input: 6, cacheRead: 4 });
+    expect(decodeUsage(cached(11))).toEqual({ input: 10, cacheRead: 11, doubtful: true });
+  });
+});
+
+describe("H26: what a host does beside generating is counted by its items", () => {
+  const work = (...items: object[]) => HostedWork.in({ output: items }).addTo({ input: 1 });
+
+  test("searches and images, but those that failed", () => {
+    const items = [
+      { type: "web_search_call", status: "completed" },
+      { type: "web_search_call", status: "failed" },
+      { type: "image_generation_call", status: "completed" },
+      { type: "image_generation_call", status: "generating" },
+      { type: "image_generation_call", status: "failed" },
+    ];
+    expect(work(...items)).toEqual({ input: 1, searches: 1, images: 2 });
+  });
+
+  test("nothing else is", () => {
+    expect(work({ type: "message" })).toEqual({ input: 1 });
+    expect(work({ type: "image_generation_call" })).toEqual({ input: 1, images: 1 });
+    expect(new HostedWork().addTo(undefined)).toBeUndefined();
+  });
+});
