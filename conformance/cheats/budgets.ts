@@ -1,7 +1,8 @@
 import { DIALECT_NAMES } from "../../src/canon/dialect-name.ts";
-import { BillingHarness, keyOf } from "./billing-harness.ts";
+import { BillingHarness } from "./billing-harness.ts";
 import { type Performance, words } from "./billing-host.ts";
 import type { Cheat, CheatGroup } from "./cheat.ts";
+import { keyOf } from "./purses.ts";
 import { visit } from "./rude-client.ts";
 
 const BUDGET_USD = 0.2;

@@ -1,7 +1,8 @@
 import { DIALECT_NAMES, type DialectName } from "../../src/canon/dialect-name.ts";
-import { BillingHarness, type Purse } from "./billing-harness.ts";
+import { BillingHarness } from "./billing-harness.ts";
 import { type Performance, words } from "./billing-host.ts";
 import type { Cheat, CheatGroup } from "./cheat.ts";
+import type { Purse } from "./purses.ts";
 import { visit } from "./rude-client.ts";
 
 /** A paper of fifteen pages: hosts count some two thousand tokens a page, and tell so at the end of the answer. */

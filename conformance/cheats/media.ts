@@ -5,8 +5,8 @@ import { plainPng } from "../../src/media/images.sample.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { type ScriptedUpstream, sendJson, startEvents, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { freePort, startTestGateway, type TestGateway } from "../support/test-gateway.ts";
-import { keyOf } from "./billing-harness.ts";
 import type { Cheat, CheatGroup, Outcome } from "./cheat.ts";
+import { keyOf } from "./purses.ts";
 import { visit } from "./rude-client.ts";
 
 const IMAGE_NANO_USD = 40_000_000;

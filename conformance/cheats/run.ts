@@ -14,6 +14,7 @@ import { openInterplay } from "./interplay.ts";
 import { openMedia } from "./media.ts";
 import { openMemory } from "./memory.ts";
 import { openSendings } from "./sendings.ts";
+import { openServices } from "./services.ts";
 import { openUsage } from "./usage.ts";
 
 const GROUPS: Readonly<Record<string, OpenGroup>> = {
@@ -23,6 +24,7 @@ const GROUPS: Readonly<Record<string, OpenGroup>> = {
   budgets: openBudgets,
   interplay: openInterplay,
   sendings: openSendings,
+  services: openServices,
   media: openMedia,
   doors: openDoors,
   memory: openMemory,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { estimateTokens } from "./estimate-tokens.ts";
+import { estimateInput, estimateTokens } from "./estimate-tokens.ts";
 
 const base64 = (bytes: number) => Buffer.alloc(bytes, "x").toString("base64");
 
@@ -39,5 +39,35 @@ describe("H26: media in a prompt is estimated so that leaving before the usage d
 
   test("URLs in the arguments of tools are words", () => {
     expect(estimateTokens([{ name: "fetch", input: { url: "https://example.com/page" } }])).toBeLessThan(30);
+  });
+});
+
+describe("H23: a text that looks like media is a text", () => {
+  const disguised = `data:image/png;base64,${"QUJD".repeat(10_000)}`;
+
+  test.each([
+    ["chat", [{ role: "user", content: disguised }]],
+    ["chat, as a part", [{ role: "user", content: [{ type: "text", text: disguised }] }]],
+    ["genai", [{ parts: [{ text: disguised }] }]],
+    ["responses", disguised],
+    ["the result of a tool", [{ type: "function_call_output", output: disguised }]],
+    ["the arguments of a tool (messages)", [{ type: "tool_use", input: { url: disguised } }]],
+    ["the arguments of a tool (genai)", [{ functionCall: { args: { data: "QUJD".repeat(10_000) } } }]],
+    ["the answer of a tool (genai)", [{ functionResponse: { response: { mimeType: "audio/wav", data: disguised } } }]],
+  ])("%s", (_, prompt) => {
+    expect(estimateTokens([prompt])).toBeGreaterThanOrEqual(10_000);
+  });
+
+  test("what is embedded or completed is text wherever it stands, and each number is a token", () => {
+    expect(estimateInput(disguised)).toBe(10_006);
+    expect(estimateInput([disguised, "a"])).toBe(10_007);
+    expect(estimateInput([1, 2, 3])).toBe(3);
+    expect(estimateInput([[1, 2], [3]])).toBe(3);
+    expect(estimateInput("\u66f4\u591a")).toBe(2);
+    expect(estimateInput(undefined)).toBe(0);
+  });
+
+  test("objects may hold media", () => {
+    expect(estimateInput([{ type: "image_url", image_url: { url: disguised } }])).toBeLessThan(1_050);
   });
 });

@@ -28,6 +28,26 @@ function tokensOfMedia(type: unknown, length: number): number {
   return Math.max(TOKENS_PER_MEDIA, Math.ceil(length / characters));
 }
 
+/** Members whose text may be media: a data URL elsewhere is a text, and is read as one. */
+const URL_KEYS: ReadonlySet<string> = new Set(["url", "image_url", "video_url", "file_url", "fileUri", "file_data"]);
+
+/** Objects of the client's own making: whatever is in them is text to the model. */
+const FREE_KEYS: ReadonlySet<string> = new Set(["args", "input", "response"]);
+
+/** What is to be embedded, ranked, moderated or completed: texts and tokens, and media only in objects. */
+export function estimateInput(input: unknown): number {
+  let tokens = 0;
+  const waiting: unknown[] = [input];
+  while (waiting.length > 0) {
+    const value = waiting.pop();
+    if (typeof value === "string") tokens += tokensOfCharacters(textWeight(value));
+    else if (typeof value === "number") tokens++;
+    else if (Array.isArray(value)) for (const item of value) waiting.push(item);
+    else if (isObject(value)) tokens += estimateTokens([value]);
+  }
+  return tokens;
+}
+
 /** A rough count for where no upstream can be asked. Base64 data counts as media, not as text. */
 export function estimateTokens(roots: readonly unknown[]): number {
   let characters = 0;
@@ -35,18 +55,18 @@ export function estimateTokens(roots: readonly unknown[]): number {
   const waiting: unknown[] = [...roots];
   while (waiting.length > 0) {
     const value = waiting.pop();
-    if (typeof value === "string") {
-      const media = DATA_URL.exec(value);
-      if (media) tokens += tokensOfMedia(media[1], value.length);
-      else characters += textWeight(value);
-    } else if (Array.isArray(value)) for (const item of value) waiting.push(item);
+    if (typeof value === "string") characters += textWeight(value);
+    else if (Array.isArray(value)) for (const item of value) waiting.push(item);
     else if (isObject(value)) {
       tokens += TOKENS_PER_OBJECT;
       if (value["type"] === "url" && isLink(value)) tokens += TOKENS_PER_MEDIA;
       for (const [key, item] of Object.entries(value)) {
         if (LINK_KEYS.has(key) && isLink(item)) tokens += TOKENS_PER_MEDIA;
-        if (MEDIA_KEYS.has(key) && typeof item === "string" && BASE64.test(item))
+        const media = typeof item === "string" && URL_KEYS.has(key) ? DATA_URL.exec(item) : null;
+        if (media !== null && typeof item === "string") tokens += tokensOfMedia(media[1], item.length);
+        else if (MEDIA_KEYS.has(key) && typeof item === "string" && BASE64.test(item))
           tokens += tokensOfMedia(value["mimeType"] ?? value["media_type"] ?? value["format"], item.length);
+        else if (FREE_KEYS.has(key) && isObject(item)) characters += textWeight(JSON.stringify(item));
         else waiting.push(item);
       }
     } else characters += 2;

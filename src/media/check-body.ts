@@ -1,11 +1,12 @@
 import type { Static, TSchema } from "typebox";
 import { defineCheck, type RequestCheck } from "../dialects/check.ts";
+import { ROUTING_FIELDS } from "../dialects/routing-fields.ts";
 
 /** The check of a request for media, which depends on its body alone. Throws a GatewayError for the first problem found. */
 export function defineBodyCheck<S extends TSchema>(
   schema: S,
   relations: (body: Static<S>) => void,
 ): (body: unknown) => Static<S> {
-  const check: RequestCheck<Static<S>> = defineCheck(schema, { relations });
+  const check: RequestCheck<Static<S>> = defineCheck(schema, { relations, alsoRead: ROUTING_FIELDS });
   return (body) => check(body, { door: "contract", model: { id: "", reasoning: false } });
 }

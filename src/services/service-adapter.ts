@@ -8,6 +8,8 @@ export interface ServiceAdapter {
   serves: (model: string) => boolean;
   /** The error in an answer whose status is not 2xx. */
   error: (answer: MediaAnswer) => GatewayError;
+  /** What was begun goes on without its client, and only its end says what is billed; absent where it is ended soon. */
+  goesOn?: true;
   /** The headers by which the host says what is left of its limits. */
   limitHeaders?: readonly LimitHeaders[];
 }

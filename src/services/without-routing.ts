@@ -1,7 +1,19 @@
 import type { JsonObject } from "../base/json.ts";
+import type { FieldNote } from "../canon/receipt.ts";
+import { noteOtherModels, ROUTING_FIELDS } from "../dialects/routing-fields.ts";
 
-/** A body without what it says to the gateway itself: no provider is sent that. */
-export function withoutRouting(body: JsonObject): JsonObject {
-  const { provider: _provider, model_routing_config: _config, trivium: _trivium, ...rest } = body;
-  return rest;
+const UNSENT: ReadonlySet<string> = new Set(ROUTING_FIELDS);
+
+/** What a body asks of other models, which none is asked for. */
+export function notesOnOtherModels(body: JsonObject): FieldNote[] {
+  const notes: FieldNote[] = [];
+  noteOtherModels(body, notes);
+  return notes;
 }
+
+/** Whether a provider is sent a field of that name. */
+export const isSent = (name: string): boolean => !UNSENT.has(name);
+
+/** A body without what it says to the gateway itself, and without other models' names: no provider is sent these. */
+export const withoutRouting = (body: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(body).filter(([name]) => isSent(name)));

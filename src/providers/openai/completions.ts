@@ -1,6 +1,7 @@
 // https://platform.openai.com/docs/api-reference/completions
 
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
+import { eventWeight } from "../../base/text-weight.ts";
 import { decodeUsage } from "../../dialects/chat/usage.ts";
 import { decodeErrorObject } from "../../dialects/error-object.ts";
 import type { CompletionAdapter } from "../../services/completion/completion-adapter.ts";
@@ -36,7 +37,7 @@ function partOf(body: JsonObject): CompletionPart {
   const usage = decodeUsage(objectAt(body, "usage"));
   return {
     body,
-    characters: choices.reduce<number>((sum, choice) => sum + (stringAt(choice, "text")?.length ?? 0), 0),
+    characters: choices.reduce<number>((sum, choice) => sum + eventWeight(stringAt(choice, "text") ?? ""), 0),
     finished: choices.filter((choice) => isObject(choice) && typeof choice["finish_reason"] === "string").length,
     usageAlone: choices.length === 0 && usage !== undefined,
     ...(usage === undefined ? {} : { usage }),

@@ -24,6 +24,7 @@ interface TranscriptionHost {
 
 export const openaiTranscriptions = ({ serves, capabilities }: TranscriptionHost): TranscriptionAdapter => ({
   serves,
+  goesOn: true,
   capabilities,
   submit: (call, { model }) => ({
     method: "POST",

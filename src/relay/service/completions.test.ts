@@ -71,3 +71,45 @@ test.each([
   expect(answer.status).toBe(400);
   expect(JSON.parse(answer.text)).toMatchObject({ error: { param } });
 });
+
+const whole = (text: string, usage?: object) => ({
+  id: "cmpl-1",
+  choices: [{ index: 0, text, finish_reason: "stop" }],
+  ...(usage === undefined ? {} : { usage }),
+});
+
+test.each([
+  ["none at all", { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }],
+  ["too few for such a prompt", { prompt_tokens: 1, completion_tokens: 500, total_tokens: 501 }],
+  ["too few for such an answer", { prompt_tokens: 300, completion_tokens: 1, total_tokens: 301 }],
+])("H27: tokens that cannot be true (%s) are counted here", async (_, usage) => {
+  const { harness } = sound;
+  harness.upstream.play(harness.upstream.json(whole("word".repeat(100), usage)));
+  const asked = sound.complete({ stream: false, prompt: "word".repeat(100) });
+  const answer = await harness.clock.until(asked.answer);
+  expect(await harness.receipt(answer)).toMatchObject({
+    usage: { input: 100, output: 100 },
+    usage_source: "estimated",
+  });
+});
+
+test("H26: answers that are made and not shown are paid; Chinese has a token a character; a number is a token", async () => {
+  const { harness } = sound;
+  harness.upstream.play(harness.upstream.json(whole("word".repeat(10))));
+  const best = await harness.clock.until(sound.complete({ stream: false, best_of: 6, n: 2 }).answer);
+  expect(await harness.receipt(best)).toMatchObject({ usage: { output: 30 } });
+  harness.upstream.play(harness.upstream.json(whole("\u66f4\u591a".repeat(10))));
+  const chinese = await harness.clock.until(sound.complete({ stream: false, prompt: [1, 2, 3, 4, 5] }).answer);
+  expect(await harness.receipt(chinese)).toMatchObject({ usage: { input: 5, output: 20 } });
+});
+
+test("S07: no host is told of other models", async () => {
+  const { harness } = sound;
+  harness.upstream.play(harness.upstream.json(whole("hi")));
+  const answer = await harness.clock.until(
+    sound.complete({ stream: false, models: ["dear"], fallbacks: [{ model: "dear" }], suffix: "kept" }).answer,
+  );
+  expect(harness.upstream.requests[0]?.body).not.toContain("dear");
+  expect(harness.upstream.requests[0]?.body).toContain("kept");
+  expect(await harness.receipt(answer)).toMatchObject({ fields: [{ path: "models" }, { path: "fallbacks" }] });
+});

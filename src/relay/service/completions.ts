@@ -3,10 +3,10 @@ import { GatewayError } from "../../canon/error.ts";
 import type { Usage } from "../../canon/usage.ts";
 import type { Offer } from "../../catalogue/model.ts";
 import { priceUsage } from "../../catalogue/pricing.ts";
-import { estimateTokens, tokensOfCharacters } from "../../dialects/estimate-tokens.ts";
+import { estimateInput, tokensOfCharacters } from "../../dialects/estimate-tokens.ts";
 import type { CompletionPart } from "../../services/completion/completion-part.ts";
 import { checkCompletion } from "../../services/completion/schema.ts";
-import { withoutRouting } from "../../services/without-routing.ts";
+import { notesOnOtherModels, withoutRouting } from "../../services/without-routing.ts";
 import { answerHeaders } from "../answer-headers.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
@@ -14,6 +14,7 @@ import type { ProviderExchange } from "../provider-exchange.ts";
 import { readBody } from "../read-body.ts";
 import { answerService } from "./answer-service.ts";
 import { eventData, isEventStream } from "./event-data.ts";
+import { makesAll, readsAll } from "./plausible-usage.ts";
 import type { ServiceAttempt } from "./service-attempt.ts";
 import { admitService, type IncomingService, type Service, type ServiceCall } from "./service-call.ts";
 import { type OpenStream, streamService } from "./stream-service.ts";
@@ -30,7 +31,8 @@ const COMPLETIONS: Service<"completions", JsonObject> = {
   read: async (request, memory, gateway) => {
     const { body } = await readBody(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
     checkCompletion(body);
-    return { request: withoutRouting(body), body, model: stringAt(body, "model"), stream: body["stream"] === true };
+    const [model, stream, notes] = [stringAt(body, "model"), body["stream"] === true, notesOnOtherModels(body)];
+    return { request: withoutRouting(body), body, model, stream, notes };
   },
   estimate: (body, offers) => {
     const usage = expectedOf(body);
@@ -47,7 +49,20 @@ function expectedOf(body: JsonObject): Usage {
   const choices = Math.max(numberAt(body, "n") ?? 1, numberAt(body, "best_of") ?? 1);
   const prompts = Array.isArray(body["prompt"]) && typeof body["prompt"][0] !== "number" ? body["prompt"].length : 1;
   const output = (numberAt(body, "max_tokens") ?? DEFAULT_OUTPUT) * choices * prompts;
-  return { input: estimateTokens([body["prompt"]]), output };
+  return { input: estimateInput(body["prompt"]), output };
+}
+
+/** Of several answers only the best are shown, and all are paid. */
+function madePerShown(body: JsonObject): number {
+  const shown = numberAt(body, "n") ?? 1;
+  return Math.max(1, (numberAt(body, "best_of") ?? 1) / shown);
+}
+
+/** Characters of a prompt; of one in tokens, their number. */
+function charactersIn(prompt: unknown): number {
+  if (typeof prompt === "string") return prompt.length;
+  if (Array.isArray(prompt)) return prompt.reduce<number>((sum, part) => sum + charactersIn(part), 0);
+  return 1;
 }
 
 /** `completions`, the API before chat: passed on as it is, to hosts that have it. */
@@ -76,8 +91,12 @@ function begin(body: JsonObject, attempt: Attempt) {
     characters: number,
     source: "estimated" | "partial" = "estimated",
   ): void => {
-    const counted = { input: estimateTokens([body["prompt"]]), output: tokensOfCharacters(characters) };
-    attempt.done(work, usage ?? counted, usage === undefined ? source : "measured");
+    const output = Math.ceil(tokensOfCharacters(characters) * madePerShown(body));
+    attempt.done(work, usage, {
+      instead: { input: estimateInput(body["prompt"]), output },
+      source,
+      isPlausible: (reported) => readsAll(charactersIn(body["prompt"]))(reported) && makesAll(characters)(reported),
+    });
   };
   return { finish, fail: () => attempt.failed(work) };
 }

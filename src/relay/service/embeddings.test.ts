@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { NANO_USD_PER_TOKEN, ServiceGateway } from "./service-gateway.sample.ts";
+import { NANO_USD_PER_TOKEN, POOR_KEY, ServiceGateway } from "./service-gateway.sample.ts";
 
 const services = ServiceGateway.forTests();
 const texts = (count: number) => Array.from({ length: count }, (_, index) => "x".repeat((index % 9) + 1));
@@ -186,4 +186,34 @@ test("a large answer is sent in chunks, and is the same JSON", async () => {
   const { body, chunks } = await services.embedded({ input: texts(200) });
   expect(chunks.length).toBeGreaterThan(2);
   expect(body.data?.map(({ embedding }) => embedding.length)).toEqual(Array(200).fill(1000));
+});
+
+describe("H27: what a host says of its use", () => {
+  const LONG = "word".repeat(1_000);
+  const told = (usage: object) => services.harness.upstream.json({ data: [{ index: 0, embedding: [1, 2] }], usage });
+
+  test.each([0, 1, 3])("is not believed where %d tokens cannot have been such a text", async (tokens) => {
+    services.play(told({ prompt_tokens: tokens, total_tokens: tokens }));
+    const answer = await services.embedded({ input: LONG });
+    expect(answer.body.usage).toEqual({ prompt_tokens: 1_000, total_tokens: 1_000 });
+    expect(await services.harness.receipt(answer)).toMatchObject({
+      usage: { input: 1_000 },
+      usage_source: "estimated",
+      cost_nano_usd: 1_000 * NANO_USD_PER_TOKEN,
+    });
+  });
+
+  test("is believed where the host may have read only the beginning", async () => {
+    services.play(told({ prompt_tokens: 256, total_tokens: 256 }));
+    const answer = await services.embedded({ input: LONG.repeat(100) });
+    expect(await services.harness.receipt(answer)).toMatchObject({ usage: { input: 256 }, usage_source: "measured" });
+  });
+
+  test("H23: a text that looks like an image is estimated as a text", async () => {
+    const answer = await services.embedded(
+      { input: `data:image/png;base64,${"QUJD".repeat(1_000)}` },
+      { key: POOR_KEY },
+    );
+    expect(answer.status).toBe(402);
+  });
 });

@@ -15,6 +15,7 @@ import { readBody } from "../read-body.ts";
 import { answerService } from "./answer-service.ts";
 import { askParts } from "./ask-parts.ts";
 import { estimateTokensUse } from "./estimate-service.ts";
+import { readsAll } from "./plausible-usage.ts";
 import type { ServiceAttempt } from "./service-attempt.ts";
 import { admitService, type IncomingService, type Service, type ServiceCall } from "./service-call.ts";
 
@@ -67,28 +68,25 @@ async function embed(call: EmbeddingsCall, attempt: Attempt, done: Map<string, E
   const replies = done.get(id) ?? [];
   done.set(id, replies);
   await askParts(batches, replies, (batch) => embedBatch(batch, attempt));
-  const usage = replies.reduce<Usage>(
-    (sum, reply, index) => sumUsage(sum, reply.usage ?? expectedOf(batches[index])),
-    {},
-  );
+  const usage = replies.reduce<Usage>((sum, reply) => sumUsage(sum, reply.usage ?? {}), {});
   return { vectors: replies.flatMap(({ vectors }) => vectors), usage };
 }
-
-const expectedOf = (batch: SizedBatch | undefined): Usage => ({ input: batch?.tokens ?? 0 });
 
 async function embedBatch(batch: SizedBatch, attempt: Attempt): Promise<EmbeddingReply> {
   const { adapter } = attempt.target;
   const request = adapter.submit(batch, attempt.context);
-  const work = attempt.begin(expectedOf(batch));
+  const work = attempt.begin({ input: batch.tokens });
   try {
     const reply = adapter.read(await attempt.ask(request, MAX_ANSWER_BYTES), batch);
-    attempt.done(work, reply.usage);
+    const usage = attempt.done(work, reply.usage, { isPlausible: readsAll(charactersOf(batch)) });
     requireVectors(reply, batch);
-    return reply;
+    return { ...reply, usage };
   } finally {
     attempt.failed(work);
   }
 }
+
+const charactersOf = ({ inputs }: SizedBatch): number => inputs.reduce((sum, { content }) => sum + content.length, 0);
 
 /** A vector for each input, of the size that was asked for: some hosts leave out one or the other without a word. */
 function requireVectors({ vectors }: EmbeddingReply, { inputs, settings }: SizedBatch): void {

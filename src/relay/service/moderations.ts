@@ -1,14 +1,15 @@
 import { type JsonObject, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
-import { estimateTokens } from "../../dialects/estimate-tokens.ts";
+import { estimateInput } from "../../dialects/estimate-tokens.ts";
 import { checkModeration } from "../../services/moderation/schema.ts";
-import { withoutRouting } from "../../services/without-routing.ts";
+import { notesOnOtherModels, withoutRouting } from "../../services/without-routing.ts";
 import { answerHeaders } from "../answer-headers.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
 import { readBody } from "../read-body.ts";
 import { answerService } from "./answer-service.ts";
 import { estimateTokensUse } from "./estimate-service.ts";
+import { readsAll } from "./plausible-usage.ts";
 import type { ServiceAttempt } from "./service-attempt.ts";
 import { admitService, type IncomingService, type Service } from "./service-call.ts";
 
@@ -19,9 +20,10 @@ const MODERATIONS: Service<"moderations", JsonObject> = {
   read: async (request, memory, gateway) => {
     const { body } = await readBody(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
     checkModeration(body);
-    return { request: withoutRouting(body), body, model: stringAt(body, "model") ?? firstModerator(gateway) };
+    const model = stringAt(body, "model") ?? firstModerator(gateway);
+    return { request: withoutRouting(body), body, model, notes: notesOnOtherModels(body) };
   },
-  estimate: (body, offers) => estimateTokensUse(estimateTokens([body["input"]]), offers),
+  estimate: (body, offers) => estimateTokensUse(estimateInput(body["input"]), offers),
 };
 
 /** Clients of the vendor's API need not name a model. */
@@ -49,12 +51,21 @@ async function moderate(body: JsonObject, attempt: ServiceAttempt<"moderations">
   const { adapter, pricings } = attempt.target;
   attempt.note([]);
   // Most hosts take nothing for it, and say nothing of it.
-  const work = attempt.begin(pricings.prompt === undefined ? {} : { input: estimateTokens([body["input"]]) });
+  const work = attempt.begin(pricings.prompt === undefined ? {} : { input: estimateInput(body["input"]) });
   try {
     const read = adapter.read(await attempt.ask(adapter.submit(body, attempt.context), MAX_ANSWER_BYTES));
-    attempt.done(work, read.usage ?? (pricings.prompt === undefined ? {} : undefined));
+    attempt.done(work, read.usage ?? (pricings.prompt === undefined ? {} : undefined), {
+      isPlausible: readsAll(textsIn(body["input"])),
+    });
     return read.body;
   } finally {
     attempt.failed(work);
   }
+}
+
+/** Characters of the texts; images are counted as the host likes. */
+function textsIn(input: unknown): number {
+  if (typeof input === "string") return input.length;
+  if (!Array.isArray(input)) return 0;
+  return input.reduce<number>((sum, item) => sum + (typeof item === "string" ? item.length : 0), 0);
 }

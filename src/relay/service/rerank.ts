@@ -1,4 +1,5 @@
 import { GatewayError } from "../../canon/error.ts";
+import type { Usage } from "../../canon/usage.ts";
 import type { Offer } from "../../catalogue/model.ts";
 import { priceUsage } from "../../catalogue/pricing.ts";
 import { type DecodedRerank, decodeRerank } from "../../services/rerank/decode-rerank.ts";
@@ -81,13 +82,17 @@ async function rankPart(part: RerankPart, attempt: Attempt): Promise<RerankReply
   const work = attempt.begin(expected);
   try {
     const reply = adapter.read(await attempt.ask(request, MAX_ANSWER_BYTES), part);
-    attempt.done(work, reply.usage);
+    const usage = attempt.done(work, reply.usage, { isPlausible: (reported) => ranksAll(reported, expected) });
     requireRanking(reply, part);
-    return { usage: expected, ...reply };
+    return { ...reply, usage };
   } finally {
     attempt.failed(work);
   }
 }
+
+/** A search has so many documents at most, and may be more where they are long; tokens are counted as each host likes. */
+const ranksAll = (reported: Usage, expected: Usage): boolean =>
+  reported.searches === undefined || reported.searches >= (expected.searches ?? 0);
 
 /** Each result is of another of the documents, and as many as were asked for. */
 function requireRanking({ results }: RerankReply, { documents, topN = documents.length }: RerankPart): void {

@@ -2,6 +2,7 @@ import { boundNotes } from "../../canon/bound-notes.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import { sumUsage, type Usage, type UsageSource } from "../../canon/usage.ts";
+import { priceUsage } from "../../catalogue/pricing.ts";
 import type { AdapterContext, MediaAnswer, MediaRequest } from "../../media/adapter.ts";
 import type { ProviderServices } from "../../providers/provider-services.ts";
 import type { ServiceTarget } from "../../routing/target.ts";
@@ -26,6 +27,15 @@ interface Used {
 /** Something that the provider was asked for and will bill, from the request until its usage is known. */
 interface OpenWork {
   readonly expected: Usage;
+}
+
+/** What is known here of work that was done. */
+interface KnownUse {
+  /** What is billed where the provider says nothing, or what cannot be true; what was expected where absent. */
+  instead?: Usage;
+  source?: UsageSource;
+  /** Whether a usage can be true that the provider reports. */
+  isPlausible?: (reported: Usage) => boolean;
 }
 
 /** How the exchange with a provider goes. */
@@ -58,7 +68,12 @@ export class ServiceAttempt<Name extends ServiceName = ServiceName> extends Watc
   }
 
   protected get orphans() {
-    return "orphanedTexts" as const;
+    return this.#goesOn ? ("orphanedImages" as const) : ("orphanedTexts" as const);
+  }
+
+  /** A recording is heard to its end whether somebody waits or not, and only then its host says how long it was. */
+  get #goesOn(): boolean {
+    return this.target.adapter.goesOn === true;
   }
 
   protected get isAtWork(): boolean {
@@ -100,9 +115,26 @@ export class ServiceAttempt<Name extends ServiceName = ServiceName> extends Watc
     return work;
   }
 
-  /** It was done: what the provider says of its usage counts, else what was expected. */
-  done(work: OpenWork, usage: Usage | undefined, source: UsageSource = "measured"): void {
-    if (this.#open.delete(work)) this.#count(usage ?? work.expected, usage === undefined ? "estimated" : source);
+  /** It was done: what the provider says of its usage counts where that can be true, else what was expected. Gives what counts. */
+  done(work: OpenWork, reported: Usage | undefined, known: KnownUse = {}): Usage {
+    const { instead = work.expected, source = "estimated", isPlausible = () => true } = known;
+    const believed =
+      reported !== undefined && this.#isBelievable(reported, instead, isPlausible) ? reported : undefined;
+    if (this.#open.delete(work)) this.#count(believed ?? instead, believed === undefined ? source : "measured");
+    return believed ?? instead;
+  }
+
+  /** What costs nothing where something was expected to cost was counted in another unit than it is paid by, or not at all (H27). */
+  #isBelievable(reported: Usage, expected: Usage, isPlausible: NonNullable<KnownUse["isPlausible"]>): boolean {
+    const { pricings, offer } = this.target;
+    const costs = (usage: Usage): boolean => priceUsage(usage, pricings).costNanoUsd > 0;
+    if (!reported.doubtful && isPlausible(reported) && (costs(reported) || !costs(expected))) return true;
+    const { provider, upstreamModel } = offer;
+    this.gateway.log.warn(
+      { receipt: this.call.receiptId, provider, upstreamModel, reported },
+      "the usage that a provider reported cannot be true; the call is billed by what passed through",
+    );
+    return false;
   }
 
   /** It was not done, and is not billed. */
@@ -152,7 +184,7 @@ export class ServiceAttempt<Name extends ServiceName = ServiceName> extends Watc
 
   override check(nowMs: number): void {
     const { timings } = this.gateway;
-    if (this.orphanedAtMs !== undefined && nowMs - this.orphanedAtMs > timings.readOnMs) {
+    if (this.orphanedAtMs !== undefined && !this.#goesOn && nowMs - this.orphanedAtMs > timings.readOnMs) {
       this.end(new ClientDisconnectedError());
     } else super.check(nowMs);
   }

@@ -168,3 +168,46 @@ describe("contract 8: bad requests for speech", () => {
     expect(sound.harness.upstream.requests).toEqual([]);
   });
 });
+
+describe("H27: what a host says of its use", () => {
+  const sentence = "word ".repeat(200);
+  const say = async (usage: string, body: object = {}) => {
+    const { harness } = sound;
+    harness.upstream.play(harness.upstream.stream(delta("sound"), usage));
+    const answer = await harness.clock.until(sound.say({ model: "test/token-voice", input: sentence, ...body }).answer);
+    return harness.receipt(answer);
+  };
+
+  test("is billed where it may be true", async () => {
+    expect(await say(done(200, 900))).toMatchObject({
+      usage: { input: 200, audio_output: 900 },
+      usage_source: "measured",
+    });
+  });
+
+  test.each([
+    ["nothing", 0, 0],
+    ["too little sound for such a text", 200, 3],
+    ["too little read for such a text", 1, 900],
+  ])("is not believed: %s", async (_, input, output) => {
+    expect(await say(done(input, output))).toMatchObject({
+      usage: { input: 250, audio_output: 67 * 21 },
+      usage_source: "estimated",
+    });
+  });
+
+  test("H26: instructions are read too, and paid", async () => {
+    const silent = event({ type: "speech.audio.done" });
+    expect(await say(silent, { instructions: "word".repeat(50) })).toMatchObject({ usage: { input: 300 } });
+    expect(await say(done(1, 900), { input: "hello", instructions: sentence })).toMatchObject({
+      usage_source: "estimated",
+    });
+  });
+
+  test("S07: no host is told of other models", async () => {
+    await say(done(200, 900), { models: ["dear"], fallbacks: ["dear"], custom: "kept" });
+    const [sent] = sound.harness.upstream.requests;
+    expect(sent?.body).not.toContain("dear");
+    expect(sent?.body).toContain("kept");
+  });
+});

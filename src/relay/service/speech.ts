@@ -5,10 +5,12 @@ import { fitSpeech } from "../../services/speech/fit-speech.ts";
 import type { SpeechReader } from "../../services/speech/speech-adapter.ts";
 import { SPEECH_TYPES, type SpeechRequest } from "../../services/speech/speech-call.ts";
 import { soundEnd, soundEvent } from "../../services/speech/speech-events.ts";
-import { billedSpeech, expectedSpeech, expectedTokens } from "../../services/speech/speech-usage.ts";
+import { billedSpeech, expectedSpeech, expectedTokens, type SpokenText } from "../../services/speech/speech-usage.ts";
+import { notesOnOtherModels } from "../../services/without-routing.ts";
 import type { Gateway } from "../gateway.ts";
 import type { ProviderExchange } from "../provider-exchange.ts";
 import { readBody } from "../read-body.ts";
+import { makesAll, readsAll } from "./plausible-usage.ts";
 import type { ServiceAttempt } from "./service-attempt.ts";
 import { admitService, type IncomingService, type Service } from "./service-call.ts";
 import { estimateSound, soundPrices } from "./sound-prices.ts";
@@ -18,10 +20,10 @@ const SPEECH: Service<"speech", SpeechRequest> = {
   name: "speech",
   read: async (request, memory, gateway) => {
     const { body } = await readBody(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
-    return { request: decodeSpeech(body), body, model: stringAt(body, "model"), stream: true };
+    const notes = notesOnOtherModels(body);
+    return { request: decodeSpeech(body), body, model: stringAt(body, "model"), stream: true, notes };
   },
-  estimate: ({ call }, offers) =>
-    estimateSound(offers, (pricings) => expectedSpeech(call.input, soundPrices(pricings))),
+  estimate: ({ call }, offers) => estimateSound(offers, (pricings) => expectedSpeech(call, soundPrices(pricings))),
   fit: ({ call }, { adapter, offer, model }) => {
     fitSpeech(call, adapter.capabilities(offer.upstreamModel), model.id);
   },
@@ -43,15 +45,18 @@ async function openSpeech({ call, events }: SpeechRequest, attempt: ServiceAttem
   const { call: fitted, notes } = fitSpeech(call, capabilities, model.id);
   attempt.note(notes);
   const prices = soundPrices(pricings);
-  const work = attempt.begin(expectedSpeech(call.input, prices));
+  const work = attempt.begin(expectedSpeech(call, prices));
   try {
     const request = adapter.submit(fitted, attempt.context);
     const asking = capabilities.answersWhole ? {} : { idleMs: provider.timeoutMs.idle };
     const exchange = await attempt.open(request, asking);
     const reader = readerOf(exchange, (type) => adapter.createReader(fitted, attempt.context, type));
-    const finish = (reported: Usage | undefined): void =>
-      attempt.done(work, billedSpeech(call.input, reported, prices));
-    const parts = events ? eventParts(exchange, reader, finish, call.input) : soundParts(exchange, reader, finish);
+    const { input, instructions = "" } = call;
+    const isPlausible = (usage: Usage): boolean =>
+      !prices.byToken || (makesAll(input.length)(usage) && readsAll(input.length + instructions.length)(usage));
+    const finish = (reported: Usage | undefined): Usage =>
+      attempt.done(work, billedSpeech(call.input, reported, prices), { isPlausible });
+    const parts = events ? eventParts(exchange, reader, finish, call) : soundParts(exchange, reader, finish);
     return {
       contentType: events ? "text/event-stream" : SPEECH_TYPES[fitted.format],
       parts: unlessSilent(parts, () => attempt.failed(work)),
@@ -88,7 +93,7 @@ async function* unlessSilent(parts: AsyncGenerator<StreamPart>, whenSilent: () =
 async function* soundParts(
   exchange: ProviderExchange,
   reader: SpeechReader,
-  finish: (reported: Usage | undefined) => void,
+  finish: (reported: Usage | undefined) => unknown,
 ): AsyncGenerator<Uint8Array> {
   let reported: Usage | undefined;
   for (let chunk = await exchange.read(); chunk; chunk = await exchange.read()) {
@@ -105,14 +110,14 @@ async function* soundParts(
 async function* eventParts(
   exchange: ProviderExchange,
   reader: SpeechReader,
-  finish: (reported: Usage | undefined) => void,
-  input: string,
+  finish: (reported: Usage | undefined) => Usage,
+  call: SpokenText,
 ): AsyncGenerator<string> {
   let said: Usage | undefined;
   const parts = soundParts(exchange, reader, (reported) => {
-    said = reported;
-    finish(reported);
+    const billed = finish(reported);
+    said = reported === undefined ? undefined : billed;
   });
   for await (const sound of parts) yield soundEvent(sound);
-  yield soundEnd(said ?? expectedTokens(input));
+  yield soundEnd(said === undefined || said.characters !== undefined ? expectedTokens(call) : said);
 }

@@ -41,13 +41,39 @@ describe("what is heard is billed", () => {
     harness.upstream.play(async (reply) => {
       await harness.clock.sleep(60_000);
       reply.head(200);
+      void reply.write(JSON.stringify({ text: "hi", usage: { type: "duration", seconds: 90 } }));
       reply.end();
     });
     const call = sound.hear();
     await harness.clock.pass(500);
     call.disconnect();
-    await harness.clock.pass(30_000);
-    expect(await sound.lastReceipt()).toMatchObject({ usage: { seconds: 2 }, usage_source: "partial" });
+    await harness.clock.pass(90_000);
+    expect(await sound.lastReceipt()).toMatchObject({
+      usage: { seconds: 90 },
+      usage_source: "measured",
+    });
+  });
+
+  test.each([
+    ["no time at all", { type: "duration", seconds: 0 }],
+    ["tokens, where seconds are paid", { type: "tokens", input_tokens: 5, output_tokens: 1 }],
+    ["less than any recording of that size lasts", { type: "duration", seconds: 0.001 }],
+  ])("H27: by the size of the file where the host tells of %s", async (_, usage) => {
+    const { harness } = sound;
+    harness.upstream.play(harness.upstream.json({ text: "hi", usage }));
+    const answer = await harness.clock.until(sound.hear({}, new Uint8Array(8_000)).answer);
+    expect(await harness.receipt(answer)).toMatchObject({ usage: { seconds: 2 }, usage_source: "estimated" });
+  });
+
+  test("H27: by the size of the file where the host tells of no tokens", async () => {
+    const { harness } = sound;
+    const usage = { type: "tokens", input_tokens: 0, output_tokens: 0, total_tokens: 0 };
+    harness.upstream.play(harness.upstream.json({ text: "four", usage }));
+    const answer = await harness.clock.until(sound.hear({ model: "test/token-ear" }).answer);
+    expect(await harness.receipt(answer)).toMatchObject({
+      usage: { audio_input: 20, output: 1 },
+      usage_source: "estimated",
+    });
   });
 
   test("not at all where the host refuses the recording", async () => {
@@ -136,4 +162,33 @@ describe("the form that the host gets", () => {
     expect(await refusal(["file", file], ["prompt", file])).toEqual([400, "prompt"]);
     expect(harness.upstream.requests).toEqual([]);
   });
+});
+
+describe("what a form may name", () => {
+  test.each(["Model", "MODEL", "Response_Format", "Models", "Fallbacks[0][model]"])(
+    "S15: a field %s is refused: a host may take it for another",
+    async (name) => {
+      const { harness } = sound;
+      harness.upstream.play(harness.upstream.json({ text: "hi" }));
+      const answer = await harness.clock.until(sound.hear({ [name]: "dear" }).answer);
+      expect(answer.status).toBe(400);
+      expect(harness.upstream.requests).toHaveLength(0);
+    },
+  );
+
+  test.each(["models", "models[]", "fallbacks", "fallbacks[0][model]"])(
+    "S07: %s names other models, which no host is told",
+    async (name) => {
+      const { harness } = sound;
+      harness.upstream.play(harness.upstream.json({ text: "hi", usage: { type: "duration", seconds: 2 } }));
+      const answer = await harness.clock.until(sound.hear({ [name]: "dear", custom: "kept" }).answer);
+      expect(answer.status).toBe(200);
+      const [sent] = harness.upstream.requests;
+      expect(sent?.body).not.toContain("dear");
+      expect(sent?.body).toContain("kept");
+      expect(await harness.receipt(answer)).toMatchObject({
+        fields: [{ path: name.split("[")[0], action: "dropped" }],
+      });
+    },
+  );
 });

@@ -9,7 +9,11 @@ import {
 import { fitTranscription } from "../../services/transcription/fit-transcription.ts";
 import type { Transcript } from "../../services/transcription/transcript.ts";
 import type { FittedTranscription, TranscriptionRequest } from "../../services/transcription/transcription-call.ts";
-import { billedTranscription, expectedTranscription } from "../../services/transcription/transcription-usage.ts";
+import {
+  billedTranscription,
+  expectedTranscription,
+  hearsAll,
+} from "../../services/transcription/transcription-usage.ts";
 import { answerHeaders } from "../answer-headers.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
@@ -35,8 +39,8 @@ const serviceOf = (name: Verb): Service<Verb, TranscriptionRequest> => ({
     if (!isForm(request)) throw notAForm(request.headers.get("content-type"));
     const { form } = await readForm(request, memory, gateway);
     const decoded = decodeTranscription(form, name === "translations" ? "translate" : "transcribe");
-    const { model, routing, stream } = decoded;
-    return { request: decoded, body: routing, model, stream };
+    const { model, routing, stream, notes } = decoded;
+    return { request: decoded, body: routing, model, stream, notes };
   },
   estimate: ({ call }, offers) =>
     estimateSound(offers, (pricings) =>
@@ -81,10 +85,9 @@ function begin(request: TranscriptionRequest, attempt: Attempt) {
   const work = attempt.begin(expectedTranscription({ file }, bySecond));
   /** Counts what was used, and gives it. */
   const finish = (text: string, reported: Usage | undefined): Usage => {
-    const billed = billedTranscription(reported, bySecond);
-    const usage = billed ?? expectedTranscription({ file, text }, bySecond);
-    attempt.done(work, usage, billed === undefined ? "estimated" : "measured");
-    return usage;
+    const instead = expectedTranscription({ file, text }, bySecond);
+    const known = { instead, isPlausible: hearsAll(file, bySecond) };
+    return attempt.done(work, billedTranscription(reported, bySecond), known);
   };
   return { adapter, fitted, finish, fail: () => attempt.failed(work) };
 }

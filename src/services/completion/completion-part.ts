@@ -4,7 +4,7 @@ import type { Usage } from "../../canon/usage.ts";
 /** A whole completion, or a part of a streamed one: both have the same form. */
 export interface CompletionPart {
   body: JsonObject;
-  /** How much text it has. */
+  /** How much text it has, by its weight. */
   characters: number;
   /** Of the choices that it ends. */
   finished: number;

@@ -1,10 +1,7 @@
-import { estimateTokens } from "../../dialects/estimate-tokens.ts";
+import { estimateInput } from "../../dialects/estimate-tokens.ts";
 import type { EmbeddingInput } from "./embedding-call.ts";
 
 /** The tokens of inputs, about; where they are given as tokens, exactly. */
 export function estimateInputs(inputs: readonly EmbeddingInput[]): number {
   return inputs.reduce((sum, { content }) => sum + estimateInput(content), 0);
 }
-
-export const estimateInput = (content: EmbeddingInput["content"]): number =>
-  typeof content === "string" ? estimateTokens([content]) : content.length;

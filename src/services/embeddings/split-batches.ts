@@ -1,6 +1,6 @@
+import { estimateInput } from "../../dialects/estimate-tokens.ts";
 import type { EmbeddingCapabilities } from "./embedding-adapter.ts";
 import type { EmbeddingBatch, EmbeddingCall, EmbeddingInput } from "./embedding-call.ts";
-import { estimateInput } from "./estimate-embedding.ts";
 
 /** A batch, and about how many tokens it has. */
 export interface SizedBatch extends EmbeddingBatch {

@@ -1,6 +1,7 @@
 import { textWeight } from "../../base/text-weight.ts";
 import type { Usage } from "../../canon/usage.ts";
 import { tokensOfCharacters } from "../../dialects/estimate-tokens.ts";
+import type { SpeechCall } from "./speech-call.ts";
 
 /** About how fast a text is spoken, and how many tokens its sound has. */
 const CHARACTERS_PER_SECOND = 15;
@@ -15,17 +16,22 @@ export interface SpeechPrices {
 
 export const charactersOf = (text: string): number => [...text].length;
 
-/** About the tokens of a text, and of its sound. */
-export function expectedTokens(input: string): Usage {
+/** What is to be spoken, and how. */
+export type SpokenText = Pick<SpeechCall, "input" | "instructions">;
+
+/** About the tokens of a text, and of its sound. What is said of how to speak it is read too. */
+export function expectedTokens({ input, instructions = "" }: SpokenText): Usage {
   const seconds = Math.ceil(charactersOf(input) / CHARACTERS_PER_SECOND);
-  return { input: tokensOfCharacters(textWeight(input)), audioOutput: seconds * TOKENS_PER_SECOND };
+  const read = tokensOfCharacters(textWeight(input)) + tokensOfCharacters(textWeight(instructions));
+  return { input: read, audioOutput: seconds * TOKENS_PER_SECOND };
 }
 
 /** What a text will use, in the unit that it is paid by. */
-export function expectedSpeech(input: string, { byCharacter, bySecond }: SpeechPrices): Usage {
+export function expectedSpeech(spoken: SpokenText, { byCharacter, bySecond }: SpeechPrices): Usage {
+  const { input } = spoken;
   if (byCharacter) return { characters: charactersOf(input) };
   if (bySecond) return { seconds: Math.ceil(charactersOf(input) / CHARACTERS_PER_SECOND) };
-  return expectedTokens(input);
+  return expectedTokens(spoken);
 }
 
 /** What a text has used; undefined where that can only be estimated. Its characters are known, whatever the host says. */

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../base/json.ts";
 import { refuse } from "../../dialects/check.ts";
 import { splitForm } from "../../media/images-api/split-form.ts";
 import type { Form, FormEntry } from "../../wire/read-multipart.ts";
+import { isSent, notesOnOtherModels } from "../without-routing.ts";
 import { checkTranscription, checkTranslation } from "./schema.ts";
 import type { Recording, TranscriptionRequest, TranscriptionTask } from "./transcription-call.ts";
 
@@ -29,7 +30,8 @@ export function decodeTranscription(form: Form, task: TranscriptionTask): Transc
     else if (known.has(bare(name))) put(fields, bare(name), entry.value);
     else extras.push({ name, value: entry.value });
   }
-  const { model, prompt, temperature, response_format: format, ...own } = checked(fields, task);
+  const others = Object.fromEntries(extras.map(({ name, value }) => [baseOf(name), value]));
+  const { model, prompt, temperature, response_format: format, ...own } = checked({ ...others, ...fields }, task);
   if (file === undefined) refuse("file", "is missing; it must be a file of sound");
   if (file.bytes.length === 0) refuse("file", "is empty");
   return {
@@ -37,6 +39,7 @@ export function decodeTranscription(form: Form, task: TranscriptionTask): Transc
     format: format ?? "json",
     stream: own.stream ?? false,
     routing,
+    notes: notesOnOtherModels(others),
     call: {
       task,
       file,
@@ -44,10 +47,13 @@ export function decodeTranscription(form: Form, task: TranscriptionTask): Transc
       ...(temperature === undefined ? {} : { temperature }),
       ...(own.language === undefined ? {} : { language: own.language }),
       granularities: own.timestamp_granularities ?? [],
-      extras,
+      extras: extras.filter(({ name }) => isSent(baseOf(name))),
     },
   };
 }
+
+/** `fallbacks[0][model]` is a member of `fallbacks`. */
+const baseOf = (name: string): string => name.split("[", 1)[0] ?? name;
 
 const TRANSCRIPTION_FIELDS: ReadonlySet<string> = new Set([...LISTS, ...NUMBERS, ...SWITCHES, ...TEXTS]);
 /** `stream` and `language` are none of its fields: a host may know them all the same. */

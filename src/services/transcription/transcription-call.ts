@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../base/json.ts";
+import type { FieldNote } from "../../canon/receipt.ts";
 
 /** What a client may ask for. */
 export const TRANSCRIPT_FORMATS = ["json", "text", "srt", "verbose_json", "vtt", "diarized_json"] as const;
@@ -42,5 +43,7 @@ export interface TranscriptionRequest {
   stream: boolean;
   /** What may speak to the gateway itself. */
   routing: JsonObject;
+  /** What is not honoured, whichever offer answers. */
+  notes: readonly FieldNote[];
   model: string;
 }

@@ -1,7 +1,7 @@
 import { textWeight } from "../../base/text-weight.ts";
-import type { Usage } from "../../canon/usage.ts";
+import { promptTokens, type Usage } from "../../canon/usage.ts";
 import { tokensOfCharacters } from "../../dialects/estimate-tokens.ts";
-import { soundSeconds } from "./sound-seconds.ts";
+import { leastSeconds, soundSeconds } from "./sound-seconds.ts";
 
 /** About how many tokens a second of sound has, and how fast it is spoken. */
 const TOKENS_PER_SECOND = 10;
@@ -27,4 +27,15 @@ export function billedTranscription(reported: Usage | undefined, bySecond: boole
   const { seconds, ...tokens } = reported;
   if (bySecond) return seconds === undefined ? undefined : { seconds };
   return Object.keys(tokens).length > 0 ? tokens : undefined;
+}
+
+/** Hosts cut silence at the ends, and round. */
+const LEAST_SHARE = 0.5;
+const LEAST_TOKENS_PER_SECOND = 1;
+
+/** Whether so long a recording can have been heard for what is reported (H27). */
+export function hearsAll(file: Uint8Array, bySecond: boolean): (reported: Usage) => boolean {
+  const least = leastSeconds(file) * LEAST_SHARE;
+  return (reported) =>
+    bySecond ? (reported.seconds ?? 0) >= least : promptTokens(reported) >= least * LEAST_TOKENS_PER_SECOND;
 }
