@@ -15,6 +15,7 @@ import { openMedia } from "./media.ts";
 import { openMemory } from "./memory.ts";
 import { openSendings } from "./sendings.ts";
 import { openServices } from "./services.ts";
+import { openStored } from "./stored.ts";
 import { openUsage } from "./usage.ts";
 
 const GROUPS: Readonly<Record<string, OpenGroup>> = {
@@ -24,6 +25,7 @@ const GROUPS: Readonly<Record<string, OpenGroup>> = {
   budgets: openBudgets,
   interplay: openInterplay,
   sendings: openSendings,
+  stored: openStored,
   services: openServices,
   media: openMedia,
   doors: openDoors,

@@ -581,6 +581,22 @@ describe("R13: item_reference", () => {
     expect(told()).toEqual([["user", "Hi"]]);
     expect((await harness.receipt(answer)).fields.length).toBeLessThan(400);
   });
+
+  test("S23: an item counts as often as it is named, and no more are put in than a request may have", async () => {
+    answers("x".repeat(10_000));
+    const [item] = read(await create({ input: "Hi" })).output;
+    const small = await start({ server: { max_body_mb: 0.1 } });
+    const named = (times: number) => [
+      ...Array.from({ length: times }, () => ({ type: "item_reference", id: item?.id ?? "" })),
+      { role: "user", content: "Go on." },
+    ];
+    expect((await create({ input: named(3) }, TEST_KEY, small)).status).toBe(200);
+    const before = machine.upstream.requests.length;
+    const refused = errorOf(await create({ input: named(1_000) }, TEST_KEY, small));
+    expect(refused).toMatchObject({ status: 400, code: "context_length_exceeded", param: "input" });
+    expect(machine.upstream.requests).toHaveLength(before);
+    expect(small.leftovers()).toEqual(NOTHING_LEFT);
+  });
 });
 
 describe("background", () => {

@@ -56,6 +56,8 @@ export interface StoredAnswers {
   itemsOf(answer: string): Map<string, string>;
   /** What is wrong with the answer that a request builds on; `at`: which one of its history is at fault. */
   refusePrevious(id: string, fault: PreviousFault, at: string): GatewayError;
+  /** The items that a request names are together too large for one. */
+  refuseReferences(): GatewayError;
   /** No answer of that id is kept for this project. */
   notFound(id: string): GatewayError;
   /** A request for the background whose answer is not kept, or is to be streamed. */

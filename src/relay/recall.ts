@@ -95,11 +95,11 @@ async function itemsOf(
   const items = new Map<string, string>();
   if (wanted.size === 0) return items;
   await answers.lookForItems(principal.project, references, snapshot.maxBodyBytes, (answer) => {
-    for (const [id, item] of stored.itemsOf(answer)) {
-      if (!wanted.has(id)) continue;
-      memory.add(item.length);
-      items.set(id, item);
-    }
+    for (const [id, item] of stored.itemsOf(answer)) if (wanted.has(id)) items.set(id, item);
   });
+  // One that is named a thousand times is there a thousand times (S23).
+  const bytes = references.reduce((sum, id) => sum + (items.get(id)?.length ?? 0), 0);
+  if (bytes > snapshot.maxBodyBytes) throw stored.refuseReferences();
+  memory.add(bytes);
   return items;
 }

@@ -35,6 +35,13 @@ export function refusePrevious(id: string, fault: PreviousFault, at: string): Ga
   }
 }
 
+export const refuseReferences = (): GatewayError =>
+  new GatewayError(
+    "invalid_request",
+    "The items that `input` refers to are together more than a request may have. Refer to each of them once, or to fewer.",
+    { path: "input", code: "context_length_exceeded" },
+  );
+
 export const notFound = (id: string): GatewayError =>
   new GatewayError("not_found", `Response with id ${shown(id)} not found.`, { path: "id", code: "response_not_found" });
 

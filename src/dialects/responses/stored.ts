@@ -4,7 +4,14 @@ import { FAILURE_CODES } from "./error-words.ts";
 import { expand, itemsOf, readState } from "./expand-items.ts";
 import { encodeInput } from "./list-input.ts";
 import { encodeShell } from "./response-shell.ts";
-import { checkShow, notFound, refuseBackground, refuseCancel, refusePrevious } from "./stored-words.ts";
+import {
+  checkShow,
+  notFound,
+  refuseBackground,
+  refuseCancel,
+  refusePrevious,
+  refuseReferences,
+} from "./stored-words.ts";
 
 /** `store`, `previous_response_id`, `item_reference` and `background`: what requests say of answers that the gateway keeps. */
 export const storedResponses: StoredAnswers = {
@@ -14,6 +21,7 @@ export const storedResponses: StoredAnswers = {
   itemIds: (answer) => arrayAt(answer, "output").flatMap((item) => stringAt(item, "id") ?? []),
   makeId: (random) => `resp_${random.replace(/[^a-zA-Z0-9]/g, "x")}`,
   refusePrevious,
+  refuseReferences,
   notFound,
   refuseBackground,
   refuseCancel,
