@@ -6,8 +6,10 @@ import type { FieldNote } from "../canon/receipt.ts";
 import type { CanonReply } from "../canon/reply.ts";
 import type { ServedOn } from "../canon/terms.ts";
 import type { ModelTraits } from "../canon/traits.ts";
+import type { VaryingPlaces } from "../wire/frame-template.ts";
 import type { SseFrame } from "../wire/sse.ts";
 import type { AnswerContext } from "./answer-context.ts";
+import type { DeltaEvent, DeltaForm } from "./delta-form.ts";
 import type { MediaQuirks } from "./media-quirks.ts";
 import type { UpstreamFailure } from "./upstream-failure.ts";
 
@@ -71,6 +73,11 @@ export interface StreamDecoder {
   readonly usageRuns?: boolean;
   /** The upstream closed. */
   end(): CanonEvent[];
+  /**
+   * Where its ordinary deltas have their text, and what else in them differs from one to the next. A run of them can be read as one
+   * that says all of their text. Absent where it depends on the text what a delta means.
+   */
+  readonly deltaPlaces?: VaryingPlaces | undefined;
 }
 
 /** Canonical events into text for one client; `error` events are spoken by `encodeStreamError`. */
@@ -80,6 +87,10 @@ export interface StreamEncoder {
   readonly undecided?: boolean;
   /** Where the stream stands, for the dialects whose errors depend on it. */
   readonly position?: unknown;
+  /** How it writes deltas such as this one, which it has just written; undefined where it cannot be told from it alone. */
+  formOf?(event: DeltaEvent): DeltaForm | undefined;
+  /** Takes note of a delta that stands for a run of them which was written in their form. Absent where `push` does, and writes. */
+  absorb?(event: DeltaEvent): void;
 }
 
 /** How a dialect asks a provider to count a prompt's tokens. */

@@ -10,44 +10,49 @@ import { AnswerUnwrapper } from "./unwrap-answer.ts";
  * What one streamed answer may say, in characters: encoders keep thoughts and arguments until they are whole, so that this
  * bounds what they keep (H20). No model comes near.
  */
-const MAX_CHARACTERS = 16 * 1024 * 1024;
+export const MAX_CHARACTERS = 16 * 1024 * 1024;
 
 /** The tap of the translated lane: frames of the upstream's dialect in, text of the client's out, the canon between. */
 export class TranslatingTap extends TapBase {
   override readonly usageRuns: boolean;
-  readonly #decoder: StreamDecoder;
-  readonly #encoder: StreamEncoder;
+  protected readonly decoder: StreamDecoder;
+  protected readonly encoder: StreamEncoder;
   readonly #unwrapper: AnswerUnwrapper;
   #contentCame = false;
 
   constructor(decoder: StreamDecoder, encoder: StreamEncoder, reading: AnswerReading) {
     super();
     this.usageRuns = decoder.usageRuns === true;
-    this.#decoder = decoder;
-    this.#encoder = encoder;
+    this.decoder = decoder;
+    this.encoder = encoder;
     this.#unwrapper = new AnswerUnwrapper(reading);
   }
 
   get position(): unknown {
-    return this.#encoder.position;
+    return this.encoder.position;
   }
 
   /** The upstream closed: whether that is an end or a break, its decoder knows. */
   protected override pushRest(rest: string): string {
     const text = super.pushRest(rest);
-    return this.failure || this.state === "ended" ? text : text + this.#encode(this.#decoder.end());
+    return this.failure || this.state === "ended" ? text : text + this.#encode(this.decoder.end());
   }
 
   /** What was kept until the end can be more than may be said: then it is a failure. */
   protected override closing(): string {
-    return this.state === "complete" ? this.#encode(this.#decoder.end()) : "";
+    return this.state === "complete" ? this.#encode(this.decoder.end()) : "";
   }
 
   protected frame(frame: SseFrame): string {
-    const text = this.#encode(this.#decoder.push(frame));
-    if (this.state === "open" && this.#decoder.complete) this.state = "complete";
+    const events = this.decoder.push(frame);
+    const text = this.#encode(events);
+    this.translated(frame, events, text);
+    if (this.state === "open" && this.decoder.complete) this.state = "complete";
     return text;
   }
+
+  /** An event of the upstream's was translated: for those who learn from it. */
+  protected translated(_frame: SseFrame, _events: readonly CanonEvent[], _text: string): void {}
 
   #encode(events: readonly CanonEvent[]): string {
     let text = "";
@@ -57,7 +62,7 @@ export class TranslatingTap extends TapBase {
       for (const one of this.#unwrapper.push(event)) {
         this.#take(one);
         if (!this.failure) text += this.#written(one);
-        this.contentSeen = this.#contentCame && this.#encoder.undecided !== true;
+        this.contentSeen = this.#contentCame && this.encoder.undecided !== true;
         if (this.failure) return text;
       }
     }
@@ -67,7 +72,7 @@ export class TranslatingTap extends TapBase {
   /** What the client's protocol cannot say is a failure of this answer; what was said before it stands. */
   #written(event: CanonEvent): string {
     try {
-      return this.#encoder.push(event);
+      return this.encoder.push(event);
     } catch (thrown) {
       if (!(thrown instanceof GatewayError)) throw thrown;
       this.failure = thrown;

@@ -9,6 +9,7 @@ import type {
   TokenCounting,
   UpstreamCodec,
 } from "../dialects/codec.ts";
+import { DeltaRunTap } from "../dialects/delta-run-tap.ts";
 import type { ClientAnswer, Dialect, Tap, UpstreamRequest } from "../dialects/dialect.ts";
 import { fitTerms, NO_TERMS } from "../dialects/priced-fields.ts";
 import { TranslatingTap } from "../dialects/translating-tap.ts";
@@ -99,7 +100,8 @@ export class TranslatedLane implements Lane {
   createTap(): Tap {
     const decoder = this.#upstream.createStreamDecoder(this.#decodeContext());
     const encoder = this.#continuation ?? this.#call.incoming.dialect.codec.createStreamEncoder(this.#encodeContext());
-    return new TranslatingTap(decoder, encoder, this.#reading);
+    const Way = DeltaRunTap.suits(decoder, encoder, this.#reading) ? DeltaRunTap : TranslatingTap;
+    return new Way(decoder, encoder, this.#reading);
   }
 
   decodeError(failure: UpstreamFailure): GatewayError {

@@ -2,10 +2,8 @@ import type { Stop } from "../canon/stop.ts";
 import type { Usage } from "../canon/usage.ts";
 import type { Tap, TapProgress } from "../dialects/dialect.ts";
 import { ByteBuffer } from "../wire/byte-buffer.ts";
+import { endOfAnyEvent } from "../wire/sse.ts";
 import type { AnswerSoFar } from "./answer-so-far.ts";
-
-const CR = 0x0d;
-const LF = 0x0a;
 
 /**
  * A tap of which all that it renders is kept in mind. What comes between the reason for the end and the end itself waits: should
@@ -23,7 +21,7 @@ export class WitnessedTap implements Tap {
 
   push(events: Uint8Array, output: ByteBuffer): TapProgress {
     for (let at = 0; at < events.length; ) {
-      const end = endOfEvent(events, at);
+      const end = endOfAnyEvent(events, at);
       const from = output.length;
       this.#tap.push(events.subarray(at, end), output);
       this.#see(output, from);
@@ -87,13 +85,4 @@ export class WitnessedTap implements Tap {
   get position(): unknown {
     return this.#tap.position;
   }
-}
-
-/** Where the event at `at` ends: behind its blank line, or at the end of the bytes. */
-function endOfEvent(events: Uint8Array, at: number): number {
-  for (let end = events.indexOf(LF, at); end >= 0; end = events.indexOf(LF, end + 1)) {
-    if (events[end + 1] === LF) return end + 2;
-    if (events[end + 1] === CR && events[end + 2] === LF) return end + 3;
-  }
-  return events.length;
 }

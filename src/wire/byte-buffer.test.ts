@@ -60,3 +60,12 @@ describe("a buffer", () => {
     expect(again.length).toBe(0);
   });
 });
+
+test("a number is written in decimal digits", () => {
+  const buffer = new ByteBuffer();
+  for (const value of [0, 9, 10, 99, 100, 12_345, Number.MAX_SAFE_INTEGER]) {
+    buffer.clear();
+    buffer.putNumber(value);
+    expect(buffer.view().toString()).toBe(String(value));
+  }
+});

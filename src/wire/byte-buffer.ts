@@ -3,6 +3,10 @@ const FIRST_BYTES = 1024;
 const MAX_KEPT_BYTES = 1024 * 1024;
 const MAX_KEPT_BUFFERS = 16;
 
+const ZERO = 0x30;
+/** Of the largest whole number that is exact. */
+const MAX_DIGITS = 16;
+
 const NONE = Buffer.alloc(0);
 
 /** A buffer that grows as it is filled, and is used again. */
@@ -34,6 +38,19 @@ export class ByteBuffer {
     this.reserve(from.length);
     this.bytes.set(from, this.length);
     this.length += from.length;
+  }
+
+  /** A whole number in decimal digits. */
+  putNumber(value: number): void {
+    this.reserve(MAX_DIGITS);
+    let digits = 1;
+    for (let rest = value; rest >= 10; rest = Math.floor(rest / 10)) digits++;
+    let rest = value;
+    for (let at = this.length + digits - 1; at >= this.length; at--) {
+      this.bytes[at] = ZERO + (rest % 10);
+      rest = Math.floor(rest / 10);
+    }
+    this.length += digits;
   }
 
   /** The bytes of another buffer between two offsets; the space for them was reserved. */

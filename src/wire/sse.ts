@@ -34,6 +34,15 @@ export function endOfEvent(events: Uint8Array, at: number): number {
   return events.length;
 }
 
+/** The same where they may end in CRLF, too: after its blank line of either kind. */
+export function endOfAnyEvent(events: Uint8Array, at: number): number {
+  for (let end = events.indexOf(LF, at); end >= 0; end = events.indexOf(LF, end + 1)) {
+    if (events[end + 1] === LF) return end + 2;
+    if (events[end + 1] === CR && events[end + 2] === LF) return end + 3;
+  }
+  return events.length;
+}
+
 const decoder = new TextDecoder("utf-8");
 
 /** Cuts a byte stream after whole events: their text comes out as it came in, the unfinished rest waits. */

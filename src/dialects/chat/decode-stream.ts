@@ -3,6 +3,7 @@ import type { WebCitation } from "../../canon/citation.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { CanonEvent } from "../../canon/event.ts";
 import { reportTerms } from "../../canon/terms.ts";
+import type { VaryingPlaces } from "../../wire/frame-template.ts";
 import { parseInOrder } from "../../wire/ordered-json.ts";
 import type { SseFrame } from "../../wire/sse.ts";
 import type { DecodeAnswerContext, StreamDecoder } from "../codec.ts";
@@ -50,6 +51,11 @@ export class ChatStreamDecoder implements StreamDecoder {
 
   get holdsBack(): boolean {
     return this.#blocks.hasNameless;
+  }
+
+  /** Arguments are not among them: of a call that is whole, more of them can be another call. */
+  get deltaPlaces(): VaryingPlaces | undefined {
+    return this.#tags === undefined ? DELTA_PLACES : undefined;
   }
 
   get complete(): boolean {
@@ -202,6 +208,16 @@ export class ChatStreamDecoder implements StreamDecoder {
     });
   }
 }
+
+const DELTA_PLACES: VaryingPlaces = {
+  texts: [["content"], ["reasoning_content"], ["reasoning"], ["content", 0, "thinking", 0, "text"]].map((path) => [
+    "choices",
+    0,
+    "delta",
+    ...path,
+  ]),
+  padding: [["obfuscation"], ["p"]],
+};
 
 /** No call of the newer form has it. */
 const LEGACY_INDEX = -1;

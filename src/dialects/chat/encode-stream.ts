@@ -6,6 +6,7 @@ import { carryNative } from "../../canon/native-carrier.ts";
 import type { Opaque } from "../../canon/opaque.ts";
 import type { Usage } from "../../canon/usage.ts";
 import type { EncodeAnswerContext, StreamEncoder } from "../codec.ts";
+import { type DeltaEvent, DeltaForm } from "../delta-form.ts";
 import { omitMedia } from "../omit-media.ts";
 import { encodeAnnotation } from "./annotations.ts";
 import { betweenTexts } from "./between-texts.ts";
@@ -73,6 +74,21 @@ export class ChatStreamEncoder implements StreamEncoder {
       .push(event)
       .map((one) => this.#encode(one))
       .join("");
+  }
+
+  formOf(event: DeltaEvent): DeltaForm | undefined {
+    switch (event.type) {
+      case "text-delta":
+        return DeltaForm.of((text) => this.#delta({ content: text }));
+      case "reasoning-delta":
+        return this.#hideReasoning
+          ? DeltaForm.NOTHING
+          : DeltaForm.of((text) => this.#delta({ reasoning: text, reasoning_content: text }));
+      case "tool-input-delta": {
+        const call = this.#calls.get(event.block);
+        return call && DeltaForm.of((text) => this.#delta(inputDelta(call, text)));
+      }
+    }
   }
 
   /** A thought and its details are read as one only while nothing else comes between them. */
@@ -229,8 +245,7 @@ export class ChatStreamEncoder implements StreamEncoder {
     const call = this.#calls.get(block);
     if (call === undefined) return "";
     call.spoken = true;
-    const fragment = call.custom ? { custom: { input: text } } : { function: { arguments: text } };
-    return this.#delta({ tool_calls: [{ index: call.index, ...fragment }] });
+    return this.#delta(inputDelta(call, text));
   }
 
   #endCall(block: number, reported: Opaque | undefined): string {
@@ -258,6 +273,11 @@ export class ChatStreamEncoder implements StreamEncoder {
     this.#images++;
     return this.#delta({ images: [image] });
   }
+}
+
+function inputDelta({ index, custom }: OpenCall, text: string): JsonObject {
+  const fragment = custom ? { custom: { input: text } } : { function: { arguments: text } };
+  return { tool_calls: [{ index, ...fragment }] };
 }
 
 type CallEvent = Extract<CanonEvent, { type: "tool-input-start" | "tool-input-delta" | "tool-input-end" }>;

@@ -3,6 +3,7 @@ import { GatewayError } from "../../canon/error.ts";
 import type { CanonEvent } from "../../canon/event.ts";
 import type { Opaque } from "../../canon/opaque.ts";
 import type { Stop } from "../../canon/stop.ts";
+import type { VaryingPlaces } from "../../wire/frame-template.ts";
 import { stringifyInOrder } from "../../wire/ordered-json.ts";
 import type { SseFrame } from "../../wire/sse.ts";
 import type { DecodeAnswerContext, StreamDecoder } from "../codec.ts";
@@ -20,11 +21,21 @@ type OpenBlock = { block: number } & (
   | { kind: "reasoning"; signature: string; redacted: string[] }
 );
 
+const DELTA_PLACES: VaryingPlaces = {
+  texts: [
+    ["delta", "text"],
+    ["delta", "reasoningContent", "text"],
+    ["delta", "toolUse", "input"],
+  ],
+  padding: [["p"]],
+};
+
 /**
  * Only calls announce themselves; text and reasoning begin with their first delta. `messageStop` and `metadata`, in either
  * order, end the answer: one says why, the other what it cost. By being closed it ends properly after the first of these alone.
  */
 export class ConverseStreamDecoder implements StreamDecoder {
+  readonly deltaPlaces = DELTA_PLACES;
   readonly #origin: string;
   /** By the host's index of the block. */
   readonly #open = new Map<number, OpenBlock>();

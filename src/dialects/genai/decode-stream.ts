@@ -1,14 +1,25 @@
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { CanonEvent } from "../../canon/event.ts";
+import type { VaryingPlaces } from "../../wire/frame-template.ts";
 import { parseInOrder } from "../../wire/ordered-json.ts";
 import type { SseFrame } from "../../wire/sse.ts";
 import type { DecodeAnswerContext, StreamDecoder } from "../codec.ts";
 import { OpenBlocks } from "./open-blocks.ts";
 
+/** The last usage holds. */
+const DELTA_PLACES: VaryingPlaces = {
+  texts: [["candidates", 0, "content", "parts", 0, "text"]],
+  numbers: ["promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount", "totalTokenCount"].map((name) => [
+    "usageMetadata",
+    name,
+  ]),
+};
+
 /** Each event is a chunk in the shape of a whole answer; there is no sentinel at the end. */
 export class GenaiStreamDecoder implements StreamDecoder {
   readonly usageRuns = true;
+  readonly deltaPlaces = DELTA_PLACES;
   readonly #blocks: OpenBlocks;
 
   constructor(context: DecodeAnswerContext) {

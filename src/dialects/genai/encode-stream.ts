@@ -6,6 +6,7 @@ import type { ToolCallPart } from "../../canon/part.ts";
 import type { TokenLogprob } from "../../canon/reply.ts";
 import type { Usage } from "../../canon/usage.ts";
 import type { EncodeAnswerContext, StreamEncoder } from "../codec.ts";
+import { type DeltaEvent, DeltaForm } from "../delta-form.ts";
 import { judgeBrokenCall } from "../judge-broken-call.ts";
 import { AnswerEnvelope, encodeClosing, hidesThoughts } from "./answer-envelope.ts";
 import { CarriedThoughts } from "./carried-thoughts.ts";
@@ -49,6 +50,14 @@ export class GenaiStreamEncoder implements StreamEncoder {
       .push(event)
       .map((one) => this.#encode(one))
       .join("");
+  }
+
+  formOf({ type }: DeltaEvent): DeltaForm | undefined {
+    // A call goes out whole.
+    if (type === "tool-input-delta" || (type === "reasoning-delta" && this.#answerOptions.hideThoughts))
+      return DeltaForm.NOTHING;
+    const more = type === "reasoning-delta" ? { thought: true } : {};
+    return DeltaForm.of((text) => this.#framed(this.#wrapped([{ text, ...more }]), false));
   }
 
   #endThought(signature: Opaque | undefined): string {
@@ -132,7 +141,11 @@ export class GenaiStreamEncoder implements StreamEncoder {
 
   #parts(parts: readonly JsonObject[]): string {
     if (parts.length === 0) return "";
-    return this.#frame(this.#envelope.wrap({ content: { role: "model", parts } }));
+    return this.#frame(this.#wrapped(parts));
+  }
+
+  #wrapped(parts: readonly JsonObject[]): string {
+    return this.#envelope.wrap({ content: { role: "model", parts } });
   }
 
   #finish({ stop, stopDetail }: Extract<CanonEvent, { type: "finish" }>): string {
@@ -156,8 +169,11 @@ export class GenaiStreamEncoder implements StreamEncoder {
   }
 
   #frame(json: string): string {
-    this.#chunks++;
+    return this.#framed(json, this.#chunks++ === 0);
+  }
+
+  #framed(json: string, isFirst: boolean): string {
     if (!this.#context.options.arrayFraming) return `data: ${json}\n\n`;
-    return `${this.#chunks === 1 ? "[" : ",\r\n"}${json}`;
+    return `${isFirst ? "[" : ",\r\n"}${json}`;
   }
 }

@@ -3,6 +3,7 @@ import { textWeight } from "../../base/text-weight.ts";
 import type { CanonEvent } from "../../canon/event.ts";
 import type { Opaque } from "../../canon/opaque.ts";
 import { stringifyInOrder } from "../../wire/ordered-json.ts";
+import type { DeltaEvent } from "../delta-form.ts";
 import { FREE_TEXT_ARGUMENT } from "../free-text-tool.ts";
 import { type AnswerOptions, encodeAnswerPart } from "./answer-content.ts";
 import { encodeCarrier } from "./carriers.ts";
@@ -77,6 +78,14 @@ export class BlockWriter {
       default:
         return event satisfies never;
     }
+  }
+
+  /** What is written for more of the open block; undefined where that is nothing until its end. */
+  deltasLike({ type }: DeltaEvent): ((text: string) => JsonObject) | undefined {
+    if (type === "text-delta") return (text) => this.#delta({ type: "text_delta", text });
+    if (type === "tool-input-delta") return this.#call.custom ? undefined : this.#json;
+    if (this.#answerOptions.hidden) return undefined;
+    return (thinking) => this.#delta({ type: "thinking_delta", thinking });
   }
 
   /** Ends a block that the upstream left open. */

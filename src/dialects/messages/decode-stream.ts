@@ -1,6 +1,7 @@
 import { isObject, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import { asGatewayError, GatewayError } from "../../canon/error.ts";
 import type { CanonEvent } from "../../canon/event.ts";
+import type { VaryingPlaces } from "../../wire/frame-template.ts";
 import { parseInOrder } from "../../wire/ordered-json.ts";
 import type { SseFrame } from "../../wire/sse.ts";
 import type { DecodeAnswerContext, StreamDecoder } from "../codec.ts";
@@ -10,11 +11,16 @@ import { decodeFinish } from "./finish.ts";
 import { type BlockDecoder, createBlockDecoder } from "./open-blocks.ts";
 import { decodeUsage, isSearchResult, mergeUsage, promptUsage, reportUsageTerms, withSearches } from "./usage.ts";
 
+const DELTA_PLACES: VaryingPlaces = {
+  texts: ["text", "thinking", "partial_json"].map((name) => ["delta", name]),
+};
+
 /**
  * Reads named events from `message_start` to `message_stop`. Pings stand anywhere; unknown kinds of events and deltas
  * say nothing; only `message_stop` is a proper end (H16).
  */
 export class MessagesStreamDecoder implements StreamDecoder {
+  readonly deltaPlaces = DELTA_PLACES;
   readonly #context: DecodeAnswerContext;
   /** The open blocks by their position in the upstream's content. */
   readonly #blocks = new Map<unknown, BlockDecoder>();

@@ -4,6 +4,7 @@ import { InSequence } from "../../canon/in-sequence.ts";
 import type { Usage } from "../../canon/usage.ts";
 import { stringifyInOrder } from "../../wire/ordered-json.ts";
 import type { EncodeAnswerContext, StreamEncoder } from "../codec.ts";
+import { type DeltaEvent, DeltaForm } from "../delta-form.ts";
 import { tokensOfCharacters } from "../estimate-tokens.ts";
 import { judgeBrokenCall } from "../judge-broken-call.ts";
 import { BlockWriter } from "./block-writer.ts";
@@ -37,6 +38,11 @@ export class MessagesStreamEncoder implements StreamEncoder {
         .map((one) => this.#write(one))
         .join("")
     );
+  }
+
+  formOf(event: DeltaEvent): DeltaForm | undefined {
+    const deltaOf = this.#blocks.deltasLike(event);
+    return deltaOf === undefined ? DeltaForm.NOTHING : DeltaForm.of((text) => writeEvent(deltaOf(text)));
   }
 
   /** An estimate of the prompt stands in for its count until the upstream tells it (H11). */

@@ -1,5 +1,7 @@
 import type { JsonObject } from "../../base/json.ts";
+import { DeltaForm } from "../delta-form.ts";
 import { type CalledItem, callItem, freeTextOf, type ItemStatus } from "./answer-items.ts";
+import type { Deltas } from "./event-writer.ts";
 import { type ItemPlace, itemAdded, itemDone, type OpenItem } from "./open-item.ts";
 
 /** A call of one of the client's tools, as its arguments come. */
@@ -10,13 +12,17 @@ export class CallWriter implements OpenItem {
   /** The text comes as the one argument of a function, and is taken out of it when it is whole. */
   readonly #wrapped: boolean;
   #input = "";
-  #delta: ((text: string) => string) | undefined;
+  #deltas: Deltas | undefined;
 
   constructor(place: ItemPlace, call: CalledItem, wrapped: boolean) {
     this.#place = place;
     this.#call = call;
     this.#at = { item_id: place.id, output_index: place.index };
     this.#wrapped = wrapped;
+  }
+
+  get form(): DeltaForm | undefined {
+    return this.#wrapped ? DeltaForm.NOTHING : this.#deltas?.form;
   }
 
   begin(): string {
@@ -50,7 +56,7 @@ export class CallWriter implements OpenItem {
   #write(text: string): string {
     if (text === "") return "";
     const type = this.#call.custom ? "response.custom_tool_call_input.delta" : "response.function_call_arguments.delta";
-    this.#delta ??= this.#place.events.deltas(type, this.#at);
-    return this.#delta(text);
+    this.#deltas ??= this.#place.events.deltas(type, this.#at);
+    return this.#deltas.write(text);
   }
 }

@@ -2,6 +2,7 @@ import { arrayAt, isObject, type JsonObject, objectAt, parseObject, stringAt } f
 import { GatewayError } from "../../canon/error.ts";
 import type { CanonEvent } from "../../canon/event.ts";
 import { reportTerms } from "../../canon/terms.ts";
+import type { VaryingPlaces } from "../../wire/frame-template.ts";
 import { parseInOrder } from "../../wire/ordered-json.ts";
 import type { SseFrame } from "../../wire/sse.ts";
 import type { DecodeAnswerContext, StreamDecoder } from "../codec.ts";
@@ -12,11 +13,18 @@ import { OpenItems } from "./open-items.ts";
 import { decodeStop } from "./stop-reason.ts";
 import { decodeUsage } from "./usage.ts";
 
+const DELTA_PLACES: VaryingPlaces = {
+  texts: [["delta"]],
+  numbers: [["sequence_number"]],
+  padding: [["obfuscation"]],
+};
+
 /**
  * Reads events from `response.created` to the one that ends the answer. Items are built from their own events, because some
  * hosts leave them out of the last one (R3). Kinds of events that are not known say nothing (R20).
  */
 export class ResponsesStreamDecoder implements StreamDecoder {
+  readonly deltaPlaces = DELTA_PLACES;
   readonly #context: DecodeAnswerContext;
   readonly #items: OpenItems;
   #named = false;

@@ -3,6 +3,7 @@ import type { CanonEvent } from "../../canon/event.ts";
 import { InSequence } from "../../canon/in-sequence.ts";
 import type { Usage } from "../../canon/usage.ts";
 import type { EncodeAnswerContext, StreamEncoder } from "../codec.ts";
+import type { DeltaEvent, DeltaForm } from "../delta-form.ts";
 import { tokensOfCharacters } from "../estimate-tokens.ts";
 import { EventWriter } from "./event-writer.ts";
 import { ItemWriter } from "./item-writer.ts";
@@ -42,6 +43,17 @@ export class ResponsesStreamEncoder implements StreamEncoder {
         .map((one) => this.#write(one))
         .join("")
     );
+  }
+
+  formOf(): DeltaForm | undefined {
+    return this.#items.form;
+  }
+
+  /** The events of the run have had their numbers. */
+  absorb(event: DeltaEvent): void {
+    const { sequence } = this.#events;
+    this.push(event);
+    this.#events.sequence = sequence;
   }
 
   #start(event: CanonEvent): string {

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../base/json.ts";
 import { stringifyInOrder } from "../../wire/ordered-json.ts";
+import { DeltaForm } from "../delta-form.ts";
 
 /** Writes the events of one stream, and numbers them. */
 export class EventWriter {
@@ -10,12 +11,37 @@ export class EventWriter {
     return `event: ${type}\ndata: ${stringifyInOrder({ type, sequence_number: this.sequence++, ...fields })}\n\n`;
   }
 
-  /** A writer of the deltas of one text, which differ in their number and in the delta alone. */
-  deltas(type: string, fields: JsonObject, more: JsonObject = {}): (delta: string) => string {
-    const head = `event: ${type}\ndata: {"type":"${type}","sequence_number":`;
+  /** The deltas of one text, which differ in their number and in the delta alone. */
+  deltas(type: string, fields: JsonObject, more: JsonObject = {}): Deltas {
     const middle = `,${JSON.stringify(fields).slice(1, -1)},"delta":`;
     const rest = JSON.stringify(more).slice(1, -1);
-    const tail = `${rest === "" ? "" : `,${rest}`}}\n\n`;
-    return (delta) => `${head}${this.sequence++}${middle}${JSON.stringify(delta)}${tail}`;
+    return new Deltas(this, `event: ${type}\ndata: {"type":"${type}","sequence_number":`, middle, rest);
+  }
+}
+
+/** Writes the deltas of one text. */
+export class Deltas {
+  readonly #events: EventWriter;
+  readonly #head: string;
+  readonly #middle: string;
+  readonly #tail: string;
+
+  constructor(events: EventWriter, head: string, middle: string, rest: string) {
+    this.#events = events;
+    this.#head = head;
+    this.#middle = middle;
+    this.#tail = `${rest === "" ? "" : `,${rest}`}}\n\n`;
+  }
+
+  write(delta: string): string {
+    return `${this.#head}${this.#events.sequence++}${this.#behindNumber(delta)}`;
+  }
+
+  get form(): DeltaForm {
+    return DeltaForm.numbered(this.#events, this.#head, (text) => this.#behindNumber(text));
+  }
+
+  #behindNumber(delta: string): string {
+    return `${this.#middle}${JSON.stringify(delta)}${this.#tail}`;
   }
 }

@@ -7,6 +7,7 @@ import type { ServerToolCallPart, ServerToolResultPart } from "../../canon/part.
 import type { TokenLogprob } from "../../canon/reply.ts";
 import type { CarrierPosition } from "../carriers.ts";
 import type { EncodeAnswerContext } from "../codec.ts";
+import type { DeltaForm } from "../delta-form.ts";
 import { omitMedia } from "../omit-media.ts";
 import { carrierItem, type ItemStatus, imageItem, nativeItem, searchItem } from "./answer-items.ts";
 import { CallNames } from "./call-names.ts";
@@ -90,6 +91,11 @@ export class ItemWriter {
       default:
         return event satisfies never;
     }
+  }
+
+  /** How more of the open item is written. */
+  get form(): DeltaForm | undefined {
+    return this.#open?.form;
   }
 
   addLogprobs(tokens: readonly TokenLogprob[]): void {

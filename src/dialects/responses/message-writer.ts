@@ -2,8 +2,10 @@ import type { JsonObject } from "../../base/json.ts";
 import type { Citation } from "../../canon/citation.ts";
 import type { TokenLogprob } from "../../canon/reply.ts";
 import { encodeAnnotation } from "../chat/annotations.ts";
+import type { DeltaForm } from "../delta-form.ts";
 import { encodeTokens } from "../token-logprobs.ts";
 import { type ItemStatus, messageItem, refusalPart, textPart } from "./answer-items.ts";
+import type { Deltas } from "./event-writer.ts";
 import { type ItemPlace, itemAdded, itemDone, type OpenItem } from "./open-item.ts";
 
 type PartKind = "text" | "refusal";
@@ -14,7 +16,7 @@ interface OpenPart {
   at: JsonObject;
   text: string;
   annotations: JsonObject[];
-  delta: (text: string) => string;
+  deltas: Deltas;
 }
 
 const DELTA: Readonly<Record<PartKind, string>> = {
@@ -39,10 +41,14 @@ export class MessageWriter implements OpenItem {
     return this.#part?.kind === "text" ? this.#part.text.length : 0;
   }
 
+  get form(): DeltaForm | undefined {
+    return this.#part?.deltas.form;
+  }
+
   say(kind: PartKind, text: string): string {
     const { started, part } = this.#in(kind);
     part.text += text;
-    return started + part.delta(text);
+    return started + part.deltas.write(text);
   }
 
   /** The pages that the text from `offset` on is from. */
@@ -76,8 +82,8 @@ export class MessageWriter implements OpenItem {
       output_index: this.#place.index,
       content_index: this.#parts.length,
     };
-    const delta = this.#place.events.deltas(DELTA[kind], at, kind === "text" ? { logprobs: [] } : {});
-    const part = { kind, at, text: "", annotations: [], delta };
+    const deltas = this.#place.events.deltas(DELTA[kind], at, kind === "text" ? { logprobs: [] } : {});
+    const part = { kind, at, text: "", annotations: [], deltas };
     this.#part = part;
     const empty = kind === "text" ? textPart("", [], []) : refusalPart("");
     return { started: before + this.#event("response.content_part.added", { ...at, part: empty }), part };

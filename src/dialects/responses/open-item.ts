@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../base/json.ts";
+import type { DeltaForm } from "../delta-form.ts";
 import type { ItemStatus } from "./answer-items.ts";
 import type { EventWriter } from "./event-writer.ts";
 
@@ -13,6 +14,8 @@ export interface ItemPlace {
 export interface OpenItem {
   /** Its last events, and what it has become. */
   close(status: ItemStatus): { text: string; item: JsonObject };
+  /** How more of what it says is written; undefined before it has said anything. */
+  readonly form: DeltaForm | undefined;
 }
 
 export const itemAdded = ({ events, index }: ItemPlace, item: JsonObject): string =>

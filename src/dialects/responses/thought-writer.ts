@@ -1,6 +1,8 @@
 import type { JsonObject } from "../../base/json.ts";
 import type { Opaque } from "../../canon/opaque.ts";
+import type { DeltaForm } from "../delta-form.ts";
 import { reasoningItem, summaryPart } from "./answer-items.ts";
+import type { Deltas } from "./event-writer.ts";
 import { type ItemPlace, itemAdded, itemDone, type OpenItem } from "./open-item.ts";
 
 /** Reasoning, as it is thought: the summary is where clients show it. */
@@ -8,7 +10,7 @@ export class ThoughtWriter implements OpenItem {
   readonly #place: ItemPlace;
   readonly #at: JsonObject;
   #text = "";
-  #delta: ((text: string) => string) | undefined;
+  #deltas: Deltas | undefined;
   /** What its maker wants back with it. */
   signature: Opaque | undefined;
 
@@ -17,18 +19,22 @@ export class ThoughtWriter implements OpenItem {
     this.#at = { item_id: place.id, output_index: place.index, summary_index: 0 };
   }
 
+  get form(): DeltaForm | undefined {
+    return this.#deltas?.form;
+  }
+
   think(text: string): string {
-    const started = this.#delta === undefined ? this.#begin() : "";
-    this.#delta ??= this.#place.events.deltas("response.reasoning_summary_text.delta", this.#at);
+    const started = this.#deltas === undefined ? this.#begin() : "";
+    this.#deltas ??= this.#place.events.deltas("response.reasoning_summary_text.delta", this.#at);
     this.#text += text;
-    return started + this.#delta(text);
+    return started + this.#deltas.write(text);
   }
 
   close(): { text: string; item: JsonObject } {
     const item = reasoningItem(this.#place.id, this.#text, this.signature);
     const text = this.#text;
     const ended =
-      this.#delta === undefined
+      this.#deltas === undefined
         ? itemAdded(this.#place, this.#shell())
         : this.#event("response.reasoning_summary_text.done", { text }) +
           this.#event("response.reasoning_summary_part.done", { part: summaryPart(text) });

@@ -1,0 +1,167 @@
+import { MIN_WEIGHT, weigh } from "../base/text-weight.ts";
+import { BytePattern } from "./byte-pattern.ts";
+import { findValue } from "./json-text.ts";
+import type { SseFrame } from "./sse.ts";
+
+/** Steps from the root of an event's JSON to a value in it. */
+export type JsonPath = readonly (string | number)[];
+
+/** What differs between the ordinary events of a stream. */
+export interface VaryingPlaces {
+  /** The text is the first of these that an event has. */
+  readonly texts: readonly JsonPath[];
+  /** Whole numbers. */
+  readonly numbers?: readonly JsonPath[];
+  /** Random characters without a meaning, which some hosts add. */
+  readonly padding?: readonly JsonPath[];
+}
+
+/** `space`: as much of it as there is before the end of an event's JSON, which some hosts pad with. */
+type Hole = "text" | "number" | "padding" | "space";
+
+interface HoleSpan {
+  hole: Hole;
+  start: number;
+  end: number;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const SPACE = 0x20;
+const ZERO = 0x30;
+const NINE = 0x39;
+/** The letters after a backslash for which there is one way to write a character, so that all writers use it: `"\bfnrt`. */
+const PLAIN_ESCAPES: ReadonlySet<number> = new Set([...'"\\bfnrt'].map((letter) => letter.charCodeAt(0)));
+
+/**
+ * Ordinary events of one stream are alike but for their text, and perhaps some numbers. Once one of them was read with care, its
+ * likes are recognised by their bytes. Anything that differs anywhere else is not recognised.
+ */
+export class FrameTemplate {
+  readonly #literals: readonly BytePattern[];
+  readonly #holes: readonly Hole[];
+  /** Set by a successful `match`: where the event's text stands, still escaped, and what it weighs. */
+  textStart = 0;
+  textEnd = 0;
+  weight = 0;
+
+  private constructor(literals: readonly string[], holes: readonly Hole[]) {
+    this.#literals = literals.map((literal) => new BytePattern(literal));
+    this.#holes = holes;
+  }
+
+  /** Learns from an event that says `text`; undefined where that stands in none of the places. */
+  static learn({ raw, data }: SseFrame, places: VaryingPlaces, text: string): FrameTemplate | undefined {
+    if (data === undefined || data.includes("\n")) return undefined;
+    const said = stringSpans(data, places.texts).find(({ start, end }) => unescaped(data, start, end) === text);
+    if (said === undefined) return undefined;
+    const spans: HoleSpan[] = [{ hole: "text" as const, ...said }];
+    for (const span of stringSpans(data, places.padding ?? [])) spans.push({ hole: "padding", ...span });
+    for (const span of numberSpans(data, places.numbers ?? [])) spans.push({ hole: "number", ...span });
+    const close = data.lastIndexOf("}");
+    spans.push({ hole: "space", start: data.slice(0, close).trimEnd().length, end: close });
+    spans.sort((one, other) => one.start - other.start);
+    const lead = raw.indexOf(data);
+    const literals: string[] = [];
+    let from = 0;
+    for (const { start, end } of spans) {
+      literals.push(raw.slice(from, lead + start));
+      from = lead + end;
+    }
+    literals.push(raw.slice(from));
+    return new FrameTemplate(
+      literals,
+      spans.map(({ hole }) => hole),
+    );
+  }
+
+  /** Where the event at `at` ends, or -1 where it is not one of these, has no text, or writes it in an unusual way. */
+  match(view: DataView, at: number): number {
+    const literals = this.#literals;
+    const holes = this.#holes;
+    let end = at;
+    for (let index = 0; index < literals.length; index++) {
+      const literal = literals[index];
+      if (literal === undefined || !literal.isAt(view, end)) return -1;
+      end += literal.length;
+      const hole = holes[index];
+      if (hole === undefined) break;
+      end = hole === "text" ? this.#matchText(view, end) : endOf(hole, view, end);
+      if (end < 0) return -1;
+    }
+    return end;
+  }
+
+  #matchText(view: DataView, start: number): number {
+    const length = view.byteLength;
+    let characters = 0;
+    let escapes = 0;
+    let end = start;
+    for (; end < length; end++) {
+      const byte = view.getUint8(end);
+      if (byte === QUOTE) break;
+      // Not JSON.
+      if (byte < SPACE) return -1;
+      if (byte === BACKSLASH) {
+        end++;
+        if (end === length || !PLAIN_ESCAPES.has(view.getUint8(end))) return -1;
+        escapes++;
+        characters++;
+        continue;
+      }
+      // One of four bytes is two of the units in which texts are measured.
+      if ((byte & 0xc0) !== 0x80) characters += byte >= 0xf0 ? 2 : 1;
+    }
+    if (end === start) return -1;
+    this.textStart = start;
+    this.textEnd = end;
+    this.weight = Math.max(MIN_WEIGHT, weigh(characters, end - start - escapes));
+    return end;
+  }
+}
+
+/** Where the characters of a string stand, without its quotes. */
+function stringSpans(data: string, paths: readonly JsonPath[]): { start: number; end: number }[] {
+  return paths.flatMap((path) => {
+    const span = findValue(data, path);
+    return span && data[span.start] === '"' ? [{ start: span.start + 1, end: span.end - 1 }] : [];
+  });
+}
+
+function numberSpans(data: string, paths: readonly JsonPath[]): { start: number; end: number }[] {
+  return paths.flatMap((path) => {
+    const span = findValue(data, path);
+    return span && /^\d+$/.test(data.slice(span.start, span.end)) ? [span] : [];
+  });
+}
+
+const unescaped = (data: string, start: number, end: number): unknown => JSON.parse(data.slice(start - 1, end + 1));
+
+function endOf(hole: Exclude<Hole, "text">, view: DataView, from: number): number {
+  if (hole === "space") return endOfSpace(view, from);
+  return hole === "number" ? endOfNumber(view, from) : endOfPlainString(view, from);
+}
+
+function endOfSpace(view: DataView, from: number): number {
+  let end = from;
+  while (end < view.byteLength && view.getUint8(end) === SPACE) end++;
+  return end;
+}
+
+/** Behind the whole number that begins at `from`, or -1. */
+function endOfNumber(view: DataView, from: number): number {
+  let end = from;
+  while (end < view.byteLength && view.getUint8(end) >= ZERO && view.getUint8(end) <= NINE) end++;
+  const hasLeadingZero = end > from + 1 && view.getUint8(from) === ZERO;
+  return end === from || hasLeadingZero ? -1 : end;
+}
+
+/** At the closing quote of a string without escapes, or -1. */
+function endOfPlainString(view: DataView, from: number): number {
+  for (let at = from; at < view.byteLength; at++) {
+    const byte = view.getUint8(at);
+    if (byte === QUOTE) return at;
+    if (byte === BACKSLASH || byte < SPACE) return -1;
+  }
+  return -1;
+}
