@@ -53,6 +53,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "media",
     "services",
     "relay",
+    "observe",
   ],
   cli: ["*"],
   app: ["*"],

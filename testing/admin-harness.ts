@@ -1,6 +1,9 @@
 import { createHash } from "node:crypto";
 import { OperatorAccess } from "../src/access/operator-access.ts";
 import { createOperator } from "../src/access/operators.ts";
+import { ConfigHistory } from "../src/app/admin-config.ts";
+import { readConfig } from "../src/app/read-config.ts";
+import { makeSnapshot } from "../src/app/snapshot.ts";
 import type { Random } from "../src/base/sources.ts";
 import type { Role } from "../src/canon/role.ts";
 import { authorize } from "../src/server/admin/authorize.ts";
@@ -33,6 +36,8 @@ export interface AdminRequest {
   address?: string;
 }
 
+type GivenParts = Partial<AdminParts> & { adminHash?: () => string | undefined };
+
 /** Bytes that differ from call to call, and are the same in every run. */
 function countedBytes(): Random["bytes"] {
   let made = 0;
@@ -56,7 +61,19 @@ export class AdminHarness {
     const { clock, storage, context } = gateway;
     this.#sources = { clock, random: { ...gateway.machine.random, bytes: countedBytes() } };
     const access = new OperatorAccess({ ...this.#sources, storage, adminHash });
-    this.parts = { access, logins: new LoginThrottle(clock), publicUrl: URL_OF_ADMIN, ...parts };
+    this.parts = {
+      access,
+      logins: new LoginThrottle(clock),
+      publicUrl: URL_OF_ADMIN,
+      config: new ConfigHistory({
+        started: gateway.config,
+        read: (text) => readConfig({ text, cwd: "/nowhere", environment: {} }),
+        build: (config) => makeSnapshot(config, {}, this.#sources, undefined),
+        wallMs: clock.wallMs,
+      }),
+      probe: async () => [{ host: "upstream.test", state: "ok", detail: "key accepted" }],
+      ...parts,
+    };
     this.#handle = createRequestHandler({
       host: "127.0.0.1",
       publicUrl: URL_OF_ADMIN,
@@ -66,14 +83,13 @@ export class AdminHarness {
     });
   }
 
-  static async start(
-    options: HarnessOptions = {},
-    {
-      adminHash = () => sha256(ADMIN_SECRET),
-      ...parts
-    }: Partial<AdminParts> & { adminHash?: () => string | undefined } = {},
-  ): Promise<AdminHarness> {
-    return new AdminHarness(await Harness.start(options), adminHash, parts);
+  static async start(options: HarnessOptions = {}, parts: GivenParts = {}): Promise<AdminHarness> {
+    return AdminHarness.over(await Harness.start(options), parts);
+  }
+
+  /** The listener of a gateway that runs. */
+  static over(gateway: Harness, { adminHash = () => sha256(ADMIN_SECRET), ...parts }: GivenParts = {}): AdminHarness {
+    return new AdminHarness(gateway, adminHash, parts);
   }
 
   /** The secret of a new operator. */
@@ -95,10 +111,12 @@ export class AdminHarness {
     return { cookie, csrf: (answer.json["data"] as { csrf: string }).csrf };
   }
 
-  /** Sends a request; the answer is read to its end. */
+  /** Sends a request; the answer is read to its end, unless it is a stream of events. */
   async ask(method: string, path: string, request: AdminRequest = {}): Promise<AdminAnswer> {
     const response = await this.clock.until(this.open(method, path, request));
-    const text = await response.text();
+    const isStream = response.headers.get("content-type") === "text/event-stream";
+    if (isStream) await response.body?.cancel();
+    const text = isStream ? "" : await this.clock.until(response.text());
     return { status: response.status, headers: response.headers, text, json: parsed(text) };
   }
 

@@ -98,11 +98,19 @@ export class Harness {
   readonly poller: OperationPoller;
   /** What every listener of it has. */
   readonly context: ServerContext;
+  readonly config: Config;
   readonly #handle: RequestHandler;
 
-  private constructor(machine: Machine, context: ServerContext, poller: OperationPoller, handle: RequestHandler) {
+  private constructor(
+    machine: Machine,
+    config: Config,
+    context: ServerContext,
+    poller: OperationPoller,
+    handle: RequestHandler,
+  ) {
     const { gateway } = context;
     this.machine = machine;
+    this.config = config;
     this.context = context;
     this.gateway = gateway;
     this.poller = poller;
@@ -168,7 +176,7 @@ export class Harness {
       version: "test",
     };
     const handle = createRequestHandler({ host: "127.0.0.1", publicUrl: URL_OF_GATEWAY, routes: ROUTES, context });
-    return new Harness(machine, context, poller, handle);
+    return new Harness(machine, config, context, poller, handle);
   }
 
   /** Sends a call; time passes while something of it is waited for with the clock. */

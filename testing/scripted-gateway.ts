@@ -3,6 +3,7 @@ import { Secret } from "../src/base/secret.ts";
 import type { FieldNote, Receipt } from "../src/canon/receipt.ts";
 import { buildCatalogue } from "../src/catalogue/catalogue.ts";
 import { chat } from "../src/dialects/chat/index.ts";
+import { EventHub } from "../src/observe/event-hub.ts";
 import { createLog } from "../src/observe/log.ts";
 import { BUILT_IN, createProvider } from "../src/providers/index.ts";
 import { type Call, ClientPresence, type IncomingCall } from "../src/relay/call.ts";
@@ -79,6 +80,7 @@ export function scriptedGateway(scripts: readonly Script[] = []) {
     watchdog: new Watchdog(clock),
     memory: new MemoryBudget(1024 * 1024),
     buffers: new BufferPool(),
+    events: new EventHub(),
     log: createLog({ clock, level: "silent" }),
     send: network.send,
     fetchMedia: () => Promise.reject(new Error("nothing is fetched here")),

@@ -8,6 +8,7 @@ import { Files } from "../files/files.ts";
 import type { Journal } from "../ledger/journal.ts";
 import { spentByOwner } from "../ledger/queries.ts";
 import { LedgerWriter } from "../ledger/writer.ts";
+import { EventHub } from "../observe/event-hub.ts";
 import type { Log } from "../observe/log.ts";
 import { BackgroundLeases } from "../operations/background-leases.ts";
 import type { Gateway } from "../relay/gateway.ts";
@@ -47,6 +48,7 @@ interface GatewaySurroundings
 export async function makeGateway(config: Config, surroundings: GatewaySurroundings): Promise<Gateway> {
   const { storage, fileStore, journal, answerKey, ...given } = surroundings;
   const { clock, random, log, publicUrl, timings } = given;
+  const events = new EventHub();
   return {
     ...given,
     keys: await KeyRing.open({
@@ -67,7 +69,11 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
       onProblem: (error) => log.error({ err: error }, "writing receipts failed"),
       written: async () => void (await log.flush()),
     }),
-    health: new Health({ clock, random }, given.snapshot.routing, (change) => logHealth(log, change)),
+    events,
+    health: new Health({ clock, random }, given.snapshot.routing, (change) => {
+      logHealth(log, change);
+      if (events.watched) tellHealth(events, change, clock.wallMs());
+    }),
     conversations: new Conversations(),
     slots: new Slots(clock),
     watchdog: new Watchdog(clock),
@@ -113,6 +119,18 @@ export async function spentAt(storage: Storage, asOfMs: number): Promise<SpentSu
     if (level === "gateway") return all[window];
     return (level === "key" ? byKey : byProject).get(id)?.[window] ?? 0;
   };
+}
+
+function tellHealth(events: EventHub, { target, ofCredential, openMs }: HealthChange, atMs: number): void {
+  events.tell({
+    type: "health",
+    atMs,
+    provider: target.offer.provider,
+    credential: target.credential || undefined,
+    upstreamModel: ofCredential ? undefined : target.offer.upstreamModel,
+    state: openMs === undefined ? "closed" : "open",
+    openMs,
+  });
 }
 
 /** One line when a provider begins to be left alone, and one when it answers again: operators look for both. */

@@ -7,6 +7,7 @@ import type { Gateway } from "../relay/gateway.ts";
 import { logCall } from "../relay/log-call.ts";
 import { FULL_STORE_CURE } from "../relay/media/require-file-space.ts";
 import { VideoJobs } from "../relay/media/video-jobs.ts";
+import { tellEnded, tellOperation } from "../relay/tell-call.ts";
 import type { Storage } from "../storage/storage.ts";
 
 /** Asynchronous jobs: open ones continue, and their possible cost is reserved again. */
@@ -24,7 +25,12 @@ export async function makeOperations(
     nowMs: clock.nowMs,
     keptMs,
     onSettled: (operation, costNanoUsd) => reservations.settle(operation, costNanoUsd),
-    onEnded: (receipt) => logCall(gateway, receipt),
+    onEnded: (receipt, operation) => {
+      logCall(gateway, receipt);
+      if (!gateway.events.watched) return;
+      tellOperation(operation, operation.state === "failed" ? "failed" : "done", gateway);
+      tellEnded(receipt, gateway);
+    },
     held: () => reservations.held,
   });
   const poller = new OperationPoller({

@@ -11,6 +11,8 @@ import type { Registry } from "../providers/registry.ts";
 /** Where a configuration comes from: a file, or only the environment. */
 export interface ConfigSource {
   configPath?: string;
+  /** Is read in place of what the file holds: to check a change before it is saved. */
+  text?: string;
   cwd: string;
   environment: Readonly<Record<string, string | undefined>>;
   /** The dialects and kinds of providers; default: the program's own. */
@@ -22,6 +24,7 @@ export interface ConfigSource {
 export function readConfig(options: ConfigSource): Config {
   return loadConfig({
     ...(options.configPath === undefined ? {} : { path: options.configPath }),
+    ...(options.text === undefined ? {} : { text: options.text }),
     cwd: options.cwd,
     environment: options.environment,
     ...(options.overrides === undefined ? {} : { overrides: options.overrides }),

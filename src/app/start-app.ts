@@ -26,6 +26,7 @@ import { storageFailure } from "../storage/storage-failure.ts";
 import { VERSION } from "../version.ts";
 import { fetchMedia, streamMedia } from "../wire/media-fetch.ts";
 import { createSend } from "../wire/send.ts";
+import { ConfigHistory } from "./admin-config.ts";
 import { conditionOf } from "./condition.ts";
 import { adminHashOf, type FirstStart, makeFirstKeys } from "./first-start.ts";
 import { InstanceHeartbeat } from "./instance-heartbeat.ts";
@@ -36,6 +37,7 @@ import { makeOperations } from "./make-operations.ts";
 import { type ConfigSource, readConfig } from "./read-config.ts";
 import { type MissingProvider, makeSnapshot, missingProviders } from "./snapshot.ts";
 import { replaceKeysOrExplain } from "./static-keys.ts";
+import { tryProvider } from "./try-provider.ts";
 import { watchClock } from "./watch-clock.ts";
 
 interface AppOptions extends ConfigSource {
@@ -138,12 +140,24 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
     version: VERSION,
   };
   const server = listen({ ...config.server, context, routes: routesOf(registry.dialects) });
+  const history = new ConfigHistory({
+    started: config,
+    read: (text) => readConfig({ ...options, text }),
+    build: (checked) => makeSnapshot(checked, environment, sources, simulatorAccess, registry),
+    wallMs,
+  });
   let adminHash: string | undefined;
   const access = new OperatorAccess({ ...sources, storage, adminHash: () => adminHash });
   const admin = listen({
     ...config.admin,
     context,
-    routes: adminRoutes({ access, logins: new LoginThrottle(clock), publicUrl: config.admin.publicUrl }),
+    routes: adminRoutes({
+      access,
+      logins: new LoginThrottle(clock),
+      publicUrl: config.admin.publicUrl,
+      config: history,
+      probe: (name) => Promise.all((gateway.snapshot.providers.get(name) ?? []).map(tryProvider)),
+    }),
     authorize: (request, roles) => authorize(request, roles, access),
   });
 
@@ -191,11 +205,15 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
       gateway.snapshot = snapshot;
       gateway.health.reconfigure(snapshot.targets.all(), snapshot.routing);
       publicUrl = reachable(changed.server.publicUrl);
+      history.reloaded(changed);
       log.info({ models: gateway.snapshot.catalogue.list().length }, "configuration reloaded");
       warn(changed);
       for (const field of restartFields(config, changed)) log.warn(`${field} needs a restart; the old value stays`);
     },
-    (error) => log.error(`configuration not reloaded, the old one stays:\n${error.message}`),
+    (error) => {
+      history.refused(error.problems);
+      log.error(`configuration not reloaded, the old one stays:\n${error.message}`);
+    },
     { clock, settleMs: timings.configSettleMs },
   );
 

@@ -1,5 +1,6 @@
 import { type ConfigSource, readConfig } from "../app/read-config.ts";
 import { makeSnapshot } from "../app/snapshot.ts";
+import { type LiveResult, tryProvider } from "../app/try-provider.ts";
 import { system } from "../base/system.ts";
 import { ConfigError, tellProblem } from "../config/load.ts";
 import type { Provider } from "../providers/provider.ts";
@@ -7,7 +8,6 @@ import { paintFor } from "./colour.ts";
 import { defineCommand, EXIT, printJson } from "./command.ts";
 import { aboutCommand } from "./commands.ts";
 import { configSource } from "./config-source.ts";
-import { type LiveResult, tryProvider } from "./try-provider.ts";
 
 export const check = defineCommand({
   ...aboutCommand("check"),

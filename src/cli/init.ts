@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { chmod, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { type LiveResult, tryProvider } from "../app/try-provider.ts";
 import { Secret } from "../base/secret.ts";
 import { system } from "../base/system.ts";
 import type { ProviderSettings } from "../config/config.ts";
@@ -11,7 +12,6 @@ import { AskingEnded, ask, confirm } from "./ask.ts";
 import { defineCommand, EXIT, type Given, printJson, UsageError } from "./command.ts";
 import { aboutCommand } from "./commands.ts";
 import { programName } from "./program-name.ts";
-import { type LiveResult, tryProvider } from "./try-provider.ts";
 
 const FILE = "trivium.yaml";
 const ENV_FILE = ".env";

@@ -23,6 +23,8 @@ export type { KnownPrices } from "./report-unpriced.ts";
 interface LoadOptions {
   /** A file that was asked for must exist. Without one, `trivium.yaml` in `cwd` is read if it exists. */
   path?: string;
+  /** Is read in place of what the file holds. */
+  text?: string;
   cwd: string;
   environment: Readonly<Record<string, string | undefined>>;
   kinds: ReadonlyMap<string, ProviderKind>;
@@ -42,9 +44,10 @@ export interface Overrides {
 const ROOT: Shape = { ...shapeOf(RootFile), properties: { ...shapeOf(RootFile).properties, providers: {} } };
 
 /** Reads the configuration, or throws a ConfigError with everything that is wrong in it. */
-export function loadConfig({ path, cwd, environment, kinds, prices, models, overrides = {} }: LoadOptions): Config {
+export function loadConfig(options: LoadOptions): Config {
+  const { path, text, cwd, environment, kinds, prices, models, overrides = {} } = options;
   const file = resolve(cwd, path ?? "trivium.yaml");
-  if (path === undefined && !existsSync(file)) {
+  if (path === undefined && text === undefined && !existsSync(file)) {
     const none = { awaitedFile: file, shownFile: shownPath(file, cwd), valueFiles: [], fields: [], warnings: [] };
     return hidePasswords({ ...none, ...toConfig(overridden({}, overrides), undefined, cwd) });
   }
@@ -56,7 +59,7 @@ export function loadConfig({ path, cwd, environment, kinds, prices, models, over
     ({ line, column }: Position, message: string) =>
       void list.push({ file: shownFile, line, column, message });
   const report = reportTo(problems);
-  const root = readDocument(readText(file, shownFile), report);
+  const root = readDocument(text ?? readText(file, shownFile), report);
   if (root !== undefined && root.kind !== "map") report(root.position, "the file must be a mapping of fields");
   if (root?.kind !== "map") throw mistakes(problems);
 

@@ -3,6 +3,7 @@ import { asGatewayError, GatewayError } from "../canon/error.ts";
 import type { Operation } from "../canon/operation.ts";
 import { isUnavailable } from "../storage/is-unavailable.ts";
 import {
+  cancelVideo,
   claimUnheard,
   deleteExpiredOperations,
   forgetIdempotencyKey,
@@ -154,6 +155,14 @@ export class Operations {
   /** Reserves its cost, at the prices that it will be billed by. */
   reserve(operation: Operation): void {
     this.#options.reserve(operation, expectedCostOf(operation));
+  }
+
+  /** Ends it without waiting for its provider, in whichever process polls. False where it has ended. */
+  async cancel(id: string): Promise<boolean> {
+    const { storage, poller } = this.#options;
+    const cancelled = await cancelVideo(storage, id);
+    if (cancelled) poller.wake();
+    return cancelled;
   }
 
   open(): Promise<Operation[]> {

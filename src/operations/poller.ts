@@ -149,8 +149,7 @@ export class OperationPoller {
     for (const outcome of asked) if (outcome.status === "rejected") throw outcome.reason;
     if (clock.nowMs() >= operation.deadlineAtMs) {
       for (const part of operation.parts) {
-        if (part.state === "waiting")
-          fail(part, part.unkept ?? new GatewayError("upstream_timeout", "The provider took too long."));
+        if (part.state === "waiting") fail(part, part.unkept ?? givenUp(operation));
       }
     }
     const waiting = operation.parts.filter((part) => part.state === "waiting");
@@ -215,6 +214,12 @@ export class OperationPoller {
   async #save(operation: Operation, owner: string, release: boolean): Promise<void> {
     if (!(await saveOperation(this.#options.storage, operation, owner, release))) throw new LeaseLost();
   }
+}
+
+/** Why an operation ends that its provider has not ended. */
+function givenUp({ deadlineAtMs, createdAtMs }: Operation): GatewayError {
+  if (deadlineAtMs > createdAtMs) return new GatewayError("upstream_timeout", "The provider took too long.");
+  return new GatewayError("upstream_failed", "The operator of this gateway has cancelled this operation.");
 }
 
 /** Takes over what the provider reports about its videos. */

@@ -14,7 +14,7 @@ interface SettlementOptions {
   /** Called once in the process that settled it, and in every other that holds money for it. */
   onSettled: (operation: Operation, costNanoUsd: number) => void;
   /** Called for each operation that this process has ended. */
-  onEnded: (receipt: Receipt) => void;
+  onEnded: (receipt: Receipt, operation: Operation) => void;
   /** The ids of operations that this process holds money for. */
   held: () => readonly string[];
 }
@@ -52,7 +52,7 @@ export class Settlement {
     try {
       if (!(await endOperation(storage, ended, receipt, owner))) return false;
       onSettled(ended, receipt.costNanoUsd);
-      onEnded(receipt);
+      onEnded(receipt, ended);
       return true;
     } finally {
       this.#ending.delete(operation.id);

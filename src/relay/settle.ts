@@ -11,6 +11,7 @@ import type { Gateway } from "./gateway.ts";
 import { logCall } from "./log-call.ts";
 import { outputLimit } from "./output-limit.ts";
 import { correctedUsage, isPlausible } from "./reported-usage.ts";
+import { tellEnded } from "./tell-call.ts";
 import { unseenTokens } from "./unseen-tokens.ts";
 
 /** How a call ended, as far as money is concerned. */
@@ -146,6 +147,7 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
   call.memory.release();
   call.client.release();
   logCall(gateway, receipt, call.incoming.requestId);
+  if (gateway.events.watched) tellEnded(receipt, gateway);
   return gateway.ledger.write(receipt, gateway.runningCalls === 0);
 }
 

@@ -15,6 +15,7 @@ import { observeBreak } from "./observe-attempt.ts";
 import { type OpenStream, openStream } from "./open-stream.ts";
 import { isAbandoned, settle } from "./settle.ts";
 import { Survivor, survives } from "./survive.ts";
+import { tellCommitted } from "./tell-call.ts";
 
 /** A streamed answer: committed at its first content or at the deadline, then passed on as it arrives. */
 export async function relayStream(call: Call, gateway: Gateway, plan: readonly TextTarget[]): Promise<Response> {
@@ -113,7 +114,9 @@ class StreamRelay {
     this.#stream = stream;
     // Whoever is to go on must be asked the same.
     if (stream.soFar === undefined) this.#call.request = undefined;
-    this.#firstContentAtMs ??= this.#gateway.clock.nowMs();
+    if (this.#firstContentAtMs !== undefined) return;
+    this.#firstContentAtMs = this.#gateway.clock.nowMs();
+    if (this.#gateway.events.watched) tellCommitted(this.#call, this.#gateway);
   }
 
   /** The rest of a stream that broke off, from another offer; undefined where there is none. */

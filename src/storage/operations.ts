@@ -203,6 +203,75 @@ export async function selectOpenOperations(queries: Queries): Promise<Operation[
   return rows.map(readOperation);
 }
 
+/** For operators: with what a process is at work on in the background. */
+export interface ListedOperation extends Operation {
+  kind: "video" | "answer";
+}
+
+export interface OperationFilter {
+  project?: string;
+  model?: string;
+  provider?: string;
+  key?: string;
+  state?: Operation["state"];
+}
+
+const FILTERS: readonly [name: keyof OperationFilter, column: string][] = [
+  ["project", "project"],
+  ["model", "model"],
+  ["provider", "provider"],
+  ["key", "key_id"],
+  ["state", "state"],
+];
+
+/** Newest first; `after`: the last one of the page before. */
+export async function selectOperationPage(
+  queries: Queries,
+  filter: OperationFilter,
+  { limit, after }: { limit: number; after?: { createdAtMs: number; id: string } },
+): Promise<ListedOperation[]> {
+  const conditions = ["1 = 1"];
+  const parameters: Parameter[] = [];
+  for (const [name, column] of FILTERS) {
+    const value = filter[name];
+    if (value === undefined) continue;
+    conditions.push(`${column} = ?`);
+    parameters.push(value);
+  }
+  if (after !== undefined) {
+    conditions.push("(created_at_ms < ? OR (created_at_ms = ? AND id < ?))");
+    parameters.push(after.createdAtMs, after.createdAtMs, after.id);
+  }
+  const rows = await queries.query(
+    `SELECT ${COLUMNS}, kind FROM operations WHERE ${conditions.join(" AND ")} ORDER BY created_at_ms DESC, id DESC LIMIT ?`,
+    [...parameters, limit],
+  );
+  return rows.map(readListed);
+}
+
+export async function selectListedOperation(queries: Queries, id: string): Promise<ListedOperation | undefined> {
+  const [row] = await queries.query(`SELECT ${COLUMNS}, kind FROM operations WHERE id = ?`, [id]);
+  return row === undefined ? undefined : readListed(row);
+}
+
+const readListed = (row: StoredRow): ListedOperation => ({
+  ...readOperation(row),
+  kind: text(row, "kind") === "answer" ? "answer" : "video",
+});
+
+/**
+ * Lets the worker of a video that has not ended give it up: its deadline is then not after its beginning, which no other has. False
+ * where it has ended.
+ */
+export async function cancelVideo(queries: Queries, id: string): Promise<boolean> {
+  const rows = await queries.query(
+    `UPDATE operations SET deadline_at_ms = created_at_ms, due_at_ms = 0
+     WHERE id = ? AND kind = 'video' AND state IN ('submitting', 'running') RETURNING id`,
+    [id],
+  );
+  return rows.length === 1;
+}
+
 /** At most so many ids in one statement. */
 const IDS_AT_ONCE = 500;
 

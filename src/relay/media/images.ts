@@ -6,6 +6,7 @@ import { mostAfterDiscount } from "../discount.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
 import { planMedia } from "../plan-call.ts";
+import { tellBegun } from "../tell-call.ts";
 import { answerImages } from "./answer-images.ts";
 import { expectedImageCost } from "./expected-image-cost.ts";
 import type { ImageRelay } from "./image-attempt.ts";
@@ -21,6 +22,7 @@ export async function relayImages(incoming: IncomingImages, gateway: Gateway): P
   const { admitted, asked } = await admitCall(incoming, gateway, (entered) => readImages(incoming, entered, gateway));
   const { model, request, plan } = asked;
   const call: ImageRelay = { ...admitted, incoming, model, request, stream: request.stream, plan: plan.explained };
+  if (gateway.events.watched) tellBegun(call, gateway);
   if (request.stream) return await streamImages(call, gateway, plan.targets);
   const { blockedInBand = false, encode } = incoming.protocol;
   const { receiptId, principal } = call;

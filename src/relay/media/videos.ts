@@ -16,6 +16,7 @@ import { planMedia } from "../plan-call.ts";
 import { readBody } from "../read-body.ts";
 import { RelayError } from "../relay-error.ts";
 import { plannedOffers } from "../settle.ts";
+import { tellOperation } from "../tell-call.ts";
 import { tryOffers } from "../try-offers.ts";
 import type { Trying } from "../trying.ts";
 import { inClientWords } from "./client-words.ts";
@@ -125,7 +126,10 @@ async function submit(
   } finally {
     gateway.runningCalls--;
     admission.release({ costNanoUsd: 0, tokens: 0 });
-    if (operation.state === "running") operations.reserve(operation);
+    if (operation.state === "running") {
+      operations.reserve(operation);
+      if (gateway.events.watched) tellOperation(operation, "running", gateway);
+    }
   }
   return named(operation, incoming, admission.rateHeaders);
 }

@@ -17,6 +17,7 @@ import { offersThatFit } from "../media/offers-that-fit.ts";
 import type { HeldMemory } from "../memory-budget.ts";
 import { planMedia } from "../plan-call.ts";
 import type { AdmittedCall } from "../settle.ts";
+import { tellBegun } from "../tell-call.ts";
 import type { ServiceAttempt } from "./service-attempt.ts";
 
 /** A request to a service as the server hands it over, before its body is read. */
@@ -92,6 +93,7 @@ export async function admitService<Name extends ServiceName, Request>(
     paths: read.paths ?? {},
     plan: plan.explained,
   };
+  if (gateway.events.watched) tellBegun(call, gateway);
   return { call, targets: plan.targets };
 }
 

@@ -2,7 +2,7 @@ import Type, { type TSchema } from "typebox";
 import { nullable, openObject } from "../../dialects/schema-builders.ts";
 
 /** A page of a list. */
-const pageAnswer = (title: string, item: TSchema, more: Record<string, TSchema> = {}) =>
+export const pageAnswer = (title: string, item: TSchema, more: Record<string, TSchema> = {}) =>
   Type.Object(
     {
       data: Type.Array(item),

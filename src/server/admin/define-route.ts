@@ -9,6 +9,7 @@ import type { LoginThrottle } from "../login-throttle.ts";
 import type { Answer } from "../openapi/operation.ts";
 import type { Method } from "../route-table.ts";
 import type { RoutedRequest, ServerContext } from "../routed-request.ts";
+import type { AdminConfig } from "./admin-config.ts";
 import { checkText, type QueryFields, type QueryValues, readQuery } from "./query-fields.ts";
 
 /** What the Admin API needs from the program beside that which every listener does. */
@@ -17,6 +18,18 @@ export interface AdminParts {
   logins: LoginThrottle;
   /** How browsers reach the Admin API. */
   publicUrl: string;
+  config: AdminConfig;
+  /** Tries each credential of a provider with a request that costs nothing. */
+  probe: (provider: string) => Promise<readonly ProbedCredential[]>;
+}
+
+/** What a request that costs nothing says of a credential. */
+export interface ProbedCredential {
+  /** A label, where the provider has several. */
+  credential?: string;
+  host: string;
+  state: "ok" | "rejected" | "unreachable" | "unchecked";
+  detail: string;
 }
 
 /** A request to the Admin API: its parameters are read, and its operator is known. */

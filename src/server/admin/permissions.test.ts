@@ -22,7 +22,15 @@ const EXPECTED: Readonly<Record<string, readonly Role[] | "open">> = {
   "POST /api/keys": OF_KEYS,
   "DELETE /api/keys/{id}": OF_KEYS,
   "GET /api/providers": READERS,
+  "POST /api/providers/{name}/test": ["admin"],
+  "GET /api/models": READERS,
+  "GET /api/prices": READERS,
   "GET /api/usage": ALL,
+  "GET /api/operations": READERS,
+  "POST /api/operations/{id}/cancel": ["admin"],
+  "GET /api/events": READERS,
+  "GET /api/config": READERS,
+  "POST /api/config/check": ["admin"],
 };
 
 const nameOf = ({ method, path }: { method: string; path: string }) => `${method} ${path}`;

@@ -1,3 +1,4 @@
+import { readTimestamp } from "../../base/timestamp.ts";
 import { GatewayError } from "../../canon/error.ts";
 
 /** A query parameter of the Admin API: how it is read, and how the OpenAPI document describes it. */
@@ -17,6 +18,8 @@ export type QueryValues<Fields extends QueryFields> = {
 const MAX_TEXT_LENGTH = 200;
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 500;
+/** What ends within this year can be written as a moment, and stored. */
+const LAST_YEAR = 9999;
 
 /** Reads the query; throws for whatever it does not know, or cannot use (H25). */
 export function readQuery<Fields extends QueryFields>(query: URLSearchParams, fields: Fields): QueryValues<Fields> {
@@ -83,6 +86,17 @@ export function oneOfField<const Word extends string>(about: string, words: read
     about,
   };
 }
+
+/** A moment in milliseconds. */
+export const momentField = (about: string): QueryField<number> => ({
+  read: (text, name) => {
+    const ms = text.length <= 40 && /^\d{4}-/.test(text) ? readTimestamp(text) : undefined;
+    if (ms !== undefined && ms >= 0 && new Date(ms).getUTCFullYear() <= LAST_YEAR) return ms;
+    throw wrong(name, "must be a date or a moment such as 2026-11-16 or 2026-11-16T08:00:00Z");
+  },
+  schema: { type: "string" },
+  about,
+});
 
 /** The parameters of every list. */
 export const PAGE_FIELDS = {

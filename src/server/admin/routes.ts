@@ -2,10 +2,16 @@ import { openObject } from "../../dialects/schema-builders.ts";
 import { json } from "../openapi/operation.ts";
 import type { Route } from "../route-table.ts";
 import type { Handler } from "../routed-request.ts";
+import { checkConfig, showConfig } from "./config.ts";
 import { type AdminParts, type AdminRoute, openRoute } from "./define-route.ts";
+import { watchEvents } from "./events.ts";
 import { healthRoute, readinessRoute } from "./health.ts";
 import { createKeyRoute, listKeysRoute, revokeKeyRoute } from "./keys.ts";
+import { listModels } from "./models.ts";
 import { adminDocument } from "./openapi.ts";
+import { cancelOperation, listOperations } from "./operations.ts";
+import { listPrices } from "./prices.ts";
+import { testProvider } from "./provider-test.ts";
 import { listProviders } from "./providers.ts";
 import { closeSession, openSession, showSession } from "./session.ts";
 import { showUsage } from "./usage.ts";
@@ -31,7 +37,15 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   createKeyRoute,
   revokeKeyRoute,
   listProviders,
+  testProvider,
+  listModels,
+  listPrices,
   showUsage,
+  listOperations,
+  cancelOperation,
+  watchEvents,
+  showConfig,
+  checkConfig,
 ];
 
 /** The same as the listener takes them. */

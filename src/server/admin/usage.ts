@@ -5,7 +5,7 @@ import { json } from "../openapi/operation.ts";
 import { dataAnswer } from "./answers.ts";
 import { adminRoute } from "./define-route.ts";
 import { projectOf } from "./project-scope.ts";
-import { oneOfField, textField, wholeField } from "./query-fields.ts";
+import { momentField, oneOfField, textField, wholeField, wrong } from "./query-fields.ts";
 
 const USAGE_GROUPS = ["model", "key", "day", "provider", "project"] as const;
 const DAY_MS = 86_400_000;
@@ -30,15 +30,19 @@ export const showUsage = adminRoute({
   query: {
     by: oneOfField("What the sums are grouped by; `model` where absent.", USAGE_GROUPS),
     days: wholeField("How many days to look back; 30 where absent.", 1, 3660),
+    from: momentField("The first moment; in place of `days`."),
+    to: momentField("The first moment that is not included; now where absent."),
     project: textField("Only this project."),
   },
   answers: [json(dataAnswer("UsageAnswer", Type.Array(UsageRow)), "One row for each group.")],
   handle: async ({ query, operator }, { storage, gateway }) => {
-    const untilMs = gateway.clock.wallMs() + 1;
+    const untilMs = query.to ?? Math.floor(gateway.clock.wallMs()) + 1;
+    if (query.days !== undefined && query.from !== undefined) throw wrong("days", "does not go with from");
+    if (query.from !== undefined && query.from >= untilMs) throw wrong("from", "must be before to");
     const project = projectOf(operator, query.project);
     const data = await summariseUsage(storage, {
       ...(project === undefined ? {} : { project }),
-      sinceMs: untilMs - (query.days ?? 30) * DAY_MS,
+      sinceMs: query.from ?? untilMs - (query.days ?? 30) * DAY_MS,
       untilMs,
       groupBy: query.by ?? "model",
     });

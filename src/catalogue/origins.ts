@@ -1,0 +1,48 @@
+import { builtInModels } from "./built-in-models.ts";
+import type { ModelOverlay } from "./catalogue.ts";
+import type { AnyPriceName, Model, Offer, PriceItem } from "./model.ts";
+
+/** Where a value of the catalogue comes from. */
+export type Origin = "built-in" | "configuration" | "simulator" | "default";
+
+const BUILT_IN = new Set(builtInModels.map(({ id }) => id));
+
+/** What a model has without the configuration. */
+const baseOrigin = (id: string): Origin =>
+  BUILT_IN.has(id) ? "built-in" : id.startsWith("sim/") ? "simulator" : "default";
+
+/** Where each fact of a model comes from: one that the configuration states, else what is built in. */
+export function originsOf(model: Model, overlay: ModelOverlay | undefined): Record<string, Origin> {
+  const base = baseOrigin(model.id);
+  const from = (stated: unknown): Origin => (stated === undefined ? base : "configuration");
+  return {
+    display_name: from(overlay?.displayName),
+    context_length: from(overlay?.contextLength),
+    max_output_tokens: from(overlay?.maxOutputTokens),
+    input_modalities: from(overlay?.inputModalities),
+    output_modalities: from(overlay?.outputModalities),
+    reasoning: from(overlay?.reasoning),
+    quality: from(overlay?.quality),
+    offers: from(overlay?.offers),
+  };
+}
+
+/** One price that an offer's calls are billed by. */
+export interface PriceInForce {
+  name: AnyPriceName;
+  items: readonly PriceItem[];
+  origin: Origin;
+}
+
+/** The prices of an offer, each with where it comes from: stated for the offer, for the model, or built in. */
+export function pricesOf(model: Model, offer: Offer, overlay: ModelOverlay | undefined): PriceInForce[] {
+  const stated = overlay?.offers?.find(
+    ({ provider, model: upstream }) => provider === offer.provider && upstream === offer.upstreamModel,
+  )?.pricings;
+  return (Object.keys(offer.pricings) as AnyPriceName[]).map((name) => ({
+    name,
+    items: offer.pricings[name] ?? [],
+    origin:
+      stated?.[name] !== undefined || overlay?.pricings?.[name] !== undefined ? "configuration" : baseOrigin(model.id),
+  }));
+}

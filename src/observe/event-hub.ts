@@ -1,0 +1,86 @@
+/** What happens in this process, for whoever watches it. Times are moments of the wall clock in milliseconds. */
+export type GatewayEvent =
+  | {
+      type: "call.begun";
+      atMs: number;
+      receipt: string;
+      requestId: string;
+      project: string;
+      key: string;
+      model: string;
+      stream: boolean;
+    }
+  | {
+      /** The first content of a stream is there: from now on no other offer takes over unseen. */
+      type: "call.committed";
+      atMs: number;
+      receipt: string;
+      project: string;
+      key: string;
+      model: string;
+      provider: string;
+    }
+  | {
+      type: "call.ended";
+      atMs: number;
+      receipt: string;
+      project: string;
+      key: string;
+      model: string;
+      provider: string;
+      outcome: string;
+      costNanoUsd: number;
+      inputTokens: number;
+      outputTokens: number;
+      firstContentMs: number | undefined;
+      totalMs: number;
+    }
+  | {
+      type: "health";
+      atMs: number;
+      provider: string;
+      credential: string | undefined;
+      /** Undefined: the credential as a whole. */
+      upstreamModel: string | undefined;
+      state: "open" | "closed";
+      openMs: number | undefined;
+    }
+  | {
+      type: "operation";
+      atMs: number;
+      operation: string;
+      project: string;
+      key: string;
+      model: string;
+      provider: string;
+      state: "running" | "done" | "failed";
+    };
+
+type Listener = (event: GatewayEvent) => void;
+
+/**
+ * Passes on what happens to those who watch. Without any, whoever would tell of something reads one field and makes nothing:
+ * `if (events.watched) events.tell({ … })`.
+ */
+export class EventHub {
+  watched = false;
+  readonly #listeners = new Set<Listener>();
+
+  get listeners(): number {
+    return this.#listeners.size;
+  }
+
+  /** The returned function ends it. A listener must not throw, nor wait. */
+  watch(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    this.watched = true;
+    return () => {
+      this.#listeners.delete(listener);
+      this.watched = this.#listeners.size > 0;
+    };
+  }
+
+  tell(event: GatewayEvent): void {
+    for (const listener of this.#listeners) listener(event);
+  }
+}

@@ -1,0 +1,46 @@
+import type { ModelOverlay } from "../../catalogue/catalogue.ts";
+
+export interface ShownProblem {
+  file: string;
+  line: number;
+  column: number;
+  message: string;
+}
+
+/** The configuration in force, by the names of the file; secrets are `[secret]`. */
+export interface ShownConfig {
+  /** `null`: there is none, and defaults apply. */
+  file: string | null;
+  /** Where the value of each root field comes from. */
+  origins: Record<string, "file" | "environment" | "default">;
+  values: Record<string, unknown>;
+  warnings: readonly ShownProblem[];
+  /** The latest last. */
+  reloads: readonly ShownReload[];
+}
+
+export interface ShownReload {
+  at: string;
+  ok: boolean;
+  problems: readonly ShownProblem[];
+  /** Fields that changed in the file, and need a restart. */
+  restart_needed: readonly string[];
+}
+
+export interface CheckedConfig {
+  ok: boolean;
+  problems: readonly ShownProblem[];
+  warnings: readonly ShownProblem[];
+  models: number | null;
+  providers: readonly string[] | null;
+  restart_needed: readonly string[] | null;
+}
+
+/** What the Admin API shows of the configuration; the program's start knows where it comes from. */
+export interface AdminConfig {
+  show(): ShownConfig;
+  /** Whether this text could be the configuration. Nothing is saved or applied. */
+  check(text: string): CheckedConfig;
+  /** What the configuration says of each model, by id. */
+  overlays(): ReadonlyMap<string, ModelOverlay>;
+}

@@ -1,0 +1,86 @@
+import Type from "typebox";
+import { GatewayError } from "../../canon/error.ts";
+import type { GatewayEvent } from "../../observe/event-hub.ts";
+import { events as eventAnswer } from "../openapi/operation.ts";
+import { Moment } from "./answers.ts";
+import { adminRoute } from "./define-route.ts";
+import { eventStream } from "./event-stream.ts";
+import { oneOfField, textField } from "./query-fields.ts";
+
+/** Each reader costs the calls a little. */
+const MAX_READERS = 20;
+
+const Event = Type.Object(
+  {
+    type: Type.Enum(["call.begun", "call.committed", "call.ended", "health", "operation", "lagged"]),
+    at: Type.Optional(Moment),
+  },
+  { title: "GatewayEvent", description: "With more fields by its type: see docs/admin.md." },
+);
+
+export const watchEvents = adminRoute({
+  method: "GET",
+  path: "/api/events",
+  id: "watchEvents",
+  summary: "Watch calls, health and operations of this process as they change.",
+  roles: ["admin", "viewer"],
+  query: {
+    type: oneOfField("Only these.", ["call", "health", "operation"]),
+    project: textField("Of calls and operations only those of this project."),
+    key: textField("The same for the key with this id."),
+    model: textField("The same for this model."),
+    provider: textField("Only what concerns this provider; a call that has begun has none yet."),
+  },
+  answers: [
+    eventAnswer(Event, "Server-sent events, with a comment every 15 seconds. `lagged` says how many were dropped."),
+  ],
+  handle: ({ request, query, connection }, { gateway, draining }) => {
+    const { events, clock } = gateway;
+    if (events.listeners >= MAX_READERS) {
+      throw new GatewayError("overloaded", `${MAX_READERS} readers watch already; close one of them.`);
+    }
+    connection.hold();
+    const stopping = new AbortController();
+    const cancel = clock.every(
+      STOP_LOOK_MS,
+      () => {
+        if (draining() || gateway.closing) stopping.abort();
+      },
+      { background: true },
+    );
+    const signal = AbortSignal.any([request.signal, stopping.signal]);
+    signal.addEventListener("abort", cancel, { once: true });
+    const wanted = (event: GatewayEvent) => matches(event, query);
+    return new Response(eventStream({ events, clock, wanted, encode: eventView, signal }), {
+      headers: { "content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no" },
+    });
+  },
+});
+
+/** How soon a stream ends when the gateway stops. */
+const STOP_LOOK_MS = 500;
+
+type Filter = Partial<Record<"type" | "project" | "key" | "model" | "provider", string | undefined>>;
+
+function matches(event: GatewayEvent, { type, project, key, model, provider }: Filter): boolean {
+  if (type !== undefined && event.type !== type && !event.type.startsWith(`${type}.`)) return false;
+  if (event.type === "health") {
+    if (project !== undefined || key !== undefined || model !== undefined) return false;
+    return provider === undefined || event.provider === provider;
+  }
+  if (provider !== undefined && !("provider" in event && event.provider === provider)) return false;
+  return (
+    (project === undefined || event.project === project) &&
+    (key === undefined || event.key === key) &&
+    (model === undefined || event.model === model)
+  );
+}
+
+/** In the spelling of every other answer: snake_case, and null for what is not known. */
+function eventView({ atMs, ...event }: GatewayEvent): object {
+  const fields = Object.entries(event).map(([name, value]) => [
+    name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    value ?? null,
+  ]);
+  return { at: new Date(atMs).toISOString(), ...Object.fromEntries(fields) };
+}

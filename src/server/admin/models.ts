@@ -1,0 +1,106 @@
+import Type from "typebox";
+import { isRetired } from "../../catalogue/is-retired.ts";
+import type { Model } from "../../catalogue/model.ts";
+import { originsOf } from "../../catalogue/origins.ts";
+import { nullable } from "../../dialects/schema-builders.ts";
+import { json } from "../openapi/operation.ts";
+import { pageAnswer } from "./answers.ts";
+import { adminRoute } from "./define-route.ts";
+import { PAGE_FIELDS, pageOf, textField } from "./query-fields.ts";
+
+export const OriginName = Type.Enum(["built-in", "configuration", "simulator", "default"]);
+
+const ModelItem = Type.Object(
+  {
+    id: Type.String(),
+    aliases: Type.Array(Type.String()),
+    display_name: Type.String(),
+    kind: Type.String(),
+    created: nullable(Type.String()),
+    context_length: nullable(Type.Integer()),
+    max_output_tokens: nullable(Type.Integer()),
+    input_modalities: Type.Array(Type.String()),
+    output_modalities: Type.Array(Type.String()),
+    reasoning: Type.Boolean(),
+    quality: nullable(Type.Number()),
+    retires_on: nullable(Type.String()),
+    retired: Type.Boolean(),
+    priced: Type.Boolean({ description: "Whether any price is known." }),
+    offers: Type.Array(
+      Type.Object({
+        provider: Type.String(),
+        upstream_model: Type.String(),
+        dialect: nullable(Type.String()),
+        weight: nullable(Type.Number()),
+        priced: Type.Boolean(),
+      }),
+    ),
+    origins: Type.Record(Type.String(), OriginName, { description: "Where each value comes from." }),
+  },
+  { title: "CatalogueModel" },
+);
+
+export const listModels = adminRoute({
+  method: "GET",
+  path: "/api/models",
+  id: "listModels",
+  summary: "List the models that can be called, with where each value comes from.",
+  roles: ["admin", "viewer"],
+  query: {
+    ...PAGE_FIELDS,
+    text: textField("Only those whose id or alias contains this."),
+    provider: textField("Only those that this provider offers."),
+  },
+  answers: [json(pageAnswer("ModelCatalogue", ModelItem), "The catalogue in force; models that are new come first.")],
+  handle: ({ query }, { gateway }, { config }) => {
+    const { catalogue } = gateway.snapshot;
+    const overlays = config.overlays();
+    const nowMs = gateway.clock.wallMs();
+    const text = query.text?.toLowerCase() ?? "";
+    const found = newestFirst(catalogue.list())
+      .map((model) => ({ model, aliases: catalogue.aliasesOf(model.id) }))
+      .filter(({ model, aliases }) => [model.id, ...aliases].some((name) => name.toLowerCase().includes(text)))
+      .filter(
+        ({ model }) => query.provider === undefined || model.offers.some((one) => one.provider === query.provider),
+      );
+    const page = pageOf(found, query, ({ model }) => model.id);
+    return {
+      data: page.data.map(({ model, aliases }) => ({
+        ...modelView(model, nowMs),
+        aliases,
+        origins: originsOf(model, overlays.get(model.id)),
+      })),
+      next: page.next,
+    };
+  },
+});
+
+export const newestFirst = (models: readonly Model[]): Model[] =>
+  models.toSorted(
+    (one, other) => (other.created ?? "").localeCompare(one.created ?? "") || one.id.localeCompare(other.id),
+  );
+
+const isPriced = ({ pricings }: Pick<Model, "pricings">): boolean => Object.keys(pricings).length > 0;
+
+const modelView = (model: Model, nowMs: number) => ({
+  id: model.id,
+  display_name: model.displayName,
+  kind: model.kind,
+  created: model.created ?? null,
+  context_length: model.contextLength ?? null,
+  max_output_tokens: model.maxOutputTokens ?? null,
+  input_modalities: model.inputModalities,
+  output_modalities: model.outputModalities,
+  reasoning: model.reasoning,
+  quality: model.quality ?? null,
+  retires_on: model.retiresOn ?? null,
+  retired: isRetired(model, nowMs),
+  priced: isPriced(model),
+  offers: model.offers.map((offer) => ({
+    provider: offer.provider,
+    upstream_model: offer.upstreamModel,
+    dialect: offer.dialect ?? null,
+    weight: offer.weight ?? null,
+    priced: isPriced(offer),
+  })),
+});

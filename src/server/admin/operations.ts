@@ -1,0 +1,128 @@
+import Type from "typebox";
+import { GatewayError } from "../../canon/error.ts";
+import { nullable } from "../../dialects/schema-builders.ts";
+import { operationName } from "../../media/predict-long-running/operation-name.ts";
+import { expectedCostOf } from "../../operations/bill.ts";
+import { type ListedOperation, selectListedOperation, selectOperationPage } from "../../storage/operations.ts";
+import { json } from "../openapi/operation.ts";
+import { dataAnswer, Moment, pageAnswer } from "./answers.ts";
+import { adminRoute } from "./define-route.ts";
+import { limitOf, oneOfField, PAGE_FIELDS, textField, wrong } from "./query-fields.ts";
+
+const STATES = ["submitting", "running", "done", "failed"] as const;
+
+const OperationItem = Type.Object(
+  {
+    id: Type.String(),
+    name: nullable(Type.String({ description: "What clients poll; null for a response made in the background." })),
+    kind: Type.Enum(["video", "answer"]),
+    state: Type.Enum([...STATES]),
+    cancelled: Type.Boolean({ description: "An operator has asked for its end." }),
+    project: Type.String(),
+    key: Type.String(),
+    model: Type.String(),
+    provider: nullable(Type.String()),
+    progress: nullable(Type.Number({ description: "0 to 100, where the provider tells." })),
+    videos: Type.Integer({ description: "How many are made and stored." }),
+    expected_cost_nano_usd: nullable(Type.Integer()),
+    error: nullable(Type.Object({ kind: Type.String(), message: Type.String() })),
+    receipt: Type.String(),
+    created_at: Moment,
+    next_poll_at: nullable(Moment),
+    ended_at: nullable(Moment),
+    expires_at: nullable(Moment),
+  },
+  { title: "OperationItem" },
+);
+
+export const listOperations = adminRoute({
+  method: "GET",
+  path: "/api/operations",
+  id: "listOperations",
+  summary: "List videos and responses that are made in the background, newest first.",
+  roles: ["admin", "viewer"],
+  query: {
+    ...PAGE_FIELDS,
+    state: oneOfField("Only those in this state.", STATES),
+    project: textField("Only those of this project."),
+    key: textField("Only those of the key with this id."),
+    model: textField("Only those of this model."),
+    provider: textField("Only those of this provider."),
+  },
+  answers: [json(pageAnswer("OperationList", OperationItem), "Operations, as long as they are kept.")],
+  handle: async ({ query }, { storage }) => {
+    const limit = limitOf(query);
+    const { state, project, key, model, provider, after } = query;
+    const filter = {
+      ...(state === undefined ? {} : { state }),
+      ...(project === undefined ? {} : { project }),
+      ...(key === undefined ? {} : { key }),
+      ...(model === undefined ? {} : { model }),
+      ...(provider === undefined ? {} : { provider }),
+    };
+    const page = { limit: limit + 1, ...(after === undefined ? {} : { after: readPlace(after) }) };
+    const found = await selectOperationPage(storage, filter, page);
+    const shown = found.slice(0, limit);
+    const last = shown.at(-1);
+    return {
+      data: shown.map(operationView),
+      next: found.length > limit && last !== undefined ? `${last.createdAtMs}.${last.id}` : null,
+    };
+  },
+});
+
+export const cancelOperation = adminRoute({
+  method: "POST",
+  path: "/api/operations/{id}/cancel",
+  id: "cancelOperation",
+  summary: "End an operation without waiting for its provider, which may go on and charge for it.",
+  roles: ["admin"],
+  answers: [{ ...json(dataAnswer("OperationAnswer", OperationItem), "It ends at the next poll."), status: 202 }],
+  handle: async ({ parameters }, { storage, operations, gateway }) => {
+    const id = parameters["id"] ?? "";
+    const found = await selectListedOperation(storage, id);
+    if (found === undefined) {
+      const message = `There is no operation ${JSON.stringify(id.slice(0, 100))}; GET /api/operations shows the ids.`;
+      throw new GatewayError("not_found", message, { code: "operation_not_found" });
+    }
+    if (found.kind === "answer") await gateway.background.cancel(found.project, id);
+    else if (!(await operations.cancel(id))) {
+      throw new GatewayError("invalid_request", "This operation has ended.", { code: "operation_ended" });
+    }
+    return { data: operationView((await selectListedOperation(storage, id)) ?? found) };
+  },
+});
+
+function readPlace(after: string): { createdAtMs: number; id: string } {
+  const [, ms = "", id = ""] = /^(\d{1,15})\.(.+)$/.exec(after) ?? [];
+  if (id === "") throw wrong("after", "is not the `next` of a page");
+  return { createdAtMs: Number(ms), id };
+}
+
+const moment = (ms: number | undefined): string | null => (ms === undefined ? null : new Date(ms).toISOString());
+
+function operationView(operation: ListedOperation) {
+  const { id, kind, state, model, parts, error } = operation;
+  const isOpen = state === "submitting" || state === "running";
+  const told = parts.flatMap(({ progress }) => (progress === undefined ? [] : [progress]));
+  return {
+    id,
+    name: kind === "video" ? operationName(model, id) : null,
+    kind,
+    state,
+    cancelled: kind === "video" && operation.deadlineAtMs <= operation.createdAtMs,
+    project: operation.project,
+    key: operation.keyId,
+    model,
+    provider: operation.provider || null,
+    progress: told.length === 0 ? null : Math.min(...told),
+    videos: parts.reduce((sum, { videos }) => sum + videos.length, 0),
+    expected_cost_nano_usd: kind === "video" ? expectedCostOf(operation) : null,
+    error: error === undefined ? null : { kind: error.kind, message: error.message },
+    receipt: operation.receiptId,
+    created_at: new Date(operation.createdAtMs).toISOString(),
+    next_poll_at: isOpen && kind === "video" ? moment(operation.dueAtMs) : null,
+    ended_at: moment(operation.endedAtMs),
+    expires_at: moment(operation.expiresAtMs),
+  };
+}

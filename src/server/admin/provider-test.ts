@@ -1,0 +1,151 @@
+import Type from "typebox";
+import type { Principal } from "../../access/principal.ts";
+import { asGatewayError, GatewayError } from "../../canon/error.ts";
+import type { Model } from "../../catalogue/model.ts";
+import { nullable } from "../../dialects/schema-builders.ts";
+import { relay } from "../../relay/relay.ts";
+import { RelayError } from "../../relay/relay-error.ts";
+import { json } from "../openapi/operation.ts";
+import type { ServerContext } from "../routed-request.ts";
+import { incomingCall } from "../text-calls.ts";
+import { dataAnswer } from "./answers.ts";
+import { type AdminCall, adminRoute } from "./define-route.ts";
+
+const DEADLINE_MS = 30_000;
+/** Some hosts take no lower limit. */
+const MAX_TOKENS = 16;
+
+/** Calls of operators are receipts as all others, under this name. */
+const PRINCIPAL: Principal = {
+  keyId: "operator",
+  keyName: "operator",
+  project: "default",
+  models: ["*"],
+  limits: {},
+  levels: [],
+};
+
+const Tested = dataAnswer(
+  "ProviderTest",
+  Type.Object({
+    provider: Type.String(),
+    ok: Type.Boolean(),
+    credentials: Type.Array(
+      Type.Object({
+        label: nullable(Type.String()),
+        host: Type.String(),
+        state: Type.Enum(["ok", "rejected", "unreachable", "unchecked"]),
+        detail: Type.String(),
+      }),
+      { description: "What a request that costs nothing says of each credential." },
+    ),
+    call: nullable(
+      Type.Object({
+        model: Type.String(),
+        ok: Type.Boolean(),
+        ms: Type.Integer(),
+        receipt: nullable(Type.String()),
+        error: nullable(Type.Object({ kind: Type.String(), message: Type.String() })),
+      }),
+      // A provider of videos alone has no call that is small.
+    ),
+  }),
+);
+
+export const testProvider = adminRoute({
+  method: "POST",
+  path: "/api/providers/{name}/test",
+  id: "testProvider",
+  summary: "Try a provider: each credential for free, and a real small call of its cheapest text model.",
+  roles: ["admin"],
+  answers: [json(Tested, "How it went. The call has a receipt, and costs what it costs.")],
+  handle: async (call, context, { probe }) => {
+    const { providers, catalogue } = context.gateway.snapshot;
+    const name = call.parameters["name"] ?? "";
+    if (!providers.has(name)) {
+      const known = [...providers.keys()].join(", ") || "none";
+      throw new GatewayError("not_found", `There is no provider ${JSON.stringify(name)}; known are ${known}.`, {
+        code: "provider_not_found",
+      });
+    }
+    const model = cheapestText(catalogue.list(), name);
+    const [probed, called] = await Promise.all([
+      probe(name),
+      model === undefined ? undefined : callOnce(`${model.id}:${name}`, call, context),
+    ]);
+    const credentials = probed.map(({ credential, host, state, detail }) => ({
+      label: credential ?? null,
+      host,
+      state,
+      detail,
+    }));
+    const ok = called?.ok ?? credentials.every(({ state }) => state === "ok");
+    return { data: { provider: name, ok, credentials, call: called ?? null } };
+  },
+});
+
+/** By the price of a token that is read and one that is written. */
+function cheapestText(models: readonly Model[], provider: string): Model | undefined {
+  const priced = models.flatMap((model) => {
+    const offer = model.kind === "text" ? model.offers.find((one) => one.provider === provider) : undefined;
+    if (offer === undefined) return [];
+    const { prompt, completion } = offer.pricings;
+    // A model without a price may cost anything.
+    const price =
+      (prompt?.[0]?.value ?? Number.POSITIVE_INFINITY) + (completion?.[0]?.value ?? Number.POSITIVE_INFINITY);
+    return [{ model, price }];
+  });
+  return priced.sort((one, other) => one.price - other.price)[0]?.model;
+}
+
+async function callOnce(
+  model: string,
+  { requestId, connection, request }: Pick<AdminCall<unknown, unknown>, "requestId" | "connection" | "request">,
+  { gateway, dialects }: ServerContext,
+) {
+  const body = JSON.stringify({
+    model,
+    messages: [{ role: "user", content: "Say OK." }],
+    max_completion_tokens: MAX_TOKENS,
+    provider: { fallback: "false" },
+  });
+  const sent = new Request("http://gateway/api/v1/chat/completions", {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      "content-length": String(Buffer.byteLength(body)),
+      "x-trivium-deadline-ms": String(DEADLINE_MS),
+    },
+    body,
+    signal: request.signal,
+  });
+  const routed = {
+    request: sent,
+    requestId,
+    connection,
+    operator: undefined,
+    parameters: {},
+    query: new URLSearchParams(),
+    dialect: dialects.get("chat"),
+    door: "contract",
+  } as const;
+  const startedMs = gateway.clock.nowMs();
+  const result = (receipt: string | null, error: GatewayError | null) => ({
+    model: model.slice(0, model.lastIndexOf(":")),
+    ok: error === null,
+    ms: Math.round(gateway.clock.nowMs() - startedMs),
+    receipt,
+    error: error === null ? null : { kind: error.kind, message: error.message },
+  });
+  try {
+    const response = await relay({ ...incomingCall("generate", routed), principal: PRINCIPAL }, gateway);
+    await response.text();
+    return result(response.headers.get("x-trivium-receipt"), null);
+  } catch (thrown) {
+    const failed = thrown instanceof RelayError;
+    return result(
+      failed ? (thrown.headers["x-trivium-receipt"] ?? null) : null,
+      asGatewayError(failed ? thrown.error : thrown),
+    );
+  }
+}
