@@ -54,6 +54,12 @@ export const COMMANDS: readonly Listed[] = [
   list("usage", "[--by model|key|day|provider|project] [--days N]", "show what was called and what it cost", () =>
     import("./usage.ts").then(({ usage }) => usage),
   ),
+  list(
+    "reprice",
+    "--from TIME --to TIME [--model GLOB] [--project P] [--dry-run]",
+    "correct what calls have cost, at the prices of now",
+    () => import("./reprice.ts").then(({ reprice }) => reprice),
+  ),
   list("env", "CLIENT", "print the settings that point a client at the gateway", () =>
     import("./env.ts").then(({ env }) => env),
   ),

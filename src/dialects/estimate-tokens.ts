@@ -34,6 +34,9 @@ const URL_KEYS: ReadonlySet<string> = new Set(["url", "image_url", "video_url", 
 /** Objects of the client's own making: whatever is in them is text to the model. */
 const FREE_KEYS: ReadonlySet<string> = new Set(["args", "input", "response"]);
 
+/** Members that are not only text. */
+const SPECIAL_KEYS: ReadonlySet<string> = new Set([...MEDIA_KEYS, ...LINK_KEYS, ...URL_KEYS, ...FREE_KEYS]);
+
 /** What is to be embedded, ranked, moderated or completed: texts and tokens, and media only in objects. */
 export function estimateInput(input: unknown): number {
   let tokens = 0;
@@ -50,28 +53,60 @@ export function estimateInput(input: unknown): number {
 
 /** A rough count for where no upstream can be asked. Base64 data counts as media, not as text. */
 export function estimateTokens(roots: readonly unknown[]): number {
-  let characters = 0;
-  let tokens = 0;
-  const waiting: unknown[] = [...roots];
-  while (waiting.length > 0) {
-    const value = waiting.pop();
-    if (typeof value === "string") characters += textWeight(value);
-    else if (Array.isArray(value)) for (const item of value) waiting.push(item);
-    else if (isObject(value)) {
-      tokens += TOKENS_PER_OBJECT;
-      if (value["type"] === "url" && isLink(value)) tokens += TOKENS_PER_MEDIA;
-      for (const [key, item] of Object.entries(value)) {
-        if (LINK_KEYS.has(key) && isLink(item)) tokens += TOKENS_PER_MEDIA;
-        const media = typeof item === "string" && URL_KEYS.has(key) ? DATA_URL.exec(item) : null;
-        if (media !== null && typeof item === "string") tokens += tokensOfMedia(media[1], item.length);
-        else if (MEDIA_KEYS.has(key) && typeof item === "string" && BASE64.test(item))
-          tokens += tokensOfMedia(value["mimeType"] ?? value["media_type"] ?? value["format"], item.length);
-        else if (FREE_KEYS.has(key) && isObject(item)) characters += textWeight(JSON.stringify(item));
-        else waiting.push(item);
-      }
-    } else characters += 2;
+  const count = new TokenCount();
+  for (const root of roots) count.add(root);
+  return count.total();
+}
+
+/** Up to this length it takes less to look for other than ASCII characters here than to ask the runtime. */
+const SHORT = 48;
+const LAST_ASCII = 0x7f;
+
+function weightOf(text: string): number {
+  if (text.length > SHORT) return textWeight(text);
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > LAST_ASCII) return textWeight(text);
+  return text.length;
+}
+
+/** Of values that wait for their turn, so that no depth needs a stack. A call with limits is counted before it is admitted, so this is quick. */
+class TokenCount {
+  #characters = 0;
+  #tokens = 0;
+  readonly #waiting: object[] = [];
+
+  add(value: unknown): void {
+    if (typeof value === "string") this.#characters += weightOf(value);
+    else if (typeof value === "object" && value !== null) this.#waiting.push(value);
+    else this.#characters += 2;
   }
-  return tokens + Math.ceil(characters / CHARACTERS_PER_TOKEN);
+
+  total(): number {
+    for (let next = this.#waiting.pop(); next !== undefined; next = this.#waiting.pop()) {
+      if (Array.isArray(next)) for (let index = 0; index < next.length; index++) this.add(next[index]);
+      else this.#addMembers(next as Readonly<Record<string, unknown>>);
+    }
+    return this.#tokens + Math.ceil(this.#characters / CHARACTERS_PER_TOKEN);
+  }
+
+  #addMembers(holder: Readonly<Record<string, unknown>>): void {
+    this.#tokens += TOKENS_PER_OBJECT;
+    if (holder["type"] === "url" && isLink(holder)) this.#tokens += TOKENS_PER_MEDIA;
+    for (const key in holder) {
+      if (SPECIAL_KEYS.has(key)) this.#addSpecial(holder, key);
+      else this.add(holder[key]);
+    }
+  }
+
+  #addSpecial(holder: Readonly<Record<string, unknown>>, key: string): void {
+    const item = holder[key];
+    if (LINK_KEYS.has(key) && isLink(item)) this.#tokens += TOKENS_PER_MEDIA;
+    const media = typeof item === "string" && URL_KEYS.has(key) ? DATA_URL.exec(item) : null;
+    if (media !== null && typeof item === "string") this.#tokens += tokensOfMedia(media[1], item.length);
+    else if (MEDIA_KEYS.has(key) && typeof item === "string" && BASE64.test(item))
+      this.#tokens += tokensOfMedia(holder["mimeType"] ?? holder["media_type"] ?? holder["format"], item.length);
+    else if (FREE_KEYS.has(key) && isObject(item)) this.#characters += textWeight(JSON.stringify(item));
+    else this.add(item);
+  }
 }
 
 export const tokensOfCharacters = (characters: number): number => Math.ceil(characters / CHARACTERS_PER_TOKEN);

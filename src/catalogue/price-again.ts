@@ -1,0 +1,65 @@
+import type { PricedPart, Receipt } from "../canon/receipt.ts";
+import type { Catalogue } from "./catalogue.ts";
+import { pricingsOfImage } from "./image-prices.ts";
+import { type AppliedPrices, keptPrices, readKeptPrices } from "./kept-prices.ts";
+import type { Offer, PriceItem, Pricings } from "./model.ts";
+import { priceCall } from "./price-call.ts";
+import { pricingsOfVideo } from "./video-prices.ts";
+
+/** What a receipt would cost at the prices of now, or why that cannot be said. */
+export type PricedAgain = Pick<Receipt, "costNanoUsd" | "priceRule" | "pricedBy"> | { skipped: string };
+
+/** The same usage, on the same terms and with the same discount, at what its offer costs in this catalogue. */
+export function priceAgain(
+  receipt: Receipt,
+  catalogue: Pick<Catalogue, "get">,
+  textOf: (pricesId: string) => string | undefined,
+): PricedAgain {
+  const { pricedBy, provider, upstreamModel } = receipt;
+  if (pricedBy === undefined) return { skipped: "it does not say which prices it was billed by" };
+  const offers = catalogue.get(receipt.model)?.offers.filter((offer) => offer.provider === provider) ?? [];
+  const offer = offers.find((one) => one.upstreamModel === upstreamModel);
+  if (offer === undefined) return { skipped: "its offer is no longer configured" };
+  const parts: readonly PricedPart[] = "id" in pricedBy ? [{ prices: pricedBy, usage: receipt.usage }] : pricedBy;
+  // The parts of a video are of one offer; those of an answer that went on elsewhere are not.
+  if (parts.length > 1 && receipt.verb !== "videos") return { skipped: "several offers have answered it" };
+  const priced = parts.map((part) => pricePart(part, offer, textOf(part.prices.id)));
+  const problem = priced.find((part) => typeof part === "string");
+  if (typeof problem === "string") return { skipped: problem };
+  const whole = priced.filter((part) => typeof part !== "string");
+  const [first] = whole;
+  if (first === undefined) return { skipped: "it has no parts" };
+  return {
+    costNanoUsd: whole.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0),
+    priceRule: [...new Set(whole.map(({ rule }) => rule))].join("; "),
+    pricedBy: whole.length === 1 ? first.prices : whole.map(({ prices, usage }) => ({ prices, usage })),
+  };
+}
+
+function pricePart({ usage }: PricedPart, offer: Offer, text: string | undefined) {
+  if (text === undefined) return "the prices that it was billed by are not kept";
+  const before = readKeptPrices(text);
+  const pricings = chosenAsBefore(offer.pricings, before);
+  if (pricings === undefined) return "the price depends on a resolution that it does not say";
+  const { terms, discount } = before;
+  const { priceMultiples } = offer;
+  const { costNanoUsd, rule } = priceCall(usage, { pricings, priceMultiples }, terms, discount);
+  return { costNanoUsd, rule, usage, prices: keptPrices({ pricings, priceMultiples, terms, discount }) };
+}
+
+/** Of prices by resolution or with sound, those that were chosen before; undefined where that cannot be told. */
+function chosenAsBefore(pricings: Pricings, { pricings: before }: AppliedPrices): Pricings | undefined {
+  const { image = [], video = [], audio_and_video: sound = [] } = pricings;
+  const isVideo = video.length + sound.length > 0;
+  const chosenFor = [before.image, before.video, before.audio_and_video].flatMap((items) => items ?? [])[0]?.chosenFor;
+  if (chosenFor === undefined && [...image, ...video, ...sound].some(byResolution)) return undefined;
+  if (isVideo) {
+    const audio = (before.audio_and_video ?? []).length > 0;
+    return pricingsOfVideo(pricings, { resolution: chosenFor ?? "", audio });
+  }
+  const resolution = RESOLUTIONS.find((known) => known === chosenFor);
+  return pricingsOfImage(pricings, resolution === undefined ? {} : { resolution });
+}
+
+const RESOLUTIONS = ["1K", "2K", "4K"] as const;
+const byResolution = ({ resolution }: PriceItem): boolean => resolution !== undefined;
