@@ -1,6 +1,7 @@
 import { START_MS } from "../src/storage/storage.ts";
 import { MODELS } from "./configuration.ts";
 import { checkRow } from "./invariants.ts";
+import { checkKeptPrices } from "./price-invariants.ts";
 import type { CallPlan } from "./scenario.ts";
 import { checkVideos } from "./video-invariants.ts";
 import { isClosed, type World } from "./world.ts";
@@ -81,6 +82,8 @@ export async function checkLedger(world: World): Promise<void> {
   const videoRows = await query("SELECT * FROM receipts WHERE verb = 'videos' ORDER BY id");
   checkVideos(operations, videoRows, world.videos, (rule, what) => world.violate(rule, what));
   const rows = await query("SELECT * FROM receipts WHERE verb <> 'videos' ORDER BY id");
+  const kept = await query("SELECT * FROM prices");
+  checkKeptPrices([...rows, ...videoRows], kept, (rule, what) => world.violate(rule, what));
   const found = new Set<number>();
   for (const row of rows) {
     const id = world.settled.get(String(row["id"]));

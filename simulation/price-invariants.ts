@@ -1,0 +1,25 @@
+import type { Usage } from "../src/canon/usage.ts";
+import { costAt, readKeptPrices } from "../src/catalogue/kept-prices.ts";
+import { readReceipt } from "../src/storage/receipt-columns.ts";
+import type { StoredRow } from "../src/storage/storage.ts";
+
+/** Whatever happened to a call and to the store: the prices that its row refers to are there, and give its cost again. */
+export function checkKeptPrices(
+  rows: readonly StoredRow[],
+  kept: readonly StoredRow[],
+  onViolation: (rule: "cost is exact", what: string) => void,
+): void {
+  const texts = new Map(kept.map((row) => [String(row["id"]), String(row["content"])]));
+  for (const row of rows) {
+    const { id, pricedBy, usage, costNanoUsd } = readReceipt(row);
+    // An operation that made nothing was billed by nothing.
+    if (pricedBy === undefined && costNanoUsd === 0) continue;
+    const parts = pricedBy === undefined ? [] : "id" in pricedBy ? [{ prices: pricedBy, usage }] : pricedBy;
+    const cost = parts.reduce((sum, part) => sum + costOfPart(part.usage, texts.get(part.prices.id)), 0);
+    if (cost !== costNanoUsd)
+      onViolation("cost is exact", `${id} cost ${costNanoUsd}, and ${cost} by the prices that it kept`);
+  }
+}
+
+const costOfPart = (usage: Usage, text: string | undefined): number =>
+  text === undefined ? Number.NaN : costAt(usage, readKeptPrices(text));
