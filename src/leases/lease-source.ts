@@ -1,0 +1,89 @@
+/**
+ * What becomes of an instance's part when that instance dies: of a `rate`, it counts for a minute more, since it may have been
+ * used; of `slots`, it is free, since its calls died too; of a `budget`, the ledger says how much was spent.
+ */
+export type WindowKind = "rate" | "slots" | "budget";
+
+/** What an instance says of one window: a limit of a key, a project or the gateway, and of one day or month where it has one. */
+export interface Claim {
+  window: string;
+  kind: WindowKind;
+  limit: number;
+  /** What it may use from the moment at which it sends this, or has used. Less than before gives the rest back. */
+  held: number;
+  /** How much it would hold: an equal share where absent. */
+  wants?: number;
+  /** Others are told that it has less than its share, or that calls were refused for want of more. */
+  isShort?: "of its share" | "of more";
+  /**
+   * What each instance has spent, by the ledger, those that are long gone as "": sent when the source does not know the window
+   * (`SyncAnswer.unknown`).
+   */
+  spent?: Readonly<Record<string, number>>;
+}
+
+/** What the ledger says a dead instance has spent of one window. */
+export interface Reclaim {
+  instance: string;
+  window: string;
+  spent: number;
+}
+
+export interface Sync {
+  instance: string;
+  /** Counts up from 1: what arrives after a later one is ignored. */
+  number: number;
+  /** The epoch that it knows, "" where it knows none or was parted from the source for too long. */
+  epoch: string;
+  /** The last one whose answer has arrived; a source of the same epoch that does not know of it has lost what it knew. */
+  answered: number;
+  claims: readonly Claim[];
+  reclaims: readonly Reclaim[];
+  /** No other instance can hold anything: a source that is empty was never filled. */
+  isFirst: boolean;
+  /** It ends: what it still holds is what it has used. */
+  leaves: boolean;
+  /** For all other instances. */
+  news: readonly string[];
+  /** Up to which number news were received. */
+  newsSeen: number;
+}
+
+export interface SyncAnswer {
+  /** Another one than before: the source has lost what it knew, and needs every claim again. */
+  epoch: string;
+  /** Instances that live, this one included. */
+  instances: number;
+  /** What is held of each claimed window now, in their order. */
+  held: readonly number[];
+  /** Claimed budgets of which the source needs to know what was spent. */
+  unknown: readonly string[];
+  /** Windows of which others are short, and this instance holds some. */
+  wanted: readonly string[];
+  /** What dead instances hold of budgets, until the ledger's sums are sent as reclaims. */
+  dead: readonly { instance: string; windows: readonly string[] }[];
+  news: readonly string[];
+  newsSeen: number;
+}
+
+/** Where instances share limits. The sum of what all of them hold of a window is never more than its limit. */
+export interface LeaseSource {
+  /** One round trip for many windows. Rejects in time where the source does not answer. */
+  sync(sync: Sync): Promise<SyncAnswer>;
+  close(): Promise<void>;
+}
+
+/** A rate counts by whole seconds. */
+export const MINUTE_MS = 61_000;
+/** Time in which the source heard of no instance for longer than this counts against none: it was away itself. */
+export const SILENCE_MS = 2_000;
+/** How long others are told that an instance was short. */
+export const SHORT_MS = 1_000;
+/** At most so many windows of dead instances are told at once. */
+export const MAX_DEAD_WINDOWS = 200;
+/** At most so many windows that others want. */
+export const MAX_WANTED = 200;
+/** News that an instance has not read by then are lost to it. */
+export const MAX_NEWS = 1_000;
+/** How long an instance that is gone is remembered once it holds nothing. */
+export const FORGET_MS = 3_600_000;

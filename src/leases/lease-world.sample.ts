@@ -1,0 +1,232 @@
+import { SeededRandom } from "../../simulation/seeded-random.ts";
+import { VirtualClock } from "../../testing/virtual-clock.ts";
+import { RateWindow } from "../access/rate-window.ts";
+import type { Clock } from "../base/clock.ts";
+import type { LeaseSource, Sync, SyncAnswer } from "./lease-source.ts";
+import type { LeasedWindow } from "./leased-window.ts";
+import { Leases } from "./leases.ts";
+
+export const LIMITS = { rate: 300, slots: 40, budget: 1_000_000_007 } as const;
+const NAMES = ["rate", "slots", "budget"] as const;
+/** By whole seconds: of a minute that began within one, 59 seconds are certain. */
+const CERTAIN_MS = 59_000;
+export const LEASE_MS = 5_000;
+
+/** What the world does to messages. */
+export interface Weather {
+  /** Of requests, and of answers. */
+  lost: number;
+  /** Delivered so late that its sender has given up. */
+  late: number;
+}
+
+/** Where the leases of a test come from, and how it is made to forget. */
+export interface TestSource {
+  sync(sync: Sync): Promise<SyncAnswer>;
+  flush(): Promise<void>;
+}
+
+interface Call {
+  costNanoUsd: number;
+  endsAtMs: number;
+}
+
+/** Several instances that share limits, on a clock of their own, with everything between them that can go wrong. */
+export class LeaseWorld {
+  readonly clock = new VirtualClock({ turns: 2 });
+  readonly random: SeededRandom;
+  readonly source: TestSource;
+  readonly instances: LeaseInstance[] = [];
+  readonly ledger = new Map<string, number>();
+  weather: Weather = { lost: 0, late: 0 };
+  admitted = 0;
+  refused = 0;
+  broken: string[] = [];
+  /** What may be used beyond each limit: only where the test parts an instance for long. */
+  tolerance = 0;
+  #started = 0;
+  readonly #admittedAtMs: number[] = [];
+  readonly #pending = new Set<Promise<unknown>>();
+
+  constructor(seed: number, source: (clock: Clock) => TestSource) {
+    this.random = new SeededRandom(seed);
+    this.source = source(this.clock);
+  }
+
+  get living(): LeaseInstance[] {
+    return this.instances.filter(({ isAlive }) => isAlive);
+  }
+
+  async start(): Promise<LeaseInstance> {
+    const instance = new LeaseInstance(this, `instance_${++this.#started}`, this.living.length === 0);
+    this.instances.push(instance);
+    await this.until(instance.leases.start());
+    return instance;
+  }
+
+  /** Lets time pass; what is asked of a real server is answered in between. */
+  async pass(ms: number, step = () => {}): Promise<void> {
+    for (let passed = 0; passed < ms; passed += 5) {
+      await Promise.all(this.#pending);
+      await this.clock.pass(5);
+      for (const instance of this.living) instance.endCalls();
+      step();
+      this.check();
+    }
+  }
+
+  async until<Result>(work: Promise<Result>): Promise<Result> {
+    let settled = false;
+    const settle = () => {
+      settled = true;
+    };
+    work.then(settle, settle);
+    while (!settled) await this.pass(5);
+    return work;
+  }
+
+  connect(instance: LeaseInstance): LeaseSource {
+    const delay = () => this.random.between(0, 20);
+    return {
+      sync: async (sync) => {
+        const isLost = instance.isParted || this.random.chance(this.weather.lost);
+        const isLate = this.random.chance(this.weather.late);
+        await this.clock.sleep(isLate ? this.random.between(1_000, 8_000) : delay());
+        if (isLost) return never();
+        const asked = this.source.sync(structuredClone(sync));
+        this.#pending.add(asked);
+        const answer = await asked.finally(() => this.#pending.delete(asked));
+        await this.clock.sleep(this.random.chance(this.weather.late) ? this.random.between(1_000, 8_000) : delay());
+        return instance.isParted || this.random.chance(this.weather.lost) ? never() : answer;
+      },
+      close: async () => {},
+    };
+  }
+
+  count(): void {
+    this.admitted++;
+    this.#admittedAtMs.push(this.clock.nowMs());
+  }
+
+  /** No limit is ever passed, whatever was lost: neither in what is used nor in what may be. */
+  check(): void {
+    const nowMs = this.clock.nowMs();
+    while ((this.#admittedAtMs[0] ?? nowMs) <= nowMs - CERTAIN_MS) this.#admittedAtMs.shift();
+    const { living } = this;
+    const spent = [...this.ledger.values()].reduce((sum, one) => sum + one, 0);
+    const used = {
+      rate: this.#admittedAtMs.length,
+      slots: living.reduce((sum, { calls }) => sum + calls.length, 0),
+      budget: spent + living.reduce((sum, { reserved }) => sum + reserved, 0),
+    };
+    for (const name of NAMES) {
+      if (used[name] > LIMITS[name] * (1 + this.tolerance)) this.#break(`${used[name]} of ${name} are used`);
+      const held = living.reduce((sum, one) => sum + one.mayUse(name), 0);
+      const others = name === "budget" ? spent - living.reduce((sum, { spent: own }) => sum + own, 0) : 0;
+      if (this.tolerance === 0 && held + others > LIMITS[name])
+        this.#break(`${held} and ${others} of ${name} are held`);
+    }
+  }
+
+  #break(what: string): void {
+    if (this.broken.length < 5) this.broken.push(`${this.clock.passedMs} ms: ${what} of a limit`);
+  }
+}
+
+const never = <T>(): Promise<T> => new Promise<T>(() => {});
+
+/** One gateway, as far as its limits go. */
+export class LeaseInstance {
+  readonly id: string;
+  readonly leases: Leases;
+  readonly #world: LeaseWorld;
+  readonly #rate: RateWindow;
+  readonly #windows: Readonly<Record<(typeof NAMES)[number], LeasedWindow>>;
+  calls: Call[] = [];
+  spent = 0;
+  reserved = 0;
+  isAlive = true;
+  isParted = false;
+  onNews: (news: string) => void = () => {};
+
+  constructor(world: LeaseWorld, id: string, isFirst: boolean) {
+    this.#world = world;
+    this.id = id;
+    this.#rate = new RateWindow(world.clock.nowMs());
+    this.leases = new Leases({
+      source: world.connect(this),
+      clock: world.clock,
+      instance: id,
+      leaseMs: LEASE_MS,
+      isFirst,
+      onNews: (news) => this.onNews(news),
+      spent: {
+        ofWindows: async (windows) => new Map(windows.map((name) => [name, Object.fromEntries(world.ledger)])),
+        ofDead: async (dead, windows) => new Map(windows.map((name) => [name, world.ledger.get(dead) ?? 0])),
+      },
+    });
+    const make = (name: (typeof NAMES)[number], inUse: (nowMs: number) => number) =>
+      this.leases.window({ name, kind: name, limit: LIMITS[name], inUse });
+    this.#windows = {
+      rate: make("rate", (nowMs) => this.#rate.used(nowMs)),
+      slots: make("slots", () => this.calls.length),
+      budget: make("budget", () => this.spent + this.reserved),
+    };
+  }
+
+  /** What it may use, or has used. */
+  mayUse(name: (typeof NAMES)[number]): number {
+    const nowMs = this.#world.clock.nowMs();
+    return Math.max(this.#windows[name].heldAt(nowMs), this.#inUse(name));
+  }
+
+  #inUse(name: (typeof NAMES)[number]): number {
+    if (name === "rate") return this.#rate.used(this.#world.clock.nowMs());
+    return name === "slots" ? this.calls.length : this.spent + this.reserved;
+  }
+
+  /** Admits a call or refuses it, as the gateway does: at once. */
+  call(costNanoUsd: number, tookMs: number): boolean {
+    const nowMs = this.#world.clock.nowMs();
+    const needs = { rate: 1, slots: 1, budget: costNanoUsd };
+    for (const name of NAMES) {
+      if (this.#inUse(name) + needs[name] <= this.#windows[name].heldAt(nowMs)) continue;
+      this.#windows[name].short(needs[name]);
+      this.#world.refused++;
+      return false;
+    }
+    this.#rate.add(nowMs, 1);
+    this.reserved += costNanoUsd;
+    this.calls.push({ costNanoUsd, endsAtMs: nowMs + tookMs });
+    this.#world.count();
+    return true;
+  }
+
+  endCalls(): void {
+    const nowMs = this.#world.clock.nowMs();
+    const ended = this.calls.filter(({ endsAtMs }) => endsAtMs <= nowMs);
+    this.calls = this.calls.filter(({ endsAtMs }) => endsAtMs > nowMs);
+    for (const { costNanoUsd } of ended) {
+      this.reserved -= costNanoUsd;
+      this.#spend(this.#world.random.between(0, costNanoUsd));
+    }
+  }
+
+  /** Like SIGKILL: its calls are gone, and what the ledger has is what it has spent. */
+  kill(): void {
+    this.isAlive = false;
+    this.isParted = true;
+    this.calls = [];
+  }
+
+  async leave(): Promise<void> {
+    while (this.calls.length > 0) await this.#world.pass(50);
+    await this.#world.until(this.leases.stop());
+    this.isAlive = false;
+  }
+
+  #spend(nanoUsd: number): void {
+    this.spent += nanoUsd;
+    this.#world.ledger.set(this.id, (this.#world.ledger.get(this.id) ?? 0) + nanoUsd);
+  }
+}

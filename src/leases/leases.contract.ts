@@ -1,0 +1,147 @@
+import { describe, expect, test } from "bun:test";
+import type { Clock } from "../base/clock.ts";
+import { LEASE_MS, LeaseWorld, LIMITS, type TestSource } from "./lease-world.sample.ts";
+
+/** Calls that are small beside the budget. */
+const COST = 2_000_000;
+
+/** What every source of leases must do alike. */
+export function leaseContract(name: string, source: (clock: Clock) => TestSource, runs: number): void {
+  const worldOf = (seed: number) => new LeaseWorld(seed, source);
+
+  describe(`H23, choices 9: limits of several instances, with leases from ${name}`, () => {
+    for (let seed = 1; seed <= runs; seed++) {
+      test(`no limit is passed when messages are lost or late, instances die and join, and the source forgets (${seed})`, async () => {
+        const world = worldOf(seed);
+        for (let count = world.random.between(1, 4); count > 0; count--) await world.start();
+        world.weather = { lost: world.random.next() * 0.2, late: world.random.next() * 0.05 };
+        for (let round = 0; round < 30; round++) {
+          const what = world.random.weighted({ calls: 20, kill: 2, join: 2, leave: 1, flush: 1, part: 2 });
+          const { living } = world;
+          const one = living.length > 0 ? world.random.pick(living) : undefined;
+          if (what === "kill") one?.kill();
+          else if (what === "flush") await world.source.flush();
+          else if (what === "leave" && living.length > 1) await one?.leave();
+          else if (what === "join" && living.length < 5) await joinInAnyWeather(world);
+          else if (what === "part" && one) one.isParted = true;
+          const busy = world.living;
+          await world.pass(world.random.between(200, LEASE_MS * 0.7), () => {
+            if (busy.length === 0 || !world.random.chance(0.4)) return;
+            const at = world.random.pick(busy);
+            if (at.isAlive) at.call(world.random.between(0, 4 * COST), world.random.between(5, 3_000));
+          });
+          for (const { isAlive } of world.living) expect(isAlive).toBe(true);
+          for (const instance of world.living) instance.isParted = false;
+          // So that nothing is parted from the source for longer than a lease, which has a bound of its own.
+          const { weather } = world;
+          world.weather = { lost: 0, late: 0 };
+          await world.pass(1_500);
+          world.weather = weather;
+        }
+        expect(world.broken).toEqual([]);
+        expect(world.admitted).toBeGreaterThan(0);
+      });
+    }
+
+    test("of what even load could use, at most 2% is refused", async () => {
+      const world = worldOf(101);
+      for (let count = 0; count < 3; count++) await world.start();
+      // Five times what the rate allows.
+      await world.pass(30_000, () => world.random.pick(world.living).call(0, 5));
+      expect(world.broken).toEqual([]);
+      expect(world.admitted).toBeGreaterThanOrEqual(0.98 * LIMITS.rate);
+    });
+
+    test("where all load comes to one instance, the others give back what they do not use", async () => {
+      const world = worldOf(102);
+      const first = await world.start();
+      await world.start();
+      await world.start();
+      await world.pass(4_000, () => first.call(0, 5));
+      expect(world.broken).toEqual([]);
+      expect(world.admitted).toBeGreaterThanOrEqual(0.98 * LIMITS.rate);
+      // And when it goes to another a minute later.
+      const [, second] = world.living;
+      await world.pass(62_000);
+      const before = world.admitted;
+      await world.pass(4_000, () => second?.call(0, 5));
+      expect(world.admitted - before).toBeGreaterThanOrEqual(0.98 * LIMITS.rate);
+      expect(world.broken).toEqual([]);
+    });
+
+    test("a budget is used to its end, and not beyond, by instances that die and return", async () => {
+      const world = worldOf(103);
+      for (let count = 0; count < 3; count++) await world.start();
+      const spend = () => world.random.pick(world.living).call(COST, 20);
+      await world.pass(500, spend);
+      world.living[0]?.kill();
+      await world.start();
+      await world.pass(80_000, () => {
+        if (world.random.chance(0.05)) spend();
+      });
+      await world.pass(62_000);
+      await world.pass(20_000, () => void (world.random.chance(0.05) && spend()));
+      expect(world.broken).toEqual([]);
+      const spent = [...world.ledger.values()].reduce((sum, one) => sum + one, 0);
+      expect(spent).toBeLessThanOrEqual(LIMITS.budget);
+      // Calls cost half of what was reserved for them, on average.
+      expect(spent).toBeGreaterThan(0.3 * LIMITS.budget);
+    });
+
+    test("while the source is away an instance uses what it holds, then its equal share; together never more than the limit", async () => {
+      const world = worldOf(104);
+      for (let count = 0; count < 2; count++) await world.start();
+      for (const instance of world.living) instance.isParted = true;
+      await world.pass(LEASE_MS * 4, () => world.random.pick(world.living).call(0, 5));
+      expect(world.broken).toEqual([]);
+      expect(world.admitted).toBeGreaterThanOrEqual(0.98 * LIMITS.rate);
+      expect(world.living.every(({ leases }) => leases.isParted && leases.trouble !== undefined)).toBe(true);
+      for (const instance of world.living) instance.isParted = false;
+      await world.pass(3_000);
+      expect(world.living.some(({ leases }) => leases.isParted || leases.trouble !== undefined)).toBe(false);
+      expect(world.broken).toEqual([]);
+    });
+
+    test("an instance that is parted alone for longer than its lease uses no more than an equal share beyond the limit", async () => {
+      const world = worldOf(105);
+      const first = await world.start();
+      const second = await world.start();
+      world.tolerance = 0.5;
+      first.isParted = true;
+      await world.pass(90_000, () => {
+        first.call(0, 5);
+        second.call(0, 5);
+      });
+      expect(world.broken).toEqual([]);
+      first.isParted = false;
+      await world.pass(65_000);
+      world.tolerance = 0;
+      await world.pass(65_000, () => void world.random.pick(world.living).call(0, 5));
+      expect(world.broken).toEqual([]);
+    });
+
+    test("news reach every other instance once", async () => {
+      const world = worldOf(106);
+      const first = await world.start();
+      const told: string[] = [];
+      const second = await world.start();
+      second.onNews = (news) => told.push(news);
+      first.leases.publish("one");
+      first.leases.publish("two");
+      await world.pass(500);
+      expect(told).toEqual(["one", "two"]);
+    });
+  });
+}
+
+/** Where the start's own messages are lost, it is tried again. */
+async function joinInAnyWeather(world: LeaseWorld): Promise<void> {
+  for (;;) {
+    try {
+      await world.start();
+      return;
+    } catch {
+      world.instances.pop();
+    }
+  }
+}

@@ -1,0 +1,295 @@
+import type { Cancel, Clock } from "../base/clock.ts";
+import { withTimeout } from "../base/with-timeout.ts";
+import type { LeaseSource, Reclaim, Sync, SyncAnswer } from "./lease-source.ts";
+import { LeasedWindow, type LeaseState, type WindowOptions } from "./leased-window.ts";
+
+/** What the ledger says of budgets. */
+export interface SpentByInstance {
+  /** What each instance has spent of each window; those that are long gone together as "". */
+  ofWindows(windows: readonly string[]): Promise<ReadonlyMap<string, Readonly<Record<string, number>>>>;
+  /** What a dead instance has spent of these windows. */
+  ofDead(instance: string, windows: readonly string[]): Promise<ReadonlyMap<string, number>>;
+}
+
+interface LeasesOptions {
+  source: LeaseSource;
+  clock: Clock;
+  instance: string;
+  /** How long what is held stays valid without an answer of the source. */
+  leaseMs: number;
+  spent: SpentByInstance;
+  /** Whether no other instance was running when this one started. */
+  isFirst: boolean;
+  onNews?: (news: string) => void;
+  /** Told once when the source is away, and once, with undefined, when it is back. */
+  onTrouble?: (reason: unknown) => void;
+}
+
+/** Between two syncs when there is nothing to tell. */
+const POLL_MS = 200;
+/** Between two syncs at least. */
+const GAP_MS = 20;
+/** Where others must give back first, there is no use in asking sooner. */
+const RETRY_MS = 100;
+/** A source that has not answered by then is tried again. */
+const SYNC_MS = 1_000;
+const MAX_CLAIMS = 500;
+/** How long a start waits for its shares, which others may have to give back. */
+const START_MS = 1_500;
+const LEDGER_RETRY_MS = 1_000;
+
+/** What this process may use of every shared limit, kept up to date in the background: no call waits for it (H21, H23). */
+export class Leases implements LeaseState {
+  readonly #options: LeasesOptions;
+  readonly #windows = new Map<string, LeasedWindow>();
+  /** The source is to be told of these. */
+  readonly #touched = new Set<LeasedWindow>();
+  /** The source of this epoch does not know of these, and something is held of them. */
+  readonly #unregistered = new Set<LeasedWindow>();
+  /** Forgotten once the source was told. */
+  readonly #leaving = new Set<LeasedWindow>();
+  readonly #spent = new Map<string, Readonly<Record<string, number>>>();
+  readonly #asked = new Set<string>();
+  #reclaims: Reclaim[] = [];
+  readonly #reclaiming = new Set<string>();
+  #news: string[] = [];
+  #newsSeen = 0;
+  #epoch = "";
+  #number = 0;
+  #answered = 0;
+  #sentMs = Number.NEGATIVE_INFINITY;
+  #failures = 0;
+  #syncing: Promise<void> | undefined;
+  #cancel: Cancel = () => {};
+  #stopped = false;
+  #trouble: unknown;
+  instances = Number.POSITIVE_INFINITY;
+  validUntilMs = Number.NEGATIVE_INFINITY;
+  partedMs = Number.POSITIVE_INFINITY;
+
+  constructor(options: LeasesOptions) {
+    this.#options = options;
+  }
+
+  /** Why the source does not answer; undefined while it does. */
+  get trouble(): unknown {
+    return this.#trouble;
+  }
+
+  /** What is held is no longer valid: an equal share is used. */
+  get isParted(): boolean {
+    return this.#options.clock.nowMs() >= this.validUntilMs;
+  }
+
+  /** The window of that name, made where there is none. */
+  window(options: WindowOptions): LeasedWindow {
+    const known = this.#windows.get(options.name);
+    const nowMs = this.#options.clock.nowMs();
+    if (known !== undefined) {
+      this.#leaving.delete(known);
+      known.changeLimit(options.limit, nowMs);
+      return known;
+    }
+    const made = new LeasedWindow(options, this, nowMs);
+    this.#windows.set(options.name, made);
+    this.touch(made, true);
+    return made;
+  }
+
+  /** It is used no more. */
+  drop(name: string): void {
+    const window = this.#windows.get(name);
+    if (window === undefined || this.#leaving.has(window)) return;
+    this.#leaving.add(window);
+    window.leave(this.#options.clock.nowMs());
+  }
+
+  /** Tells all other instances. */
+  publish(news: string): void {
+    this.#news.push(news);
+    this.#hurry(GAP_MS);
+  }
+
+  /** Takes the first shares. Rejects where the source does not answer. */
+  async start(): Promise<void> {
+    const { clock } = this.#options;
+    const untilMs = clock.nowMs() + START_MS;
+    do {
+      await this.#sync();
+      if (this.#trouble !== undefined) throw this.#trouble;
+      if (this.#touched.size > 0 || this.#asked.size > 0) await clock.sleep(RETRY_MS);
+    } while ((this.#touched.size > 0 || this.#asked.size > 0) && clock.nowMs() < untilMs);
+    this.#plan();
+  }
+
+  /** Gives back everything that was not used. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#cancel();
+    await this.#syncing;
+    const nowMs = this.#options.clock.nowMs();
+    for (const window of this.#windows.values()) window.leave(nowMs);
+    while (this.#touched.size > MAX_CLAIMS && this.#trouble === undefined) await this.#sync();
+    if (this.#trouble === undefined) await this.#sync(true);
+    await this.#options.source.close();
+  }
+
+  touch(window: LeasedWindow, isUrgent: boolean): void {
+    this.#touched.add(window);
+    if (isUrgent) this.#hurry(this.#failures === 0 ? GAP_MS : RETRY_MS);
+  }
+
+  part(nowMs: number): void {
+    if (this.partedMs <= nowMs) return;
+    this.partedMs = nowMs;
+    this.#epoch = "";
+    for (const window of this.#windows.values()) {
+      window.part(nowMs);
+      this.#touched.add(window);
+      this.#unregistered.add(window);
+    }
+  }
+
+  /** The next sync comes this long after the last one, or earlier. */
+  #hurry(gapMs: number): void {
+    if (this.#stopped || this.#syncing !== undefined || this.#number === 0) return;
+    this.#cancel();
+    const waitMs = Math.max(0, this.#sentMs + gapMs - this.#options.clock.nowMs());
+    this.#cancel = this.#options.clock.after(waitMs, () => void this.#turn(), { background: true });
+  }
+
+  #plan(): void {
+    if (this.#failures > 0) this.#hurry(Math.min(SYNC_MS, RETRY_MS * 2 ** this.#failures));
+    else this.#hurry(this.#touched.size > 0 || this.#reclaims.length > 0 ? RETRY_MS : POLL_MS);
+  }
+
+  async #turn(): Promise<void> {
+    if (this.#syncing !== undefined) return;
+    await this.#sync();
+    this.#plan();
+  }
+
+  async #sync(leaves = false): Promise<void> {
+    this.#syncing = this.#exchange(leaves);
+    await this.#syncing;
+    this.#syncing = undefined;
+  }
+
+  async #exchange(leaves: boolean): Promise<void> {
+    const { source, clock, onTrouble } = this.#options;
+    const sentMs = clock.nowMs();
+    this.#sentMs = sentMs;
+    if (this.#number > 0 && sentMs >= this.validUntilMs) this.part(sentMs);
+    const batch = this.#batch();
+    const sync = this.#write(batch, sentMs, leaves);
+    try {
+      const late = () => new Error(`the source of leases did not answer within ${SYNC_MS} ms`);
+      const answer = await withTimeout(source.sync(sync), SYNC_MS, clock, late);
+      this.#take(sync, answer, batch, sentMs);
+      this.#failures = 0;
+      if (this.#trouble !== undefined) onTrouble?.(undefined);
+      this.#trouble = undefined;
+    } catch (thrown) {
+      for (const window of batch) this.#touched.add(window);
+      this.#failures++;
+      if (this.#trouble === undefined) onTrouble?.(thrown);
+      this.#trouble = thrown;
+    }
+  }
+
+  /** What the source must know first comes first. */
+  #batch(): LeasedWindow[] {
+    const batch: LeasedWindow[] = [];
+    for (const windows of [this.#unregistered, this.#touched]) {
+      for (const window of windows) {
+        if (batch.length >= MAX_CLAIMS) break;
+        if (this.#touched.delete(window)) batch.push(window);
+      }
+    }
+    return batch;
+  }
+
+  #write(batch: readonly LeasedWindow[], nowMs: number, leaves: boolean): Sync {
+    const { instance, isFirst } = this.#options;
+    return {
+      instance,
+      number: ++this.#number,
+      epoch: this.#epoch,
+      answered: this.#answered,
+      claims: batch.map((window) => window.claim(nowMs, this.#spent.get(window.name))),
+      reclaims: [...this.#reclaims],
+      isFirst: isFirst && this.#answered === 0,
+      leaves,
+      news: [...this.#news],
+      newsSeen: this.#newsSeen,
+    };
+  }
+
+  #take(sync: Sync, answer: SyncAnswer, batch: readonly LeasedWindow[], sentMs: number): void {
+    const { clock, leaseMs, onNews } = this.#options;
+    const nowMs = clock.nowMs();
+    this.#answered = sync.number;
+    this.instances = answer.instances;
+    this.#news.splice(0, sync.news.length);
+    this.#reclaims.splice(0, sync.reclaims.length);
+    if (answer.epoch !== this.#epoch) this.#registerAgain(answer);
+    for (const [index, window] of batch.entries()) {
+      this.#unregistered.delete(window);
+      this.#spent.delete(window.name);
+      window.granted(answer.held[index] ?? 0, nowMs);
+      if (this.#leaving.delete(window)) this.#windows.delete(window.name);
+    }
+    if (this.#unregistered.size === 0) {
+      this.validUntilMs = sentMs + leaseMs;
+      this.partedMs = Number.POSITIVE_INFINITY;
+    }
+    for (const name of answer.wanted) this.#windows.get(name)?.giveBack(nowMs);
+    this.#askSpent(answer.unknown);
+    for (const { instance, windows } of answer.dead) this.#reclaim(instance, windows);
+    this.#newsSeen = answer.newsSeen;
+    for (const news of answer.news) onNews?.(news);
+  }
+
+  #registerAgain({ epoch, newsSeen }: SyncAnswer): void {
+    this.#epoch = epoch;
+    this.#newsSeen = Math.min(this.#newsSeen, newsSeen);
+    for (const window of this.#windows.values()) {
+      this.#touched.add(window);
+      this.#unregistered.add(window);
+    }
+  }
+
+  #askSpent(unknown: readonly string[]): void {
+    const asked = unknown.filter((name) => !this.#asked.has(name));
+    if (asked.length === 0) return;
+    for (const name of asked) this.#asked.add(name);
+    const again = () => {
+      for (const name of asked) {
+        this.#asked.delete(name);
+        const window = this.#windows.get(name);
+        if (window !== undefined) this.touch(window, true);
+      }
+    };
+    this.#options.spent.ofWindows(asked).then(
+      (found) => {
+        for (const name of asked) this.#spent.set(name, found.get(name) ?? {});
+        again();
+      },
+      () => void this.#options.clock.after(LEDGER_RETRY_MS, again, { background: true }),
+    );
+  }
+
+  #reclaim(instance: string, windows: readonly string[]): void {
+    if (this.#reclaiming.has(instance)) return;
+    this.#reclaiming.add(instance);
+    const done = () => void this.#reclaiming.delete(instance);
+    this.#options.spent.ofDead(instance, windows).then(
+      (found) => {
+        for (const window of windows) this.#reclaims.push({ instance, window, spent: found.get(window) ?? 0 });
+        this.#hurry(GAP_MS);
+        this.#options.clock.after(LEDGER_RETRY_MS, done, { background: true });
+      },
+      () => void this.#options.clock.after(LEDGER_RETRY_MS, done, { background: true }),
+    );
+  }
+}
