@@ -87,3 +87,5 @@ export const MAX_WANTED = 200;
 export const MAX_NEWS = 1_000;
 /** How long an instance that is gone is remembered once it holds nothing. */
 export const FORGET_MS = 3_600_000;
+/** A window that no instance has told of for so long is forgotten; each tells of all of its windows within minutes. */
+export const KEPT_MS = 172_800_000;

@@ -34,6 +34,8 @@ const RETRY_MS = 100;
 /** A source that has not answered by then is tried again. */
 const SYNC_MS = 1_000;
 const MAX_CLAIMS = 500;
+/** Windows of which nothing is new that are told of in each sync. */
+const REMINDED = 4;
 /** How long a start waits for its shares, which others may have to give back. */
 const START_MS = 1_500;
 const LEDGER_RETRY_MS = 1_000;
@@ -48,6 +50,7 @@ export class Leases implements LeaseState {
   readonly #unregistered = new Set<LeasedWindow>();
   /** Forgotten once the source was told. */
   readonly #leaving = new Set<LeasedWindow>();
+  #reminder: Iterator<LeasedWindow, undefined> = this.#windows.values();
   readonly #spent = new Map<string, Readonly<Record<string, number>>>();
   readonly #asked = new Set<string>();
   #reclaims: Reclaim[] = [];
@@ -197,9 +200,14 @@ export class Leases implements LeaseState {
     }
   }
 
-  /** What the source must know first comes first. */
+  /** What the source must know first comes first. A few others are told of each time, so that it does not forget them. */
   #batch(): LeasedWindow[] {
     const batch: LeasedWindow[] = [];
+    for (let count = 0; count < REMINDED; count++) {
+      const { value, done } = this.#reminder.next();
+      if (done) this.#reminder = this.#windows.values();
+      else this.#touched.add(value);
+    }
     for (const windows of [this.#unregistered, this.#touched]) {
       for (const window of windows) {
         if (batch.length >= MAX_CLAIMS) break;

@@ -1,0 +1,106 @@
+import { createHash } from "node:crypto";
+import { RedisClient } from "bun";
+import type { Clock } from "../base/clock.ts";
+import type { Random } from "../base/sources.ts";
+import { withTimeout } from "../base/with-timeout.ts";
+import { LEASE_SCRIPT } from "./lease-script.ts";
+import type { LeaseSource, Sync, SyncAnswer } from "./lease-source.ts";
+
+interface RedisSourceOptions {
+  /** `redis://user:password@host:port/database`, `rediss://` over TLS. */
+  url: string;
+  /** What all keys begin with. */
+  prefix: string;
+  leaseMs: number;
+  clock: Clock;
+  random: Random;
+  /** The time that the script goes by; the server's own where absent. */
+  nowMs?: () => number;
+}
+
+/** Less than a sync may take as a whole. */
+const CONNECT_MS = 800;
+const ANSWER_MS = 900;
+
+const SHA = createHash("sha1").update(LEASE_SCRIPT).digest("hex");
+
+/**
+ * Leases from Redis or Valkey. A connection that fails or is silent is thrown away, and the next sync makes another: so no
+ * command waits in a queue, and none is sent twice.
+ */
+export class RedisSource implements LeaseSource {
+  readonly #options: RedisSourceOptions;
+  #client: RedisClient | undefined;
+
+  constructor(options: RedisSourceOptions) {
+    this.#options = options;
+  }
+
+  async sync(sync: Sync): Promise<SyncAnswer> {
+    const { clock } = this.#options;
+    const late = () => new Error(`Redis did not answer within ${ANSWER_MS} ms`);
+    try {
+      return readAnswer(await withTimeout(this.#run(sync), ANSWER_MS, clock, late));
+    } catch (thrown) {
+      this.#disconnect();
+      throw thrown;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#disconnect();
+  }
+
+  async #run(sync: Sync): Promise<unknown> {
+    const { prefix, leaseMs, random, nowMs } = this.#options;
+    const client = this.#client ?? (await this.#connect());
+    // In braces, so that a cluster keeps all of it on one node.
+    const key = `${prefix}{leases}:`;
+    const given = [key, JSON.stringify(sync), String(leaseMs), random.id(), nowMs ? String(Math.round(nowMs())) : ""];
+    try {
+      return await client.send("EVALSHA", [SHA, "1", ...given]);
+    } catch (thrown) {
+      if (!(thrown instanceof Error) || !thrown.message.startsWith("NOSCRIPT")) throw thrown;
+      return await client.send("EVAL", [LEASE_SCRIPT, "1", ...given]);
+    }
+  }
+
+  async #connect(): Promise<RedisClient> {
+    const settings = { connectionTimeout: CONNECT_MS, autoReconnect: false, enableOfflineQueue: false };
+    const client = new RedisClient(this.#options.url, settings);
+    this.#client = client;
+    client.onclose = () => {
+      if (this.#client === client) this.#client = undefined;
+    };
+    await client.connect();
+    return client;
+  }
+
+  #disconnect(): void {
+    const client = this.#client;
+    this.#client = undefined;
+    client?.close();
+  }
+}
+
+function readAnswer(answer: unknown): SyncAnswer {
+  const [epoch, instances, held, unknown, wanted, dead, news, newsSeen] = list(answer);
+  return {
+    epoch: String(epoch),
+    instances: Number(instances),
+    held: list(held).map(Number),
+    unknown: list(unknown).map(String),
+    wanted: list(wanted).map(String),
+    dead: list(dead).map((one) => {
+      const [instance, windows] = list(one);
+      return { instance: String(instance), windows: list(windows).map(String) };
+    }),
+    news: list(news).map(String),
+    newsSeen: Number(newsSeen),
+  };
+}
+
+function list(value: unknown): readonly unknown[] {
+  if (!Array.isArray(value)) throw new Error("the answer of Redis is not that of this program's script");
+  return value;
+}

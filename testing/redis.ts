@@ -1,0 +1,75 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { RedisClient } from "bun";
+
+interface TemporaryRedis {
+  url: string;
+  /** The same server with empty memory, as after a restart. */
+  flush(): Promise<void>;
+  /** It accepts connections and answers nothing. */
+  freeze(): void;
+  thaw(): void;
+  /** It is gone; `start` brings it back, empty. */
+  halt(): Promise<void>;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** A Redis or Valkey server of its own for one test run. Undefined where no server program is installed. */
+export async function startRedis(): Promise<TemporaryRedis | undefined> {
+  const program = Bun.which("redis-server") ?? Bun.which("valkey-server");
+  if (program === null) return undefined;
+  const folder = mkdtempSync(join(tmpdir(), "trivium-redis-"));
+  const port = freePort();
+  const url = `redis://127.0.0.1:${port}`;
+  const command = [program, "--port", String(port), "--bind", "127.0.0.1", "--dir", folder, "--save", ""];
+  const spawn = () => Bun.spawn(command, { stdout: "ignore", stderr: "ignore" });
+  let server = spawn();
+  const answers = async () => {
+    for (let tries = 0; tries < 200; tries++) {
+      const client = new RedisClient(url, { connectionTimeout: 500, autoReconnect: false, enableOfflineQueue: false });
+      try {
+        await client.connect();
+        return;
+      } catch {
+        await Bun.sleep(25);
+      } finally {
+        client.close();
+      }
+    }
+    throw new Error("the Redis server of the test does not answer");
+  };
+  await answers();
+  const halt = async () => {
+    server.kill("SIGCONT");
+    server.kill("SIGKILL");
+    await server.exited;
+  };
+  return {
+    url,
+    flush: async () => {
+      const client = new RedisClient(url, { autoReconnect: false });
+      await client.send("FLUSHALL", []);
+      client.close();
+    },
+    freeze: () => server.kill("SIGSTOP"),
+    thaw: () => server.kill("SIGCONT"),
+    halt,
+    start: async () => {
+      server = spawn();
+      await answers();
+    },
+    stop: async () => {
+      await halt();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function freePort(): number {
+  const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => undefined } });
+  const { port } = probe;
+  probe.stop(true);
+  return port;
+}
