@@ -1,58 +1,55 @@
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, afterEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { system } from "../src/base/system.ts";
 import { selectInstances } from "../src/storage/instances.ts";
 import { openStorage } from "../src/storage/open.ts";
-import { startTestGateway } from "./support/test-gateway.ts";
+import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "trivium-instances-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const running: TestGateway[] = [];
+afterEach(async () => {
+  for (const gateway of running.splice(0)) await gateway.stop();
+});
 
-const WARNING = /another gateway uses this storage .* and limits are not shared yet/;
+const storageUrl = (name: string) => `sqlite:${join(folder, `${name}.db`)}`;
 
-/** A gateway on the shared storage, and what it says. */
-async function instance() {
-  const said: string[] = [];
-  const gateway = await startTestGateway({
-    config: { storage: `sqlite:${join(folder, "shared.db")}` },
-    timings: { heartbeatMs: 20 },
-    log: { level: "warn", write: async (text) => void said.push(text) },
-  });
-  const warnings = () =>
-    said
-      .join("")
-      .split("\n")
-      .filter((line) => WARNING.test(line));
-  return { gateway, warnings };
+/** A gateway on the shared storage. */
+async function instance(name: string): Promise<TestGateway> {
+  const gateway = await startTestGateway({ config: { storage: storageUrl(name) }, timings: { heartbeatMs: 40 } });
+  running.push(gateway);
+  return gateway;
 }
 
-const until = async (holds: () => boolean | Promise<boolean>) => {
-  while (!(await holds())) await Bun.sleep(5);
-};
+test("choices 9, H23: a second gateway on one storage that would share no limits refuses to start, and says why", async () => {
+  const first = await instance("second");
+  const storage = await openStorage(storageUrl("second"), system.clock);
+  while ((await selectInstances(storage))[0]?.beats === 0) await Bun.sleep(5);
+  expect(instance("second")).rejects.toThrow(/Another gateway uses this storage: .*, process \d+, since .*Set `redis`/);
+  await Bun.sleep(100);
+  // The one that runs is not disturbed, and what was refused leaves nothing behind.
+  expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
+  while ((await selectInstances(storage)).length > 1) await Bun.sleep(5);
+  await first.stop();
+  running.splice(0);
+  expect(await selectInstances(storage)).toEqual([]);
+  await instance("second");
+  await storage.close();
+});
 
-test("choices 9, H23: gateways that share a storage, and no limits, tell of each other once; a row left by a crash is no gateway", async () => {
-  const storage = await openStorage(`sqlite:${join(folder, "shared.db")}`, system.clock);
+test("choices 9: of two that start at once, one goes on", async () => {
+  const both = await Promise.allSettled([instance("race"), instance("race")]);
+  expect(both.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+});
+
+test("choices 9: a gateway that was killed leaves a row, and keeps no other from starting", async () => {
+  const storage = await openStorage(storageUrl("killed"), system.clock);
   await storage.query("INSERT INTO instances (id, place, started_at_ms, beats) VALUES ('crashed', 'gone', 1, 7)");
-  const known = async () => (await selectInstances(storage)).map(({ id }) => id);
-
-  const first = await instance();
-  await until(async () => (await known()).length === 1);
-  expect(await known()).not.toContain("crashed");
-  expect(first.warnings()).toEqual([]);
-
-  const second = await instance();
-  await until(() => first.warnings().length > 0 && second.warnings().length > 0);
-  expect((await known()).length).toBe(2);
-  const counts = async () => (await selectInstances(storage)).map(({ beats }) => beats);
-  const before = await counts();
-  await until(async () => (await counts()).every((beats, index) => beats > (before[index] ?? 0) + 3));
-  expect([first.warnings().length, second.warnings().length]).toEqual([1, 1]);
-
-  await second.gateway.stop();
-  expect((await known()).length).toBe(1);
-  await first.gateway.stop();
-  expect(await known()).toEqual([]);
+  await instance("killed");
+  const ids = (await selectInstances(storage)).map(({ id }) => id);
+  expect(ids).toHaveLength(1);
+  expect(ids).not.toContain("crashed");
   await storage.close();
 });

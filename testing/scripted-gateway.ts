@@ -55,6 +55,7 @@ export function scriptedGateway(scripts: readonly Script[] = []) {
   const receipts: Receipt[] = [];
   const gateway: Gateway = {
     instance: "instance_test",
+    sharedLimits: undefined,
     ...sources,
     snapshot: {
       catalogue,

@@ -23,7 +23,7 @@ export interface CostEstimate {
 }
 
 /** A budget in whole nano-dollars. */
-const nanoOf = (budgetUsd: number): number => Math.round(budgetUsd * NANO_PER_USD);
+export const nanoOf = (budgetUsd: number): number => Math.round(budgetUsd * NANO_PER_USD);
 
 /**
  * What is to be reserved for a call: the most that it can cost, so that concurrent calls cannot exceed a budget together,

@@ -5,7 +5,7 @@ import type { RoutingSettings } from "../canon/routing-settings.ts";
 import { markKeyRevoked, selectKeys } from "../storage/keys.ts";
 import type { Storage } from "../storage/storage.ts";
 import { ADMIN_SECRET_PREFIX, hashKey, isWellFormedKey, KEY_PREFIX } from "./key-hash.ts";
-import { levelsOf } from "./level.ts";
+import { type Level, levelsOf } from "./level.ts";
 import { type Limits, readLimits } from "./limits.ts";
 import { type Principal, principalOf } from "./principal.ts";
 
@@ -57,6 +57,8 @@ export class KeyRing {
   #failing = false;
   /** Ids of keys that were revoked here while the storage could not be written. */
   readonly #revokedHere = new Set<string>();
+  /** Called when the levels may have changed. */
+  onLevels: () => void = () => {};
 
   private constructor(options: KeyRingOptions) {
     this.#storage = options.storage;
@@ -120,6 +122,18 @@ export class KeyRing {
     this.#stored = stored;
     this.#stamp = stamp;
     for (const { principal, revoked } of stored.values()) if (revoked) this.#revokedHere.delete(principal.keyId);
+    this.onLevels();
+  }
+
+  /** Every level with limits of keys that may be used. */
+  levels(): Level[] {
+    const levels = new Map<string, Level>();
+    for (const keys of [this.#static, this.#stored]) {
+      for (const { principal, revoked } of keys.values()) {
+        if (!revoked) for (const level of principal.levels) levels.set(`${level.level} ${level.id}`, level);
+      }
+    }
+    return [...levels.values()];
   }
 
   /** For how long keys made or revoked by other processes could not be read. */
@@ -175,6 +189,7 @@ export class KeyRing {
   /** Replaces all keys of the configuration at once. */
   replaceStatic(keys: readonly StaticKey[]): void {
     this.#static = readStatic(keys);
+    this.onLevels();
   }
 }
 

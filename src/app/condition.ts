@@ -1,4 +1,5 @@
 import type { KeyRing } from "../access/key-ring.ts";
+import type { Leases } from "../leases/leases.ts";
 import type { LedgerWriter } from "../ledger/writer.ts";
 import type { Condition } from "../server/condition.ts";
 import type { InstanceHeartbeat } from "./instance-heartbeat.ts";
@@ -11,16 +12,19 @@ interface Parts {
   keys: KeyRing;
   ledger: LedgerWriter;
   heartbeat: InstanceHeartbeat;
+  /** Absent where limits are not shared. */
+  leases?: Pick<Leases, "trouble" | "isParted"> | undefined;
 }
 
 /**
  * The health of the gateway, from what its parts have observed: nothing is queried, so the answer comes at once whatever hangs
  * (H29). Calls need the storage only for their rows, which wait in memory while it is unavailable.
  */
-export function conditionOf({ phase, keys, ledger, heartbeat }: Parts): Condition {
+export function conditionOf({ phase, keys, ledger, heartbeat, leases }: Parts): Condition {
   const reasons: string[] = [];
   if (ledger.trouble !== undefined) reasons.push(ledger.trouble);
   if (heartbeat.trouble !== undefined) reasons.push(heartbeat.trouble);
+  if (leases?.trouble !== undefined) reasons.push(sharingTrouble(leases));
   if (keys.blindMs > KEYS_BLIND_MS) {
     const seconds = Math.round(keys.blindMs / 1000);
     reasons.push(`API keys were last read ${seconds} s ago: what another process revokes is not seen`);
@@ -29,3 +33,9 @@ export function conditionOf({ phase, keys, ledger, heartbeat }: Parts): Conditio
   if (ledger.full) return { status: "not ready", reasons: ["no more receipts can be kept", ...reasons] };
   return { status: reasons.length === 0 ? "ready" : "degraded", reasons };
 }
+
+/** Why is in the log; here it might tell a stranger where the source is. */
+const sharingTrouble = ({ isParted }: Pick<Leases, "isParted">): string =>
+  isParted
+    ? "limits are not shared: their source does not answer, and each instance uses an equal share"
+    : "the source of shared limits does not answer: this instance uses what it holds of them";

@@ -1,9 +1,9 @@
-import { hostname } from "node:os";
 import type { Cancel, Clock } from "../base/clock.ts";
 import type { Sources } from "../base/sources.ts";
 import type { Log } from "../observe/log.ts";
-import { beat, deleteInstance, type Instance, selectInstances } from "../storage/instances.ts";
+import { beat, deleteInstance, type Instance, insertInstance, selectInstances } from "../storage/instances.ts";
 import type { Storage } from "../storage/storage.ts";
+import { checkOthers, type Joined, mayJoin, placeOf } from "./check-others.ts";
 
 /** After this many beats of our own, an instance whose count did not change is considered dead, and its row is removed. */
 const BEATS_UNTIL_FORGOTTEN = 12;
@@ -19,8 +19,8 @@ interface Neighbour {
 }
 
 /**
- * Records in the storage, every few seconds, that this gateway is alive. That shows other gateways on the same storage, which
- * share no limits with it, and whether the storage accepts writes.
+ * Records in the storage, every few seconds, that this gateway is alive. That shows other gateways on the same storage, and whether
+ * the storage accepts writes.
  */
 export class InstanceHeartbeat {
   readonly #storage: Storage;
@@ -34,19 +34,43 @@ export class InstanceHeartbeat {
   #stopped = false;
   #trouble: string | undefined;
 
-  constructor(options: { id: string; storage: Storage; log: Log; sources: Sources; everyMs: number }) {
+  constructor(options: {
+    id: string;
+    storage: Storage;
+    log: Log;
+    sources: Sources;
+    everyMs: number;
+    /** Through what limits are shared; "" where they are not. */
+    shares: string;
+  }) {
     this.#storage = options.storage;
     this.#log = options.log;
     const { clock } = options.sources;
     this.#clock = clock;
     this.#everyMs = options.everyMs;
     const startedAtMs = Math.round(clock.wallMs());
-    this.#self = { id: options.id, place: `${hostname()}, process ${process.pid}`, startedAtMs };
+    this.#self = { id: options.id, place: placeOf(process.pid), startedAtMs, shares: options.shares };
   }
 
   /** Why the storage cannot be written; undefined while it can. */
   get trouble(): string | undefined {
     return this.#trouble;
+  }
+
+  /** Makes itself known, and refuses to run beside a gateway with which it would share no limits. */
+  async join(): Promise<Joined> {
+    await insertInstance(this.#storage, this.#self);
+    try {
+      return await checkOthers({
+        storage: this.#storage,
+        self: this.#self,
+        clock: this.#clock,
+        everyMs: this.#everyMs,
+      });
+    } catch (thrown) {
+      await deleteInstance(this.#storage, this.#self.id).catch(() => {});
+      throw thrown;
+    }
   }
 
   start(): void {
@@ -84,7 +108,7 @@ export class InstanceHeartbeat {
     for (const instance of found) if (instance.id !== this.#self.id) await this.#notice(instance);
   }
 
-  async #notice({ id, place, startedAtMs, beats }: Instance): Promise<void> {
+  async #notice({ id, place, startedAtMs, shares, beats }: Instance): Promise<void> {
     const known = this.#neighbours.get(id);
     if (known === undefined) {
       this.#neighbours.set(id, { beats, still: 0, reported: false });
@@ -99,11 +123,11 @@ export class InstanceHeartbeat {
     }
     known.beats = beats;
     known.still = 0;
-    if (known.reported) return;
+    if (known.reported || mayJoin(this.#self.shares, shares)) return;
     known.reported = true;
     const since = new Date(startedAtMs).toISOString();
     this.#log.warn(
-      `another gateway uses this storage (${place}, since ${since}), and limits are not shared yet: each instance counts requests, tokens and budgets alone, so that together they let through as many times as much. Run one instance, or divide the limits by their number.`,
+      `another gateway uses this storage (${place}, since ${since}) and does not share limits with this one: together they let through as many times as much. Stop one of them, or set the same \`redis\` for both.`,
     );
   }
 }

@@ -1,10 +1,12 @@
 import { Admissions, type SpentSums } from "../access/admit.ts";
 import { KeyRing } from "../access/key-ring.ts";
+import { SharedLimits } from "../access/shared-limits.ts";
 import { Answers } from "../answers/answers.ts";
 import { Sealer } from "../answers/sealer.ts";
 import type { Config } from "../config/config.ts";
 import type { FileStore } from "../files/file-store.ts";
 import { Files } from "../files/files.ts";
+import type { Leases } from "../leases/leases.ts";
 import type { Journal } from "../ledger/journal.ts";
 import { spentByOwner } from "../ledger/queries.ts";
 import { LedgerWriter } from "../ledger/writer.ts";
@@ -40,28 +42,37 @@ interface GatewaySurroundings
   fileStore: FileStore;
   /** Absent: receipts that the storage does not take wait in memory alone. */
   journal?: Journal | undefined;
+  /** Absent: this process alone uses the limits. */
+  leases?: Leases | undefined;
   /** Seals stored answers; undefined where none are stored. */
   answerKey: Uint8Array | undefined;
 }
 
 /** Everything that calls need, built from a configuration; nothing runs by itself yet. */
 export async function makeGateway(config: Config, surroundings: GatewaySurroundings): Promise<Gateway> {
-  const { storage, fileStore, journal, answerKey, ...given } = surroundings;
+  const { storage, fileStore, journal, leases, answerKey, ...given } = surroundings;
   const { clock, random, log, publicUrl, timings } = given;
   const events = new EventHub();
+  const keys = await KeyRing.open({
+    storage,
+    staticKeys: staticKeys(config),
+    clock,
+    onProblem: (error) => log.error({ err: error }, "API keys could not be read"),
+  });
+  const sharedLimits = leases && new SharedLimits({ leases, clock });
+  const admissions = new Admissions({
+    nowMs: clock.nowMs,
+    wallMs: clock.wallMs,
+    spent: await spentAt(storage, clock.wallMs()),
+    ...(sharedLimits && { shareOf: sharedLimits.shareOf }),
+  });
+  keys.onLevels = () => sharedLimits?.track(keys.levels(), admissions);
+  keys.onLevels();
   return {
     ...given,
-    keys: await KeyRing.open({
-      storage,
-      staticKeys: staticKeys(config),
-      clock,
-      onProblem: (error) => log.error({ err: error }, "API keys could not be read"),
-    }),
-    admissions: new Admissions({
-      nowMs: clock.nowMs,
-      wallMs: clock.wallMs,
-      spent: await spentAt(storage, clock.wallMs()),
-    }),
+    keys,
+    admissions,
+    sharedLimits,
     ledger: new LedgerWriter({
       storage,
       clock,

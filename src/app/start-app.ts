@@ -3,11 +3,13 @@ import { readKeyFile } from "../answers/key-file.ts";
 import type { Sources } from "../base/sources.ts";
 import { system } from "../base/system.ts";
 import { withTimeout } from "../base/with-timeout.ts";
+import { GatewayError } from "../canon/error.ts";
 import type { Config } from "../config/config.ts";
 import { tellProblem } from "../config/load.ts";
 import { restartFields } from "../config/restart-fields.ts";
 import { watchConfig } from "../config/watch.ts";
 import { openFileStore } from "../files/open-file-store.ts";
+import { Leases } from "../leases/leases.ts";
 import type { Log } from "../observe/log.ts";
 import type { Operations } from "../operations/operations.ts";
 import { BUILT_IN } from "../providers/index.ts";
@@ -20,6 +22,7 @@ import { listen } from "../server/listener.ts";
 import { LoginThrottle } from "../server/login-throttle.ts";
 import type { ServerContext } from "../server/routed-request.ts";
 import { routesOf } from "../server/routes.ts";
+import { deleteInstance } from "../storage/instances.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
 import { storageFailure } from "../storage/storage-failure.ts";
@@ -30,12 +33,15 @@ import { ConfigHistory } from "./admin-config.ts";
 import { conditionOf } from "./condition.ts";
 import { adminHashOf, type FirstStart, makeFirstKeys } from "./first-start.ts";
 import { InstanceHeartbeat } from "./instance-heartbeat.ts";
+import { instanceId } from "./instance-id.ts";
 import { Journals } from "./journals.ts";
 import { loadSimulator } from "./load-simulator.ts";
 import { makeGateway, spentAt } from "./make-gateway.ts";
 import { makeOperations } from "./make-operations.ts";
 import { type ConfigSource, readConfig } from "./read-config.ts";
+import { type Sharing, sharingOf } from "./sharing.ts";
 import { type MissingProvider, makeSnapshot, missingProviders } from "./snapshot.ts";
+import { spentByInstance } from "./spent-by-instance.ts";
 import { replaceKeysOrExplain } from "./static-keys.ts";
 import { tryProvider } from "./try-provider.ts";
 import { watchClock } from "./watch-clock.ts";
@@ -44,6 +50,8 @@ interface AppOptions extends ConfigSource {
   log: Log;
   /** Time and randomness; the machine's own where nothing is given. */
   sources?: Sources;
+  /** How limits are shared with other processes; by the configuration where absent. */
+  sharing?: Sharing;
   /** Shorter timeouts, for tests. */
   timings?: Partial<Timings>;
 }
@@ -81,14 +89,17 @@ const LAST_STEP_MS = 3_000;
 export async function startApp(options: AppOptions): Promise<App> {
   const config = readConfig(options);
   const storage = await openStorage(config.storage, (options.sources ?? system).clock, options.timings?.statementMs);
+  const instance = instanceId(options.sources ?? system);
   try {
-    return await startWith(config, storage, options);
+    return await startWith(config, storage, instance, options);
   } catch (thrown) {
+    // A start that failed is no gateway that others have to heed.
+    await deleteInstance(storage, instance).catch(() => {});
     throw storageFailure(thrown, config.storage);
   }
 }
 
-async function startWith(config: Config, storage: Storage, options: AppOptions): Promise<App> {
+async function startWith(config: Config, storage: Storage, instance: string, options: AppOptions): Promise<App> {
   const { log, environment, sources = system, registry = BUILT_IN } = options;
   const { clock, random } = sources;
   const { wallMs } = clock;
@@ -107,9 +118,35 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
   const fileStore = await openFileStore(config.files, environment, sources);
   const journals = new Journals({ config, storage, sources, log });
   await journals.recover();
-  const instance = `instance_${random.id()}`;
+  const sharing = options.sharing ?? sharingOf(config, sources, timings.limitLeaseMs);
+  const { heartbeatMs: everyMs } = timings;
+  const heartbeat = new InstanceHeartbeat({
+    id: instance,
+    storage,
+    log,
+    sources,
+    everyMs,
+    shares: sharing?.name ?? "",
+  });
+  const { isFirst, dead } = await heartbeat.join();
+  const leases =
+    sharing &&
+    new Leases({
+      source: sharing.source,
+      clock,
+      instance,
+      leaseMs: timings.limitLeaseMs,
+      isFirst,
+      dead,
+      spent: spentByInstance({ storage, recover: () => journals.recover(), makerOf: () => undefined }),
+      onTrouble: (err) => {
+        if (err === undefined) log.info("the source of shared limits answers again");
+        else log.error({ err }, "the source of shared limits does not answer: what is held of them is used");
+      },
+    });
   const gateway = await makeGateway(config, {
     instance,
+    leases,
     clock,
     random,
     send: createSend(clock),
@@ -127,7 +164,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
   const { operations, poller } = await makeOperations(gateway, storage, config.retention.ms);
   let accepting = true;
   let phase: "starting" | "running" | "draining" = "starting";
-  const heartbeat = new InstanceHeartbeat({ id: instance, storage, log, sources, everyMs: timings.heartbeatMs });
+  await startLeases(leases);
   const context: ServerContext = {
     dialects: registry.dialects,
     gateway,
@@ -135,7 +172,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
     operations,
     accepting: () => accepting,
     draining: () => phase === "draining",
-    condition: () => conditionOf({ phase, keys: gateway.keys, ledger: gateway.ledger, heartbeat }),
+    condition: () => conditionOf({ phase, keys: gateway.keys, ledger: gateway.ledger, heartbeat, leases }),
     publicUrl: () => publicUrl,
     version: VERSION,
   };
@@ -189,6 +226,7 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
     },
     ...(options.timings?.heartbeatMs === undefined ? {} : { everyMs: timings.heartbeatMs }),
   });
+  const stopRenewing = gateway.sharedLimits?.watch();
   const stopSweeping = sweepRegularly(gateway, operations);
   const stopRecovering = journals.watch();
   const stopBurying = clock.every(timings.operationLeaseMs / 2, () => {
@@ -240,16 +278,30 @@ async function startWith(config: Config, storage: Storage, options: AppOptions):
       stopWatchingKeys();
       stopWatchingClock();
       stopSweeping();
+      stopRenewing?.();
       stopRecovering();
       stopBurying();
       // Rows first: nothing that may hang comes between them and the storage.
       await settled(gateway);
       await gateway.ledger.close();
+      // What was spent is in the ledger: the rest is for others.
+      if (leases !== undefined) await inTime(leases.stop(), gateway);
       await inTime(Promise.all([admin.drain(0), poller.stop(), heartbeat.stop(), simulator?.stop()]), gateway);
       await inTime(storage.close(), gateway);
       return { lostReceipts: gateway.ledger.lost };
     },
   };
+}
+
+/** Without its source, a gateway cannot know what is left of its limits. */
+async function startLeases(leases: Leases | undefined): Promise<void> {
+  try {
+    await leases?.start();
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const message = `The source of shared limits does not answer: ${reason}. Is \`redis\` its URL, with its password where it needs one?`;
+    throw new GatewayError("internal", message, { cause });
+  }
 }
 
 function tryModelOf({ catalogue }: Snapshot): string | undefined {

@@ -41,6 +41,8 @@ export interface Config {
   dataDir: string;
   /** `sqlite:<absolute path>` or a PostgreSQL URL, which may contain a password. */
   storage: string;
+  /** Where instances share limits: a URL, which may contain a password. */
+  redis?: Secret;
   /** A folder, or `s3://bucket/prefix`. */
   files: string;
   /** How long finished operations and their files are kept, and how many bytes. */

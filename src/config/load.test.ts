@@ -476,7 +476,7 @@ models:
 
   test("an empty value takes the default; an optional field that is only an unset or empty variable is absent", () => {
     expect(load("admin: { host: ${H:-10.0.0.1} }", { H: "" }).admin.host).toBe("10.0.0.1");
-    expect(load("data_dir: ${D}\nredis: ${R}", { D: "" }).dataDir).toBe(join(folder, "data"));
+    expect(load("data_dir: ${D}\nfiles: ${R}", { D: "" }).dataDir).toBe(join(folder, "data"));
     expect(load("admin: { secret: '' }").admin).not.toHaveProperty("secret");
   });
 
@@ -729,11 +729,9 @@ describe("what is refused, with its position", () => {
       ],
     ],
     [
-      "choices 7: what this version has no use for",
-      "redis: redis://h",
-      [
-        "trivium.yaml:1:1: redis does nothing in this version: limits and budgets are not shared between instances yet; run one instance, and remove it",
-      ],
+      "choices 9: a Redis server that is none",
+      "redis: localhost:6379",
+      ["trivium.yaml:1:8: redis must be redis://user:password@host:port/database, or rediss:// over TLS"],
     ],
     [
       "choices 8: words and numbers of routing that do not exist",

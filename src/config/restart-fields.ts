@@ -14,6 +14,7 @@ const FIXED: Readonly<Record<string, (config: Config) => unknown>> = {
   "admin.secret": ({ admin }) => admin.secret?.reveal(),
   data_dir: ({ dataDir }) => dataDir,
   storage: ({ storage }) => storage,
+  redis: ({ redis }) => redis?.reveal(),
   files: ({ files }) => files,
   "retention.hours": ({ retention }) => retention.ms,
   "retention.max_file_mb": ({ retention }) => retention.maxFileBytes,

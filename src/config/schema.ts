@@ -200,7 +200,9 @@ export const RootFile = Type.Object(
     ),
     redis: Type.Optional(
       Type.String({
-        notBuilt: "limits and budgets are not shared between instances yet; run one instance, and remove it",
+        pattern: "^(redis|rediss|valkey|valkeys)://[^/]",
+        description: "redis://user:password@host:port/database, or rediss:// over TLS",
+        writeOnly: true,
       }),
     ),
     files: Type.Optional(

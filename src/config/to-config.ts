@@ -46,6 +46,7 @@ export function toConfig(
     },
     dataDir,
     storage: file.storage === undefined ? `sqlite:${resolve(dataDir, "trivium.db")}` : toStorage(file.storage, folder),
+    ...(file.redis === undefined ? {} : { redis: new Secret(file.redis) }),
     files: toFiles(file.files, dataDir, folder),
     retention: {
       ms: Math.round((file.retention?.hours ?? 48) * MS_PER_HOUR),

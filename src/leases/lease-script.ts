@@ -206,15 +206,19 @@ end
 local held, unknown = {}, {}
 if not known or sync.number > known.number then
   instances[me] = { number = sync.number, seenMs = nowMs }
-  if not heardMs or nowMs - heardMs > ${SILENCE_MS} then
+  if (not heardMs or nowMs - heardMs > ${SILENCE_MS}) and not sync.isFirst then
     for id, row in pairs(instances) do
       if row.goneMs == nil then row.seenMs = nowMs saveInstance(id) end
     end
   end
   redis.call('HSET', META, 'heard', text(nowMs))
   saveInstance(me)
+  for _, id in ipairs(sync.dead) do
+    local row = instances[id]
+    if row and row.goneMs == nil then row.goneMs = nowMs saveInstance(id) end
+  end
   for id, row in pairs(instances) do
-    if row.goneMs == nil and nowMs - row.seenMs > leaseMs then row.goneMs = nowMs saveInstance(id) end
+    if row.goneMs == nil and nowMs - row.seenMs > leaseMs then row.goneMs = row.seenMs + leaseMs saveInstance(id) end
     if row.goneMs ~= nil and nowMs - row.goneMs > ${FORGET_MS} and redis.call('SCARD', budgetsKey(id)) == 0 then
       instances[id] = nil
       redis.call('HDEL', INSTANCES, id)

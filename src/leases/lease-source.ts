@@ -41,6 +41,8 @@ export interface Sync {
   reclaims: readonly Reclaim[];
   /** No other instance can hold anything: a source that is empty was never filled. */
   isFirst: boolean;
+  /** Instances that are known to have died. */
+  dead: readonly string[];
   /** It ends: what it still holds is what it has used. */
   leaves: boolean;
   /** For all other instances. */

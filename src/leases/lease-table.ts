@@ -70,7 +70,8 @@ export class LeaseTable {
     // What comes late was overtaken: its sender has told more since, and does not wait for this.
     if (known !== undefined && sync.number <= known.number) return this.#answer(sync, [], [], nowMs);
     this.#instances.set(sync.instance, { number: sync.number, seenMs: nowMs, goneMs: undefined });
-    this.#excuse(nowMs);
+    this.#excuse(nowMs, sync.isFirst);
+    for (const id of sync.dead) this.markDead(id);
     this.#bury(nowMs);
     for (const reclaim of sync.reclaims) this.#reclaim(reclaim);
     const held = sync.claims.map((claim) => this.#claim(sync.instance, claim, nowMs));
@@ -103,16 +104,16 @@ export class LeaseTable {
   }
 
   /** A table that was away itself cannot say that an instance was. */
-  #excuse(nowMs: number): void {
+  #excuse(nowMs: number, isFirst: boolean): void {
     const silentMs = nowMs - this.#heardMs;
     this.#heardMs = nowMs;
-    if (silentMs <= SILENCE_MS) return;
+    if (silentMs <= SILENCE_MS || isFirst) return;
     for (const row of this.#instances.values()) if (row.goneMs === undefined) row.seenMs = nowMs;
   }
 
   #bury(nowMs: number): void {
     for (const [id, row] of this.#instances) {
-      if (row.goneMs === undefined && nowMs - row.seenMs > this.#leaseMs) row.goneMs = nowMs;
+      if (row.goneMs === undefined && nowMs - row.seenMs > this.#leaseMs) row.goneMs = row.seenMs + this.#leaseMs;
       if (row.goneMs !== undefined && nowMs - row.goneMs > FORGET_MS && this.#budgetsOf(id, 1).length === 0)
         this.#instances.delete(id);
     }

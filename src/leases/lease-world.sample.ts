@@ -45,6 +45,8 @@ export class LeaseWorld {
   /** What may be used beyond each limit: only where the test parts an instance for long. */
   tolerance = 0;
   #started = 0;
+  /** The source was not heard of since it lost what it knew. */
+  #isEmpty = false;
   readonly #admittedAtMs: number[] = [];
   readonly #pending = new Set<Promise<unknown>>();
 
@@ -57,7 +59,14 @@ export class LeaseWorld {
     return this.instances.filter(({ isAlive }) => isAlive);
   }
 
+  async flush(): Promise<void> {
+    await this.source.flush();
+    this.#isEmpty = true;
+  }
+
   async start(): Promise<LeaseInstance> {
+    // Where all instances and the source have lost what they knew, nothing is left that knows of the last minute.
+    if (this.living.length === 0 && this.#isEmpty) this.#admittedAtMs.length = 0;
     const instance = new LeaseInstance(this, `instance_${++this.#started}`, this.living.length === 0);
     this.instances.push(instance);
     await this.until(instance.leases.start());
@@ -94,6 +103,7 @@ export class LeaseWorld {
         await this.clock.sleep(isLate ? this.random.between(1_000, 8_000) : delay());
         if (isLost) return never();
         const asked = this.source.sync(structuredClone(sync));
+        this.#isEmpty = false;
         this.#pending.add(asked);
         const answer = await asked.finally(() => this.#pending.delete(asked));
         await this.clock.sleep(this.random.chance(this.weather.late) ? this.random.between(1_000, 8_000) : delay());

@@ -20,6 +20,8 @@ interface LeasesOptions {
   spent: SpentByInstance;
   /** Whether no other instance was running when this one started. */
   isFirst: boolean;
+  /** Instances that have died, as far as this one knows. */
+  dead?: readonly string[];
   onNews?: (news: string) => void;
   /** Told once when the source is away, and once, with undefined, when it is back. */
   onTrouble?: (reason: unknown) => void;
@@ -117,11 +119,13 @@ export class Leases implements LeaseState {
   async start(): Promise<void> {
     const { clock } = this.#options;
     const untilMs = clock.nowMs() + START_MS;
-    do {
+    const lacks = () => this.#answered === 0 || this.#touched.size > 0 || this.#asked.size > 0;
+    for (;;) {
       await this.#sync();
-      if (this.#trouble !== undefined) throw this.#trouble;
-      if (this.#touched.size > 0 || this.#asked.size > 0) await clock.sleep(RETRY_MS);
-    } while ((this.#touched.size > 0 || this.#asked.size > 0) && clock.nowMs() < untilMs);
+      if (!lacks() || clock.nowMs() >= untilMs) break;
+      await clock.sleep(RETRY_MS);
+    }
+    if (this.#answered === 0) throw this.#trouble;
     this.#plan();
   }
 
@@ -218,7 +222,7 @@ export class Leases implements LeaseState {
   }
 
   #write(batch: readonly LeasedWindow[], nowMs: number, leaves: boolean): Sync {
-    const { instance, isFirst } = this.#options;
+    const { instance, isFirst, dead = [] } = this.#options;
     return {
       instance,
       number: ++this.#number,
@@ -227,6 +231,7 @@ export class Leases implements LeaseState {
       claims: batch.map((window) => window.claim(nowMs, this.#spent.get(window.name))),
       reclaims: [...this.#reclaims],
       isFirst: isFirst && this.#answered === 0,
+      dead: this.#answered === 0 ? dead : [],
       leaves,
       news: [...this.#news],
       newsSeen: this.#newsSeen,

@@ -47,6 +47,7 @@ if (redis === undefined) {
       claims: [],
       reclaims: [],
       isFirst: true,
+      dead: [],
       leaves: false,
       news: [],
       newsSeen: 0,

@@ -1,5 +1,6 @@
 import type { Admissions } from "../access/admit.ts";
 import type { KeyRing } from "../access/key-ring.ts";
+import type { SharedLimits } from "../access/shared-limits.ts";
 import type { Answers } from "../answers/answers.ts";
 import type { Sources } from "../base/sources.ts";
 import { GatewayError } from "../canon/error.ts";
@@ -40,6 +41,8 @@ export interface Gateway extends Sources {
   snapshot: Snapshot;
   readonly keys: KeyRing;
   readonly admissions: Admissions;
+  /** Where other processes have a part in the limits. */
+  readonly sharedLimits: SharedLimits | undefined;
   /** Requests to providers that run, and calls that wait for one to end. */
   readonly slots: Slots;
   readonly ledger: LedgerWriter;

@@ -24,6 +24,8 @@ export interface Timings {
   mediaPollFactor: number;
   /** How long a process that has died keeps others from its operations. */
   operationLeaseMs: number;
+  /** How long an instance uses what it holds of shared limits without an answer of their source, and keeps it when it dies. */
+  limitLeaseMs: number;
   /** A statement that the storage has not answered by then is given up, and a silent connection with it (H29). */
   statementMs: number;
   /** How often a gateway says in the storage that it is alive. */
@@ -44,6 +46,7 @@ export const DEFAULT_TIMINGS: Timings = {
   bodyBytesPerSecond: 16 * 1024,
   mediaPollFactor: 1,
   operationLeaseMs: 60_000,
+  limitLeaseMs: 10_000,
   statementMs: STATEMENT_MS,
   heartbeatMs: 5_000,
   configSettleMs: 2_000,

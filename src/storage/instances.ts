@@ -7,24 +7,46 @@ export interface Instance {
   /** Host and process, for people. */
   place: string;
   startedAtMs: number;
-  /** Counts up while it lives. */
+  /** Through what it shares its limits; "" where it does not. */
+  shares: string;
+  /** Counts up while it lives, and down from 0 while it starts. */
   beats: number;
 }
 
-export async function beat(queries: Queries, { id, place, startedAtMs }: Omit<Instance, "beats">): Promise<void> {
+/** It starts. */
+export async function insertInstance(queries: Queries, instance: Omit<Instance, "beats">): Promise<void> {
+  const { id, place, startedAtMs, shares } = instance;
+  await queries.query("INSERT INTO instances (id, place, started_at_ms, shares, beats) VALUES (?, ?, ?, ?, 0)", [
+    id,
+    place,
+    startedAtMs,
+    shares,
+  ]);
+}
+
+export async function beat(queries: Queries, instance: Omit<Instance, "beats">): Promise<void> {
+  const { id, place, startedAtMs, shares } = instance;
   await queries.query(
-    `INSERT INTO instances (id, place, started_at_ms, beats) VALUES (?, ?, ?, 1)
-     ON CONFLICT (id) DO UPDATE SET beats = instances.beats + 1`,
-    [id, place, startedAtMs],
+    `INSERT INTO instances (id, place, started_at_ms, shares, beats) VALUES (?, ?, ?, ?, 1)
+     ON CONFLICT (id) DO UPDATE SET beats = CASE WHEN instances.beats < 0 THEN 1 ELSE instances.beats + 1 END`,
+    [id, place, startedAtMs, shares],
   );
 }
 
+/** It still starts. */
+export async function countDown(queries: Queries, id: string): Promise<void> {
+  await queries.query("UPDATE instances SET beats = beats - 1 WHERE id = ?", [id]);
+}
+
 export async function selectInstances(queries: Queries): Promise<Instance[]> {
-  const rows = await queries.query("SELECT id, place, started_at_ms, beats FROM instances ORDER BY started_at_ms, id");
+  const rows = await queries.query(
+    "SELECT id, place, started_at_ms, shares, beats FROM instances ORDER BY started_at_ms, id",
+  );
   return rows.map((row) => ({
     id: text(row, "id"),
     place: text(row, "place"),
     startedAtMs: number(row, "started_at_ms"),
+    shares: text(row, "shares"),
     beats: number(row, "beats"),
   }));
 }

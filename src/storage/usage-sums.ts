@@ -44,7 +44,7 @@ const COUNTER_SUMS = USAGE_COUNTERS.map((counter) => {
 }).join(", ");
 
 /** No receipt of that time or later has a smaller id, which is of the millisecond begun and not rounded: with it, a query about days does not read years. */
-const firstIdOf = (sinceMs: number): string => RECEIPT_PREFIX + timePrefix(Math.max(0, sinceMs - 1));
+export const firstIdOf = (sinceMs: number): string => RECEIPT_PREFIX + timePrefix(Math.max(0, sinceMs - 1));
 
 export async function sumUsage(queries: Queries, question: UsageQuestion): Promise<UsageSum[]> {
   const conditions = ["id >= ?", "created_at_ms >= ?", "created_at_ms < ?"];

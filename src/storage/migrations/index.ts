@@ -12,6 +12,7 @@ import { speech } from "./0011-speech.ts";
 import { writers } from "./0012-writers.ts";
 import { operators } from "./0013-operators.ts";
 import { prices } from "./0014-prices.ts";
+import { sharedLimits } from "./0015-shared-limits.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. One that has been released is never changed; a later one corrects it. */
@@ -30,4 +31,5 @@ export const MIGRATIONS: readonly Migration[] = [
   writers,
   operators,
   prices,
+  sharedLimits,
 ];

@@ -1,0 +1,139 @@
+import type { Clock } from "../base/clock.ts";
+import type { LeasedWindow } from "../leases/leased-window.ts";
+import type { Leases } from "../leases/leases.ts";
+import type { Account, Share } from "./account.ts";
+import { nanoOf } from "./budget.ts";
+import type { Level } from "./level.ts";
+import { LIMIT_NAMES, type LimitName } from "./limits.ts";
+import { budgetWindowOf, type SharedWindow, windowAt, windowName } from "./shared-window.ts";
+
+/** Days and months are taken this long before they begin. */
+const AHEAD_MS = 300_000;
+const LOOK_MS = 60_000;
+
+interface SharedLimitsOptions {
+  leases: Leases;
+  clock: Clock;
+}
+
+/** Where the account of a level is found. */
+interface Accounts {
+  account(level: Level["level"], id: string): Account;
+}
+
+/** Divides limits between the processes that share them, before calls come. */
+export class SharedLimits {
+  readonly #options: SharedLimitsOptions;
+  readonly #shares = new Map<Account, LeasedShare>();
+
+  constructor(options: SharedLimitsOptions) {
+    this.#options = options;
+  }
+
+  /** For each account, once. */
+  readonly shareOf = (account: Account): Share => {
+    const share = new LeasedShare(account, this.#options);
+    this.#shares.set(account, share);
+    return share;
+  };
+
+  /** These levels have limits, and no others. */
+  track(levels: readonly Level[], accounts: Accounts): void {
+    const tracked = new Set<LeasedShare>();
+    for (const level of levels) {
+      const share = this.#shares.get(accounts.account(level.level, level.id));
+      if (share === undefined) continue;
+      share.limits = level.limits;
+      tracked.add(share);
+    }
+    for (const share of this.#shares.values()) {
+      if (!tracked.has(share)) share.limits = {};
+      share.renew();
+    }
+  }
+
+  /** Takes the windows of the next day and month before they begin. The returned function ends it. */
+  watch(): () => void {
+    return this.#options.clock.every(
+      LOOK_MS,
+      () => {
+        for (const share of this.#shares.values()) share.renew();
+      },
+      { background: true },
+    );
+  }
+}
+
+interface Taken {
+  shared: SharedWindow;
+  window: LeasedWindow;
+}
+
+/** What this process holds of one account's limits. */
+class LeasedShare implements Share {
+  readonly #account: Account;
+  readonly #leases: Leases;
+  readonly #clock: Clock;
+  /** Those that hold now, and those of the next day or month. */
+  readonly #taken = new Map<LimitName, Taken[]>();
+  limits: Level["limits"] = {};
+
+  constructor(account: Account, { leases, clock }: SharedLimitsOptions) {
+    this.#account = account;
+    this.#leases = leases;
+    this.#clock = clock;
+  }
+
+  held(limit: LimitName, wallMs: number): number {
+    return this.#at(limit, wallMs)?.window.heldAt(this.#clock.nowMs()) ?? 0;
+  }
+
+  short(limit: LimitName, needed: number): void {
+    this.#at(limit, this.#clock.wallMs())?.window.short(needed);
+  }
+
+  /** Brings the windows to what the limits and the time are now. */
+  renew(): void {
+    const wallMs = this.#clock.wallMs();
+    for (const limit of LIMIT_NAMES) {
+      const value = this.limits[limit];
+      const taken = this.#taken.get(limit) ?? [];
+      const kept = value === undefined ? [] : this.#windowsAt(limit, value, wallMs);
+      for (const { shared } of taken) {
+        const name = windowName(shared);
+        if (!kept.some(({ window }) => window.name === name)) this.#leases.drop(name);
+      }
+      if (kept.length > 0) this.#taken.set(limit, kept);
+      else this.#taken.delete(limit);
+    }
+  }
+
+  #at(limit: LimitName, wallMs: number): Taken | undefined {
+    const taken = this.#taken.get(limit);
+    if (taken === undefined) return undefined;
+    for (const one of taken) if (wallMs >= one.shared.sinceMs && wallMs < one.shared.untilMs) return one;
+    // The clock was set to another day.
+    this.renew();
+    return this.#taken.get(limit)?.[0];
+  }
+
+  #windowsAt(limit: LimitName, value: number, wallMs: number): Taken[] {
+    const now = windowAt(this.#account, limit, wallMs);
+    const next = now.untilMs - wallMs < AHEAD_MS ? [windowAt(this.#account, limit, now.untilMs)] : [];
+    return [now, ...next].map((shared) => ({ shared, window: this.#take(limit, value, shared) }));
+  }
+
+  #take(limit: LimitName, value: number, shared: SharedWindow): LeasedWindow {
+    const account = this.#account;
+    const isBudget = budgetWindowOf(limit) !== undefined;
+    const { wallMs } = this.#clock;
+    // What belongs to a day is asked for by a moment of that day.
+    const momentOf = () => (shared.sinceMs > 0 ? shared.sinceMs : wallMs());
+    return this.#leases.window({
+      name: windowName(shared),
+      kind: isBudget ? "budget" : limit === "concurrent" ? "slots" : "rate",
+      limit: isBudget ? nanoOf(value) : value,
+      inUse: (nowMs) => account.inUse(limit, nowMs, momentOf()),
+    });
+  }
+}

@@ -1,0 +1,89 @@
+import { hostname } from "node:os";
+import type { Clock } from "../base/clock.ts";
+import { GatewayError } from "../canon/error.ts";
+import { countDown, deleteInstance, type Instance, selectInstances } from "../storage/instances.ts";
+import type { Storage } from "../storage/storage.ts";
+
+/** For so many beats a count must stay as it is before its gateway is taken for dead. */
+const BEATS_TO_WAIT = 1.5;
+const LOOKS_PER_BEAT = 10;
+
+/** Host and process, for people. */
+export const placeOf = (pid: number): string => `${hostname()}, process ${pid}`;
+
+/** Whether two gateways may use one storage. */
+export const mayJoin = (shares: string, others: string): boolean => shares !== "" && shares === others;
+
+interface CheckOptions {
+  storage: Storage;
+  self: Omit<Instance, "beats">;
+  clock: Clock;
+  everyMs: number;
+}
+
+export interface Joined {
+  /** No other gateway runs. */
+  isFirst: boolean;
+  /** Gateways that have died. */
+  dead: readonly string[];
+}
+
+/**
+ * Refuses to start beside a gateway that shares no limits with this one (choices 9). A row alone does not say that its gateway
+ * lives: where it may be one that was killed, its count is watched for a while.
+ */
+export async function checkOthers({ storage, self, clock, everyMs }: CheckOptions): Promise<Joined> {
+  const before = new Map<string, Instance>();
+  const dead: string[] = [];
+  for (const other of await othersOf(storage, self)) {
+    if (isKnownDead(other)) dead.push(other.id);
+    else before.set(other.id, other);
+  }
+  const strangers = [...before.values()].filter(({ shares }) => !mayJoin(self.shares, shares));
+  const alive = new Set<string>();
+  const untilMs = clock.nowMs() + everyMs * BEATS_TO_WAIT;
+  while (strangers.length > 0 && clock.nowMs() < untilMs) {
+    await clock.sleep(everyMs / LOOKS_PER_BEAT);
+    await countDown(storage, self.id);
+    for (const other of await othersOf(storage, self)) {
+      const known = before.get(other.id);
+      if (known === undefined || known.beats === other.beats) continue;
+      alive.add(other.id);
+      if (!mayJoin(self.shares, other.shares) && isInTheWay(known, self)) throw refusal(other, self);
+    }
+  }
+  for (const { id } of strangers) if (!alive.has(id)) dead.push(id);
+  for (const id of dead) await deleteInstance(storage, id);
+  return { isFirst: strangers.length === before.size, dead };
+}
+
+const othersOf = async (storage: Storage, self: { id: string }): Promise<Instance[]> =>
+  (await selectInstances(storage)).filter(({ id }) => id !== self.id);
+
+/** Where two start at once, the first by its id goes on. */
+const isInTheWay = ({ id, beats }: Instance, self: { id: string }): boolean => beats > 0 || id < self.id;
+
+/** A process of this machine, or of a container of the same name, that has ended. */
+function isKnownDead({ place, startedAtMs }: Instance): boolean {
+  const pid = Number(/, process (\d+)$/.exec(place)?.[1]);
+  if (!Number.isInteger(pid) || place !== placeOf(pid)) return false;
+  if (pid === process.pid) return startedAtMs < Math.floor(performance.timeOrigin);
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (thrown) {
+    return thrown instanceof Error && "code" in thrown && thrown.code === "ESRCH";
+  }
+}
+
+function refusal({ place, startedAtMs, shares }: Instance, self: { shares: string }): GatewayError {
+  const since = new Date(startedAtMs).toISOString();
+  const cure =
+    shares === "" && self.shares === ""
+      ? "Set `redis` to the same Redis or Valkey server for both, use `serve --workers` for more processes on one machine, or stop the other one."
+      : "Set `redis` to the same Redis or Valkey server for both, or stop the other one.";
+  return new GatewayError(
+    "invalid_request",
+    `Another gateway uses this storage: ${place}, since ${since}. The two would not share limits and budgets, so that together they would let through twice as much. ${cure}`,
+  );
+}

@@ -1,0 +1,21 @@
+import type { Sources } from "../base/sources.ts";
+import type { Config } from "../config/config.ts";
+import type { LeaseSource } from "../leases/lease-source.ts";
+import { RedisSource } from "../leases/redis-source.ts";
+
+/** What all keys in Redis begin with. */
+const PREFIX = "trivium:";
+
+/** How this process shares limits with others. */
+export interface Sharing {
+  /** Processes with the same name share them. */
+  name: string;
+  source: LeaseSource;
+}
+
+/** Undefined where this process is alone. */
+export function sharingOf({ redis }: Config, sources: Sources, leaseMs: number): Sharing | undefined {
+  if (redis === undefined) return undefined;
+  const url = redis.reveal().replace(/^valkey/, "redis");
+  return { name: "redis", source: new RedisSource({ url, prefix: PREFIX, leaseMs, ...sources }) };
+}

@@ -1,0 +1,62 @@
+import { readBudgetName, type SharedWindow } from "../access/shared-window.ts";
+import type { SpentByInstance } from "../leases/leases.ts";
+import { type InstanceSum, sumCostByInstance } from "../storage/instance-sums.ts";
+import { selectInstances } from "../storage/instances.ts";
+import type { Storage } from "../storage/storage.ts";
+import { startOf } from "./instance-id.ts";
+
+interface SpentByInstanceOptions {
+  storage: Storage;
+  /** Brings the receipts of dead processes into the ledger. */
+  recover: () => Promise<void>;
+  /** The key that made a key, whose limits its calls count against too. */
+  makerOf: (keyId: string) => string | undefined;
+}
+
+/** Budgets of several instances, from the receipts that each has written. */
+export function spentByInstance({ storage, recover, makerOf }: SpentByInstanceOptions): SpentByInstance {
+  /** One query for all windows of the same time. */
+  async function sums(windows: readonly string[], instances: readonly string[], startedMs = 0) {
+    const found = new Map<string, Map<string, number>>();
+    const budgets = windows.flatMap((name) => {
+      const shared = readBudgetName(name);
+      return shared === undefined ? [] : [{ name, shared }];
+    });
+    for (const group of Map.groupBy(budgets, ({ shared }) => `${shared.sinceMs} ${shared.untilMs}`).values()) {
+      const { sinceMs, untilMs } = group[0]?.shared ?? { sinceMs: 0, untilMs: 0 };
+      const rows = await sumCostByInstance(storage, {
+        sinceMs: Math.max(sinceMs, startedMs),
+        untilMs: Math.min(untilMs, Number.MAX_SAFE_INTEGER),
+        instances,
+      });
+      for (const { name, shared } of group) found.set(name, sumOf(rows, shared));
+    }
+    return found;
+  }
+
+  const sumOf = (rows: readonly InstanceSum[], shared: SharedWindow): Map<string, number> => {
+    const sums = new Map<string, number>();
+    for (const row of rows) {
+      if (belongs(row, shared)) sums.set(row.instance, (sums.get(row.instance) ?? 0) + row.costNanoUsd);
+    }
+    return sums;
+  };
+
+  const belongs = ({ keyId, project }: InstanceSum, { level, id }: SharedWindow): boolean => {
+    if (level === "gateway") return true;
+    return level === "project" ? project === id : keyId === id || makerOf(keyId) === id;
+  };
+
+  return {
+    ofWindows: async (windows) => {
+      const instances = (await selectInstances(storage)).map(({ id }) => id);
+      const found = await sums(windows, instances);
+      return new Map([...found].map(([name, spent]) => [name, Object.fromEntries(spent)]));
+    },
+    ofDead: async (instance, windows) => {
+      await recover();
+      const found = await sums(windows, [instance], startOf(instance));
+      return new Map([...found].map(([name, spent]) => [name, spent.get(instance) ?? 0]));
+    },
+  };
+}
