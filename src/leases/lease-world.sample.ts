@@ -146,7 +146,7 @@ export class LeaseWorld {
 const never = <T>(): Promise<T> => new Promise<T>(() => {});
 
 /** One gateway, as far as its limits go. */
-export class LeaseInstance {
+class LeaseInstance {
   readonly id: string;
   readonly leases: Leases;
   readonly #world: LeaseWorld;
