@@ -18,7 +18,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   catalogue: ["base", "canon"],
   routing: ["base", "canon", "dialects", "media", "services", "providers", "catalogue"],
   ledger: ["base", "canon", "storage"],
-  access: ["base", "canon", "storage"],
+  access: ["base", "canon", "storage", "leases"],
   files: ["base", "canon", "storage"],
   answers: ["base", "canon", "storage"],
   operations: ["base", "canon", "media", "storage", "catalogue"],
