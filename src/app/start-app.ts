@@ -51,12 +51,15 @@ interface AppOptions extends ConfigSource {
   /** Time and randomness; the machine's own where nothing is given. */
   sources?: Sources;
   /** How limits are shared with other processes; by the configuration where absent. */
-  sharing?: Sharing;
+  sharing?: Sharing | undefined;
+  /** Other processes listen on the same ports. */
+  sharesPorts?: boolean;
   /** Shorter timeouts, for tests. */
   timings?: Partial<Timings>;
 }
 
-export interface App {
+/** What a gateway that has started says of itself. */
+export interface StartedApp {
   url: string;
   adminUrl: string;
   /** How clients reach it: `server.public_url`, else where it listens. */
@@ -69,6 +72,9 @@ export interface App {
   providers: readonly string[];
   /** Kinds of providers that the environment would make, were these variables set. */
   missing: readonly MissingProvider[];
+}
+
+export interface App extends StartedApp {
   /** Calls in flight. */
   active(): number;
   /** What all calls hold in memory now, of bodies and answers. */
@@ -176,7 +182,8 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
     publicUrl: () => publicUrl,
     version: VERSION,
   };
-  const server = listen({ ...config.server, context, routes: routesOf(registry.dialects) });
+  const { sharesPorts = false } = options;
+  const server = listen({ ...config.server, sharesPorts, context, routes: routesOf(registry.dialects) });
   const history = new ConfigHistory({
     started: config,
     read: (text) => readConfig({ ...options, text }),
@@ -187,6 +194,7 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
   const access = new OperatorAccess({ ...sources, storage, adminHash: () => adminHash });
   const admin = listen({
     ...config.admin,
+    sharesPorts,
     context,
     routes: adminRoutes({
       access,

@@ -25,7 +25,7 @@ export const COMMANDS: readonly Listed[] = [
   list("init", "[--yes] [--force]", "set up providers: ask for keys, check them, write trivium.yaml and .env", () =>
     import("./init.ts").then(({ init }) => init),
   ),
-  list("serve", "[--port PORT] [--host HOST] [--log-level LEVEL]", "run the gateway", () =>
+  list("serve", "[--port PORT] [--host HOST] [--workers COUNT] [--log-level LEVEL]", "run the gateway", () =>
     import("./serve.ts").then(({ serve }) => serve),
   ),
   list("check", "[--live]", "check the configuration; --live also tries each provider's key", () =>

@@ -1,19 +1,30 @@
 import { type ConfigSource, readConfig } from "../app/read-config.ts";
-import { type App, startApp } from "../app/start-app.ts";
+import { type App, type StartedApp, startApp } from "../app/start-app.ts";
+import { type WorkerProcess, workerProcess } from "../app/worker-process.ts";
+import { Workers } from "../app/workers.ts";
 import { system } from "../base/system.ts";
+import type { Config } from "../config/config.ts";
 import { LOG_FORMATS } from "../observe/format.ts";
 import { createLog, LOG_LEVELS, type Log } from "../observe/log.ts";
+import { DEFAULT_TIMINGS } from "../relay/timings.ts";
 import { banner, baseUrls } from "./banner.ts";
 import { paintFor } from "./colour.ts";
 import { defineCommand, EXIT, type Given, printJson, UsageError } from "./command.ts";
 import { aboutCommand } from "./commands.ts";
 import { configSource } from "./config-source.ts";
-import { readPort } from "./whole-number.ts";
+import { readPort, readWholeNumber } from "./whole-number.ts";
+
+const MAX_WORKERS = 256;
 
 const FLAGS = {
   port: { type: "string", value: "PORT", about: "where clients connect; 0 is any free port (default: server.port)" },
   host: { type: "string", value: "HOST", about: "the address to listen on (default: server.host)" },
   "admin-port": { type: "string", value: "PORT", about: "port of the Admin API (default: admin.port)" },
+  workers: {
+    type: "string",
+    value: "COUNT",
+    about: "how many processes serve calls, on the same port (default: one, which is this one)",
+  },
   "log-level": { type: "string", value: "LEVEL", about: `${LOG_LEVELS.join(", ")} (default: log.level, else info)` },
   "log-format": {
     type: "string",
@@ -35,12 +46,21 @@ export const serve = defineCommand({
       ...oneOf("--log-level", "level", values["log-level"], LOG_LEVELS),
       ...oneOf("--log-format", "format", values["log-format"], LOG_FORMATS),
     });
-    let code: number = EXIT.failed;
-    try {
-      const app = await startApp({ ...source, log });
+    const worker = workerProcess(process.env);
+    const count = readWholeNumber("--workers", values.workers, 1, MAX_WORKERS);
+    const tell = (app: StartedApp) => {
       if (values.json) printJson(tellPrograms(app));
       else console.log(banner(app, paintFor(process.stdout)));
-      code = await runUntilStopped(app, log);
+    };
+    let code: number = EXIT.failed;
+    try {
+      if (worker !== undefined) code = await runWorker(worker, source, config, log);
+      else if (count !== undefined) code = await runWorkers(count, config, log, tell);
+      else {
+        const app = await startApp({ ...source, log });
+        tell(app);
+        code = await runUntilStopped(app, log);
+      }
     } finally {
       // A write that is never read would keep the process alive for ever.
       if (!(await log.flush())) process.exit(code);
@@ -49,8 +69,55 @@ export const serve = defineCommand({
   },
 });
 
+/** One of several processes: how many there are, and what is printed, is for the first one to say. */
+async function runWorker(worker: WorkerProcess, source: ConfigSource, config: Config, log: Log): Promise<number> {
+  const sharing = config.redis === undefined ? worker.sharing : undefined;
+  const app = await startApp({ ...source, log, sharing, sharesPorts: true });
+  worker.ready(app);
+  return await runUntilStopped(app, log, worker);
+}
+
+async function runWorkers(count: number, config: Config, log: Log, tell: (app: StartedApp) => void): Promise<number> {
+  const workers = new Workers({
+    count,
+    command: [...ownCommand(), ...process.argv.slice(2), ...chosenPorts(config)],
+    environment: process.env,
+    sources: system,
+    leaseMs: DEFAULT_TIMINGS.limitLeaseMs,
+    log,
+  });
+  const stop = () => workers.signal("SIGTERM");
+  process.on("SIGTERM", stop);
+  process.on("SIGINT", stop);
+  process.on("SIGHUP", () => workers.signal("SIGHUP"));
+  const app = await workers.start();
+  if (app !== undefined) tell(app);
+  return await workers.ended;
+}
+
+/** How this program was started: compiled into one file it is that file. */
+function ownCommand(): string[] {
+  const isCompiled = Bun.main.startsWith("/$bunfs/") || /^[A-Z]:[\\/]~BUN/.test(Bun.main);
+  return isCompiled ? [process.execPath] : [process.execPath, ...process.execArgv, Bun.main];
+}
+
+/** A port that the system is to choose must be the same for all workers. */
+function chosenPorts({ server, admin }: Config): string[] {
+  return [
+    ...(server.port === 0 ? ["--port", String(freePort(server.host))] : []),
+    ...(admin.port === 0 ? ["--admin-port", String(freePort(admin.host))] : []),
+  ];
+}
+
+function freePort(hostname: string): number {
+  const probe = Bun.listen({ hostname, port: 0, socket: { data: () => undefined } });
+  const { port } = probe;
+  probe.stop(true);
+  return port;
+}
+
 /** The exit code is a failure if receipts were lost. */
-async function runUntilStopped(app: App, log: Log): Promise<number> {
+async function runUntilStopped(app: App, log: Log, worker?: WorkerProcess): Promise<number> {
   // A fault in one call must not end all others: it is logged, and the gateway goes on.
   process.on("uncaughtException", (err) => log.error({ err }, "uncaught exception"));
   process.on("unhandledRejection", (err) => log.error({ err }, "unhandled rejection"));
@@ -61,6 +128,8 @@ async function runUntilStopped(app: App, log: Log): Promise<number> {
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
   process.on("SIGHUP", () => app.reload());
+  // Whoever stops the first process wants all of them to stop, be it with SIGKILL.
+  worker?.onOrphaned(resolve);
   await stopped;
   const active = app.active();
   const waiting = active === 1 ? "waiting for 1 active request" : `waiting for ${active} active requests`;
@@ -103,7 +172,7 @@ function oneOf<Name extends string, Word extends string>(
   return { [name]: word } as Record<Name, Word>;
 }
 
-const tellPrograms = ({ url, adminUrl, publicUrl, models, providers, missing, firstStart }: App) => ({
+const tellPrograms = ({ url, adminUrl, publicUrl, models, providers, missing, firstStart }: StartedApp) => ({
   url,
   admin_url: adminUrl,
   base_urls: baseUrls(publicUrl),

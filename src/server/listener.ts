@@ -8,6 +8,8 @@ import {
 
 interface ListenOptions extends RequestHandlerOptions {
   port: number;
+  /** Other processes listen on it too: the system gives each connection to one of them. */
+  sharesPorts?: boolean;
 }
 
 export interface Listener {
@@ -67,6 +69,7 @@ export function listen(options: ListenOptions): Listener {
   const server = serveOrExplain(sectionOf(options.routes), {
     hostname: options.host,
     port: options.port,
+    reusePort: options.sharesPorts ?? false,
     // For connections without a valid key. One that sends no request at all is closed by the runtime after ten seconds.
     idleTimeout: strangerSeconds,
     maxRequestBodySize: OUTER_WALL_BYTES,

@@ -1,0 +1,49 @@
+import type { LeaseSource, Sync, SyncAnswer } from "../leases/lease-source.ts";
+import type { Sharing } from "./sharing.ts";
+import type { StartedApp } from "./start-app.ts";
+import { type FromWorker, type ToWorker, WORKER_VARIABLE } from "./worker-messages.ts";
+
+/** One of several processes of a gateway, as it sees the one that has started it. */
+export interface WorkerProcess {
+  readonly sharing: Sharing;
+  ready(app: StartedApp): void;
+  /** Called when that process is gone. */
+  onOrphaned(run: () => void): void;
+}
+
+/** Undefined where this process was not started as a worker. */
+export function workerProcess(environment: Readonly<Record<string, string | undefined>>): WorkerProcess | undefined {
+  const gateway = environment[WORKER_VARIABLE];
+  if (gateway === undefined || process.send === undefined) return undefined;
+  const tell = (message: FromWorker) => process.send?.(message);
+  return {
+    sharing: { name: `workers of ${gateway}`, source: new ParentSource(tell) },
+    ready: (app) => tell({ kind: "ready", app }),
+    onOrphaned: (run) => process.on("disconnect", run),
+  };
+}
+
+/** Leases from the process that has started this one. */
+class ParentSource implements LeaseSource {
+  readonly #tell: (message: FromWorker) => void;
+  #waiting: { number: number; resolve: (answer: SyncAnswer) => void } | undefined;
+
+  constructor(tell: (message: FromWorker) => void) {
+    this.#tell = tell;
+    process.on("message", (message: ToWorker) => {
+      if (message.number === this.#waiting?.number) this.#waiting.resolve(message.answer);
+    });
+  }
+
+  async sync(sync: Sync): Promise<SyncAnswer> {
+    if (!process.connected) throw new Error("the process that shares limits among the workers is gone");
+    const { promise, resolve } = Promise.withResolvers<SyncAnswer>();
+    this.#waiting = { number: sync.number, resolve };
+    this.#tell({ kind: "sync", sync });
+    return await promise;
+  }
+
+  async close(): Promise<void> {
+    this.#waiting = undefined;
+  }
+}

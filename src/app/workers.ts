@@ -1,0 +1,147 @@
+import type { Cancel } from "../base/clock.ts";
+import type { Sources } from "../base/sources.ts";
+import { LeaseTable } from "../leases/lease-table.ts";
+import type { Log } from "../observe/log.ts";
+import type { StartedApp } from "./start-app.ts";
+import { type FromWorker, type ToWorker, WORKER_VARIABLE } from "./worker-messages.ts";
+
+interface WorkersOptions {
+  count: number;
+  /** The program and its arguments. */
+  command: readonly string[];
+  environment: Readonly<Record<string, string | undefined>>;
+  sources: Sources;
+  leaseMs: number;
+  log: Log;
+}
+
+interface Worker {
+  readonly process: Bun.Subprocess;
+  readonly startedMs: number;
+  /** As it calls itself, once it has. */
+  instance: string | undefined;
+}
+
+/** A worker that dies is replaced at once; one that dies again and again, after a pause. */
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 5_000;
+/** What has run for so long did not die of its start. */
+const SETTLED_MS = 10_000;
+
+/**
+ * The first process of a gateway with several: it serves no calls, starts those that do, replaces one that dies, and holds the
+ * table from which all of them lease their limits.
+ */
+export class Workers {
+  readonly #options: WorkersOptions;
+  readonly #table: LeaseTable;
+  readonly #name: string;
+  readonly #workers = new Set<Worker>();
+  readonly #pauses = new Set<Cancel>();
+  #pauseMs = FIRST_PAUSE_MS;
+  #stopping = false;
+  /** The first worker takes calls. */
+  #isUp = false;
+  readonly #first = Promise.withResolvers<StartedApp | undefined>();
+  #failed = 0;
+  readonly #ended = Promise.withResolvers<number>();
+
+  constructor(options: WorkersOptions) {
+    const { sources, leaseMs } = options;
+    this.#options = options;
+    this.#table = new LeaseTable({ leaseMs, nowMs: sources.clock.nowMs, epoch: sources.random.id });
+    this.#name = sources.random.id();
+  }
+
+  /** Resolves with the exit code when all workers have ended. */
+  get ended(): Promise<number> {
+    return this.#ended.promise;
+  }
+
+  /** Starts the first one, and when that takes calls all others. Undefined where the first one does not start. */
+  async start(): Promise<StartedApp | undefined> {
+    this.#spawn();
+    const app = await this.#first.promise;
+    if (app !== undefined && !this.#stopping) {
+      for (let count = 1; count < this.#options.count; count++) this.#spawn();
+    }
+    return app;
+  }
+
+  /** To all of them. */
+  signal(signal: "SIGTERM" | "SIGHUP"): void {
+    if (signal === "SIGTERM") this.#stop();
+    for (const { process } of this.#workers) process.kill(signal);
+  }
+
+  #stop(): void {
+    this.#stopping = true;
+    for (const cancel of this.#pauses) cancel();
+    this.#pauses.clear();
+    this.#endIfAlone();
+  }
+
+  #spawn(): void {
+    const { command, environment, sources } = this.#options;
+    const child = Bun.spawn([...command], {
+      env: { ...environment, [WORKER_VARIABLE]: this.#name },
+      stdin: "ignore",
+      stdout: "inherit",
+      stderr: "inherit",
+      serialization: "json",
+      // A signal of the terminal is for the first process, which passes it on once.
+      detached: true,
+      ipc: (message: FromWorker) => {
+        if (message.kind === "sync") this.#answer(worker, message.sync);
+        else this.#ready(message.app);
+      },
+    });
+    const worker: Worker = { process: child, startedMs: sources.clock.nowMs(), instance: undefined };
+    this.#workers.add(worker);
+    child.exited.then((code) => this.#onExit(worker, code));
+  }
+
+  #ready(app: StartedApp): void {
+    this.#isUp = true;
+    this.#first.resolve(app);
+  }
+
+  #answer(worker: Worker, sync: Extract<FromWorker, { kind: "sync" }>["sync"]): void {
+    worker.instance = sync.instance;
+    const message: ToWorker = { kind: "answer", number: sync.number, answer: this.#table.sync(sync) };
+    if (worker.process.exitCode === null) worker.process.send(message);
+  }
+
+  #onExit(worker: Worker, code: number): void {
+    this.#workers.delete(worker);
+    // Its calls are over: what it held of concurrent calls is free, and the ledger says what it has spent.
+    if (worker.instance !== undefined) this.#table.markDead(worker.instance);
+    if (this.#isUp && !this.#stopping) {
+      this.#replace(worker, code);
+      return;
+    }
+    // Why the first one did not start, it has said itself.
+    if (code !== 0 || !this.#isUp) this.#failed ||= code === 0 ? 1 : code;
+    this.#first.resolve(undefined);
+    this.#stop();
+  }
+
+  #replace(worker: Worker, code: number): void {
+    const { clock } = this.#options.sources;
+    const ranMs = clock.nowMs() - worker.startedMs;
+    this.#pauseMs = ranMs > SETTLED_MS ? FIRST_PAUSE_MS : Math.min(LONGEST_PAUSE_MS, this.#pauseMs * 2);
+    this.#options.log.error(
+      { pid: worker.process.pid, code, signal: worker.process.signalCode },
+      "a worker has ended: another one takes its place",
+    );
+    const cancel = clock.after(this.#pauseMs, () => {
+      this.#pauses.delete(cancel);
+      this.#spawn();
+    });
+    this.#pauses.add(cancel);
+  }
+
+  #endIfAlone(): void {
+    if (this.#workers.size === 0 && this.#pauses.size === 0) this.#ended.resolve(this.#failed);
+  }
+}
