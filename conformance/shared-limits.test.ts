@@ -1,132 +1,122 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { plainAnswer, plainUsage } from "../testing/plain-answer.ts";
 import { startRedis } from "../testing/redis.ts";
 import { scriptedModels } from "../testing/scripted-models.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
+import { callOnce, HoldingProvider, RACED_LIMITS } from "./support/limit-race.ts";
+import { programsPresent } from "./support/programs.ts";
 import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
-const redis = await startRedis();
+const redis = programsPresent("limits of several instances", "redis-server") ? await startRedis() : undefined;
 const folder = mkdtempSync(join(tmpdir(), "trivium-shared-"));
-/** What a provider answers with, when the test lets it. */
-let release = Promise.withResolvers<void>();
-let asked = 0;
-const upstream = Bun.serve({
-  port: 0,
-  idleTimeout: 60,
-  fetch: async () => {
-    asked++;
-    await release.promise;
-    return Response.json(plainAnswer("chat", { text: "yes", usage: plainUsage("chat", 10, 10) }));
-  },
-});
+const provider = new HoldingProvider();
 afterAll(async () => {
-  await upstream.stop(true);
+  await provider.stop();
   await redis?.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 
-type Limits = Record<string, number>;
+let started = 0;
 
-async function startInstances(count: number, name: string, limits: Limits): Promise<TestGateway[]> {
+/** Instances on one storage, with Redis where they are several. */
+async function startInstances(count: number, limits: Readonly<Record<string, number>>): Promise<TestGateway[]> {
+  started++;
   const config = {
-    ...scriptedModels(upstream.url.origin, { first_byte: 30_000, idle: 30_000 }),
-    storage: `sqlite:${join(folder, `${name}-${count}.db`)}`,
+    ...scriptedModels(provider.url, { first_byte: 30_000, idle: 30_000 }),
+    storage: `sqlite:${join(folder, `${started}.db`)}`,
     keys: [{ name: "tests", key: TEST_KEY, limits }],
-    ...(count > 1 && redis ? { redis: `${redis.url}/${++databases}` } : {}),
+    ...(count > 1 && redis ? { redis: `${redis.url}/${started}` } : {}),
   };
   const instances: TestGateway[] = [];
-  for (let at = 0; at < count; at++) instances.push(await startTestGateway({ config }));
+  const timings = { limitLeaseMs: 3_000 };
+  for (let at = 0; at < count; at++) instances.push(await startTestGateway({ config, timings }));
   return instances;
 }
-let databases = 0;
 
-const BODY = JSON.stringify({
-  model: "test/chat",
-  max_completion_tokens: 10,
-  messages: [{ role: "user", content: "Is it so?" }],
-});
-
-const REQUEST = [
-  "POST /api/v1/chat/completions HTTP/1.1",
-  "host: 127.0.0.1",
-  `authorization: Bearer ${TEST_KEY}`,
-  "content-type: application/json",
-  `content-length: ${BODY.length}`,
-  "connection: close",
-  "",
-  BODY,
-].join("\r\n");
-
-/** Over a connection of its own: the runtime's own client sends no more than 256 requests at once. */
-async function call({ app }: TestGateway): Promise<number> {
-  const { promise, resolve } = Promise.withResolvers<number>();
-  let answer = "";
-  const socket = await Bun.connect({
-    hostname: "127.0.0.1",
-    port: Number(new URL(app.url).port),
-    socket: {
-      data: (_, bytes) => {
-        answer += bytes.toString();
-        const status = /^HTTP\/1\.1 (\d+)/.exec(answer)?.[1];
-        if (status === undefined) return;
-        resolve(Number(status));
-        socket.end();
-      },
-      close: () => resolve(0),
-      error: () => resolve(0),
-    },
-  });
-  socket.write(REQUEST);
-  return await promise;
-}
-
-/** Sends all calls at once, evenly, and answers the admitted ones only when all others are refused. */
-async function race(instances: readonly TestGateway[], calls: number): Promise<{ admitted: number; most: number }> {
-  release = Promise.withResolvers();
-  asked = 0;
-  let refused = 0;
-  const sent = Array.from({ length: calls }, async (_, at) => {
-    const gateway = instances[at % instances.length];
-    const status = gateway === undefined ? 0 : await call(gateway);
-    if (status !== 200) refused++;
-    return status;
-  });
-  while (asked + refused < calls) await Bun.sleep(20);
-  const most = asked;
-  release.resolve();
-  const statuses = await Promise.all(sent);
-  return { admitted: statuses.filter((status) => status === 200).length, most };
-}
-
-/** What a key may use, of which each call needs the same. */
-const LIMITS: readonly [what: string, limits: Limits][] = [
-  ["requests a minute", { requests_per_minute: 500 }],
-  ["tokens a minute", { tokens_per_minute: 12_000 }],
-  ["concurrent calls", { concurrent: 500 }],
-  ["money", { budget_usd_total: 0.016 }],
-];
+const stopAll = async (instances: readonly TestGateway[]) => {
+  for (const gateway of instances) await gateway.stop();
+};
+const urlsOf = (instances: readonly TestGateway[]) => instances.map(({ url }) => url);
 
 describe.skipIf(redis === undefined)("H23, choices 9: 2,000 calls at once against limits for fewer", () => {
-  beforeAll(() => {
-    if (redis === undefined) console.log("skipped: neither redis-server nor valkey-server is installed");
-  });
-
-  for (const [what, limits] of LIMITS) {
+  for (const [what, limits] of RACED_LIMITS) {
     test(`${what}: three instances admit no more than one does, and at least 98% of it`, async () => {
-      const [alone] = await startInstances(1, what, limits);
-      if (alone === undefined) throw new Error("no gateway");
-      const one = await race([alone], 2_000);
-      await alone.stop();
-      const three = await startInstances(3, what, limits);
-      const many = await race(three, 2_000);
-      for (const gateway of three) await gateway.stop();
-      console.log(`${what}: one process admitted ${one.admitted}, three instances ${many.admitted} of 2,000`);
-      expect(one.admitted).toBeGreaterThan(300);
-      expect(many.admitted).toBeLessThanOrEqual(one.admitted);
-      expect(many.admitted).toBeGreaterThanOrEqual(Math.floor(0.98 * one.admitted));
+      const alone = await startInstances(1, limits);
+      const one = await provider.race(urlsOf(alone), 2_000);
+      await stopAll(alone);
+      const three = await startInstances(3, limits);
+      const many = await provider.race(urlsOf(three), 2_000);
+      await stopAll(three);
+      console.log(`${what}: one process admitted ${one}, three instances ${many} of 2,000`);
+      expect(one).toBeGreaterThan(300);
+      expect(many).toBeLessThanOrEqual(one);
+      expect(many).toBeGreaterThanOrEqual(Math.floor(0.98 * one));
+    });
+  }
+});
+
+describe.skipIf(redis === undefined)("choices 9, H29: Redis fails under load", () => {
+  const readiness = async ({ url }: TestGateway) => {
+    const response = await fetch(`${url}/readyz`);
+    return [response.status, ((await response.json()) as { status: string }).status] as const;
+  };
+  const LIMIT = 60;
+
+  /** Sends calls without a pause while the work lasts; says how they ended. */
+  async function underLoad(instances: readonly TestGateway[], work: () => Promise<void>) {
+    provider.release();
+    const statuses = new Map<number, number>();
+    let isOver = false;
+    const callers = Array.from({ length: 6 }, async (_, at) => {
+      while (!isOver) {
+        const status = await callOnce(instances[at % instances.length]?.url ?? "");
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+        await Bun.sleep(10);
+      }
+    });
+    await work();
+    isOver = true;
+    await Promise.all(callers);
+    return statuses;
+  }
+
+  const faults: readonly [what: string, begin: () => unknown, end: () => unknown][] = [
+    ["stopped", () => redis?.halt(), () => redis?.start()],
+    ["frozen", () => redis?.freeze(), () => redis?.thaw()],
+    ["flushed", () => redis?.flush(), () => {}],
+  ];
+  for (const [what, begin, end] of faults) {
+    test(`${what}: calls are answered or refused by their limit, which holds; it heals`, async () => {
+      const instances = await startInstances(2, { requests_per_minute: LIMIT, concurrent: 50 });
+      let degraded = false;
+      const before = provider.asked;
+      const statuses = await underLoad(instances, async () => {
+        await Bun.sleep(300);
+        await begin();
+        for (const until = Date.now() + 6_000; Date.now() < until; await Bun.sleep(100)) {
+          for (const instance of instances) {
+            const [status, word] = await readiness(instance);
+            expect(status).toBe(200);
+            degraded ||= word === "degraded";
+          }
+        }
+        await end();
+      });
+      expect([...statuses.keys()].sort()).toEqual([200, 429]);
+      const admitted = statuses.get(200) ?? 0;
+      // Counted by whole seconds, of a minute that is not over.
+      expect(admitted).toBeLessThanOrEqual(LIMIT);
+      expect(admitted).toBeGreaterThanOrEqual(Math.floor(0.98 * LIMIT));
+      expect(provider.asked - before).toBe(admitted);
+      expect(degraded).toBe(what !== "flushed");
+      for (const until = Date.now() + 10_000; Date.now() < until; await Bun.sleep(50)) {
+        const words = await Promise.all(instances.map(readiness));
+        if (words.every(([, word]) => word === "ready")) break;
+      }
+      for (const instance of instances) expect(await readiness(instance)).toEqual([200, "ready"]);
+      await stopAll(instances);
     });
   }
 });

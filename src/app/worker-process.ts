@@ -9,6 +9,8 @@ export interface WorkerProcess {
   ready(app: StartedApp): void;
   /** Called when that process is gone. */
   onOrphaned(run: () => void): void;
+  /** Nothing is said any more: the connection would keep this process alive. */
+  leave(): void;
 }
 
 /** Undefined where this process was not started as a worker. */
@@ -20,6 +22,9 @@ export function workerProcess(environment: Readonly<Record<string, string | unde
     sharing: { name: `workers of ${gateway}`, source: new ParentSource(tell) },
     ready: (app) => tell({ kind: "ready", app }),
     onOrphaned: (run) => process.on("disconnect", run),
+    leave: () => {
+      if (process.connected) process.disconnect?.();
+    },
   };
 }
 

@@ -120,8 +120,9 @@ export class Workers {
       this.#replace(worker, code);
       return;
     }
-    // Why the first one did not start, it has said itself.
-    if (code !== 0 || !this.#isUp) this.#failed ||= code === 0 ? 1 : code;
+    // Why the first one did not start, it has said itself. One that is stopped while it starts has nothing to lose.
+    const isStopped = code === 0 || worker.process.signalCode === "SIGTERM";
+    if (!isStopped || !this.#stopping) this.#failed ||= code === 0 ? 1 : code;
     this.#first.resolve(undefined);
     this.#stop();
   }

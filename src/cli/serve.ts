@@ -74,7 +74,11 @@ async function runWorker(worker: WorkerProcess, source: ConfigSource, config: Co
   const sharing = config.redis === undefined ? worker.sharing : undefined;
   const app = await startApp({ ...source, log, sharing, sharesPorts: true });
   worker.ready(app);
-  return await runUntilStopped(app, log, worker);
+  try {
+    return await runUntilStopped(app, log, worker);
+  } finally {
+    worker.leave();
+  }
 }
 
 async function runWorkers(count: number, config: Config, log: Log, tell: (app: StartedApp) => void): Promise<number> {
