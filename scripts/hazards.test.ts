@@ -88,12 +88,22 @@ describe("S03: the program", () => {
   const FORBIDDEN =
     /\bBun\.(?:spawn|spawnSync|\$)|child_process|\bnode:(?:vm|cluster)\b|\beval\(|\bnew Function\(|\brequire\(|\bimport\((?!\s*")/;
 
+  /** It starts this program again, with the arguments that it was started with. */
+  const WORKERS = "src/app/workers.ts";
+
   test("starts no other program and runs no text as code", () => {
     const sources = [...new Glob("{src,simulator}/**/*.ts").scanSync(root)].filter(
       (file) => !/\.(?:test|sample|child)\.ts$/.test(file),
     );
     expect(sources.length).toBeGreaterThan(200);
     const code = (file: string) => read(file).replaceAll(/^\s*(?:\/\/|\/?\*).*$/gm, "");
-    expect(sources.filter((file) => FORBIDDEN.test(code(file)))).toEqual([]);
+    expect(sources.filter((file) => FORBIDDEN.test(code(file)))).toEqual([WORKERS]);
+    expect(code(WORKERS).match(new RegExp(FORBIDDEN, "g"))).toEqual(["Bun.spawn"]);
+    const starters = sources.filter((file) => /\bnew Workers\(/.test(code(file)));
+    expect(starters).toEqual(["src/cli/serve.ts"]);
+    expect(code("src/cli/serve.ts")).toContain("command: [...ownCommand(), ...process.argv.slice(2)");
+    expect(code("src/cli/serve.ts").match(/return isCompiled \?.*/)?.[0]).toBe(
+      "return isCompiled ? [process.execPath] : [process.execPath, ...process.execArgv, Bun.main];",
+    );
   });
 });

@@ -1,0 +1,204 @@
+import { afterAll, afterEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { system } from "../src/base/system.ts";
+import { openStorage } from "../src/storage/open.ts";
+import { scriptedModels } from "../testing/scripted-models.ts";
+import { TEST_KEY } from "../testing/test-key.ts";
+import { callOnce, HoldingProvider, RACED_LIMITS } from "./support/limit-race.ts";
+import { TRIVIUM } from "./support/program.ts";
+import { TEST_ADMIN_SECRET } from "./support/test-gateway.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "trivium-workers-"));
+const provider = new HoldingProvider();
+const running = new Set<Bun.Subprocess>();
+afterEach(async () => {
+  for (const program of running) {
+    program.kill("SIGKILL");
+    await program.exited;
+  }
+  running.clear();
+});
+afterAll(async () => {
+  await provider.stop();
+  // Workers whose first process was killed end by themselves, in their own time.
+  await Bun.sleep(500);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Started {
+  program: Bun.Subprocess;
+  url: string;
+  adminUrl: string;
+  database: string;
+  /** Of the processes that serve calls. */
+  workers(): number[];
+  said(): Promise<string>;
+}
+
+let started = 0;
+
+async function startWorkers(
+  count: number,
+  limits: Readonly<Record<string, number>>,
+  name = ++started,
+): Promise<Started> {
+  const place = join(folder, String(name));
+  const database = join(place, "trivium.db");
+  await Bun.write(join(place, "said"), "");
+  const config = {
+    ...scriptedModels(provider.url, { first_byte: 30_000, idle: 30_000 }),
+    server: { host: "127.0.0.1", port: 0 },
+    admin: { host: "127.0.0.1", port: 0, secret: TEST_ADMIN_SECRET },
+    storage: `sqlite:${database}`,
+    data_dir: place,
+    simulator: false,
+    log: { level: "info", format: "json", calls: "off" },
+    keys: [{ name: "tests", key: TEST_KEY, limits }],
+  };
+  writeFileSync(join(place, "trivium.yaml"), JSON.stringify(config));
+  const program = Bun.spawn([TRIVIUM, "serve", "--workers", String(count), "--json"], {
+    cwd: place,
+    env: { PATH: process.env["PATH"] ?? "" },
+    stdout: "pipe",
+    stderr: Bun.file(join(place, "said")),
+  });
+  running.add(program);
+  let shown = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of program.stdout) {
+    shown += decoder.decode(chunk, { stream: true });
+    if (shown.trimEnd().endsWith("\n}")) break;
+  }
+  const { url, admin_url: adminUrl } = JSON.parse(shown) as { url: string; admin_url: string };
+  const instances = { program, url, adminUrl, database, workers: () => childrenOf(program.pid) };
+  await until(async () => (await readyInstances(database)) === count);
+  return { ...instances, said: () => Bun.file(join(place, "said")).text() };
+}
+
+function childrenOf(pid: number): number[] {
+  const { stdout } = Bun.spawnSync(["ps", "--ppid", String(pid), "-o", "pid="]);
+  return stdout.toString().split("\n").map(Number).filter(Boolean);
+}
+
+async function readyInstances(database: string): Promise<number> {
+  const rows = await ask(database, "SELECT COUNT(*) AS count FROM instances WHERE beats > 0");
+  return Number(rows[0]?.["count"]);
+}
+
+async function ask(database: string, query: string) {
+  const storage = await openStorage(`sqlite:${database}`, system.clock);
+  try {
+    return await storage.query(query);
+  } finally {
+    await storage.close();
+  }
+}
+
+async function until(holds: () => boolean | Promise<boolean>, withinMs = 20_000): Promise<void> {
+  for (const untilMs = Date.now() + withinMs; !(await holds()); await Bun.sleep(50)) {
+    if (Date.now() > untilMs) throw new Error("it did not come to this in time");
+  }
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+describe("H23, choices 9: 2,000 calls at once against limits for fewer, on three workers", () => {
+  const expected: Readonly<Record<string, number>> = {
+    "requests a minute": 500,
+    "tokens a minute": 666,
+    "concurrent calls": 500,
+    money: 571,
+  };
+  for (const [what, limits] of RACED_LIMITS) {
+    test(`${what}: never more than one process admits, and at least 98% of it`, async () => {
+      const { url, program, database } = await startWorkers(3, limits);
+      const admitted = await provider.race([url], 2_000);
+      console.log(`${what}: three workers admitted ${admitted} of 2,000; one process admits ${expected[what]}`);
+      expect(admitted).toBeLessThanOrEqual(expected[what] ?? 0);
+      expect(admitted).toBeGreaterThanOrEqual(Math.floor(0.98 * (expected[what] ?? 0)));
+      program.kill("SIGTERM");
+      expect(await program.exited).toBe(0);
+      const writers = await ask(database, "SELECT instance, COUNT(*) AS rows FROM receipts GROUP BY instance");
+      expect(writers).toHaveLength(3);
+      expect(writers.reduce((sum, row) => sum + Number(row["rows"]), 0)).toBe(admitted);
+    });
+  }
+});
+
+describe("choices 9, H28: workers that are killed", () => {
+  test("one is replaced, and what it held comes back; budgets are those of the ledger", async () => {
+    const { url, workers, database, said } = await startWorkers(3, { concurrent: 30, budget_usd_total: 0.003 });
+    provider.release();
+    const [victim = 0] = workers();
+    const statuses: number[] = [];
+    let isOver = false;
+    const callers = Array.from({ length: 12 }, async () => {
+      while (!isOver) statuses.push(await callOnce(url));
+    });
+    await Bun.sleep(300);
+    process.kill(victim, "SIGKILL");
+    await until(() => workers().length === 3 && !workers().includes(victim));
+    await until(async () => (await said()).includes("a worker has ended: another one takes its place"));
+    // The whole budget is spent in the end, that of the dead worker too, and nothing beyond it.
+    await until(async () => {
+      const [row] = await ask(database, "SELECT SUM(cost_nano_usd) AS spent FROM receipts");
+      return Number(row?.["spent"]) > 0.95 * 3_000_000;
+    });
+    isOver = true;
+    await Promise.all(callers);
+    const [row] = await ask(database, "SELECT SUM(cost_nano_usd) AS spent, COUNT(*) AS rows FROM receipts");
+    expect(Number(row?.["spent"])).toBeLessThanOrEqual(3_000_000);
+    expect(Number(row?.["rows"])).toBeGreaterThanOrEqual(statuses.filter((status) => status === 200).length);
+    // What is over budget is refused, and what was cut was under way in the one that was killed.
+    expect(new Set(statuses)).toEqual(new Set([200, 402, ...statuses.filter((status) => status === 0)]));
+  });
+
+  test("when the first process is killed the workers end, and another start takes over", async () => {
+    const { program, workers } = await startWorkers(2, { concurrent: 30 }, 90);
+    const pids = workers();
+    expect(pids).toHaveLength(2);
+    program.kill("SIGKILL");
+    await program.exited;
+    await until(() => !pids.some(isAlive));
+    const again = await startWorkers(2, { concurrent: 30 }, 90);
+    provider.release();
+    expect(await callOnce(again.url)).toBe(200);
+    again.program.kill("SIGTERM");
+    expect(await again.program.exited).toBe(0);
+  });
+
+  test("SIGTERM lets calls under way finish", async () => {
+    const { program, url } = await startWorkers(2, {});
+    provider.hold();
+    const calls = Array.from({ length: 8 }, () => callOnce(url));
+    await until(() => provider.asked === 8);
+    program.kill("SIGTERM");
+    await Bun.sleep(200);
+    provider.release();
+    expect(await Promise.all(calls)).toEqual(calls.map(() => 200));
+    expect(await program.exited).toBe(0);
+  });
+
+  test("a configuration that cannot be used ends all of it, with the reason", async () => {
+    const place = join(folder, "wrong");
+    await Bun.write(join(place, "trivium.yaml"), "storage: sqlite:/dev/null/none.db\n");
+    const program = Bun.spawn([TRIVIUM, "serve", "--workers", "2"], {
+      cwd: place,
+      env: { PATH: process.env["PATH"] ?? "" },
+      stdout: "ignore",
+      stderr: "pipe",
+    });
+    const [code, said] = await Promise.all([program.exited, program.stderr.text()]);
+    expect(code).toBe(1);
+    expect(said).toContain("The storage cannot be opened");
+  });
+});
