@@ -122,7 +122,7 @@ export function sampleCall(
 ) {
   const client = new AbortController();
   const request = new Request("http://gateway.test/", { signal: client.signal });
-  const connection = { trusted: false, hold: () => {}, rest: () => {}, hangUp: () => {} };
+  const connection = { address: "127.0.0.1", trusted: false, hold: () => {}, rest: () => {}, hangUp: () => {} };
   const incoming: IncomingCall = {
     request,
     requestId: "req_1",

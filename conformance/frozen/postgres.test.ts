@@ -63,7 +63,7 @@ async function stored(database: PostgresDatabase, ids: readonly string[]): Promi
 /** A key made by another process, which the gateway has seen. */
 async function makeKey(database: PostgresDatabase, gateway: TestGateway, name: string) {
   const storage = await openStorage(database.url.href, system.clock);
-  const made = await createKey(storage, { name, project: "default" }, system);
+  const made = await createKey(storage, { name, project: "default" }, system, { who: "test" });
   await until("the key is seen", async () => (await callGateway(gateway.url, "chat", made.key)).status === 200);
   return { ...made, storage };
 }
@@ -134,7 +134,7 @@ describe.skipIf(postgresServer === undefined)("a store that is away", () => {
         status: 503,
         message: expect.stringContaining("no longer works"),
       });
-      await revokeKey(there.storage, there.id, system);
+      await revokeKey(there.storage, there.id, system, { who: "test" });
       expect((await callGateway(gateway.url, "chat", there.key)).status).toBe(200);
 
       const later = await callAll(gateway, 1);
@@ -169,7 +169,7 @@ describe.skipIf(postgresServer === undefined)("a store that is away", () => {
     relay.forget();
     const forgottenMs = performance.now();
     const during = await callAll(gateway, 2);
-    await revokeKey(there.storage, there.id, system);
+    await revokeKey(there.storage, there.id, system, { who: "test" });
     await until(
       "the revocation is seen",
       async () => (await callGateway(gateway.url, "chat", there.key)).status === 401,

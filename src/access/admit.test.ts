@@ -18,7 +18,7 @@ function principal(changes: Partial<Omit<Principal, "levels">> = {}, outer: Oute
   const one = { keyId: "key_1", keyName: "ci", project: "default", models: ["*"], limits: {}, ...changes };
   const project = { id: one.project, name: one.project, limits: outer.project ?? {} };
   const key = { id: one.keyId, name: one.keyName, limits: one.limits };
-  return { ...one, levels: levelsOf(key, project, outer.gateway ?? {}) };
+  return { ...one, levels: levelsOf(key, { project, gateway: outer.gateway ?? {} }) };
 }
 
 function gate(spent: SpentSums = () => 0) {

@@ -10,6 +10,9 @@ export type { Admission, AdmittedCall, Entry } from "./entry.ts";
 /** What the ledger holds for a key, a project or the gateway, in nano-dollars; read from memory. */
 export type SpentSums = (level: LevelName, id: string, window: BudgetWindow) => number;
 
+/** Whose calls are counted: in the accounts of the key, of the one that made it, of the project and of the gateway. */
+export type Owner = Pick<Principal, "keyId" | "project"> & { maker?: Pick<Principal, "keyId"> | undefined };
+
 interface AdmissionsOptions extends Clocks {
   /** What the ledger held when the gateway started. */
   spent: SpentSums;
@@ -83,10 +86,7 @@ export class Admissions {
   }
 
   /** Reserves a key's money, at every level, for work that ends later than the call that began it. */
-  hold(
-    owner: Pick<Principal, "keyId" | "project">,
-    costNanoUsd: number,
-  ): (actualNanoUsd: number, atMs: number) => void {
+  hold(owner: Owner, costNanoUsd: number): (actualNanoUsd: number, atMs: number) => void {
     const accounts = this.#allOf(owner);
     for (const { meter } of accounts) meter.reserved += costNanoUsd;
     return (actualNanoUsd, atMs) => {
@@ -137,8 +137,14 @@ export class Admissions {
     return standing;
   }
 
-  #allOf({ keyId, project }: Pick<Principal, "keyId" | "project">): readonly Account[] {
-    return [this.account("key", keyId), this.account("project", project), this.account("gateway", GATEWAY_ID)];
+  #allOf({ keyId, project, maker }: Owner): readonly Account[] {
+    const makers = maker === undefined ? [] : [this.account("key", maker.keyId)];
+    return [
+      this.account("key", keyId),
+      ...makers,
+      this.account("project", project),
+      this.account("gateway", GATEWAY_ID),
+    ];
   }
 
   #sweep(nowMs: number): void {

@@ -4,10 +4,10 @@ import { openStorage } from "../storage/open.ts";
 import { createKey, revokeKey } from "./keys.ts";
 
 const storage = await openStorage(process.argv[2] ?? "", system.clock);
-const { id, key } = await createKey(storage, { name: "made elsewhere", project: "default" }, system);
+const { id, key } = await createKey(storage, { name: "made elsewhere", project: "default" }, system, { who: "test" });
 process.stdout.write(`${key}\n`);
 for await (const _ of process.stdin) break;
-await revokeKey(storage, id, system);
+await revokeKey(storage, id, system, { who: "test" });
 process.stdout.write("revoked\n");
 await storage.close();
 process.exit(0);

@@ -12,12 +12,15 @@ import { hashKey, hintOf, isWellFormedKey, newApiKey } from "./key-hash.ts";
 import { KeyRing } from "./key-ring.ts";
 import { createKey, listKeys, revokeKey } from "./keys.ts";
 
+const ACTOR = { who: "test" };
+const CALLER = { address: "127.0.0.1" };
+
 const folder = mkdtempSync(join(tmpdir(), "trivium-keys-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function refusalOf(ring: KeyRing, presented: string): GatewayError {
   try {
-    ring.authenticate(presented);
+    ring.authenticate(presented, CALLER);
   } catch (thrown) {
     if (thrown instanceof GatewayError) return thrown;
     throw thrown;
@@ -76,16 +79,16 @@ describe("KeyRing", () => {
   });
   afterEach(() => storage.close());
   const open = (staticKeys: Parameters<typeof KeyRing.open>[0]["staticKeys"] = []): Promise<KeyRing> =>
-    KeyRing.open({ storage, staticKeys, clock: { ...system.clock, wallMs: () => nowMs } });
+    KeyRing.open({ ...system, storage, staticKeys, clock: { ...system.clock, wallMs: () => nowMs } });
 
   test("a key is a prefix and 43 random characters, and only its digest is stored", async () => {
-    const { key, id, hint } = await createKey(storage, { name: "ci", project: "default" }, system);
+    const { key, id, hint } = await createKey(storage, { name: "ci", project: "default" }, system, ACTOR);
     expect(key).toMatch(/^sk-trv-[A-Za-z0-9_-]{43}$/);
     expect(isWellFormedKey(key)).toBe(true);
     expect(hint).toBe(key.slice(-4));
     const rows = await storage.query("SELECT * FROM api_keys");
     expect(JSON.stringify(rows)).not.toContain(key.slice(7, -4));
-    const principal = (await open()).authenticate(key);
+    const principal = (await open()).authenticate(key, CALLER);
     expect(principal).toEqual({ keyId: id, keyName: "ci", project: "default", models: ["*"], limits: {}, levels: [] });
   });
 
@@ -98,12 +101,18 @@ describe("KeyRing", () => {
       expiresAtMs: nowMs + 10,
     };
     const sources = { ...system, clock: { ...system.clock, wallMs: () => nowMs } };
-    const { key, id } = await createKey(storage, { name: "stored", project: "p", ...bounds }, sources);
+    const { key, id } = await createKey(storage, { name: "stored", project: "p", ...bounds }, sources, ACTOR);
     const ring = await open([{ name: "static", project: "q", key: "a-key-of-the-configuration", ...bounds }]);
     const levelsFor = (id: string, name: string) => [{ level: "key" as const, id, name, limits: bounds.limits }];
     const levels = levelsFor(id, "stored");
-    expect(ring.authenticate(key)).toEqual({ keyId: id, keyName: "stored", project: "p", ...bounds, levels });
-    expect(ring.authenticate("a-key-of-the-configuration")).toEqual({
+    expect(ring.authenticate(key, CALLER)).toEqual({
+      keyId: id,
+      keyName: "stored",
+      project: "p",
+      ...bounds,
+      levels,
+    });
+    expect(ring.authenticate("a-key-of-the-configuration", CALLER)).toEqual({
       keyId: "static:static",
       keyName: "static",
       project: "q",
@@ -117,9 +126,9 @@ describe("KeyRing", () => {
   test("a key of the configuration may have 512 characters, no more; a longer one is unknown", async () => {
     const common = { name: "long", project: "default", models: ["*"] };
     const ring = await open([{ ...common, key: "k".repeat(512) }]);
-    expect(ring.authenticate("k".repeat(512)).keyName).toBe("long");
+    expect(ring.authenticate("k".repeat(512), CALLER).keyName).toBe("long");
     expect(refusalOf(ring, "k".repeat(513)).message).toContain("is not known here");
-    expect(() => ring.replaceStatic([{ ...common, key: "k".repeat(513) }])).toThrow("1 to 512 characters");
+    expect(() => ring.reconfigure([{ ...common, key: "k".repeat(513) }], {})).toThrow("1 to 512 characters");
   });
 
   test("the hint of a key that is short, and might be guessed from it, is empty", () => {
@@ -128,10 +137,10 @@ describe("KeyRing", () => {
   });
 
   test("H21: authentication asks nothing of the storage", async () => {
-    const { key } = await createKey(storage, { name: "ci", project: "default" }, system);
+    const { key } = await createKey(storage, { name: "ci", project: "default" }, system, ACTOR);
     const ring = await open();
     await storage.close();
-    expect(ring.authenticate(key).keyName).toBe("ci");
+    expect(ring.authenticate(key, CALLER).keyName).toBe("ci");
   });
 
   test("S06: keys that differ in the last character only are two keys", async () => {
@@ -143,14 +152,14 @@ describe("KeyRing", () => {
       { ...common, name: "one", key },
       { ...common, name: "two", key: twin },
     ]);
-    expect([both.authenticate(key).keyName, both.authenticate(twin).keyName]).toEqual(["one", "two"]);
+    expect([both.authenticate(key, CALLER).keyName, both.authenticate(twin, CALLER).keyName]).toEqual(["one", "two"]);
     const one = await open([{ ...common, name: "one", key }]);
     expect(refusalOf(one, twin).message).toContain("not known");
     expect(refusalOf(one, key.slice(0, -1)).message).toContain("well-formed");
   });
 
   test("S02: hostile keys are data, and S10: no refusal repeats them", async () => {
-    await createKey(storage, { name: "ci", project: "default" }, system);
+    await createKey(storage, { name: "ci", project: "default" }, system, ACTOR);
     const ring = await open();
     const hostile = [
       "' OR 1=1 --",
@@ -181,17 +190,18 @@ describe("KeyRing", () => {
   });
 
   test("unknown, revoked and expired keys are refused in the same words but for the cause", async () => {
-    const made = await createKey(storage, { name: "old", project: "default" }, system);
+    const made = await createKey(storage, { name: "old", project: "default" }, system, ACTOR);
     const brief = await createKey(
       storage,
       { name: "brief", project: "default", expiresAtMs: nowMs + 10 },
       { ...system, clock: { ...system.clock, wallMs: () => nowMs } },
+      ACTOR,
     );
-    await revokeKey(storage, made.id, system);
+    await revokeKey(storage, made.id, system, ACTOR);
     const ring = await open();
     const unknown = refusalOf(ring, newApiKey({ bytes: (length) => new Uint8Array(length) }).key).message;
     expect(refusalOf(ring, made.key).message).toBe(unknown.replace("is not known here", "has been revoked"));
-    expect(ring.authenticate(brief.key).keyName).toBe("brief");
+    expect(ring.authenticate(brief.key, CALLER).keyName).toBe("brief");
     nowMs += 10;
     expect(refusalOf(ring, brief.key).message).toBe(
       unknown.replace("is not known here", "expired on 2026-01-01T00:00:00.010Z"),
@@ -201,7 +211,7 @@ describe("KeyRing", () => {
   test("H25: the configuration's keys change all at once, and a bad list changes nothing", async () => {
     const common = { project: "default", models: ["*"] };
     const ring = await open([{ ...common, name: "a", key: "static-key-a" }]);
-    const held = ring.authenticate("static-key-a");
+    const held = ring.authenticate("static-key-a", CALLER);
     expect(held.keyId).toBe("static:a");
     const bad = [
       [
@@ -216,35 +226,36 @@ describe("KeyRing", () => {
       [{ ...common, name: "b", key: "static-key-b", limits: { concurrent: 0 } }],
     ];
     for (const keys of bad) {
-      expect(() => ring.replaceStatic(keys)).toThrow(GatewayError);
-      expect(ring.authenticate("static-key-a").keyName).toBe("a");
-      expect(() => ring.authenticate("static-key-b")).toThrow(GatewayError);
+      expect(() => ring.reconfigure(keys, {})).toThrow(GatewayError);
+      expect(ring.authenticate("static-key-a", CALLER).keyName).toBe("a");
+      expect(() => ring.authenticate("static-key-b", CALLER)).toThrow(GatewayError);
     }
-    ring.replaceStatic([{ ...common, name: "b", key: "static-key-b" }]);
-    expect(ring.authenticate("static-key-b").keyName).toBe("b");
-    expect(() => ring.authenticate("static-key-a")).toThrow(GatewayError);
+    ring.reconfigure([{ ...common, name: "b", key: "static-key-b" }], {});
+    expect(ring.authenticate("static-key-b", CALLER).keyName).toBe("b");
+    expect(() => ring.authenticate("static-key-a", CALLER)).toThrow(GatewayError);
   });
 
   test("a stored key with a limit of a newer program does not work, and spoils no other", async () => {
-    const odd = await createKey(storage, { name: "odd", project: "default" }, system);
-    const good = await createKey(storage, { name: "good", project: "default" }, system);
+    const odd = await createKey(storage, { name: "odd", project: "default" }, system, ACTOR);
+    const good = await createKey(storage, { name: "good", project: "default" }, system, ACTOR);
     await storage.query("UPDATE api_keys SET limits = ? WHERE id = ?", ['{"imagesPerMinute":3}', odd.id]);
     const problems: unknown[] = [];
     const ring = await KeyRing.open({
+      ...system,
       storage,
       staticKeys: [],
       clock: { ...system.clock, wallMs: () => nowMs },
       onProblem: (error) => problems.push(error),
     });
-    expect(ring.authenticate(good.key).keyName).toBe("good");
-    expect(() => ring.authenticate(odd.key)).toThrow(GatewayError);
+    expect(ring.authenticate(good.key, CALLER).keyName).toBe("good");
+    expect(() => ring.authenticate(odd.key, CALLER)).toThrow(GatewayError);
     expect(String(problems[0])).toContain(odd.id);
   });
 
   test("choices 7: a key made or revoked by another process counts here", async () => {
     const url = `sqlite:${join(folder, "shared.db")}`;
     const shared = await openStorage(url, system.clock);
-    const ring = await KeyRing.open({ storage: shared, staticKeys: [], clock: system.clock });
+    const ring = await KeyRing.open({ ...system, storage: shared, staticKeys: [] });
     const stop = ring.startWatching(10);
     const child = Bun.spawn([process.execPath, join(import.meta.dir, "key-maker.child.ts"), url], {
       stdin: "pipe",
@@ -254,7 +265,7 @@ describe("KeyRing", () => {
     const lines = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
     const accepts = (key: string): boolean => {
       try {
-        return ring.authenticate(key).project === "default";
+        return ring.authenticate(key, CALLER).project === "default";
       } catch {
         return false;
       }
@@ -289,8 +300,14 @@ describe("KeyRing", () => {
       problems = [];
     });
     const openWatched = (): Promise<KeyRing> =>
-      KeyRing.open({ storage: watched, staticKeys: [], clock, onProblem: (error) => problems.push(String(error)) });
-    const create = (name: string) => createKey(storage, { name, project: "default" }, { ...system, clock });
+      KeyRing.open({
+        ...system,
+        storage: watched,
+        staticKeys: [],
+        clock,
+        onProblem: (error) => problems.push(String(error)),
+      });
+    const create = (name: string) => createKey(storage, { name, project: "default" }, { ...system, clock }, ACTOR);
 
     test("a refresh that took long does not undo a later one", async () => {
       const { key, id } = await create("ci");
@@ -299,7 +316,7 @@ describe("KeyRing", () => {
       watched.held = answer.promise;
       const early = ring.refresh();
       await clock.pass(0);
-      await revokeKey(storage, id, { clock });
+      await revokeKey(storage, id, { ...system, clock }, ACTOR);
       await ring.refresh();
       answer.resolve();
       await early;
@@ -311,10 +328,10 @@ describe("KeyRing", () => {
       const stop = ring.startWatching();
       const { key, id } = await create("ci");
       await clock.pass(499);
-      expect(() => ring.authenticate(key)).toThrow(GatewayError);
+      expect(() => ring.authenticate(key, CALLER)).toThrow(GatewayError);
       await clock.pass(1);
-      expect(ring.authenticate(key).keyName).toBe("ci");
-      await revokeKey(storage, id, { clock });
+      expect(ring.authenticate(key, CALLER).keyName).toBe("ci");
+      await revokeKey(storage, id, { ...system, clock }, ACTOR);
       await clock.pass(500);
       expect(refusalOf(ring, key).message).toContain("revoked");
       Object.assign(watched.asked, { stamps: 0, queries: 0 });
@@ -331,7 +348,7 @@ describe("KeyRing", () => {
       };
       const { nowMs, wallMs, every, sleep } = clock;
       const recording = { nowMs, wallMs, every, sleep, after };
-      const ring = await KeyRing.open({ storage: watched, staticKeys: [], clock: recording });
+      const ring = await KeyRing.open({ ...system, storage: watched, staticKeys: [], clock: recording });
       ring.startWatching()();
       expect(clock.timers).toBe(0);
       const stop = ring.startWatching();
@@ -360,8 +377,8 @@ describe("KeyRing", () => {
         expect(ring.blindMs).toBe(60_000);
         watched.down = false;
       }
-      await revokeKey(storage, id, { clock });
-      expect(ring.authenticate(key).keyName).toBe("ci");
+      await revokeKey(storage, id, { ...system, clock }, ACTOR);
+      expect(ring.authenticate(key, CALLER).keyName).toBe("ci");
       await clock.pass(500);
       expect(refusalOf(ring, key).message).toContain("revoked");
       expect(ring.blindMs).toBe(0);
@@ -373,11 +390,11 @@ describe("KeyRing", () => {
       const twin = await create("twin");
       const other = await create("twin");
       const ring = await openWatched();
-      expect(ring.revokeHere("unheard of")).toBe(false);
-      expect(ring.revokeHere("twin")).toBe(false);
-      expect(ring.revokeHere("ci")).toBe(true);
+      expect(ring.revokeHere("unheard of", ACTOR)).toBe(false);
+      expect(ring.revokeHere("twin", ACTOR)).toBe(false);
+      expect(ring.revokeHere("ci", ACTOR)).toBe(true);
       expect(refusalOf(ring, key).message).toContain("revoked");
-      expect(ring.authenticate(twin.key).keyName).toBe("twin");
+      expect(ring.authenticate(twin.key, CALLER).keyName).toBe("twin");
       const stop = ring.startWatching();
       const revokedAtMs = clock.wallMs() + 500;
       await clock.pass(5_000);
@@ -389,18 +406,18 @@ describe("KeyRing", () => {
       Object.assign(watched.asked, { stamps: 0, queries: 0 });
       await clock.pass(500);
       expect(watched.asked).toEqual({ stamps: 1, queries: 0 });
-      expect(ring.revokeHere("ci")).toBe(false);
-      expect(ring.revokeHere(other.id)).toBe(true);
+      expect(ring.revokeHere("ci", ACTOR)).toBe(false);
+      expect(ring.revokeHere(other.id, ACTOR)).toBe(true);
       expect(refusalOf(ring, other.key).message).toContain("revoked");
       await clock.pass(500);
-      expect(ring.revokeHere("twin")).toBe(true);
+      expect(ring.revokeHere("twin", ACTOR)).toBe(true);
       stop();
     });
 
     test("H29: a key that was revoked here does not come back if the storage fails again after it was reported", async () => {
       const { key, id } = await create("ci");
       const ring = await openWatched();
-      ring.revokeHere(id);
+      ring.revokeHere(id, ACTOR);
       watched.down = true;
       const stop = ring.startWatching();
       await clock.pass(60_000);

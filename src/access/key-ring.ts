@@ -1,53 +1,43 @@
-import type { Cancel, Clock } from "../base/clock.ts";
+import type { Cancel } from "../base/clock.ts";
 import { MAX_KEY_LENGTH } from "../base/key-bounds.ts";
+import type { Sources } from "../base/sources.ts";
 import { GatewayError } from "../canon/error.ts";
-import type { RoutingSettings } from "../canon/routing-settings.ts";
-import { markKeyRevoked, selectKeys } from "../storage/keys.ts";
+import { type StoredKey, selectKeys, writeLastUsed } from "../storage/keys.ts";
+import { type StoredProject, selectProjects } from "../storage/projects.ts";
 import type { Storage } from "../storage/storage.ts";
+import type { Actor } from "./audit.ts";
 import { ADMIN_SECRET_PREFIX, hashKey, isWellFormedKey, KEY_PREFIX } from "./key-hash.ts";
-import { type Level, levelsOf } from "./level.ts";
-import { type Limits, readLimits } from "./limits.ts";
-import { type Principal, principalOf } from "./principal.ts";
+import { revokeKey } from "./keys.ts";
+import { type KnownKey, type KnownKeys, levelsIn, makeKnownKeys, type StaticKey } from "./known-keys.ts";
+import type { Level } from "./level.ts";
+import type { Limits } from "./limits.ts";
+import type { Principal } from "./principal.ts";
+import { type Caller, checkNetworks } from "./scopes.ts";
 
-/** A key that is written in the configuration instead of the storage. */
-export interface StaticKey {
-  name: string;
-  project: string;
-  key: string;
-  models: readonly string[];
-  protocols?: readonly string[];
-  expiresAtMs?: number;
-  limits?: Limits;
-  strict?: boolean;
-  routing?: RoutingSettings;
-}
-
-interface KeyRingOptions {
+interface KeyRingOptions extends Sources {
   storage: Storage;
   staticKeys: readonly StaticKey[];
-  clock: Clock;
+  /** What limits all keys together. */
+  limits?: Limits;
   /** Called when keys cannot be read; those in memory keep working. */
   onProblem?: (error: unknown) => void;
 }
 
-interface KnownKey {
-  principal: Principal;
-  revoked: boolean;
-}
-
 /** How often a running gateway looks for keys that others made or revoked. */
 export const KEY_WATCH_MS = 500;
-
-/** Marks a key of the configuration in receipts. */
-export const staticKeyId = (name: string): string => `static:${name}`;
+/** How late it may be written down that a key was used. */
+const USED_WRITE_MS = 10_000;
 
 /** Every key in memory, by full digest: a call is authenticated without asking the storage (H21). */
 export class KeyRing {
   readonly #storage: Storage;
-  readonly #clock: Clock;
+  readonly #sources: Sources;
   readonly #onProblem: (error: unknown) => void;
-  #static: ReadonlyMap<string, KnownKey>;
-  #stored: ReadonlyMap<string, KnownKey> = new Map();
+  #static: readonly StaticKey[];
+  #limits: Limits;
+  #stored: readonly StoredKey[] = [];
+  #projects: readonly StoredProject[] = [];
+  #known: KnownKeys;
   #stamp = "";
   /** Counts the refreshes, and the latest whose result is in use: a slow refresh must not undo a later one. */
   #begun = 0;
@@ -55,17 +45,23 @@ export class KeyRing {
   /** When the storage was last read, on the monotonic clock. */
   #lookedMs: number;
   #failing = false;
-  /** Ids of keys that were revoked here while the storage could not be written. */
-  readonly #revokedHere = new Set<string>();
-  /** Called when the levels may have changed. */
+  /** Ids of keys that were revoked here while the storage could not be written, and who did it. */
+  readonly #revokedHere = new Map<string, Actor>();
+  /** Ids of stored keys that were used since this was last written down. */
+  readonly #used = new Set<string>();
+  #usedWrittenMs: number;
+  /** Called when the levels that limit keys may have changed. */
   onLevels: () => void = () => {};
 
   private constructor(options: KeyRingOptions) {
     this.#storage = options.storage;
-    this.#clock = options.clock;
+    this.#sources = options;
     this.#lookedMs = options.clock.nowMs();
+    this.#usedWrittenMs = this.#lookedMs;
     this.#onProblem = options.onProblem ?? (() => {});
-    this.#static = readStatic(options.staticKeys);
+    this.#static = options.staticKeys;
+    this.#limits = options.limits ?? {};
+    this.#known = this.#make(this.#static, this.#limits);
   }
 
   static async open(options: KeyRingOptions): Promise<KeyRing> {
@@ -75,7 +71,7 @@ export class KeyRing {
   }
 
   /** The principal of the key. No message contains the key itself (S10). */
-  authenticate(presented: string): Principal {
+  authenticate(presented: string, caller: Caller): Principal {
     if (presented === "") {
       throw new GatewayError(
         "unauthenticated",
@@ -83,83 +79,114 @@ export class KeyRing {
       );
     }
     if (presented.length > MAX_KEY_LENGTH) throw this.#unknown(presented);
-    const hash = hashKey(presented);
-    const known = this.#static.get(hash) ?? this.#stored.get(hash);
+    const known = this.#known.byHash.get(hashKey(presented));
     if (known === undefined) throw this.#unknown(presented);
     const { principal } = known;
-    if (known.revoked || this.#revokedHere.has(principal.keyId)) throw refused("has been revoked");
-    if (principal.expiresAtMs !== undefined && principal.expiresAtMs <= this.#clock.wallMs()) {
-      throw refused(`expired on ${new Date(principal.expiresAtMs).toISOString()}`);
-    }
+    if (known.revoked || this.#isRevokedHere(principal)) throw refused("has been revoked");
+    this.#checkTime(known);
+    if (known.suspended) throw suspended(principal);
+    if (principal.networks !== undefined || principal.maker !== undefined) checkNetworks(principal, caller);
+    if (known.isStored) this.#used.add(principal.keyId);
     return principal;
+  }
+
+  #checkTime({ expiresAtMs, rotatedOutMs }: KnownKey): void {
+    if (expiresAtMs === Number.POSITIVE_INFINITY && rotatedOutMs === Number.POSITIVE_INFINITY) return;
+    const nowMs = this.#sources.clock.wallMs();
+    if (expiresAtMs <= nowMs) throw refused(`expired on ${new Date(expiresAtMs).toISOString()}`);
+    if (rotatedOutMs <= nowMs) throw refused(`was replaced by a new one on ${new Date(rotatedOutMs).toISOString()}`);
+  }
+
+  #isRevokedHere({ keyId, maker }: Principal): boolean {
+    if (this.#revokedHere.size === 0) return false;
+    return this.#revokedHere.has(keyId) || (maker !== undefined && this.#isRevokedHere(maker));
   }
 
   #unknown(presented: string): GatewayError {
     if (presented.startsWith(ADMIN_SECRET_PREFIX)) return isAdminSecret();
     // Keys of the configuration may look like anything: if there are any, a hint at the usual form of keys would mislead.
-    const meantMade = presented.startsWith(KEY_PREFIX) || this.#static.size === 0;
+    const meantMade = presented.startsWith(KEY_PREFIX) || this.#static.length === 0;
     return meantMade && !isWellFormedKey(presented) ? malformed() : refused("is not known here");
   }
 
-  /** Reads all stored keys again. */
+  /** Reads all stored keys and projects again. */
   async refresh(): Promise<void> {
     this.#begun += 1;
     const turn = this.#begun;
-    // The stamp is read first: a key written between the two reads is then found at the next refresh.
+    // The stamp is read first: a key written between the reads is then found at the next refresh.
     const stamp = await this.#storage.changeStamp();
-    const stored = new Map<string, KnownKey>();
-    for (const key of await selectKeys(this.#storage)) {
-      try {
-        stored.set(key.hash, { principal: principalOf(key), revoked: key.revokedAtMs !== undefined });
-      } catch (thrown) {
-        // An unknown limit cannot be enforced, so this key does not work; all others do.
-        const message = `The stored API key ${key.id} cannot be used here.`;
-        this.#onProblem(new GatewayError("internal", message, { cause: thrown }));
-      }
-    }
+    const stored = await selectKeys(this.#storage);
+    const projects = await selectProjects(this.#storage);
     if (turn < this.#applied) return;
     this.#applied = turn;
     this.#stored = stored;
+    this.#projects = projects;
     this.#stamp = stamp;
-    for (const { principal, revoked } of stored.values()) if (revoked) this.#revokedHere.delete(principal.keyId);
+    this.#known = this.#make(this.#static, this.#limits);
+    for (const { id, revokedAtMs } of stored) if (revokedAtMs !== undefined) this.#revokedHere.delete(id);
     this.onLevels();
   }
 
-  /** Every level with limits of keys that may be used. */
-  levels(): Level[] {
-    const levels = new Map<string, Level>();
-    for (const keys of [this.#static, this.#stored]) {
-      for (const { principal, revoked } of keys.values()) {
-        if (!revoked) for (const level of principal.levels) levels.set(`${level.level} ${level.id}`, level);
-      }
-    }
-    return [...levels.values()];
+  #make(staticKeys: readonly StaticKey[], gateway: Limits): KnownKeys {
+    return makeKnownKeys({
+      stored: this.#stored,
+      projects: this.#projects,
+      staticKeys,
+      gateway,
+      onProblem: this.#onProblem,
+    });
   }
 
   /** For how long keys made or revoked by other processes could not be read. */
   get blindMs(): number {
-    return this.#clock.nowMs() - this.#lookedMs;
+    return this.#sources.clock.nowMs() - this.#lookedMs;
+  }
+
+  /** Every level that limits a key which is not revoked, once. */
+  levels(): Level[] {
+    return levelsIn(this.#known);
+  }
+
+  /** The key that made it, whose limits its calls count against as well. */
+  makerOf(keyId: string): Principal | undefined {
+    return this.#known.byId.get(keyId)?.principal.maker;
   }
 
   /**
-   * Revokes the key in this process at once, whatever happens to the storage (H29). The next successful refresh writes it
-   * down for other processes. False if no stored key has this id, and not exactly one has this name.
+   * Revokes the key and those that it made in this process at once, whatever happens to the storage (H29). The next successful
+   * look writes it down for other processes. False if no stored key has this id, and not exactly one has this name.
    */
-  revokeHere(idOrName: string): boolean {
-    const principals = [...this.#stored.values()].filter(({ revoked }) => !revoked).map(({ principal }) => principal);
-    const named = principals.filter(({ keyName }) => keyName === idOrName);
-    const found = principals.find(({ keyId }) => keyId === idOrName) ?? (named.length === 1 ? named[0] : undefined);
+  revokeHere(idOrName: string, actor: Actor): boolean {
+    const valid = this.#stored.filter(({ revokedAtMs }) => revokedAtMs === undefined);
+    const named = valid.filter(({ name }) => name === idOrName);
+    const found = valid.find(({ id }) => id === idOrName) ?? (named.length === 1 ? named[0] : undefined);
     if (found === undefined) return false;
-    this.#revokedHere.add(found.keyId);
+    this.#revokedHere.set(found.id, actor);
     return true;
   }
 
   async #look(): Promise<void> {
     // They stay revoked here until the storage has been read again: it may fail once more before that.
-    for (const id of this.#revokedHere) await markKeyRevoked(this.#storage, id, this.#clock.wallMs());
+    for (const [id, actor] of this.#revokedHere) await revokeKey(this.#storage, id, this.#sources, actor);
     if ((await this.#storage.changeStamp()) !== this.#stamp) await this.refresh();
-    this.#lookedMs = this.#clock.nowMs();
+    this.#lookedMs = this.#sources.clock.nowMs();
     this.#failing = false;
+    // A storage that takes no writes is reported by the heartbeat; what was used is written with the next that it takes.
+    if (this.#lookedMs - this.#usedWrittenMs >= USED_WRITE_MS) await this.writeUsed().catch(() => {});
+  }
+
+  /** Writes down which keys were used. */
+  async writeUsed(): Promise<void> {
+    this.#usedWrittenMs = this.#sources.clock.nowMs();
+    const ids = [...this.#used];
+    this.#used.clear();
+    if (ids.length === 0) return;
+    try {
+      await writeLastUsed(this.#storage, ids, Math.floor(this.#sources.clock.wallMs()));
+    } catch (thrown) {
+      for (const id of ids) this.#used.add(id);
+      throw thrown;
+    }
   }
 
   /** Polls for keys that other processes made or revoked. The returned function ends it. */
@@ -177,7 +204,7 @@ export class KeyRing {
       plan();
     };
     const plan = (): void => {
-      if (!stopped) cancel = this.#clock.after(intervalMs, () => void look(), { background: true });
+      if (!stopped) cancel = this.#sources.clock.after(intervalMs, () => void look(), { background: true });
     };
     plan();
     return () => {
@@ -186,44 +213,13 @@ export class KeyRing {
     };
   }
 
-  /** Replaces all keys of the configuration at once. */
-  replaceStatic(keys: readonly StaticKey[]): void {
-    this.#static = readStatic(keys);
+  /** Replaces all keys and limits of the configuration at once, or throws and changes nothing. */
+  reconfigure(keys: readonly StaticKey[], limits: Limits): void {
+    this.#known = this.#make(keys, limits);
+    this.#static = keys;
+    this.#limits = limits;
     this.onLevels();
   }
-}
-
-function readStatic(keys: readonly StaticKey[]): ReadonlyMap<string, KnownKey> {
-  const known = new Map<string, KnownKey>();
-  const names = new Set<string>();
-  for (const [index, key] of keys.entries()) {
-    if (key.key === "" || key.key.length > MAX_KEY_LENGTH) {
-      const message = `The key "${key.name}" must have 1 to ${MAX_KEY_LENGTH} characters.`;
-      throw new GatewayError("invalid_request", message, { path: `keys[${index}].key` });
-    }
-    const hash = hashKey(key.key);
-    if (names.has(key.name) || known.has(hash)) {
-      const message = `The key "${key.name}" is there twice: each needs its own name and its own key.`;
-      throw new GatewayError("invalid_request", message, { path: `keys[${index}]` });
-    }
-    names.add(key.name);
-    const id = staticKeyId(key.name);
-    const limits = readLimits({ ...key.limits });
-    const principal: Principal = {
-      keyId: id,
-      keyName: key.name,
-      project: key.project,
-      models: key.models,
-      ...(key.protocols === undefined ? {} : { protocols: key.protocols }),
-      limits,
-      levels: levelsOf({ id, name: key.name, limits }, undefined, {}),
-      ...(key.expiresAtMs === undefined ? {} : { expiresAtMs: key.expiresAtMs }),
-      ...(key.strict ? { strict: true } : {}),
-      ...(key.routing === undefined ? {} : { routing: key.routing }),
-    };
-    known.set(hash, { principal, revoked: false });
-  }
-  return known;
 }
 
 function cannotLook(cause: unknown): GatewayError {
@@ -234,6 +230,11 @@ function cannotLook(cause: unknown): GatewayError {
 function refused(what: string): GatewayError {
   return new GatewayError("unauthenticated", `This API key ${what}. Ask the operator of this gateway for a valid one.`);
 }
+
+const suspended = ({ project }: Principal): GatewayError =>
+  new GatewayError("forbidden", `The project "${project}" is suspended: none of its keys may be used.`, {
+    code: "project_suspended",
+  });
 
 function malformed(): GatewayError {
   return new GatewayError(

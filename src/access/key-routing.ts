@@ -104,6 +104,20 @@ export function keyRoutingView({
   };
 }
 
+/** Settings that are not named stay; `null` takes one away. Undefined where none is left. */
+export function changeKeyRouting(
+  stored: Readonly<Record<string, unknown>> = {},
+  update: Readonly<Record<string, unknown>> = {},
+): Readonly<Record<string, unknown>> | undefined {
+  const removed = Object.keys(update).filter((name) => update[name] === null);
+  const unknown = removed.find((name) => !KEY_ROUTING_NAMES.some((known) => known === name));
+  if (unknown !== undefined) readKeyRouting({ [unknown]: true });
+  const given = Object.fromEntries(Object.entries(update).filter(([, value]) => value !== null));
+  const merged = { ...stored, ...keyRoutingView(readKeyRouting(given)) };
+  const kept = Object.fromEntries(Object.entries(merged).filter(([name]) => !removed.includes(name)));
+  return Object.keys(kept).length === 0 ? undefined : kept;
+}
+
 function refuse(name: string, why: string): never {
   throw new GatewayError("invalid_request", `routing.${name} ${why}.`, { path: `routing.${name}` });
 }

@@ -1,9 +1,11 @@
+import { isWithin } from "../base/ip-network.ts";
 import { GatewayError } from "../canon/error.ts";
+import { CREATE_KEYS } from "./key-checks.ts";
 import { LIMIT_NAMES, wireName } from "./limits.ts";
 import { matches } from "./model-glob.ts";
 import type { Principal } from "./principal.ts";
 
-type Scopes = Pick<Principal, "project" | "models" | "protocols" | "expiresAtMs" | "limits">;
+type Scopes = Pick<Principal, "project" | "models" | "protocols" | "expiresAtMs" | "limits" | "networks" | "scopes">;
 
 /** Refuses a key that could do more than its maker (S05). */
 export function checkSubset(child: Scopes, maker: Scopes): void {
@@ -14,12 +16,20 @@ export function checkSubset(child: Scopes, maker: Scopes): void {
       refuse("models", `"${pattern}" is not covered by ${maker.models.join(", ")}`);
     }
   }
-  const { protocols, expiresAtMs } = maker;
+  // Depth has no use, and each further key would be one more place to count its calls in.
+  if (child.scopes?.includes(CREATE_KEYS)) refuse("scopes", "a key that was made by a key cannot make keys itself");
+  const { protocols, expiresAtMs, networks } = maker;
   if (protocols !== undefined && !child.protocols?.every((name) => protocols.includes(name))) {
     refuse("protocols", `it may only have ${protocols.join(", ")}`);
   }
   if (expiresAtMs !== undefined && (child.expiresAtMs ?? Number.POSITIVE_INFINITY) > expiresAtMs) {
     refuse("expires_at", `it must end by ${new Date(expiresAtMs).toISOString()}`);
+  }
+  if (networks !== undefined) {
+    const outside = child.networks?.find((network) => !networks.some((allowed) => isWithin(network, allowed)));
+    if (child.networks === undefined || outside !== undefined) {
+      refuse("networks", `it may only be used from ${networks.map(({ text }) => text).join(", ")}`);
+    }
   }
   for (const name of LIMIT_NAMES) {
     const most = maker.limits[name];

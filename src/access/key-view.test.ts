@@ -14,6 +14,11 @@ test("a key is shown with all its bounds, as files spell them", () => {
     createdAtMs: Date.UTC(2026, 0),
     madeBy: "key_0",
     revokedAtMs: Date.UTC(2026, 6),
+    networks: ["10.0.0.0/8"],
+    scopes: ["keys:create"],
+    rotatedAtMs: Date.UTC(2026, 1),
+    previousUntilMs: Date.UTC(2026, 2),
+    lastUsedAtMs: Date.UTC(2026, 3),
   };
   expect(keyView(key)).toEqual({
     ...bare,
@@ -25,6 +30,11 @@ test("a key is shown with all its bounds, as files spell them", () => {
     created_at: "2026-01-01T00:00:00.000Z",
     made_by: "key_0",
     revoked_at: "2026-07-01T00:00:00.000Z",
+    networks: ["10.0.0.0/8"],
+    scopes: ["keys:create"],
+    rotated_at: "2026-02-01T00:00:00.000Z",
+    previous_until: "2026-03-01T00:00:00.000Z",
+    last_used_at: "2026-04-01T00:00:00.000Z",
   });
 });
 
@@ -38,5 +48,10 @@ test("what a key does not have is null, and a key without limits shows none", ()
     created_at: null,
     made_by: null,
     revoked_at: null,
+    networks: null,
+    scopes: [],
+    rotated_at: null,
+    previous_until: null,
+    last_used_at: null,
   });
 });

@@ -1,6 +1,9 @@
+import type { StoredKey } from "../storage/keys.ts";
 import { type KeyRoutingView, keyRoutingView, readKeyRouting } from "./key-routing.ts";
-import type { KeySummary } from "./keys.ts";
 import { limitsView } from "./limits.ts";
+
+/** A stored key without its digests, for people to look at. */
+export type KeySummary = Omit<StoredKey, "hash" | "previousHash">;
 
 /** A key as answers and the command line show it: never the key, nor its digest. */
 export interface KeyView {
@@ -16,11 +19,20 @@ export interface KeyView {
   strict: boolean;
   /** What differs from the gateway's. */
   routing: KeyRoutingView;
+  /** `null`: from everywhere. */
+  networks: readonly string[] | null;
+  /** What it may do beside calling models. */
+  scopes: readonly string[];
   expires_at: string | null;
   /** `null` for a key of the configuration. */
   created_at: string | null;
   made_by: string | null;
   revoked_at: string | null;
+  rotated_at: string | null;
+  /** Until then the secret before the last rotation works, too. */
+  previous_until: string | null;
+  /** Some seconds late. */
+  last_used_at: string | null;
 }
 
 const moment = (ms: number | undefined): string | null => (ms === undefined ? null : new Date(ms).toISOString());
@@ -37,9 +49,14 @@ export function keyView(key: Omit<KeySummary, "createdAtMs"> & { createdAtMs?: n
     limits: limitsView(key.limits),
     strict: key.strict === true,
     routing: keyRoutingView(readKeyRouting(key.routing ?? {})),
+    networks: key.networks ?? null,
+    scopes: key.scopes ?? [],
     expires_at: moment(key.expiresAtMs),
     created_at: moment(key.createdAtMs),
     made_by: key.madeBy ?? null,
     revoked_at: moment(key.revokedAtMs),
+    rotated_at: moment(key.rotatedAtMs),
+    previous_until: moment(key.previousUntilMs),
+    last_used_at: moment(key.lastUsedAtMs),
   };
 }

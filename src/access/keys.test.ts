@@ -12,6 +12,8 @@ import { readLimits } from "./limits.ts";
 import { matches } from "./model-glob.ts";
 import { type Principal, principalOf } from "./principal.ts";
 
+const ACTOR = { who: "test" };
+
 const maker: Principal = {
   keyId: "key_maker",
   keyName: "maker",
@@ -20,6 +22,7 @@ const maker: Principal = {
   protocols: ["chat", "messages"],
   limits: { requestsPerMinute: 60, budgetUsdPerDay: 5 },
   levels: [],
+  scopes: ["keys:create"],
   expiresAtMs: Date.UTC(2100, 0),
 };
 
@@ -40,7 +43,7 @@ describe("keys", () => {
 
   test("S05: a key cannot make a stronger key", async () => {
     const child = (changes: Partial<KeyRequest>): Promise<unknown> =>
-      createKey(storage, { name: "child", project: "default", maker, ...changes }, system);
+      createKey(storage, { name: "child", project: "default", maker, ...changes }, system, ACTOR);
     expect(await kindOf(child({ models: ["*"] }))).toBe("forbidden models");
     expect(await kindOf(child({ models: ["acme/a", "acme*"] }))).toBe("forbidden models");
     expect(await kindOf(child({ models: ["other/*"] }))).toBe("forbidden models");
@@ -50,9 +53,9 @@ describe("keys", () => {
     expect(await kindOf(child({ limits: { requestsPerMinute: 61 } }))).toBe("forbidden limits.requests_per_minute");
     expect(await kindOf(child({ limits: { budgetUsdPerDay: 5.01 } }))).toBe("forbidden limits.budget_usd_per_day");
     expect(await listKeys(storage)).toEqual([]);
-    const { expiresAtMs: _expiry, protocols: _protocols, ...unbound } = maker;
+    const { expiresAtMs: _expiry, protocols: _protocols, scopes: _scopes, ...unbound } = maker;
     expect(() => checkSubset(unbound, maker)).toThrow(/protocols/);
-    expect(() => checkSubset({ ...maker, limits: {} }, maker)).toThrow(/limits/);
+    expect(() => checkSubset({ ...maker, scopes: [], limits: {} }, maker)).toThrow(/limits/);
   });
 
   test("S05: a key cannot be changed into a stronger one than its maker", async () => {
@@ -65,6 +68,7 @@ describe("keys", () => {
         limits: { concurrent: 3 },
       },
       system,
+      ACTOR,
     );
     const principal = { ...maker, keyId: makerId, models: ["acme/*"], limits: { concurrent: 3 } };
     const { id } = await createKey(
@@ -76,12 +80,15 @@ describe("keys", () => {
         models: ["acme/a"],
       },
       system,
+      ACTOR,
     );
-    expect(await kindOf(updateKey(storage, id, { models: ["*"] }, system))).toBe("forbidden models");
-    expect(await kindOf(updateKey(storage, id, { limits: { concurrent: null } }, system))).toBe(
+    expect(await kindOf(updateKey(storage, id, { models: ["*"] }, system, ACTOR))).toBe("forbidden models");
+    expect(await kindOf(updateKey(storage, id, { limits: { concurrent: null } }, system, ACTOR))).toBe(
       "forbidden limits.concurrent",
     );
-    expect(await updateKey(storage, id, { models: ["acme/b"], limits: { concurrent: 2 } }, system)).toMatchObject({
+    expect(
+      await updateKey(storage, id, { models: ["acme/b"], limits: { concurrent: 2 } }, system, ACTOR),
+    ).toMatchObject({
       models: ["acme/b"],
       limits: { concurrent: 2 },
       madeBy: makerId,
@@ -92,8 +99,9 @@ describe("keys", () => {
     const settings = { type: "round_robin", fallback: "two", survive: true, deadline_ms: 9_000, sticky: "off" };
     const { id } = await createKey(
       storage,
-      { name: "routed", project: "default", routing: readKeyRouting(settings) },
+      { name: "routed", project: "default", scopes: ["keys:create"], routing: readKeyRouting(settings) },
       system,
+      ACTOR,
     );
     const stored = (await listKeys(storage)).find((key) => key.id === id);
     if (stored === undefined) throw new Error("the key was not stored");
@@ -104,10 +112,12 @@ describe("keys", () => {
       survive: true,
       deadlineMs: 9_000,
     });
-    const child = await createKey(storage, { name: "child", project: "default", maker: routed }, system);
+    const child = await createKey(storage, { name: "child", project: "default", maker: routed }, system, {
+      who: "test",
+    });
     expect((await listKeys(storage)).find((key) => key.id === child.id)?.routing).toEqual(settings);
 
-    const change = (routing: Record<string, unknown>) => updateKey(storage, id, { routing }, system);
+    const change = (routing: Record<string, unknown>) => updateKey(storage, id, { routing }, system, ACTOR);
     expect((await change({ type: "priority", survive: null })).routing).toEqual({
       type: "priority",
       fallback: "two",
@@ -145,7 +155,7 @@ describe("keys", () => {
   });
 
   test("S05: whatever is left out is the maker's, and what is within it is granted", async () => {
-    await createKey(storage, { name: "same", project: "default", maker }, system);
+    await createKey(storage, { name: "same", project: "default", maker }, system, ACTOR);
     await createKey(
       storage,
       {
@@ -157,6 +167,7 @@ describe("keys", () => {
         limits: { concurrent: 2, requestsPerMinute: 1 },
       },
       system,
+      ACTOR,
     );
     // Two keys of one millisecond are listed in the order of their random ids, so they are distinguished by name.
     const made = await listKeys(storage);
@@ -197,7 +208,7 @@ describe("keys", () => {
 
   test("a request that cannot be kept is refused with the field", async () => {
     const make = (changes: Partial<KeyRequest>): Promise<string> =>
-      kindOf(createKey(storage, { name: "n", project: "p", ...changes }, system));
+      kindOf(createKey(storage, { name: "n", project: "p", ...changes }, system, ACTOR));
     expect(await make({ name: "" })).toBe("invalid_request name");
     expect(await make({ name: "a\0b" })).toBe("invalid_request name");
     expect(await make({ project: "x".repeat(101) })).toBe("invalid_request project");
@@ -214,7 +225,7 @@ describe("keys", () => {
     const nowMs = Date.UTC(2026, 0, 1);
     const sources = { ...system, clock: { ...system.clock, wallMs: () => nowMs } };
     const make = (changes: Partial<KeyRequest>): Promise<unknown> =>
-      createKey(storage, { name: "n", project: "p", ...changes }, sources);
+      createKey(storage, { name: "n", project: "p", ...changes }, sources, ACTOR);
     const patterns = (count: number, length: number) =>
       Array.from({ length: count }, (_, index) => `${index}/`.padEnd(length, "x"));
     await make({ name: "n".repeat(100), models: patterns(100, 200), expiresAtMs: nowMs + 1 });
@@ -234,12 +245,14 @@ describe("keys", () => {
   });
 
   test("S05: a child may have exactly what its maker has", () => {
-    expect(() => checkSubset(maker, maker)).not.toThrow();
+    expect(() => checkSubset({ ...maker, scopes: [] }, maker)).not.toThrow();
+    // It cannot make keys in turn.
+    expect(() => checkSubset(maker, maker)).toThrow(/scopes/);
   });
 
   test("S05: a key that is made by a strict one is strict, and one may be strict without its maker", async () => {
     const strict = async (changes: Partial<KeyRequest>): Promise<boolean | undefined> => {
-      const { id } = await createKey(storage, { name: "n", project: "default", ...changes }, system);
+      const { id } = await createKey(storage, { name: "n", project: "default", ...changes }, system, ACTOR);
       return (await listKeys(storage)).find((key) => key.id === id)?.strict;
     };
     expect(await strict({ maker: { ...maker, strict: true } })).toBe(true);
@@ -252,11 +265,13 @@ describe("keys", () => {
     const expiresAtMs = Date.UTC(2100, 0);
     const bounds = { models: ["acme/*"], protocols: ["chat"] as const, strict: true, expiresAtMs };
     const limits = { concurrent: 3, budgetUsdTotal: 1 };
-    const { id } = await createKey(storage, { name: "ci", project: "default", ...bounds, limits }, system);
+    const { id } = await createKey(storage, { name: "ci", project: "default", ...bounds, limits }, system, {
+      who: "test",
+    });
     const stored = async () => (await listKeys(storage)).find((key) => key.id === id);
-    expect(await updateKey(storage, id, {}, system)).toMatchObject({ name: "ci", ...bounds, limits });
+    expect(await updateKey(storage, id, {}, system, ACTOR)).toMatchObject({ name: "ci", ...bounds, limits });
     expect(await stored()).toMatchObject({ name: "ci", ...bounds, limits });
-    await updateKey(storage, id, { name: "renamed", models: ["*"], protocols: ["messages"] }, system);
+    await updateKey(storage, id, { name: "renamed", models: ["*"], protocols: ["messages"] }, system, ACTOR);
     expect(await stored()).toMatchObject({
       ...bounds,
       name: "renamed",
@@ -270,6 +285,7 @@ describe("keys", () => {
       "renamed",
       { protocols: null, expiresAtMs: null, strict: false, limits: limitsChange },
       system,
+      ACTOR,
     );
     expect(bare).toEqual({ ...bare, id, limits: { budgetUsdTotal: 1, requestsPerMinute: 5 } });
     for (const gone of ["protocols", "expiresAtMs", "strict"]) expect(bare).not.toHaveProperty(gone);
@@ -279,9 +295,9 @@ describe("keys", () => {
   });
 
   test("an update that cannot be kept is refused with the field, and changes nothing", async () => {
-    const { id } = await createKey(storage, { name: "ci", project: "default" }, system);
+    const { id } = await createKey(storage, { name: "ci", project: "default" }, system, ACTOR);
     const before = await listKeys(storage);
-    const change = (update: KeyUpdate): Promise<string> => kindOf(updateKey(storage, id, update, system));
+    const change = (update: KeyUpdate): Promise<string> => kindOf(updateKey(storage, id, update, system, ACTOR));
     expect(await change({ name: "" })).toBe("invalid_request name");
     expect(await change({ models: [] })).toBe("invalid_request models");
     expect(await change({ protocols: [] })).toBe("invalid_request protocols");
@@ -289,25 +305,28 @@ describe("keys", () => {
     expect(await change({ limits: { concurrent: 0 } })).toBe("invalid_request limits.concurrent");
     expect(await change({ limits: { speed: null } })).toBe("invalid_request limits.speed");
     expect(await listKeys(storage)).toEqual(before);
-    await revokeKey(storage, id, system);
-    expect(await kindOf(updateKey(storage, id, { name: "x" }, system))).toBe("invalid_request");
+    await revokeKey(storage, id, system, ACTOR);
+    expect(await kindOf(updateKey(storage, id, { name: "x" }, system, ACTOR))).toBe("invalid_request");
   });
 
   test("revoking goes by id or by a name that only one valid key has", async () => {
-    const one = await createKey(storage, { name: "twin", project: "a" }, system);
-    const two = await createKey(storage, { name: "twin", project: "b" }, system);
-    expect(await kindOf(revokeKey(storage, "twin", system))).toBe("invalid_request");
-    expect(await kindOf(revokeKey(storage, "' OR 1=1 --", system))).toBe("not_found");
-    expect((await revokeKey(storage, one.id, { clock: { ...system.clock, wallMs: () => 77 } })).revokedAtMs).toBe(77);
-    expect((await revokeKey(storage, "twin", system)).id).toBe(two.id);
-    expect((await revokeKey(storage, one.id, system)).revokedAtMs).toBe(77);
+    const one = await createKey(storage, { name: "twin", project: "a" }, system, ACTOR);
+    const two = await createKey(storage, { name: "twin", project: "b" }, system, ACTOR);
+    expect(await kindOf(revokeKey(storage, "twin", system, ACTOR))).toBe("invalid_request");
+    expect(await kindOf(revokeKey(storage, "' OR 1=1 --", system, ACTOR))).toBe("not_found");
+    expect(
+      (await revokeKey(storage, one.id, { ...system, clock: { ...system.clock, wallMs: () => 77 } }, ACTOR))
+        .revokedAtMs,
+    ).toBe(77);
+    expect((await revokeKey(storage, "twin", system, ACTOR)).id).toBe(two.id);
+    expect((await revokeKey(storage, one.id, system, ACTOR)).revokedAtMs).toBe(77);
     expect((await listKeys(storage, { project: "b" })).map((key) => key.id)).toEqual([two.id]);
   });
 
   test("a key's name that is another key's id does not get in its way", async () => {
-    const one = await createKey(storage, { name: "first", project: "a" }, system);
-    const two = await createKey(storage, { name: one.id, project: "a" }, system);
-    expect((await revokeKey(storage, one.id, system)).id).toBe(one.id);
+    const one = await createKey(storage, { name: "first", project: "a" }, system, ACTOR);
+    const two = await createKey(storage, { name: one.id, project: "a" }, system, ACTOR);
+    expect((await revokeKey(storage, one.id, system, ACTOR)).id).toBe(one.id);
     expect((await listKeys(storage)).find((key) => key.id === two.id)?.revokedAtMs).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 import type { Sources } from "../base/sources.ts";
-import { DIALECT_NAMES } from "../canon/dialect-name.ts";
+import { withoutAbsent } from "../base/without-absent.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { RoutingSettings } from "../canon/routing-settings.ts";
 import {
@@ -7,21 +7,29 @@ import {
   type KeyChange,
   markKeyRevoked,
   replaceKey,
+  replaceSecret,
   type StoredKey,
   selectKeys,
   selectKeysByIdOrName,
+  selectKeysMadeBy,
   selectKeysOfProject,
 } from "../storage/keys.ts";
-import type { Storage } from "../storage/storage.ts";
+import { selectProject } from "../storage/projects.ts";
+import type { Queries, Storage } from "../storage/storage.ts";
+import { type Actor, changesOf, recordAct } from "./audit.ts";
+import { findKey } from "./find-key.ts";
+import { CREATE_KEYS, checkExpiry, checkKeyScopes, checkModels, checkNetworks, checkProtocols } from "./key-checks.ts";
 import { newApiKey } from "./key-hash.ts";
-import { KEY_ROUTING_NAMES, keyRoutingView, readKeyRouting } from "./key-routing.ts";
+import { changeKeyRouting, keyRoutingView } from "./key-routing.ts";
 import { checkSubset } from "./key-subset.ts";
-import { type Limits, limitsView, readLimits } from "./limits.ts";
+import { type KeySummary, keyView } from "./key-view.ts";
+import { changeLimits, type Limits, readLimits } from "./limits.ts";
+import { checkName, checkSlug } from "./names.ts";
 import { type Principal, principalOf } from "./principal.ts";
 
-const MAX_NAME_LENGTH = 100;
-const MAX_PATTERNS = 100;
-const MAX_PATTERN_LENGTH = 200;
+/** Keys that one key may have made and that are not revoked. */
+const MAX_CHILDREN = 1_000;
+const MAX_OVERLAP_SECONDS = 2_592_000;
 
 export interface KeyRequest {
   name: string;
@@ -35,6 +43,10 @@ export interface KeyRequest {
   strict?: boolean;
   /** How its calls are served where they do not say otherwise; default: as its maker's. */
   routing?: RoutingSettings;
+  /** Where it may be used from; default: as its maker's, or from everywhere. */
+  networks?: readonly string[];
+  /** What it may do beside calling models. */
+  scopes?: readonly string[];
   /** The key that makes this one; the new key can do no more than it (S05). */
   maker?: Principal;
 }
@@ -46,63 +58,104 @@ interface CreatedKey {
   hint: string;
 }
 
-/** A stored key without its digest, for people to look at. */
-export type KeySummary = Omit<StoredKey, "hash">;
-
 export async function createKey(
   storage: Storage,
   request: KeyRequest,
-  { clock, random }: Sources,
+  sources: Sources,
+  actor: Actor,
 ): Promise<CreatedKey> {
+  const { clock, random } = sources;
   const { maker } = request;
   const protocols = request.protocols ?? maker?.protocols;
   const expiresAtMs = request.expiresAtMs ?? maker?.expiresAtMs;
   const routing = request.routing ?? maker?.routing;
-  const scopes = {
-    project: checkName("project", request.project),
-    models: checkModels(request.models ?? maker?.models ?? ["*"]),
-    ...(protocols === undefined ? {} : { protocols: checkProtocols(protocols) }),
-    ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
-    limits: readLimits({ ...maker?.limits, ...request.limits }),
-  };
-  if (maker !== undefined) checkSubset(scopes, maker);
-  const nowMs = clock.wallMs();
+  const networks = request.networks ?? maker?.networks?.map(({ text }) => text);
+  const nowMs = Math.floor(clock.wallMs());
   checkExpiry(expiresAtMs, nowMs);
   const { key, hash, hint } = newApiKey(random);
-  const id = `key_${random.bytes(12).toHex()}`;
-  await insertKey(storage, {
-    id,
+  const limits = readLimits({ ...maker?.limits, ...request.limits });
+  const scopes = checkKeyScopes(request.scopes ?? []);
+  const stored: StoredKey = withoutAbsent({
+    id: `key_${random.bytes(12).toHex()}`,
     name: checkName("name", request.name),
-    ...scopes,
-    limits: { ...scopes.limits },
+    project: checkName("project", request.project),
+    models: checkModels(request.models ?? maker?.models ?? ["*"]),
+    protocols: protocols === undefined ? undefined : checkProtocols(protocols),
+    expiresAtMs,
+    limits: { ...limits },
     // A key passes its strictness to the keys that it makes: a child can do no more than its maker.
-    ...(request.strict || maker?.strict ? { strict: true } : {}),
-    ...(routing === undefined ? {} : { routing: { ...keyRoutingView(routing) } }),
+    strict: request.strict || maker?.strict ? true : undefined,
+    routing: routing === undefined ? undefined : { ...keyRoutingView(routing) },
+    networks: networks === undefined ? undefined : checkNetworks(networks),
+    scopes: scopes.length === 0 ? undefined : scopes,
     hash,
     hint,
     createdAtMs: nowMs,
-    ...(maker === undefined ? {} : { madeBy: maker.keyId }),
+    madeBy: maker?.keyId,
   });
-  return { id, key, hint };
+  if (maker !== undefined) checkSubset(principalOf(stored), maker);
+  await storage.transaction(async (queries) => {
+    if (maker !== undefined) await checkMaker(queries, maker);
+    await checkProject(queries, stored.project);
+    await insertKey(queries, stored);
+    await recordAct(
+      queries,
+      { ...actor, ...aboutKey("key.create", stored), after: keyView(summarise(stored)) },
+      sources,
+    );
+  });
+  return { id: stored.id, key, hint };
 }
 
-export async function listKeys(storage: Storage, filter: { project?: string } = {}): Promise<KeySummary[]> {
+/** A project that does not exist is made with its first key, so its id must be one. */
+async function checkProject(queries: Queries, id: string): Promise<void> {
+  const project = await selectProject(queries, id);
+  if (project === undefined) checkSlug("project", id);
+  if (project?.status !== "deleted") return;
+  throw new GatewayError("invalid_request", `The project "${id}" is deleted.`, { path: "project" });
+}
+
+async function checkMaker(queries: Queries, maker: Principal): Promise<void> {
+  if (!maker.scopes?.includes(CREATE_KEYS)) {
+    const message = `The key "${maker.keyName}" may not make keys: it does not have the scope ${CREATE_KEYS}.`;
+    throw new GatewayError("forbidden", message);
+  }
+  const made = await selectKeysMadeBy(queries, maker.keyId);
+  if (made.filter(({ revokedAtMs }) => revokedAtMs === undefined).length < MAX_CHILDREN) return;
+  const message = `The key "${maker.keyName}" has made ${MAX_CHILDREN} keys that are not revoked, which is all that it may have.`;
+  throw new GatewayError("invalid_request", message);
+}
+
+export async function listKeys(
+  storage: Storage,
+  filter: { project?: string; madeBy?: string } = {},
+): Promise<KeySummary[]> {
+  const { project, madeBy } = filter;
   const keys =
-    filter.project === undefined ? await selectKeys(storage) : await selectKeysOfProject(storage, filter.project);
+    madeBy !== undefined
+      ? await selectKeysMadeBy(storage, madeBy)
+      : project !== undefined
+        ? await selectKeysOfProject(storage, project)
+        : await selectKeys(storage);
   return keys.map(summarise);
 }
 
-/** Revokes the key of that id, or the one valid key of that name. A key that is revoked already stays so. */
-export async function revokeKey(
-  storage: Storage,
-  idOrName: string,
-  { clock }: Pick<Sources, "clock">,
-): Promise<KeySummary> {
-  const key = await findKey(storage, idOrName);
-  if (key.revokedAtMs !== undefined) return summarise(key);
-  const revokedAtMs = clock.wallMs();
-  await markKeyRevoked(storage, key.id, revokedAtMs);
-  return { ...summarise(key), revokedAtMs };
+/** Revokes the key of that id, or the one valid key of that name, and all that it made. One that is revoked already stays so. */
+export function revokeKey(storage: Storage, idOrName: string, sources: Sources, actor: Actor): Promise<KeySummary> {
+  return storage.transaction(async (queries) => {
+    const key = await findKey(queries, idOrName);
+    if (key.revokedAtMs !== undefined) return summarise(key);
+    const revokedAtMs = Math.floor(sources.clock.wallMs());
+    const revoked = await markKeyRevoked(queries, key.id, revokedAtMs);
+    const children = revoked.filter((id) => id !== key.id).sort();
+    const after = { revoked_at: new Date(revokedAtMs).toISOString(), ...(children.length === 0 ? {} : { children }) };
+    await recordAct(
+      queries,
+      { ...actor, ...aboutKey("key.revoke", key), before: { name: key.name, revoked_at: null }, after },
+      sources,
+    );
+    return { ...summarise(key), revokedAtMs };
+  });
 }
 
 /** What is to change; `null` takes a bound away, and what is left out stays. */
@@ -116,6 +169,8 @@ export interface KeyUpdate {
   strict?: boolean;
   /** By their names in files: settings that are not named stay. */
   routing?: Readonly<Record<string, unknown>>;
+  networks?: readonly string[] | null;
+  scopes?: readonly string[];
 }
 
 /** Changes the key of that id, or the one valid key of that name. */
@@ -123,113 +178,85 @@ export async function updateKey(
   storage: Storage,
   idOrName: string,
   update: KeyUpdate,
-  { clock }: Pick<Sources, "clock">,
+  sources: Sources,
+  actor: Actor,
 ): Promise<KeySummary> {
-  checkExpiry(update.expiresAtMs ?? undefined, clock.wallMs());
-  const key = await findKey(storage, idOrName);
-  if (key.revokedAtMs !== undefined) {
-    throw new GatewayError("invalid_request", `The key ${key.name} (${key.id}) is revoked, and stays so.`);
-  }
+  checkExpiry(update.expiresAtMs ?? undefined, sources.clock.wallMs());
+  return storage.transaction(async (queries) => {
+    const key = await findKey(queries, idOrName);
+    refuseRevoked(key);
+    const change = changed(key, update);
+    const { name, models, protocols, expiresAtMs, limits, strict, routing, networks, scopes, ...fixed } = key;
+    const after: StoredKey = { ...fixed, ...change };
+    if (key.madeBy !== undefined) {
+      const [maker] = await selectKeysByIdOrName(queries, key.madeBy);
+      if (maker) checkSubset(principalOf(after), principalOf(maker));
+    }
+    await replaceKey(queries, key.id, change);
+    const changes = changesOf({ ...keyView(summarise(key)) }, { ...keyView(summarise(after)) });
+    await recordAct(queries, { ...actor, ...aboutKey("key.update", key), ...changes }, sources);
+    return summarise(after);
+  });
+}
+
+function changed(key: StoredKey, update: KeyUpdate): KeyChange {
   const protocols = update.protocols === undefined ? key.protocols : update.protocols;
-  const expiresAtMs = update.expiresAtMs === undefined ? key.expiresAtMs : update.expiresAtMs;
-  const changed: KeyChange = {
+  const networks = update.networks === undefined ? key.networks : update.networks;
+  const scopes = update.scopes === undefined ? key.scopes : checkKeyScopes(update.scopes);
+  return withoutAbsent({
     name: update.name === undefined ? key.name : checkName("name", update.name),
     models: update.models === undefined ? key.models : checkModels(update.models),
-    ...(protocols == null ? {} : { protocols: checkProtocols(protocols) }),
-    ...(expiresAtMs == null ? {} : { expiresAtMs }),
+    protocols: protocols == null ? undefined : checkProtocols(protocols),
+    expiresAtMs: (update.expiresAtMs === undefined ? key.expiresAtMs : update.expiresAtMs) ?? undefined,
     limits: changeLimits(key.limits, update.limits ?? {}),
-    ...((update.strict ?? key.strict) ? { strict: true } : {}),
-    ...changeRouting(key.routing, update.routing),
-  };
-  if (key.madeBy !== undefined) {
-    const [maker] = await selectKeysByIdOrName(storage, key.madeBy);
-    if (maker) checkSubset(principalOf({ ...key, ...changed }), principalOf(maker));
+    strict: (update.strict ?? key.strict) ? true : undefined,
+    routing: changeKeyRouting(key.routing, update.routing),
+    networks: networks == null ? undefined : checkNetworks(networks),
+    scopes: scopes === undefined || scopes.length === 0 ? undefined : scopes,
+  });
+}
+
+interface RotatedKey extends CreatedKey {
+  /** Until then the secret of before works, too. */
+  previousUntilMs: number;
+}
+
+/** Gives the key of that id, or the one valid key of that name, a new secret. The old one lives on for the overlap. */
+export function rotateKey(
+  storage: Storage,
+  idOrName: string,
+  { overlapSeconds }: { overlapSeconds: number },
+  sources: Sources,
+  actor: Actor,
+): Promise<RotatedKey> {
+  if (!Number.isInteger(overlapSeconds) || overlapSeconds < 0 || overlapSeconds > MAX_OVERLAP_SECONDS) {
+    const message = `\`overlap_seconds\` must be a whole number from 0 to ${MAX_OVERLAP_SECONDS}.`;
+    throw new GatewayError("invalid_request", message, { path: "overlap_seconds" });
   }
-  await replaceKey(storage, key.id, changed);
-  const { protocols: _protocols, expiresAtMs: _expiry, strict: _strict, routing: _routing, ...rest } = summarise(key);
-  return { ...rest, ...changed };
+  const { key, hash, hint } = newApiKey(sources.random);
+  return storage.transaction(async (queries) => {
+    const stored = await findKey(queries, idOrName);
+    refuseRevoked(stored);
+    const rotatedAtMs = Math.floor(sources.clock.wallMs());
+    const previousUntilMs = rotatedAtMs + overlapSeconds * 1_000;
+    await replaceSecret(queries, stored.id, { hash, hint, previousUntilMs, rotatedAtMs });
+    const after = { hint, previous_until: new Date(previousUntilMs).toISOString() };
+    await recordAct(
+      queries,
+      { ...actor, ...aboutKey("key.rotate", stored), before: { hint: stored.hint }, after },
+      sources,
+    );
+    return { id: stored.id, key, hint, previousUntilMs };
+  });
 }
 
-function changeLimits(
-  stored: Readonly<Record<string, number>>,
-  update: Readonly<Record<string, number | null>>,
-): Record<string, number> {
-  const removed = Object.keys(update).filter((name) => update[name] === null);
-  const given = Object.fromEntries(Object.entries(update).filter(([, value]) => value !== null)) as Record<
-    string,
-    number
-  >;
-  // Both are read alone first, so that an unknown name is reported whether it is added or removed.
-  readLimits(Object.fromEntries(removed.map((name) => [name, undefined])));
-  const limits = { ...limitsView(stored), ...limitsView(given) };
-  for (const name of removed) delete limits[name];
-  return { ...readLimits(limits) };
+const aboutKey = (act: string, { id, project }: StoredKey) => ({ act, target: id, project });
+
+function refuseRevoked({ name, id, revokedAtMs }: StoredKey): void {
+  if (revokedAtMs === undefined) return;
+  throw new GatewayError("invalid_request", `The key ${name} (${id}) is revoked, and stays so.`);
 }
 
-function changeRouting(
-  stored: Readonly<Record<string, unknown>> = {},
-  update: Readonly<Record<string, unknown>> = {},
-): Pick<KeyChange, "routing"> {
-  const removed = Object.keys(update).filter((name) => update[name] === null);
-  const unknown = removed.find((name) => !KEY_ROUTING_NAMES.some((known) => known === name));
-  if (unknown !== undefined) readKeyRouting({ [unknown]: true });
-  const given = Object.fromEntries(Object.entries(update).filter(([, value]) => value !== null));
-  const merged = { ...stored, ...keyRoutingView(readKeyRouting(given)) };
-  const kept = Object.fromEntries(Object.entries(merged).filter(([name]) => !removed.includes(name)));
-  return Object.keys(kept).length === 0 ? {} : { routing: kept };
-}
-
-async function findKey(storage: Storage, idOrName: string): Promise<StoredKey> {
-  const found = await selectKeysByIdOrName(storage, idOrName);
-  return found.find((candidate) => candidate.id === idOrName) ?? onlyOne(found, idOrName);
-}
-
-function onlyOne(named: readonly StoredKey[], name: string): StoredKey {
-  const valid = named.filter((key) => key.revokedAtMs === undefined);
-  if (valid.length > 1) {
-    const ids = valid.map((key) => key.id).join(", ");
-    throw new GatewayError("invalid_request", `${valid.length} valid keys have this name; give the id of one: ${ids}.`);
-  }
-  const key = valid[0] ?? named.at(-1);
-  if (key === undefined) {
-    const message = `There is no key with the id or name ${JSON.stringify(name.slice(0, 100))}.`;
-    throw new GatewayError("not_found", message, { code: "key_not_found" });
-  }
-  return key;
-}
-
-function summarise({ hash: _, ...summary }: StoredKey): KeySummary {
+function summarise({ hash: _hash, previousHash: _previous, ...summary }: StoredKey): KeySummary {
   return summary;
-}
-
-function checkName(path: "name" | "project", name: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-  if (name === "" || name.length > MAX_NAME_LENGTH || /[\u0000-\u001f\u007f]/.test(name)) {
-    const message = `\`${path}\` must have 1 to ${MAX_NAME_LENGTH} characters, none of them a control character.`;
-    throw new GatewayError("invalid_request", message, { path });
-  }
-  return name;
-}
-
-function checkExpiry(expiresAtMs: number | undefined, nowMs: number): void {
-  if (expiresAtMs === undefined || expiresAtMs > nowMs) return;
-  throw new GatewayError("invalid_request", "The expiry must be in the future.", { path: "expires_at" });
-}
-
-function checkModels(patterns: readonly string[]): readonly string[] {
-  const fits = patterns.every((pattern) => pattern !== "" && pattern.length <= MAX_PATTERN_LENGTH);
-  if (!fits || patterns.length === 0 || patterns.length > MAX_PATTERNS) {
-    const message = `\`models\` must name 1 to ${MAX_PATTERNS} models or patterns of at most ${MAX_PATTERN_LENGTH} characters; \`*\` is every model.`;
-    throw new GatewayError("invalid_request", message, { path: "models" });
-  }
-  return patterns;
-}
-
-function checkProtocols(protocols: readonly string[]): readonly string[] {
-  const known = DIALECT_NAMES.filter((name) => protocols.includes(name));
-  if (protocols.length === 0 || !protocols.every((name) => known.some((dialect) => dialect === name))) {
-    const message = `\`protocols\` must name one or more of ${DIALECT_NAMES.join(", ")}; leave it out for all of them.`;
-    throw new GatewayError("invalid_request", message, { path: "protocols" });
-  }
-  return known;
 }

@@ -17,10 +17,18 @@ export interface Level {
 
 type Named = Pick<Level, "id" | "name" | "limits">;
 
+interface Outer {
+  /** Calls of a key count as those of the key that made it, too: together its children can do no more than it (S05). */
+  maker?: { readonly levels: readonly Level[] } | undefined;
+  project?: Named | undefined;
+  gateway: Limits;
+}
+
 /** The levels that limit the calls of a key, innermost first. Made when keys are read, not for each call. */
-export function levelsOf(key: Named, project: Named | undefined, gateway: Limits): readonly Level[] {
+export function levelsOf(key: Named, { maker, project, gateway }: Outer): readonly Level[] {
   const levels: Level[] = [];
   if (isLimited(key.limits)) levels.push({ ...namedOf(key), level: "key" });
+  levels.push(...(maker?.levels.filter(({ level }) => level === "key") ?? []));
   if (project !== undefined && isLimited(project.limits)) levels.push({ ...namedOf(project), level: "project" });
   if (isLimited(gateway)) levels.push({ level: "gateway", id: GATEWAY_ID, name: GATEWAY_ID, limits: gateway });
   return levels;

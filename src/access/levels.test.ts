@@ -21,7 +21,7 @@ function principal(limits: LimitsByLevel, keyId = "key_1"): Principal {
     project: "team-a",
     models: ["*"],
     limits: key.limits,
-    levels: levelsOf(key, project, limits.gateway ?? {}),
+    levels: levelsOf(key, { project, gateway: limits.gateway ?? {} }),
   };
 }
 
@@ -85,7 +85,7 @@ describe("levels", () => {
       admit(principal({ project: limits }, "key_1"), call);
       refusal(principal({ project: limits }, "key_2"), call);
       const other = { id: "team-b", name: "Team B", limits };
-      const levels = levelsOf({ id: "key_3", name: "key_3", limits: {} }, other, {});
+      const levels = levelsOf({ id: "key_3", name: "key_3", limits: {} }, { project: other, gateway: {} });
       admit({ ...principal({}, "key_3"), project: "team-b", levels }, call);
     }
   });

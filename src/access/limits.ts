@@ -46,9 +46,11 @@ export function readLimits(given: Readonly<Record<string, number | undefined>>):
     if (value === undefined) continue;
     if (limits[name] !== undefined) refuse(wireName(name), "is given twice");
     const isBudget = name.startsWith("budget");
-    const fits = isBudget ? value >= 0 && value <= MAX_BUDGET_USD : Number.isInteger(value) && value >= 1;
+    const fits = isBudget ? value >= 0 && value <= MAX_BUDGET_USD : Number.isSafeInteger(value) && value >= 1;
     if (!fits) {
-      const right = isBudget ? `an amount from 0 to ${MAX_BUDGET_USD} US dollars` : "a whole number of at least 1";
+      const right = isBudget
+        ? `an amount from 0 to ${MAX_BUDGET_USD} US dollars`
+        : `a whole number from 1 to ${Number.MAX_SAFE_INTEGER}`;
       refuse(wireName(name), `must be ${right}`);
     }
     limits[name] = value;
@@ -65,6 +67,23 @@ export function limitsView(limits: Readonly<Record<string, number | undefined>>)
       return value === undefined ? [] : [[wireName(name), value] as const];
     }),
   );
+}
+
+/** Limits that are not named stay; `null` takes one away. */
+export function changeLimits(
+  stored: Readonly<Record<string, number>>,
+  update: Readonly<Record<string, number | null>>,
+): Record<string, number> {
+  const removed = Object.keys(update).filter((name) => update[name] === null);
+  const given = Object.fromEntries(Object.entries(update).filter(([, value]) => value !== null)) as Record<
+    string,
+    number
+  >;
+  // Both are read alone first, so that an unknown name is reported whether it is added or removed.
+  readLimits(Object.fromEntries(removed.map((name) => [name, undefined])));
+  const limits = { ...limitsView(stored), ...limitsView(given) };
+  for (const name of removed) delete limits[name];
+  return { ...readLimits(limits) };
 }
 
 function refuse(name: string, why: string): never {

@@ -129,7 +129,7 @@ async function checkProject(storage: Storage, role: Role, project: string | unde
   if (project === undefined) {
     throw new GatewayError("invalid_request", "The role project needs a project.", { path: "project" });
   }
-  if ((await selectProjects(storage)).some(({ name }) => name === project)) return project;
+  if ((await selectProjects(storage)).some(({ id }) => id === project)) return project;
   const message = `There is no project ${JSON.stringify(project.slice(0, 100))}.`;
   throw new GatewayError("not_found", message, { path: "project", code: "project_not_found" });
 }

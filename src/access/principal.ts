@@ -1,3 +1,6 @@
+import { type IpNetwork, readNetwork } from "../base/ip-network.ts";
+import { withoutAbsent } from "../base/without-absent.ts";
+import { GatewayError } from "../canon/error.ts";
 import type { RoutingSettings } from "../canon/routing-settings.ts";
 import type { StoredKey } from "../storage/keys.ts";
 import type { Discounts } from "./discounts.ts";
@@ -25,29 +28,55 @@ export interface Principal {
   expiresAtMs?: number;
   /** What its project pays less than the listed prices. */
   discounts?: Discounts;
+  /** Where it may be used from; without them, from everywhere. */
+  networks?: readonly IpNetwork[];
+  /** What it may do beside calling models. */
+  scopes?: readonly string[];
+  /** The key that made it: what that may not do now, this may not either (S05). */
+  maker?: Principal;
 }
 
-/** What surrounds a key: its project, and what limits all of them. */
+/** What surrounds a key: who made it, its project, and what limits all of them. */
 export interface Surroundings {
+  maker?: Principal | undefined;
   project?: Pick<Level, "id" | "name" | "limits"> | undefined;
   gateway: Limits;
 }
 
 const ALONE: Surroundings = { gateway: {} };
 
+type KnownKey = Omit<StoredKey, "hash" | "previousHash" | "hint" | "createdAtMs" | "routing"> & {
+  routing?: RoutingSettings | undefined;
+};
+
 /** Throws if the key has a limit or a setting that this program does not know, and so could not enforce. */
-export function principalOf(key: Omit<StoredKey, "hash">, { project, gateway }: Surroundings = ALONE): Principal {
+export function principalOf(key: Omit<StoredKey, "hash">, surroundings: Surroundings = ALONE): Principal {
+  const { routing, ...rest } = key;
+  return makePrincipal({ ...rest, routing: routing === undefined ? undefined : readKeyRouting(routing) }, surroundings);
+}
+
+/** The same for a key that is not stored. */
+export function makePrincipal(key: KnownKey, { maker, project, gateway }: Surroundings): Principal {
   const limits = readLimits(key.limits);
-  return {
+  return withoutAbsent({
     keyId: key.id,
     keyName: key.name,
     project: key.project,
     models: key.models,
-    ...(key.protocols === undefined ? {} : { protocols: key.protocols as readonly string[] }),
+    protocols: key.protocols,
     limits,
-    levels: levelsOf({ id: key.id, name: key.name, limits }, project, gateway),
-    ...(key.expiresAtMs === undefined ? {} : { expiresAtMs: key.expiresAtMs }),
-    ...(key.strict ? { strict: true } : {}),
-    ...(key.routing === undefined ? {} : { routing: readKeyRouting(key.routing) }),
-  };
+    levels: levelsOf({ id: key.id, name: key.name, limits }, { maker, project, gateway }),
+    expiresAtMs: key.expiresAtMs,
+    strict: key.strict ? true : undefined,
+    routing: key.routing,
+    networks: key.networks?.map(networkOf),
+    scopes: key.scopes,
+    maker,
+  });
+}
+
+function networkOf(written: string): IpNetwork {
+  const network = readNetwork(written);
+  if (network === undefined) throw new GatewayError("internal", `"${written.slice(0, 100)}" is no network.`);
+  return network;
 }

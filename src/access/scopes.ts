@@ -1,8 +1,10 @@
+import { plainAddress } from "../base/ip-network.ts";
 import { GatewayError } from "../canon/error.ts";
 import { compileGlobs } from "./model-glob.ts";
 import type { Principal } from "./principal.ts";
 
 const MAX_PATTERNS_SHOWN = 10;
+const MAX_NETWORKS_SHOWN = 10;
 
 /** Patterns are taken apart once for each key, and forgotten with it. */
 const compiledModels = new WeakMap<readonly string[], (id: string) => boolean>();
@@ -13,12 +15,13 @@ export function allowsModel(principal: Principal, model: string): boolean {
     allows = compileGlobs(principal.models);
     compiledModels.set(principal.models, allows);
   }
-  return allows(model);
+  return allows(model) && (principal.maker === undefined || allowsModel(principal.maker, model));
 }
 
-/** Refuses a call that the key's expiry, protocols or models do not allow. */
+/** Refuses a call that the expiry, protocols or models of the key, or of the one that made it, do not allow. */
 export function checkScopes(principal: Principal, call: { model: string; dialect: string }, nowMs: number): void {
-  const { expiresAtMs } = principal;
+  const { expiresAtMs, maker } = principal;
+  if (maker !== undefined) checkScopes(maker, call, nowMs);
   if (expiresAtMs !== undefined && expiresAtMs <= nowMs) {
     throw new GatewayError("unauthenticated", `This API key expired on ${new Date(expiresAtMs).toISOString()}.`);
   }
@@ -34,8 +37,30 @@ export function checkScopes(principal: Principal, call: { model: string; dialect
   }
 }
 
+/** Where a request comes from. */
+export interface Caller {
+  /** Read only where it counts. */
+  readonly address: string;
+}
+
+/** Refuses a key that comes from outside its networks, or those of the key that made it. */
+export function checkNetworks({ networks, keyName, maker }: Principal, caller: Caller): void {
+  if (maker !== undefined) checkNetworks(maker, caller);
+  if (networks === undefined) return;
+  const { address } = caller;
+  if (networks.some((network) => network.has(address))) return;
+  const shown = networks.slice(0, MAX_NETWORKS_SHOWN).map(({ text }) => text);
+  const more = networks.length > shown.length ? ", …" : "";
+  throw new GatewayError(
+    "forbidden",
+    `The key "${keyName}" may not be used from ${plainAddress(address) || "an unknown address"}; it may be used from: ${shown.join(", ")}${more}.`,
+    { code: "network_not_allowed" },
+  );
+}
+
 /** Refuses what a key asks in a protocol that it is not made for. */
-export function checkProtocol({ protocols, keyName }: Principal, dialect: string): void {
+export function checkProtocol({ protocols, keyName, maker }: Principal, dialect: string): void {
+  if (maker !== undefined) checkProtocol(maker, dialect);
   if (protocols === undefined || protocols.includes(dialect)) return;
   throw new GatewayError(
     "forbidden",

@@ -19,7 +19,7 @@ const digest = (text: string) => createHash("sha256").update(text).digest("hex")
 export async function makeFirstKeys(storage: Storage, config: Config, sources: Sources): Promise<FirstStart> {
   const first: FirstStart = {};
   if (config.keys.length === 0 && (await listKeys(storage)).length === 0) {
-    first.apiKey = (await createKey(storage, { name: "first", project: "default" }, sources)).key;
+    first.apiKey = (await createKey(storage, { name: "first", project: "default" }, sources, { who: "gateway" })).key;
   }
   if (!config.admin.secret && (await readSetting(storage, ADMIN_DIGEST)) === undefined) {
     const secret = `${ADMIN_SECRET_PREFIX}${sources.random.id()}${sources.random.id()}`;

@@ -56,7 +56,9 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
   const keys = await KeyRing.open({
     storage,
     staticKeys: staticKeys(config),
+    limits: config.limits,
     clock,
+    random,
     onProblem: (error) => log.error({ err: error }, "API keys could not be read"),
   });
   const sharedLimits = leases && new SharedLimits({ leases, clock });

@@ -18,7 +18,9 @@ export async function makeOperations(
 ): Promise<{ operations: Operations; poller: OperationPoller }> {
   const { clock, timings, log } = gateway;
   const owner = `process-${gateway.random.id()}`;
-  const reservations = new Reservations((owner, costNanoUsd) => gateway.admissions.hold(owner, costNanoUsd));
+  const reservations = new Reservations(({ keyId, project }, costNanoUsd) =>
+    gateway.admissions.hold({ keyId, project, maker: gateway.keys.makerOf(keyId) }, costNanoUsd),
+  );
   const settlement = new Settlement({
     instance: gateway.instance,
     storage,

@@ -291,6 +291,7 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
       stopBurying();
       // Rows first: nothing that may hang comes between them and the storage.
       await settled(gateway);
+      await inTime(gateway.keys.writeUsed(), gateway);
       await gateway.ledger.close();
       // What was spent is in the ledger: the rest is for others.
       if (leases !== undefined) await inTime(leases.stop(), gateway);

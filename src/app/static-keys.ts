@@ -1,4 +1,5 @@
-import type { KeyRing, StaticKey } from "../access/key-ring.ts";
+import type { KeyRing } from "../access/key-ring.ts";
+import type { StaticKey } from "../access/known-keys.ts";
 import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/load.ts";
 
@@ -13,7 +14,7 @@ export function staticKeys(config: Config): StaticKey[] {
 /** A key that cannot be used is a mistake of the configuration; the keys of before stay (H25). */
 export function replaceKeysOrExplain(keys: KeyRing, config: Config): void {
   try {
-    keys.replaceStatic(staticKeys(config));
+    keys.reconfigure(staticKeys(config), config.limits);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new ConfigError([{ file: config.file ?? "trivium.yaml", line: 1, column: 1, message: `keys: ${why}` }]);

@@ -1,5 +1,5 @@
-import { staticKeyId } from "../access/key-ring.ts";
 import { listKeys } from "../access/keys.ts";
+import { staticKeyId } from "../access/known-keys.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { Config } from "../config/config.ts";
 import type { Storage } from "../storage/storage.ts";

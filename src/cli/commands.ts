@@ -35,8 +35,17 @@ export const COMMANDS: readonly Listed[] = [
     import("./health.ts").then(({ health }) => health),
   ),
   list("chat", "[MODEL]", "chat with a model of a running gateway", () => import("./chat.ts").then(({ chat }) => chat)),
-  list("keys", "create --name NAME | list | update ID | revoke ID", "create, list, change and revoke API keys", () =>
-    import("./keys.ts").then(({ keys }) => keys),
+  list(
+    "keys",
+    "create --name NAME | list | update ID | rotate ID | revoke ID",
+    "create, list, change, rotate and revoke API keys",
+    () => import("./keys.ts").then(({ keys }) => keys),
+  ),
+  list(
+    "projects",
+    "create ID | list | update ID | delete ID",
+    "create, list, change and delete projects, which keys belong to",
+    () => import("./projects.ts").then(({ projects }) => projects),
   ),
   list(
     "operators",

@@ -1,3 +1,4 @@
+import { KEY_SCOPES } from "../access/key-checks.ts";
 import { KEY_ROUTING_NAMES } from "../access/key-routing.ts";
 import { LIMIT_WIRE_NAMES } from "../access/limits.ts";
 import { readTimestamp } from "../base/timestamp.ts";
@@ -16,6 +17,8 @@ export const KEY_FLAGS = {
     value: "NAME=NUMBER",
     about: `${LIMIT_WIRE_NAMES.join(", ")}`,
   },
+  networks: { type: "string", value: "LIST", about: 'only from these networks, such as "10.0.0.0/8,2001:db8::/32"' },
+  scopes: { type: "string", value: "LIST", about: `what it may do beside calling models: ${KEY_SCOPES.join(",")}` },
   routing: {
     type: "string",
     multiple: true,

@@ -3,6 +3,7 @@ import { readKeyRouting } from "../access/key-routing.ts";
 import { createKey } from "../access/keys.ts";
 import { readLimits } from "../access/limits.ts";
 import { system } from "../base/system.ts";
+import { COMMAND_LINE } from "./actor.ts";
 import { defineCommand, EXIT, printJson, UsageError } from "./command.ts";
 import { KEY_FLAGS, readExpiry, readLimitFlags, readProtocols, readRoutingFlags } from "./key-flags.ts";
 import { withStorage } from "./with-storage.ts";
@@ -30,10 +31,12 @@ export const createKeyCommand = defineCommand({
       ...(values.protocols === undefined ? {} : { protocols: readProtocols(values.protocols) }),
       ...(values.expires === undefined ? {} : { expiresAtMs: readExpiry(values.expires) }),
       limits: readLimits(readLimitFlags(values.limit)),
+      ...(values.networks === undefined ? {} : { networks: values.networks.split(",") }),
+      ...(values.scopes === undefined ? {} : { scopes: values.scopes.split(",") }),
       ...(values.strict ? { strict: true } : {}),
       ...(values.routing.length === 0 ? {} : { routing: readKeyRouting(readRoutingFlags(values.routing)) }),
     };
-    const created = await withStorage(values.config, (storage) => createKey(storage, request, system));
+    const created = await withStorage(values.config, (storage) => createKey(storage, request, system, COMMAND_LINE));
     await Bun.sleep(KNOWN_WITHIN_MS);
     if (values.json) printJson(created);
     else console.log(`${created.key}\n\nThis is the only time that the key is shown. Its id is ${created.id}.`);

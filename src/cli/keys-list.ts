@@ -1,8 +1,8 @@
 import { hintOf } from "../access/key-hash.ts";
-import { staticKeyId } from "../access/key-ring.ts";
 import { keyRoutingView } from "../access/key-routing.ts";
 import { type KeyView, keyView } from "../access/key-view.ts";
 import { listKeys } from "../access/keys.ts";
+import { staticKeyId } from "../access/known-keys.ts";
 import { staticKeys } from "../app/static-keys.ts";
 import type { Config } from "../config/config.ts";
 import { type Spent, spentByOwner } from "../ledger/queries.ts";

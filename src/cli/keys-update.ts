@@ -1,6 +1,7 @@
 import { keyView } from "../access/key-view.ts";
 import { type KeyUpdate, updateKey } from "../access/keys.ts";
 import { system } from "../base/system.ts";
+import { COMMAND_LINE } from "./actor.ts";
 import { checkStoredKey } from "./check-stored-key.ts";
 import { defineCommand, EXIT, type Given, printJson, UsageError } from "./command.ts";
 import { KEY_FLAGS, readExpiry, readLimitChanges, readProtocols, readRoutingChanges } from "./key-flags.ts";
@@ -13,6 +14,8 @@ const FLAGS = {
   expires: { ...KEY_FLAGS.expires, about: `${KEY_FLAGS.expires.about}; "never" for no end` },
   limit: { ...KEY_FLAGS.limit, about: `${KEY_FLAGS.limit.about}; NAME=none removes it` },
   routing: { ...KEY_FLAGS.routing, about: `${KEY_FLAGS.routing.about}; NAME=none removes it` },
+  networks: { ...KEY_FLAGS.networks, about: `${KEY_FLAGS.networks.about}; "all" for every one` },
+  scopes: { ...KEY_FLAGS.scopes, about: `${KEY_FLAGS.scopes.about}; "none" takes them away` },
   strict: { type: "boolean", about: "refuse requests with fields that cannot be honoured exactly" },
   "no-strict": { type: "boolean", about: "adapt such requests" },
 } as const;
@@ -29,7 +32,7 @@ export const updateKeyCommand = defineCommand({
     if (Object.keys(update).length === 0) throw new UsageError("Nothing is to change: name at least one option.");
     const changed = await withStorage(values.config, async (storage, config) => {
       await checkStoredKey(id, storage, config, "change");
-      return updateKey(storage, id, update, system);
+      return updateKey(storage, id, update, system, COMMAND_LINE);
     });
     if (values.json) printJson(keyView(changed));
     else console.log(`${changed.name} (${changed.id}) is changed; running gateways apply it within a second.`);
@@ -40,13 +43,15 @@ export const updateKeyCommand = defineCommand({
 function readUpdate(values: Given<typeof FLAGS>["values"]): KeyUpdate {
   if (values.strict && values["no-strict"]) throw new UsageError("--strict and --no-strict exclude each other.");
   const strict = values.strict ? true : values["no-strict"] ? false : undefined;
-  const { protocols, expires } = values;
+  const { protocols, expires, networks, scopes } = values;
   return {
     ...(values.name === undefined ? {} : { name: values.name }),
     ...(values.models === undefined ? {} : { models: values.models.split(",") }),
     ...(protocols === undefined ? {} : { protocols: protocols === "all" ? null : readProtocols(protocols) }),
     ...(expires === undefined ? {} : { expiresAtMs: expires === "never" ? null : readExpiry(expires) }),
     ...(values.limit.length === 0 ? {} : { limits: readLimitChanges(values.limit) }),
+    ...(networks === undefined ? {} : { networks: networks === "all" ? null : networks.split(",") }),
+    ...(scopes === undefined ? {} : { scopes: scopes === "none" ? [] : scopes.split(",") }),
     ...(strict === undefined ? {} : { strict }),
     ...(values.routing.length === 0 ? {} : { routing: readRoutingChanges(values.routing) }),
   };

@@ -3,9 +3,16 @@ import { aboutCommand } from "./commands.ts";
 import { createKeyCommand } from "./keys-create.ts";
 import { listKeysCommand } from "./keys-list.ts";
 import { revokeKeyCommand } from "./keys-revoke.ts";
+import { rotateKeyCommand } from "./keys-rotate.ts";
 import { updateKeyCommand } from "./keys-update.ts";
 
-const VERBS: readonly Command[] = [createKeyCommand, listKeysCommand, updateKeyCommand, revokeKeyCommand];
+const VERBS: readonly Command[] = [
+  createKeyCommand,
+  listKeysCommand,
+  updateKeyCommand,
+  rotateKeyCommand,
+  revokeKeyCommand,
+];
 
 export const keys: Command = {
   ...aboutCommand("keys"),

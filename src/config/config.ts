@@ -22,6 +22,8 @@ export interface Config {
     host: string;
     port: number;
     publicUrl: string;
+    /** Networks of proxies whose X-Forwarded-For is believed. */
+    trustedProxies: readonly string[];
     /** Origins whose pages may call from a browser. */
     cors: readonly string[];
     maxBodyBytes: number;
@@ -65,6 +67,8 @@ export interface Config {
   /** Other names of models → their ids, which may be pinned. */
   aliases: Readonly<Record<string, string>>;
   keys: StaticKeySettings[];
+  /** What all keys together may use. */
+  limits: LimitSettings;
 }
 
 export interface ProviderSettings {
@@ -139,14 +143,18 @@ export interface StaticKeySettings {
   protocols?: DialectName[];
   /** A moment as ISO 8601 writes it, in UTC. */
   expiresAt?: string;
-  limits?: KeyLimits;
+  limits?: LimitSettings;
+  /** Where it may be used from. */
+  networks?: string[];
+  /** What it may do beside calling models. */
+  scopes?: string[];
   /** Refuse what cannot be honoured exactly. */
   strict?: boolean;
   /** How its calls are served where they do not say otherwise. */
   routing?: RoutingSettings;
 }
 
-export interface KeyLimits {
+interface LimitSettings {
   requestsPerMinute?: number;
   tokensPerMinute?: number;
   concurrent?: number;

@@ -1,8 +1,10 @@
+import { readNetwork } from "../base/ip-network.ts";
 import { isDay, readTimestamp } from "../base/timestamp.ts";
 
 /** Checks of text that a pattern cannot express, by the `format` of a schema. */
 export const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
   "http-url": isHttpUrl,
+  network: (text) => readNetwork(text) !== undefined,
   day: isDay,
   moment: (text) => isDay(text) || (MOMENT.test(text) && readTimestamp(text) !== undefined),
 };

@@ -205,6 +205,7 @@ keys:
         publicUrl: "http://127.0.0.1:8787",
         maxBodyBytes: 64 * 1024 * 1024,
         cors: [],
+        trustedProxies: [],
         memoryBytes: 512 * 1024 * 1024,
         drainDelaySeconds: 0,
         drainSeconds: 30,
@@ -276,6 +277,7 @@ keys:
         },
       ],
       aliases: { fast: "acme/llama" },
+      limits: {},
       keys: [
         {
           name: "ci",
@@ -344,6 +346,7 @@ keys:
         publicUrl: "http://127.0.0.1:8787",
         maxBodyBytes: 67108864,
         cors: [],
+        trustedProxies: [],
         memoryBytes: 536870912,
         drainDelaySeconds: 0,
         drainSeconds: 30,
@@ -361,6 +364,7 @@ keys:
       models: [],
       aliases: {},
       keys: [],
+      limits: {},
       routing: DEFAULT_GATEWAY_ROUTING,
       log: { level: "info" as const, format: "auto" as const, calls: "all" as const },
     };
@@ -540,7 +544,7 @@ describe("what is refused, with its position", () => {
       "an unknown field that is near nothing",
       "server: { timeouts: 5 }",
       [
-        "trivium.yaml:1:11: server.timeouts is not a known field; known here: host, port, public_url, cors, max_body_mb, memory_mb, drain_delay_seconds, drain_seconds",
+        "trivium.yaml:1:11: server.timeouts is not a known field; known here: host, port, public_url, cors, trusted_proxies, max_body_mb, memory_mb, drain_delay_seconds, drain_seconds",
       ],
     ],
     [
@@ -628,7 +632,7 @@ describe("what is refused, with its position", () => {
     [
       "a fraction for a count",
       "keys: [ { name: a, key: a-key-of-the-configuration, limits: { concurrent: 1.5 } } ]",
-      ["trivium.yaml:1:75: keys[0].limits.concurrent must be a whole number, 1 or more"],
+      ["trivium.yaml:1:75: keys[0].limits.concurrent must be a whole number from 1 to 9007199254740991"],
     ],
     ["text for a switch", "simulator: 'true'", ["trivium.yaml:1:12: simulator must be true or false"]],
     [

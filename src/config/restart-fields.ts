@@ -5,6 +5,7 @@ const FIXED: Readonly<Record<string, (config: Config) => unknown>> = {
   "server.host": ({ server }) => server.host,
   "server.port": ({ server }) => server.port,
   "server.cors": ({ server }) => server.cors.join(" "),
+  "server.trusted_proxies": ({ server }) => server.trustedProxies.join(" "),
   "server.memory_mb": ({ server }) => server.memoryBytes,
   "server.drain_delay_seconds": ({ server }) => server.drainDelaySeconds,
   "server.drain_seconds": ({ server }) => server.drainSeconds,

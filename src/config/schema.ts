@@ -13,7 +13,7 @@ const Text = Type.String({ minLength: 1 });
 const Port = Type.Integer({ minimum: 0, maximum: 65535 });
 const Tokens = Type.Integer({ minimum: 1 });
 const Milliseconds = Type.Integer({ minimum: 1, maximum: 3_600_000 });
-const Count = Type.Integer({ minimum: 1 });
+const Count = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 const Budget = Type.Number({ minimum: 0, maximum: MAX_BUDGET_USD });
 const Dialect = Type.Enum(DIALECT_NAMES);
 const UpstreamDialect = Type.Enum(UPSTREAM_DIALECT_NAMES);
@@ -120,6 +120,24 @@ export const ModelFile = Type.Object(
   closed,
 );
 
+const Network = Type.String({
+  format: "network",
+  description: "an IP address or a network such as 10.0.0.0/8 or 2001:db8::/32",
+});
+
+/** What a key, or all keys together, may use. */
+const LimitsFile = Type.Object(
+  {
+    requests_per_minute: Type.Optional(Count),
+    tokens_per_minute: Type.Optional(Count),
+    concurrent: Type.Optional(Count),
+    budget_usd_per_day: Type.Optional(Budget),
+    budget_usd_per_month: Type.Optional(Budget),
+    budget_usd_total: Type.Optional(Budget),
+  },
+  closed,
+);
+
 const KeyFile = Type.Object(
   {
     name: Text,
@@ -136,19 +154,9 @@ const KeyFile = Type.Object(
         description: "a day (YYYY-MM-DD) or a moment with its zone (2027-01-31T12:00:00Z)",
       }),
     ),
-    limits: Type.Optional(
-      Type.Object(
-        {
-          requests_per_minute: Type.Optional(Count),
-          tokens_per_minute: Type.Optional(Count),
-          concurrent: Type.Optional(Count),
-          budget_usd_per_day: Type.Optional(Budget),
-          budget_usd_per_month: Type.Optional(Budget),
-          budget_usd_total: Type.Optional(Budget),
-        },
-        closed,
-      ),
-    ),
+    limits: Type.Optional(LimitsFile),
+    networks: Type.Optional(Type.Array(Network, { minItems: 1 })),
+    scopes: Type.Optional(Type.Array(Type.Enum(["keys:create"]))),
     strict: Type.Optional(Type.Boolean()),
     routing: Type.Optional(KeyRoutingFile),
   },
@@ -172,6 +180,7 @@ export const RootFile = Type.Object(
               }),
             ),
           ),
+          trusted_proxies: Type.Optional(Type.Array(Network)),
           max_body_mb: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 4096 })),
           memory_mb: Type.Optional(Type.Number({ minimum: 16, maximum: 1_048_576 })),
           drain_delay_seconds: Type.Optional(Type.Number({ minimum: 0, maximum: 600 })),
@@ -247,6 +256,7 @@ export const RootFile = Type.Object(
     models: Type.Optional(Type.Array(ModelFile)),
     aliases: Type.Optional(Type.Record(Type.String({ pattern: "^[^\\s\\x00-\\x1f]{1,128}$" }), Text)),
     keys: Type.Optional(Type.Array(KeyFile)),
+    limits: Type.Optional(LimitsFile),
   },
   closed,
 );

@@ -29,6 +29,7 @@ export function toConfig(
       port,
       publicUrl: withoutSlash(server.public_url ?? urlOf(host, port)),
       cors: server.cors ?? [],
+      trustedProxies: server.trusted_proxies ?? [],
       maxBodyBytes,
       // One key may hold half of it, and the largest body must fit next to others.
       memoryBytes:
@@ -72,6 +73,7 @@ export function toConfig(
     models: (file.models ?? []).map(toModel),
     aliases: file.aliases ?? {},
     keys: (file.keys ?? []).map(toKey),
+    limits: camelKeys(file.limits ?? {}),
   };
 }
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { system } from "../base/system.ts";
+import { insertKey } from "../storage/keys.ts";
 import { openStorage } from "../storage/open.ts";
 import { sampleReceipt } from "../storage/receipt.sample.ts";
 import { insertReceipts } from "../storage/receipts.ts";
@@ -58,6 +59,18 @@ describe("ledger queries", () => {
     expect(byProject.get("default")).toEqual({ day: 6, month: 16, total: 116 });
     expect(byProject.get("other")).toEqual({ day: 1, month: 1, total: 1 });
     expect(all).toEqual({ day: 7, month: 17, total: 117 });
+  });
+
+  test("S05: what the keys that a key made have spent counts as spent by it, too", async () => {
+    const key = { name: "k", project: "default", hint: "", models: ["*"], limits: {}, createdAtMs: 1 };
+    await insertKey(storage, { ...key, id: "maker", hash: "1" });
+    await insertKey(storage, { ...key, id: "child", hash: "2", madeBy: "maker" });
+    await insertReceipts(storage, [
+      sampleReceipt({ id: "rcp_~1", costNanoUsd: 1, key: "child" }),
+      sampleReceipt({ id: "rcp_~2", costNanoUsd: 10, key: "maker" }),
+    ]);
+    const { byKey, all } = await spentByOwner(storage, Date.UTC(2030, 0));
+    expect([byKey.get("maker")?.total, byKey.get("child")?.total, all.total]).toEqual([11, 1, 11]);
   });
 
   test("H23: what one process has spent is told apart from what others have, by key and range", async () => {

@@ -1,4 +1,5 @@
 import type { Receipt } from "../canon/receipt.ts";
+import { selectMakers } from "../storage/keys.ts";
 import { selectReceipt } from "../storage/receipts.ts";
 import type { Storage } from "../storage/storage.ts";
 import { sumCostByKey, sumCostOfInstance, sumUsage, type UsageGroup, type UsageSum } from "../storage/usage-sums.ts";
@@ -37,6 +38,7 @@ export interface Spent {
 }
 
 export interface SpentByOwner {
+  /** What the keys that a key made have spent is part of what it has spent. */
   byKey: ReadonlyMap<string, Spent>;
   byProject: ReadonlyMap<string, Spent>;
   all: Spent;
@@ -50,8 +52,11 @@ export async function spentByOwner(storage: Storage, nowMs: number): Promise<Spe
   const byKey = new Map<string, Spent>();
   const byProject = new Map<string, Spent>();
   let all: Spent = { day: 0, month: 0, total: 0 };
+  const makers = await selectMakers(storage);
   for (const cost of costs) {
+    const maker = makers.get(cost.keyId);
     byKey.set(cost.keyId, plus(byKey.get(cost.keyId), cost));
+    if (maker !== undefined) byKey.set(maker, plus(byKey.get(maker), cost));
     byProject.set(cost.project, plus(byProject.get(cost.project), cost));
     all = plus(all, cost);
   }

@@ -20,7 +20,7 @@ export interface EnteredRequest {
 export function enterRequest(incoming: IncomingRequest, gateway: Gateway): EnteredRequest {
   const { request, connection, credential } = incoming;
   const startedAtMs = gateway.clock.nowMs();
-  const principal = incoming.principal ?? gateway.keys.authenticate(credential ?? "");
+  const principal = incoming.principal ?? gateway.keys.authenticate(credential ?? "", connection);
   if (gateway.ledger.full) throw ledgerFull();
   const client = new ClientPresence(request, connection, gateway.watchdog);
   try {

@@ -9,7 +9,13 @@ import type { Keeping } from "./keeping.ts";
 import { RelayError } from "./relay-error.ts";
 
 /** The client has been answered that there will be an answer, and its connection is free for others. */
-const NO_CONNECTION: ClientConnection = { trusted: true, hold: () => {}, rest: () => {}, hangUp: () => {} };
+const NO_CONNECTION: ClientConnection = {
+  address: "",
+  trusted: true,
+  hold: () => {},
+  rest: () => {},
+  hangUp: () => {},
+};
 
 /**
  * Answers at once that there will be an answer, and makes it in the background. A row of the operations' table says, under a lease,

@@ -12,6 +12,7 @@ function arrived() {
   const client = new AbortController();
   const done: string[] = [];
   const connection = {
+    address: "",
     trusted: false,
     hold: () => void done.push("hold"),
     rest: () => void done.push("rest"),

@@ -19,6 +19,8 @@ import { NOT_WATCHED, type Watchdog, type Watched } from "./watchdog.ts";
 
 /** The client's connection, as far as a call controls it. The runtime closes one only for being idle. */
 export interface ClientConnection {
+  /** Where the client is, as far as the proxies before the gateway are trusted to tell. */
+  readonly address: string;
   /** A key was shown on it: it may stay idle between calls for longer than a stranger's. */
   trusted: boolean;
   /** Suspends the idle timeout: a call is running, and has deadlines of its own. */

@@ -30,7 +30,7 @@ let nowMs = Date.now();
 beforeAll(async () => {
   storage = await openStorage("sqlite::memory:", system.clock);
   const staticKeys = Object.entries(KEYS).map(([project, key]) => ({ name: project, project, key, models: ["*"] }));
-  const keys = await KeyRing.open({ storage, staticKeys, clock: { ...system.clock, wallMs: () => nowMs } });
+  const keys = await KeyRing.open({ ...system, storage, staticKeys, clock: { ...system.clock, wallMs: () => nowMs } });
   files = await Files.open({
     storage,
     store: await openFileStore(join(folder, "blobs"), {}, system),

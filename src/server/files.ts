@@ -44,14 +44,14 @@ export async function sendFile(routed: RoutedRequest, context: ServerContext): P
 }
 
 /** A wrong key or half a signature authorizes nothing: the answer is the same as for every stranger (S09). */
-function claimsOf({ request, query, dialect }: RoutedRequest, { gateway }: ServerContext): FileClaim[] {
+function claimsOf({ request, query, dialect, connection }: RoutedRequest, { gateway }: ServerContext): FileClaim[] {
   const claims: FileClaim[] = [];
   const [expires, signature] = [query.get("expires"), query.get("signature")];
   if (expires !== null && signature !== null) claims.push({ expires, signature });
   const credential = credentialOf(request, undefined, dialect);
   if (credential !== undefined) {
     try {
-      claims.push({ project: gateway.keys.authenticate(credential).project });
+      claims.push({ project: gateway.keys.authenticate(credential, connection).project });
     } catch (thrown) {
       if (!(thrown instanceof GatewayError && thrown.kind === "unauthenticated")) throw thrown;
     }

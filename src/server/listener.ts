@@ -1,3 +1,4 @@
+import { type ClientAddress, clientAddress } from "./client-address.ts";
 import { listenFailure } from "./listen-failure.ts";
 import {
   createRequestHandler,
@@ -10,6 +11,8 @@ interface ListenOptions extends RequestHandlerOptions {
   port: number;
   /** Other processes listen on it too: the system gives each connection to one of them. */
   sharesPorts?: boolean;
+  /** Networks of proxies whose X-Forwarded-For is believed. */
+  trustedProxies?: readonly string[];
 }
 
 export interface Listener {
@@ -44,6 +47,7 @@ export function listen(options: ListenOptions): Listener {
   const idleSeconds = Math.ceil(idleConnectionMs / 1000);
   const strangerSeconds = Math.ceil(strangerConnectionMs / 1000);
   const handle = createRequestHandler(options);
+  const addressOf = clientAddress(options.trustedProxies ?? []);
 
   /** Calls whose answer is not completely sent, streams included, and those that continue without their client (H26). */
   const pending = () => {
@@ -75,7 +79,7 @@ export function listen(options: ListenOptions): Listener {
     maxRequestBodySize: OUTER_WALL_BYTES,
     fetch: (request, server) => {
       arrived++;
-      return handle(request, new Connection(server, request, idleSeconds));
+      return handle(request, new Connection(server, request, idleSeconds, addressOf));
     },
   });
   return {
@@ -103,15 +107,17 @@ class Connection implements ServedConnection {
   readonly #server: Bun.Server<undefined>;
   readonly #request: Request;
   readonly #idleSeconds: number;
+  readonly #addressOf: ClientAddress;
 
-  constructor(server: Bun.Server<undefined>, request: Request, idleSeconds: number) {
+  constructor(server: Bun.Server<undefined>, request: Request, idleSeconds: number, addressOf: ClientAddress) {
     this.#server = server;
     this.#request = request;
     this.#idleSeconds = idleSeconds;
+    this.#addressOf = addressOf;
   }
 
   get address(): string {
-    return this.#server.requestIP(this.#request)?.address ?? "";
+    return this.#addressOf(this.#server.requestIP(this.#request)?.address ?? "", this.#request.headers);
   }
 
   hold(): void {

@@ -5,8 +5,8 @@ import { credentialOf } from "./credential.ts";
 import type { Handler } from "./routed-request.ts";
 
 /** `GET /api/v1/generation?id=`: what happened to a call. Only the project that made it can see it. */
-export const showReceipt: Handler = async ({ request, query, dialect }, { gateway, storage }) => {
-  const principal = gateway.keys.authenticate(credentialOf(request, query, dialect) ?? "");
+export const showReceipt: Handler = async ({ request, query, dialect, connection }, { gateway, storage }) => {
+  const principal = gateway.keys.authenticate(credentialOf(request, query, dialect) ?? "", connection);
   const id = query.get("id");
   if (!id) {
     const message = "The query parameter id is missing; it is the value of the header x-trivium-receipt of an answer.";

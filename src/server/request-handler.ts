@@ -21,8 +21,6 @@ import { unknownEndpoint } from "./unknown-endpoint.ts";
 export interface ServedConnection extends ClientConnection {
   /** A call in flight reports its own end. */
   readonly held: boolean;
-  /** Where it comes from. */
-  readonly address: string;
 }
 
 export interface RequestHandlerOptions {

@@ -5,6 +5,7 @@ import type { Endpoint } from "../dialects/endpoint.ts";
 import { verbPaths } from "../dialects/genai/endpoints.ts";
 import { BUILT_IN_DIALECTS } from "../dialects/index.ts";
 import type { DialectRegistry } from "../dialects/registry.ts";
+import { createChildKey, listChildKeys, revokeChildKey, showChildKey } from "./child-keys.ts";
 import { sendFile } from "./files.ts";
 import { sendHealth, sendReadiness } from "./health.ts";
 import { editImages, fetchOperation, generateImages, submitVideos } from "./media-calls.ts";
@@ -81,6 +82,10 @@ const OWN_ROUTES: readonly Route<Handler>[] = [
   ...verbPaths("predict").map(([door, path]) => genai("POST", door, path, predict)),
   ...verbPaths("predictLongRunning").map(([door, path]) => genai("POST", door, path, submitVideos)),
   ...verbPaths("fetchPredictOperation").map(([door, path]) => genai("POST", door, path, fetchOperation)),
+  chat("POST", "contract", "/api/v1/keys", createChildKey),
+  chat("GET", "contract", "/api/v1/keys", listChildKeys),
+  chat("GET", "contract", /^\/api\/v1\/keys\/(?<id>[^/]+)$/, showChildKey),
+  chat("DELETE", "contract", /^\/api\/v1\/keys\/(?<id>[^/]+)$/, revokeChildKey),
   // A client that fetches a file shows a signed URL or a key of its project, which the handler checks.
   ...(["GET", "HEAD"] as const).map((method) => signed(method, "contract", /^\/files\/(?<id>[^/]+)$/, sendFile)),
   ...(["GET", "HEAD"] as const).flatMap((method) => [

@@ -39,7 +39,7 @@ export const storedAnswer =
   (asks: StoredAsks): Handler =>
   async (routed, { gateway }) => {
     const { request, query, parameters, dialect, connection } = routed;
-    const principal = gateway.keys.authenticate(credentialOf(request, query, dialect) ?? "");
+    const principal = gateway.keys.authenticate(credentialOf(request, query, dialect) ?? "", connection);
     checkProtocol(principal, dialect.name);
     const stored = storedOf(routed);
     connection.hold();

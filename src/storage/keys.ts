@@ -1,8 +1,9 @@
-import { GatewayError } from "../canon/error.ts";
+import { withoutAbsent } from "../base/without-absent.ts";
 import { countKeyChange } from "./change-counter.ts";
 import { number, optionalNumber, optionalText, text } from "./columns.ts";
 import { insertProject } from "./projects.ts";
 import type { Parameter, Queries, Storage, StoredRow } from "./storage.ts";
+import { readStoredJson } from "./stored-json.ts";
 
 /** An API key as it is kept: never the key itself, only its digest and last characters. */
 export interface StoredKey {
@@ -20,74 +21,139 @@ export interface StoredKey {
   /** How its calls are served where they do not say otherwise. */
   routing?: Readonly<Record<string, unknown>>;
   expiresAtMs?: number;
+  /** Where it may be used from, in CIDR notation; without them, from everywhere. */
+  networks?: readonly string[];
+  /** What it may do beside calling models, such as `keys:create`. */
+  scopes?: readonly string[];
   createdAtMs: number;
   /** Id of the key that made this one. */
   madeBy?: string;
   revokedAtMs?: number;
+  /** Digest of the secret before the last rotation, and until when it still works. */
+  previousHash?: string;
+  previousUntilMs?: number;
+  rotatedAtMs?: number;
+  /** Some seconds late, and only while the storage can be written. */
+  lastUsedAtMs?: number;
 }
 
-const COLUMNS =
-  "id, name, project, hash, hint, models, protocols, limits, expires_at_ms, created_at_ms, made_by, revoked_at_ms, strict, routing";
+const COLUMNS = [
+  "id",
+  "name",
+  "project",
+  "hash",
+  "hint",
+  "models",
+  "protocols",
+  "limits",
+  "expires_at_ms",
+  "created_at_ms",
+  "made_by",
+  "revoked_at_ms",
+  "strict",
+  "routing",
+  "networks",
+  "scopes",
+  "previous_hash",
+  "previous_until_ms",
+  "rotated_at_ms",
+  "last_used_at_ms",
+];
+const LISTED = COLUMNS.join(", ");
+const MARKS = COLUMNS.map(() => "?").join(", ");
 
-/** Keeps the key and its project, and lets running servers notice. */
-export async function insertKey(storage: Storage, key: StoredKey): Promise<void> {
-  await storage.transaction(async (queries) => {
-    await insertProject(queries, { name: key.project, createdAtMs: key.createdAtMs });
-    await queries.query(`INSERT INTO api_keys (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
-      key.id,
-      key.name,
-      key.project,
-      key.hash,
-      key.hint,
-      JSON.stringify(key.models),
-      key.protocols === undefined ? null : JSON.stringify(key.protocols),
-      JSON.stringify(key.limits),
-      key.expiresAtMs ?? null,
-      key.createdAtMs,
-      key.madeBy ?? null,
-      key.revokedAtMs ?? null,
-      key.strict ? 1 : 0,
-      key.routing === undefined ? null : JSON.stringify(key.routing),
-    ]);
-    await countKeyChange(queries);
-  });
+const optionalJson = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value));
+
+/** Keeps the key, and its project where there is none of that id, and lets running servers notice. In one transaction. */
+export async function insertKey(queries: Queries, key: StoredKey): Promise<void> {
+  await insertProject(queries, { id: key.project, createdAtMs: key.createdAtMs });
+  await queries.query(`INSERT INTO api_keys (${LISTED}) VALUES (${MARKS})`, [
+    key.id,
+    key.name,
+    key.project,
+    key.hash,
+    key.hint,
+    JSON.stringify(key.models),
+    optionalJson(key.protocols),
+    JSON.stringify(key.limits),
+    key.expiresAtMs ?? null,
+    key.createdAtMs,
+    key.madeBy ?? null,
+    key.revokedAtMs ?? null,
+    key.strict ? 1 : 0,
+    optionalJson(key.routing),
+    optionalJson(key.networks),
+    optionalJson(key.scopes),
+    key.previousHash ?? null,
+    key.previousUntilMs ?? null,
+    key.rotatedAtMs ?? null,
+    key.lastUsedAtMs ?? null,
+  ]);
+  await countKeyChange(queries);
 }
 
 /** What may change in a key while it lives. */
 export type KeyChange = Pick<
   StoredKey,
-  "name" | "models" | "protocols" | "limits" | "strict" | "routing" | "expiresAtMs"
+  "name" | "models" | "protocols" | "limits" | "strict" | "routing" | "expiresAtMs" | "networks" | "scopes"
 >;
 
-/** Replaces what may change, and lets running servers notice. */
-export async function replaceKey(storage: Storage, id: string, key: KeyChange): Promise<void> {
-  await storage.transaction(async (queries) => {
-    await queries.query(
-      "UPDATE api_keys SET name = ?, models = ?, protocols = ?, limits = ?, expires_at_ms = ?, strict = ?, routing = ? WHERE id = ?",
-      [
-        key.name,
-        JSON.stringify(key.models),
-        key.protocols === undefined ? null : JSON.stringify(key.protocols),
-        JSON.stringify(key.limits),
-        key.expiresAtMs ?? null,
-        key.strict ? 1 : 0,
-        key.routing === undefined ? null : JSON.stringify(key.routing),
-        id,
-      ],
-    );
-    await countKeyChange(queries);
-  });
+/** Replaces what may change, and lets running servers notice. In one transaction. */
+export async function replaceKey(queries: Queries, id: string, key: KeyChange): Promise<void> {
+  await queries.query(
+    "UPDATE api_keys SET name = ?, models = ?, protocols = ?, limits = ?, expires_at_ms = ?, strict = ?, routing = ?, networks = ?, scopes = ? WHERE id = ?",
+    [
+      key.name,
+      JSON.stringify(key.models),
+      optionalJson(key.protocols),
+      JSON.stringify(key.limits),
+      key.expiresAtMs ?? null,
+      key.strict ? 1 : 0,
+      optionalJson(key.routing),
+      optionalJson(key.networks),
+      optionalJson(key.scopes),
+      id,
+    ],
+  );
+  await countKeyChange(queries);
 }
 
-/** Revokes the key unless it already is, and lets running servers notice. */
-export async function markKeyRevoked(storage: Storage, id: string, revokedAtMs: number): Promise<void> {
-  await storage.transaction(async (queries) => {
-    await queries.query("UPDATE api_keys SET revoked_at_ms = ? WHERE id = ? AND revoked_at_ms IS NULL", [
-      revokedAtMs,
-      id,
-    ]);
-    await countKeyChange(queries);
-  });
+/** Gives the key another secret; the one of before still works until `previousUntilMs`. In one transaction. */
+export async function replaceSecret(
+  queries: Queries,
+  id: string,
+  secret: Pick<StoredKey, "hash" | "hint"> & { previousUntilMs: number; rotatedAtMs: number },
+): Promise<void> {
+  await queries.query(
+    "UPDATE api_keys SET previous_hash = hash, previous_until_ms = ?, hash = ?, hint = ?, rotated_at_ms = ? WHERE id = ?",
+    [secret.previousUntilMs, secret.hash, secret.hint, secret.rotatedAtMs, id],
+  );
+  await countKeyChange(queries);
+}
+
+/**
+ * Revokes the key and all that it made, except those that already are, and lets running servers notice. Returns the ids of those
+ * that it revoked. In one transaction.
+ */
+export async function markKeyRevoked(queries: Queries, id: string, revokedAtMs: number): Promise<string[]> {
+  const rows = await queries.query(
+    `WITH RECURSIVE family (id) AS (
+       SELECT id FROM api_keys WHERE id = ?
+       UNION SELECT made.id FROM api_keys made JOIN family ON made.made_by = family.id
+     )
+     UPDATE api_keys SET revoked_at_ms = ? WHERE revoked_at_ms IS NULL AND id IN (SELECT id FROM family) RETURNING id`,
+    [id, revokedAtMs],
+  );
+  await countKeyChange(queries);
+  return rows.map((row) => text(row, "id"));
+}
+
+/** What was used since the last time; the latest use counts, whichever process writes it. Servers need not notice. */
+export function writeLastUsed(storage: Storage, ids: readonly string[], usedAtMs: number): Promise<void> {
+  return storage.runForEach(
+    "UPDATE api_keys SET last_used_at_ms = ? WHERE id = ? AND (last_used_at_ms IS NULL OR last_used_at_ms < ?)",
+    ids.map((id) => [usedAtMs, id, usedAtMs]),
+  );
 }
 
 export function selectKeys(queries: Queries): Promise<StoredKey[]> {
@@ -103,43 +169,47 @@ export function selectKeysByIdOrName(queries: Queries, idOrName: string): Promis
   return select(queries, "WHERE id = ? OR name = ?", [idOrName, idOrName]);
 }
 
+/** Which key made which: ids by the ids of what they made. */
+export async function selectMakers(queries: Queries): Promise<ReadonlyMap<string, string>> {
+  const rows = await queries.query("SELECT id, made_by FROM api_keys WHERE made_by IS NOT NULL");
+  return new Map(rows.map((row) => [text(row, "id"), text(row, "made_by")]));
+}
+
+export function selectKeysMadeBy(queries: Queries, madeBy: string): Promise<StoredKey[]> {
+  return select(queries, "WHERE made_by = ?", [madeBy]);
+}
+
 async function select(queries: Queries, where: string, parameters: readonly Parameter[]): Promise<StoredKey[]> {
-  const rows = await queries.query(`SELECT ${COLUMNS} FROM api_keys ${where} ORDER BY created_at_ms, id`, parameters);
+  const rows = await queries.query(`SELECT ${LISTED} FROM api_keys ${where} ORDER BY created_at_ms, id`, parameters);
   return rows.map(readKey);
 }
 
 function readKey(row: StoredRow): StoredKey {
-  const protocols = optionalText(row, "protocols");
-  const expiresAtMs = optionalNumber(row, "expires_at_ms");
-  const madeBy = optionalText(row, "made_by");
-  const revokedAtMs = optionalNumber(row, "revoked_at_ms");
-  const routing = optionalText(row, "routing");
   const id = text(row, "id");
-  return {
+  const json = <Value>(column: string): Value | undefined => {
+    const value = optionalText(row, column);
+    return value === undefined ? undefined : readStoredJson<Value>(`API key ${id}`, column, value);
+  };
+  return withoutAbsent({
     id,
     name: text(row, "name"),
     project: text(row, "project"),
     hash: text(row, "hash"),
     hint: text(row, "hint"),
-    models: readJson(id, "models", text(row, "models")),
-    ...(protocols === undefined ? {} : { protocols: readJson<string[]>(id, "protocols", protocols) }),
-    limits: readJson(id, "limits", text(row, "limits")),
-    ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
+    models: json<string[]>("models") ?? [],
+    limits: json<Record<string, number>>("limits") ?? {},
     createdAtMs: number(row, "created_at_ms"),
-    ...(madeBy === undefined ? {} : { madeBy }),
-    ...(revokedAtMs === undefined ? {} : { revokedAtMs }),
-    ...(number(row, "strict") === 0 ? {} : { strict: true }),
-    ...(routing === undefined ? {} : { routing: readJson<Record<string, unknown>>(id, "routing", routing) }),
-  };
-}
-
-/** Only this program writes these columns, so their JSON has the expected shape unless it was edited by hand. */
-function readJson<Value>(id: string, column: string, value: string): Value {
-  try {
-    return JSON.parse(value) as Value;
-  } catch (thrown) {
-    throw new GatewayError("internal", `The stored API key ${id} has a \`${column}\` that is not JSON.`, {
-      cause: thrown,
-    });
-  }
+    protocols: json<string[]>("protocols"),
+    expiresAtMs: optionalNumber(row, "expires_at_ms"),
+    madeBy: optionalText(row, "made_by"),
+    revokedAtMs: optionalNumber(row, "revoked_at_ms"),
+    strict: number(row, "strict") === 0 ? undefined : true,
+    routing: json<Record<string, unknown>>("routing"),
+    networks: json<string[]>("networks"),
+    scopes: json<string[]>("scopes"),
+    previousHash: optionalText(row, "previous_hash"),
+    previousUntilMs: optionalNumber(row, "previous_until_ms"),
+    rotatedAtMs: optionalNumber(row, "rotated_at_ms"),
+    lastUsedAtMs: optionalNumber(row, "last_used_at_ms"),
+  });
 }

@@ -9,10 +9,15 @@ import type { Storage } from "./storage.ts";
 import { storageFailure } from "./storage-failure.ts";
 
 /** Opens `sqlite:<path>`, `sqlite::memory:` or `postgres://…`, and brings its tables up to date. */
-export async function openStorage(url: string, clock: Clock, statementMs?: number): Promise<Storage> {
+export async function openStorage(
+  url: string,
+  clock: Clock,
+  statementMs?: number,
+  migrations = MIGRATIONS,
+): Promise<Storage> {
   const storage = await connect(url, clock, statementMs);
   try {
-    await migrate(storage, MIGRATIONS, clock.wallMs());
+    await migrate(storage, migrations, clock.wallMs());
   } catch (thrown) {
     await storage.close();
     throw storageFailure(thrown, url);

@@ -1,20 +1,82 @@
+import { countKeyChange } from "./change-counter.ts";
 import { number, text } from "./columns.ts";
-import type { Queries } from "./storage.ts";
+import type { Parameter, Queries, StoredRow } from "./storage.ts";
+import { readStoredJson } from "./stored-json.ts";
 
-interface StoredProject {
+/** `deleted` ones stay as rows: receipts name them, and no later project may take their id. */
+export type ProjectStatus = "active" | "suspended" | "deleted";
+
+/** What owns keys, receipts, operations and files. */
+export interface StoredProject {
+  /** Unique and unchanging: receipts, operations and files have it. */
+  id: string;
   name: string;
+  limits: Readonly<Record<string, number>>;
+  /** What its calls cost less than the list price; as `src/access/projects.ts` reads it. */
+  discounts: readonly unknown[];
+  status: ProjectStatus;
   createdAtMs: number;
 }
 
-/** Makes the project where there is none of that name. */
-export async function insertProject(queries: Queries, project: StoredProject): Promise<void> {
-  await queries.query("INSERT INTO projects (name, created_at_ms) VALUES (?, ?) ON CONFLICT (name) DO NOTHING", [
-    project.name,
-    project.createdAtMs,
-  ]);
+/** What may change in a project. */
+export type ProjectChange = Pick<StoredProject, "name" | "limits" | "discounts" | "status">;
+
+const COLUMNS = "id, name, limits, discounts, status, created_at_ms";
+
+/** Keeps the project where there is none of that id, and lets running servers notice. Returns whether it is new. */
+export async function insertProject(
+  queries: Queries,
+  project: Pick<StoredProject, "id" | "createdAtMs"> & Partial<ProjectChange>,
+): Promise<boolean> {
+  const { id, name = id, limits = {}, discounts = [], status = "active", createdAtMs } = project;
+  const inserted = await queries.query(
+    `INSERT INTO projects (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING id`,
+    [id, name, JSON.stringify(limits), JSON.stringify(discounts), status, createdAtMs],
+  );
+  if (inserted.length > 0) await countKeyChange(queries);
+  return inserted.length > 0;
 }
 
-export async function selectProjects(queries: Queries): Promise<StoredProject[]> {
-  const rows = await queries.query("SELECT name, created_at_ms FROM projects ORDER BY name");
-  return rows.map((row) => ({ name: text(row, "name"), createdAtMs: number(row, "created_at_ms") }));
+/** Replaces what may change, and lets running servers notice. */
+export async function replaceProject(queries: Queries, id: string, project: ProjectChange): Promise<void> {
+  await queries.query("UPDATE projects SET name = ?, limits = ?, discounts = ?, status = ? WHERE id = ?", [
+    project.name,
+    JSON.stringify(project.limits),
+    JSON.stringify(project.discounts),
+    project.status,
+    id,
+  ]);
+  await countKeyChange(queries);
+}
+
+/** Deleted ones, too. */
+export function selectProjects(queries: Queries): Promise<StoredProject[]> {
+  return select(queries, "", []);
+}
+
+export async function selectProject(queries: Queries, id: string): Promise<StoredProject | undefined> {
+  return (await select(queries, "WHERE id = ?", [id]))[0];
+}
+
+async function select(queries: Queries, where: string, parameters: readonly Parameter[]): Promise<StoredProject[]> {
+  const rows = await queries.query(`SELECT ${COLUMNS} FROM projects ${where} ORDER BY id`, parameters);
+  return rows.map(readProject);
+}
+
+function readProject(row: StoredRow): StoredProject {
+  const id = text(row, "id");
+  const of = `project ${id}`;
+  return {
+    id,
+    name: text(row, "name"),
+    limits: readStoredJson(of, "limits", text(row, "limits")),
+    discounts: readStoredJson(of, "discounts", text(row, "discounts")),
+    status: readStatus(text(row, "status")),
+    createdAtMs: number(row, "created_at_ms"),
+  };
+}
+
+/** A status that this program does not know must not let calls through. */
+function readStatus(written: string): ProjectStatus {
+  return written === "active" || written === "deleted" ? written : "suspended";
 }

@@ -1,12 +1,24 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { system } from "../base/system.ts";
+import { insertAct, selectActs } from "./audit.ts";
 import { isRefusal } from "./is-refusal.ts";
-import { insertKey, markKeyRevoked, type StoredKey, selectKeys, selectKeysByIdOrName } from "./keys.ts";
+import {
+  insertKey,
+  markKeyRevoked,
+  replaceKey,
+  replaceSecret,
+  type StoredKey,
+  selectKeys,
+  selectKeysByIdOrName,
+  selectKeysMadeBy,
+  selectKeysOfProject,
+  writeLastUsed,
+} from "./keys.ts";
 import { migrate } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
 import { openStorage } from "./open.ts";
 import { selectPrices } from "./prices.ts";
-import { insertProject, selectProjects } from "./projects.ts";
+import { insertProject, replaceProject, selectProject, selectProjects } from "./projects.ts";
 import { sampleReceipt } from "./receipt.sample.ts";
 import { insertReceipt, insertReceipts, selectReceipt } from "./receipts.ts";
 import { claimSetting, readSetting, writeSetting } from "./settings.ts";
@@ -77,16 +89,99 @@ export function storageContract(engine: string, databases: TestDatabases): void 
     test("a transaction that throws keeps none of its work, and loses no other work", async () => {
       const inside = Promise.withResolvers<void>();
       const failing = storage.transaction(async (queries) => {
-        await insertProject(queries, { name: "rolled back", createdAtMs: 1 });
+        await insertProject(queries, { id: "rolled back", createdAtMs: 1 });
         inside.resolve();
         await Bun.sleep(10);
         throw new Error("changed my mind");
       });
       await inside.promise;
-      const other = insertProject(storage, { name: "other", createdAtMs: 1 });
+      const other = insertProject(storage, { id: "other", createdAtMs: 1 });
       await expect(failing).rejects.toThrow("changed my mind");
       await other;
       expect((await selectProjects(storage)).map((project) => project.name)).toEqual(["other"]);
+    });
+
+    test("choices 9: a project has an id once, and keeps what may change in it", async () => {
+      const project = { id: "team-a", name: "Team A", limits: { concurrent: 3 }, createdAtMs: 7 };
+      expect(await insertProject(storage, project)).toBe(true);
+      const stamp = await storage.changeStamp();
+      expect(await insertProject(storage, { id: "team-a", createdAtMs: 8 })).toBe(false);
+      expect(await storage.changeStamp()).toBe(stamp);
+      const changed = { name: "é", limits: {}, discounts: [{ basis_points: 10 }], status: "suspended" as const };
+      await replaceProject(storage, "team-a", changed);
+      expect(await storage.changeStamp()).not.toBe(stamp);
+      expect(await selectProject(storage, "team-a")).toEqual({ id: "team-a", ...changed, createdAtMs: 7 });
+      expect(await selectProject(storage, "' OR 1=1 --")).toBeUndefined();
+    });
+
+    test("the audit log takes acts and refuses every change, and pages through them", async () => {
+      for (const id of ["act_1", "act_2", "act_3"]) {
+        await insertAct(storage, { id, atMs: Number(id.at(-1)), who: "test", act: "key.create", target: id });
+      }
+      const full = { address: "::1", project: "p", before: "{}", after: '{"a":"é\'"}' };
+      await insertAct(storage, { id: "act_4", atMs: 4, who: "x", act: "key.update", target: "act_1", ...full });
+      await expect(storage.query("UPDATE audit SET who = 'somebody else'")).rejects.toThrow("append-only");
+      await expect(storage.query("DELETE FROM audit WHERE id = ?", ["act_1"])).rejects.toThrow("append-only");
+      const page = await selectActs(storage, {}, { limit: 2 });
+      expect(page.map(({ id }) => id)).toEqual(["act_4", "act_3"]);
+      expect(page[0]).toEqual({ id: "act_4", atMs: 4, who: "x", act: "key.update", target: "act_1", ...full });
+      const rest = await selectActs(storage, { who: "test", fromMs: 1, toMs: 3 }, { limit: 9, after: "act_3" });
+      expect(rest.map(({ id }) => id)).toEqual(["act_2", "act_1"]);
+      for (const hostile of HOSTILE) expect(await selectActs(storage, { who: hostile }, { limit: 9 })).toEqual([]);
+    });
+
+    test("a key's networks, scopes, rotation and last use are kept", async () => {
+      const key = sampleKey({ networks: ["10.0.0.0/8"], scopes: ["keys:create"] });
+      await insertKey(storage, key);
+      expect(await selectKeys(storage)).toEqual([key]);
+      const secret = { hash: "b".repeat(64), hint: "1234", previousUntilMs: 9_000, rotatedAtMs: 5_000 };
+      await replaceSecret(storage, key.id, secret);
+      const stamp = await storage.changeStamp();
+      await writeLastUsed(storage, [key.id, "unheard of"], 50);
+      await writeLastUsed(storage, [key.id], 40);
+      expect(await storage.changeStamp()).toBe(stamp);
+      const rotated = { ...key, ...secret, previousHash: key.hash, lastUsedAtMs: 50 };
+      expect(await selectKeys(storage)).toEqual([rotated]);
+      await replaceKey(storage, key.id, { name: "other", models: ["*"], limits: {} });
+      const { networks: _networks, scopes: _scopes, ...plain } = rotated;
+      expect(await selectKeys(storage)).toEqual([{ ...plain, name: "other", models: ["*"] }]);
+    });
+
+    test("S05: revoking a key revokes all that it made, and no other", async () => {
+      const make = (id: string, madeBy?: string) =>
+        insertKey(storage, sampleKey({ id, hash: id.padEnd(64, "0"), ...(madeBy === undefined ? {} : { madeBy }) }));
+      await make("maker");
+      await make("child", "maker");
+      await make("grandchild", "child");
+      await make("stranger");
+      await markKeyRevoked(storage, "grandchild", 1);
+      expect((await markKeyRevoked(storage, "maker", 2)).toSorted()).toEqual(["child", "maker"]);
+      expect(await markKeyRevoked(storage, "maker", 3)).toEqual([]);
+      const revoked = Object.fromEntries((await selectKeys(storage)).map(({ id, revokedAtMs }) => [id, revokedAtMs]));
+      expect(revoked).toEqual({ maker: 2, child: 2, grandchild: 1, stranger: undefined });
+      expect((await selectKeysMadeBy(storage, "maker")).map(({ id }) => id)).toEqual(["child"]);
+    });
+
+    test("tables of before accounts keep their projects and keys", async () => {
+      const old = await databases.fresh();
+      const before = MIGRATIONS.slice(
+        0,
+        MIGRATIONS.findIndex(({ name }) => name === "accounts"),
+      );
+      const opened = await openStorage(old, system.clock, undefined, before);
+      await opened.query("INSERT INTO projects (name, created_at_ms) VALUES ('Old Team', 5)");
+      await opened.query(
+        `INSERT INTO api_keys (id, name, project, hash, hint, models, limits, created_at_ms, strict)
+         VALUES ('key_1', 'ci', 'Old Team', 'h', 'wxyz', '["*"]', '{"concurrent":2}', 6, 0)`,
+      );
+      await opened.close();
+      const now = await openStorage(old, system.clock);
+      expect(await selectProjects(now)).toEqual([
+        { id: "Old Team", name: "Old Team", limits: {}, discounts: [], status: "active", createdAtMs: 5 },
+      ]);
+      expect(await selectKeysOfProject(now, "Old Team")).toMatchObject([{ id: "key_1", limits: { concurrent: 2 } }]);
+      await insertKey(now, sampleKey({ id: "key_2", project: "Old Team" }));
+      await now.close();
     });
 
     test("parallel transactions all commit", async () => {
@@ -94,11 +189,11 @@ export function storageContract(engine: string, databases: TestDatabases): void 
         Array.from({ length: 20 }, (_, index) =>
           storage.transaction(async (queries) => {
             await queries.query("UPDATE change_counters SET value = value + 1 WHERE name = 'keys'");
-            await insertProject(queries, { name: `p${index}`, createdAtMs: 1 });
+            await insertProject(queries, { id: `p${index}`, createdAtMs: 1 });
           }),
         ),
       );
-      expect(await storage.changeStamp()).toBe("20");
+      expect(await storage.changeStamp()).toBe("40");
       expect(await selectProjects(storage)).toHaveLength(20);
     });
 

@@ -57,7 +57,7 @@ describe("openStorage", () => {
       await openStorage("sqlite::memory:", system.clock),
       await openStorage("sqlite::memory:", system.clock),
     ];
-    await insertProject(one, { name: "only here", createdAtMs: 1 });
+    await insertProject(one, { id: "only here", createdAtMs: 1 });
     expect(await selectProjects(two)).toEqual([]);
     await Promise.all([one.close(), two.close()]);
   });
@@ -120,7 +120,7 @@ describe("openStorage", () => {
     }, 5);
     setTimeout(() => void holder.unsafe("COMMIT").execute(), 300);
     const startedMs = performance.now();
-    await insertProject(storage, { name: "waited", createdAtMs: 1 });
+    await insertProject(storage, { id: "waited", createdAtMs: 1 });
     clearInterval(ticking);
     expect(performance.now() - startedMs).toBeGreaterThan(250);
     expect(ticks).toBeGreaterThan(5);

@@ -185,7 +185,7 @@ describe("an attempt", () => {
   const attempt = () => {
     const { gateway } = images.harness;
     const disconnection = new AbortController();
-    const connection = { trusted: false, hold: () => {}, rest: () => {}, hangUp: () => {} };
+    const connection = { address: "127.0.0.1", trusted: false, hold: () => {}, rest: () => {}, hangUp: () => {} };
     const request = new Request("http://gateway.test/", { signal: disconnection.signal });
     const client = new ClientPresence(request, connection, gateway.watchdog);
     const call = { client, startedAtMs: gateway.clock.nowMs(), routing: DEFAULT_ROUTING, request: { notes: [] } };

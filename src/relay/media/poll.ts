@@ -23,7 +23,7 @@ interface IncomingPoll {
 
 /** Contract 2.3: the state of an operation, read from its row. The poller asks the provider, at the provider's own interval. */
 export async function pollVideo(incoming: IncomingPoll, gateway: Gateway, operations: Operations): Promise<JsonObject> {
-  const principal = gateway.keys.authenticate(incoming.credential ?? "");
+  const principal = gateway.keys.authenticate(incoming.credential ?? "", incoming.connection);
   const { operationId } = decodePoll(await readSmallBody(incoming.request, MAX_POLL_BYTES, principal, gateway));
   // Another project's operation looks like one that does not exist (S09).
   const operation = await operations.find(principal.project, operationId);

@@ -8,6 +8,7 @@ import { DIALECT_NAMES } from "../../canon/dialect-name.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { isUnavailable } from "../../storage/is-unavailable.ts";
 import { json } from "../openapi/operation.ts";
+import { actorOf } from "./actor.ts";
 import { CreatedKeyAnswer, KeyAnswer, KeyListAnswer } from "./answers.ts";
 import { adminRoute } from "./define-route.ts";
 import { projectOf, requireProject } from "./project-scope.ts";
@@ -50,7 +51,7 @@ export const createKeyRoute = adminRoute({
   roles: ["admin", "project"],
   body: KeyRequest,
   answers: [{ ...json(CreatedKeyAnswer, "The key is shown only here."), status: 201 }],
-  handle: async ({ body, operator }, { storage, gateway }) => {
+  handle: async ({ body, operator, connection }, { storage, gateway }) => {
     const { name, models, protocols, expires_at, limits, strict, routing } = body;
     const key = {
       name,
@@ -62,7 +63,7 @@ export const createKeyRoute = adminRoute({
       ...(strict ? { strict } : {}),
       ...(routing === undefined ? {} : { routing: readKeyRouting(routing) }),
     };
-    const created = await createKey(storage, key, gateway);
+    const created = await createKey(storage, key, gateway, actorOf(operator, connection));
     await gateway.keys.refresh();
     return { data: created };
   },
@@ -75,13 +76,14 @@ export const revokeKeyRoute = adminRoute({
   summary: "Revoke an API key, by its id or name.",
   roles: ["admin", "project"],
   answers: [json(KeyAnswer, "The key, which is revoked now.")],
-  handle: async ({ parameters, operator }, { storage, gateway }) => {
+  handle: async ({ parameters, operator, connection }, { storage, gateway }) => {
     const id = parameters["id"] ?? "";
+    const actor = actorOf(operator, connection);
     if (operator.role === "project") await requireProject(operator, id, storage);
     // It is revoked here before anything else is tried: the storage may not answer.
-    const stopped = gateway.keys.revokeHere(id);
+    const stopped = gateway.keys.revokeHere(id, actor);
     try {
-      const revoked = await revokeKey(storage, id, gateway);
+      const revoked = await revokeKey(storage, id, gateway, actor);
       await gateway.keys.refresh();
       return { data: keyView(revoked) };
     } catch (thrown) {

@@ -40,7 +40,7 @@ let admin: AdminHarness;
 const secrets = {} as Record<Role, string>;
 beforeAll(async () => {
   admin = await AdminHarness.start();
-  await createKey(admin.gateway.storage, { name: "of red", project: "red" }, admin.gateway.gateway);
+  await createKey(admin.gateway.storage, { name: "of red", project: "red" }, admin.gateway.gateway, { who: "test" });
   for (const role of ROLES) secrets[role] = await admin.operator(role, role === "project" ? "red" : undefined);
 });
 afterAll(() => admin.gateway.storage.close());

@@ -49,6 +49,7 @@ export const PARAMETERS = {
     schema: { type: "string" },
   },
   "response-id": inPath("id", "The id of a response of this project that is stored."),
+  "key-id": inPath("id", "The id of a key that this key has made."),
   limit: {
     name: "limit",
     in: "query",

@@ -1,4 +1,5 @@
 import type { ComponentSchemas } from "./component-schemas.ts";
+import * as keys from "./key-operations.ts";
 import * as media from "./media-operations.ts";
 import { type Operation, operationObject } from "./operation.ts";
 import * as operations from "./operations.ts";
@@ -27,6 +28,10 @@ const PATHS: readonly [path: string, suffix: string, operation: Operation][] = [
   ["/api/v1/models", "", operations.listChatModels],
   [`/api/v1/models/${MODEL}`, "", operations.getChatModel],
   ["/api/v1/generation", "", operations.getReceipt],
+  ["/api/v1/keys", "", keys.createChildKey],
+  ["/api/v1/keys", "", keys.listChildKeys],
+  ["/api/v1/keys/{id}", "", keys.getChildKey],
+  ["/api/v1/keys/{id}", "", keys.revokeChildKey],
   ...messagesPaths("/api/msg", ""),
   ...messagesPaths("/api/anthropic", "Alias"),
   ...genaiPaths("/api/genai", ""),

@@ -13,6 +13,7 @@ import { writers } from "./0012-writers.ts";
 import { operators } from "./0013-operators.ts";
 import { prices } from "./0014-prices.ts";
 import { sharedLimits } from "./0015-shared-limits.ts";
+import { accounts } from "./0016-accounts.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. One that has been released is never changed; a later one corrects it. */
@@ -32,4 +33,5 @@ export const MIGRATIONS: readonly Migration[] = [
   operators,
   prices,
   sharedLimits,
+  accounts,
 ];

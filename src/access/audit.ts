@@ -1,0 +1,101 @@
+import type { Sources } from "../base/sources.ts";
+import { timePrefix } from "../base/timed-id.ts";
+import { type ActFilter, insertAct, type StoredAct, selectActs } from "../storage/audit.ts";
+import type { Queries } from "../storage/storage.ts";
+
+/** Who does something, and from where. */
+export interface Actor {
+  /** `operator:<name>`, `admin`, `key:<id>`, `command line`, `gateway`. */
+  who: string;
+  address?: string;
+}
+
+/** An administrative act. */
+export interface Act extends Actor {
+  /** Such as `key.create`. */
+  act: string;
+  /** The id of what it is done to. */
+  target: string;
+  project?: string;
+  /** What it changes, as answers show it. */
+  before?: unknown;
+  after?: unknown;
+}
+
+const ID_PREFIX = "act_";
+/** No object has a field of such a name that may be seen. */
+const SECRET_FIELDS = /^(key|secret|hash|digest|password|token|api_key|csrf)$/i;
+const MAX_DETAIL = 64 * 1024;
+const MAX_PAGE = 1_000;
+
+/** Writes the act down, in the transaction of the change itself: both are kept, or neither. */
+export async function recordAct(queries: Queries, act: Act, { clock, random }: Sources): Promise<void> {
+  const atMs = Math.floor(clock.wallMs());
+  await insertAct(queries, {
+    id: ID_PREFIX + timePrefix(atMs) + random.id(),
+    atMs,
+    who: act.who,
+    ...(act.address === undefined ? {} : { address: act.address }),
+    act: act.act,
+    target: act.target,
+    ...(act.project === undefined ? {} : { project: act.project }),
+    ...(act.before === undefined ? {} : { before: detail(act.before) }),
+    ...(act.after === undefined ? {} : { after: detail(act.after) }),
+  });
+}
+
+/** What a secret is called is known; what it looks like is not. */
+function detail(value: unknown): string {
+  const text = JSON.stringify(value, (name, member: unknown) => (SECRET_FIELDS.test(name) ? "[secret]" : member));
+  return text.length <= MAX_DETAIL ? text : JSON.stringify({ too_long: text.length });
+}
+
+/** The fields that differ, as they were and as they are. */
+export function changesOf(
+  before: Readonly<Record<string, unknown>>,
+  after: Readonly<Record<string, unknown>>,
+): { before: Record<string, unknown>; after: Record<string, unknown> } {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  const changed = [...names].filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
+  const pick = (from: Readonly<Record<string, unknown>>) =>
+    Object.fromEntries(changed.filter((name) => name in from).map((name) => [name, from[name]]));
+  return { before: pick(before), after: pick(after) };
+}
+
+/** An act as answers show it. */
+export interface ActView {
+  id: string;
+  at: string;
+  who: string;
+  address: string | null;
+  act: string;
+  target: string;
+  project: string | null;
+  before: unknown;
+  after: unknown;
+}
+
+/** The newest first. */
+export async function listActs(
+  queries: Queries,
+  filter: ActFilter,
+  { limit, after }: { limit: number; after?: string | undefined },
+): Promise<{ acts: ActView[]; next?: string }> {
+  const most = Math.max(1, Math.min(limit, MAX_PAGE));
+  const found = await selectActs(queries, filter, { limit: most + 1, after });
+  const acts = found.slice(0, most).map(actView);
+  const last = acts.at(-1);
+  return { acts, ...(found.length > most && last !== undefined ? { next: last.id } : {}) };
+}
+
+const actView = ({ id, atMs, who, address, act, target, project, before, after }: StoredAct): ActView => ({
+  id,
+  at: new Date(atMs).toISOString(),
+  who,
+  address: address ?? null,
+  act,
+  target,
+  project: project ?? null,
+  before: before === undefined ? null : JSON.parse(before),
+  after: after === undefined ? null : JSON.parse(after),
+});

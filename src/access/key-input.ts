@@ -1,0 +1,48 @@
+import { withoutAbsent } from "../base/without-absent.ts";
+import { GatewayError } from "../canon/error.ts";
+import { JsonInput } from "./json-input.ts";
+import { readKeyRouting } from "./key-routing.ts";
+import type { KeyRequest, KeyUpdate } from "./keys.ts";
+import { readLimits } from "./limits.ts";
+
+const BOUNDS = ["models", "protocols", "expires_at", "limits", "networks", "scopes", "strict", "routing"];
+
+const DEFAULT_PROJECT = "default";
+
+/** A key that is to be made, as JSON describes it; `project` where none is named. */
+export function readKeyRequest(body: unknown, project = DEFAULT_PROJECT): KeyRequest {
+  const input = new JsonInput(body, "a key", ["name", "project", ...BOUNDS]);
+  const name = input.text("name");
+  if (name === undefined) throw new GatewayError("invalid_request", "`name` is missing.", { path: "name" });
+  const limits = input.numbers("limits");
+  const routing = input.object("routing");
+  const given = Object.entries(limits ?? {}).filter((entry): entry is [string, number] => entry[1] !== null);
+  return withoutAbsent({
+    name,
+    project: input.text("project") ?? project,
+    models: input.texts("models"),
+    protocols: input.texts("protocols"),
+    expiresAtMs: input.time("expires_at"),
+    limits: limits === undefined ? undefined : readLimits(Object.fromEntries(given)),
+    networks: input.texts("networks"),
+    scopes: input.texts("scopes"),
+    strict: input.flag("strict"),
+    routing: routing === undefined ? undefined : readKeyRouting(routing),
+  });
+}
+
+/** What is to change in a key: what is left out stays, `null` takes a bound away; so does `null` for one limit or setting. */
+export function readKeyUpdate(body: unknown): KeyUpdate {
+  const input = new JsonInput(body, "a key that can change", ["name", ...BOUNDS]);
+  return withoutAbsent({
+    name: input.text("name"),
+    models: input.isNull("models") ? ["*"] : input.texts("models"),
+    protocols: input.isNull("protocols") ? null : input.texts("protocols"),
+    expiresAtMs: input.isNull("expires_at") ? null : input.time("expires_at"),
+    limits: input.numbers("limits"),
+    networks: input.isNull("networks") ? null : input.texts("networks"),
+    scopes: input.isNull("scopes") ? [] : input.texts("scopes"),
+    strict: input.flag("strict"),
+    routing: input.object("routing"),
+  });
+}

@@ -1,0 +1,36 @@
+import { withoutAbsent } from "../base/without-absent.ts";
+import { GatewayError } from "../canon/error.ts";
+import { JsonInput } from "./json-input.ts";
+import type { ProjectRequest, ProjectUpdate } from "./projects.ts";
+
+const FIELDS = ["name", "limits", "discounts"];
+
+/** A project that is to be made, as JSON describes it. */
+export function readProjectRequest(body: unknown): ProjectRequest {
+  const input = new JsonInput(body, "a project", ["id", ...FIELDS]);
+  const id = input.text("id");
+  if (id === undefined) throw new GatewayError("invalid_request", "`id` is missing.", { path: "id" });
+  const limits = Object.entries(input.numbers("limits") ?? {});
+  return withoutAbsent({
+    id,
+    name: input.text("name"),
+    limits: Object.fromEntries(limits.filter((entry): entry is [string, number] => entry[1] !== null)),
+    discounts: input.list("discounts"),
+  });
+}
+
+/** What is to change in a project: what is left out stays; `null` for one limit takes it away. */
+export function readProjectUpdate(body: unknown): ProjectUpdate {
+  const input = new JsonInput(body, "a project that can change", [...FIELDS, "status"]);
+  return withoutAbsent({
+    name: input.text("name"),
+    limits: input.numbers("limits"),
+    discounts: input.isNull("discounts") ? [] : input.list("discounts"),
+    status: readStatus(input.text("status")),
+  });
+}
+
+function readStatus(written: string | undefined): ProjectUpdate["status"] | undefined {
+  if (written === undefined || written === "active" || written === "suspended") return written;
+  throw new GatewayError("invalid_request", "`status` must be active or suspended.", { path: "status" });
+}

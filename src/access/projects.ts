@@ -1,0 +1,149 @@
+import type { Sources } from "../base/sources.ts";
+import { GatewayError } from "../canon/error.ts";
+import { selectKeysOfProject } from "../storage/keys.ts";
+import {
+  insertProject,
+  type ProjectChange,
+  type ProjectStatus,
+  replaceProject,
+  type StoredProject,
+  selectProject,
+  selectProjects,
+} from "../storage/projects.ts";
+import type { Queries, Storage } from "../storage/storage.ts";
+import { type Actor, changesOf, recordAct } from "./audit.ts";
+import { changeLimits, limitsView, readLimits } from "./limits.ts";
+import { checkName, checkSlug } from "./names.ts";
+
+export interface ProjectRequest {
+  id: string;
+  /** Default: the id. */
+  name?: string;
+  limits?: Readonly<Record<string, number>>;
+  discounts?: readonly unknown[];
+}
+
+/** What is to change; what is left out stays. */
+export interface ProjectUpdate {
+  name?: string;
+  /** By their names in files: `null` takes a limit away, and limits that are not named stay. */
+  limits?: Readonly<Record<string, number | null>>;
+  /** All of them. */
+  discounts?: readonly unknown[];
+  status?: "active" | "suspended";
+}
+
+/** A project as answers and the command line show it. */
+export interface ProjectView {
+  id: string;
+  name: string;
+  limits: Record<string, number>;
+  discounts: readonly unknown[];
+  status: ProjectStatus;
+  created_at: string;
+}
+
+export const projectView = ({ id, name, limits, discounts, status, createdAtMs }: StoredProject): ProjectView => ({
+  id,
+  name,
+  limits: limitsView(limits),
+  discounts,
+  status,
+  created_at: new Date(createdAtMs).toISOString(),
+});
+
+export async function createProject(
+  storage: Storage,
+  request: ProjectRequest,
+  sources: Sources,
+  actor: Actor,
+): Promise<StoredProject> {
+  const id = checkSlug("id", request.id);
+  const project: StoredProject = {
+    id,
+    name: checkName("name", request.name ?? id),
+    limits: { ...readLimits({ ...request.limits }) },
+    discounts: request.discounts ?? [],
+    status: "active",
+    createdAtMs: Math.floor(sources.clock.wallMs()),
+  };
+  await storage.transaction(async (queries) => {
+    if (!(await insertProject(queries, project))) throw isTaken(id, await selectProject(queries, id));
+    await recordAct(
+      queries,
+      { ...actor, act: "project.create", target: id, project: id, after: projectView(project) },
+      sources,
+    );
+  });
+  return project;
+}
+
+/** Without deleted ones. */
+export async function listProjects(queries: Queries): Promise<StoredProject[]> {
+  return (await selectProjects(queries)).filter(({ status }) => status !== "deleted");
+}
+
+export async function findProject(queries: Queries, id: string): Promise<StoredProject> {
+  const project = await selectProject(queries, id);
+  if (project !== undefined && project.status !== "deleted") return project;
+  const message = `There is no project ${JSON.stringify(id.slice(0, 100))}.`;
+  throw new GatewayError("not_found", message, { code: "project_not_found" });
+}
+
+export function updateProject(
+  storage: Storage,
+  id: string,
+  update: ProjectUpdate,
+  sources: Sources,
+  actor: Actor,
+): Promise<StoredProject> {
+  return storage.transaction(async (queries) => {
+    const project = await findProject(queries, id);
+    const changed: StoredProject = {
+      ...project,
+      name: update.name === undefined ? project.name : checkName("name", update.name),
+      limits: changeLimits(project.limits, update.limits ?? {}),
+      discounts: update.discounts ?? project.discounts,
+      status: update.status ?? project.status,
+    };
+    await change(queries, project, changed, "project.update", sources, actor);
+    return changed;
+  });
+}
+
+/** Refused while it has keys that are not revoked. Its receipts stay, and its id is given to no other. */
+export function deleteProject(storage: Storage, id: string, sources: Sources, actor: Actor): Promise<StoredProject> {
+  return storage.transaction(async (queries) => {
+    const project = await findProject(queries, id);
+    const valid = (await selectKeysOfProject(queries, id)).filter(({ revokedAtMs }) => revokedAtMs === undefined);
+    if (valid.length > 0) {
+      const message = `The project "${id}" has ${valid.length} keys that are not revoked; revoke them first, or suspend the project.`;
+      throw new GatewayError("invalid_request", message, { code: "project_in_use" });
+    }
+    const deleted: StoredProject = { ...project, status: "deleted" };
+    await change(queries, project, deleted, "project.delete", sources, actor);
+    return deleted;
+  });
+}
+
+async function change(
+  queries: Queries,
+  before: StoredProject,
+  after: StoredProject,
+  act: "project.update" | "project.delete",
+  sources: Sources,
+  actor: Actor,
+): Promise<void> {
+  const { name, limits, discounts, status }: ProjectChange = after;
+  await replaceProject(queries, before.id, { name, limits, discounts, status });
+  const changes = changesOf({ ...projectView(before) }, { ...projectView(after) });
+  await recordAct(queries, { ...actor, act, target: before.id, project: before.id, ...changes }, sources);
+}
+
+function isTaken(id: string, project: StoredProject | undefined): GatewayError {
+  const why =
+    project?.status === "deleted"
+      ? `was the id of a project that is deleted: its receipts have it still. Choose another`
+      : "exists already; an id is given once, and does not change";
+  return new GatewayError("invalid_request", `The project "${id}" ${why}.`, { path: "id", code: "project_exists" });
+}

@@ -1,0 +1,28 @@
+import { createProject, projectView } from "../access/projects.ts";
+import { system } from "../base/system.ts";
+import { COMMAND_LINE } from "./actor.ts";
+import { defineCommand, EXIT, printJson, UsageError } from "./command.ts";
+import { KEY_FLAGS, readLimitFlags } from "./key-flags.ts";
+import { withStorage } from "./with-storage.ts";
+
+export const createProjectCommand = defineCommand({
+  name: "projects create",
+  usage: "ID [--name NAME] [--limit NAME=NUMBER] …",
+  summary: "create a project, which keys can then belong to",
+  flags: {
+    name: { type: "string", value: "NAME", about: "name for people (default: the id)" },
+    limit: { ...KEY_FLAGS.limit, about: `for all its keys together: ${KEY_FLAGS.limit.about}` },
+  },
+  takes: 1,
+  run: async ({ values, positionals: [id] }) => {
+    if (!id) throw new UsageError("Give the project an id, such as team-a.");
+    const limits = readLimitFlags(values.limit);
+    const request = { id, ...(values.name === undefined ? {} : { name: values.name }), limits };
+    const created = await withStorage(values.config, (storage) =>
+      createProject(storage, request, system, COMMAND_LINE),
+    );
+    if (values.json) printJson(projectView(created));
+    else console.log(`The project ${created.id} is created. Keys are made in it with --project ${created.id}.`);
+    return EXIT.ok;
+  },
+});

@@ -1,0 +1,36 @@
+import { type ProjectUpdate, projectView, updateProject } from "../access/projects.ts";
+import { system } from "../base/system.ts";
+import { COMMAND_LINE } from "./actor.ts";
+import { defineCommand, EXIT, printJson, UsageError } from "./command.ts";
+import { KEY_FLAGS, readLimitChanges } from "./key-flags.ts";
+import { withStorage } from "./with-storage.ts";
+
+export const updateProjectCommand = defineCommand({
+  name: "projects update",
+  usage: "ID …",
+  summary: "change the project with this id; what is not named stays",
+  flags: {
+    name: { type: "string", value: "NAME", about: "new name for people; the id stays" },
+    limit: { ...KEY_FLAGS.limit, about: `for all its keys together: ${KEY_FLAGS.limit.about}; NAME=none removes it` },
+    suspend: { type: "boolean", default: false, about: "refuse all calls of its keys" },
+    activate: { type: "boolean", default: false, about: "take its calls again" },
+  },
+  takes: 1,
+  run: async ({ values, positionals: [id] }) => {
+    if (!id) throw new UsageError("Name the project to change by its id.");
+    if (values.suspend && values.activate) throw new UsageError("--suspend and --activate exclude each other.");
+    const update: ProjectUpdate = {
+      ...(values.name === undefined ? {} : { name: values.name }),
+      ...(values.limit.length === 0 ? {} : { limits: readLimitChanges(values.limit) }),
+      ...(values.suspend ? { status: "suspended" as const } : {}),
+      ...(values.activate ? { status: "active" as const } : {}),
+    };
+    if (Object.keys(update).length === 0) throw new UsageError("Nothing is to change: name at least one option.");
+    const changed = await withStorage(values.config, (storage) =>
+      updateProject(storage, id, update, system, COMMAND_LINE),
+    );
+    if (values.json) printJson(projectView(changed));
+    else console.log(`The project ${changed.id} is changed; running gateways apply it within a second.`);
+    return EXIT.ok;
+  },
+});

@@ -1,0 +1,9 @@
+import type { Actor } from "../../access/audit.ts";
+import type { Operator } from "../../access/operator-access.ts";
+import type { ClientConnection } from "../../relay/call.ts";
+
+/** The operator, as the audit log names it. */
+export const actorOf = ({ name }: Operator, { address }: ClientConnection): Actor => ({
+  who: `operator:${name}`,
+  address,
+});

@@ -1,0 +1,88 @@
+import Type from "typebox";
+import { KEY_SCOPES } from "../../access/key-checks.ts";
+import { LIMIT_WIRE_NAMES } from "../../access/limits.ts";
+import { DIALECT_NAMES } from "../../canon/dialect-name.ts";
+import { nullable, openObject } from "../../dialects/schema-builders.ts";
+import { json, type Operation } from "./operation.ts";
+
+const Time = Type.String({ format: "date-time" });
+const LimitValues = Type.Object(
+  Object.fromEntries(LIMIT_WIRE_NAMES.map((name) => [name, Type.Optional(Type.Number({ minimum: 0 }))])),
+);
+
+const ChildKeyRequest = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 100 }),
+    project: Type.Optional(Type.String({ description: "The maker's; no other is allowed." })),
+    models: Type.Optional(Type.Array(Type.String(), { description: "Default: the maker's." })),
+    protocols: Type.Optional(Type.Array(Type.Enum([...DIALECT_NAMES]))),
+    expires_at: Type.Optional(Type.String({ description: "A day or a moment, not later than the maker's." })),
+    limits: Type.Optional(LimitValues),
+    networks: Type.Optional(Type.Array(Type.String({ description: "Such as 10.0.0.0/8, within the maker's." }))),
+    scopes: Type.Optional(Type.Array(Type.Enum([...KEY_SCOPES]), { maxItems: 0 })),
+    strict: Type.Optional(Type.Boolean()),
+    routing: Type.Optional(openObject()),
+  },
+  { title: "ChildKeyRequest" },
+);
+
+const KEY = {
+  id: Type.String(),
+  name: Type.String(),
+  project: Type.String(),
+  hint: Type.String({ description: "The last characters of its secret." }),
+  models: Type.Array(Type.String()),
+  protocols: nullable(Type.Array(Type.String())),
+  limits: LimitValues,
+  strict: Type.Boolean(),
+  routing: openObject(),
+  networks: nullable(Type.Array(Type.String())),
+  scopes: Type.Array(Type.String()),
+  expires_at: nullable(Time),
+  created_at: nullable(Time),
+  made_by: nullable(Type.String()),
+  revoked_at: nullable(Time),
+  rotated_at: nullable(Time),
+  previous_until: nullable(Time),
+  last_used_at: nullable(Time),
+};
+
+const ApiKey = Type.Object({ data: Type.Object(KEY) }, { title: "ApiKeyAnswer" });
+const NewApiKey = Type.Object(
+  { data: Type.Object({ ...KEY, key: Type.String({ description: "The secret, which is shown only here." }) }) },
+  { title: "NewApiKeyAnswer" },
+);
+const ApiKeyList = Type.Object({ data: Type.Array(Type.Object(KEY)) }, { title: "ApiKeyListAnswer" });
+
+export const createChildKey: Operation = {
+  method: "post",
+  id: "createChildKey",
+  summary: "Make a key that can do no more than the one that is used here, which needs the scope keys:create",
+  dialect: "chat",
+  request: ChildKeyRequest,
+  answers: [{ ...json(NewApiKey, "The key."), status: 201 }],
+};
+
+export const listChildKeys: Operation = {
+  method: "get",
+  id: "listChildKeys",
+  summary: "List the keys that this key has made",
+  dialect: "chat",
+  answers: [json(ApiKeyList, "The keys, without their secrets.")],
+};
+
+export const getChildKey: Operation = {
+  ...listChildKeys,
+  id: "getChildKey",
+  summary: "Show a key that this key has made",
+  parameters: ["key-id"],
+  answers: [json(ApiKey, "The key, without its secret.")],
+};
+
+export const revokeChildKey: Operation = {
+  ...getChildKey,
+  method: "delete",
+  id: "revokeChildKey",
+  summary: "Revoke a key that this key has made",
+  answers: [json(ApiKey, "The key, which is revoked.")],
+};
