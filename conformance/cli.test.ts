@@ -245,10 +245,10 @@ describe("commands next to a running gateway", () => {
     await waitFor(async () => (await ask(workspace, key)).status === 200, 1000);
 
     const list = await command(workspace.folder, "keys", "list");
-    expect(list.stdout).toMatch(/^id +name +project +key +models +limits +today +month +total +made +state$/m);
+    expect(list.stdout).toMatch(/^id +name +project +key +models +limits +today +month +total +made +used +state$/m);
     const cost = (await usageOf(workspace)).find(({ group }) => group === "sim/standard")?.costNanoUsd ?? 0;
     const spent = (cost / 1e9).toFixed(4);
-    const row = `^key_\\w+ +ci +default +…${key.slice(-4)} +sim/\\* +none +${spent} +${spent} +${spent} +\\S+ +valid$`;
+    const row = `^key_\\w+ +ci +default +…${key.slice(-4)} +sim/\\* +none +${spent} +${spent} +${spent} +\\S+ +\\S+ +valid$`;
     expect(list.stdout).toMatch(new RegExp(row, "m"));
     expect(list.stdout).not.toContain(key);
 
@@ -299,6 +299,47 @@ describe("commands next to a running gateway", () => {
     expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining("needs the admin secret")]);
     const unreachable = await command(workspace.folder, "providers", "--url", "http://127.0.0.1:1", "--secret", "s");
     expect([unreachable.code, unreachable.stderr]).toEqual([1, expect.stringContaining("trivium serve")]);
+  });
+
+  test("projects: made, listed, changed, suspended and deleted; keys rotate with an overlap", async () => {
+    const { workspace } = await harness;
+    const run = (...args: string[]) => command(workspace.folder, ...args);
+    const created = await jsonOf<object>(workspace.folder, "projects", "create", "team-x", "--limit", "concurrent=3");
+    expect(created).toMatchObject({ id: "team-x", name: "team-x", limits: { concurrent: 3 }, status: "active" });
+    const twice = await run("projects", "create", "team-x");
+    expect([twice.code, twice.stderr]).toEqual([1, expect.stringContaining("exists already")]);
+    const wrong = await run("projects", "create", "Team X");
+    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining("lowercase letters")]);
+    const options = [
+      "--name",
+      "rotated",
+      "--project",
+      "team-x",
+      "--networks",
+      "127.0.0.0/8",
+      "--scopes",
+      "keys:create",
+    ];
+    const { id, key } = await jsonOf<{ id: string; key: string }>(workspace.folder, "keys", "create", ...options);
+    await waitFor(async () => (await ask(workspace, key)).status === 200, 1000);
+    const rotated = await jsonOf<{ key: string }>(workspace.folder, "keys", "rotate", id, "--overlap", "600");
+    await waitFor(async () => (await ask(workspace, rotated.key)).status === 200, 1000);
+    expect((await ask(workspace, key)).status).toBe(200);
+    expect((await run("projects", "update", "team-x", "--suspend")).code).toBe(0);
+    await waitFor(async () => (await ask(workspace, key)).status === 403, 1000);
+    const changed = ["--activate", "--name", "Team X", "--limit", "concurrent=none"];
+    expect(await jsonOf<object>(workspace.folder, "projects", "update", "team-x", ...changed)).toMatchObject({
+      name: "Team X",
+      limits: {},
+      status: "active",
+    });
+    const busy = await run("projects", "delete", "team-x");
+    expect([busy.code, busy.stderr]).toEqual([1, expect.stringContaining("1 keys that are not revoked")]);
+    const list = await run("projects");
+    expect(list.stdout).toMatch(/^team-x +Team X +none +0\.\d{4} /m);
+    await run("keys", "revoke", id);
+    expect((await run("projects", "delete", "team-x")).code).toBe(0);
+    expect((await run("projects", "list")).stdout).not.toContain("team-x");
   });
 
   test("keys --json: create, list, revoke; limits and scopes hold", async () => {
@@ -376,7 +417,7 @@ describe("commands next to a running gateway", () => {
         /limits\.speed is not a limit; known are requests_per_minute, tokens_per_minute,/,
         [id, "--limit", "speed=none"],
       ],
-      [1, /limits\.concurrent must be a whole number of at least 1/, [id, "--limit", "concurrent=0.5"]],
+      [1, /limits\.concurrent must be a whole number from 1 to 9007199254740991/, [id, "--limit", "concurrent=0.5"]],
       [1, /The expiry must be in the future/, [id, "--expires", "2020-01-01"]],
       [1, /There is no key with the id or name "nobody"/, ["nobody", "--name", "x"]],
       [2, /--limit: "concurrent" is not NAME=NUMBER or NAME=none/, [id, "--limit", "concurrent"]],
