@@ -86,7 +86,7 @@ test("H23: calls at once that name no limit do not overdraw a budget by what the
   expect(refused).toHaveLength(5);
   expect(refused[0]?.text).toContain("A limit of the answer's tokens in the request makes that less.");
   // Only the call under way is in the way: SDKs may try again, as the text says.
-  expect(refused[0]?.text).toContain("Try again when some of them have ended.");
+  expect(refused[0]?.text).toContain("Try again when calls under way have ended.");
   for (const { headers } of refused)
     expect([headers.get("x-should-retry"), headers.get("retry-after")]).toEqual(["true", "2"]);
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
