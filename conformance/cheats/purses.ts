@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import { staticKeyId } from "../../src/access/key-ring.ts";
+import { staticKeyId } from "../../src/access/known-keys.ts";
 import type { TestGateway } from "../support/test-gateway.ts";
 import type { Outcome } from "./cheat.ts";
 

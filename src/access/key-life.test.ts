@@ -291,6 +291,20 @@ describe("projects and the gateway in force", () => {
     stop();
   });
 
+  test("discounts of a project are those of its keys, and change with it", async () => {
+    await createProject(storage, { id: "team-a", discounts: [{ basis_points: 1_000 }] }, sources, ACTOR);
+    const { key } = await create({ project: "team-a" });
+    const ring = await open();
+    const points = () => ring.authenticate(key, HERE).discounts?.of("acme/x", "alpha");
+    expect(points()).toBe(1_000);
+    const worse = { discounts: [{ basis_points: 0 }] };
+    const refused = updateProject(storage, "team-a", worse, sources, ACTOR);
+    expect(await refusalOf(refused)).toBe("invalid_request discounts[0].basis_points");
+    await updateProject(storage, "team-a", { discounts: [] }, sources, ACTOR);
+    await ring.refresh();
+    expect(points()).toBeUndefined();
+  });
+
   test("a project's limit of a newer program stops its keys alone", async () => {
     const [odd, good] = [await create({ project: "odd" }), await create({ project: "good" })];
     await storage.query("UPDATE projects SET limits = ? WHERE id = 'odd'", ['{"imagesPerMinute":3}']);

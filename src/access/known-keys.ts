@@ -3,6 +3,7 @@ import { GatewayError } from "../canon/error.ts";
 import type { RoutingSettings } from "../canon/routing-settings.ts";
 import type { StoredKey } from "../storage/keys.ts";
 import type { StoredProject } from "../storage/projects.ts";
+import { Discounts, readDiscounts } from "./discounts.ts";
 import { hashKey } from "./key-hash.ts";
 import type { Level } from "./level.ts";
 import { type Limits, readLimits } from "./limits.ts";
@@ -61,10 +62,17 @@ export function makeKnownKeys(sources: Sources): KnownKeys {
   const byHash = new Map<string, KnownKey>();
   const byId = new Map<string, KnownKey>();
   const projects = new Map(sources.projects.map((project) => [project.id, project]));
+  const levels = new Map<string, Surroundings["project"]>();
+  const levelOf = (id: string): Surroundings["project"] => {
+    const stored = projects.get(id);
+    if (stored === undefined || levels.has(id)) return levels.get(id);
+    const { name, limits, discounts } = stored;
+    const level = { id, name, limits: readLimits(limits), discounts: discountsOf(discounts) };
+    levels.set(id, level);
+    return level;
+  };
   const surroundingsOf = (project: string, maker?: Principal): Surroundings => {
-    const stored = projects.get(project);
-    const level = stored && { id: stored.id, name: stored.name, limits: readLimits(stored.limits) };
-    return { maker, project: level, gateway: sources.gateway };
+    return { maker, project: levelOf(project), gateway: sources.gateway };
   };
   const isSuspended = (project: string) => (projects.get(project)?.status ?? "active") !== "active";
 
@@ -112,6 +120,10 @@ export function makeKnownKeys(sources: Sources): KnownKeys {
   };
   for (const key of sources.stored) if (waiting.has(key.id)) add(key);
   return { byHash, byId };
+}
+
+function discountsOf(stored: readonly unknown[]): Discounts | undefined {
+  return stored.length === 0 ? undefined : new Discounts(readDiscounts(stored));
 }
 
 /** Every level that limits a key which is not revoked, once. */

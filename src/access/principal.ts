@@ -39,7 +39,7 @@ export interface Principal {
 /** What surrounds a key: who made it, its project, and what limits all of them. */
 export interface Surroundings {
   maker?: Principal | undefined;
-  project?: Pick<Level, "id" | "name" | "limits"> | undefined;
+  project?: (Pick<Level, "id" | "name" | "limits"> & { discounts?: Discounts | undefined }) | undefined;
   gateway: Limits;
 }
 
@@ -71,6 +71,7 @@ export function makePrincipal(key: KnownKey, { maker, project, gateway }: Surrou
     routing: key.routing,
     networks: key.networks?.map(networkOf),
     scopes: key.scopes,
+    discounts: project?.discounts,
     maker,
   });
 }

@@ -12,6 +12,7 @@ import {
 } from "../storage/projects.ts";
 import type { Queries, Storage } from "../storage/storage.ts";
 import { type Actor, changesOf, recordAct } from "./audit.ts";
+import { readDiscounts } from "./discounts.ts";
 import { changeLimits, limitsView, readLimits } from "./limits.ts";
 import { checkName, checkSlug } from "./names.ts";
 
@@ -63,7 +64,7 @@ export async function createProject(
     id,
     name: checkName("name", request.name ?? id),
     limits: { ...readLimits({ ...request.limits }) },
-    discounts: request.discounts ?? [],
+    discounts: readDiscounts(request.discounts ?? []),
     status: "active",
     createdAtMs: Math.floor(sources.clock.wallMs()),
   };
@@ -103,7 +104,7 @@ export function updateProject(
       ...project,
       name: update.name === undefined ? project.name : checkName("name", update.name),
       limits: changeLimits(project.limits, update.limits ?? {}),
-      discounts: update.discounts ?? project.discounts,
+      discounts: update.discounts === undefined ? project.discounts : readDiscounts(update.discounts),
       status: update.status ?? project.status,
     };
     await change(queries, project, changed, "project.update", sources, actor);

@@ -1,3 +1,4 @@
+import { type Discount, readDiscountFlag } from "../access/discounts.ts";
 import { KEY_SCOPES } from "../access/key-checks.ts";
 import { KEY_ROUTING_NAMES } from "../access/key-routing.ts";
 import { LIMIT_WIRE_NAMES } from "../access/limits.ts";
@@ -27,6 +28,18 @@ export const KEY_FLAGS = {
     about: `how its calls are served: ${KEY_ROUTING_NAMES.join(", ")}`,
   },
 } as const;
+
+/** Of the commands that change projects. */
+export const DISCOUNT_FLAG = {
+  type: "string",
+  multiple: true,
+  default: [] as string[],
+  value: "DISCOUNT",
+  about: 'what its calls cost less than the list price: 10%, openai=15%, "anthropic/*=20%"',
+} as const;
+
+export const readDiscountFlags = (flags: readonly string[]): Discount[] =>
+  flags.length === 1 && flags[0] === "none" ? [] : flags.map(readDiscountFlag);
 
 export function readProtocols(list: string): DialectName[] {
   return list.split(",").map((name) => {

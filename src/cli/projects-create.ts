@@ -2,7 +2,7 @@ import { createProject, projectView } from "../access/projects.ts";
 import { system } from "../base/system.ts";
 import { COMMAND_LINE } from "./actor.ts";
 import { defineCommand, EXIT, printJson, UsageError } from "./command.ts";
-import { KEY_FLAGS, readLimitFlags } from "./key-flags.ts";
+import { DISCOUNT_FLAG, KEY_FLAGS, readDiscountFlags, readLimitFlags } from "./key-flags.ts";
 import { withStorage } from "./with-storage.ts";
 
 export const createProjectCommand = defineCommand({
@@ -11,13 +11,15 @@ export const createProjectCommand = defineCommand({
   summary: "create a project, which keys can then belong to",
   flags: {
     name: { type: "string", value: "NAME", about: "name for people (default: the id)" },
+    discount: DISCOUNT_FLAG,
     limit: { ...KEY_FLAGS.limit, about: `for all its keys together: ${KEY_FLAGS.limit.about}` },
   },
   takes: 1,
   run: async ({ values, positionals: [id] }) => {
     if (!id) throw new UsageError("Give the project an id, such as team-a.");
     const limits = readLimitFlags(values.limit);
-    const request = { id, ...(values.name === undefined ? {} : { name: values.name }), limits };
+    const discounts = readDiscountFlags(values.discount);
+    const request = { id, ...(values.name === undefined ? {} : { name: values.name }), limits, discounts };
     const created = await withStorage(values.config, (storage) =>
       createProject(storage, request, system, COMMAND_LINE),
     );

@@ -2,7 +2,7 @@ import { type ProjectUpdate, projectView, updateProject } from "../access/projec
 import { system } from "../base/system.ts";
 import { COMMAND_LINE } from "./actor.ts";
 import { defineCommand, EXIT, printJson, UsageError } from "./command.ts";
-import { KEY_FLAGS, readLimitChanges } from "./key-flags.ts";
+import { DISCOUNT_FLAG, KEY_FLAGS, readDiscountFlags, readLimitChanges } from "./key-flags.ts";
 import { withStorage } from "./with-storage.ts";
 
 export const updateProjectCommand = defineCommand({
@@ -11,6 +11,7 @@ export const updateProjectCommand = defineCommand({
   summary: "change the project with this id; what is not named stays",
   flags: {
     name: { type: "string", value: "NAME", about: "new name for people; the id stays" },
+    discount: { ...DISCOUNT_FLAG, about: `${DISCOUNT_FLAG.about}; replaces all of them, "none" takes them away` },
     limit: { ...KEY_FLAGS.limit, about: `for all its keys together: ${KEY_FLAGS.limit.about}; NAME=none removes it` },
     suspend: { type: "boolean", default: false, about: "refuse all calls of its keys" },
     activate: { type: "boolean", default: false, about: "take its calls again" },
@@ -22,6 +23,7 @@ export const updateProjectCommand = defineCommand({
     const update: ProjectUpdate = {
       ...(values.name === undefined ? {} : { name: values.name }),
       ...(values.limit.length === 0 ? {} : { limits: readLimitChanges(values.limit) }),
+      ...(values.discount.length === 0 ? {} : { discounts: readDiscountFlags(values.discount) }),
       ...(values.suspend ? { status: "suspended" as const } : {}),
       ...(values.activate ? { status: "active" as const } : {}),
     };
