@@ -1,6 +1,20 @@
 import { wire } from "./upstream-wire.ts";
 
-const RESPONSE = { id: "resp_1", object: "response", created_at: 1, model: "upstream-model" };
+const RESPONSE = {
+  id: "resp_1",
+  object: "response",
+  created_at: 1,
+  model: "upstream-model",
+  error: null,
+  incomplete_details: null,
+  instructions: null,
+  metadata: {},
+  parallel_tool_calls: true,
+  temperature: 1,
+  tool_choice: "auto",
+  tools: [],
+  top_p: 1,
+};
 const ITEM = { id: "msg_1", type: "message", role: "assistant" };
 const PLACE = { item_id: ITEM.id, output_index: 0, content_index: 0 };
 
@@ -23,8 +37,6 @@ const message = (text: string) => ({
 export const responsesAnswer = (text: string, usage: object | undefined): object => ({
   ...RESPONSE,
   status: "completed",
-  error: null,
-  incomplete_details: null,
   output: [message(text)],
   ...(usage === undefined ? {} : { usage }),
 });
@@ -39,7 +51,7 @@ export class ResponsesScript {
   }
 
   begin(): string {
-    const response = { ...RESPONSE, status: "in_progress", error: null, output: [], usage: null };
+    const response = { ...RESPONSE, status: "in_progress", output: [], usage: null };
     return (
       this.event("created", { response }) +
       this.event("in_progress", { response }) +

@@ -1,16 +1,36 @@
 import { isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
 
+const OF_PARTS = /^response\.(?:content_part|output_text|refusal|reasoning_text)\./;
+
 /**
  * The ids of a stream's items as they were announced. Some hosts give an item another id in each of its events; clients look an item up
  * by the first one (R21). Reasoning keeps the id that it is done with, to which its sealed value is bound (R10).
  */
 export class ItemIds {
   readonly #announced = new Map<number, string>();
+  /** Of items whose host gives them no place. */
+  #lastPlace = -1;
   /** An item was announced, and no text of it has been read since. */
   fresh = false;
   /** The host has changed an id. */
   changing = false;
+
+  /** Where an event's item stands, where its host leaves that out: one item comes after the other (R21). */
+  missingPlaces(event: JsonObject, type: string): Record<string, number> {
+    const places: Record<string, number> = {};
+    if ("item_id" in event || "item" in event) {
+      const isNew = type === "response.output_item.added";
+      const told = numberAt(event, "output_index");
+      const place = told ?? (isNew ? this.#lastPlace + 1 : Math.max(0, this.#lastPlace));
+      if (isNew) this.#lastPlace = place;
+      if (told === undefined) places["output_index"] = place;
+    }
+    if (OF_PARTS.test(type) && numberAt(event, "content_index") === undefined) places["content_index"] = 0;
+    // Deltas are looked at one by one from here on.
+    if (Object.keys(places).length > 0) this.changing = true;
+    return places;
+  }
 
   announce(event: JsonObject): void {
     const item = objectAt(event, "item");

@@ -199,6 +199,7 @@ describe("an answer that comes back natively", () => {
     type: "response.output_text.delta",
     sequence_number,
     output_index: 0,
+    content_index: 0,
     delta: text,
   });
 
@@ -269,6 +270,17 @@ describe("an answer that comes back natively", () => {
       '"rs_b"',
       '"msg_a"',
     ]);
+  });
+
+  test("R21: items have places, and an answer one beginning, though their host leaves the one out and repeats the other", () => {
+    const created = { type: "response.created", sequence_number: 0, response };
+    const added = (id: string) => ({ type: "response.output_item.added", item: { id, type: "message" } });
+    const words = (item_id: string) => ({ type: "response.output_text.delta", item_id, delta: "a" });
+    const { text } = tapped(stream(created, created, added("one"), words("one"), added("two"), words("two")));
+    const places = [...text.matchAll(/"output_index":(\d+)/g)].map(([, place]) => Number(place));
+    expect(places).toEqual([0, 0, 1, 1]);
+    expect(text.match(/"content_index":0/g)).toHaveLength(2);
+    expect(text.match(/"response.created"/g)).toHaveLength(1);
   });
 
   test("R1: a failure inside a stream is the gateway's to tell, with where the stream stands", () => {

@@ -34,6 +34,7 @@ export class ResponsesTap extends TapBase {
   /** The items that were done. */
   readonly #items: JsonObject[] = [];
   #keptCharacters = 0;
+  #begun = false;
   #hasCalls = false;
   readonly #hosted = new HostedWork();
   /** The number of the next event: the client's are without a gap, whatever was left out (R20). */
@@ -107,9 +108,11 @@ export class ResponsesTap extends TapBase {
       if ("sequence_number" in event) this.#numbered = false;
       return "";
     }
-    const data = this.#patch(frame.data, event, type);
+    const places = this.#ids.missingPlaces(event, type);
+    const placed = this.#ids.changing ? { ...event, ...places } : event;
+    const data = this.#patch(withPlaces(frame.data, places), placed, type);
     if (data === undefined) return "";
-    const numbered = this.#number(this.#ids.restore(data, event, type), event);
+    const numbered = this.#number(this.#ids.restore(data, placed, type), event);
     return numbered === frame.data && frame.event === type ? frame.raw : `event: ${type}\ndata: ${numbered}\n\n`;
   }
 
@@ -123,6 +126,10 @@ export class ResponsesTap extends TapBase {
     const response = objectAt(event, "response");
     switch (type) {
       case "response.created":
+        // A host that begins again has begun already.
+        if (this.#begun) return undefined;
+        this.#begun = true;
+        return this.#begin(data, response ?? {});
       case "response.in_progress":
       case "response.queued":
         return this.#begin(data, response ?? {});
@@ -188,6 +195,14 @@ export class ResponsesTap extends TapBase {
     this.#context.keep?.({ ...response, ...fields, ...output });
     return withFields(data, { ...fields, ...output });
   }
+}
+
+function withPlaces(data: string, places: Readonly<Record<string, number>>): string {
+  const missing = Object.entries(places);
+  if (missing.length === 0) return data;
+  const edit = new ObjectEdit(data);
+  for (const [name, place] of missing) edit.set(name, String(place));
+  return edit.toString();
 }
 
 /** Nearly always the model's name alone, which a search finds. */
