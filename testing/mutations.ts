@@ -3,7 +3,7 @@
  * unit tests. A change that no test notices is printed: either a test is missing, or the place says nothing.
  *
  * Options: `--count 40`, `--seed 1` (which places are chosen), `--folder src/relay` (may be given several times), or
- * `--folder src/relay/settle.ts` for one file.
+ * `--folder src/relay/settle.ts` for one file. Some folders are tested from elsewhere: `TESTED_FROM`.
  */
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,6 +12,12 @@ import { parseArgs } from "node:util";
 import { Glob } from "bun";
 
 const FOLDERS = ["src/relay", "src/routing", "src/access", "src/ledger"];
+/** Where the unit tests are of what has none beside it. */
+const TESTED_FROM: Readonly<Record<string, readonly string[]>> = {
+  "src/services": ["src/services", "src/relay/service"],
+  "src/storage/answers.ts": ["src/answers"],
+  "src/relay/recall.ts": ["src/relay", "src/answers"],
+};
 /** Tests of a whole gateway in memory: no sockets, no disk, no waiting. */
 const IN_MEMORY = "conformance/memory";
 /** A change may make a loop endless. Tests that take this many times as long as without it are ended, which is as good as failed. */
@@ -144,7 +150,8 @@ async function tryOut(copy: string, mutation: Mutation, folders: readonly string
   const text = readFileSync(path, "utf8");
   writeFileSync(path, apply(text, mutation));
   // The tests that stand next to it most likely notice, so the others are seldom needed.
-  const own = folders.filter((folder) => mutation.file.startsWith(`${folder}/`));
+  const near = Object.entries(TESTED_FROM).find(([path]) => mutation.file.startsWith(path))?.[1] ?? [];
+  const own = folders.filter((folder) => mutation.file.startsWith(`${folder}/`) || near.includes(folder));
   const others = folders.filter((folder) => !own.includes(folder));
   let verdict = await runTests(copy, own, timeoutMs);
   if (verdict === "SURVIVED" && others.length > 0) verdict = await runTests(copy, others, timeoutMs);
@@ -173,7 +180,8 @@ function copyTree(root: string): string {
 }
 
 /** Where tests are: a folder stands for itself, a file for its folder. */
-const testFolder = (path: string): string => (path.endsWith(".ts") ? dirname(path) : path);
+const testFolders = (path: string): readonly string[] =>
+  TESTED_FROM[path] ?? [path.endsWith(".ts") ? dirname(path) : path];
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
@@ -190,7 +198,7 @@ async function main(): Promise<number> {
   const all = files.sort().flatMap((file) => mutationsOf(root, file));
   const places = all.length;
   const chosen = choose(all, Number(values.count), Number(values.seed));
-  const folders = [...new Set([...values.folder.map(testFolder), IN_MEMORY])];
+  const folders = [...new Set([...values.folder.flatMap(testFolders), IN_MEMORY])];
   const copy = copyTree(root);
   const survivors: Mutation[] = [];
   try {

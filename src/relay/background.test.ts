@@ -1,9 +1,11 @@
-import { expect, test } from "bun:test";
-import { Harness, makeMachine, UPSTREAM_URL } from "../../testing/harness.ts";
+import { describe, expect, test } from "bun:test";
+import { Harness, type Machine, makeMachine, UPSTREAM_URL } from "../../testing/harness.ts";
 import { MortalProcess } from "../../testing/mortal-process.ts";
+import { plainAnswer, plainUsage } from "../../testing/plain-answer.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { BUILT_IN_DIALECTS } from "../dialects/index.ts";
+import type { Storage } from "../storage/storage.ts";
 import { buryAbandonedAnswers } from "./background.ts";
 
 test("an answer whose process is killed while it makes it is ended as failed by another, when the lease is over", async () => {
@@ -33,4 +35,141 @@ test("an answer whose process is killed while it makes it is ended as failed by 
   });
   expect(await machine.storage.query("SELECT id FROM operations")).toEqual([]);
   await buryAbandonedAnswers(survivor.gateway, BUILT_IN_DIALECTS);
+});
+
+const CONFIG = scriptedModels(UPSTREAM_URL, { first_byte: 600_000, idle: 600_000 });
+const NOTHING_LEFT = { runningCalls: 0, orphanedTexts: 0, orphanedImages: 0, heldBytes: 0, openUpstreams: 0 };
+
+const begin = async (harness: Harness) => {
+  const sent = harness.sendPost("/v1/responses", { model: "test/chat", input: "Hi", background: true }, TEST_KEY);
+  return await harness.clock.until(sent.answer);
+};
+
+const look = async (harness: Harness, id: string) =>
+  JSON.parse((await harness.ask("GET", `/v1/responses/${id}`)).text) as { status?: string; output?: object[] };
+
+/** A host that takes a second for its answer. */
+function answersSlowly({ upstream, clock }: Machine): void {
+  upstream.play(async (reply) => {
+    await clock.sleep(1_000);
+    reply.head(200);
+    void reply.write(JSON.stringify(plainAnswer("chat", { text: "Done.", usage: plainUsage("chat", 10, 5) })));
+    reply.end();
+  });
+}
+
+/** The machine's storage, in which the statements fail that `fails` says. */
+function failing(storage: Storage, fails: (statement: string) => boolean): Storage {
+  const failure = () => Object.assign(new Error("disk I/O error"), { name: "SQLiteError", code: "SQLITE_IOERR" });
+  const checked = (statement: string) => {
+    if (fails(statement)) throw failure();
+  };
+  return {
+    engine: storage.engine,
+    query: async (statement, parameters, options) => {
+      checked(statement);
+      return storage.query(statement, parameters, options);
+    },
+    runForEach: (...rows) => storage.runForEach(...rows),
+    changeStamp: () => storage.changeStamp(),
+    close: () => storage.close(),
+    transaction: (run, options) =>
+      storage.transaction(
+        (queries) =>
+          run({
+            ...queries,
+            query: async (statement, parameters) => {
+              checked(statement);
+              return queries.query(statement, parameters);
+            },
+          }),
+        options,
+      ),
+  };
+}
+
+describe("H29: a storage that is away", () => {
+  async function withFaults(fails: (statement: string) => boolean) {
+    const machine = await makeMachine();
+    const { clock, upstream, fileStore } = machine;
+    const within = { clock, send: upstream.send, storage: failing(machine.storage, fails), fileStore };
+    const log: string[] = [];
+    const harness = await Harness.start({ config: CONFIG, machine, within, onLog: (line) => void log.push(line) });
+    answersSlowly(machine);
+    return { machine, harness, log };
+  }
+
+  test("when an answer is done takes it when it is back: it is paid, and there is no other way to it", async () => {
+    let away = true;
+    const { machine, harness } = await withFaults((statement) => away && /^UPDATE answers/.test(statement));
+    const { id } = JSON.parse((await begin(harness)).text) as { id: string };
+    await machine.clock.pass(90_000);
+    expect((await look(harness, id)).status).toBe("in_progress");
+    away = false;
+    await machine.clock.pass(10_000);
+    expect(await look(harness, id)).toMatchObject({ status: "completed", output: [{ type: "message" }] });
+    expect(await harness.receipts()).toHaveLength(1);
+    expect(await machine.storage.query("SELECT id FROM operations")).toEqual([]);
+    expect(harness.leftovers()).toEqual(NOTHING_LEFT);
+  });
+
+  test("for longer than is insisted: the log says so, and another process ends the answer as failed", async () => {
+    let away = true;
+    const { machine, harness, log } = await withFaults((statement) => away && /^UPDATE answers/.test(statement));
+    const { id } = JSON.parse((await begin(harness)).text) as { id: string };
+    await machine.clock.pass(700_000);
+    away = false;
+    await harness.gateway.log.flush();
+    expect(log.join("")).toContain("response not kept");
+    expect(log.join("")).toContain("response made in the background could not be stored");
+    expect(harness.gateway.background.running).toBe(0);
+    await machine.clock.pass(100_000);
+    await buryAbandonedAnswers(harness.gateway, BUILT_IN_DIALECTS);
+    expect((await look(harness, id)).status).toBe("failed");
+    expect(harness.leftovers()).toEqual(NOTHING_LEFT);
+  });
+
+  test("when it is to begin: the caller is told, no host is asked, nothing is left", async () => {
+    const { machine, harness } = await withFaults((statement) => /^INSERT INTO answers/.test(statement));
+    const answer = await begin(harness);
+    expect(answer.status).toBe(503);
+    await machine.clock.pass(10_000);
+    expect(machine.upstream.requests).toHaveLength(0);
+    expect(await machine.storage.query("SELECT id FROM operations")).toEqual([]);
+    expect(harness.gateway.background.running).toBe(0);
+    expect(harness.leftovers()).toEqual(NOTHING_LEFT);
+  });
+});
+
+describe("a process that is killed at any step of an answer in the background", () => {
+  test.each(["before", "after"] as const)(
+    "leaves one end, one bill at most, and asked once (killed %s the step)",
+    async (when) => {
+      const ends = new Set<string>();
+      for (let step = 1; step <= 12; step++) {
+        const machine = await makeMachine();
+        const process = new MortalProcess(machine);
+        const doomed = await Harness.start({ config: CONFIG, machine, within: process });
+        answersSlowly(machine);
+        process.dieAt({ step, when });
+        const sent = doomed.sendPost("/v1/responses", { model: "test/chat", input: "Hi", background: true }, TEST_KEY);
+        sent.answer.catch(() => {});
+        await machine.clock.pass(30_000);
+        const survivor = await Harness.start({ config: CONFIG, machine });
+        await machine.clock.pass(100_000);
+        await buryAbandonedAnswers(survivor.gateway, BUILT_IN_DIALECTS);
+        await buryAbandonedAnswers(survivor.gateway, BUILT_IN_DIALECTS);
+        const rows = await machine.storage.query("SELECT state FROM answers");
+        const states = rows.map((row) => String(row["state"]));
+        expect(states.length).toBeLessThanOrEqual(1);
+        expect(states).not.toContain("pending");
+        expect(await machine.storage.query("SELECT id FROM operations")).toEqual([]);
+        expect(machine.upstream.requests.length).toBeLessThanOrEqual(1);
+        const receipts = await machine.storage.query("SELECT id FROM receipts");
+        expect(receipts.length).toBeLessThanOrEqual(1);
+        for (const state of states) ends.add(state);
+      }
+      expect([...ends].sort()).toEqual(["done", "failed"]);
+    },
+  );
 });

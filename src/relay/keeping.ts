@@ -6,6 +6,10 @@ import type { Gateway } from "./gateway.ts";
 
 /** How long an answer waits for a slow storage. It is then sent all the same, and is kept if the storage comes back in time. */
 const SAVE_WAIT_MS = 2_000;
+/** Of one that is made in the background nobody waits: it is paid, and there is no other way to get it. */
+const INSIST_MS = 600_000;
+const FIRST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 5_000;
 
 interface KeptCall {
   project: string;
@@ -20,7 +24,7 @@ interface KeptCall {
 export class Keeping {
   readonly call: KeptCall;
   readonly stored: StoredAnswers;
-  readonly #gateway: Pick<Gateway, "answers" | "clock" | "log">;
+  readonly #gateway: Pick<Gateway, "answers" | "clock" | "log" | "closing">;
   /** By the attempts that gave them: with a hedge there may be two. */
   readonly #taken = new Map<object, JsonObject>();
   /** The gateway's own: hosts of the same protocol may give one id twice. */
@@ -30,7 +34,11 @@ export class Keeping {
   /** It is in the storage. */
   saved = false;
 
-  constructor(call: KeptCall, stored: StoredAnswers, gateway: Pick<Gateway, "answers" | "clock" | "log" | "random">) {
+  constructor(
+    call: KeptCall,
+    stored: StoredAnswers,
+    gateway: Pick<Gateway, "answers" | "clock" | "log" | "random" | "closing">,
+  ) {
     this.answerId = stored.makeId(gateway.random.id());
     this.call = call;
     this.stored = stored;
@@ -48,9 +56,10 @@ export class Keeping {
     const answer = (attempt && this.#taken.get(attempt)) ?? [...this.#taken.values()].at(-1);
     if (answer === undefined) return;
     const facts = { request_id: this.call.requestId, response: this.answerId };
-    const late = () => new Error(`the storage did not take it within ${SAVE_WAIT_MS} ms`);
+    const waitMs = this.pending ? INSIST_MS : SAVE_WAIT_MS;
+    const late = () => new Error(`the storage did not take it within ${waitMs} ms`);
     try {
-      this.saved = await withTimeout(this.#save(answer), SAVE_WAIT_MS, clock, late);
+      this.saved = await withTimeout(this.#save(answer), waitMs, clock, late);
     } catch (err) {
       log.error({ err, ...facts }, "response not kept");
     }
@@ -61,8 +70,22 @@ export class Keeping {
     const { answers } = this.#gateway;
     const { project, own, history } = this.call;
     const made = { id: this.answerId, project, answer: JSON.stringify(answer), itemIds: this.stored.itemIds(answer) };
-    if (this.pending) return await answers.end(made, "done");
+    if (this.pending) return await this.#insist(() => answers.end(made, "done"));
     await answers.keep({ ...made, history, input: own });
     return true;
+  }
+
+  /** Until the storage takes it, within a time, or the gateway is about to end. */
+  async #insist(store: () => Promise<boolean>): Promise<boolean> {
+    const { clock } = this.#gateway;
+    const untilMs = clock.nowMs() + INSIST_MS;
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
+      try {
+        return await store();
+      } catch (thrown) {
+        if (this.#gateway.closing || clock.nowMs() + pauseMs > untilMs) throw thrown;
+        await clock.sleep(pauseMs);
+      }
+    }
   }
 }
