@@ -9,6 +9,8 @@ export interface ClientOptions {
   clock: VirtualClock;
   /** Called once, when the call is over for its client. `answer` is what it has read. */
   onEnd: (book: CallBook, answer: ReadAnswer | undefined) => void;
+  /** The answer that it builds on. */
+  previous?: string | undefined;
 }
 
 const decoder = new TextDecoder();
@@ -52,7 +54,7 @@ export class SimulatedClient implements ServedConnection {
     process.ids.tellNext((id) => {
       this.book.requestId = `req_${id}`;
     });
-    const response = process.handle(requestOf(plan, this.#leaving.signal), this);
+    const response = process.handle(requestOf(plan, this.#leaving.signal, this.#options.previous), this);
     response.then((found) => this.#read(found)).catch((error: unknown) => this.#fail(error));
   }
 

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "../src/app/read-config.ts";
+import type { DialectName } from "../src/canon/dialect-name.ts";
 import type { Config } from "../src/config/config.ts";
-import type { SampledDialect } from "../testing/sampled-dialects.ts";
 
 /** Nano-dollars for a million tokens: prices as integers, so that a bill can be checked without rounding on the way. */
 export interface Prices {
@@ -14,7 +14,7 @@ export interface Prices {
 
 interface ProviderPlan {
   kind: string;
-  dialect: SampledDialect;
+  dialect: DialectName;
   baseUrl: string;
   /** How many credentials there are for it; one where absent. */
   credentials?: number;
@@ -26,6 +26,7 @@ export const PROVIDERS: Readonly<Record<string, ProviderPlan>> = {
   beta: { kind: "anthropic", dialect: "messages", baseUrl: "http://beta.test", credentials: 2 },
   gamma: { kind: "gemini", dialect: "genai", baseUrl: "http://gamma.test" },
   delta: { kind: "openai-compatible", dialect: "chat", baseUrl: "http://delta.test/v1" },
+  epsilon: { kind: "openai", dialect: "responses", baseUrl: "http://epsilon.test/v1" },
 };
 
 /** Those that can continue an answer which another has begun. */
@@ -55,6 +56,7 @@ const PRICES: Readonly<Record<string, Prices>> = {
   beta: { input: 3_000_000_000, cacheRead: 300_000_000, output: 15_000_000_000 },
   gamma: { input: 37_500_000, cacheRead: 9_375_000, output: 150_000_000 },
   delta: { input: 270_000_123, cacheRead: 70_000_001, output: 1_100_000_457 },
+  epsilon: { input: 1_250_000_000, cacheRead: 125_000_000, output: 10_000_000_000 },
 };
 
 export function pricesOf(provider: string): Prices {
@@ -68,7 +70,9 @@ export const MODELS: Readonly<Record<string, readonly string[]>> = {
   "sim/chat": ["alpha"],
   "sim/messages": ["beta"],
   "sim/genai": ["gamma"],
+  "sim/responses": ["epsilon"],
   "sim/two": ["alpha", "beta"],
+  "sim/both": ["epsilon", "gamma"],
   "sim/three": ["gamma", "delta", "beta"],
   "sim/four": ["delta", "alpha", "gamma", "beta"],
 };
@@ -145,6 +149,7 @@ function sections(): Record<string, unknown> {
         offers: providers.map((provider) => ({
           provider,
           model: "upstream-model",
+          ...(PROVIDERS[provider]?.dialect === "responses" ? { dialect: "responses" } : {}),
           pricings: pricings(pricesOf(provider)),
           prefill: CONTINUES.has(provider),
         })),
@@ -152,6 +157,7 @@ function sections(): Record<string, unknown> {
     ],
     keys: Object.entries(KEYS).map(([name, plan]) => ({
       name,
+      project: name,
       key: secretOf(name),
       limits: {
         ...(plan.requestsPerMinute === undefined ? {} : { requests_per_minute: plan.requestsPerMinute }),

@@ -1,4 +1,4 @@
-import type { SampledDialect } from "../testing/sampled-dialects.ts";
+import type { DialectName } from "../src/canon/dialect-name.ts";
 import { KEYS, MODELS, PROVIDERS } from "./configuration.ts";
 import { MAX_TOKENS } from "./requests.ts";
 import {
@@ -17,7 +17,7 @@ import {
 } from "./scenario.ts";
 import { SeededRandom } from "./seeded-random.ts";
 
-const DIALECTS: readonly SampledDialect[] = ["chat", "messages", "genai"];
+const DIALECTS: readonly DialectName[] = ["chat", "messages", "genai", "responses"];
 const STATUSES = [400, 401, 403, 404, 408, 409, 413, 422, 429, 429, 500, 502, 503, 504, 529] as const;
 /** On average, between two calls. */
 const BETWEEN_CALLS_MS = 40;
@@ -102,6 +102,7 @@ function drawCall(random: SeededRandom, id: number, weather: Weather): CallPlan 
     tool,
     input: random.between(1, isHonest ? 5 : 400),
     cached: !isHonest && random.chance(0.3) ? random.between(1, 200) : 0,
+    ...(dialect === "responses" ? { store: random.chance(0.6), builds: random.chance(0.5) } : {}),
     output: isHonest && random.chance(0.6) ? MAX_TOKENS : plainOutput,
     routing: random.chance(0.25) ? drawRouting(random, MODELS[model] ?? [], isHonest) : {},
     reading: random.chance(weather.odd) ? drawReading(random) : {},

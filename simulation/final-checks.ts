@@ -75,6 +75,12 @@ export async function recover(world: World): Promise<void> {
   }
 }
 
+/** What was kept of answers is there for whoever may read it. */
+export async function checkKept(world: World): Promise<void> {
+  const { process, clock, kept } = world;
+  if (process !== undefined) await kept.check(process, clock, (rule, what, book) => world.violate(rule, what, book));
+}
+
 /** Every row is of a call and right, and every answer has one. */
 export async function checkLedger(world: World): Promise<void> {
   const query = (text: string) => world.clock.until(world.storage.query(text));

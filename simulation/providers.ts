@@ -1,13 +1,14 @@
+import type { DialectName } from "../src/canon/dialect-name.ts";
 import type { HttpRequest } from "../src/wire/http/exchange.ts";
 import type { Send } from "../src/wire/send.ts";
 import { MemoryExchange } from "../testing/memory-exchange.ts";
-import type { SampledDialect } from "../testing/sampled-dialects.ts";
 import type { VirtualClock } from "../testing/virtual-clock.ts";
 import type { CallBook, ServedAttempt } from "./book.ts";
 import { PROVIDERS, secretsOf } from "./configuration.ts";
 import type { Behaviour } from "./scenario.ts";
-import { type Speech, type SpokenUsage, WIRES, wordOf, wordsOf } from "./speech.ts";
+import { type Speech, type SpokenUsage, wordOf, wordsOf } from "./speech.ts";
 import type { Trace } from "./trace.ts";
+import { WIRES } from "./wires.ts";
 
 const HEALTHY: Behaviour = { delayMs: 20, gapMs: 5, eventsPerChunk: 1, usage: "true" };
 
@@ -103,7 +104,7 @@ export class SimulatedProviders {
     const provider = PROVIDER_OF_HOST[new URL(request.url).host];
     const exchange = new MemoryExchange(clock);
     const body = typeof request.body === "string" ? request.body : Buffer.from(request.body ?? "").toString();
-    const book = bookOf(Number(/\bcall-(\d+)-/.exec(body)?.[1] ?? Number.NaN));
+    const book = bookOf(askedFor(body));
     if (provider === undefined || book === undefined) {
       onViolation("every request belongs to a call", `${request.url} was sent ${body.slice(0, 200)}`);
       exchange.fail("connect");
@@ -147,7 +148,7 @@ export class SimulatedProviders {
     book: CallBook,
     attempt: ServedAttempt,
     behaviour: Behaviour,
-    dialect: SampledDialect,
+    dialect: DialectName,
   ): Promise<void> {
     const { fault } = behaviour;
     const wire = WIRES[dialect];
@@ -217,7 +218,7 @@ export class SimulatedProviders {
     attempt: ServedAttempt,
     { fault, at = 0, gapMs, eventsPerChunk }: Behaviour,
     speech: Speech,
-    dialect: SampledDialect,
+    dialect: DialectName,
   ): Promise<void> {
     exchange.head(200, { "content-type": "text/event-stream" });
     const { events, contentFrom, contentUntil, usageUntil } = WIRES[dialect].events(speech);
@@ -275,7 +276,13 @@ export class SimulatedProviders {
   }
 }
 
-const isStream = (dialect: SampledDialect, url: string, body: string): boolean =>
+/** The call whose prompt comes last: those before it are history. */
+function askedFor(body: string): number {
+  const [digits = ""] = /^\d+/.exec(body.slice(body.lastIndexOf("call-") + "call-".length)) ?? [];
+  return digits === "" ? Number.NaN : Number(digits);
+}
+
+const isStream = (dialect: DialectName, url: string, body: string): boolean =>
   dialect === "genai" ? url.includes("streamGenerateContent") : /"stream":\s*true/.test(body);
 
 function makeAttempt(

@@ -9,7 +9,7 @@ const PARAMETERS = { type: "object", properties: { query: { type: "string" } }, 
 export const MAX_TOKENS = 1000;
 
 /** The request of a call, as a client without an SDK would send it. Its prompt names the call. */
-export function requestOf(plan: CallPlan, signal: AbortSignal): Request {
+export function requestOf(plan: CallPlan, signal: AbortSignal, previous?: string): Request {
   const { dialect, door, model, stream, tool } = plan;
   const contract = door === "contract";
   const prompt = `call-${plan.id}- Say ${plan.words} words.`;
@@ -28,6 +28,19 @@ export function requestOf(plan: CallPlan, signal: AbortSignal): Request {
         messages: [{ role: "user", content: prompt }],
         ...(stream ? { stream_options: { include_usage: true } } : {}),
         ...(tool ? { tools: [{ type: "function", function: { name: TOOL_NAME, parameters: PARAMETERS } }] } : {}),
+      };
+      break;
+    case "responses":
+      path = `${contract ? "/api/v1" : "/v1"}/responses`;
+      headers["authorization"] = `Bearer ${secret}`;
+      body = {
+        model,
+        stream,
+        max_output_tokens: MAX_TOKENS,
+        input: prompt,
+        store: plan.store ?? false,
+        ...(previous === undefined ? {} : { previous_response_id: previous }),
+        ...(tool ? { tools: [{ type: "function", name: TOOL_NAME, parameters: PARAMETERS }] } : {}),
       };
       break;
     case "messages":

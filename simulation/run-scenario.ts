@@ -1,6 +1,6 @@
 import { openStorage } from "../src/storage/open.ts";
 import { VirtualClock } from "../testing/virtual-clock.ts";
-import { checkLedger, comeToRest, recover } from "./final-checks.ts";
+import { checkKept, checkLedger, comeToRest, recover } from "./final-checks.ts";
 import type { Scenario } from "./scenario.ts";
 import { type Violation, World, type WorldOptions } from "./world.ts";
 
@@ -28,7 +28,7 @@ export async function runScenario(scenario: Scenario, options: WorldOptions): Pr
     const world = new World(scenario, options, clock, storage);
     await clock.until(world.start());
     await clock.until(playSteps(scenario, world));
-    for (const check of [comeToRest, recover, checkLedger]) if (!world.isBroken) await check(world);
+    for (const check of [comeToRest, recover, checkKept, checkLedger]) if (!world.isBroken) await check(world);
     world.process?.kill();
     return resultOf(scenario, world);
   } finally {

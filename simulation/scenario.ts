@@ -1,4 +1,4 @@
-import type { SampledDialect } from "../testing/sampled-dialects.ts";
+import type { DialectName } from "../src/canon/dialect-name.ts";
 
 /** What goes wrong with one request to a provider. */
 export const FAULTS = [
@@ -70,7 +70,7 @@ export interface AskedRouting {
 export interface CallPlan {
   id: number;
   key: string;
-  dialect: SampledDialect;
+  dialect: DialectName;
   door: "contract" | "dropin";
   model: string;
   stream: boolean;
@@ -85,6 +85,10 @@ export interface CallPlan {
   cached: number;
   /** Tokens that the provider counts for its answer. */
   output: number;
+  /** Its answer is to be kept, in a protocol that keeps some. */
+  store?: boolean;
+  /** It goes on from an answer of its key's that was kept, where there is one. */
+  builds?: boolean;
   routing: AskedRouting;
   reading: Reading;
   providers: readonly Behaviour[];

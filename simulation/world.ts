@@ -9,6 +9,7 @@ import { SimulatedClient } from "./client.ts";
 import { VIDEO_PROVIDERS } from "./configuration.ts";
 import { FaultyStorage } from "./faulty-storage.ts";
 import { checkAnswer } from "./invariants.ts";
+import { KeptAnswers } from "./kept-answers.ts";
 import { KeptJournals } from "./kept-journals.ts";
 import { LimitWatch } from "./limits.ts";
 import { SimulatedProviders } from "./providers.ts";
@@ -60,6 +61,7 @@ export class World {
   readonly violations: Violation[] = [];
   readonly books = new Map<number, CallBook>();
   readonly videos = new Map<number, VideoBook>();
+  readonly kept = new KeptAnswers();
   /** Clients that still want a video. */
   #videoClients = 0;
   /** Calls that are not over for their clients. */
@@ -175,6 +177,7 @@ export class World {
     const client = new SimulatedClient(book, {
       clock: this.clock,
       onEnd: (_, answer) => this.#ended(client, answer),
+      previous: this.kept.next(plan),
     });
     this.clients.add(client);
     client.send(process);
@@ -218,6 +221,7 @@ export class World {
     this.trace.note(`call ${plan.id} ${ending} ${status} ${text.length} characters`);
     book.wasCrowded = (this.process?.refusedSlotAtMs ?? 0) >= book.sentAtMs;
     checkAnswer(book, answer, (rule, what) => this.violate(rule, what, book));
+    this.kept.ended(book, answer?.id, this.store.soundForMs > SETTLING_MS);
     const isDue = ending === "whole" || (ending === "failed" && receiptId !== undefined);
     if (!isDue) return;
     if (receiptId === undefined) {
@@ -250,7 +254,7 @@ export class World {
 
   #internal(what: string): void {
     // That the store fails is in the log, as it should be.
-    if (/StorageTimeout|disk I\/O error|The ledger's store failed/.test(what)) return;
+    if (/StorageTimeout|disk I\/O error|The ledger's store failed|the storage did not take it/.test(what)) return;
     this.violate("the gateway makes no mistakes of its own", what);
   }
 
