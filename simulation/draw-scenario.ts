@@ -90,19 +90,21 @@ function drawCall(random: SeededRandom, id: number, weather: Weather): CallPlan 
   const padding = !isHonest && random.chance(0.01) ? random.between(20_000, 60_000) : 0;
   // Some use all that they may: what is reserved for them is then what they cost.
   const plainOutput = words * 3 + Math.ceil((words * padding) / 128) + (tool ? 11 : 0);
+  const background = dialect === "responses" && random.chance(0.15);
   return {
     id,
     key,
     dialect,
     door: random.chance(0.7) ? "contract" : "dropin",
     model,
-    stream: random.chance(0.6),
+    stream: random.chance(0.6) && !background,
     words,
     padding,
     tool,
     input: random.between(1, isHonest ? 5 : 400),
     cached: !isHonest && random.chance(0.3) ? random.between(1, 200) : 0,
     ...(dialect === "responses" ? { store: random.chance(0.6), builds: random.chance(0.5) } : {}),
+    ...(background ? { background, store: true, builds: false } : {}),
     output: isHonest && random.chance(0.6) ? MAX_TOKENS : plainOutput,
     routing: random.chance(0.25) ? drawRouting(random, MODELS[model] ?? [], isHonest) : {},
     reading: random.chance(weather.odd) ? drawReading(random) : {},

@@ -78,6 +78,8 @@ export async function recover(world: World): Promise<void> {
 /** What was kept of answers is there for whoever may read it. */
 export async function checkKept(world: World): Promise<void> {
   const { process, clock, kept } = world;
+  const pending = await clock.until(world.storage.query("SELECT id FROM answers WHERE state = 'pending'"));
+  if (pending.length > 0) world.violate("every answer in the background ends", `${pending.length} do not`);
   if (process !== undefined) await kept.check(process, clock, (rule, what, book) => world.violate(rule, what, book));
 }
 

@@ -39,6 +39,7 @@ export function requestOf(plan: CallPlan, signal: AbortSignal, previous?: string
         max_output_tokens: MAX_TOKENS,
         input: prompt,
         store: plan.store ?? false,
+        ...(plan.background ? { background: true } : {}),
         ...(previous === undefined ? {} : { previous_response_id: previous }),
         ...(tool ? { tools: [{ type: "function", name: TOOL_NAME, parameters: PARAMETERS }] } : {}),
       };

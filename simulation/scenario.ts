@@ -87,6 +87,8 @@ export interface CallPlan {
   output: number;
   /** Its answer is to be kept, in a protocol that keeps some. */
   store?: boolean;
+  /** Its answer is made in the background, and polled. */
+  background?: boolean;
   /** It goes on from an answer of its key's that was kept, where there is one. */
   builds?: boolean;
   routing: AskedRouting;

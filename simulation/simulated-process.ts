@@ -7,6 +7,7 @@ import type { CallFacts, SettledCall } from "../src/observe/call-line.ts";
 import type { Log } from "../src/observe/log.ts";
 import type { OperationPoller } from "../src/operations/poller.ts";
 import { BUILT_IN } from "../src/providers/index.ts";
+import { buryAbandonedAnswers } from "../src/relay/background.ts";
 import type { Gateway } from "../src/relay/gateway.ts";
 import { DEFAULT_TIMINGS } from "../src/relay/timings.ts";
 import { createRequestHandler, type RequestHandler } from "../src/server/request-handler.ts";
@@ -123,6 +124,11 @@ export class SimulatedProcess {
       },
     });
     poller.start();
+    clock.every(DEFAULT_TIMINGS.operationLeaseMs / 2, () => {
+      buryAbandonedAnswers(gateway, BUILT_IN.dialects).catch(
+        (err: unknown) => isAlive && onInternal(`burying: ${String(err)}`),
+      );
+    });
     const killed = killing.promise.catch(() => undefined);
     return new SimulatedProcess(number, clock, ids, gateway, handle, poller, kill, killed);
   }

@@ -4,6 +4,7 @@ import type { Storage } from "../src/storage/storage.ts";
 import { StorageTimeout } from "../src/storage/storage-timeout.ts";
 import { MemoryFileStore } from "../testing/memory-file-store.ts";
 import type { VirtualClock } from "../testing/virtual-clock.ts";
+import { BackgroundClient } from "./background-client.ts";
 import type { CallBook } from "./book.ts";
 import { SimulatedClient } from "./client.ts";
 import { VIDEO_PROVIDERS } from "./configuration.ts";
@@ -62,8 +63,8 @@ export class World {
   readonly books = new Map<number, CallBook>();
   readonly videos = new Map<number, VideoBook>();
   readonly kept = new KeptAnswers();
-  /** Clients that still want a video. */
-  #videoClients = 0;
+  /** Clients that still want a video, or an answer that is made in the background. */
+  #patientClients = 0;
   /** Calls that are not over for their clients. */
   readonly clients = new Set<SimulatedClient>();
   readonly #callOfRequest = new Map<string, number>();
@@ -174,6 +175,11 @@ export class World {
       wasCrowded: false,
     };
     this.books.set(plan.id, book);
+    this.trace.note(`call ${plan.id} of ${plan.key}: ${plan.dialect} ${plan.model}${plan.stream ? " streamed" : ""}`);
+    if (plan.background) {
+      this.#background(book, process);
+      return;
+    }
     const client = new SimulatedClient(book, {
       clock: this.clock,
       onEnd: (_, answer) => this.#ended(client, answer),
@@ -182,13 +188,30 @@ export class World {
     this.clients.add(client);
     client.send(process);
     this.#callOfRequest.set(book.requestId, plan.id);
-    this.trace.note(`call ${plan.id} of ${plan.key}: ${plan.dialect} ${plan.model}${plan.stream ? " streamed" : ""}`);
+  }
+
+  #background(book: CallBook, process: SimulatedProcess): void {
+    this.#patientClients++;
+    const client = new BackgroundClient(book, process, {
+      clock: this.clock,
+      process: () => this.process,
+      onViolation: (rule, what) => this.violate(rule, what, book),
+    });
+    const ended = client.run();
+    this.#callOfRequest.set(book.requestId, book.plan.id);
+    ended.then(
+      () => {
+        this.#patientClients--;
+        this.trace.note(`call ${book.plan.id} in the background is ${book.ending} for its client`);
+      },
+      (error: unknown) => this.violate("the simulation itself is sound", String(error)),
+    );
   }
 
   #video(plan: VideoPlan): void {
     const book: VideoBook = { plan, submits: 0, polls: 0, jobs: [], name: undefined, told: undefined };
     this.videos.set(plan.id, book);
-    this.#videoClients++;
+    this.#patientClients++;
     this.trace.note(`video ${plan.id} of ${plan.key}`);
     const client = new VideoClient(book, {
       clock: this.clock,
@@ -197,7 +220,7 @@ export class World {
     });
     client.run().then(
       () => {
-        this.#videoClients--;
+        this.#patientClients--;
         this.trace.note(`video ${plan.id} is ${book.told ?? "given up"} for its client`);
       },
       (error: unknown) => this.violate("the simulation itself is sound", String(error)),
@@ -300,7 +323,7 @@ export class World {
   }
 
   get isBusy(): boolean {
-    return this.clients.size > 0 || this.#videoClients > 0 || this.#faults > 0 || this.process === undefined;
+    return this.clients.size > 0 || this.#patientClients > 0 || this.#faults > 0 || this.process === undefined;
   }
 
   /** Whether what follows says nothing any more. */

@@ -1,0 +1,111 @@
+import type { ServedConnection } from "../src/server/request-handler.ts";
+import type { VirtualClock } from "../testing/virtual-clock.ts";
+import type { CallBook } from "./book.ts";
+import { secretOf } from "./configuration.ts";
+import { readWhole } from "./read-answer.ts";
+import { GATEWAY_URL, requestOf } from "./requests.ts";
+import type { SimulatedProcess } from "./simulated-process.ts";
+import { wordsOf } from "./speech.ts";
+
+interface BackgroundOptions {
+  clock: VirtualClock;
+  /** The process that runs now. */
+  process: () => SimulatedProcess | undefined;
+  onViolation: (rule: string, what: string) => void;
+}
+
+const POLL_MS = 900;
+/** Longer than an answer takes, and its burial where its process was killed. */
+const MAX_POLLS = 1_500;
+
+const connection = (): ServedConnection => ({
+  address: "127.0.0.1",
+  trusted: false,
+  held: false,
+  hold: () => {},
+  rest: () => {},
+  hangUp: () => {},
+});
+
+/** A client that has an answer made in the background, and polls it to its end, whatever is killed meanwhile. */
+export class BackgroundClient {
+  readonly #book: CallBook;
+  readonly #options: BackgroundOptions;
+  readonly #begunBy: SimulatedProcess;
+
+  constructor(book: CallBook, process: SimulatedProcess, options: BackgroundOptions) {
+    this.#book = book;
+    this.#options = options;
+    this.#begunBy = process;
+  }
+
+  /** Sends the request at once. Resolves when its client has what it wants, or gives up. */
+  async run(): Promise<void> {
+    const { plan } = this.#book;
+    this.#begunBy.ids.tellNext((id) => {
+      this.#book.requestId = `req_${id}`;
+    });
+    const begun = await this.#send(this.#begunBy, requestOf(plan, new AbortController().signal));
+    if (begun === undefined) return this.#end("cut");
+    this.#book.status = begun.status;
+    if (begun.status !== 200) return this.#end("failed");
+    const { id } = JSON.parse(begun.text) as { id: string };
+    for (let polls = 0; polls < MAX_POLLS; polls++) {
+      await this.#options.clock.sleep(POLL_MS);
+      const state = await this.#poll(id);
+      if (state === "completed" || state === "failed") return this.#check(id, state);
+    }
+    this.#violate("every answer in the background ends", `${id} does not`);
+  }
+
+  async #poll(id: string): Promise<string | undefined> {
+    const process = this.#options.process();
+    const seen = process && (await this.#send(process, this.#look(id)));
+    if (seen === undefined || seen.status >= 500) return undefined;
+    if (seen.status !== 200) {
+      this.#violate("an answer in the background is there for its client", `HTTP ${seen.status}`);
+      return "failed";
+    }
+    const { status } = JSON.parse(seen.text) as { status: string };
+    if (status === "completed") this.#book.text = readWhole("responses", 200, seen.text).text;
+    return status;
+  }
+
+  /** It has ended once: what it says now, it says from now on. */
+  async #check(id: string, state: "completed" | "failed"): Promise<void> {
+    const { plan, text } = this.#book;
+    if (state === "completed" && text !== wordsOf(plan, 0, plan.words))
+      this.#violate("no text is lost or repeated", `"${text.slice(0, 200)}" of ${plan.words} words`);
+    for (let again = 0; again < 3; again++) {
+      await this.#options.clock.sleep(POLL_MS);
+      const later = await this.#poll(id);
+      if (later !== undefined && later !== state)
+        this.#violate("an answer in the background ends once", `${state}, then ${later}`);
+    }
+    // Of one that failed it is not known here why: the provider, the store, or a process that was killed.
+    this.#end(state === "completed" ? "whole" : "cut");
+  }
+
+  #look(id: string): Request {
+    const headers = { host: "127.0.0.1:8080", authorization: `Bearer ${secretOf(this.#book.plan.key)}` };
+    return new Request(`${GATEWAY_URL}/v1/responses/${id}`, { headers });
+  }
+
+  /** Undefined where the connection was cut. */
+  async #send(process: SimulatedProcess, request: Request): Promise<{ status: number; text: string } | undefined> {
+    const answering = process.handle(request, connection()).then(async (response) => {
+      this.#book.receiptId ??= response.headers.get("x-trivium-receipt") ?? undefined;
+      return { status: response.status, text: await response.text() };
+    });
+    return await Promise.race([answering, process.killed.then(() => undefined)]);
+  }
+
+  #end(ending: CallBook["ending"]): void {
+    this.#book.ending = ending;
+    this.#book.endedAtMs = this.#options.clock.nowMs();
+  }
+
+  #violate(rule: string, what: string): void {
+    this.#options.onViolation(rule, `call ${this.#book.plan.id}: ${what}`);
+  }
+}
