@@ -30,9 +30,9 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "forgotten reservation: a call keeps its key's money",
-    file: "src/access/admit.ts",
-    was: "    this.#meter.reserved -= costNanoUsd;\n    this.#meter.add(actual",
-    becomes: "    this.#meter.add(actual",
+    file: "src/access/entry.ts",
+    was: "      meter.reserved -= this.#reservedNanoUsd;\n      meter.add(actual",
+    becomes: "      meter.add(actual",
   },
   {
     name: "retry of a call that must not be repeated",
@@ -79,14 +79,14 @@ export const BUGS: readonly Bug[] = [
   {
     name: "a limit is passed: one call more than may be under way",
     file: "src/access/rate-limits.ts",
-    was: "this.underWay >= concurrent",
-    becomes: "this.underWay > concurrent",
+    was: 'lacks(account, "concurrent", account.underWay, 1, concurrent, wallMs)',
+    becomes: 'lacks(account, "concurrent", account.underWay, 0, concurrent, wallMs)',
   },
   {
     name: "a budget forgets the calls under way",
     file: "src/access/budget.ts",
-    was: "const used = spent + meter.reserved;",
-    becomes: "const used = spent;",
+    was: "- meter.spent(window, nowMs) - meter.reserved;",
+    becomes: "- meter.spent(window, nowMs);",
   },
   {
     name: "what a failed offer would have cost is billed",

@@ -259,6 +259,9 @@ function answersContract(engine: string, fresh: () => Promise<string>): void {
       expect(await answers.end({ ...cancelled, id: "resp_2", answer: '"made"', itemIds: ["msg_2"] }, "done")).toBe(
         true,
       );
+      const held: string[] = [];
+      await answers.lookForItems("default", ["msg_1", "msg_2"], PLENTY, (answer) => held.push(answer));
+      expect(held).toEqual(['"made"']);
       const made = await look(answers, "resp_2");
       expect("turns" in made && made.turns[0]?.answer).toBe('"made"');
       await storage.close();
