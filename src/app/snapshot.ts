@@ -52,6 +52,7 @@ export function makeSnapshot(
     providers,
     targets,
     routing: routingDefaults(config.routing, settings),
+    imageModel: config.responses.imageModel,
     maxBodyBytes: config.server.maxBodyBytes,
   };
 }

@@ -52,7 +52,7 @@ export interface Config {
   /** How much is kept on disk while the storage is away; 0 where nothing is. */
   ledger: { journalBytes: number };
   /** Whether answers are kept for requests that build on them, for how long, and how many bytes. */
-  responses: { store: boolean; retentionMs: number; maxBytes: number };
+  responses: { store: boolean; retentionMs: number; maxBytes: number; imageModel?: string };
   simulator: boolean;
   routing: GatewayRouting;
   log: {

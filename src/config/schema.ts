@@ -237,6 +237,7 @@ export const RootFile = Type.Object(
           store: Type.Optional(Type.Boolean()),
           retention_hours: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 8760 })),
           max_mb: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+          image_model: Type.Optional(Text),
         },
         closed,
       ),

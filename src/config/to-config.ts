@@ -61,6 +61,7 @@ export function toConfig(
       store: file.responses?.store ?? true,
       retentionMs: Math.round((file.responses?.retention_hours ?? 168) * MS_PER_HOUR),
       maxBytes: Math.round((file.responses?.max_mb ?? 1024) * BYTES_PER_MEGABYTE),
+      ...(file.responses?.image_model === undefined ? {} : { imageModel: file.responses.image_model }),
     },
     simulator: file.simulator ?? true,
     routing: toRouting(file.routing),

@@ -13,6 +13,7 @@ import type { CheckContext, Door } from "./check.ts";
 import type { ClientCodec, UpstreamCodec } from "./codec.ts";
 import type { ConversationFields } from "./conversation-of.ts";
 import type { Asks, Endpoint, EndpointCall, EndpointRequest, KeyHeader, PathParameters } from "./endpoint.ts";
+import type { HostedImages } from "./hosted-images.ts";
 import type { MediaQuirks } from "./media-quirks.ts";
 import type { PricedFields } from "./priced-fields.ts";
 import type { ReceivedRequest } from "./received-request.ts";
@@ -220,4 +221,6 @@ export interface Dialect {
   readonly http: ClientHttp;
   /** Answers that later requests build on; absent where every request says all. */
   readonly stored?: StoredAnswers;
+  /** Images in the middle of an answer; absent where no host of the protocol makes them. */
+  readonly hostedImages?: HostedImages;
 }

@@ -31,6 +31,8 @@ export interface Snapshot {
   providers: ReadonlyMap<string, readonly Provider[]>;
   targets: Targets;
   routing: RoutingDefaults;
+  /** Who makes images in the middle of an answer; the first model of the catalogue that makes any, where none is named. */
+  imageModel?: string | undefined;
   maxBodyBytes: number;
 }
 

@@ -12,6 +12,7 @@ import { relayTokenCount } from "./count-tokens.ts";
 import { estimateUse } from "./estimate-use.ts";
 import type { Gateway } from "./gateway.ts";
 import { HeldRequest } from "./held-request.ts";
+import { answerWithImages, hostedWork } from "./hosted-images.ts";
 import { relayConversationImages } from "./media/conversation.ts";
 import { planText } from "./plan-call.ts";
 import { readBody } from "./read-body.ts";
@@ -42,8 +43,12 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
     keeping,
   };
   if (gateway.events.watched) tellBegun(call, gateway);
-  if (keeping === undefined || !background) return answerOrSettle(call, served, gateway);
   const answer = (of: Call) => answerOrSettle(of, served, gateway);
+  if (keeping === undefined || !background) {
+    const images = incoming.dialect.hostedImages && hostedWork(call, served, gateway);
+    if (images === undefined) return answer(call);
+    return answerWithImages(call, images, gateway, { first: answer, ask: (next) => relay(next, gateway) });
+  }
   return answerInBackground(call, keeping, gateway, answer).catch((thrown: unknown) =>
     settleFailed(call, gateway, thrown),
   );

@@ -9,6 +9,7 @@ import { checkResponsesRequest } from "./check-request.ts";
 import { responsesCodec } from "./codec.ts";
 import { endpoints, readCall } from "./endpoints.ts";
 import { belongsInStream, encodeError, encodeStreamError } from "./errors.ts";
+import { hostedImages } from "./hosted-images.ts";
 import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
 import { needsCanon } from "./needs-canon.ts";
 import type { ResponsesQuirks } from "./quirks.ts";
@@ -52,4 +53,5 @@ export const responses: Dialect = {
     streamType: () => "text/event-stream",
   },
   stored: storedResponses,
+  hostedImages,
 };

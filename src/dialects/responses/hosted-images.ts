@@ -1,0 +1,67 @@
+import { arrayAt, isObject, type JsonObject, numberAt, parseObject, stringAt } from "../../base/json.ts";
+import type { AskedImage, HostedContext, HostedImages, HostedImagesTool } from "../hosted-images.ts";
+import type { MediaQuirks } from "../media-quirks.ts";
+import { HostedImagesAnswer } from "./hosted-images-answer.ts";
+import type { ResponsesQuirks } from "./quirks.ts";
+
+const TOOL = "image_generation";
+/** Settings of the tool that a request for images has under the same names. */
+const SETTINGS = ["size", "quality", "background", "output_format", "output_compression", "moderation"];
+
+/** What the model is told of the tool. */
+const FUNCTION: JsonObject = {
+  type: "function",
+  name: TOOL,
+  description:
+    "Makes an image and shows it to the user at once. Call it whenever the user wants an image; do not draw with text, and do not repeat the image in words.",
+  parameters: {
+    type: "object",
+    properties: {
+      prompt: { type: "string", description: "What the image shows, in full: it is made from this alone." },
+    },
+    required: ["prompt"],
+    additionalProperties: false,
+  },
+  strict: false,
+};
+
+const toolOf = (body: JsonObject): JsonObject | undefined =>
+  arrayAt(body, "tools")
+    .filter(isObject)
+    .find((tool) => tool["type"] === TOOL);
+
+/** `image_generation` for models whose host does not have it (decision 0048). */
+export const hostedImages: HostedImages = {
+  read: (body): HostedImagesTool | undefined => {
+    const tools = arrayAt(body, "tools");
+    const index = tools.findIndex((tool) => stringAt(tool, "type") === TOOL);
+    const tool = tools[index];
+    if (tool === undefined) return undefined;
+    return { path: `tools[${index}]`, model: stringAt(tool, "model"), previews: numberAt(tool, "partial_images") ?? 0 };
+  },
+  isNative: (via: string, quirks: MediaQuirks): boolean =>
+    via === "responses" && ((quirks as ResponsesQuirks).toolTypes?.includes(TOOL) ?? true),
+  play: (body: JsonObject, context: HostedContext) =>
+    new HostedImagesAnswer(body, {
+      ...context,
+      name: TOOL,
+      first: withFunction(body),
+      ask: (call) => askedBy(call, body),
+    }),
+};
+
+/** The request for a model that knows functions alone. What the client wants kept is kept by who puts the answer together. */
+function withFunction(body: JsonObject): JsonObject {
+  const { previous_response_id: _previous, ...rest } = body;
+  const tools = arrayAt(body, "tools").map((tool) => (stringAt(tool, "type") === TOOL ? FUNCTION : tool));
+  const chosen = stringAt(body["tool_choice"], "type") === TOOL;
+  return { ...rest, tools, store: false, ...(chosen ? { tool_choice: { type: "function", name: TOOL } } : {}) };
+}
+
+/** A model that is asked for an image may say no more than what it shows; the rest is the client's. */
+function askedBy(call: JsonObject, body: JsonObject): AskedImage {
+  const prompt = stringAt(parseObject(stringAt(call, "arguments") ?? ""), "prompt") ?? "";
+  const tool = toolOf(body) ?? {};
+  const set = SETTINGS.flatMap((name) => (tool[name] === undefined || tool[name] === null ? [] : [[name, tool[name]]]));
+  return { request: { prompt, ...Object.fromEntries(set) } };
+}
