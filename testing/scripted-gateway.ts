@@ -3,6 +3,7 @@ import { Secret } from "../src/base/secret.ts";
 import type { FieldNote, Receipt } from "../src/canon/receipt.ts";
 import { buildCatalogue } from "../src/catalogue/catalogue.ts";
 import { chat } from "../src/dialects/chat/index.ts";
+import { SealedOrigins } from "../src/dialects/sealed-origins.ts";
 import { EventHub } from "../src/observe/event-hub.ts";
 import { createLog } from "../src/observe/log.ts";
 import { BUILT_IN, createProvider } from "../src/providers/index.ts";
@@ -77,6 +78,7 @@ export function scriptedGateway(scripts: readonly Script[] = []) {
     } as never,
     health: new Health(sources, new RoutingDefaults()),
     conversations: new Conversations(),
+    sealed: new SealedOrigins(),
     slots: new Slots(clock),
     watchdog: new Watchdog(clock),
     memory: new MemoryBudget(1024 * 1024),

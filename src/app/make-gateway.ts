@@ -4,6 +4,7 @@ import { SharedLimits } from "../access/shared-limits.ts";
 import { Answers } from "../answers/answers.ts";
 import { Sealer } from "../answers/sealer.ts";
 import type { Config } from "../config/config.ts";
+import { SealedOrigins } from "../dialects/sealed-origins.ts";
 import type { FileStore } from "../files/file-store.ts";
 import { Files } from "../files/files.ts";
 import type { Leases } from "../leases/leases.ts";
@@ -88,6 +89,7 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
       if (events.watched) tellHealth(events, change, clock.wallMs());
     }),
     conversations: new Conversations(),
+    sealed: new SealedOrigins(),
     slots: new Slots(clock),
     watchdog: new Watchdog(clock),
     memory: new MemoryBudget(config.server.memoryBytes),

@@ -17,6 +17,7 @@ import type { HostedImages } from "./hosted-images.ts";
 import type { MediaQuirks } from "./media-quirks.ts";
 import type { PricedFields } from "./priced-fields.ts";
 import type { ReceivedRequest } from "./received-request.ts";
+import type { SealedOrigins } from "./sealed-origins.ts";
 import type { StoredAnswers } from "./stored-answers.ts";
 
 interface RequestContext extends CheckContext {
@@ -68,6 +69,8 @@ export interface NativeRequestContext<Quirks extends MediaQuirks = MediaQuirks> 
 export interface NativeHost<Quirks extends MediaQuirks = MediaQuirks> {
   quirks: Quirks;
   traits: ModelTraits;
+  /** Whose opaque values are read there. */
+  origin: string;
   /** Whether a word names the family of another host's opaque values. */
   isForeignOrigin: (origin: string) => boolean;
 }
@@ -103,6 +106,9 @@ export interface ForwardedOptions {
 export interface NativeAnswerContext<Quirks extends MediaQuirks = MediaQuirks, Options = unknown>
   extends AnswerContext<Options> {
   quirks: Quirks;
+  /** Whose opaque values the host makes, and where it is remembered, for the dialects whose values do not say. */
+  origin?: string;
+  sealed?: SealedOrigins;
   /** Takes the terms on which the host says that it has served the call. */
   served?: ServedOn;
 }
@@ -168,7 +174,7 @@ interface NativePatches {
    * Whether a host of the same dialect needs the canon nonetheless: the history holds what it does not take, such as an
    * opaque value of another family (H01), or its answers hide what the protocol has a field for.
    */
-  needsCanon(body: JsonObject, host: NativeHost): boolean;
+  needsCanon(body: JsonObject, host: NativeHost, sealed?: SealedOrigins): boolean;
   prepareRequest(request: ReceivedRequest, context: NativeRequestContext): UpstreamRequest;
   patchAnswer(text: string, body: JsonObject, context: NativeAnswerContext): ClientAnswer;
   createTap(context: NativeAnswerContext): Tap;
@@ -221,6 +227,8 @@ export interface Dialect {
   readonly http: ClientHttp;
   /** Answers that later requests build on; absent where every request says all. */
   readonly stored?: StoredAnswers;
+  /** The request with marks on opaque values of other hosts than the vendor's, where they came without; before the canon reads it. */
+  readonly markSealed?: (body: JsonObject, sealed: SealedOrigins) => JsonObject;
   /** Images in the middle of an answer; absent where no host of the protocol makes them. */
   readonly hostedImages?: HostedImages;
 }

@@ -5,6 +5,7 @@ import type { Usage } from "../canon/usage.ts";
 import { priceCall } from "../catalogue/price-call.ts";
 import type { NativeAnswerContext } from "../dialects/dialect.ts";
 import type { MediaQuirks } from "../dialects/media-quirks.ts";
+import type { SealedOrigins } from "../dialects/sealed-origins.ts";
 import type { Call, LaneAttempt } from "./call.ts";
 import { discountAt } from "./discount.ts";
 import type { Gateway } from "./gateway.ts";
@@ -17,13 +18,15 @@ export class CallAnswerContext implements NativeAnswerContext {
   readonly makeId: () => string;
   readonly receivedAtMs: number;
   readonly quirks: MediaQuirks;
+  readonly origin: string;
+  readonly sealed: SealedOrigins;
   readonly served: ServedOn;
   readonly keep?: (answer: JsonObject) => void;
   readonly answerId?: string;
   readonly #attempt: LaneAttempt;
   readonly #principal: Principal;
 
-  constructor(call: Call, { random }: Pick<Gateway, "random">, attempt: LaneAttempt) {
+  constructor(call: Call, { random, sealed }: Pick<Gateway, "random" | "sealed">, attempt: LaneAttempt) {
     const { model } = attempt.target;
     // A fallback may be another model, which the answer has to name.
     this.publicModel = model === call.model ? call.modelInAnswer : model.id;
@@ -32,6 +35,8 @@ export class CallAnswerContext implements NativeAnswerContext {
     this.makeId = random.id;
     this.receivedAtMs = call.startedAtMs;
     this.quirks = attempt.target.quirks;
+    this.origin = attempt.target.origin;
+    this.sealed = sealed;
     this.served = attempt;
     this.#attempt = attempt;
     this.#principal = call.principal;

@@ -11,6 +11,6 @@ import { TranslatedLane } from "./translated.ts";
 export function chooseLane(call: Call, gateway: Gateway, attempt: LaneAttempt): Lane {
   const { dialect } = call.incoming;
   const { target } = attempt;
-  const native = target.via === dialect.name && !dialect.native.needsCanon(call.body, target);
+  const native = target.via === dialect.name && !dialect.native.needsCanon(call.body, target, gateway.sealed);
   return native ? new NativeLane(call, gateway, attempt) : new TranslatedLane(call, gateway, attempt);
 }

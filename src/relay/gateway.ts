@@ -5,6 +5,7 @@ import type { Answers } from "../answers/answers.ts";
 import type { Sources } from "../base/sources.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
+import type { SealedOrigins } from "../dialects/sealed-origins.ts";
 import type { Files } from "../files/files.ts";
 import type { LedgerWriter } from "../ledger/writer.ts";
 import type { EventHub } from "../observe/event-hub.ts";
@@ -52,6 +53,8 @@ export interface Gateway extends Sources {
   readonly health: Health;
   /** Where conversations have their prompt caches. */
   readonly conversations: Conversations;
+  /** Which hosts have sealed values that do not say so. */
+  readonly sealed: SealedOrigins;
   readonly watchdog: Watchdog;
   /** What all calls may hold together. */
   readonly memory: MemoryBudget;

@@ -102,7 +102,9 @@ export class Survivor {
       return false;
     if (error instanceof DeadlineError || error instanceof MemoryExhaustedError || !error.rule.tryNextOffer)
       return false;
-    return call.request !== undefined && canBeginAnswer(canonicalCall(call.request, call.incoming.dialect));
+    return (
+      call.request !== undefined && canBeginAnswer(canonicalCall(call.request, call.incoming.dialect, this.#gateway))
+    );
   }
 
   /** Those after it in the plan; then itself, where the error table gives it a second try. No offer is asked twice to go on. */

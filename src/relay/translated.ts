@@ -46,7 +46,7 @@ export class TranslatedLane implements Lane {
   async prepareRequest(request: HeldRequest): Promise<UpstreamRequest> {
     const { incoming, stream } = this.#call;
     const { offer, via, quirks, traits, origin } = this.#attempt.target;
-    const canonical = canonicalCall(request, incoming.dialect);
+    const canonical = canonicalCall(request, incoming.dialect, this.#gateway);
     const asked = this.#continuation?.extend(canonical) ?? canonical;
     const call = await resolveMedia(asked, quirks, (url, { signal }) =>
       request.media(url, () => {
@@ -136,8 +136,15 @@ export class TranslatedLane implements Lane {
 }
 
 /** The client's request in canonical form, decoded once. */
-export const canonicalCall = (request: HeldRequest, { codec }: Dialect): CanonCall =>
-  request.canonical(({ text, body }) => codec.decodeRequest(inOrder(text, body)));
+export const canonicalCall = (
+  request: HeldRequest,
+  { codec, markSealed }: Dialect,
+  { sealed }: Pick<Gateway, "sealed">,
+): CanonCall =>
+  request.canonical(({ text, body }) => {
+    const ordered = inOrder(text, body);
+    return codec.decodeRequest(markSealed?.(ordered, sealed) ?? ordered);
+  });
 
 const withoutMembers = (body: JsonObject, keys: readonly string[]): JsonObject =>
   Object.fromEntries(Object.entries(body).filter(([key]) => !keys.includes(key)));

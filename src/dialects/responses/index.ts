@@ -14,6 +14,7 @@ import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
 import { needsCanon } from "./needs-canon.ts";
 import type { ResponsesQuirks } from "./quirks.ts";
 import { decodeReasoning } from "./reasoning.ts";
+import { markSealed } from "./sealed-reasoning.ts";
 import { storedResponses } from "./stored.ts";
 import { ResponsesTap } from "./tap.ts";
 
@@ -53,5 +54,6 @@ export const responses: Dialect = {
     streamType: () => "text/event-stream",
   },
   stored: storedResponses,
+  markSealed,
   hostedImages,
 };

@@ -34,6 +34,7 @@ function prepare(
 const host = (quirks: Partial<ResponsesQuirks> = {}) => ({
   quirks: { ...DEFAULT_RESPONSES_QUIRKS, ...quirks },
   traits: { reasoning: true },
+  origin: "responses",
   isForeignOrigin: () => true,
 });
 

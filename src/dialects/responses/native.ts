@@ -17,6 +17,8 @@ import { CALL_ID } from "./encode-items.ts";
 import { SEALED, STATE_FIELDS } from "./encode-request.ts";
 import { MIN_OUTPUT, RAISED } from "./encode-settings.ts";
 import type { ResponsesQuirks } from "./quirks.ts";
+import { OWN_ORIGIN } from "./reasoning.ts";
+import { learnSealed } from "./sealed-reasoning.ts";
 import { decodeStop } from "./stop-reason.ts";
 import { unsentMembers } from "./unsent-members.ts";
 import { decodeUsage, HostedWork } from "./usage.ts";
@@ -119,6 +121,7 @@ export function patchAnswer(text: string, body: JsonObject, context: NativeAnswe
   const usage = HostedWork.in(body).addTo(decodeUsage(body["usage"]));
   reportTerms(context.served, body["service_tier"]);
   context.keep?.({ ...body, ...set });
+  learnSealed(arrayAt(body, "output"), context.origin ?? OWN_ORIGIN, context.sealed);
   const hasCalls = arrayAt(body, "output").some(isCall);
   return {
     text: String(editBody({ text }, { set: asJson(set) }, body)),

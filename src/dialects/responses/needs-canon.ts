@@ -1,6 +1,7 @@
 import { arrayAt, isObject, type JsonObject, stringAt } from "../../base/json.ts";
 import { WRAPPED_MARK } from "../../canon/opaque.ts";
 import type { NativeHost } from "../dialect.ts";
+import type { SealedOrigins } from "../sealed-origins.ts";
 import type { ResponsesQuirks } from "./quirks.ts";
 
 /** What an item of the history or a tool of this type is called among a host's tools. */
@@ -11,25 +12,36 @@ const TOOL_OF_ITEM: Readonly<Record<string, string>> = { custom_tool: "custom" }
  * Whether only the canon can adapt the request to this host of the same dialect: it holds reasoning that the host cannot open
  * (H01), or tools of kinds that it does not know and would refuse (R5).
  */
-export function needsCanon(body: JsonObject, { quirks }: NativeHost<ResponsesQuirks>): boolean {
+export function needsCanon(
+  body: JsonObject,
+  { quirks, origin }: NativeHost<ResponsesQuirks>,
+  sealed?: SealedOrigins,
+): boolean {
+  const sealedElsewhere = (value: string): boolean => (sealed?.originOf(value) ?? origin) !== origin;
   return (
-    arrayAt(body, "input").some((item) => isForeign(item, quirks)) ||
+    arrayAt(body, "input").some((item) => isForeign(item, quirks, sealedElsewhere)) ||
     arrayAt(body, "tools").some((tool) => !isKnown(stringAt(tool, "type"), quirks))
   );
 }
 
-function isForeign(item: unknown, quirks: ResponsesQuirks): boolean {
+type Asked = (value: string) => boolean;
+
+function isForeign(item: unknown, quirks: ResponsesQuirks, sealedElsewhere: Asked): boolean {
   if (!isObject(item)) return false;
   const type = stringAt(item, "type");
-  if (type === "reasoning") return isUnreadable(stringAt(item, "encrypted_content"), quirks);
+  if (type === "reasoning") return isUnreadable(stringAt(item, "encrypted_content"), quirks, sealedElsewhere);
   const called = type === undefined ? undefined : CALL_ITEM.exec(type)?.[1];
   return called !== undefined && !isKnown(TOOL_OF_ITEM[called] ?? called, quirks);
 }
 
 /** Of another family, or without what the host needs: one that seals its reasoning takes back nothing else. */
-function isUnreadable(sealed: string | undefined, { seals, openReasoning }: ResponsesQuirks): boolean {
+function isUnreadable(
+  sealed: string | undefined,
+  { seals, openReasoning }: ResponsesQuirks,
+  sealedElsewhere: Asked,
+): boolean {
   if (!sealed) return !openReasoning;
-  return !seals || sealed.startsWith(WRAPPED_MARK);
+  return !seals || sealed.startsWith(WRAPPED_MARK) || sealedElsewhere(sealed);
 }
 
 const isKnown = (type: string | undefined, { toolTypes }: ResponsesQuirks): boolean =>

@@ -14,6 +14,8 @@ import { failureIn } from "./decode-response.ts";
 import { DeltaEvents } from "./delta-events.ts";
 import { ItemIds } from "./item-ids.ts";
 import { clientFields, isCall } from "./native.ts";
+import { OWN_ORIGIN } from "./reasoning.ts";
+import { learnSealed } from "./sealed-reasoning.ts";
 import { decodeStop } from "./stop-reason.ts";
 import type { StreamPosition } from "./stream-position.ts";
 import { decodeUsage, HostedWork } from "./usage.ts";
@@ -168,9 +170,15 @@ export class ResponsesTap extends TapBase {
     if (item === undefined) return;
     if (isCall(item)) this.#hasCalls = true;
     this.#hosted.count(item);
+    this.#learn([item]);
     this.contentSeen = true;
     this.#keptCharacters += characters;
     if (this.#keptCharacters <= MAX_KEPT) this.#items.push(this.#ids.named(item, place));
+  }
+
+  /** The vendor seals a thought anew for the last event, and takes either value back. */
+  #learn(items: readonly unknown[]): void {
+    learnSealed(items, this.#context.origin ?? OWN_ORIGIN, this.#context.sealed);
   }
 
   #count(type: string, text: string): void {
@@ -187,6 +195,7 @@ export class ResponsesTap extends TapBase {
     const fields = clientFields({ ...response, id: this.#response["id"] ?? response["id"] }, this.#context);
     const given = arrayAt(response, "output");
     const items = given.length === 0 && this.#keptCharacters <= MAX_KEPT ? this.#items : this.#ids.renamed(given);
+    this.#learn(given);
     this.usageSeen = decodeUsage(response["usage"]);
     reportTerms(this.#context.served, response["service_tier"]);
     this.stop = decodeStop(response, this.#hasCalls || given.some(isCall));

@@ -1,0 +1,16 @@
+import { expect, test } from "bun:test";
+import { SealedOrigins } from "./sealed-origins.ts";
+
+test("0049: the latest values are known by their ends, and no more than so many", () => {
+  const sealed = new SealedOrigins(2);
+  sealed.learn("one", "x-ai");
+  sealed.learn("two", "responses");
+  sealed.learn("one", "azure-openai");
+  sealed.learn("three", "x-ai");
+  expect(["one", "two", "three", "four"].map((value) => sealed.originOf(value))).toEqual([
+    "azure-openai",
+    undefined,
+    "x-ai",
+    undefined,
+  ]);
+});
