@@ -80,7 +80,8 @@ export interface Receipt {
     | "transcriptions"
     | "translations"
     | "moderations"
-    | "completions";
+    | "completions"
+    | "compactions";
   clientDialect: string;
   /** `media` and `service` where the provider is called by an API that is no dialect. */
   upstreamDialect: string;

@@ -4,6 +4,7 @@
 import type { ToolIdRule } from "../canon/tool-id.ts";
 import { bearer } from "./auth.ts";
 import { OPENAI_AUDIO } from "./openai/audio-services.ts";
+import { openaiCompactions } from "./openai/compactions.ts";
 import { openaiCompletions } from "./openai/completions.ts";
 import { openaiEmbeddings } from "./openai/embeddings.ts";
 import { openaiImages } from "./openai/images.ts";
@@ -47,6 +48,7 @@ export const openai: ProviderDeclaration = {
     embeddings: [openaiEmbeddings],
     ...OPENAI_AUDIO,
     moderations: [openaiModerations((model) => model.includes("moderation"))],
+    compactions: [openaiCompactions],
     completions: [openaiCompletions((model) => /instruct|davinci|babbage/.test(model))],
   },
 };

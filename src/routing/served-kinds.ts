@@ -10,4 +10,5 @@ export const SERVED_KINDS: Readonly<Record<ServiceName, { kind: ModelKind; makes
   translations: { kind: "transcription", makes: "translations" },
   moderations: { kind: "moderation", makes: "moderations" },
   completions: { kind: "text", makes: "completions" },
+  compactions: { kind: "text", makes: "compactions" },
 };

@@ -100,6 +100,7 @@ export function targetsOf(model: Model, offer: Offer, providers: readonly Provid
     translations: serviceTargets("translations"),
     moderations: serviceTargets("moderations"),
     completions: serviceTargets("completions"),
+    compactions: serviceTargets("compactions"),
   };
   return { text, image, video, services };
 }

@@ -18,6 +18,7 @@ import type { Method, Route } from "./route-table.ts";
 import type { Handler } from "./routed-request.ts";
 import {
   batchEmbedContents,
+  compact,
   complete,
   embedContent,
   embedInputs,
@@ -38,6 +39,7 @@ function route(dialect: string, access: Route<Handler>["access"]) {
 }
 const chat = route("chat", "key");
 const genai = route("genai", "key");
+const responses = route("responses", "key");
 const open = route("chat", "open");
 const signed = route("chat", "signed");
 
@@ -73,6 +75,7 @@ const OWN_ROUTES: readonly Route<Handler>[] = [
     chat("POST", door, `${root}/audio/translations`, translate),
     chat("POST", door, `${root}/moderations`, moderate),
     chat("POST", door, `${root}/completions`, complete),
+    responses("POST", door, `${root}/responses/compact`, compact),
     chat("GET", door, `${root}/generation`, showReceipt),
   ]),
   // Where clients of the later version of that API send it.

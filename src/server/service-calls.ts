@@ -1,3 +1,4 @@
+import { relayCompactions } from "../relay/service/compactions.ts";
 import { relayCompletions } from "../relay/service/completions.ts";
 import { relayEmbeddings } from "../relay/service/embeddings.ts";
 import { relayModerations } from "../relay/service/moderations.ts";
@@ -56,6 +57,9 @@ export const moderate: Handler = (routed, { gateway }) => relayModerations(incom
 
 /** `completions` */
 export const complete: Handler = (routed, { gateway }) => relayCompletions(incoming(routed), gateway);
+
+/** `responses/compact` */
+export const compact: Handler = (routed, { gateway }) => relayCompactions(incoming(routed), gateway);
 
 /** `:predict` makes images or embeddings: its model says which. One that is unknown is refused as for images. */
 export const predict: Handler = (routed, context) => {

@@ -3,11 +3,6 @@ import type { Route, RouteTable } from "./route-table.ts";
 
 /** Vendor APIs that clients may look for and that do not exist here, by a part of their path. */
 const NOT_SUPPORTED: readonly [pattern: RegExp, name: string, instead: string | undefined][] = [
-  [
-    /\/responses\/compact$/,
-    "Responses compaction",
-    "POST /v1/responses, with the request to summarise as its last message",
-  ],
   [/\/conversations(\/|$)/, "Conversations", "POST /v1/responses with previous_response_id"],
   [/\/audio\/voice/, "Voices", undefined],
   [/\/realtime(\/|$)/, "Realtime", "POST /v1/chat/completions"],
@@ -26,7 +21,7 @@ const missingApi = (path: string) => NOT_SUPPORTED.find(([pattern]) => pattern.t
 
 /** What a client asks for at the end of its base URL. */
 const ENDINGS =
-  /(\/(?:chat\/)?completions|\/audio\/(?:speech|transcriptions|translations)|\/moderations|\/responses(?:\/input_tokens)?|\/messages(?:\/count_tokens)?|\/images\/(?:generations|edits)|\/embeddings|\/rerank|\/generation|\/models(?:\/.+)?)$/;
+  /(\/(?:chat\/)?completions|\/audio\/(?:speech|transcriptions|translations)|\/moderations|\/responses(?:\/(?:input_tokens|compact))?|\/messages(?:\/count_tokens)?|\/images\/(?:generations|edits)|\/embeddings|\/rerank|\/generation|\/models(?:\/.+)?)$/;
 
 const MAX_SHOWN_LENGTH = 200;
 

@@ -1,4 +1,5 @@
 import type { ApiHosts } from "../media/adapter.ts";
+import type { CompactionAdapter } from "./compaction/compaction-adapter.ts";
 import type { CompletionAdapter } from "./completion/completion-adapter.ts";
 import type { EmbeddingAdapter } from "./embeddings/embedding-adapter.ts";
 import type { ModerationAdapter } from "./moderation/moderation-adapter.ts";
@@ -15,6 +16,7 @@ export interface ServiceAdapters {
   translations: TranscriptionAdapter;
   moderations: ModerationAdapter;
   completions: CompletionAdapter;
+  compactions: CompactionAdapter;
 }
 
 export type ServiceName = keyof ServiceAdapters;

@@ -72,3 +72,14 @@ export const CompletionAnswer = Type.Object(
   },
   { title: "CompletionAnswer" },
 );
+
+export const CompactionAnswer = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Literal("response.compaction"),
+    output: Type.Array(Type.Object({ type: Type.String() }), {
+      description: "In the place of the conversation so far.",
+    }),
+  },
+  { title: "CompactionAnswer" },
+);

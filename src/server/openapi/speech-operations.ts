@@ -1,4 +1,5 @@
 import Type from "typebox";
+import { CompactionRequest } from "../../services/compaction/schema.ts";
 import { CompletionRequest } from "../../services/completion/schema.ts";
 import { ModerationRequest } from "../../services/moderation/schema.ts";
 import { SpeechRequestBody } from "../../services/speech/schema.ts";
@@ -6,6 +7,7 @@ import { TranscriptionFields, TranslationFields } from "../../services/transcrip
 import { type Answer, events, json, type Operation } from "./operation.ts";
 import { IMAGE_HEADERS } from "./parameters.ts";
 import {
+  CompactionAnswer,
   CompletionAnswer,
   ModerationAnswer,
   SpeechEvent,
@@ -63,6 +65,16 @@ export const createModeration: Operation = {
   parameters: IMAGE_HEADERS,
   request: ModerationRequest,
   answers: [json(ModerationAnswer, "One result for each input, in the host's own form.")],
+};
+
+export const compactResponse: Operation = {
+  method: "post",
+  id: "compactResponse",
+  summary: "Have a conversation compacted by its host, where the host does so",
+  dialect: "responses",
+  parameters: IMAGE_HEADERS,
+  request: CompactionRequest,
+  answers: [json(CompactionAnswer, "The items to go on with, one of them sealed by the host.")],
 };
 
 export const createCompletion: Operation = {

@@ -1,0 +1,66 @@
+import { arrayAt, type JsonObject, stringAt } from "../../base/json.ts";
+import { WRAPPED_MARK } from "../../canon/opaque.ts";
+import type { FieldNote } from "../../canon/receipt.ts";
+import { estimateTokens } from "../../dialects/estimate-tokens.ts";
+import { checkCompaction } from "../../services/compaction/schema.ts";
+import { withoutRouting } from "../../services/without-routing.ts";
+import { answerHeaders } from "../answer-headers.ts";
+import type { Gateway } from "../gateway.ts";
+import { identifiedResponse } from "../identity-headers.ts";
+import { readBody } from "../read-body.ts";
+import { answerService } from "./answer-service.ts";
+import { estimateTokensUse } from "./estimate-service.ts";
+import type { ServiceAttempt } from "./service-attempt.ts";
+import { admitService, type IncomingService, type Service } from "./service-call.ts";
+
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+
+const COMPACTIONS: Service<"compactions", JsonObject> = {
+  name: "compactions",
+  read: async (request, memory, gateway) => {
+    const { body } = await readBody(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
+    checkCompaction(body);
+    const { input, notes } = withoutForeignReasoning(body);
+    return { request: { ...withoutRouting(body), input }, body, model: stringAt(body, "model"), notes };
+  },
+  estimate: (body, offers) => estimateTokensUse(estimateTokens([body["instructions"], body["input"]]), offers),
+};
+
+/** Reasoning of other families stands wrapped in a history: the host, which cannot open it, would refuse the whole. */
+function withoutForeignReasoning(body: JsonObject): { input: unknown; notes: FieldNote[] } {
+  const notes: FieldNote[] = [];
+  if (!Array.isArray(body["input"])) return { input: body["input"], notes };
+  const input = arrayAt(body, "input").filter((item, index) => {
+    if (!stringAt(item, "encrypted_content")?.startsWith(WRAPPED_MARK)) return true;
+    const reason = "reasoning goes back only to the provider that made it";
+    notes.push({ path: `input[${index}]`, action: "dropped", reason });
+    return false;
+  });
+  return { input, notes };
+}
+
+/** `responses/compact`: passed on as it is, to hosts that have it. What is sealed is theirs, and is never made up. */
+export async function relayCompactions(incoming: IncomingService, gateway: Gateway): Promise<Response> {
+  const { call, targets } = await admitService(incoming, gateway, COMPACTIONS);
+  const answer = await answerService(
+    call,
+    gateway,
+    targets,
+    (attempt) => compact(call.request, attempt),
+    (body) => body,
+  );
+  return identifiedResponse(JSON.stringify(answer), answerHeaders(call, "application/json"));
+}
+
+async function compact(body: JsonObject, attempt: ServiceAttempt<"compactions">): Promise<JsonObject> {
+  const { adapter } = attempt.target;
+  attempt.note([]);
+  const work = attempt.begin({ input: estimateTokens([body["instructions"], body["input"]]) });
+  try {
+    const read = adapter.read(await attempt.ask(adapter.submit(body, attempt.context), MAX_ANSWER_BYTES));
+    attempt.done(work, read.usage);
+    return read.body;
+  } finally {
+    attempt.failed(work);
+  }
+}

@@ -1,0 +1,21 @@
+import Type from "typebox";
+import { refuse } from "../../dialects/check.ts";
+import { EXPECTED, nullable } from "../../dialects/schema-builders.ts";
+import { defineBodyCheck } from "../../media/check-body.ts";
+
+/** `responses/compact`. Further fields are the host's to judge. */
+export const CompactionRequest = Type.Object(
+  {
+    model: Type.String({ minLength: 1, description: "`<provider>/<model_name>`." }),
+    input: Type.Union([Type.String(), Type.Array(Type.Object({}))], { [EXPECTED]: "a string, or an array of items" }),
+    instructions: Type.Optional(nullable(Type.String())),
+    previous_response_id: Type.Optional(nullable(Type.String())),
+  },
+  { title: "CompactionRequest" },
+);
+
+/** Answers are kept by the gateway: the host, which compacts, does not know their ids. */
+export const checkCompaction = defineBodyCheck(CompactionRequest, ({ previous_response_id: previous }) => {
+  if (typeof previous === "string")
+    refuse("previous_response_id", "cannot be compacted by its id; send its items as input");
+});
