@@ -3,7 +3,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";
 import OpenAI from "openai";
 import { type Simulator, startSimulator } from "../simulator/simulator.ts";
-import { SAMPLED_DIALECTS, type SampledDialect } from "../testing/sampled-dialects.ts";
+import { DIALECT_NAMES, type DialectName } from "../src/canon/dialect-name.ts";
 import { simulatedProviders, startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
 /**
@@ -218,18 +218,73 @@ function genaiClient(model: string, stream: boolean): Client {
   return client;
 }
 
-const CLIENTS: Record<SampledDialect, (model: string, stream: boolean) => Client> = {
+function responsesClient(model: string, stream: boolean): Client {
+  const sdk = new OpenAI({ baseURL: `${gateway.url}/api/v1`, apiKey: gateway.key, maxRetries: 0, fetch: watched });
+  const input: Json[] = [];
+  let calls: Step["calls"] = [];
+  const tools = TOOLS.map((name) => ({ type: "function" as const, name, parameters: SCHEMA, strict: false }));
+  const client: Client = {
+    model,
+    forge: () => forgeLast(input, ["encrypted_content"]),
+    say: (content) => {
+      input.push({ role: "user", content });
+      return next();
+    },
+    answer: () => {
+      for (const { id, name } of calls)
+        input.push({ type: "function_call_output", call_id: id, output: `${name} says so` });
+      return next();
+    },
+  };
+  async function next(): Promise<Step> {
+    const body: Json = {
+      model: client.model,
+      input,
+      tools,
+      store: false,
+      reasoning: { effort: "low", summary: "auto" },
+    };
+    const answer: Json = stream ? await sdk.responses.stream(body).finalResponse() : await sdk.responses.create(body);
+    // The helper adds what it parsed, which is no part of the protocol.
+    const output: Json[] = answer.output.map(({ parsed_arguments: _parsed, ...item }: Json) => item);
+    input.push(...output);
+    const of = (type: string) => output.filter((item) => item.type === type);
+    calls = of("function_call").map((item) => ({
+      id: item.call_id,
+      name: item.name,
+      args: JSON.parse(item.arguments),
+    }));
+    const textsOf = (parts: Json[]) => parts.map(({ text }) => text ?? "").join("");
+    return {
+      text: of("message")
+        .map(({ content }) => textsOf(content))
+        .join(""),
+      thought: of("reasoning")
+        .map(({ summary }) => textsOf(summary))
+        .join(""),
+      calls,
+      receipt: lastReceipt,
+    };
+  }
+  return client;
+}
+
+const CLIENTS: Record<DialectName, (model: string, stream: boolean) => Client> = {
   chat: chatClient,
   messages: messagesClient,
   genai: genaiClient,
+  responses: responsesClient,
 };
 
 beforeAll(async () => {
   simulator = await startSimulator({ tokenDelayMs: 0 });
   gateway = await startTestGateway({
     config: {
-      providers: simulatedProviders(simulator.url),
-      models: SAMPLED_DIALECTS.flatMap((dialect) =>
+      providers: {
+        ...simulatedProviders(simulator.url),
+        "at-responses": { kind: "openai", base_url: `${simulator.url}/openai/v1`, api_key: "simulated" },
+      },
+      models: DIALECT_NAMES.flatMap((dialect) =>
         ["strict-thinker", "thinker"].map((model) => ({
           id: `${dialect}/${model}`,
           reasoning: true,
@@ -245,8 +300,8 @@ afterAll(async () => {
   await simulator.stop();
 });
 
-for (const client of SAMPLED_DIALECTS) {
-  for (const upstream of SAMPLED_DIALECTS) {
+for (const client of DIALECT_NAMES) {
+  for (const upstream of DIALECT_NAMES) {
     for (const stream of [false, true]) {
       describe(`a ${client} client, a ${upstream} model${stream ? ", streamed" : ""}`, () => {
         const open = (model = "strict-thinker") => CLIENTS[client](`${upstream}/${model}`, stream);
@@ -282,7 +337,7 @@ for (const client of SAMPLED_DIALECTS) {
           const talk = open();
           await talk.say("Please use get_weather for Lisbon.");
           await talk.answer();
-          for (const other of SAMPLED_DIALECTS.filter((dialect) => dialect !== upstream)) {
+          for (const other of DIALECT_NAMES.filter((dialect) => dialect !== upstream)) {
             talk.model = `${other}/thinker`;
             const moved = await talk.say("Please use get_time for Lisbon.");
             expect(moved.calls).toMatchObject([{ name: "get_time" }]);

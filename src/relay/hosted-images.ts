@@ -1,33 +1,13 @@
 import type { FieldNote } from "../canon/receipt.ts";
-import type { HostedAnswer, HostedImages, HostedImagesTool } from "../dialects/hosted-images.ts";
 import { stringifyInOrder } from "../wire/ordered-json.ts";
 import type { Call, ClientConnection, IncomingCall } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import { HeldRequest } from "./held-request.ts";
-import { requestWith } from "./hosted-request.ts";
+import { askAgain, type HostedRounds, type HostedWork, keepHosted } from "./hosted-rounds.ts";
 import { streamHosted } from "./hosted-stream.ts";
 import { identifiedResponse } from "./identity-headers.ts";
 import { makeHostedImage } from "./media/hosted-image.ts";
 import type { ServedModel } from "./served-model.ts";
-
-/** A request for images in the middle of an answer, and who makes them. */
-export interface HostedWork {
-  hosted: HostedImages;
-  tool: HostedImagesTool;
-  /** The id of the model. */
-  imageModel: string;
-}
-
-/** What the rounds of one answer share. */
-export interface HostedRounds extends HostedWork {
-  call: Call;
-  gateway: Gateway;
-  answer: HostedAnswer;
-  /** As the client's, for the calls that the gateway makes in its name. */
-  incoming: IncomingCall;
-  /** Asks the model again, as a call of its own. */
-  ask: (incoming: IncomingCall) => Promise<Response>;
-}
 
 /** The work, where the model's hosts cannot do it themselves and some model of the catalogue can. */
 export function hostedWork(call: Call, served: ServedModel, gateway: Gateway): HostedWork | undefined {
@@ -116,13 +96,4 @@ async function answerWhole(first: Response, rounds: HostedRounds): Promise<strin
   const { answer: whole } = answer.finish();
   await keepHosted(call, whole);
   return stringifyInOrder(whole);
-}
-
-export function askAgain({ answer, incoming, ask }: HostedRounds): Promise<Response> {
-  return ask({ ...incoming, request: requestWith(incoming.request, answer.request) });
-}
-
-export async function keepHosted({ keeping }: Call, whole: Record<string, unknown>): Promise<void> {
-  keeping?.take(keeping, whole);
-  await keeping?.save(keeping);
 }

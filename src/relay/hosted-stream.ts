@@ -3,7 +3,7 @@ import { asGatewayError } from "../canon/error.ts";
 import type { AskedImage, ImageOutcome } from "../dialects/hosted-images.ts";
 import { readFrames } from "../wire/sse.ts";
 import type { Gateway } from "./gateway.ts";
-import { askAgain, type HostedRounds, keepHosted } from "./hosted-images.ts";
+import { askAgain, type HostedRounds, keepHosted } from "./hosted-rounds.ts";
 import { makeHostedImage, previewHostedImage } from "./media/hosted-image.ts";
 import { readEvents } from "./read-events.ts";
 import { RelayError } from "./relay-error.ts";

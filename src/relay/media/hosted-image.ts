@@ -2,8 +2,8 @@ import { arrayAt, isObject, type JsonObject, parseObject, stringAt } from "../..
 import { asGatewayError } from "../../canon/error.ts";
 import type { AskedImage, ImageOutcome } from "../../dialects/hosted-images.ts";
 import { readFrames } from "../../wire/sse.ts";
-import type { HostedRounds } from "../hosted-images.ts";
 import { requestWith } from "../hosted-request.ts";
+import type { HostedRounds } from "../hosted-rounds.ts";
 import { readEvents } from "../read-events.ts";
 import { RelayError } from "../relay-error.ts";
 import { GENERATIONS } from "./image-protocols.ts";
