@@ -7,6 +7,7 @@ import { SealedOrigins } from "../src/dialects/sealed-origins.ts";
 import { EventHub } from "../src/observe/event-hub.ts";
 import { createLog } from "../src/observe/log.ts";
 import { BUILT_IN, createProvider } from "../src/providers/index.ts";
+import { BackgroundEvents } from "../src/relay/background-events.ts";
 import { type Call, ClientPresence, type IncomingCall } from "../src/relay/call.ts";
 import type { Gateway } from "../src/relay/gateway.ts";
 import { HeldRequest } from "../src/relay/held-request.ts";
@@ -79,6 +80,7 @@ export function scriptedGateway(scripts: readonly Script[] = []) {
     health: new Health(sources, new RoutingDefaults()),
     conversations: new Conversations(),
     sealed: new SealedOrigins(),
+    backgroundEvents: new BackgroundEvents(),
     slots: new Slots(clock),
     watchdog: new Watchdog(clock),
     memory: new MemoryBudget(1024 * 1024),

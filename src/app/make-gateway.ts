@@ -14,6 +14,7 @@ import { LedgerWriter } from "../ledger/writer.ts";
 import { EventHub } from "../observe/event-hub.ts";
 import type { Log } from "../observe/log.ts";
 import { BackgroundLeases } from "../operations/background-leases.ts";
+import { BackgroundEvents } from "../relay/background-events.ts";
 import type { Gateway } from "../relay/gateway.ts";
 import { MemoryBudget } from "../relay/memory-budget.ts";
 import { Watchdog } from "../relay/watchdog.ts";
@@ -90,6 +91,7 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
     }),
     conversations: new Conversations(),
     sealed: new SealedOrigins(),
+    backgroundEvents: new BackgroundEvents(),
     slots: new Slots(clock),
     watchdog: new Watchdog(clock),
     memory: new MemoryBudget(config.server.memoryBytes),

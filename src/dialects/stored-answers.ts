@@ -60,10 +60,18 @@ export interface StoredAnswers {
   refuseReferences(): GatewayError;
   /** No answer of that id is kept for this project. */
   notFound(id: string): GatewayError;
-  /** A request for the background whose answer is not kept, or is to be streamed. */
-  refuseBackground(why: "not_kept" | "streamed"): GatewayError;
-  /** Throws where a client asks for more than to see an answer as it is. */
-  checkShow(query: URLSearchParams): void;
+  /** A request for the background whose answer is not kept. */
+  refuseBackground(): GatewayError;
+  /** How a client wants to see an answer: as a stream of the events after a number, where it says so. */
+  readShow(query: URLSearchParams): { after: number } | undefined;
+  /** The events of that answer are not there any more, or never were. */
+  refuseStream(id: string): GatewayError;
+  /** The number of an event of a stream. */
+  numberOf(event: object): number | undefined;
+  /** What went wrong, where the last event of a stream says so; undefined where it is a proper end. */
+  failureIn(last: JsonObject | undefined): GatewayError | undefined;
+  /** Where the stream of an answer stands that failed before its end, for the events that say so. */
+  positionOf(pending: string, number: number): unknown;
   /** What a client reads of a deleted answer. */
   encodeDeleted(id: string): string;
   /** One page of the items that an answer was made from: all of its history, and what came in the last turn, whose answer it is. */

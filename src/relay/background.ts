@@ -1,8 +1,10 @@
 import { asGatewayError, GatewayError } from "../canon/error.ts";
 import type { DialectRegistry } from "../dialects/registry.ts";
 import type { BackgroundLease } from "../operations/background-leases.ts";
-import { answerHeaders } from "./answer-headers.ts";
+import { answerHeaders, streamHeaders } from "./answer-headers.ts";
+import type { EventLog } from "./background-events.ts";
 import { type Call, type ClientConnection, ClientPresence } from "./call.ts";
+import { followEvents } from "./follow-events.ts";
 import type { Gateway } from "./gateway.ts";
 import { identifiedResponse } from "./identity-headers.ts";
 import type { Keeping } from "./keeping.ts";
@@ -46,13 +48,44 @@ export async function answerInBackground(
   call.client.release();
   const { url, headers } = call.incoming.request;
   const request = new Request(url, { headers, signal: controller.signal });
-  const made = answer({ ...call, client, incoming: { ...call.incoming, request } });
+  const work = answer({ ...call, client, incoming: { ...call.incoming, request } });
+  const log = call.stream ? gateway.backgroundEvents.open(keeping.call.project, id) : undefined;
+  const made = log === undefined ? work : readStream(work, log, call, { keeping, pending });
   const finished = finish(made, { id, pending }, keeping, gateway).then(lease.release);
   finished.catch((err: unknown) => {
     lease.leave();
     gateway.log.error({ err, response: id }, "response made in the background could not be stored");
   });
-  return identifiedResponse(queued, answerHeaders(call, "application/json"));
+  if (log === undefined) return identifiedResponse(queued, answerHeaders(call, "application/json"));
+  const { http } = call.incoming.dialect;
+  const reader = { after: -1, connection: call.incoming.connection, comment: http.keepAlive };
+  const streamed = streamHeaders(call, http.streamType(call.incoming.options));
+  return identifiedResponse(followEvents(log, reader, gateway), streamed);
+}
+
+/** Takes the events of a stream down, also those of a failure; throws where the answer did not come to its end. */
+async function readStream(
+  work: Promise<Response>,
+  log: EventLog,
+  { incoming: { dialect, options, requestId } }: Call,
+  { keeping: { stored }, pending }: { keeping: Keeping; pending: string },
+): Promise<void> {
+  try {
+    await log.take(await work, stored.numberOf);
+    const failure = stored.failureIn(log.last);
+    if (failure !== undefined) throw failure;
+  } catch (thrown) {
+    const error = asGatewayError(thrown instanceof RelayError ? thrown.error : thrown);
+    // A stream that has told its failure has ended in it.
+    if (stored.failureIn(log.last)?.message !== error.message) {
+      const position = stored.positionOf(pending, log.next);
+      const told = dialect.errors.encodeInStream(error, requestId, { options, begun: log.next > 0, position });
+      for (const { text } of told) log.push(text, stored.numberOf);
+    }
+    throw error;
+  } finally {
+    log.end();
+  }
 }
 
 interface Pending {
@@ -81,7 +114,7 @@ async function begin(
 
 /** Its settlement has kept the answer; where there is none, what went wrong is kept in its place. */
 async function finish(
-  made: Promise<Response>,
+  made: Promise<unknown>,
   { id, pending }: Pending,
   keeping: Keeping,
   { answers, log }: Gateway,

@@ -20,6 +20,7 @@ import type { Targets } from "../routing/targets.ts";
 import type { BufferPool } from "../wire/byte-buffer.ts";
 import type { StreamMedia } from "../wire/media-fetch.ts";
 import type { Send } from "../wire/send.ts";
+import type { BackgroundEvents } from "./background-events.ts";
 import type { MemoryBudget } from "./memory-budget.ts";
 import type { FetchMedia } from "./resolve-media.ts";
 import type { Timings } from "./timings.ts";
@@ -74,6 +75,8 @@ export interface Gateway extends Sources {
   /** Answers that later requests build on, and which of them are still being made. */
   readonly answers: Answers;
   readonly background: BackgroundLeases;
+  /** Their streams. */
+  readonly backgroundEvents: BackgroundEvents;
   /** How clients reach it; a reload may change it. */
   readonly publicUrl: () => string;
   readonly timings: Timings;

@@ -38,7 +38,7 @@ export async function recall(
   const generates = verb === "generate";
   const keeps = generates && words.keep && gateway.answers.on && gateway.answers.fits(checked.text.length);
   const background = generates && words.background;
-  if (background) requireBackground(checked, stored, keeps);
+  if (background && !keeps) throw stored.refuseBackground();
   const names = words.previous !== undefined || words.references.length > 0;
   if (!names && !keeps) return { request: checked, keeping: undefined, background };
   const { heads, turns } = await historyOf(words.previous, stored, caller, gateway);
@@ -47,11 +47,6 @@ export async function recall(
   if (names) refuseManyValues(request.text);
   const call = { project, requestId, own, history: heads };
   return { request, keeping: keeps ? new Keeping(call, stored, gateway) : undefined, background };
-}
-
-function requireBackground({ body }: ReceivedRequest, stored: StoredAnswers, keeps: boolean): void {
-  if (!keeps) throw stored.refuseBackground("not_kept");
-  if (body["stream"] === true) throw stored.refuseBackground("streamed");
 }
 
 interface Remembered {

@@ -2,6 +2,8 @@ import type { Principal } from "../access/principal.ts";
 import { checkProtocol } from "../access/scopes.ts";
 import type { StoredAsks } from "../dialects/endpoint.ts";
 import type { StoredAnswers } from "../dialects/stored-answers.ts";
+import type { ClientConnection } from "../relay/call.ts";
+import { followEvents } from "../relay/follow-events.ts";
 import type { Gateway } from "../relay/gateway.ts";
 import type { HeldMemory } from "../relay/memory-budget.ts";
 import { credentialOf } from "./credential.ts";
@@ -14,16 +16,23 @@ interface StoredRequest {
   principal: Principal;
   stored: StoredAnswers;
   gateway: Gateway;
+  connection: ClientConnection;
+  keepAlive: string | undefined;
   /** What is read from the storage counts as what any other call holds. */
   memory: HeldMemory;
 }
 
-type StoredHandler = (request: StoredRequest) => Promise<string>;
+type StoredHandler = (request: StoredRequest) => Promise<string | ReadableStream>;
 
 const HANDLERS: Readonly<Record<StoredAsks, StoredHandler>> = {
   show_answer: async (request) => {
-    request.stored.checkShow(request.query);
-    return (await find(request)).answer;
+    const { stored, query, principal, gateway, id } = request;
+    const wanted = stored.readShow(query);
+    const { answer } = await find(request);
+    if (wanted === undefined) return answer;
+    const log = gateway.backgroundEvents.find(principal.project, id);
+    if (log === undefined) throw stored.refuseStream(id);
+    return followEvents(log, { ...wanted, connection: request.connection, comment: request.keepAlive }, gateway);
   },
   list_input: async (request) => request.stored.encodeInput(request.id, await turnsOf(request), request.query),
   delete_answer: async ({ id, principal, stored, gateway }) => {
@@ -45,8 +54,11 @@ export const storedAnswer =
     connection.hold();
     const memory = gateway.memory.open(principal);
     try {
-      const text = await HANDLERS[asks]({ id: parameters["id"] ?? "", query, principal, stored, gateway, memory });
-      return new Response(text, { headers: { "content-type": "application/json" } });
+      const id = parameters["id"] ?? "";
+      const { keepAlive } = dialect.http;
+      const shown = await HANDLERS[asks]({ id, query, principal, stored, gateway, memory, connection, keepAlive });
+      const type = typeof shown === "string" ? "application/json" : dialect.http.streamType(undefined);
+      return new Response(shown, { headers: { "content-type": type } });
     } finally {
       memory.release();
       connection.rest();

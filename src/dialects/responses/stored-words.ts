@@ -45,21 +45,29 @@ export const refuseReferences = (): GatewayError =>
 export const notFound = (id: string): GatewayError =>
   new GatewayError("not_found", `Response with id ${shown(id)} not found.`, { path: "id", code: "response_not_found" });
 
-export function checkShow(query: URLSearchParams): void {
-  if (query.get("stream") !== "true") return;
-  const message = "A stored response is not streamed: leave `stream` out, and poll until its `status` is completed.";
-  throw new GatewayError("unsupported_parameter", message, { path: "stream" });
+/** Everything, where no number is named. */
+export function readShow(query: URLSearchParams): { after: number } | undefined {
+  if (query.get("stream") !== "true") return undefined;
+  const after = query.get("starting_after");
+  if (after === null) return { after: -1 };
+  if (/^\d{1,9}$/.test(after)) return { after: Number(after) };
+  const message = `starting_after is ${shown(after)}; it must be the sequence_number of an event.`;
+  throw new GatewayError("invalid_request", message, { path: "starting_after" });
 }
 
-const BACKGROUND_FAULTS: Readonly<Record<Parameters<StoredAnswers["refuseBackground"]>[0], string>> = {
-  not_kept: "needs a response that is stored: `store` must not be false, here and in the gateway's configuration",
-  streamed: "cannot be streamed: leave `stream` out, and poll GET /responses/{id}",
-};
+export const refuseStream = (id: string): GatewayError =>
+  new GatewayError(
+    "unsupported_parameter",
+    `The events of ${shown(id)} are not kept: only a response that was created with background and stream has any, for a while, in the gateway that made it. Leave \`stream\` out to see the response.`,
+    { path: "stream" },
+  );
 
-export const refuseBackground: StoredAnswers["refuseBackground"] = (why) =>
-  new GatewayError("unsupported_parameter", `A response in the background ${BACKGROUND_FAULTS[why]}.`, {
-    path: "background",
-  });
+export const refuseBackground: StoredAnswers["refuseBackground"] = () =>
+  new GatewayError(
+    "unsupported_parameter",
+    "A response in the background needs a response that is stored: `store` must not be false, here and in the gateway's configuration.",
+    { path: "background" },
+  );
 
 export const refuseCancel = (id: string): GatewayError =>
   new GatewayError(

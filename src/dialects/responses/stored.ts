@@ -1,17 +1,20 @@
-import { arrayAt, type JsonObject, parseObject, stringAt } from "../../base/json.ts";
+import { arrayAt, type JsonObject, numberAt, objectAt, parseObject, stringAt } from "../../base/json.ts";
+import { GatewayError } from "../../canon/error.ts";
 import type { StoredAnswers } from "../stored-answers.ts";
 import { FAILURE_CODES } from "./error-words.ts";
 import { expand, itemsOf, readState } from "./expand-items.ts";
 import { encodeInput } from "./list-input.ts";
 import { encodeShell } from "./response-shell.ts";
 import {
-  checkShow,
   notFound,
+  readShow,
   refuseBackground,
   refuseCancel,
   refusePrevious,
   refuseReferences,
+  refuseStream,
 } from "./stored-words.ts";
+import type { StreamPosition } from "./stream-position.ts";
 
 /** `store`, `previous_response_id`, `item_reference` and `background`: what requests say of answers that the gateway keeps. */
 export const storedResponses: StoredAnswers = {
@@ -25,7 +28,11 @@ export const storedResponses: StoredAnswers = {
   notFound,
   refuseBackground,
   refuseCancel,
-  checkShow,
+  readShow,
+  refuseStream,
+  numberOf: (event) => numberAt(event, "sequence_number"),
+  failureIn,
+  positionOf: (pending, sequence): StreamPosition => ({ sequence, response: parseObject(pending) ?? {} }),
   encodeDeleted: (id) => JSON.stringify({ id, object: "response", deleted: true }),
   encodeInput,
   encodePending: (body, { begun, ...shell }) =>
@@ -36,5 +43,15 @@ export const storedResponses: StoredAnswers = {
   },
   encodeCancelled: (pending) => ended(pending, { status: "cancelled" }),
 };
+
+const PROPER_ENDS: ReadonlySet<string | undefined> = new Set(["response.completed", "response.incomplete"]);
+
+function failureIn(last: JsonObject | undefined): GatewayError | undefined {
+  if (PROPER_ENDS.has(stringAt(last, "type"))) return undefined;
+  const error = objectAt(objectAt(last, "response"), "error");
+  const code = stringAt(error, "code");
+  const message = stringAt(error, "message") ?? "The response was ended before it was complete.";
+  return new GatewayError("upstream_failed", message, code === undefined ? {} : { code });
+}
 
 const ended = (pending: string, how: JsonObject): string => JSON.stringify({ ...parseObject(pending), ...how });
