@@ -257,6 +257,8 @@ describe("errors, in each client's own protocol", () => {
       "encoding_format",
       expect.any(String),
     ]);
+    expect((await post({ model, input: "a", output_dtype: "int8" }))[1]).toBe("output_dtype");
+    expect((await post({ model, input: "a", embedding_types: ["float", "binary"] }))[1]).toBe("embedding_types[1]");
     expect(await post({ model, input: "a", input_type: "poem" })).toEqual([
       400,
       "input_type",

@@ -68,6 +68,8 @@ export interface StoredAnswers {
   refuseStream(id: string): GatewayError;
   /** The number of an event of a stream. */
   numberOf(event: object): number | undefined;
+  /** Whether a stream has come to its end with this event, good or bad. */
+  hasEnded(last: JsonObject | undefined): boolean;
   /** What went wrong, where the last event of a stream says so; undefined where it is a proper end. */
   failureIn(last: JsonObject | undefined): GatewayError | undefined;
   /** Where the stream of an answer stands that failed before its end, for the events that say so. */

@@ -76,8 +76,7 @@ async function readStream(
     if (failure !== undefined) throw failure;
   } catch (thrown) {
     const error = asGatewayError(thrown instanceof RelayError ? thrown.error : thrown);
-    // A stream that has told its failure has ended in it.
-    if (stored.failureIn(log.last)?.message !== error.message) {
+    if (!stored.hasEnded(log.last)) {
       const position = stored.positionOf(pending, log.next);
       const told = dialect.errors.encodeInStream(error, requestId, { options, begun: log.next > 0, position });
       for (const { text } of told) log.push(text, stored.numberOf);

@@ -31,6 +31,7 @@ export const storedResponses: StoredAnswers = {
   readShow,
   refuseStream,
   numberOf: (event) => numberAt(event, "sequence_number"),
+  hasEnded: (last) => PROPER_ENDS.has(stringAt(last, "type")) || stringAt(last, "type") === "response.failed",
   failureIn,
   positionOf: (pending, sequence): StreamPosition => ({ sequence, response: parseObject(pending) ?? {} }),
   encodeDeleted: (id) => JSON.stringify({ id, object: "response", deleted: true }),

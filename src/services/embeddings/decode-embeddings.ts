@@ -19,6 +19,7 @@ const PATHS: Readonly<Record<EmbeddingField, string>> = {
 /** Reads the body of `embeddings`. */
 export function decodeEmbeddings(body: JsonObject): EmbeddingRequest {
   refuseInputs(body["input"]);
+  refuseOtherNumbers(body);
   const request: EmbeddingsRequest = checkEmbeddings(body);
   const notes: FieldNote[] = [];
   noteOtherModels(body, notes);
@@ -40,6 +41,15 @@ export function decodeEmbeddings(body: JsonObject): EmbeddingRequest {
     notes,
     paths: PATHS,
   };
+}
+
+/** Hosts' own words for vectors of small integers or bits. A vector of other numbers than were asked for fits no index. */
+function refuseOtherNumbers(body: JsonObject): void {
+  const reason = "is not served here; vectors are of 32-bit floats, as numbers or in base64 (encoding_format)";
+  const { output_dtype: type, embedding_types: types } = body;
+  if (type !== undefined && type !== null && type !== "float") refuse("output_dtype", reason);
+  if (!Array.isArray(types)) return;
+  for (const [index, one] of types.entries()) if (one !== "float") refuse(`embedding_types[${index}]`, reason);
 }
 
 /** What a schema of several forms would only call another form. */
