@@ -77,7 +77,9 @@ const noteOf = ({ tool, imageModel }: HostedWork): FieldNote => ({
 /** The connection is held by the whole answer. */
 function silent(incoming: IncomingCall, signal: AbortSignal): IncomingCall {
   const { connection, request } = incoming;
-  const quiet: ClientConnection = { trusted: true, hold: () => {}, rest: () => {}, hangUp: () => connection.hangUp() };
+  const { address } = connection;
+  const hangUp = () => connection.hangUp();
+  const quiet: ClientConnection = { trusted: true, address, hold: () => {}, rest: () => {}, hangUp };
   return { ...incoming, connection: quiet, request: new Request(request.url, { headers: request.headers, signal }) };
 }
 
