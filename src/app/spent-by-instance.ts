@@ -2,6 +2,7 @@ import { readBudgetName, type SharedWindow } from "../access/shared-window.ts";
 import type { SpentByInstance } from "../leases/leases.ts";
 import { type InstanceSum, sumCostByInstance } from "../storage/instance-sums.ts";
 import { selectInstances } from "../storage/instances.ts";
+import { selectMakers } from "../storage/keys.ts";
 import type { Storage } from "../storage/storage.ts";
 import { startOf } from "./instance-id.ts";
 
@@ -9,15 +10,17 @@ interface SpentByInstanceOptions {
   storage: Storage;
   /** Brings the receipts of dead processes into the ledger. */
   recover: () => Promise<void>;
-  /** The key that made a key, whose limits its calls count against too. */
-  makerOf: (keyId: string) => string | undefined;
 }
 
+/** The keys that made others, whose limits the calls of those count against too. */
+type Makers = ReadonlyMap<string, string>;
+
 /** Budgets of several instances, from the receipts that each has written. */
-export function spentByInstance({ storage, recover, makerOf }: SpentByInstanceOptions): SpentByInstance {
+export function spentByInstance({ storage, recover }: SpentByInstanceOptions): SpentByInstance {
   /** One query for all windows of the same time. */
   async function sums(windows: readonly string[], instances: readonly string[], startedMs = 0) {
     const found = new Map<string, Map<string, number>>();
+    const makers = await selectMakers(storage);
     const budgets = windows.flatMap((name) => {
       const shared = readBudgetName(name);
       return shared === undefined ? [] : [{ name, shared }];
@@ -29,22 +32,22 @@ export function spentByInstance({ storage, recover, makerOf }: SpentByInstanceOp
         untilMs: Math.min(untilMs, Number.MAX_SAFE_INTEGER),
         instances,
       });
-      for (const { name, shared } of group) found.set(name, sumOf(rows, shared));
+      for (const { name, shared } of group) found.set(name, sumOf(rows, shared, makers));
     }
     return found;
   }
 
-  const sumOf = (rows: readonly InstanceSum[], shared: SharedWindow): Map<string, number> => {
+  const sumOf = (rows: readonly InstanceSum[], shared: SharedWindow, makers: Makers): Map<string, number> => {
     const sums = new Map<string, number>();
     for (const row of rows) {
-      if (belongs(row, shared)) sums.set(row.instance, (sums.get(row.instance) ?? 0) + row.costNanoUsd);
+      if (belongs(row, shared, makers)) sums.set(row.instance, (sums.get(row.instance) ?? 0) + row.costNanoUsd);
     }
     return sums;
   };
 
-  const belongs = ({ keyId, project }: InstanceSum, { level, id }: SharedWindow): boolean => {
+  const belongs = ({ keyId, project }: InstanceSum, { level, id }: SharedWindow, makers: Makers): boolean => {
     if (level === "gateway") return true;
-    return level === "project" ? project === id : keyId === id || makerOf(keyId) === id;
+    return level === "project" ? project === id : keyId === id || makers.get(keyId) === id;
   };
 
   return {

@@ -144,7 +144,7 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
       leaseMs: timings.limitLeaseMs,
       isFirst,
       dead,
-      spent: spentByInstance({ storage, recover: () => journals.recover(), makerOf: () => undefined }),
+      spent: spentByInstance({ storage, recover: () => journals.recover() }),
       onTrouble: (err) => {
         if (err === undefined) log.info("the source of shared limits answers again");
         else log.error({ err }, "the source of shared limits does not answer: what is held of them is used");

@@ -1,0 +1,34 @@
+import { expect, test } from "bun:test";
+import { windowAt, windowName } from "../access/shared-window.ts";
+import { system } from "../base/system.ts";
+import { beat } from "../storage/instances.ts";
+import { insertKey } from "../storage/keys.ts";
+import { openStorage } from "../storage/open.ts";
+import { sampleReceipt } from "../storage/receipt.sample.ts";
+import { insertReceipts } from "../storage/receipts.ts";
+import { spentByInstance } from "./spent-by-instance.ts";
+
+test("S05: what a key has spent is counted for the key that made it, its project and the gateway", async () => {
+  const storage = await openStorage("sqlite::memory:", system.clock);
+  const key = { name: "k", project: "default", hint: "", models: ["*"], limits: {}, createdAtMs: 1 };
+  await insertKey(storage, { ...key, id: "maker", hash: "1" });
+  await insertKey(storage, { ...key, id: "child", hash: "2", madeBy: "maker" });
+  await beat(storage, { id: "instance_a", place: "here", startedAtMs: 1, shares: "redis" });
+  const atMs = Date.UTC(2026, 5, 15);
+  await insertReceipts(storage, [
+    sampleReceipt({ id: "rcp_~1", createdAtMs: atMs, costNanoUsd: 1, key: "child", instance: "instance_a" }),
+    sampleReceipt({ id: "rcp_~2", createdAtMs: atMs, costNanoUsd: 10, key: "maker", instance: "instance_a" }),
+    sampleReceipt({ id: "rcp_~3", createdAtMs: atMs, costNanoUsd: 100, key: "other", instance: "instance_a" }),
+  ]);
+  const names = (
+    [
+      { level: "key", id: "maker" },
+      { level: "key", id: "child" },
+      { level: "project", id: "default" },
+      { level: "gateway", id: "gateway" },
+    ] as const
+  ).map((account) => windowName(windowAt(account, "budgetUsdTotal", atMs)));
+  const spent = await spentByInstance({ storage, recover: async () => {} }).ofWindows(names);
+  expect(names.map((name) => spent.get(name)?.["instance_a"])).toEqual([11, 1, 111, 111]);
+  await storage.close();
+});
