@@ -3,8 +3,11 @@ import { startGateway } from "./gateway.ts";
 import { findNginx, startNginx } from "./nginx.ts";
 import { type Child, type Processes, printedUrl } from "./processes.ts";
 
-/** `bare` is the yardstick; `reserialising` is the same proxy, but it parses the request and writes it anew. */
-export type ContenderName = "bare" | "gateway" | "reserialising" | "nginx";
+/**
+ * `bare` is the yardstick; `reserialising` is the same proxy, but it parses the request and writes it anew; `limited` is the gateway with
+ * limits at every level.
+ */
+export type ContenderName = "bare" | "gateway" | "limited" | "reserialising" | "nginx";
 
 /** The programs that are compared, each in a process of its own in front of the same upstream. */
 export class Contenders {
@@ -40,7 +43,9 @@ export class Contenders {
   fresh(name: ContenderName): Promise<Child> {
     this.#started += 1;
     const folder = join(this.#folder, `${name}-${this.#started}`);
-    if (name === "gateway") return startGateway(this.#processes, folder, this.#upstreamUrl);
+    if (name === "gateway" || name === "limited") {
+      return startGateway(this.#processes, folder, this.#upstreamUrl, name === "limited");
+    }
     if (name === "nginx") return startNginx(this.#processes, this.#nginx ?? name, folder, this.#upstreamUrl);
     const program = new URL("bare-proxy.ts", import.meta.url).pathname;
     const mode = name === "bare" ? "pass" : "reserialise";

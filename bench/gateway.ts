@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stringify } from "yaml";
@@ -9,19 +10,46 @@ const root = new URL("..", import.meta.url).pathname;
 
 export const API_KEY = `sk-trv-${"benchmark-".repeat(5).slice(0, 43)}`;
 
-/** The gateway as people run it: with keys, catalogue, prices and a ledger in SQLite below `folder`. */
-export function startGateway(processes: Processes, folder: string, upstreamUrl: string): Promise<Child> {
+const PROGRAM = join(root, "bin/trivium");
+const PROJECT = "bench";
+
+/** More than a run uses of anything: what is measured is the counting. */
+const LIMITS = {
+  requests_per_minute: 100_000_000,
+  tokens_per_minute: 1_000_000_000_000,
+  concurrent: 100_000,
+  budget_usd_per_day: 500_000,
+  budget_usd_per_month: 500_000,
+  budget_usd_total: 500_000,
+};
+
+/**
+ * The gateway as people run it: with keys, catalogue, prices and a ledger in SQLite below `folder`. `limited`: its key, the key's project
+ * and the gateway itself have limits of every kind.
+ */
+export function startGateway(
+  processes: Processes,
+  folder: string,
+  upstreamUrl: string,
+  limited: boolean,
+): Promise<Child> {
   mkdirSync(folder, { recursive: true });
   const file = join(folder, "trivium.yaml");
-  writeFileSync(file, stringify(configuration(folder, upstreamUrl)));
+  writeFileSync(file, stringify(configuration(folder, upstreamUrl, limited)));
+  if (limited) limitProject(file);
   return processes.start({
     name: "the gateway",
-    command: [join(root, "bin/trivium"), "serve", "--config", file, "--json"],
+    command: [PROGRAM, "serve", "--config", file, "--json"],
     findUrl: printedUrl,
   });
 }
 
-function configuration(folder: string, upstreamUrl: string) {
+function limitProject(file: string): void {
+  const flags = Object.entries(LIMITS).flatMap(([name, value]) => ["--limit", `${name}=${value}`]);
+  execFileSync(PROGRAM, ["projects", "create", PROJECT, ...flags, "--config", file], { stdio: "pipe" });
+}
+
+function configuration(folder: string, upstreamUrl: string, limited: boolean) {
   const price = (value: number) => [{ value, unit: "perMTokens", currency: "USD" }];
   return {
     server: { host: "127.0.0.1", port: 0, drain_seconds: 0 },
@@ -46,6 +74,7 @@ function configuration(folder: string, upstreamUrl: string) {
       pricings: { prompt: price(1.25), completion: price(10), input_cache_read: price(0.125) },
       offers: [{ provider: "bench", model: UPSTREAM_MODEL, dialect }],
     })),
-    keys: [{ name: "bench", key: API_KEY }],
+    keys: [{ name: "bench", key: API_KEY, ...(limited ? { project: PROJECT, limits: LIMITS } : {}) }],
+    ...(limited ? { limits: LIMITS } : {}),
   };
 }

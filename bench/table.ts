@@ -4,6 +4,7 @@ const COLUMNS = [
   ["direct", "no proxy"],
   ["bare", "bare Bun"],
   ["gateway", "gateway"],
+  ["limited", "gateway with limits"],
   ["reserialising", "re-serialising Bun"],
   ["nginx", "nginx"],
 ] as const;

@@ -3,6 +3,7 @@ import { burst } from "./burst.ts";
 import { cadence } from "./cadence.ts";
 import { firstByte } from "./first-byte.ts";
 import { growth } from "./growth.ts";
+import { limits } from "./limits.ts";
 import { memory } from "./memory.ts";
 import { plan } from "./plan.ts";
 import { responses } from "./responses.ts";
@@ -12,6 +13,7 @@ import { unary300Kb } from "./unary-300kb.ts";
 export const SCENARIOS: readonly Scenario[] = [
   unary1Kb,
   unary300Kb,
+  limits,
   cadence,
   burst,
   responses,

@@ -1,8 +1,10 @@
+import { recordAct } from "../access/audit.ts";
 import { matches } from "../access/model-glob.ts";
 import { makeSnapshot } from "../app/snapshot.ts";
 import { system } from "../base/system.ts";
 import { priceAgain } from "../catalogue/price-again.ts";
 import { type Repriced, reprice as repriceLedger } from "../ledger/reprice.ts";
+import { COMMAND_LINE } from "./actor.ts";
 import { defineCommand, EXIT, printJson, printTable, UsageError } from "./command.ts";
 import { aboutCommand } from "./commands.ts";
 import { configSource } from "./config-source.ts";
@@ -36,7 +38,21 @@ export const reprice = defineCommand({
           priceAgain: (receipt, textOf) => priceAgain(receipt, catalogue, textOf),
           dryRun: dry,
         });
-      return run(dryRun);
+      const expected = await run(true);
+      if (dryRun || expected.corrected === 0) return expected;
+      // Written down before anything is: a run that is interrupted is known as well.
+      await recordAct(
+        storage,
+        {
+          ...COMMAND_LINE,
+          act: "ledger.reprice",
+          target: `${values.from}..${values.to}`,
+          ...(project === undefined ? {} : { project }),
+          after: { model: glob, ...viewOf(expected) },
+        },
+        system,
+      );
+      return run(false);
     });
     if (values.json) printJson({ dry_run: dryRun, ...viewOf(result) });
     else tell(result, dryRun);

@@ -154,8 +154,8 @@ export interface Tap extends TapProgress {
 interface RequestReader {
   /** Throws for the first thing that the contract does not allow; gives the request back in its normal form. */
   check(request: ReceivedRequest, context: RequestContext): ReceivedRequest;
-  /** Rough count of the prompt's tokens, for where no upstream can be asked. */
-  estimateTokens(body: JsonObject): number;
+  /** Rough count of the prompt's tokens, for where no upstream can be asked; quicker where the surplus of bytes is known. */
+  estimateTokens(body: JsonObject, surplusBytes?: number): number;
   /** The most tokens that the request lets the model generate, where it says so. */
   outputLimit(body: JsonObject): number | undefined;
   /** How many answers the request asks for, each of which may come to the limit. */

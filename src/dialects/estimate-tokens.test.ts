@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
 import { estimateInput, estimateTokens } from "./estimate-tokens.ts";
 
 const base64 = (bytes: number) => Buffer.alloc(bytes, "x").toString("base64");
@@ -70,4 +71,19 @@ describe("H23: a text that looks like media is a text", () => {
   test("objects may hold media", () => {
     expect(estimateInput([{ type: "image_url", image_url: { url: disguised } }])).toBeLessThan(1_050);
   });
+});
+
+test("H23: with the surplus of bytes known, no text is looked into, and the count is never less", () => {
+  const text = fc.oneof(fc.string(), fc.string({ unit: "grapheme" }), fc.constantFrom("é", "中文", "🙂".repeat(30)));
+  const value = fc.jsonValue({ maxDepth: 4, stringUnit: "grapheme" });
+  fc.assert(
+    fc.property(fc.array(fc.tuple(text, value)), (messages) => {
+      const body = { messages: messages.map(([content, input]) => ({ role: "user", content, input })) };
+      const written = JSON.stringify(body);
+      const careful = estimateTokens([body.messages]);
+      const quick = estimateTokens([body.messages], Buffer.byteLength(written) - written.length);
+      expect(quick).toBeGreaterThanOrEqual(careful);
+    }),
+    { numRuns: 500 },
+  );
 });

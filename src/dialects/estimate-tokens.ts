@@ -1,5 +1,5 @@
 import { isObject } from "../base/json.ts";
-import { textWeight } from "../base/text-weight.ts";
+import { textWeight, weigh } from "../base/text-weight.ts";
 
 /** English prose and code come to about four characters a token in the tokenizers of all large vendors; others: textWeight. */
 const CHARACTERS_PER_TOKEN = 4;
@@ -51,9 +51,12 @@ export function estimateInput(input: unknown): number {
   return tokens;
 }
 
-/** A rough count for where no upstream can be asked. Base64 data counts as media, not as text. */
-export function estimateTokens(roots: readonly unknown[]): number {
-  const count = new TokenCount();
+/**
+ * A rough count for where no upstream can be asked. Base64 data counts as media, not as text. `surplusBytes`: how many bytes more than
+ * characters the whole request has, where that is known: no text need be looked into then, and the count is the same or a little more.
+ */
+export function estimateTokens(roots: readonly unknown[], surplusBytes?: number): number {
+  const count = new TokenCount(surplusBytes);
   for (const root of roots) count.add(root);
   return count.total();
 }
@@ -68,14 +71,22 @@ function weightOf(text: string): number {
   return text.length;
 }
 
+const lengthOf = (text: string): number => text.length;
+
 /** Of values that wait for their turn, so that no depth needs a stack. A call with limits is counted before it is admitted, so this is quick. */
 class TokenCount {
-  #characters = 0;
+  #characters: number;
   #tokens = 0;
   readonly #waiting: object[] = [];
+  readonly #weightOf: (text: string) => number;
+
+  constructor(surplusBytes: number | undefined) {
+    this.#weightOf = surplusBytes === undefined ? weightOf : lengthOf;
+    this.#characters = weigh(0, surplusBytes ?? 0);
+  }
 
   add(value: unknown): void {
-    if (typeof value === "string") this.#characters += weightOf(value);
+    if (typeof value === "string") this.#characters += this.#weightOf(value);
     else if (typeof value === "object" && value !== null) this.#waiting.push(value);
     else this.#characters += 2;
   }
@@ -104,7 +115,7 @@ class TokenCount {
     if (media !== null && typeof item === "string") this.#tokens += tokensOfMedia(media[1], item.length);
     else if (MEDIA_KEYS.has(key) && typeof item === "string" && BASE64.test(item))
       this.#tokens += tokensOfMedia(holder["mimeType"] ?? holder["media_type"] ?? holder["format"], item.length);
-    else if (FREE_KEYS.has(key) && isObject(item)) this.#characters += textWeight(JSON.stringify(item));
+    else if (FREE_KEYS.has(key) && isObject(item)) this.#characters += this.#weightOf(JSON.stringify(item));
     else this.add(item);
   }
 }

@@ -1,10 +1,10 @@
 import { hasBudget, type Level } from "../access/level.ts";
 import type { Principal } from "../access/principal.ts";
-import type { JsonObject } from "../base/json.ts";
 import { discounted } from "../catalogue/discounted.ts";
 import type { Model, Offer } from "../catalogue/model.ts";
 import { worstCost } from "../catalogue/worst-prices.ts";
 import { askedTerms } from "../dialects/priced-fields.ts";
+import type { ReceivedRequest } from "../dialects/received-request.ts";
 import type { IncomingCall } from "./call.ts";
 import { mostAfterDiscount } from "./discount.ts";
 import { expectedImageCost } from "./media/expected-image-cost.ts";
@@ -26,22 +26,29 @@ function tokensPerMinute(levels: readonly Level[]): number | undefined {
 }
 
 /** Only calls with a token or money limit at some level need an estimate; for all others the walk over the body is saved. */
-export function estimateUse(principal: Principal, incoming: IncomingCall, served: ServedModel, body: JsonObject) {
+export function estimateUse(
+  principal: Principal,
+  incoming: IncomingCall,
+  served: ServedModel,
+  request: ReceivedRequest,
+) {
   if (incoming.verb === "count_tokens" || !principal.levels.some(countsUse)) return NO_ESTIMATE;
   const { model } = served;
+  const { body } = request;
   if (!model.outputModalities.includes("text") && model.kind !== "speech") {
     const count = incoming.dialect.codec.decodeRequest(body).candidateCount ?? 1;
     // Another model to fall back to makes text, and is not asked for images.
     const expected = expectedImageCost(count, {}, served.offers);
     return { estimatedCostNanoUsd: mostAfterDiscount(expected, principal, served), estimatedTokens: 0 };
   }
-  return estimateText(principal, incoming, served, body);
+  return estimateText(principal, incoming, served, request);
 }
 
-function estimateText(principal: Principal, incoming: IncomingCall, served: ServedModel, body: JsonObject) {
+function estimateText(principal: Principal, incoming: IncomingCall, served: ServedModel, request: ReceivedRequest) {
   const { model } = served;
+  const { body } = request;
   const { requests } = incoming.dialect;
-  const input = requests.estimateTokens(body);
+  const input = requests.estimateTokens(body, surplusBytes(request));
   const output = outputLimit({ incoming, model, body }, DEFAULT_OUTPUT);
   const terms = askedTerms(body, requests.pricedFields);
   const estimatedCostNanoUsd = dearest(principal, served, input, output, terms);
@@ -59,6 +66,12 @@ function estimateText(principal: Principal, incoming: IncomingCall, served: Serv
     estimatedTokens: Math.min(input + output, most),
   };
 }
+
+const ESCAPED_CHARACTER = Buffer.from("\\u");
+
+/** How many bytes more than characters a large request has. What is written as `\u4e2d` does not show in that. */
+const surplusBytes = ({ text, bytes }: ReceivedRequest): number | undefined =>
+  bytes === undefined || bytes.includes(ESCAPED_CHARACTER) ? undefined : bytes.length - text.length;
 
 /** What so many tokens cost at the dearest of the offers that may answer. */
 function dearest(

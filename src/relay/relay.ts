@@ -128,7 +128,7 @@ async function readCall(incoming: IncomingCall, { principal, entry, memory }: En
   const admission = entry.admit({
     model: served.model.id,
     dialect: dialect.name,
-    ...estimateUse(principal, incoming, served, body),
+    ...estimateUse(principal, incoming, served, request),
   });
   return { served, admission, checked: request, keeping, background, routing, wanted };
 }

@@ -30,7 +30,8 @@ export const chat: Dialect = {
       const body = checkChatRequest(request.body, context);
       return rewriteRequest(request, body, checkChatRequest.withoutNulls);
     },
-    estimateTokens: (body) => estimateTokens([body["messages"], body["tools"], body["response_format"]]),
+    estimateTokens: (body, surplusBytes) =>
+      estimateTokens([body["messages"], body["tools"], body["response_format"]], surplusBytes),
     outputLimit: (body) => numberAt(body, "max_completion_tokens") ?? numberAt(body, "max_tokens"),
     answerCount: () => 1,
     reasoning: (body) => decodeReasoning(body).desired,

@@ -37,10 +37,10 @@ export const genai: Dialect = {
       const checked = rewriteRequest(request, body, (exact) => check.withoutNulls(normaliseGenaiRequest(exact)));
       return withoutOtherModels(checked);
     },
-    estimateTokens: (body) => {
+    estimateTokens: (body, surplusBytes) => {
       // A request to count may hold the whole request that it is about.
       const asked = objectAt(body, "generateContentRequest") ?? body;
-      return estimateTokens([asked["systemInstruction"], asked["contents"], asked["tools"]]);
+      return estimateTokens([asked["systemInstruction"], asked["contents"], asked["tools"]], surplusBytes);
     },
     outputLimit: (body) => numberAt(objectAt(body, "generationConfig"), "maxOutputTokens"),
     answerCount: (body) => numberAt(objectAt(body, "generationConfig"), "candidateCount") ?? 1,

@@ -33,8 +33,11 @@ export const responses: Dialect = {
       const body = checkResponsesRequest(request.body, context);
       return rewriteRequest(request, body, checkResponsesRequest.withoutNulls);
     },
-    estimateTokens: (body) =>
-      estimateTokens([body["instructions"], body["input"], body["tools"], objectAt(body["text"], "format")]),
+    estimateTokens: (body, surplusBytes) =>
+      estimateTokens(
+        [body["instructions"], body["input"], body["tools"], objectAt(body["text"], "format")],
+        surplusBytes,
+      ),
     outputLimit: (body) => numberAt(body, "max_output_tokens"),
     answerCount: () => 1,
     reasoning: (body) => decodeReasoning(body).desired,
