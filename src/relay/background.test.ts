@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { Harness, type Machine, makeMachine, UPSTREAM_URL } from "../../testing/harness.ts";
 import { MortalProcess } from "../../testing/mortal-process.ts";
 import { plainAnswer, plainUsage } from "../../testing/plain-answer.ts";
@@ -7,6 +7,7 @@ import { TEST_KEY } from "../../testing/test-key.ts";
 import { BUILT_IN_DIALECTS } from "../dialects/index.ts";
 import type { Storage } from "../storage/storage.ts";
 import { buryAbandonedAnswers } from "./background.ts";
+import { NOT_WATCHED } from "./watchdog.ts";
 
 test("an answer whose process is killed while it makes it is ended as failed by another, when the lease is over", async () => {
   const machine = await makeMachine();
@@ -105,6 +106,8 @@ describe("H29: a storage that is away", () => {
     const { id } = JSON.parse((await begin(harness)).text) as { id: string };
     await machine.clock.pass(90_000);
     expect((await look(harness, id)).status).toBe("in_progress");
+    const [work] = await machine.storage.query("SELECT created_at_ms FROM operations");
+    expect(Number(work?.["created_at_ms"])).toBeGreaterThan(machine.clock.wallMs() - 100_000);
     away = false;
     await machine.clock.pass(10_000);
     expect(await look(harness, id)).toMatchObject({ status: "completed", output: [{ type: "message" }] });
@@ -131,8 +134,11 @@ describe("H29: a storage that is away", () => {
 
   test("when it is to begin: the caller is told, no host is asked, nothing is left", async () => {
     const { machine, harness } = await withFaults((statement) => /^INSERT INTO answers/.test(statement));
+    const watch = spyOn(harness.gateway.watchdog, "watch");
     const answer = await begin(harness);
     expect(answer.status).toBe(503);
+    expect(watch).toHaveBeenCalled();
+    expect(watch.mock.calls.map(([watched]) => watched.watchIndex)).toEqual(watch.mock.calls.map(() => NOT_WATCHED));
     await machine.clock.pass(10_000);
     expect(machine.upstream.requests).toHaveLength(0);
     expect(await machine.storage.query("SELECT id FROM operations")).toEqual([]);

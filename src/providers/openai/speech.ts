@@ -76,6 +76,7 @@ function soundItself(): SpeechReader {
 class SpeechEvents implements SpeechReader {
   readonly #splitter = new EventSplitter();
   #done = false;
+  #any = false;
 
   read(chunk: Uint8Array): SpeechPart {
     return this.#readText(this.#splitter.push(chunk));
@@ -84,6 +85,7 @@ class SpeechEvents implements SpeechReader {
   end(): SpeechPart {
     const part = this.#readText(this.#splitter.end());
     if (!this.#done) throw new GatewayError("upstream_failed", "The provider broke off before the end of the sound.");
+    if (!this.#any) throw emptyAnswer("sound");
     return part;
   }
 
@@ -95,7 +97,10 @@ class SpeechEvents implements SpeechReader {
       if (event === undefined) continue;
       if (isObject(event["error"]) || event["type"] === "error") throw decodeErrorObject(event, 200);
       const audio = stringAt(event, "audio");
-      if (audio !== undefined) sounds.push(Buffer.from(audio, "base64"));
+      if (audio) {
+        this.#any = true;
+        sounds.push(Buffer.from(audio, "base64"));
+      }
       if (event["type"] !== "speech.audio.done") continue;
       this.#done = true;
       usage = usageOf(objectAt(event, "usage"));

@@ -217,3 +217,47 @@ describe("H27: what a host says of its use", () => {
     expect(answer.status).toBe(402);
   });
 });
+
+describe("hostile: a host of embeddings that", () => {
+  const floats = (...numbers: number[]) => Buffer.from(new Float32Array(numbers).buffer).toString("base64");
+  const ANSWERS: Readonly<Record<string, string>> = {
+    "sends fewer vectors": '{"data":[{"index":0,"embedding":[1,2]}]}',
+    "sends more vectors": `{"data":[${Array.from({ length: 3 }, (_, index) => `{"index":${index},"embedding":[1,2]}`).join()}]}`,
+    "gives one place twice": '{"data":[{"index":0,"embedding":[1,2]},{"index":0,"embedding":[3,4]}]}',
+    "gives places that are not there": '{"data":[{"index":5,"embedding":[1,2]},{"index":-1,"embedding":[3,4]}]}',
+    "sends vectors of two sizes": '{"data":[{"index":0,"embedding":[1,2]},{"index":1,"embedding":[3,4,5]}]}',
+    "sends null for a number": '{"data":[{"index":0,"embedding":[1,null]},{"index":1,"embedding":[3,4]}]}',
+    "sends numbers beyond all": '{"data":[{"index":0,"embedding":[1,1e999]},{"index":1,"embedding":[3,4]}]}',
+    "sends NaN": '{"data":[{"index":0,"embedding":[1,NaN]},{"index":1,"embedding":[3,4]}]}',
+    "sends NaN in base64": `{"data":[{"index":0,"embedding":"${floats(1, Number.NaN)}"},{"index":1,"embedding":"${floats(3, 4)}"}]}`,
+    "sends infinity in base64": `{"data":[{"index":0,"embedding":"${floats(1, -1 / 0)}"},{"index":1,"embedding":"${floats(3, 4)}"}]}`,
+    "sends half a number": '{"data":[{"index":0,"embedding":"AAAA"},{"index":1,"embedding":"AAAA"}]}',
+    "sends empty vectors": '{"data":[{"index":0,"embedding":[]},{"index":1,"embedding":[]}]}',
+    "sends no object": '["vectors"]',
+    "sends nothing": "",
+  };
+
+  test.each(Object.keys(ANSWERS))("%s is a failure in the client's protocol", async (what) => {
+    services.play((reply) => {
+      reply.head(200);
+      void reply.write(ANSWERS[what] ?? "");
+      reply.end();
+    });
+    const answer = await services.embedded({ input: ["one", "two"] });
+    expect(answer.status).toBe(502);
+    expect(answer.body.error?.message).toBeString();
+  });
+
+  test("keeps another order is put right", async () => {
+    services.play(
+      services.harness.upstream.json(
+        JSON.parse('{"data":[{"index":1,"embedding":[3,4]},{"index":0,"embedding":[1,2]}]}'),
+      ),
+    );
+    const { body } = await services.embedded({ input: ["one", "two"] });
+    expect(body.data?.map(({ embedding }) => embedding)).toEqual([
+      [1, 2],
+      [3, 4],
+    ]);
+  });
+});

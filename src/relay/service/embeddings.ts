@@ -94,9 +94,9 @@ function requireVectors({ vectors }: EmbeddingReply, { inputs, settings }: Sized
     throw new GatewayError("upstream_failed", `The provider answered with ${problem}.`);
   };
   if (vectors.length !== inputs.length) fail(`${vectors.length} vectors for ${inputs.length} inputs`);
+  const wanted = settings.dimensions ?? dimensionsOf(vectors[0]);
   for (const vector of vectors) {
     const size = dimensionsOf(vector) ?? fail("something else than a vector");
-    if (settings.dimensions !== undefined && size !== settings.dimensions)
-      fail(`vectors of ${size} numbers, not of ${settings.dimensions}`);
+    if (size !== wanted) fail(`vectors of ${size} numbers, not of ${wanted}`);
   }
 }

@@ -211,3 +211,27 @@ describe("H27: what a host says of its use", () => {
     expect(sent?.body).toContain("kept");
   });
 });
+
+describe("hostile: a host of speech that", () => {
+  const ANSWERS: Readonly<Record<string, [type: string, body: string]>> = {
+    "sends nothing": ["audio/mpeg", ""],
+    "sends JSON as its answer": ["application/json", '{"error":{"message":"no"}}'],
+    "sends a page": ["text/html", "<html>Welcome</html>"],
+    "sends events without sound": ["text/event-stream", done(0, 0)],
+    "sends an error as an event": ["text/event-stream", event({ type: "error", error: { message: "no" } })],
+  };
+
+  test.each(Object.keys(ANSWERS))("%s is a failure with a status, and costs nothing", async (what) => {
+    const { harness } = sound;
+    const [type = "", body = ""] = ANSWERS[what] ?? [];
+    harness.upstream.play((reply) => {
+      reply.head(200, { "content-type": type });
+      if (body !== "") void reply.write(body);
+      reply.end();
+    });
+    const answer = await harness.clock.until(sound.say().answer);
+    expect([what, answer.status]).toEqual([what, 502]);
+    expect(JSON.parse(answer.text)).toHaveProperty("error.message");
+    expect(await harness.receipt(answer)).toMatchObject({ cost_nano_usd: 0 });
+  });
+});

@@ -17,11 +17,18 @@ export function base64Of(vector: EmbeddingVector): string {
   return bytes.toString("base64");
 }
 
-/** How many numbers a vector has; undefined where it is none. */
+/** How many numbers a vector has; undefined where it is none, or one of them is no finite number, which JSON could not hold. */
 export function dimensionsOf(vector: unknown): number | undefined {
-  if (Array.isArray(vector)) {
-    return vector.length > 0 && vector.every((value) => typeof value === "number") ? vector.length : undefined;
+  if (Array.isArray(vector)) return vector.length > 0 && vector.every(Number.isFinite) ? vector.length : undefined;
+  const bytes = typeof vector === "string" ? Buffer.from(vector, "base64") : undefined;
+  if (bytes === undefined || bytes.length === 0 || bytes.length % BYTES > 0) return undefined;
+  return areFinite(bytes) ? bytes.length / BYTES : undefined;
+}
+
+/** Without reading the numbers: infinity and NaN are those whose exponent has all of its bits. */
+function areFinite(floats: Buffer): boolean {
+  for (let at = BYTES - 1; at < floats.length; at += BYTES) {
+    if ((Number(floats[at]) & 0x7f) === 0x7f && (Number(floats[at - 1]) & 0x80) !== 0) return false;
   }
-  const bytes = typeof vector === "string" ? Buffer.byteLength(vector, "base64") : 0;
-  return bytes > 0 && bytes % BYTES === 0 ? bytes / BYTES : undefined;
+  return true;
 }
