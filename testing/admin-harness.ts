@@ -11,7 +11,7 @@ import type { AdminParts } from "../src/server/admin/define-route.ts";
 import { adminRoutes } from "../src/server/admin/routes.ts";
 import { LoginThrottle } from "../src/server/login-throttle.ts";
 import { createRequestHandler, type RequestHandler, type ServedConnection } from "../src/server/request-handler.ts";
-import { Harness, type HarnessOptions } from "./harness.ts";
+import { Harness, type HarnessOptions, makeMachine } from "./harness.ts";
 
 export const ADMIN_SECRET = "an-admin-secret-for-the-tests";
 const URL_OF_ADMIN = "http://127.0.0.1:8081";
@@ -59,7 +59,7 @@ export class AdminHarness {
   private constructor(gateway: Harness, adminHash: () => string | undefined, parts: Partial<AdminParts>) {
     this.gateway = gateway;
     const { clock, storage, context } = gateway;
-    this.#sources = { clock, random: { ...gateway.machine.random, bytes: countedBytes() } };
+    this.#sources = { clock, random: gateway.machine.random };
     const access = new OperatorAccess({ ...this.#sources, storage, adminHash });
     this.parts = {
       access,
@@ -84,7 +84,10 @@ export class AdminHarness {
   }
 
   static async start(options: HarnessOptions = {}, parts: GivenParts = {}): Promise<AdminHarness> {
-    return AdminHarness.over(await Harness.start(options), parts);
+    const machine = options.machine ?? (await makeMachine());
+    // Every key and secret is one of its own.
+    const random = { ...machine.random, bytes: countedBytes() };
+    return AdminHarness.over(await Harness.start({ ...options, machine: { ...machine, random } }), parts);
   }
 
   /** The listener of a gateway that runs. */
@@ -99,6 +102,7 @@ export class AdminHarness {
       this.gateway.storage,
       project === undefined ? request : { ...request, project },
       this.#sources,
+      { who: "tests" },
     );
     return secret;
   }

@@ -8,9 +8,10 @@ import {
   selectOperators,
   selectOperatorsByIdOrName,
 } from "../storage/operators.ts";
-import { selectProjects } from "../storage/projects.ts";
 import type { Storage } from "../storage/storage.ts";
+import { type Actor, recordAct } from "./audit.ts";
 import { hashKey, hintOf } from "./key-hash.ts";
+import { findProject } from "./projects.ts";
 
 const SECRET_PREFIX = "trv-op-";
 const SECRET_BYTES = 32;
@@ -41,8 +42,10 @@ export interface OperatorView {
 export async function createOperator(
   storage: Storage,
   request: OperatorRequest,
-  { clock, random }: Sources,
+  sources: Sources,
+  actor: Actor,
 ): Promise<OperatorView & { secret: string }> {
+  const { clock, random } = sources;
   const role = checkRole(request.role);
   const project = await checkProject(storage, role, request.project);
   const secret = newSecret(random);
@@ -63,6 +66,8 @@ export async function createOperator(
       });
     }
     await insertOperator(queries, operator);
+    const act = { ...actor, act: "operator.create", target: operator.id, after: operatorView(operator) };
+    await recordAct(queries, project === undefined ? act : { ...act, project }, sources);
   });
   return { ...operatorView(operator), secret };
 }
@@ -75,7 +80,8 @@ export async function listOperators(storage: Storage): Promise<OperatorView[]> {
 export async function revokeOperator(
   storage: Storage,
   idOrName: string,
-  { clock }: Pick<Sources, "clock">,
+  sources: Sources,
+  actor: Actor,
 ): Promise<OperatorView> {
   const found = await selectOperatorsByIdOrName(storage, idOrName);
   const operator =
@@ -87,9 +93,14 @@ export async function revokeOperator(
     throw new GatewayError("not_found", message, { code: "operator_not_found" });
   }
   if (operator.revokedAtMs !== undefined) return operatorView(operator);
-  const revokedAtMs = Math.round(clock.wallMs());
-  await storage.transaction((queries) => markOperatorRevoked(queries, operator.id, revokedAtMs));
-  return operatorView({ ...operator, revokedAtMs });
+  const revokedAtMs = Math.round(sources.clock.wallMs());
+  const { revoked_at, ...view } = operatorView({ ...operator, revokedAtMs });
+  await storage.transaction(async (queries) => {
+    await markOperatorRevoked(queries, operator.id, revokedAtMs);
+    const about = { act: "operator.revoke", target: operator.id, before: { name: view.name }, after: { revoked_at } };
+    await recordAct(queries, { ...actor, ...about }, sources);
+  });
+  return { ...view, revoked_at };
 }
 
 const newSecret = ({ bytes }: Pick<Random, "bytes">): string =>
@@ -129,7 +140,5 @@ async function checkProject(storage: Storage, role: Role, project: string | unde
   if (project === undefined) {
     throw new GatewayError("invalid_request", "The role project needs a project.", { path: "project" });
   }
-  if ((await selectProjects(storage)).some(({ id }) => id === project)) return project;
-  const message = `There is no project ${JSON.stringify(project.slice(0, 100))}.`;
-  throw new GatewayError("not_found", message, { path: "project", code: "project_not_found" });
+  return (await findProject(storage, project)).id;
 }

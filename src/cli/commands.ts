@@ -57,8 +57,14 @@ export const COMMANDS: readonly Listed[] = [
   list("prices", "check", "warn of prices that are missing, or look wrong", () =>
     import("./prices.ts").then(({ prices }) => prices),
   ),
-  list("providers", "[--url URL] [--secret SECRET]", "show the health of a running gateway's providers", () =>
+  list("providers", "list | test NAME", "show the health of a running gateway's providers, or try one", () =>
     import("./providers.ts").then(({ providers }) => providers),
+  ),
+  list("operations", "list … | cancel ID", "list or cancel a running gateway's videos and background responses", () =>
+    import("./operations.ts").then(({ operations }) => operations),
+  ),
+  list("audit", "[--act ACT] [--limit N]", "show who changed what at a running gateway", () =>
+    import("./audit.ts").then(({ audit }) => audit),
   ),
   list("usage", "[--by model|key|day|provider|project] [--days N]", "show what was called and what it cost", () =>
     import("./usage.ts").then(({ usage }) => usage),

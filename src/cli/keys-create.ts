@@ -4,12 +4,16 @@ import { createKey } from "../access/keys.ts";
 import { readLimits } from "../access/limits.ts";
 import { system } from "../base/system.ts";
 import { COMMAND_LINE } from "./actor.ts";
+import { atGateway, GATEWAY_FLAGS } from "./at-gateway.ts";
 import { defineCommand, EXIT, printJson, UsageError } from "./command.ts";
+import { inFileNames } from "./in-file-names.ts";
 import { KEY_FLAGS, readExpiry, readLimitFlags, readProtocols, readRoutingFlags } from "./key-flags.ts";
 import { withStorage } from "./with-storage.ts";
 
 /** Running gateways poll for changes; a key that is used the moment it is shown must not be refused. */
 const KNOWN_WITHIN_MS = KEY_WATCH_MS + 100;
+
+type Created = Awaited<ReturnType<typeof createKey>>;
 
 export const createKeyCommand = defineCommand({
   name: "keys create",
@@ -20,6 +24,7 @@ export const createKeyCommand = defineCommand({
     project: { type: "string", default: "default", value: "P", about: "project for usage reports" },
     ...KEY_FLAGS,
     strict: { type: "boolean", default: false, about: "refuse requests with fields that cannot be honoured exactly" },
+    ...GATEWAY_FLAGS,
   },
   run: async ({ values }) => {
     if (!values.name) throw new UsageError("--name is missing.");
@@ -36,8 +41,15 @@ export const createKeyCommand = defineCommand({
       ...(values.strict ? { strict: true } : {}),
       ...(values.routing.length === 0 ? {} : { routing: readKeyRouting(readRoutingFlags(values.routing)) }),
     };
-    const created = await withStorage(values.config, (storage) => createKey(storage, request, system, COMMAND_LINE));
-    await Bun.sleep(KNOWN_WITHIN_MS);
+    const created = await atGateway(
+      values,
+      async (client) => (await client.change("POST", "/api/keys", inFileNames(request))) as Created,
+      async () => {
+        const made = await withStorage(values.config, (storage) => createKey(storage, request, system, COMMAND_LINE));
+        await Bun.sleep(KNOWN_WITHIN_MS);
+        return made;
+      },
+    );
     if (values.json) printJson(created);
     else console.log(`${created.key}\n\nThis is the only time that the key is shown. Its id is ${created.id}.`);
     return EXIT.ok;

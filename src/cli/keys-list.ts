@@ -6,25 +6,32 @@ import { staticKeyId } from "../access/known-keys.ts";
 import { staticKeys } from "../app/static-keys.ts";
 import type { Config } from "../config/config.ts";
 import { type Spent, spentByOwner } from "../ledger/queries.ts";
+import { atGateway, GATEWAY_FLAGS } from "./at-gateway.ts";
 import { defineCommand, EXIT, printJson, printTable } from "./command.ts";
 import { withStorage } from "./with-storage.ts";
 
 const NOTHING: Spent = { day: 0, month: 0, total: 0 };
+const MOST_LISTED = 100_000;
 const HEADER = ["id", "name", "project", "key", "models", "limits", "today", "month", "total", "made", "used", "state"];
 
 export const listKeysCommand = defineCommand({
   name: "keys list",
   usage: "[--project P]",
   summary: "list keys (secrets hidden) with their limits and what they have spent, in US dollars",
-  flags: { project: { type: "string", value: "P", about: "only keys of this project" } },
+  flags: { project: { type: "string", value: "P", about: "only keys of this project" }, ...GATEWAY_FLAGS },
   run: async ({ values }) => {
     const filter = values.project === undefined ? {} : { project: values.project };
-    const found = await withStorage(values.config, async (storage, config): Promise<ListedKey[]> => {
-      const { byKey: spent } = await spentByOwner(storage, Date.now());
-      const configured = configuredKeys(config).filter(({ project }) => project === (values.project ?? project));
-      const stored = (await listKeys(storage, filter)).map((key) => keyView(key));
-      return [...configured, ...stored].map((key) => ({ ...key, ...spendView(spent.get(key.id) ?? NOTHING) }));
-    });
+    const found = await atGateway(
+      values,
+      async (client) => (await client.list<OfGateway>("/api/keys", filter, MOST_LISTED)).map(ofGateway),
+      () =>
+        withStorage(values.config, async (storage, config): Promise<ListedKey[]> => {
+          const { byKey: spent } = await spentByOwner(storage, Date.now());
+          const configured = configuredKeys(config).filter(({ project }) => project === (values.project ?? project));
+          const stored = (await listKeys(storage, filter)).map((key) => keyView(key));
+          return [...configured, ...stored].map((key) => ({ ...key, ...spendView(spent.get(key.id) ?? NOTHING) }));
+        }),
+    );
     if (values.json) printJson(found);
     else printTable(HEADER, found.map(row));
     return EXIT.ok;
@@ -35,6 +42,14 @@ interface ListedKey extends KeyView {
   /** US dollars in the current UTC day and month, and in total. */
   spent_usd: Record<keyof Spent, number>;
 }
+
+type OfGateway = KeyView & { spent_nano_usd: Spent };
+
+/** Of a gateway's answer, whose keys of the configuration are in its file alone. */
+const ofGateway = ({ spent_nano_usd, ...key }: OfGateway): ListedKey => ({
+  ...key,
+  ...spendView(spent_nano_usd),
+});
 
 const spendView = ({ day, month, total }: Spent): Pick<ListedKey, "spent_usd"> => ({
   spent_usd: { day: day / 1e9, month: month / 1e9, total: total / 1e9 },

@@ -1,10 +1,18 @@
 import { rotateKey } from "../access/keys.ts";
 import { system } from "../base/system.ts";
 import { COMMAND_LINE } from "./actor.ts";
+import { atGateway, GATEWAY_FLAGS } from "./at-gateway.ts";
 import { checkStoredKey } from "./check-stored-key.ts";
 import { defineCommand, EXIT, printJson, UsageError } from "./command.ts";
 import { readWholeNumber } from "./whole-number.ts";
 import { withStorage } from "./with-storage.ts";
+
+interface Rotated {
+  id: string;
+  key: string;
+  hint: string;
+  previous_until: string;
+}
 
 const DEFAULT_OVERLAP = "3600";
 
@@ -19,17 +27,27 @@ export const rotateKeyCommand = defineCommand({
       value: "SECONDS",
       about: "how long the old secret works beside the new one; 0 ends it now",
     },
+    ...GATEWAY_FLAGS,
   },
   takes: 1,
   run: async ({ values, positionals: [id] }) => {
     if (!id) throw new UsageError("Name the key to rotate by its id or its name.");
     const overlapSeconds = readWholeNumber("--overlap", values.overlap, 0) ?? 0;
-    const rotated = await withStorage(values.config, async (storage, config) => {
-      await checkStoredKey(id, storage, config, "change");
-      return rotateKey(storage, id, { overlapSeconds }, system, COMMAND_LINE);
-    });
-    const until = new Date(rotated.previousUntilMs).toISOString();
-    if (values.json) printJson({ id: rotated.id, key: rotated.key, hint: rotated.hint, previous_until: until });
+    const rotated = await atGateway(
+      values,
+      async (client) => {
+        const path = `/api/keys/${encodeURIComponent(id)}/rotate`;
+        return (await client.change("POST", path, { overlap_seconds: overlapSeconds })) as Rotated;
+      },
+      () =>
+        withStorage(values.config, async (storage, config): Promise<Rotated> => {
+          await checkStoredKey(id, storage, config, "change");
+          const { previousUntilMs, ...made } = await rotateKey(storage, id, { overlapSeconds }, system, COMMAND_LINE);
+          return { ...made, previous_until: new Date(previousUntilMs).toISOString() };
+        }),
+    );
+    const until = rotated.previous_until;
+    if (values.json) printJson(rotated);
     else {
       const old = overlapSeconds === 0 ? "The old one ends within a second." : `The old one works until ${until}.`;
       console.log(`${rotated.key}\n\nThis is the only time that the new secret is shown. ${old}`);

@@ -1,9 +1,11 @@
-import { keyView } from "../access/key-view.ts";
+import { type KeyView, keyView } from "../access/key-view.ts";
 import { type KeyUpdate, updateKey } from "../access/keys.ts";
 import { system } from "../base/system.ts";
 import { COMMAND_LINE } from "./actor.ts";
+import { atGateway, GATEWAY_FLAGS } from "./at-gateway.ts";
 import { checkStoredKey } from "./check-stored-key.ts";
 import { defineCommand, EXIT, type Given, printJson, UsageError } from "./command.ts";
+import { inFileNames } from "./in-file-names.ts";
 import { KEY_FLAGS, readExpiry, readLimitChanges, readProtocols, readRoutingChanges } from "./key-flags.ts";
 import { withStorage } from "./with-storage.ts";
 
@@ -18,6 +20,7 @@ const FLAGS = {
   scopes: { ...KEY_FLAGS.scopes, about: `${KEY_FLAGS.scopes.about}; "none" takes them away` },
   strict: { type: "boolean", about: "refuse requests with fields that cannot be honoured exactly" },
   "no-strict": { type: "boolean", about: "adapt such requests" },
+  ...GATEWAY_FLAGS,
 } as const;
 
 export const updateKeyCommand = defineCommand({
@@ -30,11 +33,17 @@ export const updateKeyCommand = defineCommand({
     if (!id) throw new UsageError("Name the key to change by its id or its name.");
     const update = readUpdate(values);
     if (Object.keys(update).length === 0) throw new UsageError("Nothing is to change: name at least one option.");
-    const changed = await withStorage(values.config, async (storage, config) => {
-      await checkStoredKey(id, storage, config, "change");
-      return updateKey(storage, id, update, system, COMMAND_LINE);
-    });
-    if (values.json) printJson(keyView(changed));
+    const changed = await atGateway(
+      values,
+      async (client) =>
+        (await client.change("PATCH", `/api/keys/${encodeURIComponent(id)}`, inFileNames(update))) as KeyView,
+      () =>
+        withStorage(values.config, async (storage, config) => {
+          await checkStoredKey(id, storage, config, "change");
+          return keyView(await updateKey(storage, id, update, system, COMMAND_LINE));
+        }),
+    );
+    if (values.json) printJson(changed);
     else console.log(`${changed.name} (${changed.id}) is changed; running gateways apply it within a second.`);
     return EXIT.ok;
   },

@@ -1,6 +1,7 @@
 import { createOperator, listOperators, type OperatorView, revokeOperator } from "../access/operators.ts";
 import { system } from "../base/system.ts";
 import { ROLES } from "../canon/role.ts";
+import { COMMAND_LINE } from "./actor.ts";
 import { defineCommand, EXIT, printJson, printTable, UsageError } from "./command.ts";
 import { withStorage } from "./with-storage.ts";
 import { withVerbs } from "./with-verbs.ts";
@@ -19,7 +20,9 @@ const create = defineCommand({
     if (!name) throw new UsageError("--name is missing.");
     if (!role) throw new UsageError(`--role is missing: one of ${ROLES.join(", ")}.`);
     const request = { name, role, ...(project === undefined ? {} : { project }) };
-    const created = await withStorage(values.config, (storage) => createOperator(storage, request, system));
+    const created = await withStorage(values.config, (storage) =>
+      createOperator(storage, request, system, COMMAND_LINE),
+    );
     if (values.json) printJson(created);
     else console.log(`${created.secret}\n\nThis is the only time that the secret is shown. Its id is ${created.id}.`);
     return EXIT.ok;
@@ -47,7 +50,7 @@ const revoke = defineCommand({
   takes: 1,
   run: async ({ values, positionals: [id] }) => {
     if (!id) throw new UsageError("Name the operator to revoke by id or name.");
-    const revoked = await withStorage(values.config, (storage) => revokeOperator(storage, id, system));
+    const revoked = await withStorage(values.config, (storage) => revokeOperator(storage, id, system, COMMAND_LINE));
     if (values.json) printJson(revoked);
     else console.log(`${revoked.name} (${revoked.id}) is revoked.`);
     return EXIT.ok;

@@ -1,6 +1,7 @@
-import { createProject, projectView } from "../access/projects.ts";
+import { createProject, type ProjectView, projectView } from "../access/projects.ts";
 import { system } from "../base/system.ts";
 import { COMMAND_LINE } from "./actor.ts";
+import { atGateway, GATEWAY_FLAGS } from "./at-gateway.ts";
 import { defineCommand, EXIT, printJson, UsageError } from "./command.ts";
 import { DISCOUNT_FLAG, KEY_FLAGS, readDiscountFlags, readLimitFlags } from "./key-flags.ts";
 import { withStorage } from "./with-storage.ts";
@@ -13,6 +14,7 @@ export const createProjectCommand = defineCommand({
     name: { type: "string", value: "NAME", about: "name for people (default: the id)" },
     discount: DISCOUNT_FLAG,
     limit: { ...KEY_FLAGS.limit, about: `for all its keys together: ${KEY_FLAGS.limit.about}` },
+    ...GATEWAY_FLAGS,
   },
   takes: 1,
   run: async ({ values, positionals: [id] }) => {
@@ -20,10 +22,15 @@ export const createProjectCommand = defineCommand({
     const limits = readLimitFlags(values.limit);
     const discounts = readDiscountFlags(values.discount);
     const request = { id, ...(values.name === undefined ? {} : { name: values.name }), limits, discounts };
-    const created = await withStorage(values.config, (storage) =>
-      createProject(storage, request, system, COMMAND_LINE),
+    const created = await atGateway(
+      values,
+      async (client) => (await client.change("POST", "/api/projects", request)) as ProjectView,
+      () =>
+        withStorage(values.config, async (storage) =>
+          projectView(await createProject(storage, request, system, COMMAND_LINE)),
+        ),
     );
-    if (values.json) printJson(projectView(created));
+    if (values.json) printJson(created);
     else console.log(`The project ${created.id} is created. Keys are made in it with --project ${created.id}.`);
     return EXIT.ok;
   },

@@ -1,6 +1,7 @@
-import { type ProjectUpdate, projectView, updateProject } from "../access/projects.ts";
+import { type ProjectUpdate, type ProjectView, projectView, updateProject } from "../access/projects.ts";
 import { system } from "../base/system.ts";
 import { COMMAND_LINE } from "./actor.ts";
+import { atGateway, GATEWAY_FLAGS } from "./at-gateway.ts";
 import { defineCommand, EXIT, printJson, UsageError } from "./command.ts";
 import { DISCOUNT_FLAG, KEY_FLAGS, readDiscountFlags, readLimitChanges } from "./key-flags.ts";
 import { withStorage } from "./with-storage.ts";
@@ -15,6 +16,7 @@ export const updateProjectCommand = defineCommand({
     limit: { ...KEY_FLAGS.limit, about: `for all its keys together: ${KEY_FLAGS.limit.about}; NAME=none removes it` },
     suspend: { type: "boolean", default: false, about: "refuse all calls of its keys" },
     activate: { type: "boolean", default: false, about: "take its calls again" },
+    ...GATEWAY_FLAGS,
   },
   takes: 1,
   run: async ({ values, positionals: [id] }) => {
@@ -28,10 +30,16 @@ export const updateProjectCommand = defineCommand({
       ...(values.activate ? { status: "active" as const } : {}),
     };
     if (Object.keys(update).length === 0) throw new UsageError("Nothing is to change: name at least one option.");
-    const changed = await withStorage(values.config, (storage) =>
-      updateProject(storage, id, update, system, COMMAND_LINE),
+    const changed = await atGateway(
+      values,
+      async (client) =>
+        (await client.change("PATCH", `/api/projects/${encodeURIComponent(id)}`, update)) as ProjectView,
+      () =>
+        withStorage(values.config, async (storage) =>
+          projectView(await updateProject(storage, id, update, system, COMMAND_LINE)),
+        ),
     );
-    if (values.json) printJson(projectView(changed));
+    if (values.json) printJson(changed);
     else console.log(`The project ${changed.id} is changed; running gateways apply it within a second.`);
     return EXIT.ok;
   },

@@ -1,50 +1,53 @@
-import { arrayAt, objectAt, parseObject, stringAt } from "../base/json.ts";
-import { GatewayError } from "../canon/error.ts";
+import { arrayAt, objectAt, stringAt } from "../base/json.ts";
 import type { ProviderReport } from "../routing/health/health-report.ts";
-import { adminAccess } from "./admin-url.ts";
-import { defineCommand, EXIT, printJson, printTable } from "./command.ts";
-import { aboutCommand } from "./commands.ts";
+import { ADMIN_FLAGS, connectAdmin } from "./admin-client.ts";
+import { defineCommand, EXIT, printJson, printTable, UsageError } from "./command.ts";
+import { withVerbs } from "./with-verbs.ts";
 
-const TIMEOUT_MS = 10_000;
 const HEADER = ["provider", "credential", "model", "state", "first content", "95th", "tokens/s", "quiet for"];
 
-export const providers = defineCommand({
-  ...aboutCommand("providers"),
-  flags: {
-    url: {
-      type: "string",
-      value: "URL",
-      about: "where the Admin API is (default: $TRIVIUM_ADMIN_URL, else http://127.0.0.1:8788)",
-    },
-    secret: { type: "string", value: "SECRET", about: "admin secret (default: $TRIVIUM_ADMIN_SECRET)" },
-    config: {
-      type: "string",
-      value: "FILE",
-      about: "configuration to take URL and secret from (default: $TRIVIUM_CONFIG)",
-    },
-  },
+const list = defineCommand({
+  name: "providers list",
+  usage: "",
+  summary: "show the health of a running gateway's providers",
+  flags: ADMIN_FLAGS,
   run: async ({ values }) => {
-    const found = await readProviders(await adminAccess(values));
+    const found = (await (await connectAdmin(values)).read("/api/providers")) as ProviderReport[];
     if (values.json) printJson(found);
     else printTable(HEADER, found.flatMap(rowsOf));
     return EXIT.ok;
   },
 });
 
-async function readProviders({ url, secret }: { url: string; secret: string }): Promise<ProviderReport[]> {
-  const headers = { authorization: `Bearer ${secret}` };
-  const signal = AbortSignal.timeout(TIMEOUT_MS);
-  let response: Response;
-  try {
-    response = await fetch(`${url}/api/providers`, { headers, signal, redirect: "manual" });
-  } catch (cause) {
-    const remedy = "Start a gateway with `trivium serve`, or say with --url or TRIVIUM_ADMIN_URL where it is.";
-    throw new GatewayError("upstream_failed", `No Admin API answers at ${url}. ${remedy}`, { cause });
+const test = defineCommand({
+  name: "providers test",
+  usage: "NAME",
+  summary: "try a provider of a running gateway, with a real small call that has a receipt",
+  flags: ADMIN_FLAGS,
+  takes: 1,
+  run: async ({ values, positionals: [name] }) => {
+    if (!name) throw new UsageError("Name the provider to try.");
+    const client = await connectAdmin(values);
+    const tested = await client.change("POST", `/api/providers/${encodeURIComponent(name)}/test`);
+    const ok = (tested as { ok?: unknown }).ok === true;
+    if (values.json) printJson(tested);
+    else for (const line of linesOf(tested)) console.log(line);
+    return ok ? EXIT.ok : EXIT.failed;
+  },
+});
+
+function* linesOf(tested: unknown): Generator<string> {
+  for (const credential of arrayAt(tested, "credentials")) {
+    const label = stringAt(credential, "label");
+    const which = label === undefined ? "" : `${label}, `;
+    yield `${(stringAt(credential, "state") ?? "").padEnd(11)} ${which}${stringAt(credential, "host")}: ${stringAt(credential, "detail")}`;
   }
-  const body = parseObject(await response.text());
-  if (response.ok && body !== undefined) return arrayAt(body, "data") as unknown[] as ProviderReport[];
-  const said = stringAt(objectAt(body, "error"), "message") ?? `What answers at ${url} is no Admin API.`;
-  throw new GatewayError(response.status === 401 ? "unauthenticated" : "upstream_failed", said);
+  const call = objectAt(tested, "call");
+  if (call === undefined) yield "no call: it has no text model";
+  else {
+    const outcome = stringAt(objectAt(call, "error"), "message") ?? "answered";
+    yield `${(call["ok"] === true ? "ok" : "failed").padEnd(11)} ${stringAt(call, "model")} in ${Number(call["ms"])} ms: ${outcome}`;
+  }
 }
 
 function rowsOf({ provider, credentials }: ProviderReport): string[][] {
@@ -66,3 +69,5 @@ function rowsOf({ provider, credentials }: ProviderReport): string[][] {
 const STATES = { closed: "in use", half_open: "to be probed", open: "left alone" } as const;
 
 const milliseconds = (ms: number | null): string => (ms === null ? "-" : `${ms} ms`);
+
+export const providers = withVerbs("providers", [list, test]);

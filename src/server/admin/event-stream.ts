@@ -13,13 +13,23 @@ interface StreamOptions {
   encode: (event: GatewayEvent) => object;
   /** Ends the stream: the reader has disconnected, or the gateway stops. */
   signal: AbortSignal;
+  /** Called once, when nothing is sent any more. */
+  onEnd: () => void;
 }
 
 /** What happens, as server-sent events. A reader that is slower than the events loses some, and hears of it; nothing waits for it. */
-export function eventStream({ events, clock, wanted, encode, signal }: StreamOptions): ReadableStream<Uint8Array> {
+export function eventStream({
+  events,
+  clock,
+  wanted,
+  encode,
+  signal,
+  onEnd,
+}: StreamOptions): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const waiting: GatewayEvent[] = [];
   let dropped = 0;
+  let ended = false;
   let stop: () => void = () => {};
   let wake: () => void = () => {};
 
@@ -41,8 +51,10 @@ export function eventStream({ events, clock, wanted, encode, signal }: StreamOpt
         wake();
       });
       stop = () => {
+        ended = true;
         signal.removeEventListener("abort", end);
         unwatch();
+        onEnd();
         wake();
       };
       const end = () => {
@@ -53,7 +65,7 @@ export function eventStream({ events, clock, wanted, encode, signal }: StreamOpt
     },
     pull: async (controller) => {
       if (waiting.length === 0 && dropped === 0) await next(clock, (resolve) => (wake = resolve));
-      if (signal.aborted) return;
+      if (ended) return;
       controller.enqueue(encoder.encode(text() || KEEP_ALIVE));
     },
     cancel: () => stop(),

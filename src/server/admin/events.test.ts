@@ -115,6 +115,8 @@ describe("choices 10: GET /api/events", () => {
     expect(hub.watched).toBe(true);
     await read.cancel();
     expect([hub.watched, hub.listeners]).toEqual([false, 0]);
+    await admin.clock.pass(15_000);
+    expect(admin.clock.timers).toBe(0);
   });
 
   test("has a bound on its readers", async () => {

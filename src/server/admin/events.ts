@@ -49,9 +49,8 @@ export const watchEvents = adminRoute({
       { background: true },
     );
     const signal = AbortSignal.any([request.signal, stopping.signal]);
-    signal.addEventListener("abort", cancel, { once: true });
     const wanted = (event: GatewayEvent) => matches(event, query);
-    return new Response(eventStream({ events, clock, wanted, encode: eventView, signal }), {
+    return new Response(eventStream({ events, clock, wanted, encode: eventView, signal, onEnd: cancel }), {
       headers: { "content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no" },
     });
   },

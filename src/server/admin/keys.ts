@@ -1,46 +1,55 @@
-import Type from "typebox";
-import { readKeyRouting } from "../../access/key-routing.ts";
+import { readKeyRequest, readKeyUpdate } from "../../access/key-input.ts";
 import { keyView } from "../../access/key-view.ts";
-import { createKey, listKeys, revokeKey } from "../../access/keys.ts";
-import { readLimits } from "../../access/limits.ts";
-import { readTimestamp } from "../../base/timestamp.ts";
-import { DIALECT_NAMES } from "../../canon/dialect-name.ts";
+import { createKey, listKeys, revokeKey, rotateKey, updateKey } from "../../access/keys.ts";
 import { GatewayError } from "../../canon/error.ts";
+import { type Spent, spentByOwner } from "../../ledger/queries.ts";
 import { isUnavailable } from "../../storage/is-unavailable.ts";
 import { json } from "../openapi/operation.ts";
 import { actorOf } from "./actor.ts";
-import { CreatedKeyAnswer, KeyAnswer, KeyListAnswer } from "./answers.ts";
 import { adminRoute } from "./define-route.ts";
-import { projectOf, requireProject } from "./project-scope.ts";
+import {
+  CreatedKeyAnswer,
+  KeyAnswer,
+  KeyListAnswer,
+  KeyRequest,
+  KeyUpdate,
+  RotatedKeyAnswer,
+  RotationRequest,
+} from "./key-schemas.ts";
+import { keyFor, projectOf } from "./project-scope.ts";
 import { PAGE_FIELDS, pageOf, textField } from "./query-fields.ts";
 
-const KeyRequest = Type.Object(
-  {
-    name: Type.String({ minLength: 1, maxLength: 100 }),
-    project: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
-    models: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { minItems: 1, maxItems: 200 })),
-    protocols: Type.Optional(Type.Array(Type.Enum([...DIALECT_NAMES]), { minItems: 1 })),
-    expires_at: Type.Optional(Type.String({ maxLength: 40 })),
-    limits: Type.Optional(Type.Record(Type.String(), Type.Number())),
-    strict: Type.Optional(Type.Boolean()),
-    routing: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-  },
-  { title: "KeyRequest" },
-);
+/** Old and new secret both work for a day, unless the request says otherwise. */
+const OVERLAP_SECONDS = 86_400;
+const NOTHING: Spent = { day: 0, month: 0, total: 0 };
 
 export const listKeysRoute = adminRoute({
   method: "GET",
   path: "/api/keys",
   id: "listKeys",
-  summary: "List the API keys, newest first.",
+  summary: "List the API keys that are stored, newest first, with what they have spent.",
   roles: ["admin", "viewer", "project"],
   query: { ...PAGE_FIELDS, project: textField("Only the keys of this project.") },
   answers: [json(KeyListAnswer, "Keys, never the secrets themselves.")],
-  handle: async ({ query, operator }, { storage }) => {
+  handle: async ({ query, operator }, { storage, gateway }) => {
     const project = projectOf(operator, query.project);
     const keys = await listKeys(storage, project === undefined ? {} : { project });
-    return pageOf(keys.reverse().map(keyView), query, ({ id }) => id);
+    const { data, next } = pageOf(keys.toReversed().map(keyView), query, ({ id }) => id);
+    const { byKey } = await spentByOwner(storage, gateway.clock.wallMs());
+    return { data: data.map((key) => ({ ...key, spent_nano_usd: byKey.get(key.id) ?? NOTHING })), next };
   },
+});
+
+export const showKeyRoute = adminRoute({
+  method: "GET",
+  path: "/api/keys/{id}",
+  id: "showKey",
+  summary: "Show an API key, by its id.",
+  roles: ["admin", "viewer", "project"],
+  answers: [json(KeyAnswer, "The key, never its secret.")],
+  handle: async ({ parameters, operator }, { storage }) => ({
+    data: keyView(await keyFor(operator, parameters["id"] ?? "", storage)),
+  }),
 });
 
 export const createKeyRoute = adminRoute({
@@ -52,20 +61,45 @@ export const createKeyRoute = adminRoute({
   body: KeyRequest,
   answers: [{ ...json(CreatedKeyAnswer, "The key is shown only here."), status: 201 }],
   handle: async ({ body, operator, connection }, { storage, gateway }) => {
-    const { name, models, protocols, expires_at, limits, strict, routing } = body;
-    const key = {
-      name,
-      project: projectOf(operator, body.project) ?? "default",
-      ...(models === undefined ? {} : { models }),
-      ...(protocols === undefined ? {} : { protocols }),
-      ...(expires_at === undefined ? {} : { expiresAtMs: readExpiry(expires_at) }),
-      ...(limits === undefined ? {} : { limits: readLimits(limits) }),
-      ...(strict ? { strict } : {}),
-      ...(routing === undefined ? {} : { routing: readKeyRouting(routing) }),
-    };
-    const created = await createKey(storage, key, gateway, actorOf(operator, connection));
+    const request = { ...readKeyRequest(body), project: projectOf(operator, body.project) ?? "default" };
+    const created = await createKey(storage, request, gateway, actorOf(operator, connection));
     await gateway.keys.refresh();
     return { data: created };
+  },
+});
+
+export const updateKeyRoute = adminRoute({
+  method: "PATCH",
+  path: "/api/keys/{id}",
+  id: "updateKey",
+  summary: "Change an API key: what is left out stays, and null takes a bound away.",
+  roles: ["admin", "project"],
+  body: KeyUpdate,
+  answers: [json(KeyAnswer, "The key as it is now; running gateways apply it within a second.")],
+  handle: async ({ parameters, body, operator, connection }, { storage, gateway }) => {
+    const { id } = await keyFor(operator, parameters["id"] ?? "", storage);
+    const changed = await updateKey(storage, id, readKeyUpdate(body), gateway, actorOf(operator, connection));
+    await gateway.keys.refresh();
+    return { data: keyView(changed) };
+  },
+});
+
+export const rotateKeyRoute = adminRoute({
+  method: "POST",
+  path: "/api/keys/{id}/rotate",
+  id: "rotateKey",
+  summary: "Give an API key a new secret, and show it once. The old one works on for overlap_seconds.",
+  roles: ["admin", "project"],
+  body: RotationRequest,
+  bodyMayBeAbsent: true,
+  answers: [json(RotatedKeyAnswer, "The key is shown only here.")],
+  handle: async ({ parameters, body, operator, connection }, { storage, gateway }) => {
+    const { id } = await keyFor(operator, parameters["id"] ?? "", storage);
+    const overlapSeconds = body.overlap_seconds ?? OVERLAP_SECONDS;
+    const rotated = await rotateKey(storage, id, { overlapSeconds }, gateway, actorOf(operator, connection));
+    await gateway.keys.refresh();
+    const { previousUntilMs, ...created } = rotated;
+    return { data: { ...created, previous_until: new Date(previousUntilMs).toISOString() } };
   },
 });
 
@@ -73,13 +107,13 @@ export const revokeKeyRoute = adminRoute({
   method: "DELETE",
   path: "/api/keys/{id}",
   id: "revokeKey",
-  summary: "Revoke an API key, by its id or name.",
+  summary: "Revoke an API key, by its id or name, and all that it made.",
   roles: ["admin", "project"],
   answers: [json(KeyAnswer, "The key, which is revoked now.")],
   handle: async ({ parameters, operator, connection }, { storage, gateway }) => {
-    const id = parameters["id"] ?? "";
+    const named = parameters["id"] ?? "";
     const actor = actorOf(operator, connection);
-    if (operator.role === "project") await requireProject(operator, id, storage);
+    const id = operator.role === "project" ? (await keyFor(operator, named, storage)).id : named;
     // It is revoked here before anything else is tried: the storage may not answer.
     const stopped = gateway.keys.revokeHere(id, actor);
     try {
@@ -93,9 +127,3 @@ export const revokeKeyRoute = adminRoute({
     }
   },
 });
-
-function readExpiry(text: string): number {
-  const ms = readTimestamp(text);
-  if (ms !== undefined) return ms;
-  throw new GatewayError("invalid_request", "expires_at must be a date such as 2027-01-31.", { path: "expires_at" });
-}

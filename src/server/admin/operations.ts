@@ -1,10 +1,12 @@
 import Type from "typebox";
+import { recordAct } from "../../access/audit.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { nullable } from "../../dialects/schema-builders.ts";
 import { operationName } from "../../media/predict-long-running/operation-name.ts";
 import { expectedCostOf } from "../../operations/bill.ts";
 import { type ListedOperation, selectListedOperation, selectOperationPage } from "../../storage/operations.ts";
 import { json } from "../openapi/operation.ts";
+import { actorOf } from "./actor.ts";
 import { dataAnswer, Moment, pageAnswer } from "./answers.ts";
 import { adminRoute } from "./define-route.ts";
 import { limitOf, oneOfField, PAGE_FIELDS, textField, wrong } from "./query-fields.ts";
@@ -78,7 +80,7 @@ export const cancelOperation = adminRoute({
   summary: "End an operation without waiting for its provider, which may go on and charge for it.",
   roles: ["admin"],
   answers: [{ ...json(dataAnswer("OperationAnswer", OperationItem), "It ends at the next poll."), status: 202 }],
-  handle: async ({ parameters }, { storage, operations, gateway }) => {
+  handle: async ({ parameters, operator, connection }, { storage, operations, gateway }) => {
     const id = parameters["id"] ?? "";
     const found = await selectListedOperation(storage, id);
     if (found === undefined) {
@@ -89,6 +91,9 @@ export const cancelOperation = adminRoute({
     else if (!(await operations.cancel(id))) {
       throw new GatewayError("invalid_request", "This operation has ended.", { code: "operation_ended" });
     }
+    const { project, state } = found;
+    const about = { act: "operation.cancel", target: id, project, before: { state } };
+    await recordAct(storage, { ...actorOf(operator, connection), ...about }, gateway);
     return { data: operationView((await selectListedOperation(storage, id)) ?? found) };
   },
 });

@@ -20,7 +20,16 @@ const EXPECTED: Readonly<Record<string, readonly Role[] | "open">> = {
   "DELETE /api/session": ALL,
   "GET /api/keys": ALL,
   "POST /api/keys": OF_KEYS,
+  "GET /api/keys/{id}": ALL,
+  "PATCH /api/keys/{id}": OF_KEYS,
   "DELETE /api/keys/{id}": OF_KEYS,
+  "POST /api/keys/{id}/rotate": OF_KEYS,
+  "GET /api/projects": ALL,
+  "POST /api/projects": ["admin"],
+  "GET /api/projects/{id}": ALL,
+  "PATCH /api/projects/{id}": ["admin"],
+  "DELETE /api/projects/{id}": ["admin"],
+  "GET /api/audit": READERS,
   "GET /api/providers": READERS,
   "POST /api/providers/{name}/test": ["admin"],
   "GET /api/models": READERS,
@@ -76,7 +85,7 @@ describe("S04, S08: every route and every role", () => {
     test(`${nameOf(route)} without a valid secret`, async () => {
       const revoked = await admin.operator("admin");
       const found = await admin.parts.access.bySecret(revoked);
-      await revokeOperator(admin.gateway.storage, found?.id ?? "", admin.gateway.gateway);
+      await revokeOperator(admin.gateway.storage, found?.id ?? "", admin.gateway.gateway, { who: "tests" });
       for (const request of [
         {},
         { secret: "wrong" },

@@ -1,3 +1,4 @@
+import type { KeySummary } from "../../access/key-view.ts";
 import { listKeys } from "../../access/keys.ts";
 import type { Operator } from "../../access/operator-access.ts";
 import { GatewayError } from "../../canon/error.ts";
@@ -13,11 +14,13 @@ export function projectOf({ role, project: own }: Operator, asked: string | unde
   });
 }
 
-/** Throws as for a key that does not exist, where it is another project's (S09). */
-export async function requireProject(operator: Operator, id: string, storage: Storage): Promise<void> {
-  const own = projectOf(operator, undefined) ?? "";
-  // By its id alone: the names of other projects' keys must not decide which one is meant.
-  if ((await listKeys(storage, { project: own })).some((key) => key.id === id)) return;
-  const message = `There is no key with the id ${JSON.stringify(id.slice(0, 100))} in the project ${own}.`;
+/** The key of that id, or the one valid key of that name. Another project's does not exist for an operator of one (S09). */
+export async function keyFor(operator: Operator, id: string, storage: Storage): Promise<KeySummary> {
+  const project = projectOf(operator, undefined);
+  const keys = await listKeys(storage, project === undefined ? {} : { project });
+  const named = keys.filter(({ name, revokedAtMs }) => name === id && revokedAtMs === undefined);
+  const found = keys.find((key) => key.id === id) ?? (named.length === 1 ? named[0] : undefined);
+  if (found !== undefined) return found;
+  const message = `There is no key with the id ${JSON.stringify(id.slice(0, 100))}.`;
   throw new GatewayError("not_found", message, { code: "key_not_found" });
 }

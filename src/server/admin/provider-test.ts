@@ -1,4 +1,5 @@
 import Type from "typebox";
+import { recordAct } from "../../access/audit.ts";
 import type { Principal } from "../../access/principal.ts";
 import { asGatewayError, GatewayError } from "../../canon/error.ts";
 import type { Model } from "../../catalogue/model.ts";
@@ -8,6 +9,7 @@ import { RelayError } from "../../relay/relay-error.ts";
 import { json } from "../openapi/operation.ts";
 import type { ServerContext } from "../routed-request.ts";
 import { incomingCall } from "../text-calls.ts";
+import { actorOf } from "./actor.ts";
 import { dataAnswer } from "./answers.ts";
 import { type AdminCall, adminRoute } from "./define-route.ts";
 
@@ -68,6 +70,8 @@ export const testProvider = adminRoute({
         code: "provider_not_found",
       });
     }
+    const actor = actorOf(call.operator, call.connection);
+    await recordAct(context.storage, { ...actor, act: "provider.test", target: name }, context.gateway);
     const model = cheapestText(catalogue.list(), name);
     const [probed, called] = await Promise.all([
       probe(name),

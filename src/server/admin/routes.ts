@@ -2,15 +2,23 @@ import { openObject } from "../../dialects/schema-builders.ts";
 import { json } from "../openapi/operation.ts";
 import type { Route } from "../route-table.ts";
 import type { Handler } from "../routed-request.ts";
+import { listAudit } from "./audit.ts";
 import { checkConfig, showConfig } from "./config.ts";
 import { type AdminParts, type AdminRoute, openRoute } from "./define-route.ts";
 import { watchEvents } from "./events.ts";
 import { healthRoute, readinessRoute } from "./health.ts";
-import { createKeyRoute, listKeysRoute, revokeKeyRoute } from "./keys.ts";
+import { createKeyRoute, listKeysRoute, revokeKeyRoute, rotateKeyRoute, showKeyRoute, updateKeyRoute } from "./keys.ts";
 import { listModels } from "./models.ts";
 import { adminDocument } from "./openapi.ts";
 import { cancelOperation, listOperations } from "./operations.ts";
 import { listPrices } from "./prices.ts";
+import {
+  createProjectRoute,
+  deleteProjectRoute,
+  listProjectsRoute,
+  showProjectRoute,
+  updateProjectRoute,
+} from "./projects.ts";
 import { testProvider } from "./provider-test.ts";
 import { listProviders } from "./providers.ts";
 import { closeSession, openSession, showSession } from "./session.ts";
@@ -33,9 +41,18 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   openSession,
   showSession,
   closeSession,
+  watchEvents,
+  listProjectsRoute,
+  createProjectRoute,
+  showProjectRoute,
+  updateProjectRoute,
+  deleteProjectRoute,
   listKeysRoute,
   createKeyRoute,
+  showKeyRoute,
+  updateKeyRoute,
   revokeKeyRoute,
+  rotateKeyRoute,
   listProviders,
   testProvider,
   listModels,
@@ -43,7 +60,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   showUsage,
   listOperations,
   cancelOperation,
-  watchEvents,
+  listAudit,
   showConfig,
   checkConfig,
 ];

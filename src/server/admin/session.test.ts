@@ -70,7 +70,7 @@ describe("choices 10: a session", () => {
     const secret = await admin.operator("admin");
     const session = await admin.login(secret);
     const operator = await admin.parts.access.bySecret(secret);
-    await revokeOperator(admin.gateway.storage, operator?.id ?? "", admin.gateway.gateway);
+    await revokeOperator(admin.gateway.storage, operator?.id ?? "", admin.gateway.gateway, { who: "tests" });
     expect((await admin.ask("GET", "/api/session", session)).status).toBe(401);
     expect((await admin.ask("GET", "/api/session", { secret })).status).toBe(401);
     expect(await count(admin)).toBe(0);

@@ -1,9 +1,11 @@
 import Type from "typebox";
+import { recordAct } from "../../access/audit.ts";
 import { csrfOf } from "../../access/operator-access.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { ROLES } from "../../canon/role.ts";
 import { nullable } from "../../dialects/schema-builders.ts";
 import { json } from "../openapi/operation.ts";
+import { actorOf } from "./actor.ts";
 import { refuseForeignPages } from "./authorize.ts";
 import { adminRoute, openRoute } from "./define-route.ts";
 import { endedCookie, sessionCookie, sessionToken } from "./session-cookie.ts";
@@ -37,17 +39,22 @@ export const openSession = openRoute({
   summary: "Open a session for a browser; its cookie takes the place of the secret.",
   body: LoginRequest,
   answers: [{ ...json(SessionAnswer, "The session's cookie is set."), status: 201 }],
-  handle: async ({ request, connection: { address }, body }, _context, { access, logins, publicUrl }) => {
+  handle: async ({ request, connection, body }, { storage, gateway }, { access, logins, publicUrl }) => {
+    const { address } = connection;
     refuseForeignPages(request.headers);
     logins.check(address);
     const opened = await access.open(body.secret);
     if (opened === undefined) {
       logins.failed(address);
+      gateway.log.warn({ address }, "a wrong secret was sent to the login of the Admin API");
       throw new GatewayError("unauthenticated", "This is not the secret of an operator.", {
         code: "invalid_admin_secret",
       });
     }
     logins.succeeded(address);
+    const { operator } = opened;
+    const act = { ...actorOf(operator, connection), act: "session.open", target: operator.id };
+    await recordAct(storage, operator.project === undefined ? act : { ...act, project: operator.project }, gateway);
     return Response.json(view(opened.operator, opened.csrf), {
       status: 201,
       headers: { "set-cookie": sessionCookie(opened.token, isSecure(publicUrl)), "cache-control": "no-store" },

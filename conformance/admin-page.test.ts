@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { ADMIN_ROUTES } from "../src/server/admin/routes.ts";
+import { callGateway } from "./support/client-calls.ts";
+import { ExampleFolder, Page } from "./support/doc-examples.ts";
+import { programsPresent } from "./support/programs.ts";
+import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
+
+// Examples start programs, on whatever machine this is.
+setDefaultTimeout(60_000);
+
+const page = new Page("docs/admin.md");
+const canPaste = programsPresent("shell examples of docs/admin.md", "curl", "sed");
+
+let gateway: TestGateway;
+let folder: ExampleFolder;
+beforeAll(async () => {
+  gateway = await startTestGateway({ config: { simulator: true } });
+  folder = new ExampleFolder({
+    TRIVIUM_URL: gateway.url,
+    TRIVIUM_API_KEY: gateway.key,
+    TRIVIUM_ADMIN_URL: gateway.adminUrl,
+    TRIVIUM_ADMIN_SECRET: gateway.adminSecret,
+    TRIVIUM_CONFIG: gateway.configFile,
+  });
+  await (await callGateway(gateway.url, "chat", gateway.key, { model: "sim/standard" })).text();
+});
+afterAll(async () => {
+  await gateway.stop();
+  folder.remove();
+});
+
+/** Each line of output that is JSON. */
+const answersIn = (text: string) =>
+  text
+    .split("\n")
+    .flatMap((line) => line.split(/(?<=\})(?=\{)/))
+    .filter((line) => line.startsWith("{"))
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+describe("docs/admin.md", () => {
+  test("its table has every endpoint of the program, with its roles", () => {
+    const shown = page.rowsUnder("endpoint", "roles", "what it does").map(([endpoint = "", roles]) => {
+      return [endpoint.replaceAll("`", ""), roles];
+    });
+    const declared = ADMIN_ROUTES.map(({ method, path, roles }) => [
+      `${method} ${path}`,
+      roles === "open" ? "open" : roles.join(", "),
+    ]);
+    expect(shown.toSorted()).toEqual(declared.toSorted());
+  });
+
+  test("every block is run here", () => {
+    expect(page.counts()).toEqual({ sh: 6 });
+  });
+
+  test("operators are made, listed and revoked", async () => {
+    const said = await folder.shell(page.one("sh", "operators create"));
+    expect(said).toMatch(/^trv-op-[\w-]{43}$/m);
+    expect(said).toMatch(/grafana +viewer/);
+    expect(said).toContain("is revoked");
+  });
+
+  test.skipIf(!canPaste)("the curl lines are answered", async () => {
+    const [created] = answersIn(await folder.shell(page.one("sh", '"name":"batch"')));
+    expect(created?.["data"]).toMatchObject({ key: expect.stringMatching(/^sk-trv-/) });
+    const answers = answersIn(await folder.shell(page.one("sh", "by=model&days=7")));
+    expect(answers[0]?.["data"]).toMatchObject([{ group: "sim/standard", calls: 1 }]);
+    expect(answers.at(-1)?.["data"]).toMatchObject({ provider: "simulator", ok: true });
+  });
+
+  test.skipIf(!canPaste)("the session is opened, shown and ended", async () => {
+    const answers = answersIn(await folder.shell(page.one("sh", "cookies.txt")));
+    expect(answers).toMatchObject([{ data: { operator: "admin", role: "admin" } }]);
+  });
+
+  test("the commands call the running gateway", async () => {
+    expect(await folder.shell(page.one("sh", "operations list"))).toContain("answered");
+    const listed = await folder.shell(page.one("sh", "keys list --url"));
+    expect(listed).toContain("default");
+  });
+});

@@ -1,0 +1,89 @@
+import Type from "typebox";
+import { DIALECT_NAMES } from "../../canon/dialect-name.ts";
+import { nullable, openObject } from "../../dialects/schema-builders.ts";
+import { dataAnswer, Moment, pageAnswer } from "./answers.ts";
+
+const Name = Type.String({ minLength: 1, maxLength: 100 });
+const Models = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { minItems: 1, maxItems: 100 });
+const Protocols = Type.Array(Type.Enum([...DIALECT_NAMES]), { minItems: 1 });
+const Expiry = Type.String({ maxLength: 40, description: "A date such as 2027-01-31, or a moment." });
+const Networks = Type.Array(Type.String({ minLength: 1, maxLength: 50 }), {
+  minItems: 1,
+  maxItems: 100,
+  description: "Where calls may come from, such as 10.0.0.0/8.",
+});
+const Scopes = Type.Array(Type.String({ maxLength: 50 }), { maxItems: 10, description: "`keys:create` or none." });
+const Limits = Type.Record(Type.String(), Type.Number(), { description: "Such as requests_per_minute." });
+const Routing = Type.Record(Type.String(), Type.Unknown(), { description: "How its calls are served." });
+
+export const KeyRequest = Type.Object(
+  {
+    name: Name,
+    project: Type.Optional(Name),
+    models: Type.Optional(Models),
+    protocols: Type.Optional(Protocols),
+    expires_at: Type.Optional(Expiry),
+    limits: Type.Optional(Limits),
+    networks: Type.Optional(Networks),
+    scopes: Type.Optional(Scopes),
+    strict: Type.Optional(Type.Boolean()),
+    routing: Type.Optional(Routing),
+  },
+  { title: "KeyRequest" },
+);
+
+export const KeyUpdate = Type.Object(
+  {
+    name: Type.Optional(Name),
+    models: Type.Optional(nullable(Models)),
+    protocols: Type.Optional(nullable(Protocols)),
+    expires_at: Type.Optional(nullable(Expiry)),
+    limits: Type.Optional(Type.Record(Type.String(), nullable(Type.Number()))),
+    networks: Type.Optional(nullable(Networks)),
+    scopes: Type.Optional(nullable(Scopes)),
+    strict: Type.Optional(Type.Boolean()),
+    routing: Type.Optional(Routing),
+  },
+  { title: "KeyUpdate" },
+);
+
+export const RotationRequest = Type.Object(
+  { overlap_seconds: Type.Optional(Type.Integer({ minimum: 0, description: "A day where absent." })) },
+  { title: "RotationRequest" },
+);
+
+const Key = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    project: Type.String(),
+    hint: Type.String({ description: "The last characters of the key." }),
+    models: Type.Array(Type.String()),
+    protocols: nullable(Type.Array(Type.String())),
+    limits: Type.Record(Type.String(), Type.Number()),
+    strict: Type.Boolean(),
+    routing: openObject("What differs from the gateway's."),
+    networks: nullable(Type.Array(Type.String())),
+    scopes: Type.Array(Type.String()),
+    expires_at: nullable(Moment),
+    created_at: nullable(Moment),
+    made_by: nullable(Type.String()),
+    revoked_at: nullable(Moment),
+    rotated_at: nullable(Moment),
+    previous_until: nullable(Moment),
+    last_used_at: nullable(Moment),
+    spent_nano_usd: Type.Optional(Type.Object({ day: Type.Integer(), month: Type.Integer(), total: Type.Integer() })),
+  },
+  { title: "Key" },
+);
+
+const secret = {
+  id: Type.String(),
+  key: Type.String({ description: "Shown once." }),
+  hint: Type.String(),
+};
+
+export const KeyListAnswer = pageAnswer("KeyList", Key);
+export const KeyAnswer = dataAnswer("KeyAnswer", Key);
+export const CreatedKeyAnswer = dataAnswer("CreatedKey", Type.Object(secret));
+export const RotatedKeyAnswer = dataAnswer("RotatedKey", Type.Object({ ...secret, previous_until: Moment }));

@@ -1,0 +1,148 @@
+import Type from "typebox";
+import { readProjectRequest, readProjectUpdate } from "../../access/project-input.ts";
+import {
+  createProject,
+  deleteProject,
+  findProject,
+  listProjects,
+  projectView,
+  updateProject,
+} from "../../access/projects.ts";
+import { GatewayError } from "../../canon/error.ts";
+import { nullable, openObject } from "../../dialects/schema-builders.ts";
+import { type Spent, spentByOwner } from "../../ledger/queries.ts";
+import { json } from "../openapi/operation.ts";
+import { actorOf } from "./actor.ts";
+import { dataAnswer, Moment, pageAnswer } from "./answers.ts";
+import { adminRoute } from "./define-route.ts";
+import { projectOf } from "./project-scope.ts";
+import { PAGE_FIELDS, pageOf } from "./query-fields.ts";
+
+const NOTHING: Spent = { day: 0, month: 0, total: 0 };
+
+const Project = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    limits: Type.Record(Type.String(), Type.Number()),
+    discounts: Type.Array(openObject("What its calls cost less than the list price.")),
+    status: Type.Enum(["active", "suspended", "deleted"]),
+    created_at: Moment,
+    spent_nano_usd: Type.Optional(Type.Object({ day: Type.Integer(), month: Type.Integer(), total: Type.Integer() })),
+  },
+  { title: "Project" },
+);
+const ProjectAnswer = dataAnswer("ProjectAnswer", Project);
+
+const Name = Type.String({ minLength: 1, maxLength: 100 });
+const Discounts = Type.Array(openObject(), { maxItems: 100 });
+
+const ProjectRequest = Type.Object(
+  {
+    id: Type.String({ minLength: 1, maxLength: 100, description: "Such as team-a; it never changes." }),
+    name: Type.Optional(Name),
+    limits: Type.Optional(Type.Record(Type.String(), Type.Number())),
+    discounts: Type.Optional(Discounts),
+  },
+  { title: "ProjectRequest" },
+);
+
+const ProjectUpdate = Type.Object(
+  {
+    name: Type.Optional(Name),
+    limits: Type.Optional(Type.Record(Type.String(), nullable(Type.Number()))),
+    discounts: Type.Optional(nullable(Discounts)),
+    status: Type.Optional(Type.Enum(["active", "suspended"])),
+  },
+  { title: "ProjectUpdate" },
+);
+
+export const listProjectsRoute = adminRoute({
+  method: "GET",
+  path: "/api/projects",
+  id: "listProjects",
+  summary: "List the projects, newest first, with what they have spent.",
+  roles: ["admin", "viewer", "project"],
+  query: PAGE_FIELDS,
+  answers: [json(pageAnswer("ProjectList", Project), "Projects that are not deleted.")],
+  handle: async ({ query, operator }, { storage, gateway }) => {
+    const own = projectOf(operator, undefined);
+    const projects = (await listProjects(storage))
+      .filter(({ id }) => own === undefined || id === own)
+      .toSorted((one, other) => other.createdAtMs - one.createdAtMs || one.id.localeCompare(other.id));
+    const { data, next } = pageOf(projects, query, ({ id }) => id);
+    const { byProject } = await spentByOwner(storage, gateway.clock.wallMs());
+    return {
+      data: data.map((project) => ({
+        ...projectView(project),
+        spent_nano_usd: byProject.get(project.id) ?? NOTHING,
+      })),
+      next,
+    };
+  },
+});
+
+export const showProjectRoute = adminRoute({
+  method: "GET",
+  path: "/api/projects/{id}",
+  id: "showProject",
+  summary: "Show a project.",
+  roles: ["admin", "viewer", "project"],
+  answers: [json(ProjectAnswer, "The project.")],
+  handle: async ({ parameters, operator }, { storage }) => {
+    const id = parameters["id"] ?? "";
+    const own = projectOf(operator, undefined);
+    if (own !== undefined && own !== id) {
+      const message = `There is no project ${JSON.stringify(id.slice(0, 100))}.`;
+      throw new GatewayError("not_found", message, { code: "project_not_found" });
+    }
+    return { data: projectView(await findProject(storage, id)) };
+  },
+});
+
+export const createProjectRoute = adminRoute({
+  method: "POST",
+  path: "/api/projects",
+  id: "createProject",
+  summary: "Create a project.",
+  roles: ["admin"],
+  body: ProjectRequest,
+  answers: [{ ...json(ProjectAnswer, "The project."), status: 201 }],
+  handle: async ({ body, operator, connection }, { storage, gateway }) => {
+    const created = await createProject(storage, readProjectRequest(body), gateway, actorOf(operator, connection));
+    await gateway.keys.refresh();
+    return { data: projectView(created) };
+  },
+});
+
+export const updateProjectRoute = adminRoute({
+  method: "PATCH",
+  path: "/api/projects/{id}",
+  id: "updateProject",
+  summary: "Change a project: what is left out stays, and null takes a limit away.",
+  roles: ["admin"],
+  body: ProjectUpdate,
+  answers: [json(ProjectAnswer, "The project as it is now; running gateways apply it within a second.")],
+  handle: async ({ parameters, body, operator, connection }, { storage, gateway }) => {
+    const update = readProjectUpdate(body);
+    const actor = actorOf(operator, connection);
+    const changed = await updateProject(storage, parameters["id"] ?? "", update, gateway, actor);
+    await gateway.keys.refresh();
+    return { data: projectView(changed) };
+  },
+});
+
+export const deleteProjectRoute = adminRoute({
+  method: "DELETE",
+  path: "/api/projects/{id}",
+  id: "deleteProject",
+  summary: "Delete a project whose keys are revoked. Its receipts stay, and its id is not given again.",
+  roles: ["admin"],
+  answers: [json(ProjectAnswer, "The project, which is deleted now.")],
+  handle: async ({ parameters, operator, connection }, { storage, gateway }) => {
+    const actor = actorOf(operator, connection);
+    const deleted = await deleteProject(storage, parameters["id"] ?? "", gateway, actor);
+    await gateway.keys.refresh();
+    return { data: projectView(deleted) };
+  },
+});
