@@ -181,7 +181,7 @@ const REFUSALS: readonly Refusal[] = [
   { case: "ruby-llm.chat-real-error-scenarios-gemi", cause: "rate-limit", words: "You exceeded your current quota", retryAfter: "48" },
   { case: "firebase-mock.unary-failure-iam-permission-denied", cause: "credentials", words: "test-project-id-1234" },
   { case: "ruby-llm.chat-error-handling-with-bedro", cause: "credentials", words: "security token" },
-  { case: "ruby-llm.chat-real-error-scenarios-bedr", cause: "bad-request", words: "Number of input tokens exceeds maximum length" },
+  { case: "ruby-llm.chat-real-error-scenarios-bedr", cause: "bad-request", words: "Number of input tokens exceeds maximum length", code: "context_length_exceeded" },
 ];
 
 async function failureOf(client: SampledDialect, id: string, stream: boolean): Promise<SdkFailure> {
