@@ -514,7 +514,11 @@ describe("commands by themselves", () => {
       [1, /limits\.speed is not a limit/, ["keys", "create", "--name", "x", "--limit", "speed=9"]],
       [2, /There is no command "sreve"\. Did you mean "serve"\?/, ["sreve"]],
       [2, /--name is missing/, ["keys", "create"]],
-      [2, /--by: "colour" is not one of model, key, day, provider, project/, ["usage", "--by", "colour"]],
+      [
+        2,
+        /--by: "colour" is not one of model, key, day, hour, provider, project, dialect, outcome/,
+        ["usage", "--by", "colour"],
+      ],
     ];
     const ended = await Promise.all(cases.map(([, , args]) => command(folder, ...args)));
     ended.forEach(({ code, stdout, stderr }, index) => {

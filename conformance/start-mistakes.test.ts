@@ -141,7 +141,7 @@ describe("choices 7: exit codes that scripts can use", () => {
       ["video", "a", "fox", "-o", "fox.mp4"],
       '"fox" is one argument too many. What belongs together goes into quotation marks.',
     ],
-    [["usage", "extra"], '"extra" is one argument too many.'],
+    [["usage", "extra"], 'There is no "usage extra".'],
     [["sim", "extra"], '"extra" is one argument too many.'],
     [["openapi", "x"], '"x" is one argument too many.'],
     [["check", "--config", ""], "--config names no file."],

@@ -1,4 +1,11 @@
-import { type Parameter, type Queries, STATEMENT_MS, type Storage, type StoredRow } from "../src/storage/storage.ts";
+import {
+  type NextStatements,
+  type Parameter,
+  type Queries,
+  STATEMENT_MS,
+  type Storage,
+  type StoredRow,
+} from "../src/storage/storage.ts";
 import { StorageTimeout } from "../src/storage/storage-timeout.ts";
 import type { VirtualClock } from "../testing/virtual-clock.ts";
 import type { StoreFault } from "./scenario.ts";
@@ -96,9 +103,9 @@ class Connection implements Storage {
     return this.#run(() => this.#kept.query(text, parameters, limitMs), limitMs);
   }
 
-  runForEach(text: string, rows: readonly (readonly Parameter[])[]): Promise<void> {
+  runForEach(text: string, rows: readonly (readonly Parameter[])[], next?: NextStatements): Promise<void> {
     return this.#run(async () => {
-      await this.#kept.runForEach(text, rows);
+      await this.#kept.runForEach(text, rows, next);
       if (INSERTS_RECEIPTS.test(text)) for (const [id] of rows) this.#store.receipts.add(String(id));
     });
   }

@@ -31,6 +31,7 @@ import { fetchMedia, streamMedia } from "../wire/media-fetch.ts";
 import { createSend } from "../wire/send.ts";
 import { ConfigHistory } from "./admin-config.ts";
 import { conditionOf } from "./condition.ts";
+import { deleteOldReceiptsRegularly } from "./delete-old-receipts.ts";
 import { adminHashOf, type FirstStart, makeFirstKeys } from "./first-start.ts";
 import { InstanceHeartbeat } from "./instance-heartbeat.ts";
 import { instanceId } from "./instance-id.ts";
@@ -236,6 +237,7 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
   });
   const stopRenewing = gateway.sharedLimits?.watch();
   const stopSweeping = sweepRegularly(gateway, operations);
+  const stopDeleting = deleteOldReceiptsRegularly(config.ledger, { storage, clock, log });
   const stopRecovering = journals.watch();
   const stopBurying = clock.every(timings.operationLeaseMs / 2, () => {
     buryAbandonedAnswers(gateway, registry.dialects).catch((err: unknown) => {
@@ -287,6 +289,7 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
       stopWatchingClock();
       stopSweeping();
       stopRenewing?.();
+      stopDeleting();
       stopRecovering();
       stopBurying();
       // Rows first: nothing that may hang comes between them and the storage.

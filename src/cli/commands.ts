@@ -66,14 +66,20 @@ export const COMMANDS: readonly Listed[] = [
   list("audit", "[--act ACT] [--limit N]", "show who changed what at a running gateway", () =>
     import("./audit.ts").then(({ audit }) => audit),
   ),
-  list("usage", "[--by model|key|day|provider|project] [--days N]", "show what was called and what it cost", () =>
-    import("./usage.ts").then(({ usage }) => usage),
+  list(
+    "usage",
+    "[--by GROUP[,GROUP]] [--days N] | export | check",
+    "show what was called and what it cost; export receipts",
+    () => import("./usage.ts").then(({ usage }) => usage),
   ),
   list(
     "reprice",
     "--from TIME --to TIME [--model GLOB] [--project P] [--dry-run]",
     "correct what calls have cost, at the prices of now",
     () => import("./reprice.ts").then(({ reprice }) => reprice),
+  ),
+  list("migrate", "--to postgres://…", "copy a SQLite storage into an empty PostgreSQL database, row for row", () =>
+    import("./migrate.ts").then(({ migrate }) => migrate),
   ),
   list("env", "CLIENT", "print the settings that point a client at the gateway", () =>
     import("./env.ts").then(({ env }) => env),

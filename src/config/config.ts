@@ -50,7 +50,11 @@ export interface Config {
   /** How long finished operations and their files are kept, and how many bytes. */
   retention: { ms: number; maxFileBytes: number; maxTotalBytes: number; maxProjectBytes: number };
   /** How much is kept on disk while the storage is away; 0 where nothing is. */
-  ledger: { journalBytes: number };
+  ledger: {
+    journalBytes: number;
+    /** Absent: receipts are kept for good. */
+    retentionDays?: number;
+  };
   /** Whether answers are kept for requests that build on them, for how long, and how many bytes. */
   responses: { store: boolean; retentionMs: number; maxBytes: number; imageModel?: string };
   simulator: boolean;

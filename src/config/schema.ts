@@ -229,7 +229,13 @@ export const RootFile = Type.Object(
       ),
     ),
     ledger: Type.Optional(
-      Type.Object({ journal_mb: Type.Optional(Type.Number({ minimum: 0, maximum: 1_048_576 })) }, closed),
+      Type.Object(
+        {
+          journal_mb: Type.Optional(Type.Number({ minimum: 0, maximum: 1_048_576 })),
+          retention_days: Type.Optional(Type.Integer({ minimum: 1, maximum: 36_500 })),
+        },
+        closed,
+      ),
     ),
     responses: Type.Optional(
       Type.Object(

@@ -56,7 +56,10 @@ export function toConfig(
       // One project must leave space for the others.
       maxProjectBytes: Math.round((file.retention?.max_project_mb ?? totalMegabytes / 2) * BYTES_PER_MEGABYTE),
     },
-    ledger: { journalBytes: Math.round((file.ledger?.journal_mb ?? 256) * BYTES_PER_MEGABYTE) },
+    ledger: {
+      journalBytes: Math.round((file.ledger?.journal_mb ?? 256) * BYTES_PER_MEGABYTE),
+      ...(file.ledger?.retention_days === undefined ? {} : { retentionDays: file.ledger.retention_days }),
+    },
     responses: {
       store: file.responses?.store ?? true,
       retentionMs: Math.round((file.responses?.retention_hours ?? 168) * MS_PER_HOUR),

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { system } from "../base/system.ts";
+import { timePrefix } from "../base/timed-id.ts";
 import { insertKey } from "../storage/keys.ts";
 import { openStorage } from "../storage/open.ts";
 import { sampleReceipt } from "../storage/receipt.sample.ts";
@@ -23,10 +24,10 @@ describe("ledger queries", () => {
 
   test("S13: no more than a thousand groups are given, and no word of a caller is a pattern", async () => {
     const receipts = Array.from({ length: 1_001 }, (_, index) =>
-      sampleReceipt({ id: `rcp_~${index}`, model: `acme/m${index}`, createdAtMs: 1 }),
+      sampleReceipt({ id: `rcp_${timePrefix(1)}${index}`, model: `acme/m${index}`, createdAtMs: 1 }),
     );
     await insertReceipts(storage, receipts);
-    const range = { sinceMs: 0, untilMs: 2, groupBy: "model" } as const;
+    const range = { sinceMs: 0, untilMs: 2, by: ["model"] } as const;
     expect(await summariseUsage(storage, range)).toHaveLength(1_000);
     expect(await summariseUsage(storage, { ...range, keyId: "key%" })).toEqual([]);
     expect(await findReceipt(storage, "default", "rcp_%")).toBeUndefined();
@@ -37,8 +38,8 @@ describe("ledger queries", () => {
       sampleReceipt({ id: "rcp_~1", createdAtMs: Date.UTC(2026, 0, 31, 23, 59), costNanoUsd: 9 }),
       sampleReceipt({ id: "rcp_~2", createdAtMs: Date.UTC(2026, 1, 1), costNanoUsd: 50 }),
     ]);
-    const days = await summariseUsage(storage, { sinceMs: 0, untilMs: Date.UTC(2030, 0), groupBy: "day" });
-    expect(days.map(({ group, costNanoUsd }) => [group, costNanoUsd])).toEqual([
+    const days = await summariseUsage(storage, { sinceMs: 0, untilMs: Date.UTC(2030, 0), by: ["day"] });
+    expect(days.map(({ groups, costNanoUsd }) => [...groups, costNanoUsd])).toEqual([
       ["2026-01-31", 9],
       ["2026-02-01", 50],
     ]);

@@ -1,10 +1,15 @@
+import type { TimeZone } from "../base/time-zone.ts";
 import type { Receipt } from "../canon/receipt.ts";
 import { selectMakers } from "../storage/keys.ts";
 import { selectReceipt } from "../storage/receipts.ts";
 import type { Storage } from "../storage/storage.ts";
-import { sumCostByKey, sumCostOfInstance, sumUsage, type UsageGroup, type UsageSum } from "../storage/usage-sums.ts";
+import { sumUsage, type UsageDimension, type UsageFilter, type UsageSum } from "../storage/usage-report.ts";
+import { sumCostByKey, sumCostOfInstance } from "../storage/usage-sums.ts";
+import { receiptsKeptSince } from "./retention.ts";
+import { usageSources } from "./usage-sources.ts";
 
 const MAX_GROUPS = 1_000;
+const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
 /** The receipt, if it is that project's; another project's receipt looks as if it never existed (S09). */
@@ -12,22 +17,49 @@ export function findReceipt(storage: Storage, project: string, id: string): Prom
   return selectReceipt(storage, project, id);
 }
 
-interface UsageRange {
-  project?: string;
-  keyId?: string;
+export interface UsageRange extends UsageFilter {
+  /** At most two. Without any, the sum of all. */
+  by: readonly UsageDimension[];
   sinceMs: number;
   /** Not included. */
   untilMs: number;
-  groupBy: UsageGroup;
+  /** Whose days are meant; UTC where it is not given. */
+  zone?: TimeZone;
+}
+
+/** The hours of the last days, with the one that runs. */
+export function lastDays(days: number, nowMs: number): { sinceMs: number; untilMs: number } {
+  const hour = Math.floor(nowMs / HOUR_MS);
+  return { sinceMs: Math.floor(nowMs / HOUR_MS - days * 24) * HOUR_MS, untilMs: (hour + 1) * HOUR_MS };
 }
 
 /**
- * Calls, counters, cost and failures by group: days in order as `2026-01-31` (UTC), all other groups by cost, highest first.
+ * Calls, counters, cost and failures by group. Days are named as `2026-01-31`, hours as `2026-01-31T23:00Z`; both come in
+ * order, all other groups by cost, highest first.
  */
 export async function summariseUsage(storage: Storage, range: UsageRange): Promise<UsageSum[]> {
-  const sums = await sumUsage(storage, { ...range, limit: MAX_GROUPS });
-  if (range.groupBy !== "day") return sums;
-  return sums.map((sum) => ({ ...sum, group: new Date(Number(sum.group) * DAY_MS).toISOString().slice(0, 10) }));
+  const { by, sinceMs, untilMs, zone, ...filter } = range;
+  const ofZone = by.includes("day") && zone !== undefined && zone.name !== "UTC" ? zone : undefined;
+  const sums = await sumUsage(storage, {
+    ...filter,
+    by,
+    sources: usageSources({
+      sinceMs,
+      untilMs,
+      needsHours: by.includes("hour") || ofZone !== undefined,
+      zone: ofZone,
+      keptSinceMs: await receiptsKeptSince(storage),
+    }),
+    offsets: ofZone?.offsets(sinceMs, untilMs) ?? [],
+    limit: MAX_GROUPS,
+  });
+  return sums.map((sum) => ({ ...sum, groups: sum.groups.map((group, index) => nameOf(group, by[index])) }));
+}
+
+function nameOf(group: string, dimension: UsageDimension | undefined): string {
+  if (dimension === "day") return new Date(Number(group) * DAY_MS).toISOString().slice(0, 10);
+  if (dimension === "hour") return `${new Date(Number(group) * HOUR_MS).toISOString().slice(0, 16)}Z`;
+  return group;
 }
 
 export interface Spent {

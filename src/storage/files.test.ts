@@ -1,8 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { SQL } from "bun";
+import { type TestDatabases, testDatabases } from "../../testing/test-databases.ts";
 import { system } from "../base/system.ts";
 import {
   deleteFiles,
@@ -14,7 +11,6 @@ import {
   sumFileSizes,
 } from "./files.ts";
 import { openStorage } from "./open.ts";
-import type { TestDatabases } from "./storage.contract.ts";
 import type { Storage } from "./storage.ts";
 
 const PLENTY = { maxTotalBytes: 1024 ** 4, maxProjectBytes: 1024 ** 4 };
@@ -33,8 +29,8 @@ function sampleFile(changes: Partial<StoredFile> = {}): StoredFile {
 }
 
 /** What every engine must do alike. */
-function filesContract(engine: string, databases: TestDatabases): void {
-  describe(`files on ${engine}`, () => {
+function filesContract(databases: TestDatabases): void {
+  describe(`files on ${databases.engine}`, () => {
     let url: string;
     let storage: Storage;
     beforeEach(async () => {
@@ -110,33 +106,4 @@ function filesContract(engine: string, databases: TestDatabases): void {
   });
 }
 
-const folder = mkdtempSync(join(tmpdir(), "trivium-files-table-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-filesContract("sqlite", {
-  fresh: async () => `sqlite:${join(folder, `${crypto.randomUUID()}.db`)}`,
-  clear: async () => {},
-});
-
-const postgresUrl = process.env["TRIVIUM_TEST_POSTGRES"];
-if (postgresUrl === undefined || postgresUrl === "") {
-  console.log("skipped: the files contract on PostgreSQL, because TRIVIUM_TEST_POSTGRES names no server");
-} else {
-  const made: string[] = [];
-  const run = async (statement: string): Promise<void> => {
-    const server = new SQL(postgresUrl, { max: 1 });
-    await server.unsafe(statement);
-    await server.close();
-  };
-  filesContract("postgres", {
-    fresh: async () => {
-      const url = new URL(postgresUrl);
-      url.pathname = `/trivium_test_${crypto.randomUUID().replaceAll("-", "")}`;
-      await run(`CREATE DATABASE ${url.pathname.slice(1)}`);
-      made.push(url.pathname.slice(1));
-      return url.href;
-    },
-    clear: async () => {
-      for (const name of made.splice(0)) await run(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
-    },
-  });
-}
+for (const databases of testDatabases("the files' contract")) filesContract(databases);

@@ -1,6 +1,6 @@
 import { number, text } from "./columns.ts";
+import { firstIdOf } from "./receipt-ids.ts";
 import { type Queries, START_MS } from "./storage.ts";
-import { firstIdOf } from "./usage-sums.ts";
 
 interface InstanceSumsQuestion {
   sinceMs: number;

@@ -190,7 +190,7 @@ export async function endOperation(
       ],
     );
     if (rows.length !== 1) return false;
-    await insertReceipt(queries, receipt);
+    await insertReceipt(queries, receipt, storage.engine);
     return true;
   });
 }

@@ -2,7 +2,14 @@ import { SQL } from "bun";
 import type { Clock } from "../base/clock.ts";
 import { withTimeout } from "../base/with-timeout.ts";
 import { readKeyChanges } from "./change-counter.ts";
-import { type Parameter, type Queries, STATEMENT_MS, type Storage, type StoredRow } from "./storage.ts";
+import {
+  type NextStatements,
+  type Parameter,
+  type Queries,
+  STATEMENT_MS,
+  type Storage,
+  type StoredRow,
+} from "./storage.ts";
 import { StorageTimeout } from "./storage-timeout.ts";
 
 /** The timeout to connect is shorter than that of a statement, to distinguish a silent host from a slow one. */
@@ -87,9 +94,11 @@ export class PostgresStorage implements Storage {
     return result;
   }
 
-  runForEach(text: string, rows: readonly (readonly Parameter[])[]): Promise<void> {
+  runForEach(text: string, rows: readonly (readonly Parameter[])[], next?: NextStatements): Promise<void> {
     return this.transaction(async (queries) => {
-      for (const row of rows) await queries.query(text, row);
+      const changes: number[] = [];
+      for (const row of rows) changes.push(changesOf(await queries.query(text, row)));
+      for (const [text, parameters] of next?.(changes) ?? []) await queries.query(text, parameters);
     });
   }
 
@@ -172,6 +181,9 @@ async function run(
   attempt.running = query;
   return await query;
 }
+
+/** The client puts the number beside the rows, of which a statement without RETURNING has none. */
+const changesOf = (rows: readonly StoredRow[]): number => ("count" in rows && Number(rows.count)) || 0;
 
 /** `?` written as PostgreSQL writes it: `$1`, `$2`, … None of our statements has a question mark of its own. */
 function numbered(text: string): string {

@@ -2,6 +2,8 @@ import type { Receipt } from "../canon/receipt.ts";
 import { postgresText } from "./postgres.ts";
 import { insertPrices, keepPrices, newPrices, pricesOf } from "./prices.ts";
 import { RECEIPT_COLUMNS, readReceipt } from "./receipt-columns.ts";
+import { endIdOf } from "./receipt-ids.ts";
+import { rollUp } from "./roll-ups.ts";
 import type { Parameter, Queries, Storage } from "./storage.ts";
 
 const NAMES = RECEIPT_COLUMNS.map((column) => column.name).join(", ");
@@ -16,7 +18,7 @@ const INSERT_JSON = `INSERT INTO receipts (${NAMES}) SELECT ${NAMES}
  * same rows may be sent again when an answer was lost.
  *
  * SQLite is fastest with one prepared statement run for each row; PostgreSQL, over a socket, with one statement that
- * takes all rows as JSON.
+ * takes all rows as JSON, and whose trigger keeps the roll-ups.
  */
 export async function insertReceipts(storage: Storage, receipts: readonly Receipt[]): Promise<void> {
   if (receipts.length === 0) return;
@@ -26,14 +28,18 @@ export async function insertReceipts(storage: Storage, receipts: readonly Receip
     await storage.query(INSERT_JSON, [JSON.stringify(receipts.map(asJsonRow))]);
     return;
   }
-  await storage.runForEach(INSERT_ONE, receipts.map(valuesOf));
+  const rows = receipts.map(valuesOf);
+  await storage.runForEach(INSERT_ONE, rows, (changes) => rollUp(rows.filter((_, index) => changes[index] === 1)));
 }
 
-/** One receipt inside the caller's transaction, on either engine. */
-export async function insertReceipt(queries: Queries, receipt: Receipt): Promise<void> {
+/** One receipt inside the caller's transaction. */
+export async function insertReceipt(queries: Queries, receipt: Receipt, engine: Storage["engine"]): Promise<void> {
   const prices = pricesOf(receipt);
   if (prices.length > 0) await insertPrices(queries, prices, receipt.createdAtMs);
-  await queries.query(INSERT_ONE, valuesOf(receipt));
+  const row = valuesOf(receipt);
+  const added = await queries.query(`${INSERT_ONE} RETURNING id`, row);
+  if (engine === "postgres" || added.length === 0) return;
+  for (const [text, parameters] of rollUp([row])) await queries.query(text, parameters);
 }
 
 function valuesOf(receipt: Receipt): Parameter[] {
@@ -56,4 +62,14 @@ function asJsonRow(receipt: Receipt): Record<string, Parameter> {
 export async function selectReceipt(queries: Queries, project: string, id: string): Promise<Receipt | undefined> {
   const [row] = await queries.query(`SELECT ${NAMES} FROM receipts WHERE id = ? AND project = ?`, [id, project]);
   return row === undefined ? undefined : readReceipt(row);
+}
+
+/** Deletes the oldest receipts before that time, at most so many, and returns how many there were. */
+export async function deleteReceiptsBefore(queries: Queries, beforeMs: number, limit: number): Promise<number> {
+  const rows = await queries.query(
+    `DELETE FROM receipts WHERE id IN (SELECT id FROM receipts WHERE id < ? AND created_at_ms < ? ORDER BY id LIMIT ?)
+     RETURNING id`,
+    [endIdOf(beforeMs), beforeMs, limit],
+  );
+  return rows.length;
 }

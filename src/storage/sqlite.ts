@@ -4,12 +4,20 @@ import { dirname } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { withTimeout } from "../base/with-timeout.ts";
 import { readKeyChanges } from "./change-counter.ts";
-import { type Parameter, type Queries, STATEMENT_MS, type Storage, type StoredRow } from "./storage.ts";
+import {
+  type NextStatements,
+  type Parameter,
+  type Queries,
+  STATEMENT_MS,
+  type Storage,
+  type StoredRow,
+} from "./storage.ts";
 import { StorageTimeout } from "./storage-timeout.ts";
 
 /** How much of that wait SQLite may spend inside one call, where it blocks the whole event loop. */
 const BLOCKING_WAIT_MS = 5;
 const LOCK_RETRY_MS = 10;
+const MAX_PREPARED = 100;
 
 const isBusy = (thrown: unknown): boolean =>
   thrown instanceof SQLiteError && /^SQLITE_(BUSY|LOCKED)/.test(thrown.code ?? "");
@@ -57,6 +65,9 @@ export class SqliteStorage implements Storage {
    */
   #openTransaction: Promise<void> | undefined;
 
+  /** By their text. The runtime's own cache compares all of it, which takes longer than to run it. */
+  readonly #prepared = new Map<string, Statement<unknown, Parameter[]>>();
+
   readonly #clock: Clock;
   readonly #statementMs: number;
 
@@ -87,12 +98,13 @@ export class SqliteStorage implements Storage {
     return this.#whenFree(() => this.#run(text, parameters), limitMs);
   }
 
-  runForEach(text: string, rows: readonly (readonly Parameter[])[]): Promise<void> {
+  runForEach(text: string, rows: readonly (readonly Parameter[])[], next?: NextStatements): Promise<void> {
     return this.#whenFree(() => {
-      const statement = this.#database.query(text);
+      const statement = this.#prepare(text);
       this.#begin.run();
       try {
-        for (const row of rows) statement.run(...row);
+        const changes = rows.map((row) => statement.run(...row).changes);
+        for (const [text, parameters] of next?.(changes) ?? []) this.#prepare(text).run(...parameters);
         this.#commit.run();
       } catch (thrown) {
         if (this.#database.inTransaction) this.#database.run("ROLLBACK");
@@ -127,6 +139,14 @@ export class SqliteStorage implements Storage {
 
   async close(): Promise<void> {
     this.#database.close();
+  }
+
+  #prepare(text: string): Statement<unknown, Parameter[]> {
+    const known = this.#prepared.get(text);
+    if (known !== undefined) return known;
+    const statement = this.#database.query<unknown, Parameter[]>(text);
+    if (this.#prepared.size < MAX_PREPARED) this.#prepared.set(text, statement);
+    return statement;
   }
 
   #run(text: string, parameters: readonly Parameter[]): readonly StoredRow[] {

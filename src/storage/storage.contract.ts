@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { TestDatabases } from "../../testing/test-databases.ts";
 import { system } from "../base/system.ts";
+import { timePrefix } from "../base/timed-id.ts";
 import { insertAct, selectActs } from "./audit.ts";
 import { isRefusal } from "./is-refusal.ts";
 import {
@@ -23,15 +25,8 @@ import { sampleReceipt } from "./receipt.sample.ts";
 import { insertReceipt, insertReceipts, selectReceipt } from "./receipts.ts";
 import { claimSetting, readSetting, writeSetting } from "./settings.ts";
 import type { Storage } from "./storage.ts";
-import { sumCostByKey, sumUsage } from "./usage-sums.ts";
-
-/** Where a suite finds empty databases of one engine. */
-export interface TestDatabases {
-  /** The URL of a database that has never been opened. */
-  fresh(): Promise<string>;
-  /** Drops every database that was handed out. */
-  clear(): Promise<void>;
-}
+import { sumUsage } from "./usage-report.ts";
+import { sumCostByKey } from "./usage-sums.ts";
 
 const HOSTILE = ["' OR 1=1 --", '"; DROP TABLE receipts; --', "%", "\\", "$1 ?", "a\0b", "\ud800", "é漢🙂", ""];
 
@@ -50,7 +45,8 @@ function sampleKey(changes: Partial<StoredKey> = {}): StoredKey {
 }
 
 /** What every engine must do alike. */
-export function storageContract(engine: string, databases: TestDatabases): void {
+export function storageContract(databases: TestDatabases): void {
+  const { engine } = databases;
   describe(`storage contract on ${engine}`, () => {
     let url: string;
     let storage: Storage;
@@ -336,7 +332,11 @@ export function storageContract(engine: string, databases: TestDatabases): void 
         sampleReceipt({ id: "rcp_3", pricedBy: [prices, other].map((one) => ({ prices: one, usage: { input: 7 } })) }),
       ]);
       // The same digest is the same text: what is there stays.
-      await insertReceipt(storage, sampleReceipt({ id: "rcp_4", pricedBy: { id: other.id, text: "changed" } }));
+      await insertReceipt(
+        storage,
+        sampleReceipt({ id: "rcp_4", pricedBy: { id: other.id, text: "changed" } }),
+        storage.engine,
+      );
       await insertReceipts(storage, [sampleReceipt({ id: "rcp_5", pricedBy: { id: prices.id } })]);
       const pricedBy = async (id: string) => (await selectReceipt(storage, "default", id))?.pricedBy;
       expect(await pricedBy("rcp_2")).toEqual({ id: prices.id });
@@ -354,16 +354,22 @@ export function storageContract(engine: string, databases: TestDatabases): void 
     test("usage is summed by group, with failures apart and unknown counters left out", async () => {
       const day = 86_400_000;
       await insertReceipts(storage, [
-        sampleReceipt({ id: "rcp_~1", model: "a/x", createdAtMs: day, usage: { input: 1 }, costNanoUsd: 5 }),
         sampleReceipt({
-          id: "rcp_~2",
+          id: `rcp_${timePrefix(day)}`,
+          model: "a/x",
+          createdAtMs: day,
+          usage: { input: 1 },
+          costNanoUsd: 5,
+        }),
+        sampleReceipt({
+          id: `rcp_${timePrefix(2 * day - 1)}`,
           model: "a/x",
           createdAtMs: 2 * day - 1,
           usage: { input: 2, seconds: 0.5 },
           costNanoUsd: 5,
         }),
         sampleReceipt({
-          id: "rcp_~3",
+          id: `rcp_${timePrefix(2 * day)}`,
           model: "a/y",
           createdAtMs: 2 * day,
           outcome: "upstream_failed",
@@ -371,7 +377,7 @@ export function storageContract(engine: string, databases: TestDatabases): void 
           costNanoUsd: 7,
         }),
         sampleReceipt({
-          id: "rcp_~4",
+          id: `rcp_${timePrefix(3 * day)}`,
           model: "a/y",
           createdAtMs: 3 * day,
           outcome: "client_gone",
@@ -379,28 +385,41 @@ export function storageContract(engine: string, databases: TestDatabases): void 
           costNanoUsd: 9,
         }),
       ]);
-      const range = { sinceMs: day, untilMs: 3 * day, limit: 10 };
-      expect(await sumUsage(storage, { ...range, groupBy: "model" })).toEqual([
-        { group: "a/x", calls: 2, failures: 0, usage: { input: 3, seconds: 0.5 }, costNanoUsd: 10 },
-        { group: "a/y", calls: 1, failures: 1, usage: {}, costNanoUsd: 7 },
-      ]);
-      const days = await sumUsage(storage, { ...range, untilMs: 9 * day, groupBy: "day" });
-      expect(days.map(({ group, calls }) => [group, calls])).toEqual([
+      const question = { by: ["model"] as const, offsets: [], limit: 10 };
+      const expected = [
+        { groups: ["a/x"], calls: 2, failures: 0, usage: { input: 3, seconds: 0.5 }, costNanoUsd: 10 },
+        { groups: ["a/y"], calls: 1, failures: 1, usage: {}, costNanoUsd: 7 },
+      ];
+      const span = [day, 3 * day] as const;
+      for (const sources of [
+        { days: [[1, 3]], hours: [], receipts: [] },
+        { days: [], hours: [[24, 72]], receipts: [] },
+        { days: [], hours: [], receipts: [span] },
+        { days: [[2, 3]], hours: [[24, 47]], receipts: [[47 * 3_600_000, 2 * day]] },
+      ] as const) {
+        expect(await sumUsage(storage, { ...question, sources })).toMatchObject(expected);
+        const [total] = await sumUsage(storage, { ...question, by: [], sources });
+        expect(total).toMatchObject({ groups: [], calls: 3, failures: 1, costNanoUsd: 17, firstContents: 3 });
+        for (const by of ["provider", "project", "dialect"] as const) {
+          const [sum] = await sumUsage(storage, { ...question, by: [by], sources, project: "default" });
+          expect(sum?.calls).toBe(3);
+        }
+      }
+      const all = { days: [], hours: [[0, 9 * 24]], receipts: [] } as const;
+      const days = await sumUsage(storage, { ...question, by: ["day"], sources: all });
+      expect(days.map(({ groups, calls }) => [...groups, calls])).toEqual([
         ["1", 2],
         ["2", 1],
         ["3", 1],
       ]);
-      const ofKey = await sumUsage(storage, { ...range, untilMs: 9 * day, groupBy: "key", keyId: "key_2" });
-      expect(ofKey.map(({ group, failures }) => [group, failures])).toEqual([["key_2", 0]]);
-      for (const groupBy of ["provider", "project"] as const) {
-        expect((await sumUsage(storage, { ...range, groupBy, project: "default" }))[0]?.calls).toBe(3);
-      }
-      const byKey = await sumCostByKey(storage, 2 * day, day + 1);
+      const ofKey = await sumUsage(storage, { ...question, by: ["key", "outcome"], sources: all, keyId: "key_2" });
+      expect(ofKey.map(({ groups, failures }) => [...groups, failures])).toEqual([["key_2", "client_gone", 0]]);
+      const byKey = await sumCostByKey(storage, 2 * day, day);
       expect(byKey.find((cost) => cost.keyId === "key_1")).toEqual({
         project: "default",
         keyId: "key_1",
         day: 7,
-        month: 12,
+        month: 17,
         total: 17,
       });
     });

@@ -3,53 +3,16 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { SQL } from "bun";
+import { testDatabases } from "../../testing/test-databases.ts";
 import { system } from "../base/system.ts";
 import { openStorage } from "./open.ts";
 import { insertProject, selectProjects } from "./projects.ts";
-import { storageContract, type TestDatabases } from "./storage.contract.ts";
+import { storageContract } from "./storage.contract.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "trivium-storage-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-let count = 0;
-const sqlite: TestDatabases = {
-  fresh: async () => {
-    count += 1;
-    return `sqlite:${join(folder, "made", `${count}.db`)}`;
-  },
-  clear: async () => {},
-};
-storageContract("sqlite", sqlite);
-
-const postgresUrl = process.env["TRIVIUM_TEST_POSTGRES"];
-if (postgresUrl === undefined || postgresUrl === "") {
-  console.log("skipped: the storage contract on PostgreSQL, because TRIVIUM_TEST_POSTGRES names no server");
-} else {
-  storageContract("postgres", postgresDatabases(postgresUrl));
-}
-
-/** A database of its own for each test, on a server where the user may create them. */
-function postgresDatabases(serverUrl: string): TestDatabases {
-  const made: string[] = [];
-  const run = async (statement: string): Promise<void> => {
-    const server = new SQL(serverUrl, { max: 1 });
-    await server.unsafe(statement);
-    await server.close();
-  };
-  return {
-    fresh: async () => {
-      const name = `trivium_test_${crypto.randomUUID().replaceAll("-", "")}`;
-      await run(`CREATE DATABASE ${name}`);
-      made.push(name);
-      const url = new URL(serverUrl);
-      url.pathname = `/${name}`;
-      return url.href;
-    },
-    clear: async () => {
-      for (const name of made.splice(0)) await run(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
-    },
-  };
-}
+for (const databases of testDatabases("the storage contract")) storageContract(databases);
 
 describe("openStorage", () => {
   test("memory storages are apart from each other", async () => {

@@ -11,6 +11,10 @@ export const REPORT_MS = 30_000;
 /** For migrations of tables of any size at the start, while nothing else waits. */
 export const START_MS = 1_800_000;
 
+/** A statement with its parameters. */
+export type BoundStatement = readonly [text: string, parameters: readonly Parameter[]];
+export type NextStatements = (changes: readonly number[]) => readonly BoundStatement[];
+
 export interface Queries {
   /** Runs one statement. `?` marks each parameter, in order, on every engine. */
   query(text: string, parameters?: readonly Parameter[], limitMs?: number): Promise<readonly StoredRow[]>;
@@ -27,8 +31,11 @@ export interface Storage extends Queries {
    * the storage's own would wait for this transaction to end.
    */
   transaction<Result>(work: (queries: Queries) => Promise<Result>, limitMs?: number): Promise<Result>;
-  /** Runs one statement for each row of parameters: all of them are kept, or none. */
-  runForEach(text: string, rows: readonly (readonly Parameter[])[]): Promise<void>;
+  /**
+   * Runs one statement for each row of parameters, and then what `next` makes of the number of rows that each has changed: all of
+   * it is kept, or none.
+   */
+  runForEach(text: string, rows: readonly (readonly Parameter[])[], next?: NextStatements): Promise<void>;
   /** Changes whenever any process creates or revokes a key; cheap enough to ask twice a second. */
   changeStamp(): Promise<string>;
   close(): Promise<void>;

@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { openObject } from "../../dialects/schema-builders.ts";
-import { summariseUsage } from "../../ledger/queries.ts";
+import { lastDays, summariseUsage } from "../../ledger/queries.ts";
 import { json } from "../openapi/operation.ts";
 import { dataAnswer } from "./answers.ts";
 import { adminRoute } from "./define-route.ts";
@@ -8,7 +8,6 @@ import { projectOf } from "./project-scope.ts";
 import { momentField, oneOfField, textField, wholeField, wrong } from "./query-fields.ts";
 
 const USAGE_GROUPS = ["model", "key", "day", "provider", "project"] as const;
-const DAY_MS = 86_400_000;
 
 const UsageRow = Type.Object(
   {
@@ -36,16 +35,17 @@ export const showUsage = adminRoute({
   },
   answers: [json(dataAnswer("UsageAnswer", Type.Array(UsageRow)), "One row for each group.")],
   handle: async ({ query, operator }, { storage, gateway }) => {
-    const untilMs = query.to ?? Math.floor(gateway.clock.wallMs()) + 1;
+    const now = lastDays(query.days ?? 30, query.to ?? gateway.clock.wallMs());
+    const untilMs = query.to ?? now.untilMs;
     if (query.days !== undefined && query.from !== undefined) throw wrong("days", "does not go with from");
     if (query.from !== undefined && query.from >= untilMs) throw wrong("from", "must be before to");
     const project = projectOf(operator, query.project);
-    const data = await summariseUsage(storage, {
+    const sums = await summariseUsage(storage, {
       ...(project === undefined ? {} : { project }),
-      sinceMs: query.from ?? untilMs - (query.days ?? 30) * DAY_MS,
+      sinceMs: query.from ?? now.sinceMs,
       untilMs,
-      groupBy: query.by ?? "model",
+      by: [query.by ?? "model"],
     });
-    return { data };
+    return { data: sums.map(({ groups: [group = ""], ...sum }) => ({ group, ...sum })) };
   },
 });

@@ -14,6 +14,7 @@ import { operators } from "./0013-operators.ts";
 import { prices } from "./0014-prices.ts";
 import { sharedLimits } from "./0015-shared-limits.ts";
 import { accounts } from "./0016-accounts.ts";
+import { rollUps } from "./0017-roll-ups.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. One that has been released is never changed; a later one corrects it. */
@@ -34,4 +35,5 @@ export const MIGRATIONS: readonly Migration[] = [
   prices,
   sharedLimits,
   accounts,
+  rollUps,
 ];

@@ -1,0 +1,57 @@
+import { TimeZone } from "../base/time-zone.ts";
+import { lastDays } from "../ledger/queries.ts";
+import { UsageError } from "./command.ts";
+
+/** Which receipts are meant; the same for reports and exports. */
+export const RANGE_FLAGS = {
+  days: { type: "string", value: "N", about: "days to look back (default: 30, unless --from says otherwise)" },
+  from: { type: "string", value: "TIME", about: "first day or moment: 2026-01-31 or 2026-01-31T12:00Z" },
+  to: { type: "string", value: "TIME", about: "the day or moment before which it ends" },
+  zone: { type: "string", default: "UTC", value: "ZONE", about: "time zone of days, such as Europe/Berlin" },
+  project: { type: "string", value: "P", about: "only this project" },
+  key: { type: "string", value: "ID", about: "only this key" },
+  model: { type: "string", value: "M", about: "only this model" },
+  provider: { type: "string", value: "NAME", about: "only this provider" },
+  outcome: { type: "string", value: "WORD", about: "only calls that ended so, such as ok" },
+} as const;
+
+type Given = { readonly [flag in keyof typeof RANGE_FLAGS]?: string | undefined };
+
+export function readZone({ zone = "UTC" }: Given): TimeZone {
+  try {
+    return TimeZone.named(zone);
+  } catch (cause) {
+    throw new UsageError(`--zone: "${zone}" is no time zone; write one as Europe/Berlin.`, { cause });
+  }
+}
+
+export function readRange(given: Given, zone: TimeZone, nowMs: number): { sinceMs: number; untilMs: number } {
+  const days = Number(given.days ?? 30);
+  if (!(days > 0 && days <= 36_500)) throw new UsageError(`--days: "${given.days}" is not a number above 0.`);
+  if (given.from !== undefined && given.days !== undefined) throw new UsageError("Give --from or --days, not both.");
+  const untilMs = given.to === undefined ? lastDays(days, nowMs).untilMs : momentOf("to", given.to, zone);
+  const sinceMs =
+    given.from === undefined
+      ? lastDays(days, given.to === undefined ? nowMs : untilMs).sinceMs
+      : momentOf("from", given.from, zone);
+  if (sinceMs >= untilMs) throw new UsageError("--from must be before --to.");
+  return { sinceMs, untilMs };
+}
+
+/** A date is the beginning of that day in the zone. */
+function momentOf(flag: string, words: string, zone: TimeZone): number {
+  const isDate = /^\d{4}-\d\d-\d\d$/.test(words);
+  const ms = Date.parse(isDate ? `${words}T00:00Z` : words);
+  if (Number.isNaN(ms))
+    throw new UsageError(`--${flag}: "${words}" is no time; write 2026-01-31 or 2026-01-31T12:00Z.`);
+  // The offset is that of the moment itself, which differs from the first guess where clocks change on that day.
+  return isDate ? ms - zone.minutesAt(ms - zone.minutesAt(ms) * 60_000) * 60_000 : ms;
+}
+
+/** Those that were given, under the names that the ledger has for them. */
+export function readFilter<Name extends string>({ project, key, model, provider, outcome }: Given, keyName: Name) {
+  const all = { project, [keyName]: key, model, provider, outcome };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as Partial<
+    Record<"project" | "model" | "provider" | "outcome" | Name, string>
+  >;
+}

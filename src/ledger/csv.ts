@@ -1,0 +1,18 @@
+/** What a spreadsheet would take for a formula, whatever the cell's type is. */
+const FORMULA = /^[=+\-@\t\r]/;
+const SPECIAL = /[",\r\n]/;
+
+/**
+ * One line as RFC 4180 has it. A text that a spreadsheet would run as a formula gets an apostrophe before it: names of models and the
+ * like come from callers and providers.
+ */
+export function csvRow(cells: readonly (string | number | null)[]): string {
+  return `${cells.map(csvCell).join(",")}\r\n`;
+}
+
+function csvCell(value: string | number | null): string {
+  if (value === null) return "";
+  if (typeof value === "number") return String(value);
+  const harmless = FORMULA.test(value) ? `'${value}` : value;
+  return SPECIAL.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+}

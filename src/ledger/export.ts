@@ -1,0 +1,71 @@
+import type { Receipt } from "../canon/receipt.ts";
+import { USAGE_COUNTERS } from "../canon/usage.ts";
+import type { ReceiptFilter } from "../storage/receipt-pages.ts";
+import type { Storage } from "../storage/storage.ts";
+import { csvRow } from "./csv.ts";
+import { readReceipts } from "./receipt-pages.ts";
+import { receiptView } from "./receipt-view.ts";
+
+export const EXPORT_FORMATS = ["csv", "jsonl"] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
+type Cell = string | number | null;
+
+/** What a receipt is in a table: the lists of offers and fields are in the other format alone. */
+const COLUMNS: Readonly<Record<string, (receipt: Receipt) => Cell>> = {
+  id: (receipt) => receipt.id,
+  created_at: (receipt) => new Date(receipt.createdAtMs).toISOString(),
+  project: (receipt) => receipt.project,
+  key: (receipt) => receipt.key,
+  model: (receipt) => receipt.model,
+  provider: (receipt) => receipt.provider,
+  upstream_model: (receipt) => receipt.upstreamModel,
+  verb: (receipt) => receipt.verb,
+  client_dialect: (receipt) => receipt.clientDialect,
+  upstream_dialect: (receipt) => receipt.upstreamDialect,
+  lane: (receipt) => receipt.lane,
+  stream: (receipt) => (receipt.stream ? 1 : 0),
+  outcome: (receipt) => receipt.outcome,
+  stop: (receipt) => receipt.stop?.unified ?? null,
+  ...Object.fromEntries(
+    USAGE_COUNTERS.map((counter) => [snakeCase(counter), (receipt: Receipt) => receipt.usage[counter] ?? null]),
+  ),
+  usage_source: (receipt) => receipt.usageSource,
+  price_rule: (receipt) => receipt.priceRule,
+  cost_nano_usd: (receipt) => receipt.costNanoUsd,
+  first_content_ms: (receipt) => receipt.firstContentMs ?? null,
+  total_ms: (receipt) => receipt.totalMs,
+  instance: (receipt) => receipt.instance ?? null,
+  adjusts: (receipt) => receipt.adjusts ?? null,
+};
+
+/** `cacheWrite5m` as `cache_write_5m`. */
+function snakeCase(name: string): string {
+  return name.replaceAll(/[A-Z]|\d+/g, (part) => `_${part.toLowerCase()}`);
+}
+
+/**
+ * Every receipt that fits, the oldest first, as text in pieces. A piece is made when it is asked for, so that the memory it takes
+ * does not grow with the ledger, and a slow reader slows the reading down.
+ */
+export async function* exportReceipts(
+  storage: Storage,
+  filter: ReceiptFilter,
+  format: ExportFormat,
+): AsyncGenerator<string> {
+  const columns = Object.values(COLUMNS);
+  if (format === "csv") yield csvRow(Object.keys(COLUMNS));
+  for await (const receipts of readReceipts(storage, filter)) {
+    let piece = "";
+    for (const receipt of receipts) {
+      piece += format === "csv" ? csvRow(columns.map((cell) => cell(receipt))) : `${JSON.stringify(rowOf(receipt))}\n`;
+    }
+    yield piece;
+  }
+}
+
+/** The receipt as its client sees it, and what only operators see. */
+export function rowOf(receipt: Receipt) {
+  const { project, key, verb, outcome, instance = null, adjusts = null } = receipt;
+  return { ...receiptView(receipt).data, project, key, verb, outcome, instance, adjusts };
+}

@@ -1,0 +1,146 @@
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { type TestDatabases, testDatabases } from "../../testing/test-databases.ts";
+import { system } from "../base/system.ts";
+import { timePrefix } from "../base/timed-id.ts";
+import type { Receipt } from "../canon/receipt.ts";
+import { openStorage } from "../storage/open.ts";
+import { sampleReceipt } from "../storage/receipt.sample.ts";
+import type { ReceiptFilter } from "../storage/receipt-pages.ts";
+import { insertReceipts } from "../storage/receipts.ts";
+import type { Storage } from "../storage/storage.ts";
+import { csvRow } from "./csv.ts";
+import { exportReceipts } from "./export.ts";
+import { listReceipts, receiptById } from "./receipt-pages.ts";
+
+const HOUR_MS = 3_600_000;
+const START_MS = Date.UTC(2026, 4, 1);
+
+/** Four an hour for some days; each is of another key, model and outcome than its neighbours. */
+const receiptAt = (index: number): Receipt => {
+  const createdAtMs = START_MS + index * (HOUR_MS / 4);
+  return sampleReceipt({
+    id: `rcp_${timePrefix(createdAtMs)}${String(index).padStart(6, "0")}`,
+    createdAtMs,
+    key: `key_${index % 3}`,
+    model: `acme/m${index % 5}`,
+    outcome: index % 7 === 0 ? "rate_limited" : "ok",
+    costNanoUsd: index,
+    ...(index === 40 ? { provider: "Rare_100%" } : {}),
+  });
+};
+
+async function allPages(storage: Storage, filter: ReceiptFilter, limit: number): Promise<string[]> {
+  const ids: string[] = [];
+  let after: string | undefined;
+  for (let pages = 0; pages < 500; pages += 1) {
+    const { receipts, next } = await listReceipts(storage, filter, {
+      limit,
+      ...(after === undefined ? {} : { after }),
+    });
+    ids.push(...receipts.map(({ id }) => id));
+    if (next === undefined) return ids;
+    after = next;
+  }
+  throw new Error("the pages do not end");
+}
+
+function pagesContract(databases: TestDatabases): void {
+  describe(`receipts in pages on ${databases.engine}`, () => {
+    let storage: Storage;
+    const receipts = Array.from({ length: 400 }, (_, index) => receiptAt(index));
+    beforeEach(async () => {
+      storage = await openStorage(await databases.fresh(), system.clock);
+      await insertReceipts(storage, receipts);
+    });
+    afterEach(() => storage.close());
+    afterAll(() => databases.clear());
+
+    test.each([
+      [{}, () => true],
+      [{ key: "key_1" }, (receipt: Receipt) => receipt.key === "key_1"],
+      [
+        { model: "acme/m2", outcome: "rate_limited" },
+        (receipt: Receipt) => receipt.model === "acme/m2" && receipt.outcome === "rate_limited",
+      ],
+      [
+        { fromMs: START_MS + 1_000, toMs: START_MS + 20 * HOUR_MS },
+        ({ createdAtMs: at }: Receipt) => at > START_MS + 1_000 && at < START_MS + 20 * HOUR_MS,
+      ],
+      [{ minCostNanoUsd: 390, project: "default" }, (receipt: Receipt) => receipt.costNanoUsd >= 390],
+      [{ text: "rare_100%" }, (receipt: Receipt) => receipt.provider === "Rare_100%"],
+      [{ text: "%" }, (receipt: Receipt) => receipt.provider === "Rare_100%"],
+      [{ text: receiptAt(17).id.slice(0, 13) }, (receipt: Receipt) => receipt.id === receiptAt(17).id],
+      [{ key: "key_of_none" }, () => false],
+      [{ project: "theirs" }, () => false],
+    ] satisfies [ReceiptFilter, (receipt: Receipt) => boolean][])(
+      "S09, S13: the pages of %j have each receipt once, the newest first",
+      async (filter, fits) => {
+        const expected = receipts.filter(fits).map(({ id }) => id);
+        expect(await allPages(storage, filter, 7)).toEqual(expected.toReversed());
+        let exported = "";
+        for await (const piece of exportReceipts(storage, filter, "jsonl")) exported += piece;
+        const lines = exported.split("\n").filter((line) => line !== "");
+        expect(lines.map((line) => (JSON.parse(line) as { id: string }).id)).toEqual(expected);
+      },
+    );
+
+    test("a page with a filter reads no more than the bound, and says how far it came", async () => {
+      const createdAtMs = START_MS - HOUR_MS / 2;
+      const many = Array.from({ length: 41_000 }, (_, index) =>
+        sampleReceipt({
+          id: `rcp_${timePrefix(createdAtMs)}${String(index).padStart(6, "0")}`,
+          createdAtMs,
+          model: index === 0 ? "acme/oldest" : "acme/other",
+          offers: [],
+          fields: [],
+        }),
+      );
+      for (let at = 0; at < many.length; at += 1_000) await insertReceipts(storage, many.slice(at, at + 1_000));
+      const filter = { model: "acme/oldest" };
+      const first = await listReceipts(storage, filter, { limit: 5 });
+      expect(first).toMatchObject({ receipts: [], searchedBackToMs: createdAtMs });
+      const second = await listReceipts(storage, filter, { limit: 5, after: first.next ?? "" });
+      expect(second.receipts.map(({ id }) => id)).toEqual([many[0]?.id ?? ""]);
+      expect(second.next).toBeUndefined();
+    });
+
+    test("S09: one receipt is found by its id, for a project only its own", async () => {
+      const { id } = receiptAt(3);
+      expect(await receiptById(storage, id)).toEqual(receiptAt(3));
+      expect(await receiptById(storage, id, "default")).toEqual(receiptAt(3));
+      expect(await receiptById(storage, id, "theirs")).toBeUndefined();
+    });
+
+    test("an export is read piece by piece: what is not asked for is not read", async () => {
+      let queries = 0;
+      const counted: Storage = Object.create(storage, {
+        query: {
+          value: (...parameters: Parameters<Storage["query"]>) => {
+            queries += 1;
+            return storage.query(...parameters);
+          },
+        },
+      });
+      const pieces = exportReceipts(counted, {}, "csv");
+      const head = await pieces.next();
+      expect(String(head.value)).toStartWith("id,created_at,project,key,model,provider,");
+      expect(queries).toBe(0);
+      const piece = await pieces.next();
+      expect(String(piece.value).split("\r\n")).toHaveLength(401);
+      const soFar = queries;
+      await Bun.sleep(5);
+      expect(queries).toBe(soFar);
+      await pieces.return(undefined);
+    });
+  });
+}
+
+for (const databases of testDatabases("pages of receipts")) pagesContract(databases);
+
+describe("csvRow", () => {
+  test("S14: cells that a spreadsheet would run are text, and quotes and lines stay in their cell", () => {
+    expect(csvRow(["=1+1", "+a", "-2", "@SUM(A1)", "\tx", -2, null, 'say "x", y', "a\nb", "plain"])).toBe(
+      `'=1+1,'+a,'-2,'@SUM(A1),'\tx,-2,,"say ""x"", y","a\nb",plain\r\n`,
+    );
+  });
+});

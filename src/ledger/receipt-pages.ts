@@ -1,0 +1,118 @@
+import type { Receipt } from "../canon/receipt.ts";
+import { timeOfId } from "../storage/receipt-ids.ts";
+import {
+  hasDimensions,
+  type IdRange,
+  idRangeOf,
+  idRangeOfHour,
+  type ReceiptFilter,
+  selectHourWith,
+  selectIdAt,
+  selectReceiptOfAny,
+  selectReceipts,
+} from "../storage/receipt-pages.ts";
+import type { Storage } from "../storage/storage.ts";
+
+const HOUR_MS = 3_600_000;
+/** Rows that one statement reads at most: in SQLite nothing else happens meanwhile. */
+const ROWS_AT_ONCE = 2_000;
+/** Rows that are read for one page at most, however few of them fit. */
+const ROWS_A_PAGE = 40_000;
+const MAX_PAGE = 1_000;
+
+export interface ReceiptPage {
+  /** The newest first. */
+  receipts: Receipt[];
+  /** Where the next page begins; absent where there is nothing more. */
+  next?: string;
+  /** The page has fewer receipts than were asked for because so much was searched for them: up to this time. */
+  searchedBackToMs?: number;
+}
+
+/**
+ * A page of receipts in the order of their ids, the newest first. It never reads the whole ledger: roll-ups tell in which hours
+ * there is something to find, and what has to be searched row by row has a bound.
+ */
+export async function listReceipts(
+  storage: Storage,
+  filter: ReceiptFilter,
+  { limit, after }: { limit: number; after?: string },
+): Promise<ReceiptPage> {
+  const count = Math.max(1, Math.min(MAX_PAGE, Math.floor(limit)));
+  const receipts: Receipt[] = [];
+  const range = idRangeOf(filter);
+  let { endId } = range;
+  if (after !== undefined && after < endId) endId = after;
+  for (let read = 0; read < ROWS_A_PAGE; ) {
+    const part = await nextPart(storage, filter, { firstId: range.firstId, endId }, true);
+    if (part === undefined) return { receipts };
+    const found = await selectReceipts(storage, filter, part, { limit: count - receipts.length, newestFirst: true });
+    receipts.push(...found);
+    const last = receipts.at(-1);
+    if (receipts.length === count && last !== undefined) return { receipts, next: last.id };
+    endId = part.firstId;
+    read += part.isFull ? ROWS_AT_ONCE : ROWS_AT_ONCE / 10;
+    await turn();
+  }
+  const searchedBackToMs = timeOfId(endId);
+  return { receipts, next: endId, ...(searchedBackToMs === undefined ? {} : { searchedBackToMs }) };
+}
+
+/** Every receipt that fits, the oldest first, some at a time. What is asked for next is read when it is asked for. */
+export async function* readReceipts(storage: Storage, filter: ReceiptFilter): AsyncGenerator<Receipt[]> {
+  const range = idRangeOf(filter);
+  let { firstId } = range;
+  for (;;) {
+    const part = await nextPart(storage, filter, { firstId, endId: range.endId }, false);
+    if (part === undefined) return;
+    const found = await selectReceipts(storage, filter, part, { limit: ROWS_AT_ONCE, newestFirst: false });
+    if (found.length > 0) yield found;
+    firstId = part.endId;
+    await turn();
+  }
+}
+
+/** The next ids to look through, not too many; undefined where the rest of the range has nothing that fits. */
+async function nextPart(
+  storage: Storage,
+  filter: ReceiptFilter,
+  range: IdRange,
+  newestFirst: boolean,
+): Promise<(IdRange & { isFull: boolean }) | undefined> {
+  if (range.firstId >= range.endId) return undefined;
+  const within = hasDimensions(filter) ? await hourWith(storage, filter, range, newestFirst) : range;
+  if (within === undefined) return undefined;
+  // The first id of a part is in it, and its end is not.
+  const bound = await selectIdAt(storage, within, {
+    offset: newestFirst ? ROWS_AT_ONCE - 1 : ROWS_AT_ONCE,
+    newestFirst,
+  });
+  if (bound === undefined) return { ...within, isFull: false };
+  return { ...within, ...(newestFirst ? { firstId: bound } : { endId: bound }), isFull: true };
+}
+
+async function hourWith(
+  storage: Storage,
+  filter: ReceiptFilter,
+  { firstId, endId }: IdRange,
+  newestFirst: boolean,
+): Promise<IdRange | undefined> {
+  const first = Math.floor((timeOfId(firstId) ?? 0) / HOUR_MS);
+  const end = Math.floor((timeOfId(endId) ?? Number.MAX_SAFE_INTEGER) / HOUR_MS) + 1;
+  const hour = await selectHourWith(storage, filter, [first, end], newestFirst);
+  if (hour === undefined) return undefined;
+  const ids = idRangeOfHour(hour);
+  return {
+    firstId: ids.firstId > firstId ? ids.firstId : firstId,
+    endId: ids.endId < endId ? ids.endId : endId,
+  };
+}
+
+/** Calls are served between two parts. */
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** The receipt of that id; with a project, only if it is that one's (S09). */
+export async function receiptById(storage: Storage, id: string, project?: string): Promise<Receipt | undefined> {
+  const receipt = await selectReceiptOfAny(storage, id);
+  return project === undefined || receipt?.project === project ? receipt : undefined;
+}

@@ -1,0 +1,43 @@
+import type { Clock } from "../base/clock.ts";
+import { deleteReceiptsBefore } from "../storage/receipts.ts";
+import { readSetting, writeSetting } from "../storage/settings.ts";
+import type { Storage } from "../storage/storage.ts";
+
+const KEPT_SINCE = "receipts_kept_since_ms";
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+const ROWS_AT_ONCE = 500;
+/** Between two deletions, so that calls write their rows meanwhile. */
+const PAUSE_MS = 20;
+
+/** Receipts of earlier calls are deleted, or about to be; their roll-ups stay. 0 where none ever were. */
+export async function receiptsKeptSince(storage: Storage): Promise<number> {
+  return Number((await readSetting(storage, KEPT_SINCE)) ?? 0);
+}
+
+interface RetentionOptions {
+  storage: Storage;
+  clock: Clock;
+  retentionDays: number;
+  /** Whether to stop early; what is left is deleted the next time. */
+  isStopping?: () => boolean;
+}
+
+/**
+ * Deletes receipts that are older than they are to be kept, a few at a time, and returns how many. What is summed up is told
+ * first, since half an hour of receipts would be a wrong sum.
+ */
+export async function deleteOldReceipts(options: RetentionOptions): Promise<number> {
+  const { storage, clock, retentionDays, isStopping = () => false } = options;
+  const beforeMs = Math.floor((clock.wallMs() - retentionDays * DAY_MS) / HOUR_MS) * HOUR_MS;
+  if (beforeMs <= 0) return 0;
+  if (beforeMs > (await receiptsKeptSince(storage))) await writeSetting(storage, KEPT_SINCE, String(beforeMs));
+  let deleted = 0;
+  while (!isStopping()) {
+    const count = await deleteReceiptsBefore(storage, beforeMs, ROWS_AT_ONCE);
+    deleted += count;
+    if (count < ROWS_AT_ONCE) break;
+    await clock.sleep(PAUSE_MS);
+  }
+  return deleted;
+}

@@ -1,0 +1,132 @@
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { type TestDatabases, testDatabases } from "../../testing/test-databases.ts";
+import { system } from "../base/system.ts";
+import { TimeZone } from "../base/time-zone.ts";
+import { timePrefix } from "../base/timed-id.ts";
+import type { Receipt } from "../canon/receipt.ts";
+import { openStorage } from "../storage/open.ts";
+import { sampleReceipt } from "../storage/receipt.sample.ts";
+import { insertReceipts } from "../storage/receipts.ts";
+import type { Storage } from "../storage/storage.ts";
+import type { UsageDimension } from "../storage/usage-report.ts";
+import { checkRollUps } from "./check-roll-ups.ts";
+import { summariseUsage } from "./queries.ts";
+import { deleteOldReceipts } from "./retention.ts";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+/** In the days around it, clocks go back in Europe, and forward in the south of Australia a month earlier. */
+const START_MS = Date.UTC(2025, 9, 24);
+const ZONES = ["UTC", "Europe/Berlin", "Asia/Kolkata", "Asia/Kathmandu", "America/St_Johns", "Australia/Lord_Howe"];
+
+/** Numbers that look random and are the same in each run. */
+function drawer(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+function drawReceipts(count: number, draw: (below: number) => number): Receipt[] {
+  return Array.from({ length: count }, (_, index) => {
+    const createdAtMs = START_MS + draw(6 * DAY_MS);
+    return sampleReceipt({
+      id: `rcp_${timePrefix(createdAtMs)}${index}`,
+      createdAtMs,
+      model: `acme/m${draw(3)}`,
+      key: `key_${draw(2)}`,
+      outcome: ["ok", "client_gone", "upstream_failed"][draw(3)] ?? "ok",
+      costNanoUsd: draw(1_000_000),
+      usage: draw(4) === 0 ? {} : { input: draw(5_000), seconds: draw(8) / 4 },
+      ...(draw(10) === 0 ? { adjusts: "rcp_other" } : {}),
+    });
+  });
+}
+
+/** The local date, as the runtime has it. */
+const dateIn = (zone: string, ms: number): string =>
+  new Intl.DateTimeFormat("sv-SE", { timeZone: zone, dateStyle: "short" }).format(ms);
+
+function groupOf(receipt: Receipt, by: UsageDimension, zone: string): string {
+  if (by === "day") return dateIn(zone, receipt.createdAtMs);
+  if (by === "hour") return `${new Date(receipt.createdAtMs).toISOString().slice(0, 13)}:00Z`;
+  return by === "key" ? receipt.key : by === "outcome" ? receipt.outcome : receipt.model;
+}
+
+function expected(
+  receipts: readonly Receipt[],
+  by: readonly UsageDimension[],
+  zone: string,
+): [string, number, number][] {
+  const groups = new Map<string, [string, number, number]>();
+  for (const receipt of receipts) {
+    const name = by.map((dimension) => groupOf(receipt, dimension, zone)).join(" ");
+    const group = groups.get(name) ?? [name, 0, 0];
+    group[1] += receipt.adjusts === undefined ? 1 : 0;
+    group[2] += receipt.costNanoUsd;
+    groups.set(name, group);
+  }
+  return [...groups.values()].sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+function usageContract(databases: TestDatabases): void {
+  describe(`usage on ${databases.engine}`, () => {
+    let storage: Storage;
+    beforeEach(async () => {
+      storage = await openStorage(await databases.fresh(), system.clock);
+    });
+    afterEach(() => storage.close());
+    afterAll(() => databases.clear());
+
+    test("the sums of any range, in any zone and by any two dimensions, are those of its receipts", async () => {
+      const draw = drawer(14);
+      const receipts = drawReceipts(400, draw);
+      for (let at = 0; at < receipts.length; at += 37) await insertReceipts(storage, receipts.slice(at, at + 37));
+      // Sent again, as after a lost answer.
+      await insertReceipts(storage, receipts.slice(20, 60));
+      for (let round = 0; round < 24; round += 1) {
+        const zone = ZONES[round % ZONES.length] ?? "UTC";
+        const aligned = round % 3 === 0 ? HOUR_MS : 1;
+        const sinceMs = Math.floor((START_MS + draw(3 * DAY_MS)) / aligned) * aligned;
+        const untilMs = sinceMs + 1 + draw(4 * DAY_MS);
+        const within = receipts.filter(({ createdAtMs: at }) => at >= sinceMs && at < untilMs);
+        for (const by of [["day"], ["day", "model"], ["key", "outcome"], ["hour"]] as const) {
+          const sums = await summariseUsage(storage, { by, sinceMs, untilMs, zone: TimeZone.named(zone) });
+          const found = sums.map(({ groups, calls, costNanoUsd }) => [groups.join(" "), calls, costNanoUsd] as const);
+          expect(found.toSorted(([a], [b]) => (a < b ? -1 : 1))).toEqual(expected(within, by, zone));
+        }
+        const [total] = await summariseUsage(storage, { by: [], sinceMs, untilMs });
+        expect(total?.costNanoUsd).toBe(within.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0));
+      }
+      expect(await checkRollUps(storage)).toMatchObject({ differences: [] });
+    });
+
+    test("a roll-up that disagrees with its receipts is found", async () => {
+      await insertReceipts(storage, drawReceipts(50, drawer(3)));
+      expect((await checkRollUps(storage)).differences).toEqual([]);
+      await storage.query("UPDATE usage_hours SET cost_nano_usd = cost_nano_usd + 1 WHERE model = 'acme/m1'");
+      const { differences } = await checkRollUps(storage);
+      expect(new Set(differences.map(({ where }) => where))).toEqual(
+        new Set(["usage_days beside usage_hours", "usage_hours beside receipts"]),
+      );
+    });
+
+    test("retention: old receipts are deleted, their sums stay, and budgets still know what was spent", async () => {
+      const receipts = drawReceipts(1_200, drawer(5));
+      await insertReceipts(storage, receipts);
+      const clock = { ...system.clock, wallMs: () => START_MS + 10 * DAY_MS + HOUR_MS / 2, sleep: async () => {} };
+      const range = { by: ["day"], sinceMs: START_MS - DAY_MS, untilMs: START_MS + 9 * DAY_MS } as const;
+      const before = await summariseUsage(storage, range);
+      const deleted = await deleteOldReceipts({ storage, clock, retentionDays: 7 });
+      const cut = START_MS + 3 * DAY_MS;
+      expect(deleted).toBe(receipts.filter(({ createdAtMs }) => createdAtMs < cut).length);
+      expect(deleted).toBeGreaterThan(500);
+      expect(await summariseUsage(storage, range)).toEqual(before);
+      expect((await checkRollUps(storage)).differences).toEqual([]);
+      expect(await storage.query("SELECT id FROM receipts WHERE created_at_ms < ?", [cut])).toHaveLength(0);
+    });
+  });
+}
+
+for (const databases of testDatabases("sums of usage")) usageContract(databases);

@@ -1,0 +1,145 @@
+import type { Receipt } from "../canon/receipt.ts";
+import { optionalNumber, optionalText } from "./columns.ts";
+import { RECEIPT_COLUMNS, readReceipt } from "./receipt-columns.ts";
+import { endIdOf, firstIdOf } from "./receipt-ids.ts";
+import type { Parameter, Queries, Storage } from "./storage.ts";
+
+/** Receipts that fit all that is given. */
+export interface ReceiptFilter {
+  project?: string;
+  key?: string;
+  model?: string;
+  provider?: string;
+  outcome?: string;
+  fromMs?: number;
+  /** Not included. */
+  toMs?: number;
+  minCostNanoUsd?: number;
+  /** The beginning of an id, or a part of the model's, the provider's or the key's name, in any case. */
+  text?: string;
+}
+
+const NAMES = RECEIPT_COLUMNS.map((column) => column.name).join(", ");
+const HOUR_MS = 3_600_000;
+
+interface Condition {
+  text: string;
+  parameters: Parameter[];
+}
+
+const DIMENSIONS = {
+  project: "project",
+  key: "key_id",
+  model: "model",
+  provider: "provider",
+  outcome: "outcome",
+} as const;
+
+function dimensionsOf(filter: ReceiptFilter): Condition[] {
+  return Object.entries(DIMENSIONS).flatMap(([name, column]) => {
+    const value = filter[name as keyof typeof DIMENSIONS];
+    return value === undefined ? [] : [{ text: `${column} = ?`, parameters: [value] }];
+  });
+}
+
+/** No word of a caller is a pattern: it is looked for as it is (S02). */
+function textOf(words: string, engine: Storage["engine"]): Condition {
+  if (words.startsWith("rcp_")) return { text: "id >= ? AND id < ?", parameters: [words, `${words}~`] };
+  const position = engine === "postgres" ? "strpos" : "instr";
+  const columns = ["model", "upstream_model", "provider", "key_id"];
+  return {
+    text: `(${columns.map((name) => `${position}(LOWER(${name}), ?) > 0`).join(" OR ")})`,
+    parameters: columns.map(() => words.toLowerCase()),
+  };
+}
+
+function conditionsOf(filter: ReceiptFilter, engine: Storage["engine"]): Condition[] {
+  const { fromMs, toMs, minCostNanoUsd, text } = filter;
+  return [
+    ...dimensionsOf(filter),
+    ...(fromMs === undefined ? [] : [{ text: "created_at_ms >= ?", parameters: [fromMs] }]),
+    ...(toMs === undefined ? [] : [{ text: "created_at_ms < ?", parameters: [toMs] }]),
+    ...(minCostNanoUsd === undefined ? [] : [{ text: "cost_nano_usd >= ?", parameters: [minCostNanoUsd] }]),
+    ...(text === undefined || text === "" ? [] : [textOf(text, engine)]),
+  ];
+}
+
+/** From which id on, and before which; in the order of ids, which is that of time. */
+export interface IdRange {
+  firstId: string;
+  /** Not included. */
+  endId: string;
+}
+
+/** After every id of a receipt. */
+const LAST_ID = "rcp_~";
+
+export function idRangeOf({ fromMs, toMs }: ReceiptFilter): IdRange {
+  return {
+    firstId: fromMs === undefined ? "" : firstIdOf(fromMs),
+    endId: toMs === undefined ? LAST_ID : endIdOf(toMs),
+  };
+}
+
+/** The receipts of the range that fit the filter: the newest first, or the oldest. */
+export async function selectReceipts(
+  storage: Storage,
+  filter: ReceiptFilter,
+  { firstId, endId }: IdRange,
+  { limit, newestFirst }: { limit: number; newestFirst: boolean },
+): Promise<Receipt[]> {
+  const conditions = [
+    { text: "id >= ? AND id < ?", parameters: [firstId, endId] },
+    ...conditionsOf(filter, storage.engine),
+  ];
+  const rows = await storage.query(
+    `SELECT ${NAMES} FROM receipts WHERE ${conditions.map(({ text }) => text).join(" AND ")}
+     ORDER BY id ${newestFirst ? "DESC" : "ASC"} LIMIT ?`,
+    [...conditions.flatMap(({ parameters }) => parameters), limit],
+  );
+  return rows.map(readReceipt);
+}
+
+/** The id of the receipt that is so many after the beginning of the range, or before its end; undefined where there are fewer. */
+export async function selectIdAt(
+  queries: Queries,
+  { firstId, endId }: IdRange,
+  { offset, newestFirst }: { offset: number; newestFirst: boolean },
+): Promise<string | undefined> {
+  const [row] = await queries.query(
+    `SELECT id FROM receipts WHERE id >= ? AND id < ? ORDER BY id ${newestFirst ? "DESC" : "ASC"} LIMIT 1 OFFSET ?`,
+    [firstId, endId, offset],
+  );
+  return row === undefined ? undefined : optionalText(row, "id");
+}
+
+/** The last hour, or the first, of that span in which the filter may find something, according to the roll-ups. */
+export async function selectHourWith(
+  queries: Queries,
+  filter: ReceiptFilter,
+  [fromHour, untilHour]: readonly [number, number],
+  newestFirst: boolean,
+): Promise<number | undefined> {
+  const conditions = [{ text: "hour >= ? AND hour < ?", parameters: [fromHour, untilHour] }, ...dimensionsOf(filter)];
+  const [row] = await queries.query(
+    `SELECT hour FROM usage_hours WHERE ${conditions.map(({ text }) => text).join(" AND ")}
+     ORDER BY hour ${newestFirst ? "DESC" : "ASC"} LIMIT 1`,
+    conditions.flatMap(({ parameters }) => parameters),
+  );
+  return row === undefined ? undefined : optionalNumber(row, "hour");
+}
+
+/** Whether roll-ups can tell where to look. */
+export const hasDimensions = (filter: ReceiptFilter): boolean => dimensionsOf(filter).length > 0;
+
+/** The ids of an hour. */
+export const idRangeOfHour = (hour: number): IdRange => ({
+  firstId: firstIdOf(hour * HOUR_MS),
+  endId: endIdOf((hour + 1) * HOUR_MS),
+});
+
+/** Whatever its project is. */
+export async function selectReceiptOfAny(queries: Queries, id: string): Promise<Receipt | undefined> {
+  const [row] = await queries.query(`SELECT ${NAMES} FROM receipts WHERE id = ?`, [id]);
+  return row === undefined ? undefined : readReceipt(row);
+}

@@ -1,0 +1,181 @@
+import type { ZoneOffset } from "../base/time-zone.ts";
+import type { Usage } from "../canon/usage.ts";
+import { USAGE_COUNTERS } from "../canon/usage.ts";
+import { number, text } from "./columns.ts";
+import { readUsage, USAGE_COLUMNS } from "./receipt-columns.ts";
+import { endIdOf, firstIdOf } from "./receipt-ids.ts";
+import { type Parameter, REPORT_MS, type Storage } from "./storage.ts";
+
+export const USAGE_DIMENSIONS = ["model", "key", "day", "hour", "provider", "project", "dialect", "outcome"] as const;
+export type UsageDimension = (typeof USAGE_DIMENSIONS)[number];
+
+/** Receipts that are alike in all that is given. */
+export interface UsageFilter {
+  project?: string;
+  keyId?: string;
+  model?: string;
+  provider?: string;
+  dialect?: string;
+  outcome?: string;
+}
+
+/** From the first to before the second: numbers of hours or of days since 1970, or milliseconds. */
+export type Span = readonly [from: number, until: number];
+
+/** Where the parts of a range are read. Together they hold each of its moments once. */
+export interface UsageSources {
+  days: readonly Span[];
+  hours: readonly Span[];
+  /** In milliseconds: what roll-ups are too coarse for. */
+  receipts: readonly Span[];
+}
+
+interface UsageQuestion extends UsageFilter {
+  by: readonly UsageDimension[];
+  sources: UsageSources;
+  /** Those of the zone whose days are meant, in order; none for UTC. */
+  offsets: readonly ZoneOffset[];
+  /** At most this many groups. */
+  limit: number;
+}
+
+export interface UsageSum {
+  /** In the order of the dimensions that were asked for. Hours and days are their numbers since 1970. */
+  groups: string[];
+  calls: number;
+  /** Calls that ended in an error; a client that disconnected is not an error. */
+  failures: number;
+  usage: Usage;
+  costNanoUsd: number;
+  /** Of all calls together. */
+  totalMs: number;
+  /** How many calls had a first content, and after how long, together. */
+  firstContents: number;
+  firstContentMs: number;
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+
+const COUNTERS = USAGE_COUNTERS.map((counter) => USAGE_COLUMNS[counter]);
+
+type Table = "usage_hours" | "usage_days" | "receipts";
+
+const AMOUNTS = ["calls", "cost_nano_usd", "total_ms", "first_contents", "first_content_ms"];
+
+/** What a receipt adds to the sums that roll-ups have under the same names. */
+const OF_RECEIPT: Readonly<Record<string, string>> = {
+  calls: "CASE WHEN adjusts IS NULL THEN 1 ELSE 0 END",
+  first_contents: "CASE WHEN first_content_ms IS NULL THEN 0 ELSE 1 END",
+};
+
+function column(dimension: keyof UsageFilter | UsageDimension, table: Table): string {
+  if (dimension === "key" || dimension === "keyId") return "key_id";
+  return dimension === "dialect" && table === "receipts" ? "client_dialect" : dimension;
+}
+
+/** Both engines divide integers to integers. */
+function hourOrDay(unit: "hour" | "day", table: Table, offsets: readonly ZoneOffset[]): string {
+  if (table === "usage_days") return "day";
+  const utcMs = table === "receipts" ? "created_at_ms" : `hour * ${HOUR_MS}`;
+  if (unit === "hour") return table === "receipts" ? `created_at_ms / ${HOUR_MS}` : "hour";
+  const [first, ...later] = offsets;
+  if (first === undefined) return `(${utcMs}) / ${DAY_MS}`;
+  const cases = later
+    .toReversed()
+    .map(({ sinceMs, minutes }) => `WHEN ${utcMs} >= ${sinceMs} THEN ${minutes * MINUTE_MS}`);
+  const offset =
+    cases.length === 0 ? first.minutes * MINUTE_MS : `CASE ${cases.join(" ")} ELSE ${first.minutes * MINUTE_MS} END`;
+  return `(${utcMs} + ${offset}) / ${DAY_MS}`;
+}
+
+const FILTERS = ["project", "keyId", "model", "provider", "dialect", "outcome"] as const;
+const FIELDS = { first_id: "TEXT", end_id: "TEXT", start: "BIGINT", until: "BIGINT" } as const;
+
+/** The spans as rows, each of which leads to a range of the table's primary key. */
+function spansOf(engine: Storage["engine"], table: Table): string {
+  const names = Object.keys(FIELDS);
+  const rows =
+    engine === "postgres"
+      ? `json_to_recordset(CAST(CAST(? AS TEXT) AS JSON)) AS span (${Object.entries(FIELDS)
+          .map(([name, type]) => `${name} ${type}`)
+          .join(", ")})`
+      : `(SELECT ${names.map((name) => `value ->> '${name}' AS ${name}`).join(", ")} FROM json_each(?)) AS span`;
+  const unit = { usage_hours: "hour", usage_days: "day", receipts: "created_at_ms" }[table];
+  const ids = table === "receipts" ? "id >= span.first_id AND id < span.end_id AND " : "";
+  // In this order alone SQLite begins with the spans.
+  return `${rows} CROSS JOIN ${table} WHERE ${ids}${unit} >= span.start AND ${unit} < span.until`;
+}
+
+/** One source's rows, with the same columns as those of the others. */
+function part(
+  engine: Storage["engine"],
+  question: UsageQuestion,
+  table: Table,
+  spans: readonly Span[],
+): { text: string; parameters: Parameter[] } {
+  const groups = question.by.map((dimension, index) => {
+    const isTime = dimension === "hour" || dimension === "day";
+    return `${isTime ? hourOrDay(dimension, table, question.offsets) : column(dimension, table)} AS group_${index}`;
+  });
+  const amounts = AMOUNTS.map((name) => (table === "receipts" ? `${OF_RECEIPT[name] ?? name} AS ${name}` : name));
+  const given = FILTERS.filter((name) => question[name] !== undefined);
+  const ranges = spans.map(([start, until]) =>
+    table === "receipts" ? { first_id: firstIdOf(start), end_id: endIdOf(until), start, until } : { start, until },
+  );
+  return {
+    text: [
+      `SELECT ${[...groups, "outcome", ...amounts, ...COUNTERS].join(", ")} FROM ${spansOf(engine, table)}`,
+      ...given.map((name) => `${column(name, table)} = ?`),
+    ].join(" AND "),
+    parameters: [JSON.stringify(ranges), ...given.map((name) => question[name] ?? null)],
+  };
+}
+
+// A sum of BIGINT is NUMERIC in PostgreSQL; seconds are the one counter with a fraction.
+const sumOf = (name: string, what = name): string =>
+  name === "usage_seconds" ? `SUM(${what}) AS ${name}` : `CAST(SUM(${what}) AS BIGINT) AS ${name}`;
+
+const SUMS = [
+  ...AMOUNTS.map((name) => sumOf(name)),
+  sumOf("failures", "CASE WHEN outcome IN ('ok', 'client_gone') THEN 0 ELSE calls END"),
+  ...COUNTERS.map((name) => sumOf(name)),
+].join(", ");
+
+/**
+ * Calls, counters, cost and failures by group, in one statement over all sources: rows that are written meanwhile are in all
+ * of them or in none. Times come in their order, other groups by cost, highest first.
+ */
+export async function sumUsage(storage: Storage, question: UsageQuestion): Promise<UsageSum[]> {
+  const { by, sources, limit } = question;
+  const parts = [
+    part(storage.engine, question, "usage_days", sources.days),
+    part(storage.engine, question, "usage_hours", sources.hours),
+    part(storage.engine, question, "receipts", sources.receipts),
+  ];
+  const groups = by.map((_, index) => `group_${index}`);
+  const rows = await storage.query(
+    `SELECT ${[...groups, SUMS].join(", ")} FROM (${parts.map(({ text }) => text).join(" UNION ALL ")}) AS parts
+     ${groups.length === 0 ? "" : `GROUP BY ${groups.join(", ")}`} ORDER BY ${orderOf(by)} LIMIT ?`,
+    [...parts.flatMap(({ parameters }) => parameters), limit],
+    REPORT_MS,
+  );
+  return rows.map((row) => ({
+    groups: groups.map((group) => text(row, group)),
+    calls: number(row, "calls"),
+    failures: number(row, "failures"),
+    usage: readUsage(row),
+    costNanoUsd: number(row, "cost_nano_usd"),
+    totalMs: number(row, "total_ms"),
+    firstContents: number(row, "first_contents"),
+    firstContentMs: number(row, "first_content_ms"),
+  }));
+}
+
+function orderOf(by: readonly UsageDimension[]): string {
+  const times = by.flatMap((dimension, index) =>
+    dimension === "hour" || dimension === "day" ? [`group_${index}`] : [],
+  );
+  return [...times, "cost_nano_usd DESC", "calls DESC", ...by.map((_, index) => `group_${index}`)].join(", ");
+}

@@ -1,0 +1,63 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SQL } from "bun";
+
+/** Where a suite finds empty databases of one engine. */
+export interface TestDatabases {
+  engine: "sqlite" | "postgres";
+  /** The URL of a database that has never been opened. */
+  fresh(): Promise<string>;
+  /** Removes every database that was handed out. */
+  clear(): Promise<void>;
+}
+
+/** Files below a folder of their own. */
+export function sqliteDatabases(): TestDatabases {
+  let folder: string | undefined;
+  let count = 0;
+  return {
+    engine: "sqlite",
+    fresh: async () => {
+      folder ??= mkdtempSync(join(tmpdir(), "trivium-storage-"));
+      count += 1;
+      return `sqlite:${join(folder, "made", `${count}.db`)}`;
+    },
+    clear: async () => {
+      if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+      folder = undefined;
+    },
+  };
+}
+
+/** A database of its own for each test, on a server where the user may create them. */
+function postgresDatabases(serverUrl: string): TestDatabases {
+  const made: string[] = [];
+  const run = async (statement: string): Promise<void> => {
+    const server = new SQL(serverUrl, { max: 1 });
+    await server.unsafe(statement);
+    await server.close();
+  };
+  return {
+    engine: "postgres",
+    fresh: async () => {
+      const name = `trivium_test_${crypto.randomUUID().replaceAll("-", "")}`;
+      await run(`CREATE DATABASE ${name}`);
+      made.push(name);
+      const url = new URL(serverUrl);
+      url.pathname = `/${name}`;
+      return url.href;
+    },
+    clear: async () => {
+      for (const name of made.splice(0)) await run(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    },
+  };
+}
+
+/** SQLite, and PostgreSQL where the suite has a server; `what` is printed as skipped where it has none. */
+export function testDatabases(what: string): TestDatabases[] {
+  const url = process.env["TRIVIUM_TEST_POSTGRES"];
+  if (url !== undefined && url !== "") return [sqliteDatabases(), postgresDatabases(url)];
+  console.log(`skipped: ${what} on PostgreSQL, because TRIVIUM_TEST_POSTGRES names no server`);
+  return [sqliteDatabases()];
+}
