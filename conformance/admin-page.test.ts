@@ -50,7 +50,7 @@ describe("docs/admin.md", () => {
   });
 
   test("every block is run here", () => {
-    expect(page.counts()).toEqual({ sh: 6 });
+    expect(page.counts()).toEqual({ sh: 7 });
   });
 
   test("operators are made, listed and revoked", async () => {
@@ -63,9 +63,14 @@ describe("docs/admin.md", () => {
   test.skipIf(!canPaste)("the curl lines are answered", async () => {
     const [created] = answersIn(await folder.shell(page.one("sh", '"name":"batch"')));
     expect(created?.["data"]).toMatchObject({ key: expect.stringMatching(/^sk-trv-/) });
-    const answers = answersIn(await folder.shell(page.one("sh", "by=model&days=7")));
-    expect(answers[0]?.["data"]).toMatchObject([{ group: "sim/standard", calls: 1 }]);
-    expect(answers.at(-1)?.["data"]).toMatchObject({ provider: "simulator", ok: true });
+    const answers = answersIn(await folder.shell(page.one("sh", "by=model,day")));
+    const [usage, overview, row, tested] = [answers[0], answers[1], answers[2], answers.at(-1)];
+    expect(usage?.["data"]).toMatchObject([{ groups: ["sim/standard", expect.any(String)], calls: 1 }]);
+    expect(overview?.["data"]).toMatchObject({ total: { calls: 1, failures: 0 } });
+    expect(row).toMatchObject({ model: "sim/standard" });
+    expect(tested?.["data"]).toMatchObject({ provider: "simulator", ok: true });
+    const [listed] = answersIn(await folder.shell(page.one("sh", "/api/receipts?limit=2")));
+    expect(listed).toMatchObject({ data: [{ outcome: "ok" }, { outcome: "ok" }] });
   });
 
   test.skipIf(!canPaste)("the session is opened, shown and ended", async () => {
@@ -74,7 +79,9 @@ describe("docs/admin.md", () => {
   });
 
   test("the commands call the running gateway", async () => {
-    expect(await folder.shell(page.one("sh", "operations list"))).toContain("answered");
+    const said = await folder.shell(page.one("sh", "receipts list"));
+    expect(said).toContain("sim/standard");
+    expect(said).toContain("answered");
     const listed = await folder.shell(page.one("sh", "keys list --url"));
     expect(listed).toContain("default");
   });

@@ -140,7 +140,7 @@ export async function startClientHarness(upstreamModel: string): Promise<ClientH
       return {
         calls: rows.reduce((all, { calls }) => all + calls, 0),
         failures: rows.reduce((all, { failures }) => all + failures, 0),
-        input: sum("input", "cacheRead", "cacheWrite5m", "cacheWrite1h"),
+        input: sum("input", "cache_read", "cache_write_5m", "cache_write_1h"),
         output: sum("output", "reasoning"),
       };
     },

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { GatewayError } from "../canon/error.ts";
 import { EXPORT_FORMATS, exportReceipts } from "../ledger/export.ts";
+import { atGateway, GATEWAY_FLAGS } from "./at-gateway.ts";
 import { defineCommand, EXIT, UsageError } from "./command.ts";
 import { checkOutput, writeOutput } from "./output-file.ts";
 import { RANGE_FLAGS, readFilter, readRange, readZone } from "./usage-flags.ts";
@@ -15,6 +16,7 @@ export const exportUsage = defineCommand({
     output: { type: "string", short: "o", value: "FILE", about: "a file; standard output where it is not given" },
     force: { type: "boolean", default: false, about: "overwrite the file" },
     ...RANGE_FLAGS,
+    ...GATEWAY_FLAGS,
   },
   run: async ({ values }) => {
     const format = EXPORT_FORMATS.find((one) => one === values.format);
@@ -22,11 +24,22 @@ export const exportUsage = defineCommand({
     const { output: path, force } = values;
     if (path !== undefined) checkOutput([path], force);
     const { sinceMs: fromMs, untilMs: toMs } = readRange(values, readZone(values), Date.now());
-    await withStorage(values.config, async (storage) => {
-      const pieces = exportReceipts(storage, { ...readFilter(values, "key"), fromMs, toMs }, format);
+    const write = async (pieces: AsyncIterable<string>): Promise<void> => {
       if (path !== undefined) await writeOutput({ path, content: encoded(pieces), force });
       else await print(pieces);
-    });
+    };
+    await atGateway(
+      values,
+      async (client) => {
+        const [from, to] = [fromMs, toMs].map((ms) => new Date(ms).toISOString());
+        const stream = await client.stream("/api/usage/export", { format, from, to, ...readFilter(values, "key") });
+        await write(decoded(stream));
+      },
+      () =>
+        withStorage(values.config, (storage) =>
+          write(exportReceipts(storage, { ...readFilter(values, "key"), fromMs, toMs }, format)),
+        ),
+    );
     return EXIT.ok;
   },
 });
@@ -45,4 +58,9 @@ async function print(pieces: AsyncIterable<string>): Promise<void> {
     if ((cause as NodeJS.ErrnoException).code === "EPIPE") return;
     throw new GatewayError("internal", "The export could not be written.", { cause });
   }
+}
+
+async function* decoded(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  for await (const piece of stream) yield decoder.decode(piece, { stream: true });
 }

@@ -1,5 +1,8 @@
+import type { Usage } from "../canon/usage.ts";
+import { camelKeys } from "../config/camel-keys.ts";
 import { summariseUsage } from "../ledger/queries.ts";
 import { USAGE_DIMENSIONS, type UsageDimension, type UsageSum } from "../storage/usage-report.ts";
+import { atGateway, GATEWAY_FLAGS } from "./at-gateway.ts";
 import { bars } from "./bars.ts";
 import { defineCommand, EXIT, printJson, printTable, UsageError } from "./command.ts";
 import { aboutCommand } from "./commands.ts";
@@ -18,19 +21,42 @@ export const usageReport = defineCommand({
       about: `one or two of ${USAGE_DIMENSIONS.join(", ")}, such as day,model`,
     },
     ...RANGE_FLAGS,
+    ...GATEWAY_FLAGS,
   },
   run: async ({ values }) => {
     const by = readDimensions(values.by);
     const zone = readZone(values);
     const range = readRange(values, zone, Date.now());
-    const sums = await withStorage(values.config, (storage) =>
-      summariseUsage(storage, { ...range, ...readFilter(values, "keyId"), by, zone }),
+    const sums = await atGateway(
+      values,
+      async (client): Promise<ShownSum[]> => {
+        const [from, to] = [range.sinceMs, range.untilMs].map((ms) => new Date(ms).toISOString());
+        const query = { by: by.join(","), from, to, zone: zone.name, ...readFilter(values, "key") };
+        return ((await client.read("/api/usage", query)) as GatewaySum[]).map(sumOf);
+      },
+      () =>
+        withStorage(values.config, (storage) =>
+          summariseUsage(storage, { ...range, ...readFilter(values, "keyId"), by, zone }),
+        ),
     );
     if (values.json) printJson(sums.map((sum) => ({ group: sum.groups[0], ...sum })));
     else print(by, sums);
     return EXIT.ok;
   },
 });
+
+type ShownSum = Pick<UsageSum, "groups" | "calls" | "failures" | "usage" | "costNanoUsd">;
+
+/** A sum as the Admin API shows it. */
+interface GatewaySum extends Pick<ShownSum, "groups" | "calls" | "failures"> {
+  usage: Record<string, number | null>;
+  cost_nano_usd: number;
+}
+
+function sumOf({ groups, calls, failures, usage, cost_nano_usd }: GatewaySum): ShownSum {
+  const known = Object.entries(usage).filter(([, value]) => value !== null);
+  return { groups, calls, failures, usage: camelKeys(Object.fromEntries(known)) as Usage, costNanoUsd: cost_nano_usd };
+}
 
 function readDimensions(words: string): UsageDimension[] {
   const by = words.split(",").map((word) => {
@@ -43,7 +69,7 @@ function readDimensions(words: string): UsageDimension[] {
 }
 
 /** On a terminal each line ends in a bar: of its cost, or of its calls where nothing cost anything. */
-function print(by: readonly UsageDimension[], sums: readonly UsageSum[]): void {
+function print(by: readonly UsageDimension[], sums: readonly ShownSum[]): void {
   const costs = sums.map(({ costNanoUsd }) => costNanoUsd);
   const lengths = costs.some((cost) => cost > 0) ? costs : sums.map(({ calls }) => calls);
   const drawn = process.stdout.isTTY === true ? bars(lengths, BAR_CELLS) : [];
@@ -53,7 +79,7 @@ function print(by: readonly UsageDimension[], sums: readonly UsageSum[]): void {
   );
 }
 
-function figures({ calls, failures, usage, costNanoUsd }: UsageSum): string[] {
+function figures({ calls, failures, usage, costNanoUsd }: ShownSum): string[] {
   return [
     String(calls),
     String(failures),

@@ -1,6 +1,6 @@
 import type { FieldNote, OfferTried, PlannedOffer, Receipt } from "../canon/receipt.ts";
 import type { Stop } from "../canon/stop.ts";
-import type { UsageSource } from "../canon/usage.ts";
+import type { Usage, UsageSource } from "../canon/usage.ts";
 
 /** A receipt as `GET /api/v1/generation?id=` shows it. What is not known is null, never 0. */
 interface ReceiptView {
@@ -81,22 +81,7 @@ export function receiptView(receipt: Receipt): ReceiptView {
       })),
       hedged: receipt.hedged === true,
       fields: receipt.fields.map(({ path, action, reason }) => ({ path, action, reason })),
-      usage: {
-        input: usage.input ?? null,
-        cache_read: usage.cacheRead ?? null,
-        cache_write_5m: usage.cacheWrite5m ?? null,
-        cache_write_1h: usage.cacheWrite1h ?? null,
-        output: usage.output ?? null,
-        reasoning: usage.reasoning ?? null,
-        image_input: usage.imageInput ?? null,
-        audio_input: usage.audioInput ?? null,
-        image_output: usage.imageOutput ?? null,
-        audio_output: usage.audioOutput ?? null,
-        images: usage.images ?? null,
-        seconds: usage.seconds ?? null,
-        characters: usage.characters ?? null,
-        searches: usage.searches ?? null,
-      },
+      usage: usageView(usage),
       usage_source: receipt.usageSource,
       price_rule: receipt.priceRule,
       cost_usd: receipt.costNanoUsd / 1e9,
@@ -106,6 +91,24 @@ export function receiptView(receipt: Receipt): ReceiptView {
     },
   };
 }
+
+/** What is not known is null, never 0. */
+export const usageView = (usage: Usage): ReceiptView["data"]["usage"] => ({
+  input: usage.input ?? null,
+  cache_read: usage.cacheRead ?? null,
+  cache_write_5m: usage.cacheWrite5m ?? null,
+  cache_write_1h: usage.cacheWrite1h ?? null,
+  output: usage.output ?? null,
+  reasoning: usage.reasoning ?? null,
+  image_input: usage.imageInput ?? null,
+  audio_input: usage.audioInput ?? null,
+  image_output: usage.imageOutput ?? null,
+  audio_output: usage.audioOutput ?? null,
+  images: usage.images ?? null,
+  seconds: usage.seconds ?? null,
+  characters: usage.characters ?? null,
+  searches: usage.searches ?? null,
+});
 
 function plannedView({ provider, credential, model, place, why }: PlannedOffer) {
   return { provider, credential: credential ?? null, model: model ?? null, place, why };

@@ -43,14 +43,17 @@ describe("choices 10: projects, keys and the audit log", () => {
     ] as const) {
       expect([path, (await ask(method, path, body)).status]).toEqual([path, 404]);
     }
-    for (const path of ["/api/keys?project=blue", "/api/usage?project=blue"]) {
+    for (const path of ["/api/keys?project=blue", "/api/usage?project=blue", "/api/usage/export?project=blue"]) {
       expect([path, (await ask("GET", path)).status]).toEqual([path, 403]);
     }
     expect((await ask("POST", "/api/keys", { name: "x", project: "blue" })).status).toBe(403);
     admin.gateway.upstream.play(admin.gateway.upstream.json(ANSWER));
     for (const { key } of [red, blue]) await admin.gateway.post("/api/v1/chat/completions", CALL, key);
     const rows = listOf((await ask("GET", "/api/usage?by=key")).json);
-    expect(rows.map(({ group, calls }) => [group, calls])).toEqual([[red.id, 1]]);
+    expect(rows.map(({ groups, calls }) => [groups, calls])).toEqual([[[red.id], 1]]);
+    const exported = (await ask("GET", "/api/usage/export?format=jsonl")).text.trim().split("\n");
+    expect(exported.length).toBe(1);
+    expect(exported[0]).toContain(red.id);
   });
 
   test("a key is changed, rotated with an overlap, and revoked; each act is written down, without secrets", async () => {

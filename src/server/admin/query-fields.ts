@@ -98,6 +98,19 @@ export const momentField = (about: string): QueryField<number> => ({
   about,
 });
 
+const NANO_PER_USD = 1_000_000_000;
+
+/** Dollars, as nano-dollars. */
+export const moneyField = (about: string): QueryField<number> => ({
+  read: (text, name) => {
+    const [, whole = "", fraction = ""] = /^(\d{1,6})(?:\.(\d{1,9}))?$/.exec(text) ?? [];
+    if (whole !== "") return Number(whole) * NANO_PER_USD + Number(fraction.padEnd(9, "0"));
+    throw wrong(name, "must be an amount in USD from 0 to 999999.999999999, such as 0.05");
+  },
+  schema: { type: "number", minimum: 0 },
+  about,
+});
+
 /** The parameters of every list. */
 export const PAGE_FIELDS = {
   limit: wholeField(`How many, ${DEFAULT_LIMIT} where absent.`, 1, MAX_LIMIT),

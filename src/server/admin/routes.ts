@@ -11,6 +11,7 @@ import { createKeyRoute, listKeysRoute, revokeKeyRoute, rotateKeyRoute, showKeyR
 import { listModels } from "./models.ts";
 import { adminDocument } from "./openapi.ts";
 import { cancelOperation, listOperations } from "./operations.ts";
+import { showOverview } from "./overview.ts";
 import { listPrices } from "./prices.ts";
 import {
   createProjectRoute,
@@ -21,8 +22,9 @@ import {
 } from "./projects.ts";
 import { testProvider } from "./provider-test.ts";
 import { listProviders } from "./providers.ts";
+import { listReceiptsRoute, showReceiptRoute } from "./receipts.ts";
 import { closeSession, openSession, showSession } from "./session.ts";
-import { showUsage } from "./usage.ts";
+import { exportUsage, showUsage } from "./usage.ts";
 
 const documentRoute = openRoute({
   method: "GET",
@@ -41,7 +43,10 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   openSession,
   showSession,
   closeSession,
+  showOverview,
   watchEvents,
+  listReceiptsRoute,
+  showReceiptRoute,
   listProjectsRoute,
   createProjectRoute,
   showProjectRoute,
@@ -58,6 +63,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   listModels,
   listPrices,
   showUsage,
+  exportUsage,
   listOperations,
   cancelOperation,
   listAudit,

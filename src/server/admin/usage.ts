@@ -1,51 +1,153 @@
 import Type from "typebox";
+import { recordAct } from "../../access/audit.ts";
+import { TimeZone } from "../../base/time-zone.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { openObject } from "../../dialects/schema-builders.ts";
+import { EXPORT_FORMATS, exportReceipts } from "../../ledger/export.ts";
 import { lastDays, summariseUsage } from "../../ledger/queries.ts";
+import { usageView } from "../../ledger/receipt-view.ts";
+import { USAGE_DIMENSIONS, type UsageDimension } from "../../storage/usage-report.ts";
 import { json } from "../openapi/operation.ts";
+import { actorOf } from "./actor.ts";
 import { dataAnswer } from "./answers.ts";
 import { adminRoute } from "./define-route.ts";
 import { projectOf } from "./project-scope.ts";
-import { momentField, oneOfField, textField, wholeField, wrong } from "./query-fields.ts";
-
-const USAGE_GROUPS = ["model", "key", "day", "provider", "project"] as const;
+import { momentField, oneOfField, type QueryField, textField, wholeField, wrong } from "./query-fields.ts";
+import { RECEIPT_FIELDS, receiptFilter } from "./receipt-filter.ts";
 
 const UsageRow = Type.Object(
   {
-    group: Type.String(),
+    group: Type.String({ description: "The first of `groups`." }),
+    groups: Type.Array(Type.String(), { description: "In the order of `by`." }),
     calls: Type.Integer(),
-    failures: Type.Integer(),
-    usage: openObject("Tokens, images, seconds and the like."),
-    costNanoUsd: Type.Integer(),
+    failures: Type.Integer({ description: "A client that disconnected is not one." }),
+    usage: openObject("Tokens, images, seconds and the like; null for what is not known."),
+    cost_nano_usd: Type.Integer(),
+    cost_usd: Type.Number(),
   },
   { title: "UsageRow" },
 );
+
+/** `model,day`: at most two. */
+const dimensions: QueryField<UsageDimension[]> = {
+  read: (text, name) => {
+    const found = text.split(",").map((word) => USAGE_DIMENSIONS.find((dimension) => dimension === word));
+    const known = found.filter((dimension) => dimension !== undefined);
+    if (found.length <= 2 && known.length === found.length && new Set(known).size === known.length) return known;
+    throw wrong(name, `must be one or two of ${USAGE_DIMENSIONS.join(", ")}, with a comma between them`);
+  },
+  schema: { type: "string" },
+  about: `What the sums are grouped by: one or two of ${USAGE_DIMENSIONS.join(", ")}; \`model\` where absent.`,
+};
+
+const zone: QueryField<TimeZone> = {
+  read: (text, name) => {
+    try {
+      if (text.length <= 64) return TimeZone.named(text);
+    } catch {
+      // Told below: the engine's words for it differ.
+    }
+    throw wrong(name, "must be the name of a time zone such as Europe/Berlin");
+  },
+  schema: { type: "string" },
+  about: "Whose days are meant; UTC where absent.",
+};
 
 export const showUsage = adminRoute({
   method: "GET",
   path: "/api/usage",
   id: "showUsage",
-  summary: "Sum calls, tokens and cost.",
+  summary: "Sum calls, tokens and cost by one or two dimensions.",
   roles: ["admin", "viewer", "project"],
   query: {
-    by: oneOfField("What the sums are grouped by; `model` where absent.", USAGE_GROUPS),
+    by: dimensions,
     days: wholeField("How many days to look back; 30 where absent.", 1, 3660),
     from: momentField("The first moment; in place of `days`."),
     to: momentField("The first moment that is not included; now where absent."),
+    zone,
     project: textField("Only this project."),
+    key: textField("Only the key with this id."),
+    model: textField("Only this model."),
+    provider: textField("Only this provider."),
+    outcome: textField("Only this outcome."),
   },
-  answers: [json(dataAnswer("UsageAnswer", Type.Array(UsageRow)), "One row for each group.")],
+  answers: [
+    json(
+      dataAnswer("UsageAnswer", Type.Array(UsageRow)),
+      "One row for each group, at most 1,000: times in order, else by cost.",
+    ),
+  ],
   handle: async ({ query, operator }, { storage, gateway }) => {
-    const now = lastDays(query.days ?? 30, query.to ?? gateway.clock.wallMs());
-    const untilMs = query.to ?? now.untilMs;
-    if (query.days !== undefined && query.from !== undefined) throw wrong("days", "does not go with from");
-    if (query.from !== undefined && query.from >= untilMs) throw wrong("from", "must be before to");
+    const { by = ["model"], days, from, to, key, model, provider, outcome } = query;
+    if (days !== undefined && (from !== undefined || to !== undefined))
+      throw wrong("days", "does not go with from or to");
+    const recent = lastDays(days ?? 30, gateway.clock.wallMs());
+    const sinceMs = from ?? (to === undefined ? recent.sinceMs : 0);
+    const untilMs = to ?? recent.untilMs;
+    if (sinceMs >= untilMs) throw wrong("from", "must be before to");
     const project = projectOf(operator, query.project);
-    const sums = await summariseUsage(storage, {
-      ...(project === undefined ? {} : { project }),
-      sinceMs: query.from ?? now.sinceMs,
-      untilMs,
-      by: [query.by ?? "model"],
-    });
-    return { data: sums.map(({ groups: [group = ""], ...sum }) => ({ group, ...sum })) };
+    const filter = withoutAbsent({ project, keyId: key, model, provider, outcome, zone: query.zone });
+    const sums = await summariseUsage(storage, { ...filter, by, sinceMs, untilMs });
+    return {
+      data: sums.map(({ groups, calls, failures, usage, costNanoUsd }) => ({
+        group: groups[0] ?? "",
+        groups,
+        calls,
+        failures,
+        usage: usageView(usage),
+        cost_nano_usd: costNanoUsd,
+        cost_usd: costNanoUsd / 1e9,
+      })),
+    };
   },
 });
+
+const TYPES = { csv: "text/csv; charset=utf-8", jsonl: "application/jsonl" } as const;
+
+export const exportUsage = adminRoute({
+  method: "GET",
+  path: "/api/usage/export",
+  id: "exportUsage",
+  summary: "Export receipts, oldest first, as a stream.",
+  roles: ["admin", "viewer", "project"],
+  query: { format: oneOfField("`csv` where absent.", EXPORT_FORMATS), ...RECEIPT_FIELDS },
+  answers: [
+    { contentType: "text/csv", description: "One line for each receipt." },
+    { contentType: "application/jsonl", description: "One object for each receipt." },
+  ],
+  handle: async ({ query, operator, connection }, { storage, gateway }) => {
+    const { format = "csv" } = query;
+    const project = projectOf(operator, query.project);
+    const act = { ...actorOf(operator, connection), act: "usage.export", target: format };
+    await recordAct(storage, project === undefined ? act : { ...act, project }, gateway);
+    connection.hold();
+    const pieces = exportReceipts(
+      storage,
+      { ...receiptFilter(query), ...(project === undefined ? {} : { project }) },
+      format,
+    );
+    return new Response(bytesOf(pieces), {
+      headers: {
+        "content-type": TYPES[format],
+        "content-disposition": `attachment; filename="receipts.${format}"`,
+        "cache-control": "no-store",
+      },
+    });
+  },
+});
+
+/** A piece is made when the reader has taken the one before. */
+function bytesOf(pieces: AsyncGenerator<string>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  return new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        const { done, value } = await pieces.next();
+        if (done) controller.close();
+        else controller.enqueue(encoder.encode(value));
+      },
+      cancel: async () => void (await pieces.return(undefined)),
+    },
+    { highWaterMark: 0 },
+  );
+}

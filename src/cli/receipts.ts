@@ -1,0 +1,48 @@
+import { ADMIN_FLAGS, connectAdmin } from "./admin-client.ts";
+import { LIST_FLAGS, printAdminList } from "./admin-list.ts";
+import { defineCommand, EXIT, printJson, UsageError } from "./command.ts";
+import { withVerbs } from "./with-verbs.ts";
+
+const COLUMNS = ["id", "created_at", "model", "provider", "outcome", "total_ms", "cost_usd", "project", "key"] as const;
+
+const list = defineCommand({
+  name: "receipts list",
+  usage: "[--model M] [--outcome O] [--from DATE] …",
+  summary: "list the receipts of a running gateway's calls, newest first",
+  flags: {
+    model: { type: "string", value: "M", about: "only those of this model" },
+    provider: { type: "string", value: "P", about: "only those of this provider" },
+    key: { type: "string", value: "ID", about: "only those of the key with this id" },
+    project: { type: "string", value: "P", about: "only those of this project" },
+    outcome: { type: "string", value: "O", about: "ok, client_gone or the kind of an error" },
+    from: { type: "string", value: "DATE", about: "not before, such as 2026-11-16 or 2026-11-16T08:00:00Z" },
+    to: { type: "string", value: "DATE", about: "before" },
+    "min-cost": { type: "string", value: "USD", about: "only those that cost at least this" },
+    text: {
+      type: "string",
+      value: "TEXT",
+      about: "the beginning of an id, or a part of a model's, provider's or key's name",
+    },
+    ...LIST_FLAGS,
+  },
+  run: async ({ values }) => {
+    const { model, provider, key, project, outcome, from, to, text } = values;
+    const query = { model, provider, key, project, outcome, from, to, min_cost: values["min-cost"], text };
+    return printAdminList(values, "/api/receipts", query, COLUMNS);
+  },
+});
+
+const show = defineCommand({
+  name: "receipts show",
+  usage: "ID",
+  summary: "show one receipt, as JSON",
+  flags: ADMIN_FLAGS,
+  takes: 1,
+  run: async ({ values, positionals: [id] }) => {
+    if (!id) throw new UsageError("Name the receipt by its id.");
+    printJson(await (await connectAdmin(values)).read(`/api/receipts/${encodeURIComponent(id)}`));
+    return EXIT.ok;
+  },
+});
+
+export const receipts = withVerbs("receipts", [list, show]);

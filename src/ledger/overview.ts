@@ -1,0 +1,134 @@
+import {
+  type CallCount,
+  type LatencyCount,
+  quantileOf,
+  selectCallCounts,
+  selectLatencies,
+} from "../storage/receipt-series.ts";
+import type { Storage } from "../storage/storage.ts";
+import type { UsageSum } from "../storage/usage-report.ts";
+import { summariseUsage } from "./queries.ts";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** How far back, and in parts of which length. */
+const WINDOWS = {
+  "15m": { parts: 15, everyMs: MINUTE_MS },
+  "1h": { parts: 60, everyMs: MINUTE_MS },
+  "24h": { parts: 24, everyMs: HOUR_MS },
+  "7d": { parts: 168, everyMs: HOUR_MS },
+  "30d": { parts: 30, everyMs: DAY_MS },
+} as const;
+
+export type OverviewWindow = keyof typeof WINDOWS;
+export const OVERVIEW_WINDOWS = Object.keys(WINDOWS) as OverviewWindow[];
+
+export interface Percentiles {
+  p50: number | null;
+  p95: number | null;
+  p99: number | null;
+}
+
+type Amounts = Omit<CallCount, "bucket">;
+
+export interface OverviewPart extends Amounts {
+  startMs: number;
+  firstContentMs: Percentiles;
+  totalMs: Percentiles;
+}
+
+export interface TopGroup {
+  name: string;
+  calls: number;
+  failures: number;
+  costNanoUsd: number;
+}
+
+export interface Overview {
+  sinceMs: number;
+  untilMs: number;
+  everyMs: number;
+  total: Amounts & { firstContentMs: Percentiles; totalMs: Percentiles };
+  parts: OverviewPart[];
+  top: Record<"models" | "providers" | "keys", TopGroup[]>;
+}
+
+const MAX_TOP = 10;
+
+/**
+ * Calls, failures, tokens, cost and latency over time. Parts of an hour or longer are sums of roll-ups; latencies, and shorter parts,
+ * are of the newest receipts, of which a bounded number is read.
+ */
+export async function overviewOf(storage: Storage, window: OverviewWindow, nowMs: number): Promise<Overview> {
+  const { parts, everyMs } = WINDOWS[window];
+  const untilMs = Math.ceil((Math.floor(nowMs) + 1) / everyMs) * everyMs;
+  const sinceMs = untilMs - parts * everyMs;
+  const span = { sinceMs, everyMs };
+  const counts = everyMs < HOUR_MS ? await selectCallCounts(storage, span) : await ofRollUps(storage, span, untilMs);
+  const firstContents = await selectLatencies(storage, "first_content_ms", span);
+  const totals = await selectLatencies(storage, "total_ms", span);
+  const top = async (dimension: "model" | "provider" | "key") =>
+    (await summariseUsage(storage, { by: [dimension], sinceMs, untilMs })).slice(0, MAX_TOP).map(topGroup);
+  return {
+    sinceMs,
+    untilMs,
+    everyMs,
+    total: { ...sumOf(counts), firstContentMs: percentilesOf(firstContents), totalMs: percentilesOf(totals) },
+    parts: Array.from({ length: parts }, (_, index) => {
+      const own = ({ bucket }: { bucket: number }) => bucket === index;
+      return {
+        startMs: sinceMs + index * everyMs,
+        ...sumOf(counts.filter(own)),
+        firstContentMs: percentilesOf(firstContents.filter(own)),
+        totalMs: percentilesOf(totals.filter(own)),
+      };
+    }),
+    top: { models: await top("model"), providers: await top("provider"), keys: await top("key") },
+  };
+}
+
+async function ofRollUps(
+  storage: Storage,
+  { sinceMs, everyMs }: { sinceMs: number; everyMs: number },
+  untilMs: number,
+): Promise<CallCount[]> {
+  const by = everyMs < DAY_MS ? "hour" : "day";
+  const sums = await summariseUsage(storage, { by: [by], sinceMs, untilMs });
+  return sums.map(({ groups, calls, failures, usage, costNanoUsd }) => ({
+    bucket: Math.floor((Date.parse(groups[0] ?? "") - sinceMs) / everyMs),
+    calls,
+    failures,
+    costNanoUsd,
+    inputTokens: usage.input ?? 0,
+    cachedTokens: usage.cacheRead ?? 0,
+    outputTokens: (usage.output ?? 0) + (usage.reasoning ?? 0),
+  }));
+}
+
+const percentilesOf = (counts: readonly LatencyCount[]): Percentiles => ({
+  p50: quantileOf(counts, 0.5) ?? null,
+  p95: quantileOf(counts, 0.95) ?? null,
+  p99: quantileOf(counts, 0.99) ?? null,
+});
+
+function sumOf(counts: readonly CallCount[]): Amounts {
+  const sum = { calls: 0, failures: 0, costNanoUsd: 0, inputTokens: 0, cachedTokens: 0, outputTokens: 0 };
+  for (const count of counts) {
+    sum.calls += count.calls;
+    sum.failures += count.failures;
+    sum.costNanoUsd += count.costNanoUsd;
+    sum.inputTokens += count.inputTokens;
+    sum.cachedTokens += count.cachedTokens;
+    sum.outputTokens += count.outputTokens;
+  }
+  return sum;
+}
+
+const topGroup = ({ groups, calls, failures, costNanoUsd }: UsageSum): TopGroup => ({
+  name: groups[0] ?? "",
+  calls,
+  failures,
+  costNanoUsd,
+});

@@ -1,0 +1,113 @@
+import { describe, expect, test } from "bun:test";
+import { ADMIN_SECRET, AdminHarness } from "../../../testing/admin-harness.ts";
+import { plainAnswer, plainUsage } from "../../../testing/plain-answer.ts";
+
+const asAdmin = { secret: ADMIN_SECRET };
+const ANSWER = plainAnswer("chat", { text: "Hello", usage: plainUsage("chat", 1_000, 500) });
+/** At 1 and 2 dollars for a million. */
+const COST = 2_000_000;
+const MINUTE_MS = 60_000;
+
+async function withCalls(ok: number, failed = 0) {
+  const admin = await AdminHarness.start();
+  const { upstream } = admin.gateway;
+  for (let call = 0; call < ok + failed; call++) {
+    upstream.play(call < ok ? upstream.json(ANSWER) : upstream.json({ error: { message: "no" } }, 400));
+    await admin.gateway.call("chat");
+    await admin.clock.pass(MINUTE_MS);
+  }
+  return admin;
+}
+
+const listOf = <T>(json: Record<string, unknown>) => json["data"] as T[];
+
+describe("choices 10: receipts, usage and the overview", () => {
+  test("receipts come newest first, page by page, each once", async () => {
+    const admin = await withCalls(5, 2);
+    const seen: string[] = [];
+    let after = "";
+    for (let pages = 0; pages < 10; pages++) {
+      const { json } = await admin.ask("GET", `/api/receipts?limit=3${after}`, asAdmin);
+      seen.push(...listOf<{ id: string }>(json).map(({ id }) => id));
+      if (json["next"] === null) break;
+      after = `&after=${encodeURIComponent(String(json["next"]))}`;
+    }
+    expect(seen).toEqual(seen.toSorted().reverse());
+    expect(new Set(seen).size).toBe(7);
+    const { json } = await admin.ask("GET", `/api/receipts/${seen[0]}`, asAdmin);
+    expect(json["data"]).toMatchObject({
+      id: seen[0],
+      project: "default",
+      key: "static:tests",
+      outcome: "invalid_request",
+    });
+    expect((await admin.ask("GET", "/api/receipts/rcp_none", asAdmin)).status).toBe(404);
+  });
+
+  test("S13: filters narrow them, and wildcards are plain characters", async () => {
+    const admin = await withCalls(2, 1);
+    const count = async (query: string) =>
+      listOf((await admin.ask("GET", `/api/receipts?${query}`, asAdmin)).json).length;
+    expect(await count("outcome=ok")).toBe(2);
+    expect(await count(`min_cost=${COST / 1e9}`)).toBe(2);
+    expect(await count("min_cost=0.003")).toBe(0);
+    expect(await count("project=other")).toBe(0);
+    expect(await count("from=2027-01-01")).toBe(0);
+    expect(await count("text=%25")).toBe(0);
+    expect(await count("text=_")).toBe(0);
+    expect(await count("text=rcp_")).toBe(3);
+  });
+
+  test("usage is summed by two dimensions, and its parts are the whole", async () => {
+    const admin = await withCalls(3, 1);
+    const { json } = await admin.ask("GET", "/api/usage?by=outcome,day", asAdmin);
+    const rows = listOf<{ groups: string[]; calls: number; cost_nano_usd: number }>(json);
+    expect(rows.map(({ groups: [outcome], calls, cost_nano_usd }) => [outcome, calls, cost_nano_usd]).sort()).toEqual([
+      ["invalid_request", 1, 0],
+      ["ok", 3, 3 * COST],
+    ]);
+    for (const query of ["by=a", "by=model,model", "by=model,key,day", "zone=Mars", "days=1&from=2026-01-01"]) {
+      expect([query, (await admin.ask("GET", `/api/usage?${query}`, asAdmin)).status]).toEqual([query, 400]);
+    }
+  });
+
+  test("the export has a row for each receipt, as CSV and as JSON lines", async () => {
+    const admin = await withCalls(3);
+    const csv = (await admin.ask("GET", "/api/usage/export", asAdmin)).text.trim().split("\r\n");
+    expect([csv.length, csv[0]?.startsWith("id,")]).toEqual([4, true]);
+    const lines = (await admin.ask("GET", "/api/usage/export?format=jsonl&outcome=ok", asAdmin)).text
+      .trim()
+      .split("\n");
+    expect(lines.map((line) => (JSON.parse(line) as { cost_nano_usd: number }).cost_nano_usd)).toEqual([
+      COST,
+      COST,
+      COST,
+    ]);
+  });
+
+  test.each(["15m", "1h", "24h", "7d", "30d"])(
+    "the overview of %s has every call in its part of the time",
+    async (window) => {
+      const admin = await withCalls(3, 1);
+      const { json } = await admin.ask("GET", `/api/overview?window=${window}`, asAdmin);
+      const { total, series, top, calls_per_minute } = json["data"] as {
+        total: { calls: number; failures: number; cost_nano_usd: number; total_ms: { p50: number } };
+        series: { at: string; calls: number; cost_nano_usd: number }[];
+        top: { models: { name: string; calls: number }[] };
+        calls_per_minute: number;
+      };
+      expect(total).toMatchObject({
+        calls: 4,
+        failures: 1,
+        cost_nano_usd: 3 * COST,
+        input_tokens: 3_000,
+        output_tokens: 1_500,
+      });
+      expect(series.reduce((sum, { calls }) => sum + calls, 0)).toBe(4);
+      expect(series.filter(({ calls }) => calls > 0).length).toBe(window === "15m" || window === "1h" ? 4 : 1);
+      expect(top.models.map(({ calls }) => calls)).toEqual([4]);
+      expect(calls_per_minute).toBeGreaterThan(0);
+      expect(total.total_ms.p50).toBeGreaterThan(0);
+    },
+  );
+});

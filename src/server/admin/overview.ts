@@ -1,0 +1,103 @@
+import Type from "typebox";
+import { nullable } from "../../dialects/schema-builders.ts";
+import { OVERVIEW_WINDOWS, type OverviewPart, overviewOf, type TopGroup } from "../../ledger/overview.ts";
+import { json } from "../openapi/operation.ts";
+import { dataAnswer, Moment } from "./answers.ts";
+import { adminRoute } from "./define-route.ts";
+import { oneOfField } from "./query-fields.ts";
+
+const Percentiles = Type.Object(
+  { p50: nullable(Type.Number()), p95: nullable(Type.Number()), p99: nullable(Type.Number()) },
+  { title: "Percentiles", description: "Milliseconds, right to a sixth; null without calls." },
+);
+
+const amounts = {
+  calls: Type.Integer(),
+  failures: Type.Integer({ description: "A client that disconnected is not one." }),
+  cost_nano_usd: Type.Integer(),
+  input_tokens: Type.Integer(),
+  cached_tokens: Type.Integer(),
+  output_tokens: Type.Integer(),
+  first_content_ms: Percentiles,
+  total_ms: Percentiles,
+};
+
+const Top = Type.Array(
+  Type.Object({
+    name: Type.String(),
+    calls: Type.Integer(),
+    failures: Type.Integer(),
+    cost_nano_usd: Type.Integer(),
+  }),
+);
+
+const OverviewAnswer = dataAnswer(
+  "Overview",
+  Type.Object({
+    from: Moment,
+    to: Moment,
+    every_ms: Type.Integer(),
+    status: Type.Enum(["ready", "degraded", "not ready"]),
+    reasons: Type.Array(Type.String()),
+    running_calls: Type.Integer({ description: "Of this process, now." }),
+    calls_per_minute: Type.Number(),
+    total: Type.Object(amounts),
+    series: Type.Array(Type.Object({ at: Moment, ...amounts }), { description: "In order, without gaps." }),
+    top: Type.Object({ models: Top, providers: Top, keys: Top }),
+  }),
+);
+
+const MINUTE_MS = 60_000;
+
+export const showOverview = adminRoute({
+  method: "GET",
+  path: "/api/overview",
+  id: "showOverview",
+  summary: "Show calls, failures, cost, tokens and latency as series for charts.",
+  roles: ["admin", "viewer"],
+  query: { window: oneOfField("How far back; `1h` where absent.", OVERVIEW_WINDOWS) },
+  answers: [json(OverviewAnswer, "Sums of the ledger; the last part of the series is not over yet.")],
+  handle: async ({ query }, { storage, gateway, condition }) => {
+    const found = await overviewOf(storage, query.window ?? "1h", gateway.clock.wallMs());
+    const { status, reasons } = condition();
+    const minutes = (found.untilMs - found.sinceMs) / MINUTE_MS;
+    return {
+      data: {
+        from: moment(found.sinceMs),
+        to: moment(found.untilMs),
+        every_ms: found.everyMs,
+        status,
+        reasons,
+        running_calls: gateway.runningCalls,
+        calls_per_minute: Math.round((found.total.calls / minutes) * 1e6) / 1e6,
+        total: amountsView(found.total),
+        series: found.parts.map((part) => ({ at: moment(part.startMs), ...amountsView(part) })),
+        top: {
+          models: found.top.models.map(topView),
+          providers: found.top.providers.map(topView),
+          keys: found.top.keys.map(topView),
+        },
+      },
+    };
+  },
+});
+
+const moment = (ms: number): string => new Date(ms).toISOString();
+
+const amountsView = (part: Omit<OverviewPart, "startMs">) => ({
+  calls: part.calls,
+  failures: part.failures,
+  cost_nano_usd: part.costNanoUsd,
+  input_tokens: part.inputTokens,
+  cached_tokens: part.cachedTokens,
+  output_tokens: part.outputTokens,
+  first_content_ms: part.firstContentMs,
+  total_ms: part.totalMs,
+});
+
+const topView = ({ name, calls, failures, costNanoUsd }: TopGroup) => ({
+  name,
+  calls,
+  failures,
+  cost_nano_usd: costNanoUsd,
+});

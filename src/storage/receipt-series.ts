@@ -1,0 +1,106 @@
+import { RECEIPT_PREFIX, timePrefix } from "../base/timed-id.ts";
+import { number } from "./columns.ts";
+import { type Queries, REPORT_MS } from "./storage.ts";
+
+/** Each class of a distribution is a third wider than the one before: quantiles are right to a sixth. */
+const GROWTH = 4 / 3;
+const LONGEST_MS = 600_000;
+const BOUNDS_MS = boundsUpTo(LONGEST_MS);
+/** Rows that a question reads at most: the newest. */
+const MAX_ROWS = 200_000;
+
+function boundsUpTo(longest: number): number[] {
+  const bounds = [1];
+  for (let last = 1; last < longest; ) {
+    last = Math.max(last + 1, Math.round(last * GROWTH));
+    bounds.push(last);
+  }
+  return bounds;
+}
+
+/** How many calls of one part of the time took how long; `class` is the index of the first bound above. */
+export interface LatencyCount {
+  /** The part of the time: it began so many times `everyMs` after `sinceMs`. */
+  bucket: number;
+  class: number;
+  calls: number;
+}
+
+export type Latency = "first_content_ms" | "total_ms";
+
+/** The distribution of a latency over time, of the newest receipts since then. */
+export async function selectLatencies(
+  queries: Queries,
+  latency: Latency,
+  { sinceMs, everyMs }: { sinceMs: number; everyMs: number },
+): Promise<LatencyCount[]> {
+  const ladder = BOUNDS_MS.map((bound, index) => `WHEN ${latency} < ${bound} THEN ${index}`).join(" ");
+  const rows = await queries.query(
+    `SELECT (created_at_ms - ?) / ? AS bucket, CASE ${ladder} ELSE ${BOUNDS_MS.length} END AS class, COUNT(*) AS calls
+     FROM (SELECT created_at_ms, ${latency} FROM receipts WHERE id >= ? ORDER BY id DESC LIMIT ${MAX_ROWS}) AS newest
+     WHERE ${latency} IS NOT NULL AND created_at_ms >= ?
+     GROUP BY 1, 2`,
+    [sinceMs, everyMs, RECEIPT_PREFIX + timePrefix(sinceMs), sinceMs],
+    REPORT_MS,
+  );
+  return rows.map((row) => ({
+    bucket: number(row, "bucket"),
+    class: number(row, "class"),
+    calls: number(row, "calls"),
+  }));
+}
+
+/** The latency that this share of the calls stays within; undefined without calls. */
+export function quantileOf(counts: readonly LatencyCount[], share: number): number | undefined {
+  const byClass = new Map<number, number>();
+  for (const { class: of, calls } of counts) byClass.set(of, (byClass.get(of) ?? 0) + calls);
+  const all = [...byClass.values()].reduce((sum, calls) => sum + calls, 0);
+  if (all === 0) return undefined;
+  let seen = 0;
+  for (const [of, calls] of [...byClass].sort(([one], [other]) => one - other)) {
+    seen += calls;
+    if (seen >= all * share) return BOUNDS_MS[of] ?? LONGEST_MS;
+  }
+  return LONGEST_MS;
+}
+
+/** What was called and spent in one part of the time. */
+export interface CallCount {
+  bucket: number;
+  calls: number;
+  failures: number;
+  costNanoUsd: number;
+  inputTokens: number;
+  cachedTokens: number;
+  outputTokens: number;
+}
+
+/** Of the newest receipts since then: for parts of the time that are shorter than those of roll-ups. */
+export async function selectCallCounts(
+  queries: Queries,
+  { sinceMs, everyMs }: { sinceMs: number; everyMs: number },
+): Promise<CallCount[]> {
+  const rows = await queries.query(
+    `SELECT (created_at_ms - ?) / ? AS bucket,
+       CAST(SUM(CASE WHEN adjusts IS NULL THEN 1 ELSE 0 END) AS BIGINT) AS calls,
+       CAST(SUM(CASE WHEN adjusts IS NULL AND outcome NOT IN ('ok', 'client_gone') THEN 1 ELSE 0 END) AS BIGINT) AS failures,
+       CAST(SUM(cost_nano_usd) AS BIGINT) AS cost_nano_usd,
+       CAST(SUM(COALESCE(usage_input, 0)) AS BIGINT) AS input_tokens,
+       CAST(SUM(COALESCE(usage_cache_read, 0)) AS BIGINT) AS cached_tokens,
+       CAST(SUM(COALESCE(usage_output, 0) + COALESCE(usage_reasoning, 0)) AS BIGINT) AS output_tokens
+     FROM (SELECT created_at_ms, adjusts, outcome, cost_nano_usd, usage_input, usage_cache_read, usage_output, usage_reasoning
+       FROM receipts WHERE id >= ? ORDER BY id DESC LIMIT ${MAX_ROWS}) AS newest
+     WHERE created_at_ms >= ? GROUP BY 1`,
+    [sinceMs, everyMs, RECEIPT_PREFIX + timePrefix(sinceMs), sinceMs],
+    REPORT_MS,
+  );
+  return rows.map((row) => ({
+    bucket: number(row, "bucket"),
+    calls: number(row, "calls"),
+    failures: number(row, "failures"),
+    costNanoUsd: number(row, "cost_nano_usd"),
+    inputTokens: number(row, "input_tokens"),
+    cachedTokens: number(row, "cached_tokens"),
+    outputTokens: number(row, "output_tokens"),
+  }));
+}
