@@ -7,7 +7,7 @@ import { scriptedModels } from "../testing/scripted-models.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
 import { callOnce, HoldingProvider, RACED_LIMITS } from "./support/limit-race.ts";
 import { programsPresent } from "./support/programs.ts";
-import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
+import { startTestGateway, TEST_ADMIN_SECRET, type TestGateway } from "./support/test-gateway.ts";
 
 const redis = programsPresent("limits of several instances", "redis-server") ? await startRedis() : undefined;
 const folder = mkdtempSync(join(tmpdir(), "trivium-shared-"));
@@ -33,6 +33,16 @@ async function startInstances(count: number, limits: Readonly<Record<string, num
   const timings = { limitLeaseMs: 3_000 };
   for (let at = 0; at < count; at++) instances.push(await startTestGateway({ config, timings }));
   return instances;
+}
+
+/** Until it holds; says how long that took. */
+async function until(holds: () => Promise<boolean>, withinMs = 15_000): Promise<number> {
+  const began = performance.now();
+  while (!(await holds())) {
+    if (performance.now() - began > withinMs) throw new Error("it did not come to this in time");
+    await Bun.sleep(20);
+  }
+  return performance.now() - began;
 }
 
 const stopAll = async (instances: readonly TestGateway[]) => {
@@ -119,4 +129,47 @@ describe.skipIf(redis === undefined)("choices 9, H29: Redis fails under load", (
       await stopAll(instances);
     });
   }
+});
+
+describe.skipIf(redis === undefined)("choices 9: what one instance learns, the others know", () => {
+  const admin = ({ adminUrl }: TestGateway, method: string, path: string, body?: object) =>
+    fetch(`${adminUrl}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${TEST_ADMIN_SECRET}`, "content-type": "application/json" },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+  const models = ({ url }: TestGateway, key: string) =>
+    fetch(`${url}/api/v1/generation?id=none`, { headers: { authorization: `Bearer ${key}` } });
+
+  test("a key that is revoked at one is refused by all within a second", async () => {
+    const instances = await startInstances(3, {});
+    const [first] = instances;
+    if (first === undefined) throw new Error("no gateway");
+    const made = await admin(first, "POST", "/api/keys", { name: "short-lived" });
+    const { data } = (await made.json()) as { data: { id: string; key: string } };
+    const statusesOf = () => Promise.all(instances.map(async (one) => (await models(one, data.key)).status));
+    await until(async () => !(await statusesOf()).includes(401));
+    await admin(first, "DELETE", `/api/keys/${data.id}`);
+    const tookMs = await until(async () => (await statusesOf()).every((status) => status === 401));
+    console.log(`a revocation was seen by three instances after ${Math.round(tookMs)} ms`);
+    expect(tookMs).toBeLessThan(1_000);
+    await stopAll(instances);
+  });
+
+  test("a breaker that opens at one is open at the others", async () => {
+    provider.release();
+    const instances = await startInstances(2, {});
+    const [first, second] = instances;
+    if (first === undefined || second === undefined) throw new Error("no gateway");
+    const statesAt = async (gateway: TestGateway) => await (await admin(gateway, "GET", "/api/providers")).text();
+    expect(await statesAt(second)).not.toContain('"open"');
+    provider.fails = true;
+    for (let calls = 0; calls < 12; calls++) await callOnce(first.url);
+    expect(await statesAt(first)).toContain('"open"');
+    const tookMs = await until(async () => (await statesAt(second)).includes('"open"'));
+    console.log(`a breaker was open at the other instance after ${Math.round(tookMs)} ms`);
+    expect(tookMs).toBeLessThan(2_000);
+    provider.fails = false;
+    await stopAll(instances);
+  });
 });

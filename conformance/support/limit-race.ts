@@ -53,11 +53,13 @@ export class HoldingProvider {
       this.most = Math.max(this.most, this.underWay);
       await this.#released.promise;
       this.underWay--;
+      if (this.fails) return new Response("no", { status: 500 });
       return Response.json(plainAnswer("chat", { text: "yes", usage: plainUsage("chat", 10, 10) }));
     },
   });
   #released = Promise.withResolvers<void>();
   asked = 0;
+  fails = false;
   underWay = 0;
   /** The most calls at one time. */
   most = 0;

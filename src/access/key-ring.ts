@@ -50,6 +50,10 @@ export class KeyRing {
   /** Ids of stored keys that were used since this was last written down. */
   readonly #used = new Set<string>();
   #usedWrittenMs: number;
+  /** Ids of keys that another process says it has revoked. */
+  readonly #revokedElsewhere = new Set<string>();
+  /** Called with the id of a key that was revoked by this process. */
+  onRevokedHere: (keyId: string) => void = () => {};
   /** Called when the levels that limit keys may have changed. */
   onLevels: () => void = () => {};
 
@@ -98,8 +102,9 @@ export class KeyRing {
   }
 
   #isRevokedHere({ keyId, maker }: Principal): boolean {
-    if (this.#revokedHere.size === 0) return false;
-    return this.#revokedHere.has(keyId) || (maker !== undefined && this.#isRevokedHere(maker));
+    if (this.#revokedHere.size === 0 && this.#revokedElsewhere.size === 0) return false;
+    const isRevoked = this.#revokedHere.has(keyId) || this.#revokedElsewhere.has(keyId);
+    return isRevoked || (maker !== undefined && this.#isRevokedHere(maker));
   }
 
   #unknown(presented: string): GatewayError {
@@ -123,7 +128,11 @@ export class KeyRing {
     this.#projects = projects;
     this.#stamp = stamp;
     this.#known = this.#make(this.#static, this.#limits);
-    for (const { id, revokedAtMs } of stored) if (revokedAtMs !== undefined) this.#revokedHere.delete(id);
+    for (const { id, revokedAtMs } of stored) {
+      if (revokedAtMs === undefined) continue;
+      this.#revokedHere.delete(id);
+      this.#revokedElsewhere.delete(id);
+    }
     this.onLevels();
   }
 
@@ -162,7 +171,13 @@ export class KeyRing {
     const found = valid.find(({ id }) => id === idOrName) ?? (named.length === 1 ? named[0] : undefined);
     if (found === undefined) return false;
     this.#revokedHere.set(found.id, actor);
+    this.onRevokedHere(found.id);
     return true;
+  }
+
+  /** Another process has revoked it, and writes that down when it can. */
+  hearRevoked(keyId: string): void {
+    this.#revokedElsewhere.add(keyId);
   }
 
   async #look(): Promise<void> {

@@ -26,7 +26,9 @@ export async function makeOperations(
     storage,
     nowMs: clock.nowMs,
     keptMs,
-    onSettled: (operation, costNanoUsd) => reservations.settle(operation, costNanoUsd),
+    // Processes that share budgets each count what they have settled themselves.
+    onSettled: (operation, costNanoUsd, isHere) =>
+      reservations.settle(operation, isHere || gateway.sharedLimits === undefined ? costNanoUsd : 0),
     onEnded: (receipt, operation) => {
       logCall(gateway, receipt);
       if (!gateway.events.watched) return;

@@ -40,6 +40,7 @@ import { loadSimulator } from "./load-simulator.ts";
 import { makeGateway, spentAt } from "./make-gateway.ts";
 import { makeOperations } from "./make-operations.ts";
 import { type ConfigSource, readConfig } from "./read-config.ts";
+import { shareNews } from "./share-news.ts";
 import { type Sharing, sharingOf } from "./sharing.ts";
 import { type MissingProvider, makeSnapshot, missingProviders } from "./snapshot.ts";
 import { spentByInstance } from "./spent-by-instance.ts";
@@ -236,6 +237,7 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
     ...(options.timings?.heartbeatMs === undefined ? {} : { everyMs: timings.heartbeatMs }),
   });
   const stopRenewing = gateway.sharedLimits?.watch();
+  const stopTelling = leases && shareNews(gateway, leases);
   const stopSweeping = sweepRegularly(gateway, operations);
   const stopDeleting = deleteOldReceiptsRegularly(config.ledger, { storage, clock, log });
   const stopRecovering = journals.watch();
@@ -290,6 +292,7 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
       stopSweeping();
       stopRenewing?.();
       stopDeleting();
+      stopTelling?.();
       stopRecovering();
       stopBurying();
       // Rows first: nothing that may hang comes between them and the storage.

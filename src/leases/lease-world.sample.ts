@@ -157,7 +157,6 @@ class LeaseInstance {
   reserved = 0;
   isAlive = true;
   isParted = false;
-  onNews: (news: string) => void = () => {};
 
   constructor(world: LeaseWorld, id: string, isFirst: boolean) {
     this.#world = world;
@@ -169,7 +168,6 @@ class LeaseInstance {
       instance: id,
       leaseMs: LEASE_MS,
       isFirst,
-      onNews: (news) => this.onNews(news),
       spent: {
         ofWindows: async (windows) => new Map(windows.map((name) => [name, Object.fromEntries(world.ledger)])),
         ofDead: async (dead, windows) => new Map(windows.map((name) => [name, world.ledger.get(dead) ?? 0])),

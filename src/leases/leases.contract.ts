@@ -124,7 +124,7 @@ export function leaseContract(name: string, source: (clock: Clock) => TestSource
       const first = await world.start();
       const told: string[] = [];
       const second = await world.start();
-      second.onNews = (news) => told.push(news);
+      second.leases.onNews = (news) => told.push(news);
       first.leases.publish("one");
       first.leases.publish("two");
       await world.pass(500);

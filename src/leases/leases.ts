@@ -22,7 +22,6 @@ interface LeasesOptions {
   isFirst: boolean;
   /** Instances that have died, as far as this one knows. */
   dead?: readonly string[];
-  onNews?: (news: string) => void;
   /** Told once when the source is away, and once, with undefined, when it is back. */
   onTrouble?: (reason: unknown) => void;
 }
@@ -68,6 +67,8 @@ export class Leases implements LeaseState {
   #cancel: Cancel = () => {};
   #stopped = false;
   #trouble: unknown;
+  /** Told what other instances publish. */
+  onNews: (news: string) => void = () => {};
   instances = Number.POSITIVE_INFINITY;
   validUntilMs = Number.NEGATIVE_INFINITY;
   partedMs = Number.POSITIVE_INFINITY;
@@ -239,7 +240,7 @@ export class Leases implements LeaseState {
   }
 
   #take(sync: Sync, answer: SyncAnswer, batch: readonly LeasedWindow[], sentMs: number): void {
-    const { clock, leaseMs, onNews } = this.#options;
+    const { clock, leaseMs } = this.#options;
     const nowMs = clock.nowMs();
     this.#answered = sync.number;
     this.instances = answer.instances;
@@ -260,7 +261,7 @@ export class Leases implements LeaseState {
     this.#askSpent(answer.unknown);
     for (const { instance, windows } of answer.dead) this.#reclaim(instance, windows);
     this.#newsSeen = answer.newsSeen;
-    for (const news of answer.news) onNews?.(news);
+    for (const news of answer.news) this.onNews(news);
   }
 
   #registerAgain({ epoch, newsSeen }: SyncAnswer): void {

@@ -12,7 +12,7 @@ interface SettlementOptions {
   /** How long an operation that has ended is kept. */
   keptMs: number;
   /** Called once in the process that settled it, and in every other that holds money for it. */
-  onSettled: (operation: Operation, costNanoUsd: number) => void;
+  onSettled: (operation: Operation, costNanoUsd: number, isHere: boolean) => void;
   /** Called for each operation that this process has ended. */
   onEnded: (receipt: Receipt, operation: Operation) => void;
   /** The ids of operations that this process holds money for. */
@@ -51,7 +51,7 @@ export class Settlement {
     this.#ending.add(operation.id);
     try {
       if (!(await endOperation(storage, ended, receipt, owner))) return false;
-      onSettled(ended, receipt.costNanoUsd);
+      onSettled(ended, receipt.costNanoUsd, true);
       onEnded(receipt, ended);
       return true;
     } finally {
@@ -68,7 +68,7 @@ export class Settlement {
     const stillHeld = new Set(held());
     for (const operation of ended) {
       if (!stillHeld.has(operation.id) || this.#ending.has(operation.id)) continue;
-      onSettled(operation, billOf(operation).costNanoUsd);
+      onSettled(operation, billOf(operation).costNanoUsd, false);
     }
   }
 }

@@ -100,6 +100,22 @@ export class Breaker {
     return this.#openUntilMs === 0 ? this.#openFirst(nowMs) : this.#failOpen(attempt, nowMs);
   }
 
+  /** Another process has opened its own: what it knows counts here, too. */
+  hearOpen(ms: number, nowMs: number): void {
+    if (this.#openUntilMs !== 0) return;
+    this.#probe = undefined;
+    this.#openedAtMs = nowMs;
+    this.#openUntilMs = nowMs + Math.min(ms, Math.max(this.#settings.openMs, MAX_OPEN_MS));
+  }
+
+  /** Another process was answered. */
+  hearClosed(nowMs: number): void {
+    if (this.#openUntilMs === 0) return;
+    this.#openUntilMs = 0;
+    this.#closedAtMs = nowMs;
+    this.#probe = undefined;
+  }
+
   /** The outcome of a call says nothing of the host: where it was the probe, the next call is. */
   forget(attempt: object): void {
     if (this.#probe === attempt) this.#probe = undefined;

@@ -464,3 +464,55 @@ describe("a new configuration", () => {
     expect(others.every((one) => health.of(one).state === "closed")).toBe(true);
   });
 });
+
+describe("choices 9: what one process learns of a target, others know", () => {
+  /** Two processes with the same configuration; what one tells, the other hears. */
+  function pair() {
+    const one = made();
+    const other = made();
+    one.health.onNews = (news) => other.health.hear(JSON.parse(JSON.stringify(news)), other.targets);
+    return { one, other };
+  }
+
+  test("a breaker opens there for as long as here, and closes when it is answered here", () => {
+    const { one, other } = pair();
+    one.open(one.target("large"));
+    expect(other.health.of(other.target("large")).state).toBe("open");
+    expect(other.health.of(other.target("small")).state).toBe("closed");
+    other.advance(BREAKER.openMs);
+    expect(other.health.of(other.target("large")).state).toBe("half_open");
+    one.advance(BREAKER.openMs);
+    one.health.answered(one.target("large"), 1, "whole");
+    expect(other.health.of(other.target("large")).state).toBe("closed");
+  });
+
+  test("a credential that is refused here is left alone there", () => {
+    const { one, other } = pair();
+    one.failWith(one.target("large"), "upstream_credentials");
+    expect(other.health.of(other.target("small")).state).toBe("open");
+    expect(other.health.of(other.target("small", "2")).state).toBe("closed");
+  });
+
+  test("what was measured counts there once", () => {
+    const { one, other } = pair();
+    for (const ms of [100, 300]) one.health.answered(one.target("large"), ms, "stream");
+    one.health.generated(one.target("large"), 50, 1_000);
+    one.health.tellMeasured();
+    one.health.tellMeasured();
+    const heard = other.health.of(other.target("large"));
+    expect([heard.firstContentMs, heard.tokensPerSecond]).toEqual([200, 50]);
+    other.health.answered(other.target("large"), 500, "stream");
+    expect(heard.firstContentMs).toBe(300);
+    // What was heard is not told back.
+    const told: unknown[] = [];
+    other.health.onNews = (news) => told.push(news.measured);
+    other.health.tellMeasured();
+    expect(told).toEqual([[500, 1, 0, 0, 0, 0]]);
+  });
+
+  test("what is not configured here is of no use", () => {
+    const { other } = pair();
+    other.health.hear({ target: "another one", breaker: { ofCredential: false, openMs: 1_000 } }, other.targets);
+    expect(other.targets.every((target) => other.health.known(target) === undefined)).toBe(true);
+  });
+});

@@ -33,6 +33,15 @@ export interface HealthChange {
   openMs: number | undefined;
 }
 
+/** What one process tells the others of a target: its breaker, or what was measured. */
+export interface HealthNews {
+  /** Credential and model, as all processes name them. */
+  target: string;
+  breaker?: { ofCredential: boolean; openMs: number | undefined };
+  /** Sums and counts: of first contents of streams, of whole answers, and of tokens and the time that they took. */
+  measured?: readonly number[];
+}
+
 type Breakers = Pick<RoutingDefaults, "ofProvider">;
 
 export interface AnswerHeaders {
@@ -49,6 +58,8 @@ export class Health implements HealthView {
   readonly #onChange: (change: HealthChange) => void;
   readonly #records = new Map<string, TargetRecord>();
   readonly #credentials = new Map<string, Breaker>();
+  /** Told what other processes should know. */
+  onNews: (news: HealthNews) => void = () => {};
   /** So that no call has to make the key of its target. */
   #byTarget = new WeakMap<Target, TargetRecord>();
 
@@ -91,7 +102,11 @@ export class Health implements HealthView {
     if (timed === "stream") {
       record.streams.add(ms, 1, nowMs);
       record.firstContents.add(ms, nowMs);
-    } else if (timed === "whole") record.wholes.add(ms, 1, nowMs);
+      count(record, STREAMS, ms, 1);
+    } else if (timed === "whole") {
+      record.wholes.add(ms, 1, nowMs);
+      count(record, WHOLES, ms, 1);
+    }
   }
 
   /** It failed, before its first content or after it. */
@@ -118,7 +133,32 @@ export class Health implements HealthView {
 
   /** What generating these tokens took, without the time that the gateway waited for its client. */
   generated(target: Target, tokens: number, ms: number): void {
-    if (tokens > 0 && ms > 0) this.#of(target).speed.add(tokens * 1000, ms, this.#sources.clock.nowMs());
+    if (tokens <= 0 || ms <= 0) return;
+    const record = this.#of(target);
+    record.speed.add(tokens * 1000, ms, this.#sources.clock.nowMs());
+    count(record, SPEED, tokens * 1000, ms);
+  }
+
+  /** Tells what was measured here since the last time. */
+  tellMeasured(): void {
+    for (const [target, { unshared }] of this.#records) {
+      if (unshared.every((sum) => sum === 0)) continue;
+      this.onNews({ target, measured: [...unshared] });
+      unshared.fill(0);
+    }
+  }
+
+  /** What another process tells. `targets`: of the configuration; what is not among them is of no use here. */
+  hear({ target, breaker, measured }: HealthNews, targets: Iterable<Target>): void {
+    const record = this.#records.get(target) ?? this.#makeNamed(target, targets);
+    if (record === undefined) return;
+    const nowMs = this.#sources.clock.nowMs();
+    if (breaker !== undefined) {
+      const heard = breaker.ofCredential ? record.credential : record.model;
+      if (breaker.openMs === undefined) heard.hearClosed(nowMs);
+      else heard.hearOpen(breaker.openMs, nowMs);
+    }
+    if (measured !== undefined) hearMeasured(record, measured, nowMs);
   }
 
   /** Where nothing is left of a limit, the target is left alone until it is full again: the next call would be refused (H19). */
@@ -156,10 +196,12 @@ export class Health implements HealthView {
 
   #closed(target: Target, ofCredential: boolean): void {
     this.#onChange({ target, ofCredential, openMs: undefined });
+    this.onNews({ target: keyOf(target), breaker: { ofCredential, openMs: undefined } });
   }
 
   #opened(target: Target, { openUntilMs }: Breaker, ofCredential: boolean, nowMs: number): void {
     this.#onChange({ target, ofCredential, openMs: openUntilMs - nowMs });
+    this.onNews({ target: keyOf(target), breaker: { ofCredential, openMs: openUntilMs - nowMs } });
   }
 
   #settingsOf({ provider }: Target): BreakerSettings {
@@ -187,6 +229,11 @@ export class Health implements HealthView {
     return record;
   }
 
+  #makeNamed(name: string, targets: Iterable<Target>): TargetRecord | undefined {
+    for (const target of targets) if (keyOf(target) === name) return this.#make(target);
+    return undefined;
+  }
+
   #credentialOf(target: Target): Breaker {
     const key = credentialKey(target.provider);
     const breaker = this.#credentials.get(key) ?? this.#breaker(target);
@@ -202,6 +249,29 @@ export class Health implements HealthView {
 /** The same name with another key, or at another host, is somebody else. */
 const credentialKey = ({ name, digest }: Provider): string => `${name} ${digest}`;
 const keyOf = ({ provider, offer }: Target): string => `${credentialKey(provider)} ${offer.upstreamModel}`;
+
+/** Where the sums of each are in `unshared`, each before its count. */
+const STREAMS = 0;
+const WHOLES = 2;
+const SPEED = 4;
+/** However many calls another process had: its average counts for no more in the distribution. */
+const MAX_HEARD = 20;
+
+function count({ unshared }: TargetRecord, at: number, above: number, below: number): void {
+  unshared[at] = (unshared[at] ?? 0) + above;
+  unshared[at + 1] = (unshared[at + 1] ?? 0) + below;
+}
+
+function hearMeasured(record: TargetRecord, measured: readonly number[], nowMs: number): void {
+  const [streamMs = 0, streams = 0, wholeMs = 0, wholes = 0, tokens = 0, tokenMs = 0] = measured;
+  if (streams > 0) {
+    record.streams.add(streamMs, streams, nowMs);
+    for (let heard = 0; heard < Math.min(streams, MAX_HEARD); heard++)
+      record.firstContents.add(streamMs / streams, nowMs);
+  }
+  if (wholes > 0) record.wholes.add(wholeMs, wholes, nowMs);
+  if (tokenMs > 0) record.speed.add(tokens, tokenMs, nowMs);
+}
 
 const askedMs = ({ failure, retryAfterSeconds }: GatewayError): number | undefined => {
   const seconds = failure?.retryAfterSeconds ?? retryAfterSeconds;

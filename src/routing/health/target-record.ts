@@ -23,6 +23,9 @@ export class TargetRecord implements TargetHealth {
     this.credential = credential;
   }
 
+  /** What was measured here since others were last told: sums and counts, in the order of `Measured`. */
+  readonly unshared = new Float64Array(6);
+
   /** A refused credential has a new chance. */
   restore(): void {
     this.wasRejected = false;

@@ -1,0 +1,47 @@
+import type { Cancel } from "../base/clock.ts";
+import { isObject, parseObject } from "../base/json.ts";
+import type { Leases } from "../leases/leases.ts";
+import type { Gateway } from "../relay/gateway.ts";
+import type { HealthNews } from "../routing/health/health.ts";
+
+/** How often instances tell each other what they have measured. */
+const MEASURED_MS = 2_000;
+
+type News = { revoked: string } | { health: HealthNews };
+
+/**
+ * What one instance learns and all should know: revoked keys, also while the storage is away, and the health of providers. It
+ * goes with the leases, and may be lost with them: keys are read from the storage twice a second all the same.
+ */
+export function shareNews(gateway: Gateway, leases: Leases): Cancel {
+  const { keys, health, clock } = gateway;
+  const publish = (news: News) => leases.publish(JSON.stringify(news));
+  keys.onRevokedHere = (revoked) => publish({ revoked });
+  health.onNews = (news) => publish({ health: news });
+  leases.onNews = (text) => {
+    const news = parseObject(text);
+    const revoked = news?.["revoked"];
+    if (typeof revoked === "string") keys.hearRevoked(revoked);
+    const told = readHealth(news?.["health"]);
+    if (told !== undefined) health.hear(told, gateway.snapshot.targets.all());
+  };
+  return clock.every(MEASURED_MS, () => health.tellMeasured(), { background: true });
+}
+
+/** Another version may have written it: what is not understood is left out. */
+function readHealth(value: unknown): HealthNews | undefined {
+  if (!isObject(value)) return undefined;
+  const { target, breaker, measured } = value;
+  if (typeof target !== "string") return undefined;
+  const openMs = isObject(breaker) ? breaker["openMs"] : undefined;
+  return {
+    target,
+    ...(isObject(breaker) && {
+      breaker: {
+        ofCredential: breaker["ofCredential"] === true,
+        openMs: typeof openMs === "number" ? openMs : undefined,
+      },
+    }),
+    ...(Array.isArray(measured) && measured.every(Number.isFinite) && { measured: measured.map(Number) }),
+  };
+}
