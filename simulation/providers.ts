@@ -99,6 +99,11 @@ export class SimulatedProviders {
     for (const outage of this.#outages.values()) outage.failedAtMs = [];
   }
 
+  /** One of several processes was killed. */
+  cutProcess(number: number): void {
+    for (const { exchange, book } of [...this.#open]) if (book.process === number) exchange.close();
+  }
+
   readonly send: Send = (request) => {
     const { clock, trace, bookOf, onAsked, onViolation } = this.#options;
     const provider = PROVIDER_OF_HOST[new URL(request.url).host];

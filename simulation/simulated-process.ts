@@ -1,8 +1,10 @@
 import { makeGateway } from "../src/app/make-gateway.ts";
 import { makeOperations } from "../src/app/make-operations.ts";
 import { makeSnapshot } from "../src/app/snapshot.ts";
+import type { Clock } from "../src/base/clock.ts";
 import type { Config } from "../src/config/config.ts";
 import type { FileStore } from "../src/files/file-store.ts";
+import type { Leases } from "../src/leases/leases.ts";
 import type { CallFacts, SettledCall } from "../src/observe/call-line.ts";
 import type { Log } from "../src/observe/log.ts";
 import type { OperationPoller } from "../src/operations/poller.ts";
@@ -30,6 +32,8 @@ export interface Surroundings {
   fileStore: FileStore;
   journals: KeptJournals;
   send: Send;
+  /** Where several processes share limits. */
+  leases?: (instance: string, clock: Clock) => Leases;
   /** Told of every call that the process has settled. */
   onSettled: (call: SettledCall, facts: CallFacts) => void;
   /** Told of what the gateway takes for a fault of its own. */
@@ -85,9 +89,12 @@ export class SimulatedProcess {
     const storage: Storage = store.connect(killing.promise);
     const sources = { clock, random: ids };
     await journals.recover(storage);
+    const instance = `instance_${number}`;
+    const leases = surroundings.leases?.(instance, clock);
     const gateway = await makeGateway(config, {
       ...sources,
-      instance: `instance_${number}`,
+      instance,
+      leases,
       send: (request) => {
         if (isAlive) return surroundings.send(request);
         return { answer: () => new Promise(() => {}), close: () => {} };
@@ -123,6 +130,7 @@ export class SimulatedProcess {
         version: "simulation",
       },
     });
+    await leases?.start();
     poller.start();
     clock.every(DEFAULT_TIMINGS.operationLeaseMs / 2, () => {
       buryAbandonedAnswers(gateway, BUILT_IN.dialects).catch(

@@ -1,0 +1,28 @@
+import { describe, expect, test } from "bun:test";
+import { KEYS, readConfiguration } from "./configuration.ts";
+import { runSeveral } from "./several-instances.ts";
+
+const config = readConfiguration();
+const SEEDS = 6;
+const first = Number(process.env["TRIVIUM_SEED"] ?? Math.floor(Math.random() * 1_000_000_000));
+
+describe("H23, choices 9: whole gateways that share limits, on one clock", () => {
+  console.log(`simulation of several instances: TRIVIUM_SEED=${first}`);
+
+  for (let seed = first; seed < first + SEEDS; seed++) {
+    test(`no limit is passed when instances are killed, messages are lost and the source forgets: seed ${seed}`, async () => {
+      const { violations, statuses } = await runSeveral(seed, config, true);
+      expect({ seed, violations }).toEqual({ seed, violations: [] });
+      // Limits were reached, or this would say nothing.
+      expect(statuses[200]).toBeGreaterThan(50);
+      expect(statuses[429]).toBeGreaterThan(10);
+      expect(statuses[402]).toBeGreaterThan(10);
+    });
+  }
+
+  test("in calm weather what is allowed is used, but for 2%", async () => {
+    const { violations, rated } = await runSeveral(first, config, false);
+    expect(violations).toEqual([]);
+    expect(rated).toBeGreaterThanOrEqual(0.98 * (KEYS["rated"]?.requestsPerMinute ?? 0));
+  });
+});
