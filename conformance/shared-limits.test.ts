@@ -2,6 +2,9 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createProject } from "../src/access/projects.ts";
+import { system } from "../src/base/system.ts";
+import { openStorage } from "../src/storage/open.ts";
 import { startRedis } from "../testing/redis.ts";
 import { scriptedModels } from "../testing/scripted-models.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
@@ -21,12 +24,23 @@ afterAll(async () => {
 let started = 0;
 
 /** Instances on one storage, with Redis where they are several. */
-async function startInstances(count: number, limits: Readonly<Record<string, number>>): Promise<TestGateway[]> {
+async function startInstances(
+  count: number,
+  limits: Readonly<Record<string, number>>,
+  level: "key" | "project" | "gateway" = "key",
+): Promise<TestGateway[]> {
   started++;
+  const url = `sqlite:${join(folder, `${started}.db`)}`;
+  if (level === "project") {
+    const storage = await openStorage(url, system.clock);
+    await createProject(storage, { id: "raced", limits }, system, { who: "test" });
+    await storage.close();
+  }
   const config = {
     ...scriptedModels(provider.url, { first_byte: 30_000, idle: 30_000 }),
-    storage: `sqlite:${join(folder, `${started}.db`)}`,
-    keys: [{ name: "tests", key: TEST_KEY, limits }],
+    storage: url,
+    keys: [{ name: "tests", key: TEST_KEY, project: "raced", ...(level === "key" && { limits }) }],
+    ...(level === "gateway" && { limits }),
     ...(count > 1 && redis ? { redis: `${redis.url}/${started}` } : {}),
   };
   const instances: TestGateway[] = [];
@@ -60,6 +74,28 @@ describe.skipIf(redis === undefined)("H23, choices 9: 2,000 calls at once agains
       const many = await provider.race(urlsOf(three), 2_000);
       await stopAll(three);
       console.log(`${what}: one process admitted ${one}, three instances ${many} of 2,000`);
+      expect(one).toBeGreaterThan(300);
+      expect(many).toBeLessThanOrEqual(one);
+      expect(many).toBeGreaterThanOrEqual(Math.floor(0.98 * one));
+    });
+  }
+});
+
+describe.skipIf(redis === undefined)("H23, choices 9: the same at the other levels", () => {
+  for (const [level, what] of [
+    ["project", "money"],
+    ["project", "concurrent calls"],
+    ["gateway", "requests a minute"],
+  ] as const) {
+    test(`${what} of the ${level}: three instances never admit more than one, and at least 98%`, async () => {
+      const limits = RACED_LIMITS.find(([name]) => name === what)?.[1] ?? {};
+      const alone = await startInstances(1, limits, level);
+      const one = await provider.race(urlsOf(alone), 2_000);
+      await stopAll(alone);
+      const three = await startInstances(3, limits, level);
+      const many = await provider.race(urlsOf(three), 2_000);
+      await stopAll(three);
+      console.log(`${what} of the ${level}: one process admitted ${one}, three instances ${many} of 2,000`);
       expect(one).toBeGreaterThan(300);
       expect(many).toBeLessThanOrEqual(one);
       expect(many).toBeGreaterThanOrEqual(Math.floor(0.98 * one));
