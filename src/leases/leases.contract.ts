@@ -119,6 +119,29 @@ export function leaseContract(name: string, source: (clock: Clock) => TestSource
       expect(world.broken).toEqual([]);
     });
 
+    test("a message that arrives after a later one changes nothing", async () => {
+      const { source: table } = worldOf(107);
+      const say = async (instance: string, number: number, held: number, wants: number) => {
+        const claim = { window: "slots", kind: "slots" as const, limit: 100, held, wants };
+        return await table.sync({
+          instance,
+          number,
+          epoch: "",
+          answered: 0,
+          claims: [claim],
+          reclaims: [],
+          isFirst: true,
+          dead: [],
+          leaves: false,
+          news: [],
+          newsSeen: 0,
+        });
+      };
+      expect((await say("one", 2, 0, 90)).held).toEqual([90]);
+      await say("one", 1, 0, 0);
+      expect((await say("two", 1, 0, 100)).held).toEqual([10]);
+    });
+
     test("news reach every other instance once", async () => {
       const world = worldOf(106);
       const first = await world.start();
