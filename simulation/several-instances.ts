@@ -139,7 +139,7 @@ class SeveralInstances {
   }
 
   #lease(instance: string, clock: Clock, recover: () => Promise<void>): Leases {
-    const spent = spentByInstance({ storage: this.#storage, recover, makerOf: () => undefined });
+    const spent = spentByInstance({ storage: this.#storage, recover });
     const isFirst = instance === "instance_0";
     return new Leases({ source: this.#source(clock), clock, instance, leaseMs: LEASE_MS, isFirst, spent });
   }
