@@ -135,7 +135,13 @@ class SeveralInstances {
     const number = this.#started++;
     const self = { id: `instance_${number}`, place: "here", startedAtMs: this.#clock.wallMs(), shares: "table" };
     await insertInstance(this.#storage, self);
-    this.#processes.push(await SimulatedProcess.start(this.#seed, number, this.#surroundings));
+    try {
+      this.#processes.push(await SimulatedProcess.start(this.#seed, number, this.#surroundings));
+    } catch (error) {
+      // Every message of its start was lost: it ends, and is started again.
+      if (!String(error).includes("did not answer")) throw error;
+      await this.#start();
+    }
   }
 
   #lease(instance: string, clock: Clock, recover: () => Promise<void>): Leases {

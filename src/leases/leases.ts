@@ -39,6 +39,8 @@ const MAX_CLAIMS = 500;
 const REMINDED = 4;
 /** How long a start waits for its shares, which others may have to give back. */
 const START_MS = 1_500;
+/** How long it waits for any answer. */
+const FIRST_ANSWER_MS = 5_000;
 const LEDGER_RETRY_MS = 1_000;
 
 /** What this process may use of every shared limit, kept up to date in the background: no call waits for it (H21, H23). */
@@ -119,11 +121,12 @@ export class Leases implements LeaseState {
   /** Takes the first shares. Rejects where the source does not answer. */
   async start(): Promise<void> {
     const { clock } = this.#options;
-    const untilMs = clock.nowMs() + START_MS;
+    const startedMs = clock.nowMs();
+    const isOver = () => clock.nowMs() - startedMs >= (this.#answered === 0 ? FIRST_ANSWER_MS : START_MS);
     const lacks = () => this.#answered === 0 || this.#touched.size > 0 || this.#asked.size > 0;
     for (;;) {
       await this.#sync();
-      if (!lacks() || clock.nowMs() >= untilMs) break;
+      if (!lacks() || isOver()) break;
       await clock.sleep(RETRY_MS);
     }
     if (this.#answered === 0) throw this.#trouble;
