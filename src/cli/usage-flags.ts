@@ -4,7 +4,7 @@ import { UsageError } from "./command.ts";
 
 /** Which receipts are meant; the same for reports and exports. */
 export const RANGE_FLAGS = {
-  days: { type: "string", value: "N", about: "days to look back (default: 30, unless --from says otherwise)" },
+  days: { type: "string", value: "N", about: "days to look back, unless --from is given (default: 30)" },
   from: { type: "string", value: "TIME", about: "first day or moment: 2026-01-31 or 2026-01-31T12:00Z" },
   to: { type: "string", value: "TIME", about: "the day or moment before which it ends" },
   zone: { type: "string", default: "UTC", value: "ZONE", about: "time zone of days, such as Europe/Berlin" },

@@ -15,6 +15,6 @@ export const usage: Command = {
     if (verb === undefined || verb.startsWith("-")) return usageReport.run(args);
     const command = VERBS.find((one) => one.name === `usage ${verb}`);
     if (command) return command.run(rest);
-    throw new UsageError(`There is no "usage ${verb}". There are export and check.`);
+    throw new UsageError(`There is no "usage ${verb}".`);
   },
 };
