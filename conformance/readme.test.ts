@@ -41,10 +41,10 @@ afterAll(async () => {
 test("every block of these documents is run, loaded or compared here or in scripts/docs.test.ts", () => {
   expect(readme.counts()).toEqual({ sh: 7, text: 1, ts: 3, python: 1, yaml: 1 });
   expect(receipts.counts()).toEqual({ sh: 2, json: 1 });
-  expect(keys.counts()).toEqual({ sh: 3 });
+  expect(keys.counts()).toEqual({ sh: 5 });
   expect(media.counts()).toEqual({ sh: 2, ts: 2 });
   expect(failures.counts()).toEqual({ sh: 1 });
-  expect(deploy.counts()).toEqual({ sh: 3, yaml: 1, ini: 1, nginx: 1 });
+  expect(deploy.counts()).toEqual({ sh: 5, yaml: 1, nginx: 1 });
 });
 
 describe("README.md", () => {
@@ -170,6 +170,20 @@ describe("docs/keys.md", () => {
     const said = await folder.shell(keys.one("sh", "keys create"));
     expect(said).toMatch(/^sk-trv-[\w-]{43}$/m);
     expect(await folder.shell("bin/trivium keys list")).toMatch(/ci +default .*budget_usd_per_day=10 .*revoked/);
+  });
+
+  test("its lines create, list, change and delete a project", async () => {
+    await folder.shell(keys.one("sh", "projects create"));
+    const left = JSON.parse(await folder.shell("bin/trivium projects list --json")) as { id: string }[];
+    expect(left.map(({ id }) => id)).toEqual(["default"]);
+  });
+
+  test.skipIf(!canPaste)("its call by a key that may make keys makes one", async () => {
+    const [maker = ""] = (await folder.shell("bin/trivium keys create --name maker --scopes keys:create")).split("\n");
+    // Running gateways know of it within a second.
+    const line = keys.one("sh", "api/v1/keys").replace("$TRIVIUM_API_KEY", maker);
+    const made = await folder.shell(`sleep 1\n${line}`);
+    expect(made).toMatch(/sk-trv-[\w-]{43}/);
   });
 
   test("its lines about usage are understood", async () => {
