@@ -149,11 +149,16 @@ const SUMS = [
  */
 export async function sumUsage(storage: Storage, question: UsageQuestion): Promise<UsageSum[]> {
   const { by, sources, limit } = question;
-  const parts = [
-    part(storage.engine, question, "usage_days", sources.days),
-    part(storage.engine, question, "usage_hours", sources.hours),
-    part(storage.engine, question, "receipts", sources.receipts),
-  ];
+  const given = [
+    ["usage_days", sources.days],
+    ["usage_hours", sources.hours],
+    ["receipts", sources.receipts],
+  ] as const;
+  // A source that has nothing to give is left out: PostgreSQL would plan for reading all of it.
+  const parts = given
+    .filter(([, spans]) => spans.length > 0)
+    .map(([table, spans]) => part(storage.engine, question, table, spans));
+  if (parts.length === 0) return [];
   const groups = by.map((_, index) => `group_${index}`);
   const rows = await storage.query(
     `SELECT ${[...groups, SUMS].join(", ")} FROM (${parts.map(({ text }) => text).join(" UNION ALL ")}) AS parts
