@@ -111,8 +111,16 @@ export interface CrashHarness {
   close(): Promise<void>;
 }
 
-/** So many gateways on one database and one folder of files. Their simulator is in this process, so that jobs outlive them. */
-export async function startCrashHarness(gateways: number, storageUrl?: string): Promise<CrashHarness> {
+interface CrashOptions {
+  gateways: number;
+  /** SQLite where absent. */
+  storageUrl?: string | undefined;
+  /** Where more than one gateway share their limits. */
+  redis?: string;
+}
+
+/** Gateways on one database and one folder of files. Their simulator is in this process, so that jobs outlive them. */
+export async function startCrashHarness({ gateways, storageUrl, redis }: CrashOptions): Promise<CrashHarness> {
   const folder = mkdtempSync(join(tmpdir(), "trivium-crash-"));
   const storage = storageUrl ?? `sqlite:${join(folder, "trivium.db")}`;
   const filesFolder = join(folder, "files");
@@ -142,6 +150,7 @@ export async function startCrashHarness(gateways: number, storageUrl?: string): 
       storage,
       files: filesFolder,
       simulator: false,
+      ...(redis === undefined ? {} : { redis }),
       keys: [{ name: "tests", key: TEST_KEY }],
       ...videosFrom(simulator.url),
     };

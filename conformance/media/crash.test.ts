@@ -1,6 +1,8 @@
-import { describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { Seed } from "../../simulator/seed.ts";
+import { startRedis } from "../../testing/redis.ts";
+import { programsPresent } from "../support/programs.ts";
 import { auditVideos, awaitNothingOpen, hastyQuestions } from "./audit-videos.ts";
 import { type CrashHarness, type Moment, startCrashHarness, VIDEO_MODELS } from "./crash-harness.ts";
 import { orderVideos, repeatOrder, type VideoOrder, type VideoOutcome } from "./video-client.ts";
@@ -95,7 +97,7 @@ async function closeGateways({ slots, said }: CrashHarness): Promise<void> {
 
 test(`choices 5, H24: one gateway killed ${KILLS_OF_ONE} times ends every operation, bills it once and has its videos`, async () => {
   const seed = new Seed(`${seedText} one`);
-  const harness = await startCrashHarness(1);
+  const harness = await startCrashHarness({ gateways: 1 });
   try {
     const outcomes = await orderAmidKills(harness, seed, KILLS_OF_ONE, 0);
     await awaitNothingOpen(harness.storage);
@@ -112,7 +114,7 @@ test(`choices 5, H24: one gateway killed ${KILLS_OF_ONE} times ends every operat
 /** Two running gateways never poll or fetch twice; then they are killed in turns. */
 async function twoGateways(engine: string, storageUrl?: string): Promise<void> {
   const seed = new Seed(`${seedText} ${engine}`);
-  const harness = await startCrashHarness(2, storageUrl);
+  const harness = await startCrashHarness({ gateways: 2, storageUrl, redis: redis?.url ?? "" });
   try {
     const untilMs = performance.now() + 2_000;
     const peaceful = await orderUntil(() => performance.now() > untilMs, harness, seed, 0);
@@ -136,12 +138,19 @@ async function twoGateways(engine: string, storageUrl?: string): Promise<void> {
   }
 }
 
-test("H24: two gateways on one SQLite file share the work, and either may die", () => twoGateways("SQLite"), 90_000);
+const redis = programsPresent("crashes of two gateways", "redis-server") ? await startRedis() : undefined;
+afterAll(() => redis?.stop());
+
+test.skipIf(redis === undefined)(
+  "H24: two gateways on one SQLite file share the work, and either may die",
+  () => twoGateways("SQLite"),
+  90_000,
+);
 
 const server = process.env["TRIVIUM_TEST_POSTGRES"];
 if (server === undefined) console.log("skipped: crashes on PostgreSQL, because TRIVIUM_TEST_POSTGRES names no server");
 
-describe.skipIf(server === undefined)("on PostgreSQL", () => {
+describe.skipIf(server === undefined || redis === undefined)("on PostgreSQL", () => {
   const database = `trivium_crash_${crypto.randomUUID().replaceAll("-", "")}`;
 
   async function run(statement: string): Promise<void> {
