@@ -151,9 +151,9 @@ function tools<Turn extends ReadTurn>({ version, error, finish, connect }: Genai
               ? []
               : [[functionCall === undefined ? "thoughts" : "calls", thoughtSignature]],
           );
-        // Unsigned thoughts are attached to the call: many clients of this protocol keep no thoughts in their history.
-        const signed = upstream.signs === "nothing" ? "calls" : upstream.signs;
-        expect(signaturesOf(whole).map(([where]) => where)).toEqual([signed]);
+        // Thoughts are attached to the call, too: many clients of this protocol keep no thoughts in their history.
+        const signed = upstream.signs === "thoughts" ? ["thoughts", "calls"] : ["calls"];
+        expect(signaturesOf(whole).map(([where]) => where)).toEqual(signed);
         for (const [, signature] of signaturesOf(whole)) expect(signature?.length).toBeGreaterThan(40);
         expect(signaturesOf(streamed)).toEqual(signaturesOf(whole));
         for (const turn of [whole, streamed]) {

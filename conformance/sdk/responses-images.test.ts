@@ -68,12 +68,12 @@ const settings = { size: "1024x1024", output_format: "png" } as const;
 const tools: OpenAi.Responses.Tool[] = [{ type: "image_generation", ...settings }];
 
 /** What was called, and what it cost. */
-async function used(): Promise<Record<string, { calls: number; failures: number; costNanoUsd: number }>> {
+async function used(): Promise<Record<string, { calls: number; failures: number; cost_nano_usd: number }>> {
   const response = await fetch(`${gateway.adminUrl}/api/usage?by=model`, {
     headers: { authorization: `Bearer ${gateway.adminSecret}` },
   });
   const { data } = (await response.json()) as {
-    data: { group: string; calls: number; failures: number; costNanoUsd: number }[];
+    data: { group: string; calls: number; failures: number; cost_nano_usd: number }[];
   };
   return Object.fromEntries(data.map(({ group, ...sums }) => [group, sums]));
 }
@@ -99,7 +99,7 @@ describe.each(WIRES)("image_generation on a model called in %s", (wire) => {
     const after = await used();
     expect((after["sim/image"]?.calls ?? 0) - (before["sim/image"]?.calls ?? 0)).toBe(1);
     expect((after[model]?.calls ?? 0) - (before[model]?.calls ?? 0)).toBe(2);
-    expect((after["sim/image"]?.costNanoUsd ?? 0) - (before["sim/image"]?.costNanoUsd ?? 0)).toBe(40_000_000);
+    expect((after["sim/image"]?.cost_nano_usd ?? 0) - (before["sim/image"]?.cost_nano_usd ?? 0)).toBe(40_000_000);
     const receipt = await gateway.receipt(response);
     expect(receipt.fields).toContainEqual(expect.objectContaining({ path: "tools[0]", action: "approximated" }));
   });
