@@ -101,4 +101,13 @@ describe.each([
     const once = turnsOf([answer()]).filter((part) => part !== undefined);
     expect(once).toEqual(expected);
   });
+
+  test("get their signature again where a client keeps the thought and loses that", () => {
+    const kept = answer().map(({ thoughtSignature, ...part }) =>
+      part.functionCall === undefined || thoughtSignature === undefined ? part : { ...part, thoughtSignature },
+    );
+    // A signature stands on an empty part behind its thought.
+    const joined = kept.filter((part) => part.functionCall !== undefined || (part.text ?? "") !== "");
+    expect(turnsOf([joined])).toEqual(expected);
+  });
 });

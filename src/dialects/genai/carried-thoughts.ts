@@ -46,23 +46,39 @@ export class ThoughtRestorer {
   /** What the model's turn has said of its thoughts so far. */
   #reported = "";
   readonly #signatures = new Set<string>();
+  /** Thoughts of this turn that came without a signature. */
+  #unsigned: ReasoningPart[] = [];
 
   /** A turn of the user's ends the model's. */
   nextTurn(): void {
     this.#reported = "";
     this.#signatures.clear();
+    this.#unsigned = [];
   }
 
   restore(part: Part): Part[] {
-    if (part.type === "reasoning") this.#see(part.text, part.signature);
+    if (part.type === "reasoning") {
+      this.#see(part.text, part.signature);
+      if (part.signature === undefined) this.#unsigned.push(part);
+    }
     if (part.type !== "tool-call" || part.signature === undefined) return [part];
     const thoughts = readThoughts(part.signature);
     if (thoughts === undefined) return [part];
     const { signature: _carrier, ...call } = part;
     const path = part.path === undefined ? {} : { path: `${part.path}.thoughtSignature` };
-    const missing = thoughts.filter((thought) => !this.#wasSeen(thought));
+    const missing = thoughts.filter((thought) => !this.#wasSeen(thought) && !this.#signKept(thought));
     for (const { text, signature } of missing) this.#see(text, signature);
     return [...missing.map((thought): ReasoningPart => ({ type: "reasoning", ...thought, ...path })), call];
+  }
+
+  /** Some clients keep a thought and lose its signature: it gets it again. */
+  #signKept({ text, signature }: Thought): boolean {
+    const kept = this.#unsigned.find((part) => part.text === text);
+    if (kept === undefined || signature === undefined) return false;
+    kept.signature = signature;
+    this.#unsigned.splice(this.#unsigned.indexOf(kept), 1);
+    this.#signatures.add(signature.value);
+    return true;
   }
 
   #see(text: string, signature: Opaque | undefined): void {
