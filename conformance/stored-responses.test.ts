@@ -4,9 +4,11 @@ import type { ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { plainAnswer, plainUsage } from "../testing/plain-answer.ts";
+import { startRedis } from "../testing/redis.ts";
 import { scriptedModels } from "../testing/scripted-models.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
 import { makeDatabase, type PostgresDatabase, postgresServer } from "./support/postgres-database.ts";
+import { programsPresent } from "./support/programs.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "./support/scripted-upstream.ts";
 import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
@@ -33,10 +35,18 @@ interface Instance {
   said: string[];
 }
 
+/** Instances share their limits through it; they refuse to run beside each other without. */
+const redis = programsPresent("stored responses of several instances", "redis-server") ? await startRedis() : undefined;
+afterAll(() => redis?.stop());
+
 async function start(data: string, storage?: string, timings = {}): Promise<Instance> {
   const said: string[] = [];
   const gateway = await startTestGateway({
-    config: { ...scriptedModels(upstream.url), data_dir: join(folder, data), ...(storage && { storage }) },
+    config: {
+      ...scriptedModels(upstream.url),
+      data_dir: join(folder, data),
+      ...(storage && { storage, redis: redis?.url }),
+    },
     timings,
     log: { level: "info", write: async (text) => void said.push(text) },
   });
@@ -115,66 +125,69 @@ test("without a key that can be read nothing is stored, the log says why, and ca
   );
 });
 
-describe.skipIf(postgresServer === undefined)("stored responses of instances on one PostgreSQL", () => {
-  let database: PostgresDatabase;
-  let one: Instance;
-  let two: Instance;
-  beforeAll(async () => {
-    database = await makeDatabase();
-    upstream.play((_request, response) => answerHello(response));
-    one = await start("one", database.url.href);
-    mkdirSync(join(folder, "two"));
-    cpSync(join(folder, "one", "responses.key"), join(folder, "two", "responses.key"));
-    two = await start("two", database.url.href);
-  });
-  afterAll(async () => {
-    await one.gateway.stop();
-    await two.gateway.stop();
-    await database.drop();
-  });
-
-  test("R12: each goes on with what the other has kept, and deletes it for both", async () => {
-    const { body } = await create(one, { input: "My name is Ada." });
-    expect((await create(two, { input: "What is my name?", previous_response_id: body.id })).status).toBe(200);
-    expect(toldUpstream()).toEqual(GOES_ON);
-    expect(await show(two, body.id)).toEqual(await show(one, body.id));
-    const deleted = await fetch(`${two.gateway.url}/v1/responses/${body.id}`, { method: "DELETE", headers });
-    expect(deleted.status).toBe(200);
-    expect((await create(one, { input: "Again?", previous_response_id: body.id })).status).toBe(400);
-  });
-
-  test("an instance with another key answers 400, and logs what to do", async () => {
-    const { body } = await create(one, { input: "My name is Ada." });
-    const stranger = await start("stranger", database.url.href);
-    const refused = await create(stranger, { input: "What is my name?", previous_response_id: body.id });
-    await stranger.gateway.stop();
-    expect([refused.status, refused.body.error?.code]).toEqual([400, "previous_response_not_found"]);
-    expect(stranger.said.join("")).toContain(
-      "every instance on one storage needs the same responses.key in its data_dir",
-    );
-  });
-
-  test("a response in the background is made by one, and polled and cancelled at the other", async () => {
-    upstream.play(async (_request, response) => {
-      await Bun.sleep(300);
-      answerHello(response);
+describe.skipIf(postgresServer === undefined || redis === undefined)(
+  "stored responses of instances on one PostgreSQL",
+  () => {
+    let database: PostgresDatabase;
+    let one: Instance;
+    let two: Instance;
+    beforeAll(async () => {
+      database = await makeDatabase();
+      upstream.play((_request, response) => answerHello(response));
+      one = await start("one", database.url.href);
+      mkdirSync(join(folder, "two"));
+      cpSync(join(folder, "one", "responses.key"), join(folder, "two", "responses.key"));
+      two = await start("two", database.url.href);
     });
-    const { body } = await create(one, { input: "Take your time.", background: true });
-    expect(body.status).toBe("queued");
-    expect((await show(two, body.id)).status).toBe("in_progress");
-    while ((await show(two, body.id)).status === "in_progress") await Bun.sleep(20);
-    expect(await show(two, body.id)).toMatchObject({ id: body.id, status: "completed" });
-
-    upstream.play(() => {});
-    const endless = await create(one, { input: "For ever.", background: true });
-    while (upstream.open === 0) await Bun.sleep(5);
-    const cancelled = await fetch(`${two.gateway.url}/v1/responses/${endless.body.id}/cancel`, {
-      method: "POST",
-      headers,
+    afterAll(async () => {
+      await one.gateway.stop();
+      await two.gateway.stop();
+      await database.drop();
     });
-    expect(((await cancelled.json()) as StoredBody).status).toBe("cancelled");
-    while (upstream.open > 0 || one.gateway.app.active() > 0) await Bun.sleep(20);
-    expect((await show(one, endless.body.id)).status).toBe("cancelled");
-    expect(await database.sql`SELECT id FROM operations`).toHaveLength(0);
-  });
-});
+
+    test("R12: each goes on with what the other has kept, and deletes it for both", async () => {
+      const { body } = await create(one, { input: "My name is Ada." });
+      expect((await create(two, { input: "What is my name?", previous_response_id: body.id })).status).toBe(200);
+      expect(toldUpstream()).toEqual(GOES_ON);
+      expect(await show(two, body.id)).toEqual(await show(one, body.id));
+      const deleted = await fetch(`${two.gateway.url}/v1/responses/${body.id}`, { method: "DELETE", headers });
+      expect(deleted.status).toBe(200);
+      expect((await create(one, { input: "Again?", previous_response_id: body.id })).status).toBe(400);
+    });
+
+    test("an instance with another key answers 400, and logs what to do", async () => {
+      const { body } = await create(one, { input: "My name is Ada." });
+      const stranger = await start("stranger", database.url.href);
+      const refused = await create(stranger, { input: "What is my name?", previous_response_id: body.id });
+      await stranger.gateway.stop();
+      expect([refused.status, refused.body.error?.code]).toEqual([400, "previous_response_not_found"]);
+      expect(stranger.said.join("")).toContain(
+        "every instance on one storage needs the same responses.key in its data_dir",
+      );
+    });
+
+    test("a response in the background is made by one, and polled and cancelled at the other", async () => {
+      upstream.play(async (_request, response) => {
+        await Bun.sleep(300);
+        answerHello(response);
+      });
+      const { body } = await create(one, { input: "Take your time.", background: true });
+      expect(body.status).toBe("queued");
+      expect((await show(two, body.id)).status).toBe("in_progress");
+      while ((await show(two, body.id)).status === "in_progress") await Bun.sleep(20);
+      expect(await show(two, body.id)).toMatchObject({ id: body.id, status: "completed" });
+
+      upstream.play(() => {});
+      const endless = await create(one, { input: "For ever.", background: true });
+      while (upstream.open === 0) await Bun.sleep(5);
+      const cancelled = await fetch(`${two.gateway.url}/v1/responses/${endless.body.id}/cancel`, {
+        method: "POST",
+        headers,
+      });
+      expect(((await cancelled.json()) as StoredBody).status).toBe("cancelled");
+      while (upstream.open > 0 || one.gateway.app.active() > 0) await Bun.sleep(20);
+      expect((await show(one, endless.body.id)).status).toBe("cancelled");
+      expect(await database.sql`SELECT id FROM operations`).toHaveLength(0);
+    });
+  },
+);

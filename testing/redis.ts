@@ -23,7 +23,19 @@ export async function startRedis(): Promise<TemporaryRedis | undefined> {
   const folder = mkdtempSync(join(tmpdir(), "trivium-redis-"));
   const port = freePort();
   const url = `redis://127.0.0.1:${port}`;
-  const command = [program, "--port", String(port), "--bind", "127.0.0.1", "--dir", folder, "--save", ""];
+  const command = [
+    program,
+    "--port",
+    String(port),
+    "--bind",
+    "127.0.0.1",
+    "--dir",
+    folder,
+    "--save",
+    "",
+    "--databases",
+    "64",
+  ];
   const spawn = () => Bun.spawn(command, { stdout: "ignore", stderr: "ignore" });
   let server = spawn();
   const answers = async () => {

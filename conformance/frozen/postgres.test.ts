@@ -270,11 +270,11 @@ describe.skipIf(postgresServer === undefined)("a store that is away", () => {
     await until("the server has stopped it", async () => (await running()).length === 0);
     // A transaction whose time is up is rolled back, however much of it was done.
     const late = storage.transaction(async (queries) => {
-      await queries.query("INSERT INTO projects (name, created_at_ms) VALUES ('late', 1)");
+      await queries.query("INSERT INTO projects (id, created_at_ms) VALUES ('late', 1)");
       await queries.query("SELECT pg_sleep(20)");
     });
     await expect(late).rejects.toThrow("did not answer within 300 ms");
-    expect(await at.database.sql.unsafe("SELECT 1 FROM projects WHERE name = 'late'")).toHaveLength(0);
+    expect(await at.database.sql.unsafe("SELECT 1 FROM projects WHERE id = 'late'")).toHaveLength(0);
     expect(await backends()).toEqual(expect.arrayContaining(before));
     await storage.close();
   });

@@ -74,9 +74,7 @@ export class Breaker {
   answer(startedAtMs: number, nowMs: number): boolean {
     this.#answered++;
     if (this.#openUntilMs === 0 || startedAtMs < this.#openedAtMs) return false;
-    this.#openUntilMs = 0;
-    this.#closedAtMs = nowMs;
-    this.#probe = undefined;
+    this.#close(nowMs);
     return true;
   }
 
@@ -110,10 +108,7 @@ export class Breaker {
 
   /** Another process was answered. */
   hearClosed(nowMs: number): void {
-    if (this.#openUntilMs === 0) return;
-    this.#openUntilMs = 0;
-    this.#closedAtMs = nowMs;
-    this.#probe = undefined;
+    if (this.#openUntilMs !== 0) this.#close(nowMs);
   }
 
   /** The outcome of a call says nothing of the host: where it was the probe, the next call is. */
@@ -126,6 +121,12 @@ export class Breaker {
     this.#failedAtMs.fill(Number.NEGATIVE_INFINITY);
     this.#openUntilMs = 0;
     this.#closedAtMs = Number.NEGATIVE_INFINITY;
+    this.#probe = undefined;
+  }
+
+  #close(nowMs: number): void {
+    this.#openUntilMs = 0;
+    this.#closedAtMs = nowMs;
     this.#probe = undefined;
   }
 
