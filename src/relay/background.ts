@@ -105,7 +105,8 @@ async function begin(
   try {
     await answers.keep({ id, project, history, input: own, answer: pending, itemIds: [] }, "pending");
   } catch (thrown) {
-    await lease.release().catch(() => {});
+    // It may be stored all the same, and its answer lost: who buries abandoned work ends it then.
+    lease.leave();
     throw thrown;
   }
   return lease;
