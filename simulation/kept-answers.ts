@@ -50,7 +50,7 @@ export class KeptAnswers {
     this.#byKey.set(plan.key, [...(this.#byKey.get(plan.key) ?? []), kept]);
   }
 
-  /** What clients may read is what they were answered, and nobody else may. */
+  /** What clients may read is what they were answered, and no other client may. */
   async check(
     process: SimulatedProcess,
     clock: VirtualClock,

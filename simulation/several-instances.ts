@@ -150,7 +150,7 @@ class SeveralInstances {
     return new Leases({ source: this.#source(clock), clock, instance, leaseMs: LEASE_MS, isFirst, spent });
   }
 
-  /** Messages are lost on the way there or back, or arrive when nobody waits for them any more. */
+  /** Messages are lost on the way there or back, or arrive when they are no longer waited for. */
   #source(clock: Clock): LeaseSource {
     const lost = () => this.#isRough && this.#random.chance(0.08);
     const delayMs = () =>

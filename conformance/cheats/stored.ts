@@ -18,7 +18,7 @@ interface Stored {
   id: string;
 }
 
-/** What the gateway keeps of answers: who may see it, what it costs to build on it, and what is made while nobody waits. */
+/** What the gateway keeps of answers: who may see it, what it costs to build on it, and what is made while no client waits. */
 export async function openStored(): Promise<CheatGroup> {
   const config = { responses: { store: true, max_mb: MAX_MB } };
   const harness = await BillingHarness.open({ config });
@@ -187,7 +187,7 @@ function histories(world: StoredWorld): Cheat[] {
   ]);
 }
 
-/** H26, H24: what is made while nobody waits is made once, ends once and is paid. */
+/** H26, H24: what is made while no client waits is made once, ends once and is paid. */
 function background(world: StoredWorld): Cheat[] {
   const { harness } = world;
   const cheat = (

@@ -104,7 +104,7 @@ describe("networks", () => {
     const ring = await open();
     const caller = {
       get address(): string {
-        throw new Error("nobody needs it");
+        throw new Error("not needed");
       },
     };
     expect(ring.authenticate(key, caller).keyName).toBe("k");

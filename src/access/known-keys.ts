@@ -27,7 +27,7 @@ export interface StaticKey {
 /** Marks a key of the configuration in receipts. */
 export const staticKeyId = (name: string): string => `static:${name}`;
 
-/** A secret that was shown to somebody, and what it opens. */
+/** A secret that was given out, and what it opens. */
 export interface KnownKey {
   readonly principal: Principal;
   /** It, or the key that made it. */

@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { CanonEvent } from "../canon/event.ts";
 import { ByteBuffer } from "../wire/byte-buffer.ts";
 import { FrameTemplate } from "../wire/frame-template.ts";
-import { endOfAnyEvent, readFrames, type SseFrame } from "../wire/sse.ts";
+import { endOfEvent, readFrames, type SseFrame } from "../wire/sse.ts";
 import type { AnswerReading, StreamDecoder, StreamEncoder } from "./codec.ts";
 import { type DeltaForm, isDelta } from "./delta-form.ts";
 import type { TapProgress } from "./dialect.ts";
@@ -54,7 +54,7 @@ export class DeltaRunTap extends TranslatingTap {
         continue;
       }
       this.#tell();
-      const end = endOfAnyEvent(bytes, at);
+      const end = endOfEvent(bytes, at);
       output.putText(this.pushCarefully(bytes.toString("utf8", at, end)));
       at = end;
     }

@@ -6,7 +6,7 @@ import type { Gateway } from "./gateway.ts";
 
 /** How long an answer waits for a slow storage. It is then sent all the same, and is kept if the storage comes back in time. */
 const SAVE_WAIT_MS = 2_000;
-/** Of one that is made in the background nobody waits: it is paid, and there is no other way to get it. */
+/** No client waits for one that is made in the background: it is paid, and there is no other way to get it. */
 const INSIST_MS = 600_000;
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 5_000;

@@ -2,7 +2,7 @@ import type { Stop } from "../canon/stop.ts";
 import type { Usage } from "../canon/usage.ts";
 import type { Tap, TapProgress } from "../dialects/dialect.ts";
 import { ByteBuffer } from "../wire/byte-buffer.ts";
-import { endOfAnyEvent } from "../wire/sse.ts";
+import { endOfEvent } from "../wire/sse.ts";
 import type { AnswerSoFar } from "./answer-so-far.ts";
 
 /**
@@ -21,7 +21,7 @@ export class WitnessedTap implements Tap {
 
   push(events: Uint8Array, output: ByteBuffer): TapProgress {
     for (let at = 0; at < events.length; ) {
-      const end = endOfAnyEvent(events, at);
+      const end = endOfEvent(events, at);
       const from = output.length;
       this.#tap.push(events.subarray(at, end), output);
       this.#see(output, from);

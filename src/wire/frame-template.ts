@@ -1,6 +1,7 @@
 import { MIN_WEIGHT, weigh } from "../base/text-weight.ts";
 import { BytePattern } from "./byte-pattern.ts";
 import { findValue } from "./json-text.ts";
+import { endOfPlainString } from "./plain-string.ts";
 import type { SseFrame } from "./sse.ts";
 
 /** Steps from the root of an event's JSON to a value in it. */
@@ -154,14 +155,4 @@ function endOfNumber(view: DataView, from: number): number {
   while (end < view.byteLength && view.getUint8(end) >= ZERO && view.getUint8(end) <= NINE) end++;
   const hasLeadingZero = end > from + 1 && view.getUint8(from) === ZERO;
   return end === from || hasLeadingZero ? -1 : end;
-}
-
-/** At the closing quote of a string without escapes, or -1. */
-function endOfPlainString(view: DataView, from: number): number {
-  for (let at = from; at < view.byteLength; at++) {
-    const byte = view.getUint8(at);
-    if (byte === QUOTE) return at;
-    if (byte === BACKSLASH || byte < SPACE) return -1;
-  }
-  return -1;
 }

@@ -26,16 +26,8 @@ function lastEventEnd(bytes: Uint8Array, length: number, from: number): number {
   return 0;
 }
 
-/** Where the event at `at` ends, whose lines end in LF: after its blank line, or at the end of the bytes. */
+/** Where the event at `at` ends, whose lines end in LF or CRLF: after its blank line, or at the end of the bytes. */
 export function endOfEvent(events: Uint8Array, at: number): number {
-  for (let end = events.indexOf(LF, at); end >= 0; end = events.indexOf(LF, end + 1)) {
-    if (events[end + 1] === LF) return end + 2;
-  }
-  return events.length;
-}
-
-/** The same where they may end in CRLF, too: after its blank line of either kind. */
-export function endOfAnyEvent(events: Uint8Array, at: number): number {
   for (let end = events.indexOf(LF, at); end >= 0; end = events.indexOf(LF, end + 1)) {
     if (events[end + 1] === LF) return end + 2;
     if (events[end + 1] === CR && events[end + 2] === LF) return end + 3;

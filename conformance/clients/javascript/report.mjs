@@ -8,7 +8,7 @@ export const WEATHER = "Use get_weather: what is the weather in Paris?";
 export const TWO_CITIES = "Use get_weather in parallel for Paris and Rome.";
 export const DESCRIBE = "Describe a city.";
 export const LOOK = "What is this?";
-/** A picture of one pixel. */
+/** An image of one pixel. */
 export const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 export const WEATHER_SCHEMA = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
 

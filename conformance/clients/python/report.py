@@ -16,7 +16,7 @@ WEATHER = "Use get_weather: what is the weather in Paris?"
 TWO_CITIES = "Use get_weather in parallel for Paris and Rome."
 DESCRIBE = "Describe a city."
 LOOK = "What is this?"
-# A picture of one pixel.
+# An image of one pixel.
 PIXEL = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 

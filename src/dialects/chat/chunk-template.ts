@@ -4,6 +4,7 @@ import type { ByteBuffer } from "../../wire/byte-buffer.ts";
 import { BytePattern } from "../../wire/byte-pattern.ts";
 import { findOnlyString } from "../../wire/edit-body.ts";
 import { findValue } from "../../wire/json-text.ts";
+import { endOfPlainString } from "../../wire/plain-string.ts";
 
 /** The members of a delta that carry generated text and nothing else. */
 const TEXT_KEYS = ["content", "reasoning_content", "reasoning"] as const;
@@ -117,21 +118,11 @@ export class ChunkTemplate {
     this.#textEnd = end;
     end += this.#tail.length;
     if (PADDING.isAt(view, end)) {
-      end = endOfPlainString(view, end + PADDING.length);
-      if (end < 0) return -1;
+      end = endOfPlainString(view, end + PADDING.length) + 1;
+      if (end === 0) return -1;
     }
     if (!CLOSE.isAt(view, end)) return -1;
     if (characters > 0) this.characters += Math.max(MIN_WEIGHT, weigh(characters, this.#textEnd - at - head.length));
     return end + CLOSE.length;
   }
-}
-
-/** Behind the closing quote of a string without escapes that begins at `from`, or -1. */
-function endOfPlainString(view: DataView, from: number): number {
-  for (let at = from; at < view.byteLength; at++) {
-    const byte = view.getUint8(at);
-    if (byte === QUOTE) return at + 1;
-    if (byte === BACKSLASH || byte < SPACE) return -1;
-  }
-  return -1;
 }

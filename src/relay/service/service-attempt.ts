@@ -71,7 +71,7 @@ export class ServiceAttempt<Name extends ServiceName = ServiceName> extends Watc
     return this.#goesOn ? ("orphanedImages" as const) : ("orphanedTexts" as const);
   }
 
-  /** A recording is heard to its end whether somebody waits or not, and only then its host says how long it was. */
+  /** A recording is heard to its end whether or not its client waits, and only then its host says how long it was. */
   get #goesOn(): boolean {
     return this.target.adapter.goesOn === true;
   }

@@ -86,7 +86,7 @@ const OPERATOR = { keyId: "operator", keyName: "operator" };
 
 type NoFields = Record<never, never>;
 
-/** An endpoint for operators with one of the roles; the listener lets nobody else through. */
+/** An endpoint for operators with one of the roles; the listener refuses all others. */
 export function adminRoute<const Fields extends QueryFields = NoFields, Body extends TSchema = TSchema>(
   route: OperatorsRoute<Fields, Body>,
 ): AdminRoute {

@@ -40,7 +40,7 @@ function wavSeconds(bytes: Uint8Array): number | undefined {
 /** The chunks end with the file; a last one of odd length may lack its filling. */
 const endsAt = (file: Buffer, at: number): boolean => at === file.length || at === file.length + 1;
 
-/** By its samples: the head has their sum too, which nobody reads. */
+/** By its samples: the head has their sum too, which no decoder reads. */
 function rateOf(file: Buffer, at: number): number | undefined {
   const [form, channels, bits] = [file.readUInt16LE(at), file.readUInt16LE(at + 2), file.readUInt16LE(at + 14)];
   const rate = file.readUInt32LE(at + 4) * channels * Math.ceil(bits / 8);
