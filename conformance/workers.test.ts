@@ -151,7 +151,7 @@ describe("choices 9, H28: workers that are killed", () => {
     // The whole budget is spent in the end, that of the dead worker too, and nothing beyond it.
     await until(async () => {
       const [row] = await ask(database, "SELECT SUM(cost_nano_usd) AS spent FROM receipts");
-      return Number(row?.["spent"]) > 0.95 * 3_000_000;
+      return Number(row?.["spent"]) > 0.95 * 3_000_000 && statuses.includes(402);
     });
     isOver = true;
     await Promise.all(callers);
@@ -159,7 +159,10 @@ describe("choices 9, H28: workers that are killed", () => {
     expect(Number(row?.["spent"])).toBeLessThanOrEqual(3_000_000);
     expect(Number(row?.["rows"])).toBeGreaterThanOrEqual(statuses.filter((status) => status === 200).length);
     // What is over budget is refused, and what was cut was under way in the one that was killed.
-    expect(new Set(statuses)).toEqual(new Set([200, 402, ...statuses.filter((status) => status === 0)]));
+    const share = (status: number): number => statuses.filter((each) => each === status).length / statuses.length;
+    console.log(`429 while the workers' shares of 30 concurrent calls moved: ${(100 * share(429)).toFixed(2)}%`);
+    expect(new Set(statuses).difference(new Set([0, 200, 402, 429]))).toEqual(new Set());
+    expect(share(429)).toBeLessThanOrEqual(0.02);
   });
 
   test("when the first process is killed the workers end, and another start takes over", async () => {
