@@ -35,8 +35,6 @@ export function checkAnswer(book: CallBook, answer: ReadAnswer | undefined, onVi
   checkAttempts(book, onViolation);
   const { deadlineMs } = plan.routing;
   const tookMs = book.endedAtMs - book.sentAtMs;
-  // The store is waited for as long as for any other call; what a call builds on, as long as a statement may take.
-  if (plan.builds) return;
   if (ending === "failed" && deadlineMs !== undefined && book.text === "" && tookMs > deadlineMs + MAX_COMMIT_MS)
     onViolation("a deadline holds", `${tookMs} ms instead of ${deadlineMs}`);
 }

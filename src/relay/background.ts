@@ -9,6 +9,7 @@ import type { Gateway } from "./gateway.ts";
 import { identifiedResponse } from "./identity-headers.ts";
 import type { Keeping } from "./keeping.ts";
 import { RelayError } from "./relay-error.ts";
+import { withinDeadline } from "./within-deadline.ts";
 
 /** The client has been answered that there will be an answer, and its connection is free for others. */
 const NO_CONNECTION: ClientConnection = {
@@ -37,11 +38,18 @@ export async function answerInBackground(
   const pending = stored.encodePending(call.body, { ...shell, begun: true });
   const controller = new AbortController();
   const client = new ClientPresence(controller, NO_CONNECTION, gateway.watchdog);
-  const lease = await begin(call, { id, pending, createdAtMs: createdAtSeconds * 1000 }, keeping, gateway, () => {
+  const begun = begin(call, { id, pending, createdAtMs: createdAtSeconds * 1000 }, keeping, gateway, () => {
     controller.abort();
     client.markDisconnected();
-  }).catch((thrown: unknown) => {
+  });
+  const time = { startedAtMs: call.startedAtMs, deadlineMs: call.routing.deadlineMs };
+  const lease = await withinDeadline(begun, time, gateway.clock).catch((thrown: unknown) => {
     client.release();
+    // What is stored too late is ended as failed when its lease is over: its id was told to no client.
+    begun.then(
+      (late) => late.leave(),
+      () => {},
+    );
     throw thrown;
   });
   keeping.pending = true;

@@ -8,6 +8,7 @@ import type { Gateway } from "./gateway.ts";
 import { Keeping } from "./keeping.ts";
 import type { HeldMemory } from "./memory-budget.ts";
 import { refuseManyValues } from "./read-body.ts";
+import { type CallTime, withinDeadline } from "./within-deadline.ts";
 
 /** A request with everything in it that it names of earlier answers, and what is to become of its own. */
 interface Recalled {
@@ -19,7 +20,9 @@ interface Recalled {
 interface Recaller {
   incoming: Pick<IncomingCall, "verb" | "requestId">;
   principal: Principal;
-  memory: HeldMemory;
+  memory: Pick<HeldMemory, "add">;
+  /** The storage may take what is left of it. */
+  time: CallTime;
 }
 
 /**
@@ -41,12 +44,30 @@ export async function recall(
   if (background && !keeps) throw stored.refuseBackground();
   const names = words.previous !== undefined || words.references.length > 0;
   if (!names && !keeps) return { request: checked, keeping: undefined, background };
-  const { heads, turns } = await historyOf(words.previous, stored, caller, gateway);
-  const items = await itemsOf(words.references, stored, caller, gateway);
+  const { heads, turns, items } = await inTime(caller, gateway, async (within) => ({
+    ...(await historyOf(words.previous, stored, within, gateway)),
+    items: await itemsOf(words.references, stored, within, gateway),
+  }));
   const { request, own } = stored.expand(checked, { turns, items });
   if (names) refuseManyValues(request.text);
   const call = { project, requestId, own, history: heads };
   return { request, keeping: keeps ? new Keeping(call, stored, gateway) : undefined, background };
+}
+
+/** Waits for the storage no longer than the call may take. What comes later is dropped, and counts as held by nothing. */
+async function inTime<Found>(
+  caller: Recaller,
+  { clock }: Gateway,
+  read: (caller: Recaller) => Promise<Found>,
+): Promise<Found> {
+  let isLate = false;
+  const memory = { add: (bytes: number) => void (isLate || caller.memory.add(bytes)) };
+  try {
+    return await withinDeadline(read({ ...caller, memory }), caller.time, clock);
+  } catch (thrown) {
+    isLate = true;
+    throw thrown;
+  }
 }
 
 interface Remembered {

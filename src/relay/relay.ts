@@ -100,7 +100,8 @@ async function settleFailed(call: Call, gateway: Gateway, thrown: unknown): Prom
 const ANY_MODEL = { id: AUTO_MODEL, reasoning: true };
 
 /** The request, checked and admitted. */
-async function readCall(incoming: IncomingCall, { principal, entry, memory }: EnteredRequest, gateway: Gateway) {
+async function readCall(incoming: IncomingCall, entered: EnteredRequest, gateway: Gateway) {
+  const { principal, entry, memory, startedAtMs } = entered;
   const { dialect, verb, door } = incoming;
   const { catalogue, maxBodyBytes } = gateway.snapshot;
   const received = await readBody(incoming.request, { maxBytes: maxBodyBytes, memory }, gateway);
@@ -115,14 +116,15 @@ async function readCall(incoming: IncomingCall, { principal, entry, memory }: En
     publicUrl: gateway.publicUrl,
     levels: received.levels,
   });
+  const routing = askedRouting(wanted, { incoming, principal, model: resolved?.model }, gateway);
   const { stored } = dialect;
+  const time = { startedAtMs, deadlineMs: routing.deadlineMs };
   const recalled =
     stored === undefined
       ? { request: checked, keeping: undefined, background: false }
-      : await recall(checked, stored, { incoming, principal, memory }, gateway);
+      : await recall(checked, stored, { incoming, principal, memory, time }, gateway);
   const { request, keeping, background } = recalled;
   const { body } = request;
-  const routing = askedRouting(wanted, { incoming, principal, model: resolved?.model }, gateway);
   const call = { incoming, principal, routing, body };
   const served = resolved === undefined ? autoModel(call, gateway) : servedModel(resolved, call, gateway);
   const admission = entry.admit({
