@@ -8,6 +8,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   canon: ["base"],
   wire: ["base"],
   observe: ["base"],
+  telemetry: ["base", "canon"],
   config: ["base", "canon"],
   dialects: ["base", "canon", "wire"],
   media: ["base", "canon", "wire", "dialects"],
@@ -39,6 +40,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "answers",
     "operations",
     "observe",
+    "telemetry",
   ],
   server: [
     "base",
@@ -55,6 +57,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "services",
     "relay",
     "observe",
+    "telemetry",
   ],
   cli: ["*"],
   app: ["*"],
@@ -83,6 +86,7 @@ const NAMELESS = [
   "leases",
   "storage",
   "observe",
+  "telemetry",
   "config",
 ];
 

@@ -71,6 +71,7 @@ export class AdminHarness {
         build: (config) => makeSnapshot(config, {}, this.#sources, undefined),
         wallMs: clock.wallMs,
       }),
+      metrics: { open: false, collect: async () => gateway.gateway.metrics.families() },
       probe: async () => [{ host: "upstream.test", state: "ok", detail: "key accepted" }],
       ...parts,
     };

@@ -20,6 +20,7 @@ import { Health } from "../src/routing/health/health.ts";
 import { Slots } from "../src/routing/slots.ts";
 import type { TextTarget } from "../src/routing/target.ts";
 import { Targets } from "../src/routing/targets.ts";
+import { CallMetrics } from "../src/telemetry/call-metrics.ts";
 import { BufferPool } from "../src/wire/byte-buffer.ts";
 import { MemoryNetwork, type Script as NetworkScript } from "./memory-network.ts";
 import { VirtualClock } from "./virtual-clock.ts";
@@ -86,6 +87,7 @@ export function scriptedGateway(scripts: readonly Script[] = []) {
     memory: new MemoryBudget(1024 * 1024),
     buffers: new BufferPool(),
     events: new EventHub(),
+    metrics: new CallMetrics(),
     log: createLog({ clock, level: "silent" }),
     send: network.send,
     fetchMedia: () => Promise.reject(new Error("nothing is fetched here")),

@@ -46,6 +46,10 @@ export class ConfigHistory implements AdminConfig {
     if (this.#reloads.length > MAX_RELOADS) this.#reloads.shift();
   }
 
+  get lastReload(): ShownReload | undefined {
+    return this.#reloads.at(-1);
+  }
+
   show(): ShownConfig {
     const config = this.#current;
     // Through JSON: secrets are types that print as `[secret]`, and URLs hide their passwords.

@@ -22,6 +22,7 @@ import { Conversations } from "../routing/conversations.ts";
 import { Health, type HealthChange } from "../routing/health/health.ts";
 import { Slots } from "../routing/slots.ts";
 import type { Storage } from "../storage/storage.ts";
+import { CallMetrics } from "../telemetry/call-metrics.ts";
 import { BufferPool } from "../wire/byte-buffer.ts";
 import { staticKeys } from "./static-keys.ts";
 
@@ -85,6 +86,7 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
       written: async () => void (await log.flush()),
     }),
     events,
+    metrics: new CallMetrics(),
     health: new Health({ clock, random }, given.snapshot.routing, (change) => {
       logHealth(log, change);
       if (events.watched) tellHealth(events, change, clock.wallMs());

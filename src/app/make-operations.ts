@@ -31,6 +31,7 @@ export async function makeOperations(
       reservations.settle(operation, isHere || gateway.sharedLimits === undefined ? costNanoUsd : 0),
     onEnded: (receipt, operation) => {
       logCall(gateway, receipt);
+      gateway.metrics.settled(receipt);
       if (!gateway.events.watched) return;
       tellOperation(operation, operation.state === "failed" ? "failed" : "done", gateway);
       tellEnded(receipt, gateway);

@@ -26,6 +26,7 @@ import { deleteInstance } from "../storage/instances.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
 import { storageFailure } from "../storage/storage-failure.ts";
+import { LoopLag } from "../telemetry/loop-lag.ts";
 import { VERSION } from "../version.ts";
 import { fetchMedia, streamMedia } from "../wire/media-fetch.ts";
 import { createSend } from "../wire/send.ts";
@@ -39,6 +40,8 @@ import { Journals } from "./journals.ts";
 import { loadSimulator } from "./load-simulator.ts";
 import { makeGateway, spentAt } from "./make-gateway.ts";
 import { makeOperations } from "./make-operations.ts";
+import { collectMetrics } from "./metrics/collect.ts";
+import type { MetricsOfWorkers } from "./metrics/merge-workers.ts";
 import { type ConfigSource, readConfig } from "./read-config.ts";
 import { shareNews } from "./share-news.ts";
 import { type Sharing, sharingOf } from "./sharing.ts";
@@ -54,6 +57,8 @@ interface AppOptions extends ConfigSource {
   sources?: Sources;
   /** How limits are shared with other processes; by the configuration where absent. */
   sharing?: Sharing | undefined;
+  /** How the metrics of processes beside this one are read. */
+  metrics?: MetricsOfWorkers;
   /** Other processes listen on the same ports. */
   sharesPorts?: boolean;
   /** Shorter timeouts, for tests. */
@@ -192,6 +197,14 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
     build: (checked) => makeSnapshot(checked, environment, sources, simulatorAccess, registry),
     wallMs,
   });
+  const lag = new LoopLag();
+  const collect = collectMetrics({
+    gateway,
+    condition: context.condition,
+    config: history,
+    lag,
+    workers: options.metrics,
+  });
   let adminHash: string | undefined;
   const access = new OperatorAccess({ ...sources, storage, adminHash: () => adminHash });
   const admin = listen({
@@ -203,6 +216,7 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
       logins: new LoginThrottle(clock),
       publicUrl: config.admin.publicUrl,
       config: history,
+      metrics: { open: config.admin.openMetrics, collect },
       probe: (name) => Promise.all((gateway.snapshot.providers.get(name) ?? []).map(tryProvider)),
     }),
     authorize: (request, roles) => authorize(request, roles, access),
@@ -223,6 +237,7 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
   await gateway.keys.refresh();
   const stopWatchingKeys = gateway.keys.startWatching();
   heartbeat.start();
+  const stopWatchingLag = lag.watch(clock);
   const stopWatchingClock = watchClock({
     clock,
     onStep: (byMs) => {
@@ -289,6 +304,7 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
       await server.drain(drainSeconds, hurry);
       stopWatchingKeys();
       stopWatchingClock();
+      stopWatchingLag();
       stopSweeping();
       stopRenewing?.();
       stopDeleting();

@@ -1,4 +1,6 @@
 import type { LeaseSource, Sync, SyncAnswer } from "../leases/lease-source.ts";
+import type { Family } from "../telemetry/family.ts";
+import type { MetricsOfWorkers, WorkerMetrics } from "./metrics/merge-workers.ts";
 import type { Sharing } from "./sharing.ts";
 import type { StartedApp } from "./start-app.ts";
 import { type FromWorker, type ToWorker, WORKER_VARIABLE } from "./worker-messages.ts";
@@ -6,6 +8,7 @@ import { type FromWorker, type ToWorker, WORKER_VARIABLE } from "./worker-messag
 /** One of several processes of a gateway, as it sees the one that has started it. */
 export interface WorkerProcess {
   readonly sharing: Sharing;
+  readonly metrics: MetricsOfWorkers;
   ready(app: StartedApp): void;
   /** Called when that process is gone. */
   onOrphaned(run: () => void): void;
@@ -20,6 +23,7 @@ export function workerProcess(environment: Readonly<Record<string, string | unde
   const tell = (message: FromWorker) => process.send?.(message);
   return {
     sharing: { name: `workers of ${gateway}`, source: new ParentSource(tell) },
+    metrics: new ParentMetrics(tell),
     ready: (app) => tell({ kind: "ready", app }),
     onOrphaned: (run) => process.on("disconnect", run),
     leave: () => {
@@ -36,7 +40,7 @@ class ParentSource implements LeaseSource {
   constructor(tell: (message: FromWorker) => void) {
     this.#tell = tell;
     process.on("message", (message: ToWorker) => {
-      if (message.number === this.#waiting?.number) this.#waiting.resolve(message.answer);
+      if (message.kind === "answer" && message.number === this.#waiting?.number) this.#waiting.resolve(message.answer);
     });
   }
 
@@ -50,5 +54,38 @@ class ParentSource implements LeaseSource {
 
   async close(): Promise<void> {
     this.#waiting = undefined;
+  }
+}
+
+/** Asks all workers through the process that has started them. */
+class ParentMetrics implements MetricsOfWorkers {
+  readonly #tell: (message: FromWorker) => void;
+  readonly #waiting = new Map<number, (workers: readonly WorkerMetrics[]) => void>();
+  #number = 0;
+  #own: () => readonly Family[] = () => [];
+
+  constructor(tell: (message: FromWorker) => void) {
+    this.#tell = tell;
+    process.on("message", (message: ToWorker) => {
+      if (message.kind === "metrics-wanted") {
+        tell({ kind: "metrics", number: message.number, families: this.#own() });
+      } else if (message.kind === "all-metrics") {
+        this.#waiting.get(message.number)?.(message.workers);
+        this.#waiting.delete(message.number);
+      }
+    });
+  }
+
+  answerWith(own: () => readonly Family[]): void {
+    this.#own = own;
+  }
+
+  async all(): Promise<readonly WorkerMetrics[]> {
+    if (!process.connected) return [];
+    const number = ++this.#number;
+    const { promise, resolve } = Promise.withResolvers<readonly WorkerMetrics[]>();
+    this.#waiting.set(number, resolve);
+    this.#tell({ kind: "metrics-wanted", number });
+    return await promise;
   }
 }

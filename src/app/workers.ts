@@ -2,6 +2,7 @@ import type { Cancel } from "../base/clock.ts";
 import type { Sources } from "../base/sources.ts";
 import { LeaseTable } from "../leases/lease-table.ts";
 import type { Log } from "../observe/log.ts";
+import { WorkerCollector } from "./metrics/collect-workers.ts";
 import type { StartedApp } from "./start-app.ts";
 import { type FromWorker, type ToWorker, WORKER_VARIABLE } from "./worker-messages.ts";
 
@@ -18,6 +19,8 @@ interface WorkersOptions {
 interface Worker {
   readonly process: Bun.Subprocess;
   readonly startedMs: number;
+  /** Its place among the workers, counted from 1: the one that replaces it has the same. */
+  readonly place: number;
   /** As it calls itself, once it has. */
   instance: string | undefined;
 }
@@ -38,6 +41,7 @@ export class Workers {
   readonly #name: string;
   readonly #workers = new Set<Worker>();
   readonly #pauses = new Set<Cancel>();
+  readonly #collector: WorkerCollector;
   #pauseMs = FIRST_PAUSE_MS;
   #stopping = false;
   /** The first worker takes calls. */
@@ -51,6 +55,7 @@ export class Workers {
     this.#options = options;
     this.#table = new LeaseTable({ leaseMs, nowMs: sources.clock.nowMs, epoch: sources.random.id });
     this.#name = sources.random.id();
+    this.#collector = new WorkerCollector(sources.clock);
   }
 
   /** Resolves with the exit code when all workers have ended. */
@@ -91,14 +96,42 @@ export class Workers {
       serialization: "json",
       // A signal of the terminal is for the first process, which passes it on once.
       detached: true,
-      ipc: (message: FromWorker) => {
-        if (message.kind === "sync") this.#answer(worker, message.sync);
-        else this.#ready(message.app);
-      },
+      ipc: (message: FromWorker) => this.#hear(worker, message),
     });
-    const worker: Worker = { process: child, startedMs: sources.clock.nowMs(), instance: undefined };
+    const worker: Worker = {
+      process: child,
+      startedMs: sources.clock.nowMs(),
+      place: this.#freePlace(),
+      instance: undefined,
+    };
     this.#workers.add(worker);
     child.exited.then((code) => this.#onExit(worker, code));
+  }
+
+  #hear(worker: Worker, message: FromWorker): void {
+    if (message.kind === "ready") this.#ready(message.app);
+    else if (message.kind === "sync") this.#answer(worker, message.sync);
+    else if (message.kind === "metrics-wanted") void this.#collectFor(worker, message.number);
+    else this.#collector.answered(message.number, String(worker.place), message.families);
+  }
+
+  #freePlace(): number {
+    const taken = new Set([...this.#workers].map(({ place }) => place));
+    let place = 1;
+    while (taken.has(place)) place++;
+    return place;
+  }
+
+  async #collectFor(worker: Worker, number: number): Promise<void> {
+    const asked = [...this.#workers];
+    const workers = await this.#collector.collect(asked.length, (own) => {
+      for (const one of asked) this.#tell(one, { kind: "metrics-wanted", number: own });
+    });
+    this.#tell(worker, { kind: "all-metrics", number, workers });
+  }
+
+  #tell({ process }: Worker, message: ToWorker): void {
+    if (process.exitCode === null) process.send(message);
   }
 
   #ready(app: StartedApp): void {
@@ -108,8 +141,7 @@ export class Workers {
 
   #answer(worker: Worker, sync: Extract<FromWorker, { kind: "sync" }>["sync"]): void {
     worker.instance = sync.instance;
-    const message: ToWorker = { kind: "answer", number: sync.number, answer: this.#table.sync(sync) };
-    if (worker.process.exitCode === null) worker.process.send(message);
+    this.#tell(worker, { kind: "answer", number: sync.number, answer: this.#table.sync(sync) });
   }
 
   #onExit(worker: Worker, code: number): void {

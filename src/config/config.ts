@@ -39,6 +39,8 @@ export interface Config {
     /** How browsers reach it: with https, cookies are for https alone. */
     publicUrl: string;
     secret?: Secret;
+    /** Whether `/metrics` needs no secret. */
+    openMetrics: boolean;
   };
   dataDir: string;
   /** `sqlite:<absolute path>` or a PostgreSQL URL, which may contain a password. */

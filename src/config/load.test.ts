@@ -210,7 +210,13 @@ keys:
         drainDelaySeconds: 0,
         drainSeconds: 30,
       },
-      admin: { host: "127.0.0.1", port: 8788, publicUrl: "http://127.0.0.1:8788", secret: "[secret]" },
+      admin: {
+        host: "127.0.0.1",
+        port: 8788,
+        publicUrl: "http://127.0.0.1:8788",
+        openMetrics: false,
+        secret: "[secret]",
+      },
       dataDir: join(folder, "data"),
       storage: `sqlite:${join(folder, "data/trivium.db")}`,
       files: join(folder, "data/files"),
@@ -351,7 +357,7 @@ keys:
         drainDelaySeconds: 0,
         drainSeconds: 30,
       },
-      admin: { host: "127.0.0.1", port: 8788, publicUrl: "http://127.0.0.1:8788" },
+      admin: { host: "127.0.0.1", port: 8788, publicUrl: "http://127.0.0.1:8788", openMetrics: false },
       retention: {
         ms: 172_800_000,
         maxFileBytes: 1024 ** 3,

@@ -12,6 +12,7 @@ const FIXED: Readonly<Record<string, (config: Config) => unknown>> = {
   "admin.host": ({ admin }) => admin.host,
   "admin.port": ({ admin }) => admin.port,
   "admin.public_url": ({ admin }) => admin.publicUrl,
+  "admin.open_metrics": ({ admin }) => admin.openMetrics,
   "admin.secret": ({ admin }) => admin.secret?.reveal(),
   data_dir: ({ dataDir }) => dataDir,
   storage: ({ storage }) => storage,

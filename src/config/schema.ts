@@ -196,6 +196,7 @@ export const RootFile = Type.Object(
           port: Type.Optional(Port),
           public_url: Type.Optional(HttpUrl),
           secret: Type.Optional(Type.String({ writeOnly: true })),
+          open_metrics: Type.Optional(Type.Boolean()),
         },
         closed,
       ),

@@ -43,6 +43,7 @@ export function toConfig(
       host: adminHost,
       port: adminPort,
       publicUrl: withoutSlash(admin.public_url ?? urlOf(adminHost, adminPort)),
+      openMetrics: admin.open_metrics ?? false,
       ...(admin.secret ? { secret: new Secret(admin.secret) } : {}),
     },
     dataDir,

@@ -70,7 +70,9 @@ export class LedgerWriter {
   #watching = false;
   #backingOff = false;
   #closed = false;
+  /** Since the store last took rows, and since the start. */
   #failures = 0;
+  #allFailures = 0;
   #lastFailure: unknown;
   #lost = 0;
   #lastStartMs = Number.NEGATIVE_INFINITY;
@@ -97,6 +99,17 @@ export class LedgerWriter {
   /** Rows that are not stored yet. */
   get queued(): number {
     return this.#queue.length;
+  }
+
+  /** How long the row that has waited longest does. */
+  get oldestMs(): number {
+    const [first] = this.#queue;
+    return first === undefined ? 0 : this.#clock.nowMs() - first.sinceMs;
+  }
+
+  /** How often the store has failed since the start. */
+  get failures(): number {
+    return this.#allFailures;
   }
 
   /** Rows that were lost; their content is in the log. */
@@ -252,6 +265,7 @@ export class LedgerWriter {
     this.#lastFailure = cause;
     const delayMs = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** this.#failures);
     this.#failures += 1;
+    this.#allFailures += 1;
     this.#onProblem(
       new GatewayError(
         "internal",

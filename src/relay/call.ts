@@ -68,6 +68,8 @@ export interface AttemptRecord {
   terms: readonly string[];
   /** How long it has been at work, without the time that the gateway waited for its client; absent where it is not measured. */
   readonly workedMs?: number;
+  /** By the monotonic clock; absent where no provider is asked. */
+  readonly startedAtMs?: number;
 }
 
 /** What a lane knows of its attempt. */

@@ -17,6 +17,7 @@ import type { Conversations } from "../routing/conversations.ts";
 import type { Health } from "../routing/health/health.ts";
 import type { Slots } from "../routing/slots.ts";
 import type { Targets } from "../routing/targets.ts";
+import type { CallMetrics } from "../telemetry/call-metrics.ts";
 import type { BufferPool } from "../wire/byte-buffer.ts";
 import type { StreamMedia } from "../wire/media-fetch.ts";
 import type { Send } from "../wire/send.ts";
@@ -62,6 +63,8 @@ export interface Gateway extends Sources {
   /** What answers are rendered into. */
   readonly buffers: BufferPool;
   readonly log: Log;
+  /** What all receipts of this process add up to. */
+  readonly metrics: CallMetrics;
   /** Who watches what happens here. */
   readonly events: EventHub;
   /** How providers are reached. */

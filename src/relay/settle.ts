@@ -147,8 +147,15 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
   call.memory.release();
   call.client.release();
   logCall(gateway, receipt, call.incoming.requestId);
+  gateway.metrics.settled(receipt, admissionMs(call));
   if (gateway.events.watched) tellEnded(receipt, gateway);
   return gateway.ledger.write(receipt, gateway.runningCalls === 0);
+}
+
+/** What the gateway did before it asked a provider, where one was asked once. */
+function admissionMs({ attempt, startedAtMs, offersTried }: AdmittedCall): number | undefined {
+  if (attempt?.startedAtMs === undefined || offersTried.length !== 1) return undefined;
+  return attempt.startedAtMs - startedAtMs;
 }
 
 const NO_TERMS: readonly string[] = [];

@@ -112,6 +112,7 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
       if (connection.trusted) connection.rest();
       // A call with a receipt has a line of its own. An error message may quote the request, so it is not logged.
       if (!(thrown instanceof RelayError)) {
+        if (match?.route.access === "key") context.gateway.metrics.refused(asGatewayError(thrown).kind);
         const { status } = response;
         context.gateway.log.debug(
           { request_id: requestId, method: request.method, path: path.slice(0, 200), status },

@@ -39,6 +39,8 @@ export interface CheckedConfig {
 /** What the Admin API shows of the configuration; the program's start knows where it comes from. */
 export interface AdminConfig {
   show(): ShownConfig;
+  /** Undefined where there was none since the start. */
+  readonly lastReload: ShownReload | undefined;
   /** Whether this text could be the configuration. Nothing is saved or applied. */
   check(text: string): CheckedConfig;
   /** What the configuration says of each model, by id. */

@@ -5,6 +5,7 @@ import type { Role } from "../../canon/role.ts";
 import { defineCheck, refuse } from "../../dialects/check.ts";
 import { pathTo } from "../../dialects/explain-mismatch.ts";
 import { readSmallBody } from "../../relay/read-body.ts";
+import type { Family } from "../../telemetry/family.ts";
 import type { LoginThrottle } from "../login-throttle.ts";
 import type { Answer } from "../openapi/operation.ts";
 import type { Method } from "../route-table.ts";
@@ -21,6 +22,12 @@ export interface AdminParts {
   config: AdminConfig;
   /** Tries each credential of a provider with a request that costs nothing. */
   probe: (provider: string) => Promise<readonly ProbedCredential[]>;
+  metrics: {
+    /** Everyone who reaches the listener may read them (`admin.open_metrics`). */
+    open: boolean;
+    /** Of this process, and of all workers beside it. */
+    collect: () => Promise<readonly Family[]>;
+  };
 }
 
 /** What a request that costs nothing says of a credential. */
@@ -76,6 +83,8 @@ interface OpenRoute<Fields extends QueryFields, Body extends TSchema> extends De
 export interface AdminRoute extends Description {
   /** `open`: for all, without a secret. */
   roles: readonly Role[] | "open";
+  /** Where the configuration opens it to all. */
+  isOpen?: (parts: AdminParts) => boolean;
   query: QueryFields;
   body?: TSchema;
   run(routed: RoutedRequest, context: ServerContext, parts: AdminParts): Promise<Response>;

@@ -14,6 +14,7 @@ const OF_KEYS: readonly Role[] = ["admin", "project"];
 const EXPECTED: Readonly<Record<string, readonly Role[] | "open">> = {
   "GET /healthz": "open",
   "GET /readyz": "open",
+  "GET /metrics": READERS,
   "GET /openapi.json": "open",
   "POST /api/session": "open",
   "GET /api/session": ALL,

@@ -8,6 +8,7 @@ import { type AdminParts, type AdminRoute, openRoute } from "./define-route.ts";
 import { watchEvents } from "./events.ts";
 import { healthRoute, readinessRoute } from "./health.ts";
 import { createKeyRoute, listKeysRoute, revokeKeyRoute, rotateKeyRoute, showKeyRoute, updateKeyRoute } from "./keys.ts";
+import { metricsRoute } from "./metrics.ts";
 import { listModels } from "./models.ts";
 import { adminDocument } from "./openapi.ts";
 import { cancelOperation, listOperations } from "./operations.ts";
@@ -39,6 +40,7 @@ const documentRoute = openRoute({
 export const ADMIN_ROUTES: readonly AdminRoute[] = [
   healthRoute,
   readinessRoute,
+  metricsRoute,
   documentRoute,
   openSession,
   showSession,
@@ -73,11 +75,10 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
 
 /** The same as the listener takes them. */
 export const adminRoutes = (parts: AdminParts): Route<Handler>[] =>
-  ADMIN_ROUTES.map(({ method, path, roles, run }) => ({
+  ADMIN_ROUTES.map(({ method, path, roles, isOpen, run }) => ({
     method,
     path: patternOf(path),
-    access: roles === "open" ? "open" : "admin",
-    ...(roles === "open" ? {} : { roles }),
+    ...(roles === "open" || isOpen?.(parts) === true ? { access: "open" } : { access: "admin", roles }),
     dialect: "chat",
     door: "contract",
     handle: (routed, context) => run(routed, context, parts),

@@ -1,0 +1,36 @@
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { gatewayFamilies } from "../src/app/metrics/gateway-families.ts";
+import { processFamilies } from "../src/app/metrics/process-families.ts";
+import { makeCallFamilies } from "../src/telemetry/call-families.ts";
+import { LoopLag } from "../src/telemetry/loop-lag.ts";
+import { SeriesBudget } from "../src/telemetry/series.ts";
+import { Harness } from "../testing/harness.ts";
+
+const page = readFileSync(new URL("../docs/telemetry.md", import.meta.url), "utf8");
+const rows = [...page.matchAll(/^\| `([a-z_]+)` \| (\w+) \|([^|]*)\|/gm)];
+
+test("docs/telemetry.md lists every metric with its type, and the labels of those that receipts make", async () => {
+  const harness = await Harness.start();
+  const { gateway } = harness;
+  const described = [
+    ...gateway.metrics.families(),
+    ...gatewayFamilies({
+      gateway,
+      condition: () => ({ status: "ready", reasons: [] }),
+      config: { lastReload: undefined },
+      startedMs: 0,
+    }),
+    ...processFamilies(0),
+    new LoopLag().family(),
+  ];
+  const shown = Object.fromEntries(rows.map(([, name = "", type = ""]) => [name, type]));
+  expect(shown).toEqual(Object.fromEntries(described.map(({ name, type }) => [name, type])));
+
+  const labels = Object.fromEntries(rows.map(([, name = "", , of = ""]) => [name, of.trim()]));
+  for (const family of Object.values(makeCallFamilies(new SeriesBudget(1_000)))) {
+    const { name, labels: own } = family.description;
+    expect([name, labels[name]]).toEqual([name, own.join(", ")]);
+  }
+  await harness.storage.close();
+});

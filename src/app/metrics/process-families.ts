@@ -1,0 +1,27 @@
+import { readdirSync } from "node:fs";
+import { counter, type Family, family, gauge } from "../../telemetry/family.ts";
+import { VERSION } from "../../version.ts";
+
+/** What every Prometheus looks for in a process. `startedMs`: by the wall clock. */
+export function processFamilies(startedMs: number): Family[] {
+  const { user, system } = process.cpuUsage();
+  const openFiles = countOpenFiles();
+  return [
+    gauge("process_resident_memory_bytes", "Resident memory.", process.memoryUsage.rss()),
+    counter("process_cpu_seconds_total", "Time of processors, of user and system.", (user + system) / 1e6),
+    gauge("process_start_time_seconds", "Start of the process since 1970.", startedMs / 1000),
+    ...(openFiles === undefined ? [] : [gauge("process_open_fds", "Open files and sockets.", openFiles)]),
+    family("gauge", "trivium_build_info", "Version of the gateway and of its runtime.", [
+      { labels: { version: VERSION, bun: Bun.version }, value: 1 },
+    ]),
+  ];
+}
+
+function countOpenFiles(): number | undefined {
+  try {
+    return readdirSync("/proc/self/fd").length;
+  } catch {
+    // There is no such folder on other systems than Linux.
+    return undefined;
+  }
+}

@@ -1,0 +1,165 @@
+import type { OfferTried, Receipt } from "../canon/receipt.ts";
+import { completionTokens, USAGE_COUNTERS, type UsageCounter } from "../canon/usage.ts";
+import { makeCallFamilies } from "./call-families.ts";
+import { counter, type Family } from "./family.ts";
+import { outcomeClass } from "./outcome-class.ts";
+import { type Cell, type HistogramCell, SeriesBudget } from "./series.ts";
+
+/** What settlement knows of a call beside its receipt. */
+interface Settled {
+  receipt: Receipt;
+  /** From its arrival to its first attempt; undefined where it was not measured. */
+  admissionMs: number | undefined;
+}
+
+/** The series of calls that are alike. */
+interface CallCells {
+  readonly calls: Cell;
+  readonly duration: HistogramCell;
+  readonly firstContent: HistogramCell;
+  readonly speed: HistogramCell;
+  readonly admission: HistogramCell;
+  readonly cost: Cell;
+  readonly tokens: Partial<Record<UsageCounter, Cell>>;
+}
+
+const MAX_SERIES = 10_000;
+/** Receipts that wait to be counted: a scrape counts them all. */
+const BATCH = 64;
+
+const TOKEN_KIND: Readonly<Partial<Record<UsageCounter, string>>> = {
+  input: "input",
+  cacheRead: "cache_read",
+  cacheWrite5m: "cache_write",
+  cacheWrite1h: "cache_write",
+  output: "output",
+  reasoning: "reasoning",
+  imageInput: "image_input",
+  audioInput: "audio_input",
+  imageOutput: "image_output",
+  audioOutput: "audio_output",
+};
+const TOKEN_COUNTERS = USAGE_COUNTERS.filter((name) => TOKEN_KIND[name] !== undefined);
+
+/**
+ * What the receipts of this process add up to. A call only hands over its receipt; receipts are counted in batches, and when
+ * someone asks. Labels have values of closed sets alone: names of the configuration, and words of the gateway.
+ */
+export class CallMetrics {
+  readonly #budget: SeriesBudget;
+  readonly #families: ReturnType<typeof makeCallFamilies>;
+  readonly #cells = new Map<string, CallCells>();
+  readonly #refusals = new Map<string, Cell>();
+  #waiting: Settled[] = [];
+
+  constructor(maxSeries = MAX_SERIES) {
+    this.#budget = new SeriesBudget(maxSeries);
+    this.#families = makeCallFamilies(this.#budget);
+  }
+
+  settled(receipt: Receipt, admissionMs?: number): void {
+    if (this.#waiting.push({ receipt, admissionMs }) >= BATCH) this.#count();
+  }
+
+  /** A request did not become a call. `kind`: of the error. */
+  refused(kind: string): void {
+    let cell = this.#refusals.get(kind);
+    if (cell === undefined) {
+      cell = this.#families.rejected.at(kind);
+      this.#refusals.set(kind, cell);
+    }
+    cell.value++;
+  }
+
+  families(): Family[] {
+    this.#count();
+    return [
+      ...Object.values(this.#families).map((family) => family.family()),
+      counter(
+        "trivium_metrics_dropped_series_total",
+        "Series that were not made because there were too many; what they would count is in series whose labels are all other.",
+        this.#budget.dropped,
+      ),
+    ];
+  }
+
+  #count(): void {
+    const settled = this.#waiting;
+    this.#waiting = [];
+    for (const { receipt, admissionMs } of settled) this.#countOne(receipt, admissionMs);
+  }
+
+  #countOne(receipt: Receipt, admissionMs: number | undefined): void {
+    const { usage, totalMs, firstContentMs, offers, fields, costNanoUsd } = receipt;
+    const families = this.#families;
+    const cells = this.#cellsOf(receipt);
+    cells.calls.value++;
+    cells.cost.value += costNanoUsd;
+    families.duration.observe(cells.duration, totalMs);
+    if (firstContentMs !== undefined) {
+      families.firstContent.observe(cells.firstContent, firstContentMs);
+      const tokens = completionTokens(usage);
+      const madeMs = totalMs - firstContentMs;
+      if (tokens > 1 && madeMs > 0) families.speed.observe(cells.speed, (tokens * 1000) / madeMs);
+    }
+    if (admissionMs !== undefined) families.admission.observe(cells.admission, admissionMs);
+    this.#countUsage(receipt, cells);
+    if (receipt.priceRule.includes(UNPRICED)) families.unpriced.at(receipt.model, receipt.provider).value++;
+    for (const [index, tried] of offers.entries()) this.#countAttempt(tried, offers[index + 1]);
+    for (const { action } of fields) {
+      families.fields.at(receipt.clientDialect, receipt.upstreamDialect, action).value++;
+    }
+    if (offers.at(-1)?.outcome === "answered" && outcomeClass(receipt.outcome) === "failed") {
+      families.breaks.at(receipt.provider).value++;
+    }
+  }
+
+  #countUsage({ usage, model, provider, verb }: Receipt, cells: CallCells): void {
+    for (const counted of TOKEN_COUNTERS) {
+      const amount = usage[counted];
+      if (amount) this.#tokenCell(counted, model, provider, cells).value += amount;
+    }
+    const families = this.#families;
+    if (usage.images) families.images.at(model, provider).value += usage.images;
+    if (usage.searches) families.searches.at(model, provider).value += usage.searches;
+    if (usage.seconds) {
+      const made = verb === "videos" ? families.videoSeconds : families.audioSeconds;
+      made.at(model, provider).value += usage.seconds;
+    }
+  }
+
+  #tokenCell(counted: UsageCounter, model: string, provider: string, { tokens }: CallCells): Cell {
+    tokens[counted] ??= this.#families.tokens.at(model, provider, TOKEN_KIND[counted] ?? counted);
+    return tokens[counted];
+  }
+
+  #countAttempt({ provider, outcome, reason, ms }: OfferTried, next: OfferTried | undefined): void {
+    const { attempts, attemptDuration, fallbacks } = this.#families;
+    attempts.at(provider, outcome === "failed" ? (reason ?? "internal") : outcome).value++;
+    if (outcome === "answered") attemptDuration.observe(attemptDuration.at(provider), ms);
+    if (next !== undefined && next.provider !== provider) fallbacks.at(provider, next.provider).value++;
+  }
+
+  #cellsOf(receipt: Receipt): CallCells {
+    const { verb, clientDialect, model, provider, lane, stream, outcome, project } = receipt;
+    const key = `${model}\0${provider}\0${outcome}\0${project}\0${verb}\0${clientDialect}\0${lane}\0${stream}`;
+    const known = this.#cells.get(key);
+    if (known !== undefined) return known;
+    const families = this.#families;
+    const cells: CallCells = {
+      calls: families.calls.at(verb, clientDialect, model, provider, lane, String(stream), outcome),
+      duration: families.duration.at(model, provider, outcomeClass(outcome)),
+      firstContent: families.firstContent.at(model, provider, lane),
+      speed: families.speed.at(model, provider),
+      admission: families.admission.at(lane),
+      cost: families.cost.at(model, provider, project),
+      tokens: {},
+    };
+    // Projects come and go: what is kept here of them is no more than there are series.
+    if (this.#cells.size < MAX_SERIES) this.#cells.set(key, cells);
+    return cells;
+  }
+}
+
+/** As a price rule says that something was used which the catalogue has no price for. */
+const UNPRICED = "unpriced";
