@@ -21,7 +21,6 @@ const DIALECTS: readonly DialectName[] = ["chat", "messages", "genai", "response
 const STATUSES = [400, 401, 403, 404, 408, 409, 413, 422, 429, 429, 500, 502, 503, 504, 529] as const;
 /** On average, between two calls. */
 const BETWEEN_CALLS_MS = 40;
-/** How many of the calls each key makes. */
 const SHARE_OF_KEY = { free: 10, rated: 2, metered: 2, narrow: 2, poor: 3, bound: 2 };
 
 /** How many of the calls are for videos. */
@@ -30,6 +29,8 @@ const VIDEOS = 0.03;
 export interface ScenarioOptions {
   seed: number;
   calls: number;
+  /** How many of the calls each key makes. */
+  shareOfKey?: Readonly<Record<string, number>>;
 }
 
 /** How rough the world of a seed is: some are calm, so that what only long quiet shows is seen too. */
@@ -45,7 +46,7 @@ interface Weather {
 }
 
 /** Everything that happens in a run, drawn from one seed before it begins. */
-export function drawScenario({ seed, calls }: ScenarioOptions): Scenario {
+export function drawScenario({ seed, calls, shareOfKey = SHARE_OF_KEY }: ScenarioOptions): Scenario {
   const random = new SeededRandom(seed);
   const weather: Weather = {
     faults: random.pick([0, 0.05, 0.2, 0.5]),
@@ -68,7 +69,7 @@ export function drawScenario({ seed, calls }: ScenarioOptions): Scenario {
     steps.push(
       random.chance(VIDEOS)
         ? { kind: "video", atMs, video: drawVideo(random, id, weather) }
-        : { kind: "call", atMs, call: drawCall(random, id, weather) },
+        : { kind: "call", atMs, call: drawCall(random, id, weather, shareOfKey) },
     );
   }
   return { seed, steps };
@@ -79,11 +80,16 @@ function drawPause(random: SeededRandom): number {
   return random.chance(0.3) ? 0 : random.between(1, 2 * BETWEEN_CALLS_MS);
 }
 
-function drawCall(random: SeededRandom, id: number, weather: Weather): CallPlan {
+function drawCall(
+  random: SeededRandom,
+  id: number,
+  weather: Weather,
+  shareOfKey: Readonly<Record<string, number>>,
+): CallPlan {
   const dialect = random.pick(DIALECTS);
   const words = random.between(1, 12);
   const model = random.pick(Object.keys(MODELS));
-  const key = random.weighted(SHARE_OF_KEY);
+  const key = random.weighted(shareOfKey);
   // A budget holds for prompts that cost what they look like: what they are, only the provider knows.
   const tool = random.chance(0.15);
   const isHonest = KEYS[key]?.budgetNanoUsdPerDay !== undefined;

@@ -99,14 +99,14 @@ class SeveralInstances {
 
   async play(): Promise<SeveralResult> {
     for (let count = 0; count < INSTANCES; count++) await this.#clock.until(this.#start());
-    const { steps } = drawScenario({ seed: this.#seed, calls: CALLS });
+    const { steps } = drawScenario({ seed: this.#seed, calls: CALLS, shareOfKey: SHARE_OF_KEY });
     let atMs = 0;
     for (const step of steps) {
       if (step.kind !== "call") continue;
       await this.#clock.pass(Math.max(0, (step.atMs - atMs) / 2));
       atMs = step.atMs;
       if (this.#isRough) await this.#disturb();
-      this.#call({ ...step.call, key: this.#random.weighted(SHARE_OF_KEY) });
+      this.#call(step.call);
     }
     await this.#clock.pass(700_000);
     await this.#checkLedger();

@@ -9,6 +9,8 @@ export interface Share {
   held(limit: LimitName, wallMs: number): number;
   /** A call was refused because this process held too little, although the limit may allow it. */
   short(limit: LimitName, needed: number): void;
+  /** Resolves when this process holds more, at the latest at that time. Undefined where waiting for it is of no use. */
+  more(limit: LimitName, needed: number, untilMs: number): Promise<void> | undefined;
 }
 
 const BUDGET_WINDOW: Readonly<Partial<Record<LimitName, BudgetWindow>>> = {

@@ -2,6 +2,7 @@ import { GatewayError } from "../canon/error.ts";
 import type { Account } from "./account.ts";
 import { type Level, subjectOf } from "./level.ts";
 import type { LimitName } from "./limits.ts";
+import { ShareRefusal, type Shortage } from "./share-refusal.ts";
 import { BUDGET_WINDOWS, type BudgetWindow, windowEndMs } from "./spend-meter.ts";
 
 const BUDGETS = {
@@ -50,12 +51,12 @@ export function checkBudgets(level: Level, account: Account, call: CostEstimate,
     // A call of unknown cost counts as nothing, but a budget that is used up must still refuse it.
     const fits = left > 0 && needed <= left;
     if (fits && share === undefined) continue;
-    if (fits && share !== undefined) {
-      const here = share.held(limit, nowMs) - meter.own(window, nowMs) - meter.reserved;
-      if (here > 0 && needed <= here) continue;
-      share.short(limit, needed);
-    }
-    throw exhausted(level, account, window, call, needed, nowMs);
+    if (!fits || share === undefined) throw exhausted(level, account, window, call, needed, nowMs);
+    const here = share.held(limit, nowMs) - meter.own(window, nowMs) - meter.reserved;
+    if (here > 0 && needed <= here) continue;
+    const shortage = { share, limit, needed: Math.max(1, needed) };
+    share.short(limit, shortage.needed);
+    throw exhausted(level, account, window, call, needed, nowMs, shortage);
   }
 }
 
@@ -66,6 +67,7 @@ function exhausted(
   call: CostEstimate,
   needed: number,
   nowMs: number,
+  shortage?: Shortage,
 ): GatewayError {
   const budgetUsd = level.limits[BUDGETS[window].limit] ?? 0;
   const spent = meter.spent(window, nowMs);
@@ -83,11 +85,10 @@ function exhausted(
     level.level === "gateway"
       ? `has a budget${BUDGETS[window].words} that does not allow this call, which may cost ${usd(needed)} USD.`
       : `has a budget of ${budgetUsd} USD${BUDGETS[window].words}: ${usd(spent)} are spent, ${usd(meter.reserved)} reserved by calls under way, and this call may cost ${usd(needed)}.`;
-  return new GatewayError(
-    "budget_exhausted",
-    `${subjectOf(level)} ${state}${advice}${onlyNow ? " Try again when calls under way have ended." : renewal}`,
-    onlyNow ? { retryAfterSeconds: RETRY_AFTER_SECONDS } : {},
-  );
+  const message = `${subjectOf(level)} ${state}${advice}${onlyNow ? " Try again when calls under way have ended." : renewal}`;
+  const details = onlyNow ? { retryAfterSeconds: RETRY_AFTER_SECONDS } : {};
+  if (shortage === undefined) return new GatewayError("budget_exhausted", message, details);
+  return new ShareRefusal("budget_exhausted", message, details, shortage);
 }
 
 function usd(nano: number): string {

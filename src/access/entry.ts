@@ -4,6 +4,7 @@ import { hasBudget, type Level } from "./level.ts";
 import type { Principal } from "./principal.ts";
 import { checkTokens, rateHeaders } from "./rate-limits.ts";
 import { checkScopes } from "./scopes.ts";
+import { whenShared } from "./share-refusal.ts";
 
 /** What a call used and cost in the end. */
 interface ActualUse {
@@ -15,6 +16,8 @@ interface ActualUse {
 export interface Entry {
   /** Admits the call that the request describes; throws if the key's scopes, or tokens or budget at any level, do not allow it. */
   admit(call: AdmittedCall): Admission;
+  /** The same; where other processes hold what the call needs it waits a moment for them. */
+  admitShared(call: AdmittedCall): Admission | Promise<Admission>;
   /** The request was refused before its call was admitted. */
   leave(): void;
 }
@@ -84,6 +87,10 @@ export class OpenEntry implements Entry, Admission {
     return this;
   }
 
+  admitShared(call: AdmittedCall): Admission {
+    return this.admit(call);
+  }
+
   leave(): void {}
 
   extend(): boolean {
@@ -130,15 +137,32 @@ export class LimitedEntry implements Entry, Admission {
   }
 
   admit(call: AdmittedCall): Admission {
-    const takenMs = this.#clocks.nowMs();
-    this.atMs = this.#clocks.wallMs();
     try {
-      checkScopes(this.#principal, call, this.atMs);
-      this.#take(call, takenMs);
+      return this.#admit(call);
     } catch (refusal) {
-      this.#forgetRequest(takenMs);
+      this.#forgetRequest(this.#clocks.nowMs());
       throw refusal;
     }
+  }
+
+  admitShared(call: AdmittedCall): Admission | Promise<Admission> {
+    try {
+      return this.#admit(call);
+    } catch (refusal) {
+      const { nowMs } = this.#clocks;
+      const waited = whenShared(refusal, () => this.#admit(call), nowMs);
+      return waited.catch((last: unknown) => {
+        this.#forgetRequest(nowMs());
+        throw last;
+      });
+    }
+  }
+
+  #admit(call: AdmittedCall): Admission {
+    const takenMs = this.#clocks.nowMs();
+    this.atMs = this.#clocks.wallMs();
+    checkScopes(this.#principal, call, this.atMs);
+    this.#take(call, takenMs);
     this.#call = call;
     this.#takenMs = takenMs;
     this.rateHeaders = rateHeaders(this.#standing.levels, this.#standing.limited, takenMs, this.atMs);

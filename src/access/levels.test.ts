@@ -266,6 +266,7 @@ describe("levels: shares", () => {
     const share: Share = {
       held: (limit) => held[limit] ?? Number.POSITIVE_INFINITY,
       short: (limit, needed) => short.push([limit, needed]),
+      more: () => undefined,
     };
     return { short, ...gate({ shareOf: () => share }) };
   }
@@ -296,7 +297,7 @@ describe("levels: shares", () => {
 
   test("of a budget the share counts what this process has spent, not what the ledger held before", () => {
     const clock = { ms: START_MS };
-    const share: Share = { held: () => 1e8, short: () => {} };
+    const share: Share = { held: () => 1e8, short: () => {}, more: () => undefined };
     const admissions = new Admissions({
       nowMs: () => clock.ms,
       wallMs: () => clock.ms,

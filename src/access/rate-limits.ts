@@ -1,7 +1,8 @@
 import { GatewayError } from "../canon/error.ts";
-import type { Account } from "./account.ts";
+import type { Account, Share } from "./account.ts";
 import { type Level, subjectOf } from "./level.ts";
 import type { LimitName } from "./limits.ts";
+import { ShareRefusal } from "./share-refusal.ts";
 
 /** For a call that finds this process without a share of a limit which others have not used up: shares move at once. */
 const SHARE_RETRY_SECONDS = 1;
@@ -9,19 +10,25 @@ const SHARE_RETRY_SECONDS = 1;
 /** Refuses a request that is one too many at this level, before anything of it is read (S17). */
 export function checkEntry(level: Level, account: Account, nowMs: number, wallMs: number): void {
   const { concurrent, requestsPerMinute } = level.limits;
-  if (concurrent !== undefined && lacks(account, "concurrent", account.underWay, 1, concurrent, wallMs)) {
+  const { underWay } = account;
+  if (concurrent !== undefined && underWay + 1 > concurrent) {
     throw limited(
-      `${subjectOf(level)} has ${account.underWay} calls under way, and may have ${concurrent} at one time.`,
+      `${subjectOf(level)} has ${underWay} calls under way, and may have ${concurrent} at one time.`,
       SHARE_RETRY_SECONDS,
     );
+  }
+  if (concurrent !== undefined && account.share !== undefined) {
+    checkShare(level, account.share, "concurrent", underWay, 1, `${concurrent} calls at one time`, wallMs);
   }
   if (requestsPerMinute === undefined) return;
   const window = account.requests(nowMs);
   const used = window.used(nowMs);
-  if (!lacks(account, "requestsPerMinute", used, 1, requestsPerMinute, wallMs)) return;
-  if (used + 1 <= requestsPerMinute) throw unshared(level, `${requestsPerMinute} requests`);
-  const wait = window.secondsUntilFree(nowMs, requestsPerMinute, 1);
-  throw limited(`${subjectOf(level)} has made the ${requestsPerMinute} requests that it may make in a minute.`, wait);
+  if (used + 1 > requestsPerMinute) {
+    const wait = window.secondsUntilFree(nowMs, requestsPerMinute, 1);
+    throw limited(`${subjectOf(level)} has made the ${requestsPerMinute} requests that it may make in a minute.`, wait);
+  }
+  if (account.share === undefined) return;
+  checkShare(level, account.share, "requestsPerMinute", used, 1, `${requestsPerMinute} requests in a minute`, wallMs);
 }
 
 /** Refuses a call that may need more tokens than the level has left in this minute. */
@@ -30,26 +37,32 @@ export function checkTokens(level: Level, account: Account, needed: number, nowM
   if (tokensPerMinute === undefined) return;
   const window = account.tokens(nowMs);
   const used = window.used(nowMs);
-  if (!lacks(account, "tokensPerMinute", used, needed, tokensPerMinute, wallMs)) return;
-  if (used + needed <= tokensPerMinute) throw unshared(level, `${tokensPerMinute} tokens`);
-  throw limited(
-    `${subjectOf(level)} may use ${tokensPerMinute} tokens a minute, has used about ${used}, and this call may need ${needed}.`,
-    window.secondsUntilFree(nowMs, tokensPerMinute, needed),
-  );
+  if (used + needed > tokensPerMinute) {
+    throw limited(
+      `${subjectOf(level)} may use ${tokensPerMinute} tokens a minute, has used about ${used}, and this call may need ${needed}.`,
+      window.secondsUntilFree(nowMs, tokensPerMinute, needed),
+    );
+  }
+  if (account.share === undefined) return;
+  checkShare(level, account.share, "tokensPerMinute", used, needed, `${tokensPerMinute} tokens in a minute`, wallMs);
 }
 
-function lacks(
-  { share }: Account,
-  name: LimitName,
+/** Refuses a call that the limit allows, where other processes hold what it needs. */
+function checkShare(
+  level: Level,
+  share: Share,
+  limit: LimitName,
   used: number,
   needed: number,
-  limit: number,
+  words: string,
   wallMs: number,
-): boolean {
-  if (used + needed > limit) return true;
-  if (share === undefined || used + needed <= share.held(name, wallMs)) return false;
-  share.short(name, needed);
-  return true;
+): void {
+  if (used + needed <= share.held(limit, wallMs)) return;
+  share.short(limit, needed);
+  const reason = `${subjectOf(level)} may have ${words}, and other processes of this gateway hold what is left of them.`;
+  const retryAfterSeconds = SHARE_RETRY_SECONDS;
+  const shortage = { share, limit, needed };
+  throw new ShareRefusal("rate_limited", `${reason} ${again(retryAfterSeconds)}`, { retryAfterSeconds }, shortage);
 }
 
 /** What the tightest level leaves, as clients of the field read it. */
@@ -94,12 +107,8 @@ function describe(
   headers[`x-ratelimit-reset-${what}`] = `${tightest[what](nowMs).secondsUntilEmpty(nowMs)}s`;
 }
 
-const unshared = (level: Level, limit: string): GatewayError =>
-  limited(
-    `${subjectOf(level)} may use ${limit} in a minute, and other processes of this gateway hold what is left of them.`,
-    SHARE_RETRY_SECONDS,
-  );
-
 function limited(reason: string, retryAfterSeconds: number): GatewayError {
-  return new GatewayError("rate_limited", `${reason} Try again in ${retryAfterSeconds} s.`, { retryAfterSeconds });
+  return new GatewayError("rate_limited", `${reason} ${again(retryAfterSeconds)}`, { retryAfterSeconds });
 }
+
+const again = (seconds: number): string => `Try again in ${seconds} s.`;

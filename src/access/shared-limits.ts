@@ -92,6 +92,10 @@ class LeasedShare implements Share {
     this.#at(limit, this.#clock.wallMs())?.window.short(needed);
   }
 
+  more(limit: LimitName, needed: number, untilMs: number): Promise<void> | undefined {
+    return this.#at(limit, this.#clock.wallMs())?.window.more(needed, untilMs);
+  }
+
   /** Brings the windows to what the limits and the time are now. */
   renew(): void {
     const wallMs = this.#clock.wallMs();

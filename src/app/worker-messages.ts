@@ -21,7 +21,9 @@ export type ToWorker =
     }
   | { kind: "metrics-wanted"; number: number }
   /** Of all workers that have answered in time. */
-  | { kind: "all-metrics"; number: number; workers: readonly WorkerMetrics[] };
+  | { kind: "all-metrics"; number: number; workers: readonly WorkerMetrics[] }
+  /** It should sync: another worker wants some of what it holds, or has given what it wants. */
+  | { kind: "wanted" };
 
 /** Says that a process is a worker, and of which gateway. */
 export const WORKER_VARIABLE = "TRIVIUM_WORKER_OF";

@@ -35,11 +35,13 @@ export function workerProcess(environment: Readonly<Record<string, string | unde
 /** Leases from the process that has started this one. */
 class ParentSource implements LeaseSource {
   readonly #tell: (message: FromWorker) => void;
+  onWanted = () => {};
   #waiting: { number: number; resolve: (answer: SyncAnswer) => void } | undefined;
 
   constructor(tell: (message: FromWorker) => void) {
     this.#tell = tell;
     process.on("message", (message: ToWorker) => {
+      if (message.kind === "wanted") this.onWanted();
       if (message.kind === "answer" && message.number === this.#waiting?.number) this.#waiting.resolve(message.answer);
     });
   }

@@ -53,7 +53,10 @@ export class Workers {
   constructor(options: WorkersOptions) {
     const { sources, leaseMs } = options;
     this.#options = options;
-    this.#table = new LeaseTable({ leaseMs, nowMs: sources.clock.nowMs, epoch: sources.random.id });
+    const onWanted = (instance: string) => {
+      for (const worker of this.#workers) if (worker.instance === instance) this.#tell(worker, { kind: "wanted" });
+    };
+    this.#table = new LeaseTable({ leaseMs, nowMs: sources.clock.nowMs, epoch: sources.random.id, onWanted });
     this.#name = sources.random.id();
     this.#collector = new WorkerCollector(sources.clock);
   }

@@ -54,7 +54,7 @@ export const ERROR_TABLE: Readonly<Record<ErrorKind, ErrorRule>> = {
   internal:               rule(500, "never"),
 };
 
-interface ErrorDetails {
+export interface ErrorDetails {
   /** JSON path of the field at fault, such as `messages[2].content`. */
   path?: string;
   /** Replaces the table's chat code, where the cause has a more exact word. */

@@ -73,6 +73,8 @@ export interface LeaseSource {
   /** One round trip for many windows. Rejects in time where the source does not answer. */
   sync(sync: Sync): Promise<SyncAnswer>;
   close(): Promise<void>;
+  /** Called when others want some of what is held here, or have given what is wanted here, where the source can tell at once. */
+  onWanted?: () => void;
 }
 
 /** A rate counts by whole seconds. */

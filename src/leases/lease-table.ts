@@ -19,6 +19,8 @@ interface LeaseTableOptions {
   nowMs: () => number;
   /** Names the table: another one has another name. */
   epoch: () => string;
+  /** An instance should sync soon: another wants some of what it holds, or has given what it wants. */
+  onWanted?: (instance: string) => void;
 }
 
 interface InstanceRow {
@@ -46,10 +48,13 @@ export class LeaseTable {
   readonly #leaseMs: number;
   readonly #nowMs: () => number;
   readonly #newEpoch: () => string;
+  readonly #onWanted: (instance: string) => void;
   readonly #instances = new Map<string, InstanceRow>();
   readonly #windows = new Map<string, WindowRow>();
   /** Of which some instance is short, or was. */
   readonly #scarce = new Set<string>();
+  /** Instances that a sync concerns beside its sender. */
+  readonly #concerned = new Set<string>();
   #epoch = "";
   /** Nothing is granted until then: others may hold what is not known here. */
   #graceUntilMs = 0;
@@ -57,10 +62,11 @@ export class LeaseTable {
   #news: { number: number; from: string; text: string }[] = [];
   #newsNumber = 0;
 
-  constructor({ leaseMs, nowMs, epoch }: LeaseTableOptions) {
+  constructor({ leaseMs, nowMs, epoch, onWanted = () => {} }: LeaseTableOptions) {
     this.#leaseMs = leaseMs;
     this.#nowMs = nowMs;
     this.#newEpoch = epoch;
+    this.#onWanted = onWanted;
   }
 
   sync(sync: Sync): SyncAnswer {
@@ -76,6 +82,8 @@ export class LeaseTable {
     for (const reclaim of sync.reclaims) this.#reclaim(reclaim);
     const held = sync.claims.map((claim) => this.#claim(sync.instance, claim, nowMs));
     if (sync.leaves) this.#leave(sync.instance, nowMs);
+    for (const id of this.#concerned) this.#onWanted(id);
+    this.#concerned.clear();
     this.#publish(sync.instance, sync.news);
     const unknown = sync.claims.filter(({ window }) => this.#isUnknown(window)).map(({ window }) => window);
     return this.#answer(sync, held, unknown, nowMs);
@@ -135,10 +143,23 @@ export class LeaseTable {
     if (!row.held.has(instance)) row.told += claim.held;
     const free = this.#free(row, instance, nowMs) - claim.held;
     const held = claim.held + (free > 0 ? this.#grant(row, instance, claim, free, nowMs) : 0);
+    if (row.short.size > 0) this.#noteConcerned(row, instance, held, claim);
     row.held.set(instance, held);
     // Where more is held than there is, what was used counts, but gives no right to more.
     const over = held + this.#heldByOthers(row, instance, nowMs) - (row.limit - (row.base ?? 0));
     return Math.max(0, held - Math.max(0, over));
+  }
+
+  /** Who is short has not got enough: others may give it. Who gives makes room for those that are short. */
+  #noteConcerned(
+    { held: shares, short }: WindowRow,
+    instance: string,
+    held: number,
+    { isShort, wants = 0 }: Claim,
+  ): void {
+    if (isShort !== undefined && held < wants) for (const [id, part] of shares) if (part > 0) this.#concerned.add(id);
+    if (held < (shares.get(instance) ?? 0)) for (const id of short.keys()) this.#concerned.add(id);
+    this.#concerned.delete(instance);
   }
 
   #rowOf({ window, kind, limit }: Claim): WindowRow {

@@ -1,4 +1,6 @@
+import type { Clock } from "../base/clock.ts";
 import { type Claim, MINUTE_MS, type WindowKind } from "./lease-source.ts";
+import { RecentPeak } from "./recent-peak.ts";
 
 /** What a window needs to know of its leases as a whole. */
 export interface LeaseState {
@@ -7,6 +9,9 @@ export interface LeaseState {
   /** Since when the source is away for longer than a lease lasts. */
   readonly partedMs: number;
   readonly instances: number;
+  readonly clock: Clock;
+  /** The source answers, so that more may be had of it. */
+  readonly isAnswered: boolean;
   /** The source is to be told of it, soon where calls wait for that. */
   touch(window: LeasedWindow, isUrgent: boolean): void;
   /** What is held is no longer valid. */
@@ -36,6 +41,12 @@ export class LeasedWindow {
   /** Until when it asks others for its share. */
   #joinsUntilMs: number;
   #claimed = { limit: 0, held: 0 };
+  /** Calls under way at one time, of late: at this moment there may be none. */
+  readonly #peak = new RecentPeak();
+  /** Calls that wait for more, and how much each needs. */
+  readonly #waiting = new Map<() => void, number>();
+  /** Until then no call waits: those before have waited in vain. */
+  #inVainUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor({ name, kind, limit, inUse }: WindowOptions, state: LeaseState, nowMs: number) {
     this.name = name;
@@ -65,6 +76,7 @@ export class LeasedWindow {
 
   /** The most that may be in use now. */
   heldAt(nowMs: number): number {
+    if (this.kind === "slots") this.#peak.note(this.#inUse(nowMs) + 1, nowMs);
     if (nowMs < this.#state.validUntilMs) return this.#held;
     this.#state.part(nowMs);
     // Everywhere less is used by then, so that the shares of all are no more than the limit.
@@ -78,6 +90,29 @@ export class LeasedWindow {
     this.#state.touch(this, true);
   }
 
+  /**
+   * Resolves when more is held than now, at the latest at that time. Undefined where a call that needs so much has no reason to
+   * wait for it.
+   */
+  more(needed: number, untilMs: number): Promise<void> | undefined {
+    const { clock, isAnswered } = this.#state;
+    const nowMs = clock.nowMs();
+    const isInVain = nowMs >= untilMs || nowMs < this.#inVainUntilMs || nowMs >= this.#state.validUntilMs;
+    if (!isAnswered || isInVain || this.#waiting.size >= MAX_WAITING) return undefined;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const cancel = clock.after(untilMs - nowMs, () => {
+      this.#waiting.delete(wake);
+      this.#inVainUntilMs = untilMs + IN_VAIN_MS;
+      resolve();
+    });
+    const wake = () => {
+      cancel();
+      resolve();
+    };
+    this.#waiting.set(wake, needed);
+    return promise;
+  }
+
   /** The source was away for as long as a lease lasts: others may be using what was held here. */
   part(nowMs: number): void {
     const share = this.#share();
@@ -87,20 +122,24 @@ export class LeasedWindow {
   }
 
   /**
-   * Others are short of it: what is not used here is given back, down to an equal share at first, and then half of it at a time
-   * while calls come here too.
+   * Others are short of it: what is not used here is given back, down to an equal share at first, and then, while calls come here
+   * too, half of it at a time, or of what calls use at one time.
    */
   giveBack(nowMs: number): void {
     const inUse = this.#inUse(nowMs);
     const share = this.#share();
-    const isShort = this.#shortage > 0 || nowMs - this.#shortMs < SHORT_HERE_MS;
-    const idle = this.#held - inUse;
-    const half = inUse > 0 && idle * SMALL > this.#limit ? Math.floor(idle / 2) : 0;
-    const kept = isShort || this.#held > share ? Math.max(inUse, share) : inUse + half;
+    const isShort = this.#shortage > 0 || this.#waiting.size > 0 || nowMs - this.#shortMs < SHORT_HERE_MS;
+    const kept = isShort || this.#held > share ? Math.max(inUse, share) : inUse + this.#halfIdle(inUse, share, nowMs);
     if (kept >= this.#held) return;
     this.#held = kept;
     this.#joinsUntilMs = nowMs;
     this.#state.touch(this, true);
+  }
+
+  #halfIdle(inUse: number, share: number, nowMs: number): number {
+    if (this.kind === "slots") return Math.max(0, Math.floor((Math.min(share, this.#peak.at(nowMs)) - inUse) / 2));
+    const idle = this.#held - inUse;
+    return inUse > 0 && idle * SMALL > this.#limit ? Math.floor(idle / 2) : 0;
   }
 
   claim(nowMs: number, spent: Readonly<Record<string, number>> | undefined): Claim {
@@ -108,11 +147,13 @@ export class LeasedWindow {
     const held = Math.max(this.#held, inUse);
     const claim = { window: this.name, kind: this.kind, limit: this.#limit, held, ...(spent && { spent }) };
     this.#claimed = claim;
-    const shortage = this.#shortage;
+    const awaited = this.#waiting.values().reduce((sum, needed) => sum + needed, 0);
+    const shortage = Math.max(this.#shortage, awaited);
     this.#shortage = 0;
     if (shortage > 0) {
       this.#shortMs = nowMs;
-      return { ...claim, wants: Math.min(this.#limit, inUse + AHEAD * shortage), isShort: "of more" };
+      const most = Math.max(inUse, this.#peak.at(nowMs));
+      return { ...claim, wants: Math.min(this.#limit, most + AHEAD * shortage), isShort: "of more" };
     }
     if (this.#joins(nowMs)) return { ...claim, isShort: "of its share" };
     return { ...claim, wants: held };
@@ -123,7 +164,16 @@ export class LeasedWindow {
     this.#held = this.#limit < claimed.limit ? scale(held, claimed.limit, this.#limit) : held;
     this.#fallback = undefined;
     const isOver = held < claimed.held || this.#inUse(nowMs) > held;
-    if (isOver || this.#joins(nowMs)) this.#state.touch(this, false);
+    if (held > claimed.held) this.#wake();
+    if (isOver || this.#waiting.size > 0 || this.#joins(nowMs)) this.#state.touch(this, false);
+  }
+
+  /** Those for whom it is not enough wait again. */
+  #wake(): void {
+    this.#inVainUntilMs = Number.NEGATIVE_INFINITY;
+    const waiting = [...this.#waiting.keys()];
+    this.#waiting.clear();
+    for (const wake of waiting) wake();
   }
 
   /** It is used no more: only what was used is still held. */
@@ -153,3 +203,7 @@ const JOIN_MS = 3_000;
 const SHORT_HERE_MS = 1_000;
 /** What is less than this part of a limit is not divided any further. */
 const SMALL = 64;
+/** More calls than this do not wait for one window: what is refused holds no memory (S17). */
+const MAX_WAITING = 100;
+/** For so long no call waits after one has waited in vain. */
+const IN_VAIN_MS = 1_000;

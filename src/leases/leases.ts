@@ -66,6 +66,8 @@ export class Leases implements LeaseState {
   #sentMs = Number.NEGATIVE_INFINITY;
   #failures = 0;
   #syncing: Promise<void> | undefined;
+  /** Asked for while a sync was under way. */
+  #nextGapMs = POLL_MS;
   #cancel: Cancel = () => {};
   #stopped = false;
   #trouble: unknown;
@@ -77,6 +79,15 @@ export class Leases implements LeaseState {
 
   constructor(options: LeasesOptions) {
     this.#options = options;
+    options.source.onWanted = () => this.#hurry(GAP_MS);
+  }
+
+  get clock(): Clock {
+    return this.#options.clock;
+  }
+
+  get isAnswered(): boolean {
+    return this.#answered > 0 && this.#trouble === undefined;
   }
 
   /** Why the source does not answer; undefined while it does. */
@@ -163,15 +174,21 @@ export class Leases implements LeaseState {
 
   /** The next sync comes this long after the last one, or earlier. */
   #hurry(gapMs: number): void {
-    if (this.#stopped || this.#syncing !== undefined || this.#number === 0) return;
+    if (this.#stopped || this.#number === 0) return;
+    if (this.#syncing !== undefined) {
+      this.#nextGapMs = Math.min(this.#nextGapMs, gapMs);
+      return;
+    }
     this.#cancel();
     const waitMs = Math.max(0, this.#sentMs + gapMs - this.#options.clock.nowMs());
     this.#cancel = this.#options.clock.after(waitMs, () => void this.#turn(), { background: true });
   }
 
   #plan(): void {
+    const asked = this.#nextGapMs;
+    this.#nextGapMs = POLL_MS;
     if (this.#failures > 0) this.#hurry(Math.min(SYNC_MS, RETRY_MS * 2 ** this.#failures));
-    else this.#hurry(this.#touched.size > 0 || this.#reclaims.length > 0 ? RETRY_MS : POLL_MS);
+    else this.#hurry(Math.min(asked, this.#touched.size > 0 || this.#reclaims.length > 0 ? RETRY_MS : POLL_MS));
   }
 
   async #turn(): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Admission, Entry } from "../access/admit.ts";
 import type { Principal } from "../access/principal.ts";
+import { ShareRefusal, whenShared } from "../access/share-refusal.ts";
 import { RECEIPT_PREFIX, timePrefix } from "../base/timed-id.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { CallRouting } from "../routing/call-routing.ts";
@@ -16,8 +17,8 @@ export interface EnteredRequest {
   readonly memory: HeldMemory;
 }
 
-/** Throws for a stranger, and for a key that sends too much. */
-export function enterRequest(incoming: IncomingRequest, gateway: Gateway): EnteredRequest {
+/** Throws for a stranger, and for a key that sends too much. Waits a moment where other processes hold what is left of a limit. */
+export function enterRequest(incoming: IncomingRequest, gateway: Gateway): EnteredRequest | Promise<EnteredRequest> {
   const { request, connection, credential } = incoming;
   const startedAtMs = gateway.clock.nowMs();
   const principal = incoming.principal ?? gateway.keys.authenticate(credential ?? "", connection);
@@ -27,8 +28,24 @@ export function enterRequest(incoming: IncomingRequest, gateway: Gateway): Enter
     const entry = gateway.admissions.enter(principal);
     return { startedAtMs, principal, client, entry, memory: gateway.memory.open(principal) };
   } catch (refusal) {
+    if (refusal instanceof ShareRefusal) return enterShared(refusal, { startedAtMs, principal, client }, gateway);
     client.release();
     throw refusal;
+  }
+}
+
+async function enterShared(
+  refusal: ShareRefusal,
+  waiting: Pick<EnteredRequest, "startedAtMs" | "principal" | "client">,
+  { admissions, memory, clock }: Gateway,
+): Promise<EnteredRequest> {
+  const { principal, client } = waiting;
+  try {
+    const entry = await whenShared(refusal, () => admissions.enter(principal), clock.nowMs);
+    return { ...waiting, entry, memory: memory.open(principal) };
+  } catch (last) {
+    client.release();
+    throw last;
   }
 }
 
@@ -69,7 +86,8 @@ export async function admitCall<Asked extends { admission: Admission; routing: C
   gateway: Gateway,
   read: (entered: EnteredRequest) => Promise<Asked>,
 ): Promise<{ admitted: Admitted; asked: Asked }> {
-  const entered = enterRequest(incoming, gateway);
+  const entering = enterRequest(incoming, gateway);
+  const entered = entering instanceof Promise ? await entering : entering;
   let asked: Asked;
   try {
     asked = await read(entered);

@@ -127,11 +127,12 @@ async function readCall(incoming: IncomingCall, entered: EnteredRequest, gateway
   const { body } = request;
   const call = { incoming, principal, routing, body };
   const served = resolved === undefined ? autoModel(call, gateway) : servedModel(resolved, call, gateway);
-  const admission = entry.admit({
+  const admitting = entry.admitShared({
     model: served.model.id,
     dialect: dialect.name,
     ...estimateUse(principal, incoming, served, request),
   });
+  const admission = admitting instanceof Promise ? await admitting : admitting;
   return { served, admission, checked: request, keeping, background, routing, wanted };
 }
 

@@ -51,7 +51,7 @@ async function readImages(incoming: IncomingImages, { principal, entry, memory }
   const plan = planMedia({ model, routing }, gateway, imageOffersThatFit(request, offered, model));
   const { count, quality } = request.call;
   const expected = expectedImageCost(count, { quality, ...resolutionOf(request.call) }, offers);
-  const admission = entry.admit({
+  const admission = await entry.admitShared({
     model: model.id,
     dialect: incoming.dialect.name,
     estimatedCostNanoUsd: mostAfterDiscount(expected, principal, { model, offers }),

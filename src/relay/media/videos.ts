@@ -40,7 +40,7 @@ export async function submitVideo(
   gateway: Gateway,
   operations: Operations,
 ): Promise<Response> {
-  const entered = enterRequest(incoming, gateway);
+  const entered = await enterRequest(incoming, gateway);
   try {
     return await submit(incoming, entered, gateway, operations);
   } finally {
@@ -79,7 +79,7 @@ async function submit(
   const [first] = fitting;
   if (first === undefined) throw new Error("a plan has at least one offer");
   await requireFileSpace(gateway, principal.project, expectedVideoBytes(first.fitted.call));
-  const admission = entry.admit({
+  const admission = await entry.admitShared({
     model: model.id,
     dialect: incoming.dialect.name,
     // Whichever offer accepts it: the most expensive one must be within the budget (H23).

@@ -112,12 +112,13 @@ async function readService<Name extends ServiceName, Request>(
   const routing = askedRouting(wanted, { incoming, principal, model }, gateway);
   const plan = planMedia({ model, routing }, gateway, fitting(service, read, offered));
   const { estimatedCostNanoUsd, estimatedTokens } = service.estimate(read.request, offers);
-  const admission = entry.admit({
+  const admitting = entry.admitShared({
     model: model.id,
     dialect: incoming.dialect.name,
     estimatedCostNanoUsd: mostAfterDiscount(estimatedCostNanoUsd, principal, { model, offers }),
     estimatedTokens,
   });
+  const admission = admitting instanceof Promise ? await admitting : admitting;
   const notes = [...resolved.notes, ...notesOnMedia(wanted, true), ...(read.notes ?? [])];
   return { admission, model, calledAs, notes, plan, read, routing };
 }
