@@ -59,6 +59,7 @@ export function scriptedGateway(scripts: readonly Script[] = []) {
   const gateway: Gateway = {
     instance: "instance_test",
     sharedLimits: undefined,
+    intents: false,
     ...sources,
     snapshot: {
       catalogue,

@@ -78,6 +78,7 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
     keys,
     admissions,
     sharedLimits,
+    intents: config.ledger.intents,
     ledger: new LedgerWriter({
       storage,
       clock,

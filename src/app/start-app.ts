@@ -33,6 +33,7 @@ import { createSend } from "../wire/send.ts";
 import { ConfigHistory } from "./admin-config.ts";
 import { conditionOf } from "./condition.ts";
 import { deleteOldReceiptsRegularly } from "./delete-old-receipts.ts";
+import { deleteSettledRegularly } from "./delete-settled-intents.ts";
 import { adminHashOf, type FirstStart, makeFirstKeys } from "./first-start.ts";
 import { InstanceHeartbeat } from "./instance-heartbeat.ts";
 import { instanceId } from "./instance-id.ts";
@@ -255,6 +256,7 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
   const stopTelling = leases && shareNews(gateway, leases);
   const stopSweeping = sweepRegularly(gateway, operations);
   const stopDeleting = deleteOldReceiptsRegularly(config.ledger, { storage, clock, log });
+  const stopDeletingSettled = deleteSettledRegularly(config.ledger, { storage, clock, log });
   const stopRecovering = journals.watch();
   const stopBurying = clock.every(timings.operationLeaseMs / 2, () => {
     buryAbandonedAnswers(gateway, registry.dialects).catch((err: unknown) => {
@@ -308,6 +310,7 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
       stopSweeping();
       stopRenewing?.();
       stopDeleting();
+      stopDeletingSettled();
       stopTelling?.();
       stopRecovering();
       stopBurying();

@@ -56,6 +56,8 @@ export interface Config {
     journalBytes: number;
     /** Absent: receipts are kept for good. */
     retentionDays?: number;
+    /** Each call has a row before a provider is asked. */
+    intents: boolean;
   };
   /** Whether answers are kept for requests that build on them, for how long, and how many bytes. */
   responses: { store: boolean; retentionMs: number; maxBytes: number; imageModel?: string };

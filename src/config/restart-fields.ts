@@ -23,6 +23,7 @@ const FIXED: Readonly<Record<string, (config: Config) => unknown>> = {
   "retention.max_total_mb": ({ retention }) => retention.maxTotalBytes,
   "retention.max_project_mb": ({ retention }) => retention.maxProjectBytes,
   "ledger.journal_mb": ({ ledger }) => ledger.journalBytes,
+  "ledger.intents": ({ ledger }) => ledger.intents,
   "ledger.retention_days": ({ ledger }) => ledger.retentionDays,
   "responses.store": ({ responses }) => responses.store,
   "responses.retention_hours": ({ responses }) => responses.retentionMs,

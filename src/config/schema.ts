@@ -234,6 +234,7 @@ export const RootFile = Type.Object(
         {
           journal_mb: Type.Optional(Type.Number({ minimum: 0, maximum: 1_048_576 })),
           retention_days: Type.Optional(Type.Integer({ minimum: 1, maximum: 36_500 })),
+          intents: Type.Optional(Type.Boolean()),
         },
         closed,
       ),

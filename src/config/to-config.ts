@@ -59,6 +59,7 @@ export function toConfig(
     },
     ledger: {
       journalBytes: Math.round((file.ledger?.journal_mb ?? 256) * BYTES_PER_MEGABYTE),
+      intents: file.ledger?.intents ?? false,
       ...(file.ledger?.retention_days === undefined ? {} : { retentionDays: file.ledger.retention_days }),
     },
     responses: {

@@ -1,5 +1,6 @@
 import type { TimeZone } from "../base/time-zone.ts";
 import type { Receipt } from "../canon/receipt.ts";
+import { selectIntent } from "../storage/intents.ts";
 import { selectMakers } from "../storage/keys.ts";
 import { selectReceipt } from "../storage/receipts.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -13,8 +14,9 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
 /** The receipt, if it is that project's; another project's receipt looks as if it never existed (S09). */
-export function findReceipt(storage: Storage, project: string, id: string): Promise<Receipt | undefined> {
-  return selectReceipt(storage, project, id);
+export async function findReceipt(storage: Storage, project: string, id: string): Promise<Receipt | undefined> {
+  const receipt = (await selectReceipt(storage, project, id)) ?? (await selectIntent(storage, id));
+  return receipt?.project === project ? receipt : undefined;
 }
 
 export interface UsageRange extends UsageFilter {

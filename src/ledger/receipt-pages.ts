@@ -1,4 +1,5 @@
 import type { Receipt } from "../canon/receipt.ts";
+import { selectIntent, selectUnsettled } from "../storage/intents.ts";
 import { timeOfId } from "../storage/receipt-ids.ts";
 import {
   hasDimensions,
@@ -12,6 +13,7 @@ import {
   selectReceipts,
 } from "../storage/receipt-pages.ts";
 import type { Storage } from "../storage/storage.ts";
+import { mergeById, UnsettledCalls } from "./unsettled.ts";
 
 const HOUR_MS = 3_600_000;
 /** Rows that one statement reads at most: in SQLite nothing else happens meanwhile. */
@@ -29,16 +31,33 @@ export interface ReceiptPage {
   searchedBackToMs?: number;
 }
 
-/**
- * A page of receipts in the order of their ids, the newest first. It never reads the whole ledger: roll-ups tell in which hours
- * there is something to find, and what has to be searched row by row has a bound.
- */
+/** A page of receipts in the order of their ids, the newest first; calls that are not settled are among them. */
 export async function listReceipts(
   storage: Storage,
   filter: ReceiptFilter,
   { limit, after }: { limit: number; after?: string },
 ): Promise<ReceiptPage> {
   const count = Math.max(1, Math.min(MAX_PAGE, Math.floor(limit)));
+  const { firstId, endId } = idRangeOf(filter);
+  const range = { firstId, endId: after !== undefined && after < endId ? after : endId };
+  // First of all: a call that is settled meanwhile is a receipt then, and is in one of the two in any case.
+  const unsettled = await selectUnsettled(storage, filter, range, { limit: count, newestFirst: true });
+  const page = await pageOf(storage, filter, count, after);
+  if (unsettled.length === 0) return page;
+  const { next } = page;
+  const within = next === undefined ? unsettled : unsettled.filter(({ id }) => id >= next);
+  const receipts = mergeById(within, page.receipts, true);
+  const last = receipts[count - 1];
+  const isLast = next === undefined && receipts.length === count && unsettled.length < count;
+  if (last === undefined || isLast) return { ...page, receipts };
+  return { receipts: receipts.slice(0, count), next: last.id };
+}
+
+/**
+ * It never reads the whole ledger: roll-ups tell in which hours there is something to find, and what has to be searched row by row
+ * has a bound.
+ */
+async function pageOf(storage: Storage, filter: ReceiptFilter, count: number, after?: string): Promise<ReceiptPage> {
   const receipts: Receipt[] = [];
   const range = idRangeOf(filter);
   let { endId } = range;
@@ -58,8 +77,30 @@ export async function listReceipts(
   return { receipts, next: endId, ...(searchedBackToMs === undefined ? {} : { searchedBackToMs }) };
 }
 
-/** Every receipt that fits, the oldest first, some at a time. What is asked for next is read when it is asked for. */
+/**
+ * Every receipt that fits, the oldest first, some at a time; calls that are not settled are among them. What is asked for next is
+ * read when it is asked for.
+ */
 export async function* readReceipts(storage: Storage, filter: ReceiptFilter): AsyncGenerator<Receipt[]> {
+  const unsettled = new UnsettledCalls(storage, filter, idRangeOf(filter));
+  for await (const found of partsOf(storage, filter)) {
+    let rest = found;
+    const lastId = found.at(-1)?.id;
+    for (let some = await unsettled.next(lastId); some.length > 0; some = await unsettled.next(lastId)) {
+      const upToId = some.at(-1)?.id ?? "";
+      yield mergeById(
+        some,
+        rest.filter(({ id }) => id <= upToId),
+        false,
+      );
+      rest = rest.filter(({ id }) => id > upToId);
+    }
+    if (rest.length > 0) yield rest;
+  }
+  for (let some = await unsettled.next(); some.length > 0; some = await unsettled.next()) yield some;
+}
+
+async function* partsOf(storage: Storage, filter: ReceiptFilter): AsyncGenerator<Receipt[]> {
   const range = idRangeOf(filter);
   let { firstId } = range;
   for (;;) {
@@ -113,6 +154,6 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 
 /** The receipt of that id; with a project, only if it is that one's (S09). */
 export async function receiptById(storage: Storage, id: string, project?: string): Promise<Receipt | undefined> {
-  const receipt = await selectReceiptOfAny(storage, id);
+  const receipt = (await selectReceiptOfAny(storage, id)) ?? (await selectIntent(storage, id));
   return project === undefined || receipt?.project === project ? receipt : undefined;
 }

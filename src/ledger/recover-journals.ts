@@ -1,7 +1,7 @@
 import { type FileHandle, open, readdir, rename, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { insertReceipts } from "../storage/receipts.ts";
 import type { Storage } from "../storage/storage.ts";
+import { insertRows } from "./insert-rows.ts";
 import { ABANDONED_MS, JOURNAL_SUFFIX } from "./journal.ts";
 import { type DamagedBytes, MAX_RECORD_BYTES, readRecords } from "./journal-records.ts";
 
@@ -69,7 +69,7 @@ async function recoverOne(file: FileHandle, storage: Storage): Promise<{ rows: n
     const isLast = bytesRead === 0;
     const { receipts, damaged, used } = readRecords(part.subarray(0, kept + bytesRead), isLast);
     for (let at = 0; at < receipts.length; at += ROWS_AT_ONCE) {
-      await insertReceipts(storage, receipts.slice(at, at + ROWS_AT_ONCE));
+      await insertRows(storage, receipts.slice(at, at + ROWS_AT_ONCE));
     }
     rows += receipts.length;
     places.push(...damaged.map((place) => ({ ...place, offset: offset + place.offset })));

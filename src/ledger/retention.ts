@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import { deleteIntentsBefore, deleteSettledIntents } from "../storage/intents.ts";
 import { deleteReceiptsBefore } from "../storage/receipts.ts";
 import { readSetting, writeSetting } from "../storage/settings.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -32,9 +33,20 @@ export async function deleteOldReceipts(options: RetentionOptions): Promise<numb
   const beforeMs = Math.floor((clock.wallMs() - retentionDays * DAY_MS) / HOUR_MS) * HOUR_MS;
   if (beforeMs <= 0) return 0;
   if (beforeMs > (await receiptsKeptSince(storage))) await writeSetting(storage, KEPT_SINCE, String(beforeMs));
+  const deleted = await inSteps(() => deleteReceiptsBefore(storage, beforeMs, ROWS_AT_ONCE), clock, isStopping);
+  await inSteps(() => deleteIntentsBefore(storage, beforeMs, ROWS_AT_ONCE), clock, isStopping);
+  return deleted;
+}
+
+/** Deletes intents that have a receipt, a few at a time. */
+export function deleteSettled(storage: Storage, clock: Clock): Promise<number> {
+  return inSteps(() => deleteSettledIntents(storage, ROWS_AT_ONCE), clock);
+}
+
+async function inSteps(step: () => Promise<number>, clock: Clock, isStopping = () => false): Promise<number> {
   let deleted = 0;
   while (!isStopping()) {
-    const count = await deleteReceiptsBefore(storage, beforeMs, ROWS_AT_ONCE);
+    const count = await step();
     deleted += count;
     if (count < ROWS_AT_ONCE) break;
     await clock.sleep(PAUSE_MS);

@@ -2,8 +2,8 @@ import type { Clock } from "../base/clock.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { Receipt } from "../canon/receipt.ts";
 import { isRefusal } from "../storage/is-refusal.ts";
-import { insertReceipts } from "../storage/receipts.ts";
 import type { Storage } from "../storage/storage.ts";
+import { insertRows, isIntent } from "./insert-rows.ts";
 import type { Journal } from "./journal.ts";
 
 export interface LedgerWriterOptions {
@@ -35,6 +35,8 @@ interface Entry {
   sinceMs: number;
   /** It is in the journal, or on its way there. */
   journaled: boolean;
+  /** It will be there after a crash. */
+  isDurable: boolean;
   /** Lets the caller go on; calling it twice does no harm. */
   release: () => void;
 }
@@ -139,12 +141,17 @@ export class LedgerWriter {
       return Promise.resolve();
     }
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#queue.push({ receipt, sinceMs: this.#clock.nowMs(), journaled: false, release: resolve });
-    this.#taken += 1;
-    this.#watch(this.#commitTimeoutMs);
-    if (this.#failures > 0) this.#planJournal();
-    if (this.#attempt === undefined && !this.#backingOff) this.#plan(alone);
+    this.#add(receipt, alone, resolve);
     return promise;
+  }
+
+  /** The same of a call that has not reached a provider yet; whether a crash would leave its row. */
+  async writeIntent(intent: Receipt, alone = false): Promise<boolean> {
+    if (this.#closed || this.full) return false;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const entry = this.#add(intent, alone, resolve);
+    await promise;
+    return entry.isDurable;
   }
 
   /** Resolves when every row written so far is stored; rejects if the store does not accept them in time. */
@@ -184,6 +191,16 @@ export class LedgerWriter {
     }
   }
 
+  #add(receipt: Receipt, alone: boolean, release: () => void): Entry {
+    const entry = { receipt, sinceMs: this.#clock.nowMs(), journaled: false, isDurable: false, release };
+    this.#queue.push(entry);
+    this.#taken += 1;
+    this.#watch(this.#commitTimeoutMs);
+    if (this.#failures > 0) this.#planJournal();
+    if (this.#attempt === undefined && !this.#backingOff) this.#plan(alone);
+    return entry;
+  }
+
   #plan(alone = false): void {
     const waitMs = this.#maxWaitMs - (this.#clock.nowMs() - this.#lastStartMs);
     const atOnce = alone || waitMs <= 0 || this.#queue.length === this.#maxRows;
@@ -201,7 +218,7 @@ export class LedgerWriter {
     this.#lastStartMs = this.#clock.nowMs();
     const batch = this.#queue.slice(0, this.#maxRows);
     try {
-      await insertReceipts(
+      await insertRows(
         this.#storage,
         batch.map((entry) => entry.receipt),
       );
@@ -219,7 +236,7 @@ export class LedgerWriter {
     for (const entry of batch) {
       let refused: unknown;
       try {
-        await insertReceipts(this.#storage, [entry.receipt]);
+        await insertRows(this.#storage, [entry.receipt]);
       } catch (thrown) {
         refused = thrown;
       }
@@ -229,7 +246,7 @@ export class LedgerWriter {
         return;
       }
       if (refused !== undefined) this.#giveUp(entry.receipt, "the store refuses it", refused);
-      this.#finish([entry]);
+      this.#finish([entry], refused === undefined);
     }
     this.#succeed([]);
   }
@@ -243,13 +260,16 @@ export class LedgerWriter {
   }
 
   /** The first rows of the queue need not wait any longer. */
-  #finish(entries: readonly Entry[]): void {
+  #finish(entries: readonly Entry[], areStored = true): void {
     this.#queue.splice(0, entries.length);
     this.#finished += entries.length;
     const wasJournaled = this.#journaled > 0;
     for (const entry of entries) this.#forget(entry);
     if (wasJournaled && this.#journaled === 0) void this.#journal?.clear().catch(this.#onProblem);
-    for (const entry of entries) entry.release();
+    for (const entry of entries) {
+      entry.isDurable = areStored;
+      entry.release();
+    }
     for (const flush of this.#flushes) if (flush.upTo <= this.#finished) flush.resolve();
   }
 
@@ -299,16 +319,22 @@ export class LedgerWriter {
     if (added.length === 0) return this.#journaling;
     for (const entry of added) entry.journaled = true;
     this.#journaled += added.length;
-    const release = () => {
-      for (const entry of added) entry.release();
+    const release = (areWritten: boolean) => {
+      for (const entry of added) {
+        entry.isDurable ||= areWritten;
+        entry.release();
+      }
     };
-    const written = journal.append(added.map(({ receipt }) => receipt)).then(release, (cause: unknown) => {
-      for (const entry of added) this.#forget(entry);
-      this.#onProblem(
-        new GatewayError("internal", `The journal failed: ${added.length} receipts are in memory alone.`, { cause }),
-      );
-      release();
-    });
+    const written = journal.append(added.map(({ receipt }) => receipt)).then(
+      () => release(true),
+      (cause: unknown) => {
+        for (const entry of added) this.#forget(entry);
+        this.#onProblem(
+          new GatewayError("internal", `The journal failed: ${added.length} receipts are in memory alone.`, { cause }),
+        );
+        release(false);
+      },
+    );
     this.#journaling = Promise.all([this.#journaling, written]).then(() => {});
     return this.#journaling;
   }
@@ -329,7 +355,9 @@ export class LedgerWriter {
     }
   }
 
+  /** Nothing is lost with an intent: its call is refused. */
   #giveUp(receipt: Receipt, reason: string, cause?: unknown): void {
+    if (isIntent(receipt)) return;
     this.#lost += 1;
     this.#onProblem(refusal(receipt, reason, cause));
   }

@@ -2,10 +2,10 @@ import type { Admission, Entry } from "../access/admit.ts";
 import type { Principal } from "../access/principal.ts";
 import { ShareRefusal, whenShared } from "../access/share-refusal.ts";
 import { RECEIPT_PREFIX, timePrefix } from "../base/timed-id.ts";
-import { GatewayError } from "../canon/error.ts";
 import type { CallRouting } from "../routing/call-routing.ts";
 import { type Call, ClientPresence, type IncomingRequest } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
+import { type AskedFor, cannotStore, keepIntent } from "./keep-intent.ts";
 import type { HeldMemory } from "./memory-budget.ts";
 
 /** A request from the moment that it is known who sends it: counted before it is read (S17). */
@@ -22,7 +22,7 @@ export function enterRequest(incoming: IncomingRequest, gateway: Gateway): Enter
   const { request, connection, credential } = incoming;
   const startedAtMs = gateway.clock.nowMs();
   const principal = incoming.principal ?? gateway.keys.authenticate(credential ?? "", connection);
-  if (gateway.ledger.full) throw ledgerFull();
+  if (gateway.ledger.full) throw cannotStore();
   const client = new ClientPresence(request, connection, gateway.watchdog);
   try {
     const entry = gateway.admissions.enter(principal);
@@ -49,13 +49,6 @@ async function enterShared(
   }
 }
 
-/** A call without a row would be one that is not accounted for. */
-const ledgerFull = () =>
-  new GatewayError("overloaded", "This gateway cannot store more receipts: its database is away. Try again later.", {
-    retryAfterSeconds: LEDGER_RETRY_SECONDS,
-  });
-const LEDGER_RETRY_SECONDS = 10;
-
 /** Gives back what a request had taken that does not become a call. */
 export function leaveRequest({ entry, memory, client }: EnteredRequest): void {
   entry.leave();
@@ -80,11 +73,18 @@ type Admitted = Pick<
   | "hedged"
 > & { attempt: undefined };
 
-/** Has a request read and admitted. From here on there is a receipt; a request that is turned away has none. */
-export async function admitCall<Asked extends { admission: Admission; routing: CallRouting }>(
-  incoming: IncomingRequest,
+/**
+ * Has a request read and admitted. From here on there is a receipt; a request that is turned away has none. Where intents are kept,
+ * `askedFor` is asked what the call is, and its row is on a disk before anything else happens.
+ */
+export async function admitCall<
+  Incoming extends IncomingRequest,
+  Asked extends { admission: Admission; routing: CallRouting },
+>(
+  incoming: Incoming,
   gateway: Gateway,
   read: (entered: EnteredRequest) => Promise<Asked>,
+  askedFor: (asked: Asked, incoming: Incoming) => AskedFor,
 ): Promise<{ admitted: Admitted; asked: Asked }> {
   const entering = enterRequest(incoming, gateway);
   const entered = entering instanceof Promise ? await entering : entering;
@@ -99,6 +99,16 @@ export async function admitCall<Asked extends { admission: Admission; routing: C
   const { startedAtMs, principal, client, memory } = entered;
   const { admission, routing } = asked;
   const receiptId = RECEIPT_PREFIX + timePrefix(admission.atMs) + gateway.random.id();
+  if (gateway.intents) {
+    try {
+      await keepIntent({ receiptId, principal, admission, incoming }, askedFor(asked, incoming), gateway);
+    } catch (refusal) {
+      gateway.runningCalls--;
+      admission.release({ costNanoUsd: 0, tokens: 0 });
+      leaveRequest(entered);
+      throw refusal;
+    }
+  }
   const admitted = {
     receiptId,
     principal,

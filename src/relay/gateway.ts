@@ -51,6 +51,8 @@ export interface Gateway extends Sources {
   /** Requests to providers that run, and calls that wait for one to end. */
   readonly slots: Slots;
   readonly ledger: LedgerWriter;
+  /** Whether each call has a row before a provider is asked. */
+  readonly intents: boolean;
   /** What is known of the targets; it outlives the snapshot. */
   readonly health: Health;
   /** Where conversations have their prompt caches. */

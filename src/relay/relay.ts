@@ -13,6 +13,7 @@ import { estimateUse } from "./estimate-use.ts";
 import type { Gateway } from "./gateway.ts";
 import { HeldRequest } from "./held-request.ts";
 import { answerWithImages, hostedWork } from "./hosted-images.ts";
+import type { AskedFor } from "./keep-intent.ts";
 import { relayConversationImages } from "./media/conversation.ts";
 import { planText } from "./plan-call.ts";
 import { readBody } from "./read-body.ts";
@@ -28,7 +29,12 @@ import { relayUnary } from "./unary.ts";
 
 /** The life of a call: authenticate, read, check, admit, plan, attempt, answer, settle. Throws GatewayError, and RelayError once there is a receipt. */
 export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<Response> {
-  const { admitted, asked } = await admitCall(incoming, gateway, (entered) => readCall(incoming, entered, gateway));
+  const { admitted, asked } = await admitCall(
+    incoming,
+    gateway,
+    (entered) => readCall(incoming, entered, gateway),
+    askedForText,
+  );
   const { checked, served, keeping, background } = asked;
   const { model, calledAs } = served;
   const call: Call = {
@@ -38,7 +44,7 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
     modelInAnswer: incoming.door === "dropin" ? calledAs : model.id,
     request: new HeldRequest(checked),
     body: checked.body,
-    stream: incoming.streamInPath ?? checked.body["stream"] === true,
+    stream: isStreamed(incoming, checked.body),
     adapted: adaptedBy(asked),
     keeping,
   };
@@ -95,6 +101,15 @@ async function settleFailed(call: Call, gateway: Gateway, thrown: unknown): Prom
   });
   throw new RelayError(error, call);
 }
+
+const askedForText = ({ served: { model }, checked }: ReadCall, incoming: IncomingCall): AskedFor => ({
+  verb: incoming.verb,
+  model,
+  stream: isStreamed(incoming, checked.body),
+});
+
+const isStreamed = ({ streamInPath }: IncomingCall, body: JsonObject): boolean =>
+  streamInPath ?? body["stream"] === true;
 
 /** As which a request is checked whose model the gateway chooses. */
 const ANY_MODEL = { id: AUTO_MODEL, reasoning: true };

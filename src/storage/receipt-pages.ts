@@ -43,15 +43,16 @@ function dimensionsOf(filter: ReceiptFilter): Condition[] {
 }
 
 /** No word of a caller is a pattern: it is looked for as it is (S02). */
-function textOf(words: string, engine: Storage["engine"]): Condition {
+function textOf(words: string, engine: Storage["engine"], columns: readonly string[]): Condition {
   if (words.startsWith("rcp_")) return { text: "id >= ? AND id < ?", parameters: [words, `${words}~`] };
   const position = engine === "postgres" ? "strpos" : "instr";
-  const columns = ["model", "upstream_model", "provider", "key_id"];
   return {
     text: `(${columns.map((name) => `${position}(LOWER(${name}), ?) > 0`).join(" OR ")})`,
     parameters: columns.map(() => words.toLowerCase()),
   };
 }
+
+const TEXT_COLUMNS = ["model", "upstream_model", "provider", "key_id"];
 
 function conditionsOf(filter: ReceiptFilter, engine: Storage["engine"]): Condition[] {
   const { fromMs, toMs, minCostNanoUsd, text } = filter;
@@ -60,8 +61,16 @@ function conditionsOf(filter: ReceiptFilter, engine: Storage["engine"]): Conditi
     ...(fromMs === undefined ? [] : [{ text: "created_at_ms >= ?", parameters: [fromMs] }]),
     ...(toMs === undefined ? [] : [{ text: "created_at_ms < ?", parameters: [toMs] }]),
     ...(minCostNanoUsd === undefined ? [] : [{ text: "cost_nano_usd >= ?", parameters: [minCostNanoUsd] }]),
-    ...(text === undefined || text === "" ? [] : [textOf(text, engine)]),
+    ...(text === undefined || text === "" ? [] : [textOf(text, engine, TEXT_COLUMNS)]),
   ];
+}
+
+/** The same of calls that have no receipt yet; undefined where none of them can fit, since they have no provider and no cost. */
+export function intentConditions(filter: ReceiptFilter, engine: Storage["engine"]): Condition[] | undefined {
+  const { minCostNanoUsd = 0, provider, text, ...rest } = filter;
+  if (minCostNanoUsd > 0 || provider !== undefined) return undefined;
+  const found = text === undefined || text === "" ? [] : [textOf(text, engine, ["model", "key_id"])];
+  return [...conditionsOf(rest, engine), ...found];
 }
 
 /** From which id on, and before which; in the order of ids, which is that of time. */

@@ -19,7 +19,12 @@ import { imageOffersThatFit, requestSent } from "./make-at-offer.ts";
 
 /** Serves a call for images: like any other call, with calls to media APIs in the middle. */
 export async function relayImages(incoming: IncomingImages, gateway: Gateway): Promise<Response> {
-  const { admitted, asked } = await admitCall(incoming, gateway, (entered) => readImages(incoming, entered, gateway));
+  const { admitted, asked } = await admitCall(
+    incoming,
+    gateway,
+    (entered) => readImages(incoming, entered, gateway),
+    ({ model, request: { stream } }) => ({ verb: "images", model, stream }),
+  );
   const { model, request, plan } = asked;
   const call: ImageRelay = { ...admitted, incoming, model, request, stream: request.stream, plan: plan.explained };
   if (gateway.events.watched) tellBegun(call, gateway);

@@ -77,8 +77,11 @@ export async function admitService<Name extends ServiceName, Request>(
   gateway: Gateway,
   service: Service<Name, Request>,
 ): Promise<{ call: ServiceCall<Request, Name>; targets: readonly ServiceTarget<Name>[] }> {
-  const { admitted, asked } = await admitCall(incoming, gateway, (entered) =>
-    readService(incoming, entered, gateway, service),
+  const { admitted, asked } = await admitCall(
+    incoming,
+    gateway,
+    (entered) => readService(incoming, entered, gateway, service),
+    ({ model, read: { stream = false } }) => ({ verb: service.name, model, stream }),
   );
   const { model, calledAs, notes, plan, read } = asked;
   const call: ServiceCall<Request, Name> = {

@@ -15,6 +15,7 @@ import { prices } from "./0014-prices.ts";
 import { sharedLimits } from "./0015-shared-limits.ts";
 import { accounts } from "./0016-accounts.ts";
 import { rollUps } from "./0017-roll-ups.ts";
+import { intents } from "./0018-intents.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. One that has been released is never changed; a later one corrects it. */
@@ -36,4 +37,5 @@ export const MIGRATIONS: readonly Migration[] = [
   sharedLimits,
   accounts,
   rollUps,
+  intents,
 ];

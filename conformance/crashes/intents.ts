@@ -1,0 +1,35 @@
+/**
+ * `npm run crashes:intents`: a gateway with `ledger.intents` under load is killed with SIGKILL at a random moment, again and again. In the
+ * end every call of which a request has reached the provider has a row: a receipt, or `interrupted`.
+ *
+ * Options: --store sqlite|postgres (default sqlite), --runs N (default 100), --seed N.
+ */
+import { parseArgs } from "node:util";
+import { startPostgres } from "../../testing/postgres.ts";
+import { crashWithIntents } from "./crash-with-intents.ts";
+
+const { values } = parseArgs({
+  options: {
+    store: { type: "string", default: "sqlite" },
+    runs: { type: "string", default: "100" },
+    seed: { type: "string", default: String(Date.now() % 100_000) },
+  },
+});
+const postgres = values.store === "postgres" ? await startPostgres() : undefined;
+if (values.store === "postgres" && postgres === undefined)
+  throw new Error("There is no PostgreSQL that can be started.");
+try {
+  const report = await crashWithIntents({
+    runs: Number(values.runs),
+    seed: Number(values.seed),
+    ...(postgres && { storageUrl: postgres.url }),
+  });
+  const { missing, unsettled, twice, wrongSums } = report;
+  console.log(
+    `${values.store}: ${values.runs} kills, seed ${values.seed}: ${report.asked} calls, ${report.reached} reached the provider, ${report.answered} answered whole, ` +
+      `${report.rows} rows, ${report.interrupted} of them interrupted; ${missing.length} calls without a row, ${unsettled.length} answers without a receipt, ${twice} rows twice, ${wrongSums} wrong sums`,
+  );
+  process.exitCode = missing.length + unsettled.length + twice + wrongSums > 0 ? 1 : 0;
+} finally {
+  await postgres?.stop();
+}

@@ -1,0 +1,91 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { VirtualClock } from "../../testing/virtual-clock.ts";
+import { system } from "../base/system.ts";
+import type { Receipt } from "../canon/receipt.ts";
+import { openStorage } from "../storage/open.ts";
+import { sampleReceipt } from "../storage/receipt.sample.ts";
+import type { Storage } from "../storage/storage.ts";
+import type { Journal } from "./journal.ts";
+import { LedgerWriter } from "./writer.ts";
+
+const intent = (id: string): Receipt => sampleReceipt({ id, outcome: "pending" });
+
+describe("H21: a call whose intent is kept", () => {
+  let clock: VirtualClock;
+  let storage: Storage;
+  /** What statements do: as usual, fail, or give no answer. */
+  let store: "works" | "fails" | "hangs" | "refuses";
+  let inserts: number;
+  let journal: Journal & { ids: string[]; fails: boolean };
+  beforeEach(async () => {
+    clock = new VirtualClock();
+    store = "works";
+    inserts = 0;
+    const opened = await openStorage("sqlite::memory:", system.clock);
+    storage = Object.assign(Object.create(opened) as Storage, {
+      query: opened.query.bind(opened),
+      close: opened.close.bind(opened),
+      runForEach: async (...call: Parameters<Storage["runForEach"]>) => {
+        inserts += 1;
+        if (store === "fails") throw new Error("store is down");
+        if (store === "hangs") await new Promise<void>(() => {});
+        // As the runtime's binding says of a value that it does not take.
+        if (store === "refuses")
+          throw new TypeError("Binding expected string, TypedArray, boolean, number, bigint or null");
+        await opened.runForEach(...call);
+      },
+    });
+    journal = {
+      ids: [],
+      fails: false,
+      full: false,
+      append: async (receipts) => {
+        await Promise.resolve();
+        if (journal.fails) throw new Error("disk is full");
+        journal.ids.push(...receipts.map(({ id }) => id));
+      },
+      clear: async () => {},
+    };
+  });
+  afterEach(() => storage.close());
+
+  const open = (kept: Journal | undefined = journal) =>
+    new LedgerWriter({ storage, clock, journal: kept, onProblem: () => {} });
+  const intents = async () => (await storage.query("SELECT id FROM intents ORDER BY id")).map(({ id }) => String(id));
+
+  test("goes on when the row is stored, and calls that come together wait for one write", async () => {
+    const writer = open();
+    await clock.until(writer.write(sampleReceipt({ id: "earlier" })));
+    inserts = 0;
+    const kept = await clock.until(Promise.all(["a", "b", "c"].map((id) => writer.writeIntent(intent(id)))));
+    expect(kept).toEqual([true, true, true]);
+    expect(inserts).toBe(1);
+    expect(await intents()).toEqual(["a", "b", "c"]);
+  });
+
+  test("goes on when the journal has its row, while the store fails or gives no answer", async () => {
+    for (const trouble of ["fails", "hangs"] as const) {
+      store = trouble;
+      const writer = open();
+      expect(await clock.until(writer.writeIntent(intent(trouble)))).toBe(true);
+      expect(journal.ids).toContain(trouble);
+    }
+  });
+
+  test("is refused where neither has it: no journal, a disk that is full, a journal or a queue that is", async () => {
+    store = "hangs";
+    expect(await clock.until(new LedgerWriter({ storage, clock, onProblem: () => {} }).writeIntent(intent("a")))).toBe(
+      false,
+    );
+    journal.fails = true;
+    expect(await clock.until(open().writeIntent(intent("b")))).toBe(false);
+    expect(await clock.until(open({ ...journal, full: true }).writeIntent(intent("c")))).toBe(false);
+  });
+
+  test("is refused where the store refuses its row for good, and no receipt counts as lost", async () => {
+    store = "refuses";
+    const writer = open();
+    expect(await clock.until(writer.writeIntent(intent("a")))).toBe(false);
+    expect(writer.lost).toBe(0);
+  });
+});
