@@ -297,7 +297,7 @@ describe("docs/configuration.md", () => {
       [...PROVIDER_KINDS.values()].flatMap(({ fields }) => [...fields.required, ...fields.optional]),
     );
     const common = leaves(shapeOf(ProviderFile), "").filter((field) =>
-      /^(kind|base_url|timeout_ms\..*|max_concurrent|breaker\..*)$/.test(field),
+      /^(kind|base_url|timeout_ms\..*|max_concurrent|breaker\..*|trace_context)$/.test(field),
     );
     const documented = rowsUnder(page, "provider field", "type").map(([field]) => field ?? "");
     expect(documented.sort()).toEqual([...new Set([...common, ...taken])].sort());

@@ -23,6 +23,7 @@ test("docs/telemetry.md lists every metric with its type, and the labels of thos
     }),
     ...processFamilies(0),
     new LoopLag().family(),
+    { name: "trivium_telemetry_dropped_total", type: "counter" as const },
   ];
   const shown = Object.fromEntries(rows.map(([, name = "", type = ""]) => [name, type]));
   expect(shown).toEqual(Object.fromEntries(described.map(({ name, type }) => [name, type])));

@@ -111,6 +111,7 @@ export class SimulatedProcess {
       storage,
       fileStore,
       journal: journals.open(number, () => isAlive),
+      tracing: undefined,
       answerKey: new Uint8Array(32),
     });
     const { operations, poller } = await makeOperations(gateway, storage, config.retention.ms);

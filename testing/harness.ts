@@ -20,6 +20,7 @@ import type { ServerContext } from "../src/server/routed-request.ts";
 import { ROUTES } from "../src/server/routes.ts";
 import { openStorage } from "../src/storage/open.ts";
 import type { Storage } from "../src/storage/storage.ts";
+import type { Tracing } from "../src/telemetry/tracing.ts";
 import type { Send } from "../src/wire/send.ts";
 import { buildCall, type CallOptions } from "./build-call.ts";
 import { MemoryFileStore } from "./memory-file-store.ts";
@@ -39,6 +40,8 @@ export interface HarnessOptions {
   onLog?: (line: string) => void;
   /** Where it runs: another gateway's, to start one after the other or several at once. */
   machine?: Machine;
+  /** Where traces are to be exported. */
+  tracing?: Tracing;
   /** The process that it runs in, where it is to be killed. */
   within?: ProcessParts;
 }
@@ -139,6 +142,7 @@ export class Harness {
     onLog,
     machine: given,
     within,
+    tracing,
   }: HarnessOptions = {}): Promise<Harness> {
     const machine = given ?? (await makeMachine());
     const { clock, send, storage, fileStore } = within ?? { ...machine, send: machine.upstream.send };
@@ -161,6 +165,7 @@ export class Harness {
       snapshot: makeSnapshot(config, {}, sources, undefined),
       storage,
       fileStore,
+      tracing,
       answerKey: config.responses.store ? new Uint8Array(32).fill(3) : undefined,
     });
     const { operations, poller } = await makeOperations(gateway, storage, config.retention.ms);

@@ -89,6 +89,7 @@ export function scriptedGateway(scripts: readonly Script[] = []) {
     buffers: new BufferPool(),
     events: new EventHub(),
     metrics: new CallMetrics(),
+    tracing: undefined,
     log: createLog({ clock, level: "silent" }),
     send: network.send,
     fetchMedia: () => Promise.reject(new Error("nothing is fetched here")),
@@ -173,6 +174,7 @@ export function sampleCall(
     continued: undefined,
     keeping: undefined,
     hedged: false,
+    trace: undefined,
     attempt: undefined,
   };
   gateway.runningCalls++;

@@ -19,7 +19,7 @@ const MAX_RELOADS = 20;
 /** Members of a configuration that are about it, and not in it. */
 const ABOUT: readonly string[] = ["file", "shownFile", "awaitedFile", "valueFiles", "fields", "warnings"];
 /** Below these, names are the operator's own. */
-const OWN_NAMES: readonly string[] = ["aliases", "pricings", "priceMultiples"];
+const OWN_NAMES: readonly string[] = ["aliases", "pricings", "priceMultiples", "headers", "resource"];
 
 /** The configuration as the Admin API shows it: it is told of each reload. */
 export class ConfigHistory implements AdminConfig {

@@ -3,6 +3,7 @@ import { KeyRing } from "../access/key-ring.ts";
 import { SharedLimits } from "../access/shared-limits.ts";
 import { Answers } from "../answers/answers.ts";
 import { Sealer } from "../answers/sealer.ts";
+import type { Receipt } from "../canon/receipt.ts";
 import type { Config } from "../config/config.ts";
 import { SealedOrigins } from "../dialects/sealed-origins.ts";
 import type { FileStore } from "../files/file-store.ts";
@@ -40,6 +41,7 @@ interface GatewaySurroundings
     | "timings"
     | "publicUrl"
     | "snapshot"
+    | "tracing"
   > {
   storage: Storage;
   fileStore: FileStore;
@@ -47,13 +49,15 @@ interface GatewaySurroundings
   journal?: Journal | undefined;
   /** Absent: this process alone uses the limits. */
   leases?: Leases | undefined;
+  /** Counts receipts for others, too. */
+  alsoCount?: ((receipt: Receipt) => void) | undefined;
   /** Seals stored answers; undefined where none are stored. */
   answerKey: Uint8Array | undefined;
 }
 
 /** Everything that calls need, built from a configuration; nothing runs by itself yet. */
 export async function makeGateway(config: Config, surroundings: GatewaySurroundings): Promise<Gateway> {
-  const { storage, fileStore, journal, leases, answerKey, ...given } = surroundings;
+  const { storage, fileStore, journal, leases, alsoCount, answerKey, ...given } = surroundings;
   const { clock, random, log, publicUrl, timings } = given;
   const events = new EventHub();
   const keys = await KeyRing.open({
@@ -87,7 +91,7 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
       written: async () => void (await log.flush()),
     }),
     events,
-    metrics: new CallMetrics(),
+    metrics: new CallMetrics({ alsoCount }),
     health: new Health({ clock, random }, given.snapshot.routing, (change) => {
       logHealth(log, change);
       if (events.watched) tellHealth(events, change, clock.wallMs());

@@ -26,6 +26,7 @@ import { deleteInstance } from "../storage/instances.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
 import { storageFailure } from "../storage/storage-failure.ts";
+import type { Family } from "../telemetry/family.ts";
 import { LoopLag } from "../telemetry/loop-lag.ts";
 import { VERSION } from "../version.ts";
 import { fetchMedia, streamMedia } from "../wire/media-fetch.ts";
@@ -41,6 +42,7 @@ import { Journals } from "./journals.ts";
 import { loadSimulator } from "./load-simulator.ts";
 import { makeGateway, spentAt } from "./make-gateway.ts";
 import { makeOperations } from "./make-operations.ts";
+import { makeTelemetry } from "./make-telemetry.ts";
 import { collectMetrics } from "./metrics/collect.ts";
 import type { MetricsOfWorkers } from "./metrics/merge-workers.ts";
 import { type ConfigSource, readConfig } from "./read-config.ts";
@@ -49,6 +51,7 @@ import { type Sharing, sharingOf } from "./sharing.ts";
 import { type MissingProvider, makeSnapshot, missingProviders } from "./snapshot.ts";
 import { spentByInstance } from "./spent-by-instance.ts";
 import { replaceKeysOrExplain } from "./static-keys.ts";
+import { telemetrySettings } from "./telemetry-settings.ts";
 import { tryProvider } from "./try-provider.ts";
 import { watchClock } from "./watch-clock.ts";
 
@@ -158,6 +161,9 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
         else log.error({ err }, "the source of shared limits does not answer: what is held of them is used");
       },
     });
+  const settings = telemetrySettings(config, environment, (message) => log.warn(message));
+  let ownMetrics: () => readonly Family[] = () => [];
+  const telemetry = settings && makeTelemetry(settings, { sources, log, instance, collect: () => ownMetrics() });
   const gateway = await makeGateway(config, {
     instance,
     leases,
@@ -174,6 +180,8 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
     fileStore,
     journal: journals.own,
     answerKey: answerKeyOf(config, random, log),
+    tracing: telemetry?.tracing,
+    alsoCount: telemetry?.genAi && ((receipt) => telemetry.genAi?.count(receipt, systemOf(gateway, receipt.provider))),
   });
   const { operations, poller } = await makeOperations(gateway, storage, config.retention.ms);
   let accepting = true;
@@ -199,13 +207,15 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
     wallMs,
   });
   const lag = new LoopLag();
-  const collect = collectMetrics({
+  const metrics = collectMetrics({
     gateway,
     condition: context.condition,
     config: history,
     lag,
     workers: options.metrics,
+    exporter: telemetry?.exporter,
   });
+  ownMetrics = metrics.own;
   let adminHash: string | undefined;
   const access = new OperatorAccess({ ...sources, storage, adminHash: () => adminHash });
   const admin = listen({
@@ -217,7 +227,7 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
       logins: new LoginThrottle(clock),
       publicUrl: config.admin.publicUrl,
       config: history,
-      metrics: { open: config.admin.openMetrics, collect },
+      metrics: { open: config.admin.openMetrics, collect: metrics.all },
       probe: (name) => Promise.all((gateway.snapshot.providers.get(name) ?? []).map(tryProvider)),
     }),
     authorize: (request, roles) => authorize(request, roles, access),
@@ -239,6 +249,7 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
   const stopWatchingKeys = gateway.keys.startWatching();
   heartbeat.start();
   const stopWatchingLag = lag.watch(clock);
+  telemetry?.exporter.start();
   const stopWatchingClock = watchClock({
     clock,
     onStep: (byMs) => {
@@ -320,6 +331,7 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
       await gateway.ledger.close();
       // What was spent is in the ledger: the rest is for others.
       if (leases !== undefined) await inTime(leases.stop(), gateway);
+      await telemetry?.exporter.stop();
       await inTime(Promise.all([admin.drain(0), poller.stop(), heartbeat.stop(), simulator?.stop()]), gateway);
       await inTime(storage.close(), gateway);
       return { lostReceipts: gateway.ledger.lost };
@@ -337,6 +349,10 @@ async function startLeases(leases: Leases | undefined): Promise<void> {
     throw new GatewayError("internal", message, { cause });
   }
 }
+
+/** As OpenTelemetry's conventions call a provider. */
+const systemOf = ({ snapshot }: Gateway, provider: string): string =>
+  snapshot.providers.get(provider)?.[0]?.systemName ?? "_OTHER";
 
 function tryModelOf({ catalogue }: Snapshot): string | undefined {
   const texts = catalogue.list().filter(({ outputModalities }) => outputModalities.includes("text"));

@@ -69,6 +69,8 @@ export interface Config {
     /** Which calls get a line. */
     calls: "all" | "errors" | "off";
   };
+  /** Where traces and metrics are sent; what is absent is said by the environment, or has a default. */
+  telemetry: TelemetryConfig;
   /** Absent: the providers of the environment. Present: exactly these, even if there are none. */
   providers?: ProviderSettings[];
   models: ModelSettings[];
@@ -77,6 +79,21 @@ export interface Config {
   keys: StaticKeySettings[];
   /** What all keys together may use. */
   limits: LimitSettings;
+}
+
+export interface TelemetryConfig {
+  endpoint?: string;
+  headers?: Readonly<Record<string, Secret>>;
+  compression?: "none" | "gzip";
+  timeoutMs?: number;
+  traces?: boolean;
+  metrics?: boolean;
+  metricsIntervalSeconds?: number;
+  /** The share of ordinary calls whose traces are kept. */
+  sampleRatio?: number;
+  slowSeconds?: number;
+  serviceName?: string;
+  resource?: Readonly<Record<string, string>>;
 }
 
 export interface ProviderSettings {
@@ -88,6 +105,8 @@ export interface ProviderSettings {
   timeoutMs?: { firstByte?: number; idle?: number; content?: number; total?: number };
   /** Calls there at once. */
   maxConcurrent?: number;
+  /** Whether it is told of the trace of a call; its kind decides where this is absent. */
+  traceContext?: boolean;
   /** What differs from the gateway's. */
   breaker?: Partial<BreakerSettings>;
   project?: string;

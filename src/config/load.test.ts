@@ -232,6 +232,7 @@ keys:
       simulator: true,
       routing: JSON.parse(JSON.stringify(DEFAULT_GATEWAY_ROUTING)),
       log: { level: "info", format: "auto", calls: "all" },
+      telemetry: {},
       providers: [
         { name: "openai", kind: "openai", apiKey: "[secret]" },
         { name: "my-vllm", kind: "openai-compatible", baseUrl: "http://127.0.0.1:8000/v1", dialects: ["chat"] },
@@ -372,6 +373,7 @@ keys:
       keys: [],
       limits: {},
       routing: DEFAULT_GATEWAY_ROUTING,
+      telemetry: {},
       log: { level: "info" as const, format: "auto" as const, calls: "all" as const },
     };
     const paths = (base: string) => ({
@@ -557,7 +559,7 @@ describe("what is refused, with its position", () => {
       "a field of another kind",
       provider("region: us-east-1"),
       [
-        "trivium.yaml:5:5: providers.claude.region is not a known field; known here: kind, base_url, timeout_ms, max_concurrent, breaker, api_key, credentials",
+        "trivium.yaml:5:5: providers.claude.region is not a known field; known here: kind, base_url, timeout_ms, max_concurrent, breaker, trace_context, api_key, credentials",
       ],
     ],
     [

@@ -5,7 +5,7 @@ import { CredentialFile, ProviderFile } from "./schema.ts";
 import { toProviders } from "./to-config.ts";
 
 /** Every kind takes these. */
-const COMMON_FIELDS = ["base_url", "timeout_ms", "max_concurrent", "breaker"] as const;
+const COMMON_FIELDS = ["base_url", "timeout_ms", "max_concurrent", "breaker", "trace_context"] as const;
 
 /** The fields that a kind of provider takes beyond those that every kind does, by their names in the file. */
 export interface ProviderKind {

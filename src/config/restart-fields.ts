@@ -29,10 +29,15 @@ const FIXED: Readonly<Record<string, (config: Config) => unknown>> = {
   "responses.retention_hours": ({ responses }) => responses.retentionMs,
   "responses.max_mb": ({ responses }) => responses.maxBytes,
   simulator: ({ simulator }) => simulator,
+  telemetry: ({ telemetry }) => fingerprint(telemetry),
   "log.level": ({ log }) => log.level,
   "log.format": ({ log }) => log.format,
   "log.calls": ({ log }) => log.calls,
 };
+
+/** Secrets count, too. */
+const fingerprint = ({ headers = {}, ...same }: Config["telemetry"]): string =>
+  JSON.stringify([same, Object.entries(headers).map(([name, secret]) => [name, secret.reveal()])]);
 
 /** The fields that need a restart to change, by their names in the file. */
 export function restartFields(started: Config, changed: Config): string[] {

@@ -163,6 +163,33 @@ const KeyFile = Type.Object(
   closed,
 );
 
+/** Where traces and metrics are sent. */
+const TelemetryFile = Type.Object(
+  {
+    endpoint: Type.Optional(HttpUrl),
+    headers: Type.Optional(
+      Type.Record(
+        Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9-]{0,63}$" }),
+        Type.String({
+          pattern: "^[\\x20-\\x7e]+$",
+          description: "visible ASCII characters",
+          writeOnly: true,
+        }),
+      ),
+    ),
+    compression: Type.Optional(Type.Enum(["none", "gzip"])),
+    timeout_ms: Type.Optional(Type.Integer({ minimum: 100, maximum: 60_000 })),
+    traces: Type.Optional(Type.Boolean()),
+    metrics: Type.Optional(Type.Boolean()),
+    metrics_interval_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 3600 })),
+    sample_ratio: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+    slow_seconds: Type.Optional(Type.Number({ minimum: 0, maximum: 3600 })),
+    service_name: Type.Optional(Text),
+    resource: Type.Optional(Type.Record(Type.String({ pattern: "^[A-Za-z][A-Za-z0-9._-]{0,127}$" }), Text)),
+  },
+  closed,
+);
+
 /** The whole file but for `providers`, whose fields depend on their kind: see provider-fields.ts. */
 export const RootFile = Type.Object(
   {
@@ -261,6 +288,7 @@ export const RootFile = Type.Object(
         closed,
       ),
     ),
+    telemetry: Type.Optional(TelemetryFile),
     routing: Type.Optional(RoutingFile),
     models: Type.Optional(Type.Array(ModelFile)),
     aliases: Type.Optional(Type.Record(Type.String({ pattern: "^[^\\s\\x00-\\x1f]{1,128}$" }), Text)),
@@ -288,6 +316,7 @@ export const ProviderFile = Type.Object(
     ),
     max_concurrent: Type.Optional(MaxConcurrent),
     breaker: Type.Optional(BreakerFile),
+    trace_context: Type.Optional(Type.Boolean()),
     api_key: Type.Optional(Credential),
     dialects: Type.Optional(Type.Array(UpstreamDialect, { minItems: 1 })),
     project: Type.Optional(Text),

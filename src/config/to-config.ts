@@ -75,6 +75,7 @@ export function toConfig(
       format: file.log?.format ?? "auto",
       calls: file.log?.calls ?? "all",
     },
+    telemetry: toTelemetry(file.telemetry),
     ...(providers && { providers: [...providers].flatMap(([name, provider]) => toProviders(name, provider, folder)) }),
     models: (file.models ?? []).map(toModel),
     aliases: file.aliases ?? {},
@@ -134,6 +135,18 @@ function toProvider(
     ...(session_token === undefined ? {} : { sessionToken: new Secret(session_token) }),
     ...(access_key === undefined ? {} : { accessKey: new Secret(access_key) }),
     ...(secret_key === undefined ? {} : { secretKey: new Secret(secret_key) }),
+  };
+}
+
+function toTelemetry({ headers, resource, ...same }: NonNullable<RootFile["telemetry"]> = {}): Config["telemetry"] {
+  const { endpoint, ...rest } = camelKeys(same);
+  return {
+    ...rest,
+    ...(endpoint === undefined ? {} : { endpoint: withoutSlash(endpoint) }),
+    ...(headers === undefined
+      ? {}
+      : { headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, new Secret(value)])) }),
+    ...(resource === undefined ? {} : { resource }),
   };
 }
 

@@ -54,6 +54,8 @@ export interface FailedAttempt {
 export interface CallFacts {
   /** The gateway's own, which needs no escaping. */
   requestId: string | undefined;
+  /** Ids are hexadecimal digits. */
+  trace?: { readonly traceId: string; readonly spanId: string } | undefined;
   /** Host and port of the provider that answered. */
   host: string | undefined;
   failures: readonly FailedAttempt[];

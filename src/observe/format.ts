@@ -55,10 +55,10 @@ const jsonFormat = (now: () => string): Format => ({
     return `{"time":"${now()}","level":"${level}","msg":${JSON.stringify(message)}${shown === "" ? "" : `,${shown}`}}\n`;
   },
   // Written field by field: this line is written for every call.
-  call: (level, call, { requestId, host, failures }) => {
+  call: (level, call, { requestId, trace, host, failures }) => {
     const { usage } = call;
     return (
-      `{"time":"${now()}","level":"${level}","msg":"call"${requestId === undefined ? "" : `,"request_id":"${requestId}"`},"receipt":"${call.id}"` +
+      `{"time":"${now()}","level":"${level}","msg":"call"${requestId === undefined ? "" : `,"request_id":"${requestId}"`}${traced(trace)},"receipt":"${call.id}"` +
       `${names.of(call, host)},"attempts":${call.offers.length}${failures.length === 0 ? "" : `,"failures":${JSON.stringify(failures)}`}` +
       `${count("first_content_ms", call.firstContentMs)},"total_ms":${call.totalMs}` +
       `${count("input", usage.input)}${count("cache_read", usage.cacheRead)}` +
@@ -69,6 +69,9 @@ const jsonFormat = (now: () => string): Format => ({
     );
   },
 });
+
+const traced = (trace: CallFacts["trace"]): string =>
+  trace === undefined ? "" : `,"trace_id":"${trace.traceId}","span_id":"${trace.spanId}"`;
 
 const text = (name: string, value: string | undefined): string => (value ? `,"${name}":${JSON.stringify(value)}` : "");
 

@@ -32,6 +32,7 @@ const versioned = (baseUrl: string): string => (baseUrl.endsWith(V1) ? baseUrl :
 /** Azure OpenAI: a resource of the operator, whose deployments are the models. */
 export const azureOpenai: ProviderDeclaration = {
   kind: "azure-openai",
+  systemName: "azure.ai.openai",
   publishers: [],
   variables: { api_key: "AZURE_OPENAI_API_KEY", base_url: "AZURE_OPENAI_ENDPOINT" },
   fields: { required: ["base_url", "api_key"], optional: ["api_version", "dialects"] },

@@ -17,6 +17,7 @@ const operation = ({ model, stream }: UpstreamCall, whole: string, streamed: str
 /** Amazon Bedrock's runtime. With a `base_url` the region is only part of the signature. */
 export const bedrock: ProviderDeclaration = {
   kind: "bedrock",
+  systemName: "aws.bedrock",
   publishers: [],
   variables: { api_key: "AWS_BEARER_TOKEN_BEDROCK", region: "AWS_REGION" },
   fields: {

@@ -23,7 +23,7 @@ import { zAiImages } from "./z-ai/images.ts";
 import { zAiVideos } from "./z-ai/videos.ts";
 
 /** Hosts that speak chat completions below one base URL with a bearer key. Their differences are in their quirks. */
-type Host = Pick<ProviderDeclaration, "kind" | "media" | "services"> & {
+type Host = Pick<ProviderDeclaration, "kind" | "systemName" | "tracesCalls" | "media" | "services"> & {
   /** Those of its chat dialect; its messages dialect takes the same media. */
   quirks?: Partial<ChatQuirks>;
   /** The vendor's base URL; a host without `variable` runs locally and needs no key. */
@@ -148,6 +148,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
   // https://docs.mistral.ai/api/
   declare({
     kind: "mistral",
+    systemName: "mistral_ai",
     publishers: ["mistralai"],
     variable: "MISTRAL_API_KEY",
     baseUrl: "https://api.mistral.ai/v1",
@@ -238,6 +239,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
   // https://platform.moonshot.ai/docs/api/chat
   declare({
     kind: "moonshot",
+    systemName: "moonshot_ai",
     publishers: ["moonshotai"],
     variable: "MOONSHOT_API_KEY",
     baseUrl: "https://api.moonshot.ai/v1",
@@ -369,6 +371,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
   // https://docs.ollama.com/api/openai-compatibility
   declare({
     kind: "ollama",
+    tracesCalls: true,
     baseUrl: "http://127.0.0.1:11434/v1",
     responses: OPEN,
     services: { ...COMPATIBLE_EMBEDDINGS, completions: COMPLETIONS },
@@ -388,6 +391,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
   // https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html
   declare({
     kind: "vllm",
+    tracesCalls: true,
     baseUrl: "http://127.0.0.1:8000/v1",
     responses: { ...OPEN, mediaUrls: ["image"] },
     services: { ...COMPATIBLE_SERVICES, ...COMPATIBLE_AUDIO, completions: COMPLETIONS },
@@ -401,6 +405,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
   // https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md
   declare({
     kind: "llama.cpp",
+    tracesCalls: true,
     baseUrl: "http://127.0.0.1:8080/v1",
     services: { ...COMPATIBLE_SERVICES, completions: COMPLETIONS },
     quirks: {

@@ -15,6 +15,7 @@ const HOST: GoogleHost = { name: "gemini", models: () => "/v1beta/models" };
 
 export const gemini: ProviderDeclaration = {
   kind: "gemini",
+  systemName: "gcp.gemini",
   publishers: ["google"],
   variables: { api_key: "GEMINI_API_KEY" },
   fields: { required: ["api_key"], optional: [] },

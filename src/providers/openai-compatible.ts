@@ -11,6 +11,7 @@ import { COMPATIBLE_SERVICES } from "./service-adapters/compatible-services.ts";
 /** Any host that speaks chat completions, such as an inference proxy; the other dialects where `dialects` names them. */
 export const openaiCompatible: ProviderDeclaration = {
   kind: "openai-compatible",
+  tracesCalls: true,
   publishers: [],
   fields: { required: ["base_url"], optional: ["api_key", "dialects"] },
   baseUrl: () => {

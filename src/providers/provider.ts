@@ -72,6 +72,10 @@ export interface ProviderDeclaration {
   publishers: readonly string[];
   /** The usual environment variables: when all are set, the provider is enabled without any configuration. */
   variables?: Readonly<Record<string, string>>;
+  /** As OpenTelemetry's conventions call it; its kind where they have no word. */
+  systemName?: string;
+  /** It belongs to whoever runs the gateway: it is told of the trace that a call is part of. */
+  tracesCalls?: true;
   fields: { required: readonly string[]; optional: readonly string[] };
   baseUrl: (settings: ProviderSettings) => string;
   authenticate: (settings: ProviderSettings, sources: Sources) => Authenticator;
@@ -121,6 +125,8 @@ export class Provider {
   readonly credentialField: string;
   /** The share of calls that go to this credential, compared with the provider's others. */
   readonly weight: number;
+  readonly systemName: string;
+  readonly tracesCalls: boolean;
   readonly publishers: readonly string[];
   readonly dialects: readonly string[];
   /** It is called at its vendor's own address. */
@@ -145,6 +151,8 @@ export class Provider {
 
   constructor(declaration: ProviderDeclaration, settings: ProviderSettings, sources: Sources) {
     this.name = settings.name;
+    this.systemName = declaration.systemName ?? declaration.kind.replaceAll(/[-.]/g, "_");
+    this.tracesCalls = settings.traceContext ?? declaration.tracesCalls ?? false;
     this.publishers = declaration.publishers;
     const spoken = spokenAt(settings.baseUrl, declaration);
     const enabled =

@@ -31,6 +31,7 @@ const HOST: GoogleHost = { name: "vertex", models: (settings) => models(settings
 
 export const vertex: ProviderDeclaration = {
   kind: "vertex",
+  systemName: "gcp.vertex_ai",
   publishers: ["google"],
   fields: { required: [], optional: ["project", "location", "credentials", "api_key"] },
   baseUrl: ({ location }) => host(location ?? "global"),

@@ -66,6 +66,7 @@ type Admitted = Pick<
   | "client"
   | "memory"
   | "offersTried"
+  | "trace"
   | "routing"
   | "conversation"
   | "plan"
@@ -117,6 +118,7 @@ export async function admitCall<
     client,
     memory,
     offersTried: [],
+    trace: gateway.tracing?.begin(incoming.request.headers),
     routing,
     conversation: undefined,
     plan: undefined,

@@ -12,6 +12,7 @@ import { connectionFailure } from "./connection-failure.ts";
 import { type Gateway, shuttingDown } from "./gateway.ts";
 import type { Lane } from "./lane.ts";
 import { refuseNotes } from "./refuse-notes.ts";
+import { withTrace } from "./trace-call.ts";
 import { completeRequest, type PreparedRequest, prepareRequest } from "./upstream-request.ts";
 import { WatchedAttempt } from "./watched-attempt.ts";
 
@@ -128,7 +129,10 @@ export class Attempt extends WatchedAttempt<Call, TextTarget> {
     this.notes = prepared.notes;
     this.terms = prepared.terms;
     if (incoming.strict || principal.strict) refuseNotes(this.notes);
-    return completeRequest(this.call, this.target, prepared);
+    const outgoing = completeRequest(this.call, this.target, prepared);
+    const { trace } = this.call;
+    if (trace === undefined || !this.target.provider.tracesCalls) return outgoing;
+    return withTrace(outgoing, trace, this, this.gateway);
   }
 
   async #refusal(answer: HttpAnswer): Promise<GatewayError> {

@@ -12,6 +12,7 @@ import type { Verb } from "../providers/provider.ts";
 import type { CallRouting } from "../routing/call-routing.ts";
 import type { ConversationKey } from "../routing/conversations.ts";
 import type { Target, TextTarget } from "../routing/target.ts";
+import type { CallTrace } from "../telemetry/trace-context.ts";
 import type { HeldRequest } from "./held-request.ts";
 import type { Keeping } from "./keeping.ts";
 import type { HeldMemory } from "./memory-budget.ts";
@@ -107,6 +108,8 @@ export interface Call {
   /** What the call holds of the gateway's memory: its body, and the answer where that is read whole. Settling gives it back. */
   readonly memory: HeldMemory;
   readonly offersTried: OfferTried[];
+  /** Undefined where no traces are exported. */
+  readonly trace: CallTrace | undefined;
   /** Which conversation it belongs to; undefined where that makes no difference. */
   conversation: ConversationKey | undefined;
   /** Why its offers are tried in their order; undefined where there was nothing to choose. */

@@ -18,6 +18,7 @@ import type { Health } from "../routing/health/health.ts";
 import type { Slots } from "../routing/slots.ts";
 import type { Targets } from "../routing/targets.ts";
 import type { CallMetrics } from "../telemetry/call-metrics.ts";
+import type { Tracing } from "../telemetry/tracing.ts";
 import type { BufferPool } from "../wire/byte-buffer.ts";
 import type { StreamMedia } from "../wire/media-fetch.ts";
 import type { Send } from "../wire/send.ts";
@@ -67,6 +68,8 @@ export interface Gateway extends Sources {
   readonly log: Log;
   /** What all receipts of this process add up to. */
   readonly metrics: CallMetrics;
+  /** Absent where no traces are exported. */
+  readonly tracing: Tracing | undefined;
   /** Who watches what happens here. */
   readonly events: EventHub;
   /** How providers are reached. */

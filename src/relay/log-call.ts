@@ -1,5 +1,6 @@
 import type { OfferTried, Receipt } from "../canon/receipt.ts";
 import type { FailedAttempt } from "../observe/call-line.ts";
+import type { CallTrace } from "../telemetry/trace-context.ts";
 import type { Gateway } from "./gateway.ts";
 
 const NONE: readonly FailedAttempt[] = [];
@@ -10,10 +11,12 @@ export function logCall(
   { log, snapshot }: Pick<Gateway, "log" | "snapshot">,
   receipt: Receipt,
   requestId?: string,
+  trace?: CallTrace,
 ): void {
   const { offers } = receipt;
   log.call(receipt, {
     requestId,
+    trace,
     host: snapshot.providers.get(receipt.provider)?.[0]?.host,
     failures: offers.some(hasFailed) ? offers.filter(hasFailed).map(failedAttempt) : NONE,
   });

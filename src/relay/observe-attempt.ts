@@ -11,7 +11,7 @@ type Observing = Pick<Gateway, "clock" | "conversations" | "health" | "closing">
 
 /** Every outcome of an attempt is recorded here, and nowhere else: for the receipt, and for the health of its target. */
 export function observeAttempt(
-  { offersTried, conversation }: ObservedCall,
+  { offersTried, conversation, trace }: ObservedCall,
   gateway: Observing,
   target: Target,
   attempt: Try,
@@ -24,6 +24,7 @@ export function observeAttempt(
   if (error !== undefined) tried.reason = error.kind;
   if (error?.failure !== undefined) tried.failure = error.failure;
   offersTried.push(tried);
+  trace?.attemptEnded(attempt, gateway.clock.nowMs());
   if (outcome === "answered") {
     gateway.health.answered(target, ms, attempt.timed);
     if (conversation !== undefined) gateway.conversations.remember(conversation, target.id, gateway.clock.nowMs());

@@ -12,6 +12,7 @@ import { logCall } from "./log-call.ts";
 import { outputLimit } from "./output-limit.ts";
 import { correctedUsage, isPlausible } from "./reported-usage.ts";
 import { tellEnded } from "./tell-call.ts";
+import { traceCall } from "./trace-call.ts";
 import { unseenTokens } from "./unseen-tokens.ts";
 
 /** How a call ended, as far as money is concerned. */
@@ -79,6 +80,7 @@ export type AdmittedCall = Pick<
   | "stream"
   | "startedAtMs"
   | "offersTried"
+  | "trace"
   | "attempt"
   | "plan"
   | "continued"
@@ -86,7 +88,7 @@ export type AdmittedCall = Pick<
   | "otherLegs"
   | "memory"
   | "client"
-> & { incoming: Pick<IncomingCall, "requestId"> };
+> & { incoming: Pick<IncomingCall, "requestId" | "request" | "modelInPath"> };
 
 export interface Bill extends Pick<Receipt, "verb" | "clientDialect" | "upstreamDialect" | "lane" | "outcome"> {
   /** The offer that answered, or was asked last. */
@@ -146,8 +148,9 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
   gateway.runningCalls--;
   call.memory.release();
   call.client.release();
-  logCall(gateway, receipt, call.incoming.requestId);
+  logCall(gateway, receipt, call.incoming.requestId, call.trace);
   gateway.metrics.settled(receipt, admissionMs(call));
+  if (call.trace !== undefined) traceCall(call, call.trace, gateway, receipt);
   if (gateway.events.watched) tellEnded(receipt, gateway);
   return gateway.ledger.write(receipt, gateway.runningCalls === 0);
 }

@@ -6,6 +6,7 @@ import type { AttemptRecord, Call, ClientPresence } from "./call.ts";
 /** What an outcome is recorded for. */
 export interface ObservedCall extends Pick<Call, "offersTried"> {
   readonly conversation?: Call["conversation"];
+  readonly trace?: Call["trace"];
 }
 
 /** What trying needs to know of a call. */

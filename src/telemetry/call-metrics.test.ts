@@ -53,7 +53,7 @@ describe("observability 5: metrics are made of receipts", () => {
   });
 
   test("beyond the ceiling, what would be a new series is counted as other, and sums stay right", () => {
-    const metrics = new CallMetrics(100);
+    const metrics = new CallMetrics({ maxSeries: 100 });
     for (let at = 0; at < 500; at++) {
       metrics.settled(receipt({ model: `acme/model-${at}`, costNanoUsd: 1_000, usage: { input: 1 } }));
     }

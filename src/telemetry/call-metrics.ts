@@ -12,6 +12,12 @@ interface Settled {
   admissionMs: number | undefined;
 }
 
+interface CallMetricsOptions {
+  maxSeries?: number;
+  /** Who counts the same receipts in another way. */
+  alsoCount?: ((receipt: Receipt) => void) | undefined;
+}
+
 /** The series of calls that are alike. */
 interface CallCells {
   readonly calls: Cell;
@@ -50,9 +56,11 @@ export class CallMetrics {
   readonly #families: ReturnType<typeof makeCallFamilies>;
   readonly #cells = new Map<string, CallCells>();
   readonly #refusals = new Map<string, Cell>();
+  readonly #alsoCount: CallMetricsOptions["alsoCount"];
   #waiting: Settled[] = [];
 
-  constructor(maxSeries = MAX_SERIES) {
+  constructor({ maxSeries = MAX_SERIES, alsoCount }: CallMetricsOptions = {}) {
+    this.#alsoCount = alsoCount;
     this.#budget = new SeriesBudget(maxSeries);
     this.#families = makeCallFamilies(this.#budget);
   }
@@ -86,7 +94,10 @@ export class CallMetrics {
   #count(): void {
     const settled = this.#waiting;
     this.#waiting = [];
-    for (const { receipt, admissionMs } of settled) this.#countOne(receipt, admissionMs);
+    for (const { receipt, admissionMs } of settled) {
+      this.#countOne(receipt, admissionMs);
+      this.#alsoCount?.(receipt);
+    }
   }
 
   #countOne(receipt: Receipt, admissionMs: number | undefined): void {

@@ -3,6 +3,7 @@ import type { AdminConfig } from "../../server/admin/admin-config.ts";
 import type { Condition } from "../../server/condition.ts";
 import type { Family } from "../../telemetry/family.ts";
 import type { LoopLag } from "../../telemetry/loop-lag.ts";
+import type { OtlpExporter } from "../../telemetry/otlp/exporter.ts";
 import { gatewayFamilies } from "./gateway-families.ts";
 import { type MetricsOfWorkers, mergeWorkers } from "./merge-workers.ts";
 import { processFamilies } from "./process-families.ts";
@@ -12,23 +13,36 @@ interface Parts {
   condition: () => Condition;
   config: Pick<AdminConfig, "lastReload">;
   lag: LoopLag;
+  /** Absent where nothing is exported. */
+  exporter: OtlpExporter | undefined;
   /** Absent where this process is the only one on its ports. */
   workers: MetricsOfWorkers | undefined;
 }
 
+interface CollectedMetrics {
+  /** Of this process. */
+  own: () => readonly Family[];
+  /** Of all workers. */
+  all: () => Promise<readonly Family[]>;
+}
+
 /** What `/metrics` shows. One of several workers answers for all: which of them a scrape reaches is up to the system. */
-export function collectMetrics(parts: Parts): () => Promise<readonly Family[]> {
-  const { gateway, lag, workers } = parts;
+export function collectMetrics(parts: Parts): CollectedMetrics {
+  const { gateway, lag, workers, exporter } = parts;
   const startedMs = gateway.clock.wallMs();
   const own = () => [
     ...gateway.metrics.families(),
     ...gatewayFamilies({ ...parts, startedMs }),
     ...processFamilies(startedMs),
     lag.family(),
+    ...(exporter === undefined ? [] : [exporter.family()]),
   ];
   workers?.answerWith(own);
-  return async () => {
-    const all = await workers?.all();
-    return all === undefined || all.length === 0 ? own() : mergeWorkers(all);
+  return {
+    own,
+    all: async () => {
+      const all = await workers?.all();
+      return all === undefined || all.length === 0 ? own() : mergeWorkers(all);
+    },
   };
 }

@@ -1,0 +1,60 @@
+import type { Receipt } from "../canon/receipt.ts";
+import type { OutgoingRequest } from "../providers/credentials.ts";
+import type { CallTrace } from "../telemetry/trace-context.ts";
+import type { Gateway } from "./gateway.ts";
+
+interface OverCall {
+  startedAtMs: number;
+  incoming: { request: Request; requestId: string; modelInPath?: string | undefined };
+}
+
+/** Hands over what the spans of a settled call are made of. Called only where traces are exported, as is the other one here. */
+export function traceCall(call: OverCall, trace: CallTrace, gateway: Gateway, receipt: Receipt): void {
+  gateway.tracing?.settled(receipt, trace, () => {
+    const { clock, snapshot } = gateway;
+    const endedMs = clock.wallMs();
+    const offsetMs = endedMs - clock.nowMs();
+    const [provider] = snapshot.providers.get(receipt.provider) ?? [];
+    const { request, requestId, modelInPath } = call.incoming;
+    return {
+      receipt,
+      trace,
+      startedMs: call.startedAtMs + offsetMs,
+      endedMs,
+      offsetMs,
+      requestId,
+      method: request.method,
+      route: routeOf(request.url, modelInPath),
+      system: provider?.systemName ?? "_OTHER",
+      host: provider?.host ?? "",
+    };
+  });
+}
+
+/** The path, with a word in place of the model: a name for many requests. */
+function routeOf(url: string, model: string | undefined): string | undefined {
+  const path = /^(?:[a-z]+:\/\/[^/]*)?(\/[^?#]*)/.exec(url)?.[1];
+  if (path === undefined || model === undefined) return path;
+  const decoded = path.includes("%") ? safelyDecoded(path) : path;
+  const name = model.slice(model.indexOf("/") + 1);
+  return decoded?.includes(name) ? decoded.replace(name, "{model}") : undefined;
+}
+
+function safelyDecoded(path: string): string | undefined {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The same request, which tells its host of the trace. */
+export async function withTrace(
+  outgoing: OutgoingRequest | Promise<OutgoingRequest>,
+  trace: CallTrace,
+  attempt: object,
+  gateway: Gateway,
+): Promise<OutgoingRequest> {
+  const request = await outgoing;
+  return { ...request, headers: { ...request.headers, ...gateway.tracing?.headersFor(trace, attempt) } };
+}

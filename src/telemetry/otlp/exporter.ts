@@ -1,0 +1,123 @@
+import type { Cancel, Clock } from "../../base/clock.ts";
+import { withTimeout } from "../../base/with-timeout.ts";
+import { type Family, family } from "../family.ts";
+import type { TracedCall } from "../tracing.ts";
+import { deliver, type Post, type PostedPayload } from "./delivery.ts";
+import { metricsPayload, type Resource, tracesPayload } from "./payload.ts";
+import { SpanQueue } from "./span-queue.ts";
+
+interface ExporterOptions {
+  clock: Clock;
+  post: Post;
+  resource: Resource;
+  version: string;
+  /** Absent: no traces are exported, or no metrics. */
+  tracesUrl?: string | undefined;
+  metricsUrl?: string | undefined;
+  metricsEveryMs: number;
+  /** What the metrics are at this moment. */
+  collect: () => readonly Family[];
+  /** Told when a signal is given up, and with undefined when one is delivered again. */
+  onTrouble: (reason: string | undefined) => void;
+  /** Others have their turn. */
+  turn: () => Promise<void>;
+}
+
+type Signal = "traces" | "metrics";
+
+/** How long the last flush of a stop may take. */
+const LAST_FLUSH_MS = 2_000;
+
+/** Sends traces and metrics to a collector, in the background. A collector that is away, slow or wrong costs what was to be sent to it, and nothing else. */
+export class OtlpExporter {
+  readonly #options: ExporterOptions;
+  readonly #queue: SpanQueue;
+  readonly #startedMs: number;
+  readonly #lost: Record<Signal, number> = { traces: 0, metrics: 0 };
+  #stops: Cancel[] = [];
+  #sendingMetrics = false;
+  #stopping = false;
+  #inTrouble = false;
+
+  constructor(options: ExporterOptions) {
+    this.#options = options;
+    this.#startedMs = options.clock.wallMs();
+    this.#queue = new SpanQueue({ clock: options.clock, send: (calls) => this.#sendTraces(calls) });
+  }
+
+  add(call: TracedCall): void {
+    if (this.#options.tracesUrl !== undefined) this.#queue.add(call);
+  }
+
+  start(): void {
+    const { clock, metricsUrl, metricsEveryMs, tracesUrl } = this.#options;
+    if (tracesUrl !== undefined) this.#stops.push(this.#queue.start());
+    if (metricsUrl !== undefined) {
+      this.#stops.push(clock.every(metricsEveryMs, () => void this.#sendMetrics(), { background: true }));
+    }
+  }
+
+  /** Sends what is left, within two seconds. */
+  async stop(): Promise<void> {
+    for (const stop of this.#stops) stop();
+    this.#stops = [];
+    this.#stopping = true;
+    const last = Promise.all([this.#queue.flush(), this.#sendMetrics()]);
+    await withTimeout(last, LAST_FLUSH_MS, this.#options.clock, () => new Error("late")).catch(() => undefined);
+  }
+
+  family(): Family {
+    const { traces, metrics } = this.#lost;
+    return family(
+      "counter",
+      "trivium_telemetry_dropped_total",
+      "Traces and requests of metrics that no collector took.",
+      [
+        { labels: { signal: "traces" }, value: traces + this.#queue.dropped },
+        { labels: { signal: "metrics" }, value: metrics },
+      ],
+    );
+  }
+
+  async #sendTraces(calls: readonly TracedCall[]): Promise<void> {
+    const { tracesUrl: url = "", resource, version, turn } = this.#options;
+    try {
+      const body = await tracesPayload(resource, version, calls, turn);
+      await this.#deliver("traces", { url, body }, calls.length);
+    } catch (error) {
+      this.#giveUp("traces", calls.length, String(error));
+    }
+  }
+
+  async #sendMetrics(): Promise<void> {
+    const { metricsUrl: url, resource, version, collect, clock } = this.#options;
+    if (url === undefined || this.#sendingMetrics) return;
+    this.#sendingMetrics = true;
+    try {
+      const times = { startedMs: this.#startedMs, nowMs: clock.wallMs() };
+      await this.#deliver("metrics", { url, body: metricsPayload(resource, version, collect(), times) }, 1);
+    } catch (error) {
+      this.#giveUp("metrics", 1, String(error));
+    } finally {
+      this.#sendingMetrics = false;
+    }
+  }
+
+  async #deliver(signal: Signal, payload: PostedPayload, parts: number): Promise<void> {
+    const { post, clock, onTrouble } = this.#options;
+    const delivered = await deliver(post, payload, clock, () => !this.#stopping);
+    if (delivered.outcome === "given up") return this.#giveUp(signal, parts, delivered.reason);
+    if (delivered.rejected > 0) {
+      const reason = `the collector rejected ${delivered.rejected} parts of a request: ${delivered.reason}`;
+      return this.#giveUp(signal, Math.min(parts, delivered.rejected), reason);
+    }
+    if (this.#inTrouble) onTrouble(undefined);
+    this.#inTrouble = false;
+  }
+
+  #giveUp(signal: Signal, parts: number, reason: string): void {
+    this.#lost[signal] += parts;
+    if (!this.#inTrouble) this.#options.onTrouble(`${signal}: ${reason}`);
+    this.#inTrouble = true;
+  }
+}

@@ -1,0 +1,37 @@
+import { expect, test } from "bun:test";
+import type { Receipt } from "../canon/receipt.ts";
+import { sampleReceipt } from "../storage/receipt.sample.ts";
+import { isInRatio, isKept } from "./sampling.ts";
+
+const SAMPLING = { ratio: 0, slowMs: 30_000 };
+const TRACE = "f".repeat(32);
+const plain = (changes: Partial<Receipt> = {}): Receipt => {
+  const { continued: _, ...receipt } = sampleReceipt({
+    offers: [{ provider: "one", outcome: "answered", ms: 1 }],
+    ...changes,
+  });
+  return receipt;
+};
+const parent = (sampled: boolean) => ({ traceId: TRACE, spanId: "b".repeat(16), sampled, state: undefined });
+
+test("what an operator looks for is kept: failures, other offers, slow calls", () => {
+  expect(isKept(plain(), TRACE, undefined, SAMPLING)).toBe(false);
+  expect(isKept(plain({ outcome: "upstream_failed" }), TRACE, parent(false), SAMPLING)).toBe(true);
+  expect(isKept(plain({ totalMs: 30_000 }), TRACE, parent(false), SAMPLING)).toBe(true);
+  expect(isKept(sampleReceipt(), TRACE, parent(false), SAMPLING)).toBe(true);
+  expect(isKept(plain({ outcome: "invalid_request" }), TRACE, undefined, SAMPLING)).toBe(false);
+});
+
+test("else its parent decides, else the ratio", () => {
+  expect(isKept(plain(), TRACE, parent(true), SAMPLING)).toBe(true);
+  expect(isKept(plain(), TRACE, parent(false), { ...SAMPLING, ratio: 1 })).toBe(false);
+  expect(isKept(plain(), TRACE, undefined, { ...SAMPLING, ratio: 1 })).toBe(true);
+});
+
+test("the ratio goes by the trace's id alone: instances agree", () => {
+  const ids = Array.from({ length: 2_000 }, (_, at) => Bun.hash(String(at)).toString(16).padStart(16, "0").repeat(2));
+  const kept = ids.filter((id) => isInRatio(id, 0.1)).length;
+  expect(kept).toBeGreaterThan(140);
+  expect(kept).toBeLessThan(260);
+  expect(ids.filter((id) => isInRatio(id, 0))).toEqual([]);
+});

@@ -1,0 +1,64 @@
+import { describe, expect, test } from "bun:test";
+import { CallTrace, readTraceParent } from "./trace-context.ts";
+
+const TRACE = "0af7651916cd43dd8448eb211c80319c";
+const SPAN = "b7ad6b7169203331";
+const read = (traceparent: string, tracestate?: string) =>
+  readTraceParent(new Headers({ traceparent, ...(tracestate === undefined ? {} : { tracestate }) }));
+
+describe("W3C trace context", () => {
+  test("a parent is read, and whether it keeps the trace", () => {
+    expect(read(`00-${TRACE}-${SPAN}-01`)).toEqual({ traceId: TRACE, spanId: SPAN, sampled: true, state: undefined });
+    expect(read(`00-${TRACE}-${SPAN}-00`)?.sampled).toBe(false);
+    expect(read(`00-${TRACE}-${SPAN}-03`)?.sampled).toBe(true);
+  });
+
+  test("of a later version the first four fields count", () => {
+    expect(read(`cc-${TRACE}-${SPAN}-01-what-the-future-brings`)?.traceId).toBe(TRACE);
+  });
+
+  test.each([
+    "",
+    "garbage",
+    `ff-${TRACE}-${SPAN}-01`,
+    `00-${TRACE}-${SPAN}-01-more`,
+    `00-${"0".repeat(32)}-${SPAN}-01`,
+    `00-${TRACE}-${"0".repeat(16)}-01`,
+    `00-${TRACE.toUpperCase()}-${SPAN}-01`,
+    `00-${TRACE.slice(1)}-${SPAN}-01`,
+    `00-${TRACE}-${SPAN}`,
+    `00-${TRACE}-${SPAN}-1`,
+    `00-${TRACE}-${SPAN}-zz`,
+    `00-${TRACE}-${SPAN}-01${"x".repeat(10_000)}`,
+  ])("what is none begins a new trace: %p", (given) => {
+    expect(read(given, "other=1")).toBeUndefined();
+  });
+
+  test("the state of others is passed on as it came, within bounds", () => {
+    expect(read(`00-${TRACE}-${SPAN}-01`, "rojo=00f067aa0ba902b7,congo=t61rcWkgMzE")?.state).toBe(
+      "rojo=00f067aa0ba902b7,congo=t61rcWkgMzE",
+    );
+    expect(read(`00-${TRACE}-${SPAN}-01`, `a=${"x".repeat(600)}`)?.state).toBeUndefined();
+    expect(read(`00-${TRACE}-${SPAN}-01`, Array(40).fill("a=1").join(","))?.state).toBeUndefined();
+  });
+
+  test("a provider is told of its own span, the same however often it is asked for", () => {
+    let made = 0;
+    const trace = new CallTrace(
+      { bytes: (length) => new Uint8Array(length).fill(++made) },
+      read(`00-${TRACE}-${SPAN}-01`, "a=1"),
+    );
+    const attempt = {};
+    const { traceparent, tracestate } = trace.headersFor(attempt, true);
+    expect(traceparent).toBe(`00-${TRACE}-${trace.spanOf(attempt)}-01`);
+    expect(tracestate).toBe("a=1");
+    expect(trace.spanOf({})).not.toBe(trace.spanOf(attempt));
+    expect(trace.spanId).not.toBe(trace.spanOf(attempt));
+  });
+
+  test("an id of zeros is never made", () => {
+    const trace = new CallTrace({ bytes: (length) => new Uint8Array(length) }, undefined);
+    expect(trace.traceId).toBe(`${"0".repeat(30)}01`);
+    expect(trace.spanId).toBe(`${"0".repeat(14)}01`);
+  });
+});
