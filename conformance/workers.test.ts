@@ -7,7 +7,7 @@ import { openStorage } from "../src/storage/open.ts";
 import { scriptedModels } from "../testing/scripted-models.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
 import { callOnce, HoldingProvider, RACED_LIMITS } from "./support/limit-race.ts";
-import { TRIVIUM } from "./support/program.ts";
+import { childrenOf, isAlive, TRIVIUM } from "./support/program.ts";
 import { TEST_ADMIN_SECRET } from "./support/test-gateway.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "trivium-workers-"));
@@ -77,11 +77,6 @@ async function startWorkers(
   return { ...instances, said: () => Bun.file(join(place, "said")).text() };
 }
 
-function childrenOf(pid: number): number[] {
-  const { stdout } = Bun.spawnSync(["ps", "--ppid", String(pid), "-o", "pid="]);
-  return stdout.toString().split("\n").map(Number).filter(Boolean);
-}
-
 async function readyInstances(database: string): Promise<number> {
   const rows = await ask(database, "SELECT COUNT(*) AS count FROM instances WHERE beats > 0");
   return Number(rows[0]?.["count"]);
@@ -101,15 +96,6 @@ async function until(holds: () => boolean | Promise<boolean>, withinMs = 20_000)
     if (Date.now() > untilMs) throw new Error("it did not come to this in time");
   }
 }
-
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-};
 
 describe("H23, choices 9: 2,000 calls at once against limits for fewer, on three workers", () => {
   const expected: Readonly<Record<string, number>> = {

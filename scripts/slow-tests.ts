@@ -3,6 +3,9 @@
  * process would run and the others wait. It prints the slowest files of every run; the order matters here, not the figures.
  */
 export const SLOW_TESTS: Readonly<Record<string, number>> = {
+  "conformance/workers.test.ts": 60,
+  "conformance/shared-limits.test.ts": 70,
+  "conformance/crashes/crashes.test.ts": 40,
   "conformance/cli.test.ts": 40,
   "conformance/media/crash.test.ts": 40,
   "conformance/cli-media.test.ts": 35,

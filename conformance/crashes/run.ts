@@ -1,10 +1,12 @@
 /**
- * `npm run crashes`: a gateway under load is killed with SIGKILL at a random moment, again and again, on one storage. In the end every answer whose
- * last byte a client has received has its row, there are no more rows than calls, and sums are those of the rows.
+ * `npm run crashes`: a gateway under load is killed with SIGKILL at a random moment, again and again, on one storage; where it has
+ * workers, sometimes one of them and sometimes the first process. In the end every answer whose last byte a client has received has
+ * its row, there are no more rows than calls, sums are those of the rows, and nothing is left reserved: all of the slots and all of the
+ * money that the key may use can be used, and no more.
  *
- * Options: --store sqlite|postgres (default sqlite), --runs N (default 100), --seed N.
+ * Options: --store sqlite|postgres (default sqlite), --runs N (default 100), --workers N (default none), --seed N.
  */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -12,28 +14,29 @@ import { system } from "../../src/base/system.ts";
 import { checkRollUps } from "../../src/ledger/check-roll-ups.ts";
 import { number, text } from "../../src/storage/columns.ts";
 import { openStorage } from "../../src/storage/open.ts";
-import { plainAnswer, plainUsage } from "../../testing/plain-answer.ts";
 import { startPostgres } from "../../testing/postgres.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
-import { TEST_KEY } from "../../testing/test-key.ts";
-import { callGateway } from "../support/client-calls.ts";
-import { TRIVIUM } from "../support/program.ts";
-import { sendJson, startScriptedUpstream } from "../support/scripted-upstream.ts";
+import { HoldingProvider } from "../support/limit-race.ts";
 import { freePort, TEST_ADMIN_SECRET } from "../support/test-gateway.ts";
+import { CrashingGateway } from "./crashing-gateway.ts";
 
 const CLIENTS = 8;
-const START_MS = 60_000;
-/** At the prices of `scriptedModels`. */
-const COST_NANO_USD = 20_000;
+const SLOTS = 12;
+/** At the prices of `scriptedModels`: 10 tokens there and 10 back. */
+const COST_NANO_USD = 30_000;
+/** So many calls are left of the budget in the end. */
+const LEFT_CALLS = 60;
 
 const { values } = parseArgs({
   options: {
     store: { type: "string", default: "sqlite" },
     runs: { type: "string", default: "100" },
+    workers: { type: "string", default: "0" },
     seed: { type: "string", default: String(Date.now() % 100_000) },
   },
 });
 const runs = Number(values.runs);
+const workers = Number(values.workers);
 let state = Number(values.seed);
 const draw = (below: number): number => {
   state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -44,87 +47,119 @@ const folder = mkdtempSync(join(tmpdir(), "trivium-crashes-"));
 const postgres = values.store === "postgres" ? await startPostgres() : undefined;
 if (values.store === "postgres" && postgres === undefined)
   throw new Error("There is no PostgreSQL that can be started.");
+mkdirSync(join(folder, "data"));
 const storageUrl = postgres?.url ?? `sqlite:${join(folder, "data", "trivium.db")}`;
-const upstream = await startScriptedUpstream();
-upstream.play((_request, response) => {
-  sendJson(response, plainAnswer("chat", { text: "Hello", usage: plainUsage("chat", 10, 5) }));
-});
-const [port, adminPort] = [await freePort(), await freePort()];
-const url = `http://127.0.0.1:${port}`;
-writeFileSync(
-  join(folder, "trivium.yaml"),
-  JSON.stringify({
-    server: { port },
-    admin: { port: adminPort, secret: TEST_ADMIN_SECRET },
+const provider = new HoldingProvider();
+const gateway = new CrashingGateway({
+  folder,
+  workers,
+  config: {
+    server: { port: await freePort() },
+    admin: { port: await freePort(), secret: TEST_ADMIN_SECRET },
     storage: storageUrl,
     simulator: false,
     log: { calls: "off" },
-    keys: [{ name: "tests", key: TEST_KEY }],
-    ...scriptedModels(upstream.url),
-  }),
-);
+    ...scriptedModels(provider.url),
+  },
+});
+const kills = { gateway: 0, worker: 0 };
 
-const answered: string[] = [];
-let asked = 0;
-
-async function start(): Promise<Bun.Subprocess> {
-  const child = Bun.spawn([TRIVIUM, "serve"], { cwd: folder, stdin: "ignore", stdout: "ignore", stderr: "ignore" });
-  const untilMs = performance.now() + START_MS;
-  for (;;) {
-    const ready = await fetch(`${url}/readyz`).catch(() => undefined);
-    if (ready?.status === 200) return child;
-    if (performance.now() > untilMs || child.exitCode !== null) throw new Error("The gateway did not start.");
-    await Bun.sleep(20);
+/** Under load, until the moment comes; what is killed is drawn. */
+async function crashOnce(): Promise<void> {
+  if (!gateway.isRunning) await gateway.start({ concurrent: SLOTS, budget_usd_total: 1_000 });
+  let isOver = false;
+  const clients = Array.from({ length: CLIENTS }, () => gateway.load(() => isOver));
+  await Bun.sleep(20 + draw(600));
+  if (workers > 0 && draw(3) > 0) {
+    await gateway.killWorker(draw);
+    kills.worker += 1;
+    // Sometimes the next one is killed while its place is taken.
+    if (draw(2) === 0) await gateway.allListen();
+  } else {
+    await gateway.kill();
+    kills.gateway += 1;
   }
+  isOver = true;
+  await Promise.all(clients);
 }
 
-async function load(isOver: () => boolean): Promise<void> {
-  while (!isOver()) {
-    asked += 1;
-    try {
-      const answer = await callGateway(url, "chat", TEST_KEY, {});
-      const id = answer.headers.get("x-trivium-receipt");
-      await answer.text();
-      if (answer.status === 200 && id !== null) answered.push(id);
-    } catch {
-      // It was killed meanwhile: whether there is a row is open.
-    }
-  }
-}
-
-let failed = false;
-try {
-  for (let run = 1; run <= runs; run += 1) {
-    const child = await start();
-    let isOver = false;
-    const clients = Array.from({ length: CLIENTS }, () => load(() => isOver));
-    await Bun.sleep(20 + draw(600));
-    child.kill("SIGKILL");
-    await child.exited;
-    isOver = true;
-    await Promise.all(clients);
-    if (run % 10 === 0) console.log(`${run} kills, ${answered.length} answers of ${asked} calls`);
-  }
-  const last = await start();
-  last.kill("SIGTERM");
-  await last.exited;
+async function rowsOf(): Promise<{ id: string; costNanoUsd: number }[]> {
   const storage = await openStorage(storageUrl, system.clock);
   const rows = await storage.query("SELECT id, cost_nano_usd FROM receipts");
+  await storage.close();
+  return rows.map((row) => ({ id: text(row, "id"), costNanoUsd: number(row, "cost_nano_usd") }));
+}
+
+const sumOf = (rows: readonly { costNanoUsd: number }[]): number => rows.reduce((sum, row) => sum + row.costNanoUsd, 0);
+
+/** How many of twice as many calls are let in at one time. */
+async function slotsLeft(): Promise<number> {
+  provider.hold();
+  let ended = 0;
+  const calls = Array.from({ length: 2 * SLOTS }, () => gateway.call().finally(() => ended++));
+  while (provider.asked + ended < calls.length) await Bun.sleep(20);
+  const { underWay } = provider;
+  provider.release();
+  await Promise.all(calls);
+  return underWay;
+}
+
+/**
+ * Spends what is left of the budget, by as many clients as before and then by one: where all workers are short at the same time, each
+ * keeps its share of the last nano-dollars for a second.
+ */
+async function spendTheRest(): Promise<void> {
+  const client = async (pauseMs: number) => {
+    for (let refusals = 0; refusals < 4; await Bun.sleep(pauseMs)) {
+      refusals = (await gateway.call()) === 402 ? refusals + 1 : 0;
+    }
+  };
+  await Promise.all(Array.from({ length: CLIENTS }, () => client(0)));
+  await client(1_200);
+}
+
+const problems: string[] = [];
+const expectThat = (holds: boolean, otherwise: string) => void (holds || problems.push(otherwise));
+try {
+  provider.release();
+  for (let run = 1; run <= runs; run += 1) {
+    await crashOnce();
+    if (run % 10 === 0) console.log(`${run} kills, ${gateway.answered.length} answers of ${gateway.asked} calls`);
+  }
+  if (gateway.isRunning) await gateway.stop();
+  // A start reads the journals of those that were killed: what was spent is known after it.
+  await gateway.start();
+  await gateway.stop();
+  const budgetNanoUsd = sumOf(await rowsOf()) + LEFT_CALLS * COST_NANO_USD;
+  await gateway.start({ concurrent: SLOTS, budget_usd_total: budgetNanoUsd / 1e9 });
+  const slots = await slotsLeft();
+  await spendTheRest();
+  await gateway.stop();
+  const rows = await rowsOf();
+  const storage = await openStorage(storageUrl, system.clock);
   const { differences } = await checkRollUps(storage);
   await storage.close();
-  const ids = new Set(rows.map((row) => text(row, "id")));
-  const missing = answered.filter((id) => !ids.has(id));
-  const wrong = rows.filter(
-    (row) => number(row, "cost_nano_usd") !== COST_NANO_USD && answered.includes(text(row, "id")),
-  );
-  failed = missing.length + wrong.length + differences.length > 0 || rows.length > asked || ids.size < rows.length;
+  const ids = new Set(rows.map(({ id }) => id));
+  const answered = new Set(gateway.answered);
+  const missing = gateway.answered.filter((id) => !ids.has(id));
+  const wrong = rows.filter(({ id, costNanoUsd }) => costNanoUsd !== COST_NANO_USD && answered.has(id));
+  const left = budgetNanoUsd - sumOf(rows);
+  expectThat(missing.length === 0, `${missing.length} answers without a row`);
+  expectThat(ids.size === rows.length && rows.length <= gateway.asked, "rows that no call has");
+  expectThat(wrong.length === 0, `${wrong.length} rows with another cost`);
+  expectThat(differences.length === 0, `${differences.length} sums that are not those of the rows`);
+  expectThat(slots === SLOTS, `${slots} of ${SLOTS} slots could be used`);
+  expectThat(left >= 0 && left < 2 * COST_NANO_USD, `${left} nano-dollars of the budget are left`);
+  const others = [...gateway.refused].map(([status, count]) => `${count} × ${status}`).join(", ") || "none";
   console.log(
-    `${values.store}: ${runs} kills, seed ${values.seed}: ${asked} calls, ${answered.length} answers received whole, ${rows.length} rows; ` +
-      `${missing.length} answers without a row, ${rows.length - ids.size} rows twice, ${wrong.length} wrong costs, ${differences.length} wrong sums`,
+    `${values.store}, ${workers} workers: ${kills.gateway} kills of the gateway and ${kills.worker} of a worker, seed ${values.seed}: ${gateway.asked} calls, ` +
+      `${gateway.answered.length} answers received whole, ${rows.length} rows, refused: ${others}; ${slots} of ${SLOTS} slots, ${left} of ${budgetNanoUsd} nano-dollars left; ` +
+      (problems.join("; ") || "all is well"),
   );
 } finally {
-  await upstream.stop();
+  if (gateway.isRunning) await gateway.stop();
+  await provider.stop();
   await postgres?.stop();
   rmSync(folder, { recursive: true, force: true });
 }
-process.exit(failed ? 1 : 0);
+process.exit(problems.length === 0 ? 0 : 1);

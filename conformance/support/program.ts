@@ -89,3 +89,26 @@ export class ProgramOnTerminal {
     this.#child.kill("SIGKILL");
   }
 }
+
+/** The processes that a process has started and that have not ended. */
+export function childrenOf(pid: number): number[] {
+  const { stdout } = Bun.spawnSync(["ps", "--ppid", String(pid), "-o", "pid="]);
+  return stdout.toString().split("\n").map(Number).filter(Boolean);
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** How many sockets listen on a port of this machine: one for each process that shares it. */
+export async function listenersAt(port: number): Promise<number> {
+  const local = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+  const tables = await Promise.all(["/proc/net/tcp", "/proc/net/tcp6"].map((path) => Bun.file(path).text()));
+  const rows = tables.flatMap((table) => table.split("\n")).map((line) => line.trim().split(/\s+/));
+  return rows.filter(([, address, , listens]) => address?.endsWith(local) && listens === "0A").length;
+}

@@ -1,0 +1,84 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { findNginx } from "../../bench/nginx.ts";
+import { freePort } from "./test-gateway.ts";
+
+export interface TestNginx {
+  url: string;
+  stop(): Promise<void>;
+}
+
+/** Where nginx is missing, the reason is printed; under CI it is a failure. */
+export function nginxPresent(purpose: string): boolean {
+  if (findNginx() !== undefined) return true;
+  const reason = `${purpose}: nginx not installed`;
+  if (process.env["CI"] === "true") throw new Error(reason);
+  console.log(`skipped: ${reason}`);
+  return false;
+}
+
+/** A load balancer before several gateways, set as docs/deploy.md and docs/scaling.md say: each in turn. */
+export async function startNginx(gateways: readonly string[]): Promise<TestNginx> {
+  const program = findNginx();
+  if (program === undefined) throw new Error("nginx is not installed");
+  const folder = mkdtempSync(join(tmpdir(), "trivium-nginx-"));
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const file = join(folder, "nginx.conf");
+  writeFileSync(file, configuration(port, gateways));
+  const child = Bun.spawn([program, "-p", folder, "-c", file, "-g", "daemon off;"], {
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  for (const untilMs = Date.now() + 10_000; !(await answers(url)); await Bun.sleep(20)) {
+    if (child.exitCode !== null) throw new Error(`nginx ended at once: ${await child.stderr.text()}`);
+    if (Date.now() > untilMs) throw new Error("nginx does not answer");
+  }
+  return {
+    url,
+    stop: async () => {
+      child.kill("SIGTERM");
+      await child.exited;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const answers = (url: string): Promise<boolean> =>
+  fetch(`${url}/nginx`).then(
+    () => true,
+    () => false,
+  );
+
+function configuration(port: number, gateways: readonly string[]): string {
+  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
+  return `worker_processes 1;
+pid nginx.pid;
+error_log stderr crit;
+events { worker_connections 4096; }
+http {
+${temporary.map((name) => `  ${name}_temp_path ${name}_temp;`).join("\n")}
+  access_log off;
+  upstream gateways {
+${gateways.map((gateway) => `    server ${new URL(gateway).host};`).join("\n")}
+    keepalive 64;
+  }
+  server {
+    listen 127.0.0.1:${port} backlog=4096;
+    location = /nginx { return 204; }
+    location / {
+      proxy_pass http://gateways;
+      proxy_http_version 1.1;
+      proxy_set_header Host 127.0.0.1;
+      proxy_set_header Connection "";
+      proxy_buffering off;
+      proxy_request_buffering off;
+      proxy_read_timeout 700s;
+      client_max_body_size 64m;
+    }
+  }
+}
+`;
+}
