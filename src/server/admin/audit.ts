@@ -1,26 +1,10 @@
-import Type from "typebox";
 import { listActs } from "../../access/audit.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
-import { nullable } from "../../dialects/schema-builders.ts";
 import { json } from "../openapi/operation.ts";
-import { Moment, pageAnswer } from "./answers.ts";
 import { adminRoute } from "./define-route.ts";
 import { limitOf, momentField, PAGE_FIELDS, textField } from "./query-fields.ts";
-
-const Act = Type.Object(
-  {
-    id: Type.String(),
-    at: Moment,
-    who: Type.String({ description: "`operator:<name>`, `key:<id>`, `command line` or `gateway`." }),
-    address: nullable(Type.String()),
-    act: Type.String({ description: "Such as `key.create`." }),
-    target: Type.String({ description: "The id of what it was done to." }),
-    project: nullable(Type.String()),
-    before: Type.Unknown({ description: "What changed, as it was; null where there is nothing." }),
-    after: Type.Unknown({ description: "The same as it is since; secrets are `[secret]`." }),
-  },
-  { title: "Act" },
-);
+import { pageAnswer } from "./schemas/answers.ts";
+import { Act } from "./schemas/audit.ts";
 
 export const listAudit = adminRoute({
   method: "GET",

@@ -1,33 +1,11 @@
 import Type from "typebox";
-import { nullable, openObject } from "../../dialects/schema-builders.ts";
+import { nullable } from "../../dialects/schema-builders.ts";
 import { json } from "../openapi/operation.ts";
-import { dataAnswer, Moment } from "./answers.ts";
 import { adminRoute } from "./define-route.ts";
+import { dataAnswer } from "./schemas/answers.ts";
+import { ConfigAnswer, Problem } from "./schemas/config.ts";
 
 const MAX_BYTES = 1024 * 1024;
-
-const Problem = Type.Object(
-  { file: Type.String(), line: Type.Integer(), column: Type.Integer(), message: Type.String() },
-  { title: "ConfigProblem" },
-);
-
-const Reload = Type.Object({
-  at: Moment,
-  ok: Type.Boolean(),
-  problems: Type.Array(Problem),
-  restart_needed: Type.Array(Type.String()),
-});
-
-const ConfigAnswer = dataAnswer(
-  "ConfigAnswer",
-  Type.Object({
-    file: nullable(Type.String()),
-    origins: Type.Record(Type.String(), Type.Enum(["file", "environment", "default"])),
-    values: openObject("By the names of the file; secrets are `[secret]`."),
-    warnings: Type.Array(Problem),
-    reloads: Type.Array(Reload, { description: "Since the start, the latest last." }),
-  }),
-);
 
 export const showConfig = adminRoute({
   method: "GET",

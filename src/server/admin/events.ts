@@ -2,10 +2,10 @@ import Type from "typebox";
 import { GatewayError } from "../../canon/error.ts";
 import type { GatewayEvent } from "../../observe/event-hub.ts";
 import { events as eventAnswer } from "../openapi/operation.ts";
-import { Moment } from "./answers.ts";
 import { adminRoute } from "./define-route.ts";
 import { eventStream } from "./event-stream.ts";
 import { oneOfField, textField } from "./query-fields.ts";
+import { Moment } from "./schemas/answers.ts";
 
 /** Each reader costs the calls a little. */
 const MAX_READERS = 20;

@@ -7,6 +7,8 @@ import { isUnavailable } from "../../storage/is-unavailable.ts";
 import { json } from "../openapi/operation.ts";
 import { actorOf } from "./actor.ts";
 import { adminRoute } from "./define-route.ts";
+import { keyFor, projectOf } from "./project-scope.ts";
+import { PAGE_FIELDS, pageOf, textField } from "./query-fields.ts";
 import {
   CreatedKeyAnswer,
   KeyAnswer,
@@ -15,9 +17,7 @@ import {
   KeyUpdate,
   RotatedKeyAnswer,
   RotationRequest,
-} from "./key-schemas.ts";
-import { keyFor, projectOf } from "./project-scope.ts";
-import { PAGE_FIELDS, pageOf, textField } from "./query-fields.ts";
+} from "./schemas/key.ts";
 
 /** Old and new secret both work for a day, unless the request says otherwise. */
 const OVERLAP_SECONDS = 86_400;

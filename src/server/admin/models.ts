@@ -1,44 +1,11 @@
-import Type from "typebox";
 import { isRetired } from "../../catalogue/is-retired.ts";
 import type { Model } from "../../catalogue/model.ts";
 import { originsOf } from "../../catalogue/origins.ts";
-import { nullable } from "../../dialects/schema-builders.ts";
 import { json } from "../openapi/operation.ts";
-import { pageAnswer } from "./answers.ts";
 import { adminRoute } from "./define-route.ts";
 import { PAGE_FIELDS, pageOf, textField } from "./query-fields.ts";
-
-export const OriginName = Type.Enum(["built-in", "configuration", "simulator", "default"]);
-
-const ModelItem = Type.Object(
-  {
-    id: Type.String(),
-    aliases: Type.Array(Type.String()),
-    display_name: Type.String(),
-    kind: Type.String(),
-    created: nullable(Type.String()),
-    context_length: nullable(Type.Integer()),
-    max_output_tokens: nullable(Type.Integer()),
-    input_modalities: Type.Array(Type.String()),
-    output_modalities: Type.Array(Type.String()),
-    reasoning: Type.Boolean(),
-    quality: nullable(Type.Number()),
-    retires_on: nullable(Type.String()),
-    retired: Type.Boolean(),
-    priced: Type.Boolean({ description: "Whether any price is known." }),
-    offers: Type.Array(
-      Type.Object({
-        provider: Type.String(),
-        upstream_model: Type.String(),
-        dialect: nullable(Type.String()),
-        weight: nullable(Type.Number()),
-        priced: Type.Boolean(),
-      }),
-    ),
-    origins: Type.Record(Type.String(), OriginName, { description: "Where each value comes from." }),
-  },
-  { title: "CatalogueModel" },
-);
+import { pageAnswer } from "./schemas/answers.ts";
+import { ModelItem } from "./schemas/model.ts";
 
 export const listModels = adminRoute({
   method: "GET",

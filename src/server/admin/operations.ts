@@ -1,41 +1,14 @@
-import Type from "typebox";
 import { recordAct } from "../../access/audit.ts";
 import { GatewayError } from "../../canon/error.ts";
-import { nullable } from "../../dialects/schema-builders.ts";
 import { operationName } from "../../media/predict-long-running/operation-name.ts";
 import { expectedCostOf } from "../../operations/bill.ts";
 import { type ListedOperation, selectListedOperation, selectOperationPage } from "../../storage/operations.ts";
 import { json } from "../openapi/operation.ts";
 import { actorOf } from "./actor.ts";
-import { dataAnswer, Moment, pageAnswer } from "./answers.ts";
 import { adminRoute } from "./define-route.ts";
 import { limitOf, oneOfField, PAGE_FIELDS, textField, wrong } from "./query-fields.ts";
-
-const STATES = ["submitting", "running", "done", "failed"] as const;
-
-const OperationItem = Type.Object(
-  {
-    id: Type.String(),
-    name: nullable(Type.String({ description: "What clients poll; null for a response made in the background." })),
-    kind: Type.Enum(["video", "answer"]),
-    state: Type.Enum([...STATES]),
-    cancelled: Type.Boolean({ description: "An operator has asked for its end." }),
-    project: Type.String(),
-    key: Type.String(),
-    model: Type.String(),
-    provider: nullable(Type.String()),
-    progress: nullable(Type.Number({ description: "0 to 100, where the provider tells." })),
-    videos: Type.Integer({ description: "How many are made and stored." }),
-    expected_cost_nano_usd: nullable(Type.Integer()),
-    error: nullable(Type.Object({ kind: Type.String(), message: Type.String() })),
-    receipt: Type.String(),
-    created_at: Moment,
-    next_poll_at: nullable(Moment),
-    ended_at: nullable(Moment),
-    expires_at: nullable(Moment),
-  },
-  { title: "OperationItem" },
-);
+import { dataAnswer, pageAnswer } from "./schemas/answers.ts";
+import { OperationItem, STATES } from "./schemas/operation.ts";
 
 export const listOperations = adminRoute({
   method: "GET",

@@ -1,51 +1,8 @@
-import Type from "typebox";
-import { nullable } from "../../dialects/schema-builders.ts";
 import { OVERVIEW_WINDOWS, type OverviewPart, overviewOf, type TopGroup } from "../../ledger/overview.ts";
 import { json } from "../openapi/operation.ts";
-import { dataAnswer, Moment } from "./answers.ts";
 import { adminRoute } from "./define-route.ts";
 import { oneOfField } from "./query-fields.ts";
-
-const Percentiles = Type.Object(
-  { p50: nullable(Type.Number()), p95: nullable(Type.Number()), p99: nullable(Type.Number()) },
-  { title: "Percentiles", description: "Milliseconds, right to a sixth; null without calls." },
-);
-
-const amounts = {
-  calls: Type.Integer(),
-  failures: Type.Integer({ description: "A client that disconnected is not one." }),
-  cost_nano_usd: Type.Integer(),
-  input_tokens: Type.Integer(),
-  cached_tokens: Type.Integer(),
-  output_tokens: Type.Integer(),
-  first_content_ms: Percentiles,
-  total_ms: Percentiles,
-};
-
-const Top = Type.Array(
-  Type.Object({
-    name: Type.String(),
-    calls: Type.Integer(),
-    failures: Type.Integer(),
-    cost_nano_usd: Type.Integer(),
-  }),
-);
-
-const OverviewAnswer = dataAnswer(
-  "Overview",
-  Type.Object({
-    from: Moment,
-    to: Moment,
-    every_ms: Type.Integer(),
-    status: Type.Enum(["ready", "degraded", "not ready"]),
-    reasons: Type.Array(Type.String()),
-    running_calls: Type.Integer({ description: "Of this process, now." }),
-    calls_per_minute: Type.Number(),
-    total: Type.Object(amounts),
-    series: Type.Array(Type.Object({ at: Moment, ...amounts }), { description: "In order, without gaps." }),
-    top: Type.Object({ models: Top, providers: Top, keys: Top }),
-  }),
-);
+import { OverviewAnswer } from "./schemas/overview.ts";
 
 const MINUTE_MS = 60_000;
 

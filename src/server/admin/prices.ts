@@ -1,38 +1,10 @@
-import Type from "typebox";
 import { pricesOf } from "../../catalogue/origins.ts";
-import { nullable, openObject } from "../../dialects/schema-builders.ts";
 import { json } from "../openapi/operation.ts";
-import { pageAnswer } from "./answers.ts";
 import { adminRoute } from "./define-route.ts";
-import { newestFirst, OriginName } from "./models.ts";
+import { newestFirst } from "./models.ts";
 import { PAGE_FIELDS, pageOf, textField } from "./query-fields.ts";
-
-const PriceItem = Type.Object(
-  {
-    id: Type.String({ description: "The model and the provider, as a call can name them: `model:provider`." }),
-    model: Type.String(),
-    provider: Type.String(),
-    upstream_model: Type.String(),
-    prices: Type.Array(
-      Type.Object({
-        name: Type.String(),
-        items: Type.Array(
-          Type.Object({
-            value: Type.Number(),
-            unit: Type.String(),
-            currency: Type.String(),
-            resolution: Type.Optional(Type.String()),
-            conditions: Type.Optional(openObject("Of which size calls must be.")),
-          }),
-        ),
-        origin: OriginName,
-      }),
-    ),
-    multiples: Type.Record(Type.String(), Type.Number(), { description: "Factors for other than ordinary terms." }),
-    note: nullable(Type.String({ description: "What the prices cannot express." })),
-  },
-  { title: "OfferPrices" },
-);
+import { pageAnswer } from "./schemas/answers.ts";
+import { PriceItem } from "./schemas/price.ts";
 
 export const listPrices = adminRoute({
   method: "GET",

@@ -1,4 +1,3 @@
-import Type from "typebox";
 import { readProjectRequest, readProjectUpdate } from "../../access/project-input.ts";
 import {
   createProject,
@@ -9,53 +8,16 @@ import {
   updateProject,
 } from "../../access/projects.ts";
 import { GatewayError } from "../../canon/error.ts";
-import { nullable, openObject } from "../../dialects/schema-builders.ts";
 import { type Spent, spentByOwner } from "../../ledger/queries.ts";
 import { json } from "../openapi/operation.ts";
 import { actorOf } from "./actor.ts";
-import { dataAnswer, Moment, pageAnswer } from "./answers.ts";
 import { adminRoute } from "./define-route.ts";
 import { projectOf } from "./project-scope.ts";
 import { PAGE_FIELDS, pageOf } from "./query-fields.ts";
+import { pageAnswer } from "./schemas/answers.ts";
+import { Project, ProjectAnswer, ProjectRequest, ProjectUpdate } from "./schemas/project.ts";
 
 const NOTHING: Spent = { day: 0, month: 0, total: 0 };
-
-const Project = Type.Object(
-  {
-    id: Type.String(),
-    name: Type.String(),
-    limits: Type.Record(Type.String(), Type.Number()),
-    discounts: Type.Array(openObject("What its calls cost less than the list price.")),
-    status: Type.Enum(["active", "suspended", "deleted"]),
-    created_at: Moment,
-    spent_nano_usd: Type.Optional(Type.Object({ day: Type.Integer(), month: Type.Integer(), total: Type.Integer() })),
-  },
-  { title: "Project" },
-);
-const ProjectAnswer = dataAnswer("ProjectAnswer", Project);
-
-const Name = Type.String({ minLength: 1, maxLength: 100 });
-const Discounts = Type.Array(openObject(), { maxItems: 100 });
-
-const ProjectRequest = Type.Object(
-  {
-    id: Type.String({ minLength: 1, maxLength: 100, description: "Such as team-a; it never changes." }),
-    name: Type.Optional(Name),
-    limits: Type.Optional(Type.Record(Type.String(), Type.Number())),
-    discounts: Type.Optional(Discounts),
-  },
-  { title: "ProjectRequest" },
-);
-
-const ProjectUpdate = Type.Object(
-  {
-    name: Type.Optional(Name),
-    limits: Type.Optional(Type.Record(Type.String(), nullable(Type.Number()))),
-    discounts: Type.Optional(nullable(Discounts)),
-    status: Type.Optional(Type.Enum(["active", "suspended"])),
-  },
-  { title: "ProjectUpdate" },
-);
 
 export const listProjectsRoute = adminRoute({
   method: "GET",

@@ -1,17 +1,15 @@
-import Type from "typebox";
 import { recordAct } from "../../access/audit.ts";
 import type { Principal } from "../../access/principal.ts";
 import { asGatewayError, GatewayError } from "../../canon/error.ts";
 import type { Model } from "../../catalogue/model.ts";
-import { nullable } from "../../dialects/schema-builders.ts";
 import { relay } from "../../relay/relay.ts";
 import { RelayError } from "../../relay/relay-error.ts";
 import { json } from "../openapi/operation.ts";
 import type { ServerContext } from "../routed-request.ts";
 import { incomingCall } from "../text-calls.ts";
 import { actorOf } from "./actor.ts";
-import { dataAnswer } from "./answers.ts";
 import { type AdminCall, adminRoute } from "./define-route.ts";
+import { ProviderTestAnswer } from "./schemas/provider-test.ts";
 
 const DEADLINE_MS = 30_000;
 /** Some hosts take no lower limit. */
@@ -27,40 +25,13 @@ const PRINCIPAL: Principal = {
   levels: [],
 };
 
-const Tested = dataAnswer(
-  "ProviderTest",
-  Type.Object({
-    provider: Type.String(),
-    ok: Type.Boolean(),
-    credentials: Type.Array(
-      Type.Object({
-        label: nullable(Type.String()),
-        host: Type.String(),
-        state: Type.Enum(["ok", "rejected", "unreachable", "unchecked"]),
-        detail: Type.String(),
-      }),
-      { description: "What a request that costs nothing says of each credential." },
-    ),
-    call: nullable(
-      Type.Object({
-        model: Type.String(),
-        ok: Type.Boolean(),
-        ms: Type.Integer(),
-        receipt: nullable(Type.String()),
-        error: nullable(Type.Object({ kind: Type.String(), message: Type.String() })),
-      }),
-      // A provider of videos alone has no call that is small.
-    ),
-  }),
-);
-
 export const testProvider = adminRoute({
   method: "POST",
   path: "/api/providers/{name}/test",
   id: "testProvider",
   summary: "Try a provider: each credential for free, and a real small call of its cheapest text model.",
   roles: ["admin"],
-  answers: [json(Tested, "How it went. The call has a receipt, and costs what it costs.")],
+  answers: [json(ProviderTestAnswer, "How it went. The call has a receipt, and costs what it costs.")],
   handle: async (call, context, { probe }) => {
     const { providers, catalogue } = context.gateway.snapshot;
     const name = call.parameters["name"] ?? "";

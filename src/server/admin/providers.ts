@@ -1,35 +1,9 @@
 import Type from "typebox";
-import { nullable } from "../../dialects/schema-builders.ts";
 import { healthReport } from "../../routing/health/health-report.ts";
 import { json } from "../openapi/operation.ts";
-import { dataAnswer } from "./answers.ts";
 import { adminRoute } from "./define-route.ts";
-
-const ModelHealth = Type.Object(
-  {
-    model: Type.String({ description: "The provider's own name of it." }),
-    state: Type.Enum(["closed", "half_open", "open"]),
-    quiet_ms: Type.Integer({ description: "For how long the provider asks not to be called." }),
-    first_content_ms: nullable(Type.Number()),
-    p95_first_content_ms: nullable(Type.Number()),
-    tokens_per_second: nullable(Type.Number()),
-  },
-  { title: "ModelHealth" },
-);
-
-const ProviderHealth = Type.Object(
-  {
-    provider: Type.String(),
-    credentials: Type.Array(
-      Type.Object({
-        label: nullable(Type.String({ description: "Never the key; null where there is one credential alone." })),
-        weight: Type.Number(),
-        models: Type.Array(ModelHealth, { description: "Those that were called." }),
-      }),
-    ),
-  },
-  { title: "ProviderHealth" },
-);
+import { dataAnswer } from "./schemas/answers.ts";
+import { ProviderHealth } from "./schemas/provider.ts";
 
 export const listProviders = adminRoute({
   method: "GET",

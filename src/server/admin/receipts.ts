@@ -2,43 +2,15 @@ import Type from "typebox";
 import { withoutAbsent } from "../../base/without-absent.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { Receipt } from "../../canon/receipt.ts";
-import { nullable, openObject } from "../../dialects/schema-builders.ts";
+import { nullable } from "../../dialects/schema-builders.ts";
 import { listReceipts, receiptById } from "../../ledger/receipt-pages.ts";
 import { receiptView } from "../../ledger/receipt-view.ts";
 import { json } from "../openapi/operation.ts";
-import { dataAnswer, Moment, pageAnswer } from "./answers.ts";
 import { adminRoute } from "./define-route.ts";
 import { limitOf, PAGE_FIELDS } from "./query-fields.ts";
 import { RECEIPT_FIELDS, receiptFilter } from "./receipt-filter.ts";
-
-const ReceiptItem = Type.Object(
-  {
-    id: Type.String(),
-    created_at: Moment,
-    project: Type.String(),
-    key: Type.String(),
-    verb: Type.String(),
-    model: Type.String(),
-    provider: Type.String(),
-    upstream_model: Type.String(),
-    outcome: Type.String({ description: "`ok`, `client_gone` or the kind of an error." }),
-    dialect: Type.Object({ client: Type.String(), upstream: Type.String() }),
-    lane: Type.Enum(["native", "translated"]),
-    stream: Type.Boolean(),
-    offers: Type.Array(openObject("Offers that were tried.")),
-    fields: Type.Array(openObject("Fields of the request that were not honoured to the letter.")),
-    usage: openObject("Tokens, images, seconds and the like; null for what is not known."),
-    usage_source: Type.String(),
-    price_rule: Type.String(),
-    cost_usd: Type.Number(),
-    cost_nano_usd: Type.Integer(),
-    first_content_ms: nullable(Type.Number()),
-    total_ms: Type.Number(),
-    instance: nullable(Type.String({ description: "The process that wrote it." })),
-    adjusts: nullable(Type.String({ description: "The receipt that this one corrects." })),
-  },
-  { title: "ReceiptItem", description: "With all that clients see at GET /api/v1/generation." },
-);
+import { dataAnswer, pageAnswer } from "./schemas/answers.ts";
+import { ReceiptItem } from "./schemas/receipt.ts";
 
 export const listReceiptsRoute = adminRoute({
   method: "GET",

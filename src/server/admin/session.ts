@@ -1,30 +1,13 @@
-import Type from "typebox";
 import { recordAct } from "../../access/audit.ts";
 import { csrfOf } from "../../access/operator-access.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { ROLES } from "../../canon/role.ts";
-import { nullable } from "../../dialects/schema-builders.ts";
 import { json } from "../openapi/operation.ts";
 import { actorOf } from "./actor.ts";
 import { refuseForeignPages } from "./authorize.ts";
 import { adminRoute, openRoute } from "./define-route.ts";
+import { LoginRequest, SessionAnswer } from "./schemas/session.ts";
 import { endedCookie, sessionCookie, sessionToken } from "./session-cookie.ts";
-
-const SessionAnswer = Type.Object(
-  {
-    data: Type.Object({
-      operator: Type.String(),
-      role: Type.Enum([...ROLES]),
-      project: nullable(Type.String({ description: "The one project that this operator sees." })),
-      csrf: nullable(
-        Type.String({ description: "For the header x-trivium-csrf of every change; null without a session." }),
-      ),
-    }),
-  },
-  { title: "Session" },
-);
-
-const LoginRequest = Type.Object({ secret: Type.String({ minLength: 1, maxLength: 500 }) }, { title: "Login" });
 
 const view = ({ name, role, project }: { name: string; role: string; project?: string }, csrf: string | null) => ({
   data: { operator: name, role, project: project ?? null, csrf },

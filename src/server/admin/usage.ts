@@ -2,31 +2,18 @@ import Type from "typebox";
 import { recordAct } from "../../access/audit.ts";
 import { TimeZone } from "../../base/time-zone.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
-import { openObject } from "../../dialects/schema-builders.ts";
 import { EXPORT_FORMATS, exportReceipts } from "../../ledger/export.ts";
 import { lastDays, summariseUsage } from "../../ledger/queries.ts";
 import { usageView } from "../../ledger/receipt-view.ts";
 import { USAGE_DIMENSIONS, type UsageDimension } from "../../storage/usage-report.ts";
 import { json } from "../openapi/operation.ts";
 import { actorOf } from "./actor.ts";
-import { dataAnswer } from "./answers.ts";
 import { adminRoute } from "./define-route.ts";
 import { projectOf } from "./project-scope.ts";
 import { momentField, oneOfField, type QueryField, textField, wholeField, wrong } from "./query-fields.ts";
 import { RECEIPT_FIELDS, receiptFilter } from "./receipt-filter.ts";
-
-const UsageRow = Type.Object(
-  {
-    group: Type.String({ description: "The first of `groups`." }),
-    groups: Type.Array(Type.String(), { description: "In the order of `by`." }),
-    calls: Type.Integer(),
-    failures: Type.Integer({ description: "A client that disconnected is not one." }),
-    usage: openObject("Tokens, images, seconds and the like; null for what is not known."),
-    cost_nano_usd: Type.Integer(),
-    cost_usd: Type.Number(),
-  },
-  { title: "UsageRow" },
-);
+import { dataAnswer } from "./schemas/answers.ts";
+import { UsageRow } from "./schemas/usage.ts";
 
 /** `model,day`: at most two. */
 const dimensions: QueryField<UsageDimension[]> = {

@@ -1,6 +1,6 @@
 import Type from "typebox";
-import { DIALECT_NAMES } from "../../canon/dialect-name.ts";
-import { nullable, openObject } from "../../dialects/schema-builders.ts";
+import { DIALECT_NAMES } from "../../../canon/dialect-name.ts";
+import { nullable, openObject } from "../../../dialects/schema-builders.ts";
 import { dataAnswer, Moment, pageAnswer } from "./answers.ts";
 
 const Name = Type.String({ minLength: 1, maxLength: 100 });

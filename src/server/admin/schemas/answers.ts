@@ -1,0 +1,12 @@
+import Type, { type TSchema } from "typebox";
+import { nullable } from "../../../dialects/schema-builders.ts";
+
+const next = nullable(Type.String({ description: "For `after` of the next page; null at the end." }));
+
+/** A page of a list. */
+export const pageAnswer = <Item extends TSchema>(title: string, item: Item, more: Record<string, TSchema> = {}) =>
+  Type.Object({ data: Type.Array(item), next, ...more }, { title });
+
+export const dataAnswer = <Data extends TSchema>(title: string, data: Data) => Type.Object({ data }, { title });
+
+export const Moment = Type.String({ description: "A moment in UTC, as ISO 8601 writes it." });

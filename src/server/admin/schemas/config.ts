@@ -1,0 +1,28 @@
+import Type, { type Static } from "typebox";
+import { nullable, openObject } from "../../../dialects/schema-builders.ts";
+import { dataAnswer, Moment } from "./answers.ts";
+
+export const Problem = Type.Object(
+  { file: Type.String(), line: Type.Integer(), column: Type.Integer(), message: Type.String() },
+  { title: "ConfigProblem" },
+);
+
+const Reload = Type.Object({
+  at: Moment,
+  ok: Type.Boolean(),
+  problems: Type.Array(Problem),
+  restart_needed: Type.Array(Type.String()),
+});
+
+export const ConfigAnswer = dataAnswer(
+  "ConfigAnswer",
+  Type.Object({
+    file: nullable(Type.String()),
+    origins: Type.Record(Type.String(), Type.Enum(["file", "environment", "default"])),
+    values: openObject("By the names of the file; secrets are `[secret]`."),
+    warnings: Type.Array(Problem),
+    reloads: Type.Array(Reload, { description: "Since the start, the latest last." }),
+  }),
+);
+
+export type ConfigShown = Static<typeof ConfigAnswer>["data"];

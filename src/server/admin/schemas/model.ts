@@ -1,0 +1,36 @@
+import Type, { type Static } from "typebox";
+import { nullable } from "../../../dialects/schema-builders.ts";
+
+export const OriginName = Type.Enum(["built-in", "configuration", "simulator", "default"]);
+
+export const ModelItem = Type.Object(
+  {
+    id: Type.String(),
+    aliases: Type.Array(Type.String()),
+    display_name: Type.String(),
+    kind: Type.String(),
+    created: nullable(Type.String()),
+    context_length: nullable(Type.Integer()),
+    max_output_tokens: nullable(Type.Integer()),
+    input_modalities: Type.Array(Type.String()),
+    output_modalities: Type.Array(Type.String()),
+    reasoning: Type.Boolean(),
+    quality: nullable(Type.Number()),
+    retires_on: nullable(Type.String()),
+    retired: Type.Boolean(),
+    priced: Type.Boolean({ description: "Whether any price is known." }),
+    offers: Type.Array(
+      Type.Object({
+        provider: Type.String(),
+        upstream_model: Type.String(),
+        dialect: nullable(Type.String()),
+        weight: nullable(Type.Number()),
+        priced: Type.Boolean(),
+      }),
+    ),
+    origins: Type.Record(Type.String(), OriginName, { description: "Where each value comes from." }),
+  },
+  { title: "CatalogueModel" },
+);
+
+export type CatalogueModel = Static<typeof ModelItem>;

@@ -1,0 +1,31 @@
+import Type, { type Static } from "typebox";
+import { nullable } from "../../../dialects/schema-builders.ts";
+import { Moment } from "./answers.ts";
+
+export const STATES = ["submitting", "running", "done", "failed"] as const;
+
+export const OperationItem = Type.Object(
+  {
+    id: Type.String(),
+    name: nullable(Type.String({ description: "What clients poll; null for a response made in the background." })),
+    kind: Type.Enum(["video", "answer"]),
+    state: Type.Enum([...STATES]),
+    cancelled: Type.Boolean({ description: "An operator has asked for its end." }),
+    project: Type.String(),
+    key: Type.String(),
+    model: Type.String(),
+    provider: nullable(Type.String()),
+    progress: nullable(Type.Number({ description: "0 to 100, where the provider tells." })),
+    videos: Type.Integer({ description: "How many are made and stored." }),
+    expected_cost_nano_usd: nullable(Type.Integer()),
+    error: nullable(Type.Object({ kind: Type.String(), message: Type.String() })),
+    receipt: Type.String(),
+    created_at: Moment,
+    next_poll_at: nullable(Moment),
+    ended_at: nullable(Moment),
+    expires_at: nullable(Moment),
+  },
+  { title: "OperationItem" },
+);
+
+export type OperationItem = Static<typeof OperationItem>;

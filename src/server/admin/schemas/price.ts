@@ -1,0 +1,32 @@
+import Type, { type Static } from "typebox";
+import { nullable, openObject } from "../../../dialects/schema-builders.ts";
+import { OriginName } from "./model.ts";
+
+export const PriceItem = Type.Object(
+  {
+    id: Type.String({ description: "The model and the provider, as a call can name them: `model:provider`." }),
+    model: Type.String(),
+    provider: Type.String(),
+    upstream_model: Type.String(),
+    prices: Type.Array(
+      Type.Object({
+        name: Type.String(),
+        items: Type.Array(
+          Type.Object({
+            value: Type.Number(),
+            unit: Type.String(),
+            currency: Type.String(),
+            resolution: Type.Optional(Type.String()),
+            conditions: Type.Optional(openObject("Of which size calls must be.")),
+          }),
+        ),
+        origin: OriginName,
+      }),
+    ),
+    multiples: Type.Record(Type.String(), Type.Number(), { description: "Factors for other than ordinary terms." }),
+    note: nullable(Type.String({ description: "What the prices cannot express." })),
+  },
+  { title: "OfferPrices" },
+);
+
+export type OfferPrices = Static<typeof PriceItem>;

@@ -1,0 +1,42 @@
+import Type, { type Static } from "typebox";
+import { nullable, openObject } from "../../../dialects/schema-builders.ts";
+import { dataAnswer, Moment } from "./answers.ts";
+
+export const Project = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    limits: Type.Record(Type.String(), Type.Number()),
+    discounts: Type.Array(openObject("What its calls cost less than the list price.")),
+    status: Type.Enum(["active", "suspended", "deleted"]),
+    created_at: Moment,
+    spent_nano_usd: Type.Optional(Type.Object({ day: Type.Integer(), month: Type.Integer(), total: Type.Integer() })),
+  },
+  { title: "Project" },
+);
+export const ProjectAnswer = dataAnswer("ProjectAnswer", Project);
+
+const Name = Type.String({ minLength: 1, maxLength: 100 });
+const Discounts = Type.Array(openObject(), { maxItems: 100 });
+
+export const ProjectRequest = Type.Object(
+  {
+    id: Type.String({ minLength: 1, maxLength: 100, description: "Such as team-a; it never changes." }),
+    name: Type.Optional(Name),
+    limits: Type.Optional(Type.Record(Type.String(), Type.Number())),
+    discounts: Type.Optional(Discounts),
+  },
+  { title: "ProjectRequest" },
+);
+
+export const ProjectUpdate = Type.Object(
+  {
+    name: Type.Optional(Name),
+    limits: Type.Optional(Type.Record(Type.String(), nullable(Type.Number()))),
+    discounts: Type.Optional(nullable(Discounts)),
+    status: Type.Optional(Type.Enum(["active", "suspended"])),
+  },
+  { title: "ProjectUpdate" },
+);
+
+export type Project = Static<typeof Project>;

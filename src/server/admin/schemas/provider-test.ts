@@ -1,0 +1,32 @@
+import Type, { type Static } from "typebox";
+import { nullable } from "../../../dialects/schema-builders.ts";
+import { dataAnswer } from "./answers.ts";
+
+export const ProviderTestAnswer = dataAnswer(
+  "ProviderTest",
+  Type.Object({
+    provider: Type.String(),
+    ok: Type.Boolean(),
+    credentials: Type.Array(
+      Type.Object({
+        label: nullable(Type.String()),
+        host: Type.String(),
+        state: Type.Enum(["ok", "rejected", "unreachable", "unchecked"]),
+        detail: Type.String(),
+      }),
+      { description: "What a request that costs nothing says of each credential." },
+    ),
+    call: nullable(
+      Type.Object({
+        model: Type.String(),
+        ok: Type.Boolean(),
+        ms: Type.Integer(),
+        receipt: nullable(Type.String()),
+        error: nullable(Type.Object({ kind: Type.String(), message: Type.String() })),
+      }),
+      // A provider of videos alone has no call that is small.
+    ),
+  }),
+);
+
+export type ProviderTest = Static<typeof ProviderTestAnswer>["data"];

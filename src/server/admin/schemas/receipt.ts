@@ -1,0 +1,67 @@
+import Type, { type Static } from "typebox";
+import { nullable, openObject } from "../../../dialects/schema-builders.ts";
+import { Moment } from "./answers.ts";
+import { UsageAmounts } from "./usage.ts";
+
+const OfferTried = Type.Object(
+  {
+    provider: Type.String(),
+    credential: nullable(Type.String({ description: "The label of one of several credentials." })),
+    outcome: Type.Enum(["answered", "failed", "abandoned"]),
+    reason: nullable(Type.String({ description: "The error's kind where it failed." })),
+    ms: Type.Number(),
+    failure: nullable(openObject("Where the failure came from.")),
+  },
+  { title: "OfferTried" },
+);
+
+const PlannedOffer = Type.Object({
+  provider: Type.String(),
+  credential: nullable(Type.String()),
+  model: nullable(Type.String()),
+  place: Type.Integer(),
+  why: Type.String(),
+});
+
+const FieldNote = Type.Object({
+  path: Type.String(),
+  action: Type.Enum(["approximated", "dropped"]),
+  reason: Type.String(),
+});
+
+const fields = {
+  id: Type.String(),
+  created_at: Moment,
+  project: Type.String(),
+  key: Type.String(),
+  verb: Type.String(),
+  model: Type.String(),
+  provider: Type.String(),
+  upstream_model: Type.String(),
+  outcome: Type.String({ description: "`ok`, `client_gone` or the kind of an error." }),
+  dialect: Type.Object({ client: Type.String(), upstream: Type.String() }),
+  lane: Type.Enum(["native", "translated"]),
+  stream: Type.Boolean(),
+  stop: nullable(Type.Object({ unified: Type.String(), raw: Type.String() })),
+  plan: nullable(Type.Array(PlannedOffer)),
+  offers: Type.Array(OfferTried, { description: "Offers that were tried." }),
+  continued: Type.Array(Type.Object({ provider: Type.String(), from_characters: Type.Integer() })),
+  hedged: Type.Boolean(),
+  fields: Type.Array(FieldNote, { description: "Fields of the request that were not honoured to the letter." }),
+  usage: UsageAmounts,
+  usage_source: Type.String(),
+  price_rule: Type.String(),
+  cost_usd: Type.Number(),
+  cost_nano_usd: Type.Integer(),
+  first_content_ms: nullable(Type.Number()),
+  total_ms: Type.Number(),
+  instance: nullable(Type.String({ description: "The process that wrote it." })),
+  adjusts: nullable(Type.String({ description: "The receipt that this one corrects." })),
+};
+
+export const ReceiptItem = Type.Object(fields, {
+  title: "ReceiptItem",
+  description: "With all that clients see at GET /api/v1/generation.",
+});
+
+export type ReceiptItem = Static<typeof ReceiptItem>;

@@ -1,0 +1,21 @@
+import Type, { type Static } from "typebox";
+import { ROLES } from "../../../canon/role.ts";
+import { nullable } from "../../../dialects/schema-builders.ts";
+
+export const SessionAnswer = Type.Object(
+  {
+    data: Type.Object({
+      operator: Type.String(),
+      role: Type.Enum([...ROLES]),
+      project: nullable(Type.String({ description: "The one project that this operator sees." })),
+      csrf: nullable(
+        Type.String({ description: "For the header x-trivium-csrf of every change; null without a session." }),
+      ),
+    }),
+  },
+  { title: "Session" },
+);
+
+export const LoginRequest = Type.Object({ secret: Type.String({ minLength: 1, maxLength: 500 }) }, { title: "Login" });
+
+export type Session = Static<typeof SessionAnswer>["data"];
