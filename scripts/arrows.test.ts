@@ -144,6 +144,22 @@ describe("choices 11: the import arrows", () => {
     expect(wrong).toEqual([]);
   });
 
+  test("the console takes types of the Admin API's answers alone from src, and nothing else", async () => {
+    const files = [...new Glob("console/**/*.{ts,tsx}").scanSync(root)];
+    expect(files.length).toBeGreaterThan(20);
+    const wrong: string[] = [];
+    for (const file of files) {
+      const source = await Bun.file(root + file).text();
+      for (const [statement, target = ""] of source.matchAll(/^(?:import|export)\s[^;]*?from\s+"(\.[^"]+)"/gm)) {
+        const path = new URL(target, `file:///${file}`).pathname.slice(1);
+        if (path.startsWith("console/")) continue;
+        const isType = /^(?:import|export) type /.test(statement);
+        if (!isType || !path.startsWith("src/server/admin/schemas/")) wrong.push(`${file} → ${path}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
   test("no vendor's name in the core, outside comments", async () => {
     const wrong: string[] = [];
     for (const file of files.filter((one) => NAMELESS.includes(folderOf(one)))) {
@@ -160,7 +176,9 @@ describe("choices 11: the import arrows", () => {
 function graphOf(): Map<string, string[]> {
   const repository = new URL("../", import.meta.url).pathname;
   const sources = [
-    ...new Glob("{src,simulator,simulation,testing,scripts,bench,conformance}/**/*.ts").scanSync(repository),
+    ...new Glob("{src,console,simulator,simulation,testing,scripts,bench,conformance}/**/*.{ts,tsx}").scanSync(
+      repository,
+    ),
   ];
   return new Map(
     sources.map((file) => {

@@ -1,6 +1,6 @@
 /**
  * `npm test`: types, format and lint, then every test. Files run in parallel in a few processes, since most of them
- * wait for something most of the time; the slowest begin. The last line reads `N passed, N failed, N skipped`, where each of the two static
+ * wait for something most of the time; the slowest begin. The last line reads `N passed, N failed, N skipped`, where each of the static
  * checks counts as one; before it stands why something was skipped.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -18,7 +18,7 @@ const failures: string[] = [];
 const environment: Record<string, string> = {};
 /** One more than there are cores: a process that waits leaves its core to another. */
 const WORKERS = Math.min(8, availableParallelism() + 1);
-const FOLDERS = ["src", "simulator", "simulation", "testing", "scripts", "conformance"];
+const FOLDERS = ["src", "console", "simulator", "simulation", "testing", "scripts", "conformance"];
 /** What the runner takes a file for that is not among the slow ones. One that it knows nothing of would start before them. */
 const USUAL_SECONDS = 0.2;
 const SLOWEST_SHOWN = 12;
@@ -106,6 +106,13 @@ async function withPostgres(work: () => Promise<void>): Promise<void> {
 if (chosen.length > 0) await withPostgres(() => suite("chosen tests", chosen));
 else {
   await check("types", [`${root}bin/bun`, `${root}node_modules/typescript/bin/tsc`, "--noEmit", "-p", root]);
+  await check("types of the console", [
+    `${root}bin/bun`,
+    `${root}node_modules/typescript/bin/tsc`,
+    "--noEmit",
+    "-p",
+    `${root}console`,
+  ]);
   await check("format and lint", [`${root}bin/bun`, `${root}node_modules/@biomejs/biome/bin/biome`, "check"]);
   await withPostgres(everything);
 }

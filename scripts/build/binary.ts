@@ -28,14 +28,29 @@ const { values } = parseArgs({
 /** What the runtime would otherwise read from the folder in which the program is started (S20). */
 const CLOSED = ["--no-compile-autoload-dotenv", "--no-compile-autoload-bunfig"];
 
-function build(target: Target, outfile: string): void {
-  const command = [process.execPath, "build", "--compile", "--minify", "--sourcemap=inline", ...CLOSED];
-  const from = join(root, "src/main.ts");
-  const { exitCode, stderr } = Bun.spawnSync([...command, `--target=bun-${target}`, from, "--outfile", outfile], {
-    cwd: root,
-    stdout: "ignore",
+/** The console in one file, under the name that `src/app/bundled-console.ts` looks for. */
+function bundleConsole(folder: string): string {
+  const bundled = Bun.spawnSync([process.execPath, join(root, "console/bundle.ts")], {
+    stdout: "pipe",
     stderr: "pipe",
   });
+  if (bundled.exitCode !== 0) throw new Error(`the console could not be bundled:\n${bundled.stderr}`);
+  const file = join(folder, "console.bundle");
+  writeFileSync(file, bundled.stdout);
+  return file;
+}
+
+function build(target: Target, outfile: string, consoleFile: string): void {
+  const command = [process.execPath, "build", "--compile", "--minify", "--sourcemap=inline", ...CLOSED];
+  const from = join(root, "src/main.ts");
+  const { exitCode, stderr } = Bun.spawnSync(
+    [...command, `--target=bun-${target}`, from, consoleFile, "--outfile", outfile],
+    {
+      cwd: root,
+      stdout: "ignore",
+      stderr: "pipe",
+    },
+  );
   if (exitCode !== 0) throw new Error(`${target} could not be built:\n${stderr}`);
   // What stack traces need of it is in the program.
   rmSync(`${outfile}.map`, { force: true });
@@ -57,11 +72,13 @@ const out = resolve(values.out);
 mkdirSync(out, { recursive: true });
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
 const files: string[] = [];
+const consoleFile = bundleConsole(out);
 for (const target of targetsOf(values.target ?? [])) {
   const name = `trivium-${version}-${target}`;
-  build(target, join(out, name));
+  build(target, join(out, name), consoleFile);
   files.push(name);
 }
+rmSync(consoleFile);
 writeFileSync(join(out, "sbom.cdx.json"), materials(root));
 files.push("sbom.cdx.json");
 const sums = files.map((name) => `${digest(readFileSync(join(out, name)))}  ${name}\n`);

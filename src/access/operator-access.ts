@@ -1,6 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Sources } from "../base/sources.ts";
 import type { Role } from "../canon/role.ts";
+import { insertLink, takeLink } from "../storage/operator-links.ts";
 import {
   deleteSession,
   insertSession,
@@ -35,6 +36,8 @@ const MAX_SESSIONS = 20;
 const TOUCH_MS = 60_000;
 const TOKEN_BYTES = 32;
 const TOKEN_PATTERN = /^[A-Za-z0-9_-]{43}$/;
+/** How long a link opens a session, unless it was used. */
+const LINK_MS = 10 * 60_000;
 /** No longer secret is digested. */
 const MAX_SECRET_LENGTH = 500;
 
@@ -72,16 +75,43 @@ export class OperatorAccess {
   /** Opens a session, if the secret is right. */
   async open(presented: string): Promise<OpenedSession | undefined> {
     const operator = await this.bySecret(presented);
-    if (operator === undefined) return undefined;
-    const { storage, clock, random } = this.#options;
-    const token = random.bytes(TOKEN_BYTES).toBase64({ alphabet: "base64url", omitPadding: true });
+    return operator === undefined ? undefined : this.#openFor(operator, hashKey(presented));
+  }
+
+  /** A token that opens one session as the admin; undefined while there is no admin secret. */
+  async createLink(): Promise<string | undefined> {
+    const { storage, clock, adminHash } = this.#options;
+    const secretHash = adminHash();
+    if (secretHash === undefined) return undefined;
+    const token = this.#newToken();
+    const nowMs = Math.round(clock.wallMs());
+    await insertLink(storage, { hash: hashKey(token), secretHash, expiresAtMs: nowMs + LINK_MS }, nowMs);
+    return token;
+  }
+
+  /** Opens a session, if the link was not used before, and the secret that it was made for is still that of the admin. */
+  async openByLink(token: string): Promise<OpenedSession | undefined> {
+    if (!TOKEN_PATTERN.test(token)) return undefined;
+    const { storage, clock, adminHash } = this.#options;
+    const secretHash = await takeLink(storage, hashKey(token), Math.round(clock.wallMs()));
+    if (secretHash === undefined || !isEqual(secretHash, adminHash())) return undefined;
+    return this.#openFor(ADMIN, secretHash);
+  }
+
+  #newToken(): string {
+    return this.#options.random.bytes(TOKEN_BYTES).toBase64({ alphabet: "base64url", omitPadding: true });
+  }
+
+  async #openFor(operator: Operator, secretHash: string): Promise<OpenedSession> {
+    const { storage, clock } = this.#options;
+    const token = this.#newToken();
     const nowMs = Math.round(clock.wallMs());
     await insertSession(
       storage,
       {
         hash: hashKey(token),
         operatorId: operator.id,
-        secretHash: hashKey(presented),
+        secretHash,
         createdAtMs: nowMs,
         usedAtMs: nowMs,
       },

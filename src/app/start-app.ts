@@ -18,6 +18,7 @@ import type { Gateway, Snapshot } from "../relay/gateway.ts";
 import { DEFAULT_TIMINGS, type Timings } from "../relay/timings.ts";
 import { authorize } from "../server/admin/authorize.ts";
 import { adminRoutes } from "../server/admin/routes.ts";
+import { consoleRoutes } from "../server/console.ts";
 import { listen } from "../server/listener.ts";
 import { LoginThrottle } from "../server/login-throttle.ts";
 import type { ServerContext } from "../server/routed-request.ts";
@@ -32,6 +33,7 @@ import { VERSION } from "../version.ts";
 import { fetchMedia, streamMedia } from "../wire/media-fetch.ts";
 import { createSend } from "../wire/send.ts";
 import { ConfigHistory } from "./admin-config.ts";
+import { bundledConsole } from "./bundled-console.ts";
 import { conditionOf } from "./condition.ts";
 import { deleteOldReceiptsRegularly } from "./delete-old-receipts.ts";
 import { deleteSettledRegularly } from "./delete-settled-intents.ts";
@@ -73,6 +75,8 @@ interface AppOptions extends ConfigSource {
 export interface StartedApp {
   url: string;
   adminUrl: string;
+  /** The console, with a token that opens one session within ten minutes. */
+  consoleUrl: string;
   /** How clients reach it: `server.public_url`, else where it listens. */
   publicUrl: string;
   firstStart: FirstStart;
@@ -222,14 +226,17 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
     ...config.admin,
     sharesPorts,
     context,
-    routes: adminRoutes({
-      access,
-      logins: new LoginThrottle(clock),
-      publicUrl: config.admin.publicUrl,
-      config: history,
-      metrics: { open: config.admin.openMetrics, collect: metrics.all },
-      probe: (name) => Promise.all((gateway.snapshot.providers.get(name) ?? []).map(tryProvider)),
-    }),
+    routes: [
+      ...adminRoutes({
+        access,
+        logins: new LoginThrottle(clock),
+        publicUrl: config.admin.publicUrl,
+        config: history,
+        metrics: { open: config.admin.openMetrics, collect: metrics.all },
+        probe: (name) => Promise.all((gateway.snapshot.providers.get(name) ?? []).map(tryProvider)),
+      }),
+      ...consoleRoutes(bundledConsole),
+    ],
     authorize: (request, roles) => authorize(request, roles, access),
   });
 
@@ -245,6 +252,7 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
   poller.start();
   const firstStart = await makeFirstKeys(storage, config, sources);
   adminHash = await adminHashOf(storage, config);
+  const consoleLink = await access.createLink();
   await gateway.keys.refresh();
   const stopWatchingKeys = gateway.keys.startWatching();
   heartbeat.start();
@@ -299,6 +307,7 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
   return {
     url: server.url,
     adminUrl: admin.url,
+    consoleUrl: consoleUrlOf(config.admin.publicUrl, admin.url, consoleLink),
     firstStart,
     publicUrl,
     models: gateway.snapshot.catalogue.list().length,
@@ -353,6 +362,12 @@ async function startLeases(leases: Leases | undefined): Promise<void> {
 /** As OpenTelemetry's conventions call a provider. */
 const systemOf = ({ snapshot }: Gateway, provider: string): string =>
   snapshot.providers.get(provider)?.[0]?.systemName ?? "_OTHER";
+
+/** In a fragment the token is sent to no server, and is in no log of one. */
+function consoleUrlOf(publicUrl: string, listensAt: string, link: string | undefined): string {
+  const url = publicUrl.endsWith(":0") ? listensAt : publicUrl;
+  return link === undefined ? url : `${url}/#link=${link}`;
+}
 
 function tryModelOf({ catalogue }: Snapshot): string | undefined {
   const texts = catalogue.list().filter(({ outputModalities }) => outputModalities.includes("text"));

@@ -48,6 +48,10 @@ function priceTerms(usage: Usage, plain: Priced, prices: PriceList, terms: reado
   };
 }
 
+/** By which the cost of tokens is multiplied on these terms: 1 on ordinary ones, and where no factor is known. */
+export const multipleOfTerms = (usage: Usage, terms: readonly string[], { priceMultiples }: PriceList): number =>
+  millionthsOf(heldTerms(terms, promptTokens(usage)), priceMultiples) / MILLION;
+
 /** Only the prompt makes a long context. */
 const heldTerms = (terms: readonly string[], prompt: number): readonly string[] =>
   prompt > LONG_PROMPT ? terms : terms.filter((term) => term !== LONG_CONTEXT);

@@ -130,6 +130,19 @@ export function nanoPerMillion(pricings: Pricings, counter: UsageCounter, size: 
   return price === undefined ? undefined : Math.round(price.item.value * BILLION);
 }
 
+/** The price of one counter within a call; undefined where that adds nothing to its cost. */
+export function linePrice(
+  usage: Usage,
+  counter: UsageCounter,
+  pricings: Pricings,
+): { name: AnyPriceName; value: number; unit: Unit } | undefined {
+  const size = { prompt: promptTokens(usage), completion: completionTokens(usage) };
+  const countedImages = (usage.images ?? 0) > 0 && findPrice(pricings, SOURCES.images, size) !== undefined;
+  if (countedImages && counter === "imageOutput") return undefined;
+  const price = findPrice(pricings, SOURCES[counter], size);
+  return price === undefined ? undefined : { name: price.name, value: price.item.value, unit: price.item.unit };
+}
+
 interface Price {
   name: AnyPriceName;
   item: PriceItem;

@@ -5,7 +5,7 @@ import { programName } from "./program-name.ts";
 
 type Started = Pick<
   App,
-  "url" | "adminUrl" | "publicUrl" | "models" | "tryModel" | "providers" | "missing" | "firstStart"
+  "url" | "adminUrl" | "consoleUrl" | "publicUrl" | "models" | "tryModel" | "providers" | "missing" | "firstStart"
 >;
 
 /** At most this many missing providers are named. */
@@ -19,9 +19,13 @@ export const baseUrls = (url: string) => ({
   strict: { openai: `${url}/api/v1`, anthropic: `${url}/api/msg`, google: `${url}/api/genai` },
 });
 
+/** The link that opens a session is for whoever sees the start; not for a log, unless that gets the admin secret, too. */
+export const shownConsole = ({ adminUrl, consoleUrl, firstStart }: Started, isTerminal: boolean): string =>
+  isTerminal || firstStart.adminSecret !== undefined ? consoleUrl : adminUrl;
+
 /** What a person reads after starting the gateway. */
-export function banner(started: Started, paint: Paint): string {
-  const { url, adminUrl, models, providers, firstStart, tryModel } = started;
+export function banner(started: Started, paint: Paint, isTerminal: boolean): string {
+  const { adminUrl, models, url, providers, firstStart, tryModel } = started;
   const reachable = reachableUrl(started.publicUrl);
   const bases = baseUrls(reachable);
   const rows: [string, string][] = [
@@ -30,6 +34,7 @@ export function banner(started: Started, paint: Paint): string {
     ["Google base URL", bases.google],
     ["Strict API", Object.values(bases.strict).join(", ")],
     ["Admin API", adminUrl],
+    ["Console", consoleWords(shownConsole(started, isTerminal))],
     ["Models", `${models}; \`${programName()} models\` lists them`],
     ["Providers", providers.length === 0 ? "none" : providers.join(", ")],
   ];
@@ -48,6 +53,9 @@ export function banner(started: Started, paint: Paint): string {
   }
   return lines.join("\n");
 }
+
+const consoleWords = (url: string): string =>
+  url.includes("#") ? `${url} (works once, for ten minutes)` : `${url} (log in with the admin secret)`;
 
 function tellMissing({ missing }: Started): string {
   if (missing.length === 0) return "";

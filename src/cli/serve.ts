@@ -7,7 +7,7 @@ import type { Config } from "../config/config.ts";
 import { LOG_FORMATS } from "../observe/format.ts";
 import { createLog, LOG_LEVELS, type Log } from "../observe/log.ts";
 import { DEFAULT_TIMINGS } from "../relay/timings.ts";
-import { banner, baseUrls } from "./banner.ts";
+import { banner, baseUrls, shownConsole } from "./banner.ts";
 import { paintFor } from "./colour.ts";
 import { defineCommand, EXIT, type Given, printJson, UsageError } from "./command.ts";
 import { aboutCommand } from "./commands.ts";
@@ -50,7 +50,7 @@ export const serve = defineCommand({
     const count = readWholeNumber("--workers", values.workers, 1, MAX_WORKERS);
     const tell = (app: StartedApp) => {
       if (values.json) printJson(tellPrograms(app));
-      else console.log(banner(app, paintFor(process.stdout)));
+      else console.log(banner(app, paintFor(process.stdout), process.stdout.isTTY));
     };
     let code: number = EXIT.failed;
     try {
@@ -176,15 +176,19 @@ function oneOf<Name extends string, Word extends string>(
   return { [name]: word } as Record<Name, Word>;
 }
 
-const tellPrograms = ({ url, adminUrl, publicUrl, models, providers, missing, firstStart }: StartedApp) => ({
-  url,
-  admin_url: adminUrl,
-  base_urls: baseUrls(publicUrl),
-  models,
-  providers,
-  missing_providers: missing,
-  first_start: {
-    ...(firstStart.apiKey === undefined ? {} : { api_key: firstStart.apiKey }),
-    ...(firstStart.adminSecret === undefined ? {} : { admin_secret: firstStart.adminSecret }),
-  },
-});
+const tellPrograms = (started: StartedApp) => {
+  const { url, adminUrl, publicUrl, models, providers, missing, firstStart } = started;
+  return {
+    url,
+    admin_url: adminUrl,
+    console_url: shownConsole(started, false),
+    base_urls: baseUrls(publicUrl),
+    models,
+    providers,
+    missing_providers: missing,
+    first_start: {
+      ...(firstStart.apiKey === undefined ? {} : { api_key: firstStart.apiKey }),
+      ...(firstStart.adminSecret === undefined ? {} : { admin_secret: firstStart.adminSecret }),
+    },
+  };
+};

@@ -10,7 +10,13 @@ export interface ReceiptFilter {
   key?: string;
   model?: string;
   provider?: string;
+  /** `failed` stands for every kind of error. */
   outcome?: string;
+  /** That of the client. */
+  dialect?: string;
+  lane?: string;
+  stream?: boolean;
+  minTotalMs?: number;
   fromMs?: number;
   /** Not included. */
   toMs?: number;
@@ -35,10 +41,16 @@ const DIMENSIONS = {
   outcome: "outcome",
 } as const;
 
+/** Whoever disconnects has not failed. */
+const FAILED = "failed";
+
 function dimensionsOf(filter: ReceiptFilter): Condition[] {
   return Object.entries(DIMENSIONS).flatMap(([name, column]) => {
     const value = filter[name as keyof typeof DIMENSIONS];
-    return value === undefined ? [] : [{ text: `${column} = ?`, parameters: [value] }];
+    if (value === undefined) return [];
+    if (name === "outcome" && value === FAILED)
+      return [{ text: "outcome NOT IN ('ok', 'client_gone')", parameters: [] }];
+    return [{ text: `${column} = ?`, parameters: [value] }];
   });
 }
 
@@ -55,9 +67,13 @@ function textOf(words: string, engine: Storage["engine"], columns: readonly stri
 const TEXT_COLUMNS = ["model", "upstream_model", "provider", "key_id"];
 
 function conditionsOf(filter: ReceiptFilter, engine: Storage["engine"]): Condition[] {
-  const { fromMs, toMs, minCostNanoUsd, text } = filter;
+  const { fromMs, toMs, minCostNanoUsd, minTotalMs, text, dialect, lane, stream } = filter;
   return [
     ...dimensionsOf(filter),
+    ...(dialect === undefined ? [] : [{ text: "client_dialect = ?", parameters: [dialect] }]),
+    ...(lane === undefined ? [] : [{ text: "lane = ?", parameters: [lane] }]),
+    ...(stream === undefined ? [] : [{ text: "stream = ?", parameters: [stream ? 1 : 0] }]),
+    ...(minTotalMs === undefined ? [] : [{ text: "total_ms >= ?", parameters: [minTotalMs] }]),
     ...(fromMs === undefined ? [] : [{ text: "created_at_ms >= ?", parameters: [fromMs] }]),
     ...(toMs === undefined ? [] : [{ text: "created_at_ms < ?", parameters: [toMs] }]),
     ...(minCostNanoUsd === undefined ? [] : [{ text: "cost_nano_usd >= ?", parameters: [minCostNanoUsd] }]),

@@ -1,9 +1,7 @@
 import Type from "typebox";
-import { nullable } from "../../dialects/schema-builders.ts";
 import { json } from "../openapi/operation.ts";
 import { adminRoute } from "./define-route.ts";
-import { dataAnswer } from "./schemas/answers.ts";
-import { ConfigAnswer, Problem } from "./schemas/config.ts";
+import { ConfigAnswer, ConfigCheck } from "./schemas/config.ts";
 
 const MAX_BYTES = 1024 * 1024;
 
@@ -25,21 +23,6 @@ export const checkConfig = adminRoute({
   roles: ["admin"],
   body: Type.Object({ yaml: Type.String({ description: "What trivium.yaml would hold." }) }, { title: "ConfigText" }),
   maxBodyBytes: MAX_BYTES,
-  answers: [
-    json(
-      dataAnswer(
-        "ConfigCheck",
-        Type.Object({
-          ok: Type.Boolean(),
-          problems: Type.Array(Problem),
-          warnings: Type.Array(Problem),
-          models: nullable(Type.Integer()),
-          providers: nullable(Type.Array(Type.String())),
-          restart_needed: nullable(Type.Array(Type.String())),
-        }),
-      ),
-      "What is wrong with it, if anything.",
-    ),
-  ],
+  answers: [json(ConfigCheck, "What is wrong with it, if anything.")],
   handle: ({ body }, _context, { config }) => ({ data: config.check(body.yaml) }),
 });

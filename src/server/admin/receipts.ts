@@ -2,15 +2,18 @@ import Type from "typebox";
 import { withoutAbsent } from "../../base/without-absent.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { Receipt } from "../../canon/receipt.ts";
+import { billOf } from "../../catalogue/price-lines.ts";
 import { nullable } from "../../dialects/schema-builders.ts";
 import { listReceipts, receiptById } from "../../ledger/receipt-pages.ts";
 import { receiptView } from "../../ledger/receipt-view.ts";
+import { selectPrices } from "../../storage/prices.ts";
+import type { Storage } from "../../storage/storage.ts";
 import { json } from "../openapi/operation.ts";
 import { adminRoute } from "./define-route.ts";
 import { limitOf, PAGE_FIELDS } from "./query-fields.ts";
 import { RECEIPT_FIELDS, receiptFilter } from "./receipt-filter.ts";
 import { dataAnswer, pageAnswer } from "./schemas/answers.ts";
-import { ReceiptItem } from "./schemas/receipt.ts";
+import { ReceiptDetail, ReceiptItem } from "./schemas/receipt.ts";
 
 export const listReceiptsRoute = adminRoute({
   method: "GET",
@@ -44,15 +47,43 @@ export const showReceiptRoute = adminRoute({
   id: "showReceipt",
   summary: "Show a receipt, with what providers said where they failed.",
   roles: ["admin", "viewer"],
-  answers: [json(dataAnswer("ReceiptAnswer", ReceiptItem), "What happened to the call.")],
+  answers: [json(dataAnswer("ReceiptAnswer", ReceiptDetail), "What happened to the call.")],
   handle: async ({ parameters }, { storage }) => {
     const id = parameters["id"] ?? "";
     const receipt = await receiptById(storage, id);
-    if (receipt !== undefined) return { data: operatorView(receipt) };
+    if (receipt !== undefined)
+      return { data: { ...operatorView(receipt), priced: await pricedView(receipt, storage) } };
     const message = `There is no receipt ${JSON.stringify(id.slice(0, 80))}.`;
     throw new GatewayError("not_found", message, { code: "receipt_not_found" });
   },
 });
+
+/** The names of counters as answers spell them. */
+const snake = (name: string): string => name.replaceAll(/[A-Z]|(?<=[a-z])\d/g, (sign) => `_${sign.toLowerCase()}`);
+
+async function pricedView(receipt: Receipt, storage: Storage) {
+  const { pricedBy } = receipt;
+  if (pricedBy === undefined) return null;
+  const ids = "id" in pricedBy ? [pricedBy.id] : pricedBy.map(({ prices }) => prices.id);
+  const texts = new Map<string, string | undefined>();
+  for (const id of new Set(ids)) texts.set(id, await selectPrices(storage, id));
+  const parts = billOf(receipt, (id) => texts.get(id));
+  return (
+    parts?.map(({ lines, terms, multiple, discountBasisPoints, costNanoUsd }) => ({
+      lines: lines.map((line) => ({
+        counter: snake(line.counter),
+        amount: line.amount,
+        price_usd: line.priceUsd,
+        unit: line.unit,
+        cost_nano_usd: line.costNanoUsd,
+      })),
+      terms,
+      multiple,
+      discount_basis_points: discountBasisPoints,
+      cost_nano_usd: costNanoUsd,
+    })) ?? null
+  );
+}
 
 /** All that clients see, and what is for operators alone: whose call it was, and where failures came from. */
 function operatorView(receipt: Receipt) {

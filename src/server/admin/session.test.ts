@@ -166,3 +166,48 @@ test.each([
   const admin = await AdminHarness.start();
   expect((await admin.ask("POST", "/api/session", { body })).status).toBe(400);
 });
+
+describe("choices 7: the link that the start prints", () => {
+  const link = async (admin: AdminHarness) => (await admin.parts.access.createLink()) ?? "";
+
+  test("opens one session as the admin, once, and is stored as a digest alone", async () => {
+    const admin = await AdminHarness.start();
+    const token = await link(admin);
+    const rows = JSON.stringify(await admin.gateway.storage.query("SELECT * FROM operator_links"));
+    expect([token.length, rows.includes(token)]).toEqual([43, false]);
+    const opened = await admin.ask("POST", "/api/session", { body: { link: token } });
+    expect([opened.status, opened.json["data"]]).toEqual([201, expect.objectContaining({ role: "admin" })]);
+    const again = await admin.ask("POST", "/api/session", { body: { link: token } });
+    expect([again.status, codeOf(again.json)]).toEqual([401, "invalid_admin_secret"]);
+  });
+
+  test("of two that use it at once, one gets in", async () => {
+    const admin = await AdminHarness.start();
+    const body = { link: await link(admin) };
+    const answers = await Promise.all([1, 2].map(() => admin.ask("POST", "/api/session", { body })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 401]);
+  });
+
+  test("works for ten minutes, and not when the admin secret has changed", async () => {
+    const admin = await AdminHarness.start();
+    const late = await link(admin);
+    await admin.clock.pass(10 * 60_000);
+    expect((await admin.ask("POST", "/api/session", { body: { link: late } })).status).toBe(401);
+    const token = await link(admin);
+    const changed = await AdminHarness.start({ machine: admin.gateway.machine }, { adminHash: () => "another" });
+    expect((await changed.ask("POST", "/api/session", { body: { link: token } })).status).toBe(401);
+    const closed = await AdminHarness.start({ machine: admin.gateway.machine }, { adminHash: () => undefined });
+    expect(await closed.parts.access.createLink()).toBeUndefined();
+  });
+
+  test("counts as a wrong secret where it is wrong, and does not go with one", async () => {
+    const admin = await AdminHarness.start();
+    for (let tries = 0; tries < 5; tries++) {
+      expect((await admin.ask("POST", "/api/session", { body: { link: "A".repeat(43) } })).status).toBe(401);
+    }
+    expect((await admin.ask("POST", "/api/session", { body: { link: "A".repeat(43) } })).status).toBe(429);
+    const other = await AdminHarness.start();
+    for (const body of [{}, { secret: ADMIN_SECRET, link: "A".repeat(43) }])
+      expect((await other.ask("POST", "/api/session", { body })).status).toBe(400);
+  });
+});

@@ -1,12 +1,12 @@
 import { recordAct } from "../../access/audit.ts";
-import { csrfOf } from "../../access/operator-access.ts";
+import { csrfOf, type OpenedSession, type OperatorAccess } from "../../access/operator-access.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { ROLES } from "../../canon/role.ts";
 import { json } from "../openapi/operation.ts";
 import { actorOf } from "./actor.ts";
 import { refuseForeignPages } from "./authorize.ts";
 import { adminRoute, openRoute } from "./define-route.ts";
-import { LoginRequest, SessionAnswer } from "./schemas/session.ts";
+import { type Login, LoginRequest, SessionAnswer } from "./schemas/session.ts";
 import { endedCookie, sessionCookie, sessionToken } from "./session-cookie.ts";
 
 const view = ({ name, role, project }: { name: string; role: string; project?: string }, csrf: string | null) => ({
@@ -26,13 +26,15 @@ export const openSession = openRoute({
     const { address } = connection;
     refuseForeignPages(request.headers);
     logins.check(address);
-    const opened = await access.open(body.secret);
+    const opened = await openBy(body, access);
     if (opened === undefined) {
       logins.failed(address);
-      gateway.log.warn({ address }, "a wrong secret was sent to the login of the Admin API");
-      throw new GatewayError("unauthenticated", "This is not the secret of an operator.", {
-        code: "invalid_admin_secret",
-      });
+      gateway.log.warn({ address }, "a wrong secret or link was sent to the login of the Admin API");
+      const message =
+        body.link === undefined
+          ? "This is not the secret of an operator."
+          : "This link was used, or is older than ten minutes. Log in with the admin secret.";
+      throw new GatewayError("unauthenticated", message, { code: "invalid_admin_secret" });
     }
     logins.succeeded(address);
     const { operator } = opened;
@@ -44,6 +46,12 @@ export const openSession = openRoute({
     });
   },
 });
+
+function openBy({ secret, link }: Login, access: OperatorAccess): Promise<OpenedSession | undefined> {
+  if (secret !== undefined && link === undefined) return access.open(secret);
+  if (link !== undefined && secret === undefined) return access.openByLink(link);
+  throw new GatewayError("invalid_request", "`secret` or `link` must be there, and not both.", { path: "secret" });
+}
 
 export const showSession = adminRoute({
   method: "GET",

@@ -16,6 +16,7 @@ import { sharedLimits } from "./0015-shared-limits.ts";
 import { accounts } from "./0016-accounts.ts";
 import { rollUps } from "./0017-roll-ups.ts";
 import { intents } from "./0018-intents.ts";
+import { operatorLinks } from "./0019-operator-links.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. One that has been released is never changed; a later one corrects it. */
@@ -38,4 +39,5 @@ export const MIGRATIONS: readonly Migration[] = [
   accounts,
   rollUps,
   intents,
+  operatorLinks,
 ];

@@ -2,7 +2,7 @@ import Type, { type Static } from "typebox";
 import { nullable, openObject } from "../../../dialects/schema-builders.ts";
 import { dataAnswer, Moment } from "./answers.ts";
 
-export const Problem = Type.Object(
+const Problem = Type.Object(
   { file: Type.String(), line: Type.Integer(), column: Type.Integer(), message: Type.String() },
   { title: "ConfigProblem" },
 );
@@ -25,4 +25,17 @@ export const ConfigAnswer = dataAnswer(
   }),
 );
 
+export const ConfigCheck = dataAnswer(
+  "ConfigCheck",
+  Type.Object({
+    ok: Type.Boolean(),
+    problems: Type.Array(Problem),
+    warnings: Type.Array(Problem),
+    models: nullable(Type.Integer()),
+    providers: nullable(Type.Array(Type.String())),
+    restart_needed: nullable(Type.Array(Type.String())),
+  }),
+);
+
+export type ConfigChecked = Static<typeof ConfigCheck>["data"];
 export type ConfigShown = Static<typeof ConfigAnswer>["data"];

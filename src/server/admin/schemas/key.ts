@@ -1,4 +1,4 @@
-import Type from "typebox";
+import Type, { type Static } from "typebox";
 import { DIALECT_NAMES } from "../../../canon/dialect-name.ts";
 import { nullable, openObject } from "../../../dialects/schema-builders.ts";
 import { dataAnswer, Moment, pageAnswer } from "./answers.ts";
@@ -87,3 +87,7 @@ export const KeyListAnswer = pageAnswer("KeyList", Key);
 export const KeyAnswer = dataAnswer("KeyAnswer", Key);
 export const CreatedKeyAnswer = dataAnswer("CreatedKey", Type.Object(secret));
 export const RotatedKeyAnswer = dataAnswer("RotatedKey", Type.Object({ ...secret, previous_until: Moment }));
+
+export type Key = Static<typeof Key>;
+export type CreatedKey = Static<typeof CreatedKeyAnswer>["data"];
+export type RotatedKey = Static<typeof RotatedKeyAnswer>["data"];

@@ -64,4 +64,34 @@ export const ReceiptItem = Type.Object(fields, {
   description: "With all that clients see at GET /api/v1/generation.",
 });
 
+const PriceLine = Type.Object({
+  counter: Type.String({ description: "As in `usage`." }),
+  amount: Type.Number(),
+  price_usd: nullable(Type.Number({ description: "Null where it has no price." })),
+  unit: Type.String(),
+  cost_nano_usd: Type.Integer({ description: "Of this line alone, rounded; the sum is rounded once." }),
+});
+
+const BilledPart = Type.Object(
+  {
+    lines: Type.Array(PriceLine),
+    terms: Type.Array(Type.String()),
+    multiple: Type.Number({ description: "By which the cost of tokens is multiplied." }),
+    discount_basis_points: Type.Integer(),
+    cost_nano_usd: Type.Integer(),
+  },
+  { title: "BilledPart" },
+);
+
+export const ReceiptDetail = Type.Object(
+  {
+    ...fields,
+    priced: nullable(
+      Type.Array(BilledPart, { description: "How the cost follows from the usage: one part, or one for each offer." }),
+    ),
+  },
+  { title: "ReceiptDetail" },
+);
+
+export type ReceiptDetail = Static<typeof ReceiptDetail>;
 export type ReceiptItem = Static<typeof ReceiptItem>;

@@ -16,6 +16,15 @@ export const SessionAnswer = Type.Object(
   { title: "Session" },
 );
 
-export const LoginRequest = Type.Object({ secret: Type.String({ minLength: 1, maxLength: 500 }) }, { title: "Login" });
+export const LoginRequest = Type.Object(
+  {
+    secret: Type.Optional(Type.String({ minLength: 1, maxLength: 500 })),
+    link: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 100, description: "The token of a link that works once." }),
+    ),
+  },
+  { title: "Login", description: "One of the two." },
+);
 
 export type Session = Static<typeof SessionAnswer>["data"];
+export type Login = Static<typeof LoginRequest>;

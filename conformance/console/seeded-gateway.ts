@@ -1,0 +1,64 @@
+import { join } from "node:path";
+import { system } from "../../src/base/system.ts";
+import { openStorage } from "../../src/storage/open.ts";
+import { startTestGateway } from "../support/test-gateway.ts";
+import { seed, seedReceipts } from "./seed.ts";
+
+export interface SeededGateway {
+  /** Of the console. */
+  url: string;
+  secret: string;
+  /** That the start prints; it works once. */
+  link: string;
+  /** The receipt of a call that a second offer has answered. */
+  retried: string;
+  stop(): Promise<void>;
+}
+
+/** What a name may be that somebody else has chosen. */
+export const HOSTILE = `<img src=x onerror="alert('stored')">`;
+
+const provider = (kind: string) => ({ kind, api_key: "not-a-key", base_url: "http://127.0.0.1:9/" });
+
+/** A gateway that a team has used for a month. */
+export async function startSeeded(): Promise<SeededGateway> {
+  const gateway = await startTestGateway({
+    config: {
+      simulator: true,
+      providers: { openai: provider("openai"), anthropic: provider("anthropic"), gemini: provider("gemini") },
+    },
+  });
+  const { adminUrl, adminSecret, folder } = gateway;
+  const send = async (path: string, body: object) => {
+    const headers = { authorization: `Bearer ${adminSecret}`, "content-type": "application/json" };
+    const answer = await fetch(adminUrl + path, { method: "POST", headers, body: JSON.stringify(body) });
+    if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`);
+    return ((await answer.json()) as { data: { id: string } }).data;
+  };
+  await send("/api/projects", { id: "shop", name: "Web shop", limits: { budget_usd_per_month: 400 } });
+  await send("/api/projects", { id: "research", name: "Research" });
+  const keys = [
+    {
+      project: "shop",
+      share: 46,
+      key: { name: "checkout assistant", limits: { budget_usd_per_month: 150, budget_usd_per_day: 12 } },
+    },
+    { project: "shop", share: 24, key: { name: "search", limits: { requests_per_minute: 600 } } },
+    { project: "research", share: 22, key: { name: "nightly batch", limits: { budget_usd_per_month: 60 } } },
+    { project: "research", share: 8, key: { name: HOSTILE } },
+  ];
+  const made = [];
+  for (const { project, share, key } of keys)
+    made.push({ id: (await send("/api/keys", { ...key, project })).id, project, share });
+  const receipts = seedReceipts(made, Date.now());
+  const storage = await openStorage(`sqlite:${join(folder, "data/trivium.db")}`, system.clock);
+  await seed(storage, receipts);
+  await storage.close();
+  return {
+    url: adminUrl,
+    secret: adminSecret,
+    link: gateway.app.consoleUrl,
+    retried: receipts.findLast(({ offers, fields }) => offers.length > 1 && fields.length > 0)?.id ?? "",
+    stop: () => gateway.stop(),
+  };
+}

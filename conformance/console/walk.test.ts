@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { findBrowser, launch, WatchedPage } from "./browser.ts";
+import { type SeededGateway, startSeeded } from "./seeded-gateway.ts";
+
+const found = findBrowser();
+const mustRun = process.env["CI"] === "true";
+if (!found)
+  console.log("skipped: the walk through the console, because no Chromium was found (apt-get install chromium)");
+
+/** Where pictures of the pages go; nowhere where absent. */
+const PICTURES = process.env["TRIVIUM_SCREENSHOTS"];
+
+interface Stop {
+  name: string;
+  path: string;
+  /** What shows that the page is there. */
+  ready: string;
+  act?: (page: Page, gateway: SeededGateway) => Promise<void>;
+}
+
+const heading = (name: string) => `h1:has-text("${name}")`;
+
+const STOPS: readonly Stop[] = [
+  { name: "overview", path: "/?range=24h", ready: ".tops tbody a" },
+  { name: "calls", path: "/calls?range=24h", ready: "table.calls tbody tr" },
+  {
+    name: "call",
+    path: "/calls?q=text",
+    ready: heading("Calls"),
+    act: async (page, { retried }) => {
+      await page.goto(`${new URL(page.url()).origin}/calls/${retried}`);
+      await page.waitForSelector(".timeline li");
+    },
+  },
+];
+
+describe.skipIf(!found && !mustRun)("console-notes 4: a browser", () => {
+  let browser: Browser;
+  let gateway: SeededGateway;
+
+  beforeAll(async () => {
+    gateway = await startSeeded();
+    browser = await launch(found ?? "chromium");
+  }, 60_000);
+  afterAll(async () => {
+    await browser?.close();
+    await gateway?.stop();
+  });
+
+  for (const colorScheme of ["light", "dark"] as const) {
+    test(`S14: walks every page in ${colorScheme} colours: nothing from elsewhere, no violation, no error, axe finds nothing`, async () => {
+      const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme });
+      const watched = await WatchedPage.open(context, gateway.url);
+      const { page } = watched;
+      await (colorScheme === "light" ? page.goto(gateway.link) : logIn(page, gateway));
+      await page.waitForSelector("nav[aria-label=Pages]");
+      expect(page.url()).toBe(`${gateway.url}/`);
+      for (const { name, path, ready, act } of STOPS) {
+        await page.goto(gateway.url + path);
+        await page.waitForSelector(ready);
+        await act?.(page, gateway);
+        // Charts are drawn in the frame after their data has come.
+        await page.waitForTimeout(150);
+        expect([name, await watched.accessibility()]).toEqual([name, []]);
+        expect([name, watched.problems]).toEqual([name, []]);
+        if (PICTURES) await picture(page, join(PICTURES, `console-${name}-${colorScheme}.png`));
+      }
+      await context.close();
+    }, 90_000);
+  }
+});
+
+async function logIn(page: Page, { url, secret }: SeededGateway): Promise<void> {
+  await page.goto(url);
+  await page.getByLabel(/Admin secret/).fill(secret);
+  await page.keyboard.press("Enter");
+}
+
+async function picture(page: Page, path: string): Promise<void> {
+  mkdirSync(join(path, ".."), { recursive: true });
+  await page.screenshot({ path, animations: "disabled" });
+}

@@ -1,0 +1,100 @@
+import { signal } from "@preact/signals";
+import type { Session } from "./types.ts";
+
+/** Who is logged in; `null` while nobody is, `undefined` until that is known. */
+export const session = signal<Session | null | undefined>(undefined);
+
+/** A failure as the Admin API tells it. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, message: string, code: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+export type Query = Readonly<Record<string, string | number | undefined>>;
+
+export function withQuery(path: string, query: Query = {}): string {
+  const given = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined || value === "" ? [] : [[name, String(value)]],
+  );
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
+}
+
+/** Asks the Admin API. A session that has ended leads to the login. */
+export async function ask<Answer>(path: string, query?: Query, abort?: AbortSignal): Promise<Answer> {
+  const response = await fetch(withQuery(path, query), { ...(abort === undefined ? {} : { signal: abort }) });
+  return read<Answer>(response);
+}
+
+export async function change<Answer>(
+  method: "POST" | "PATCH" | "DELETE",
+  path: string,
+  body?: object,
+): Promise<Answer> {
+  const response = await fetch(path, {
+    method,
+    headers: {
+      "content-type": "application/json",
+      ...(session.value?.csrf ? { "x-trivium-csrf": session.value.csrf } : {}),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return read<Answer>(response);
+}
+
+async function read<Answer>(response: Response): Promise<Answer> {
+  if (response.ok) return (response.status === 204 ? undefined : await response.json()) as Answer;
+  const failure = await failureOf(response);
+  if (response.status === 401) session.value = null;
+  throw failure;
+}
+
+export async function failureOf(response: Response): Promise<ApiError> {
+  const text = await response.text();
+  try {
+    const { error } = JSON.parse(text) as { error?: { message?: string; code?: string } };
+    return new ApiError(response.status, error?.message ?? response.statusText, String(error?.code ?? ""));
+  } catch {
+    return new ApiError(response.status, text.slice(0, 300) || response.statusText, "");
+  }
+}
+
+const MARK = "trivium.session";
+const SESSION = "/api/session";
+
+/** Reads who is logged in. A link of the program's start is used up first. */
+export async function findSession(): Promise<void> {
+  const link = /^#link=([\w-]+)$/.exec(location.hash)?.[1];
+  if (link !== undefined) {
+    // What was used must not stay in the address, nor in the history.
+    history.replaceState(null, "", location.pathname);
+    await logIn({ link }).catch(() => undefined);
+    if (session.value) return;
+  }
+  // The cookie cannot be seen from here: without this mark there was none, and nothing is asked in vain.
+  if (localStorage.getItem(MARK) === null) {
+    session.value = null;
+    return;
+  }
+  try {
+    session.value = (await ask<{ data: Session }>(SESSION)).data;
+  } catch {
+    session.value = null;
+  }
+}
+
+export async function logIn(by: { secret: string } | { link: string }): Promise<void> {
+  session.value = (await change<{ data: Session }>("POST", SESSION, by)).data;
+  localStorage.setItem(MARK, "1");
+}
+
+export async function logOut(): Promise<void> {
+  await change("DELETE", SESSION).catch(() => undefined);
+  localStorage.removeItem(MARK);
+  session.value = null;
+}

@@ -1,0 +1,21 @@
+export type { Act } from "../../src/server/admin/schemas/audit.ts";
+export type { ConfigChecked, ConfigShown } from "../../src/server/admin/schemas/config.ts";
+export type { CreatedKey, Key, RotatedKey } from "../../src/server/admin/schemas/key.ts";
+export type { CatalogueModel } from "../../src/server/admin/schemas/model.ts";
+export type { OperationItem } from "../../src/server/admin/schemas/operation.ts";
+export type { Overview } from "../../src/server/admin/schemas/overview.ts";
+export type { OfferPrices } from "../../src/server/admin/schemas/price.ts";
+export type { Project } from "../../src/server/admin/schemas/project.ts";
+export type { ProviderHealth } from "../../src/server/admin/schemas/provider.ts";
+export type { ProviderTest } from "../../src/server/admin/schemas/provider-test.ts";
+export type { ReceiptDetail, ReceiptItem } from "../../src/server/admin/schemas/receipt.ts";
+export type { Session } from "../../src/server/admin/schemas/session.ts";
+export type { UsageAmounts, UsageRow } from "../../src/server/admin/schemas/usage.ts";
+
+/** A page of a list. */
+export interface Page<Item> {
+  data: Item[];
+  next: string | null;
+  /** Of receipts: where a search with few results has stopped. */
+  searched_back_to?: string | null;
+}

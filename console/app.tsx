@@ -1,0 +1,63 @@
+import type { ComponentType } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { session } from "./api/client.ts";
+import { Login } from "./pages/login.tsx";
+import { Empty, Problem, Waiting } from "./parts/basics.tsx";
+import { Shell } from "./parts/shell.tsx";
+import { place } from "./state/router.ts";
+
+type Loader = () => Promise<ComponentType>;
+
+/** A page's code is loaded when it is first seen. */
+const PAGES: Readonly<Record<string, Loader>> = {
+  "": async () => (await import("./pages/overview.tsx")).Overview,
+  calls: async () => (await import("./pages/calls.tsx")).Calls,
+  call: async () => (await import("./pages/call.tsx")).OneCall,
+};
+
+/** `/calls/rcp_…` is another page than `/calls`. */
+function pageOf(path: string): string {
+  const [, first = "", second = ""] = path.split("/");
+  if (first === "calls" && second !== "") return "call";
+  return first;
+}
+
+function Page() {
+  const name = pageOf(place.value.path);
+  const [shown, setShown] = useState<{ name: string; page?: ComponentType; error?: Error }>();
+  useEffect(() => {
+    let isWanted = true;
+    const load = PAGES[name];
+    if (load === undefined) {
+      setShown({ name });
+      return;
+    }
+    load().then(
+      (page) => isWanted && setShown({ name, page }),
+      (error: Error) => isWanted && setShown({ name, error }),
+    );
+    return () => {
+      isWanted = false;
+    };
+  }, [name]);
+  if (shown === undefined || shown.name !== name) return <Waiting />;
+  if (shown.error) return <Problem error={shown.error} retry={() => location.reload()} />;
+  if (shown.page) return <shown.page />;
+  return (
+    <Empty title="There is no such page">
+      <p>
+        <a href="/">Go to the overview</a>
+      </p>
+    </Empty>
+  );
+}
+
+export function App() {
+  if (session.value === undefined) return null;
+  if (session.value === null) return <Login />;
+  return (
+    <Shell>
+      <Page />
+    </Shell>
+  );
+}

@@ -1,0 +1,59 @@
+/**
+ * Bundles the console, and prints it as JSON (`BundledConsole` of src/server/console.ts). A program of its own: the bundler's memory
+ * goes back with the process. `scripts/build/binary.ts` puts the same text into the compiled program.
+ */
+import { join } from "node:path";
+
+const TYPES: Readonly<Record<string, string>> = {
+  js: "text/javascript; charset=utf-8",
+  css: "text/css; charset=utf-8",
+  svg: "image/svg+xml",
+};
+
+const built = await Bun.build({
+  entrypoints: [join(import.meta.dir, "main.tsx"), join(import.meta.dir, "styles/index.css")],
+  target: "browser",
+  format: "esm",
+  minify: true,
+  splitting: true,
+  naming: "[name]-[hash].[ext]",
+  define: { "process.env.NODE_ENV": '"production"' },
+  publicPath: "/assets/",
+});
+
+async function digest(bytes: Uint8Array): Promise<string> {
+  return new Bun.CryptoHasher("sha256").update(bytes).digest("hex").slice(0, 12);
+}
+
+const files: { name: string; type: string; gzip: string }[] = [];
+function add(name: string, bytes: Uint8Array<ArrayBuffer>): string {
+  const type = TYPES[name.slice(name.lastIndexOf(".") + 1)] ?? "application/octet-stream";
+  files.push({ name, type, gzip: Bun.gzipSync(bytes, { level: 9 }).toBase64() });
+  return `/assets/${name}`;
+}
+
+const links = { script: "", style: "" };
+for (const output of built.outputs) {
+  const link = add(output.path.replace(/^.*\//, ""), new Uint8Array(await output.arrayBuffer()));
+  if (output.kind === "entry-point" && output.path.endsWith(".js")) links.script = link;
+  if (output.path.endsWith(".css")) links.style = link;
+}
+const icon = await Bun.file(join(import.meta.dir, "icon.svg")).bytes();
+const iconLink = add(`icon-${await digest(icon)}.svg`, icon);
+
+const page = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Trivium</title>
+<link rel="icon" href="${iconLink}">
+<link rel="stylesheet" href="${links.style}">
+<script type="module" src="${links.script}"></script>
+</head>
+<body><div id="console"></div><noscript>The console needs JavaScript. The Admin API works without it.</noscript></body>
+</html>
+`;
+
+process.stdout.write(JSON.stringify({ page, files }));

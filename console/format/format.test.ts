@@ -1,0 +1,58 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { money, usd } from "./money.ts";
+import { duration, percent, short, speed } from "./numbers.ts";
+import { ago } from "./time.ts";
+
+describe("money is made of whole nano-dollars", () => {
+  test("nine decimals are the number itself", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 9_000_000_000_000 }), (nano) => {
+        expect(Number(usd(nano, 9).replaceAll(/[$,.]/g, ""))).toBe(nano);
+      }),
+    );
+  });
+
+  test.each([
+    [0, "$0"],
+    [1, "$0.000000001"],
+    [3_612_000, "$0.003612"],
+    [12_345_678, "$0.0123"],
+    [1_234_500_000, "$1.23"],
+    [-1_235_000_000, "−$1.24"],
+    [1_234_567_890_000_000, "$1,234,568"],
+  ])("%p nano-dollars are %p", (nano, shown) => expect(money(nano)).toBe(shown));
+});
+
+describe("figures", () => {
+  test.each([
+    [0.4, "0.4 ms"],
+    [840, "840 ms"],
+    [1_240, "1.24 s"],
+    [61_000, "61.0 s"],
+    [125_000, "2 min 05 s"],
+  ])("%p ms are %p", (ms, shown) => expect(duration(ms)).toBe(shown));
+
+  test("shares", () => {
+    expect([percent(0, 0), percent(0, 5), percent(1, 10_000), percent(1, 40), percent(3, 4)]).toEqual([
+      "–",
+      "0%",
+      "< 0.1%",
+      "2.5%",
+      "75%",
+    ]);
+  });
+
+  test("a speed needs tokens and time", () => {
+    expect(speed(100, 500, 1_500)).toBe(100);
+    expect(speed(null, 500, 1_500)).toBeNull();
+    expect(speed(100, 500, 500)).toBeNull();
+  });
+
+  test("large numbers are short", () => expect([short(9_999), short(1_240_000)]).toEqual(["9,999", "1.24M"]));
+
+  test("how long ago", () => {
+    expect(ago(0, 600_000)).toBe("10 min ago");
+    expect(ago(600_000, 0)).toBe("in 10 min");
+  });
+});

@@ -1,0 +1,23 @@
+const NANO = 1_000_000_000;
+
+/** Nano-dollars as dollars with so many decimals, rounded half away from zero, without a fraction ever being a float. */
+export function usd(nano: number, decimals: number): string {
+  const unit = 10 ** (9 - decimals);
+  const rounded = Math.round(Math.abs(nano) / unit) * unit;
+  const whole = Math.floor(rounded / NANO);
+  const fraction = String(rounded % NANO)
+    .padStart(9, "0")
+    .slice(0, decimals);
+  const sign = nano < 0 && rounded > 0 ? "−" : "";
+  return `${sign}$${whole.toLocaleString("en-US")}${decimals === 0 ? "" : `.${fraction}`}`;
+}
+
+/** As many decimals as the amount needs to say something. */
+export function money(nano: number): string {
+  const size = Math.abs(nano);
+  if (size === 0) return "$0";
+  if (size >= 1_000 * NANO) return usd(nano, 0);
+  if (size >= NANO) return usd(nano, 2);
+  if (size >= NANO / 100) return usd(nano, 4);
+  return usd(nano, 6) === "$0.000000" ? usd(nano, 9) : usd(nano, 6);
+}

@@ -1,0 +1,158 @@
+import { ask } from "../api/client.ts";
+import type { ReceiptDetail } from "../api/types.ts";
+import { money } from "../format/money.ts";
+import { decimal, duration, known, speed } from "../format/numbers.ts";
+import { full } from "../format/time.ts";
+import { CopyButton, Outcome, PageHead, Problem, Waiting, words } from "../parts/basics.tsx";
+import { CostSheet } from "../parts/cost-sheet.tsx";
+import { callsWith } from "../parts/filter-bar.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Timeline } from "../parts/timeline.tsx";
+import { useData } from "../parts/use-data.ts";
+import { nameOfKey } from "../state/names.ts";
+import { place } from "../state/router.ts";
+
+const Fact = ({ name, children }: { name: string; children: preact.ComponentChildren }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+);
+
+function Facts({ call }: { call: ReceiptDetail }) {
+  const { usage } = call;
+  const out = usage.output === null && usage.reasoning === null ? null : (usage.output ?? 0) + (usage.reasoning ?? 0);
+  const tokensPerSecond = speed(out, call.first_content_ms, call.total_ms);
+  return (
+    <dl class="facts">
+      <Fact name="Model">
+        <a href={callsWith({ model: call.model })}>{call.model}</a>
+      </Fact>
+      <Fact name="Served by">
+        {call.provider || "–"}
+        {call.upstream_model !== "" && <span class="muted"> {call.upstream_model}</span>}
+      </Fact>
+      <Fact name="Key">
+        <a href={callsWith({ key: call.key })}>{nameOfKey(call.key)}</a>
+      </Fact>
+      <Fact name="Project">
+        <a href={callsWith({ project: call.project })}>{call.project}</a>
+      </Fact>
+      <Fact name="Request">
+        {words(call.verb)}, {call.stream ? "streamed" : "whole"}
+      </Fact>
+      <Fact name="Dialect">
+        {call.lane === "native"
+          ? `${call.dialect.client}, native lane`
+          : `${call.dialect.client} → ${call.dialect.upstream}, translated`}
+      </Fact>
+      <Fact name="First content">{known(call.first_content_ms, duration)}</Fact>
+      <Fact name="Total">{duration(call.total_ms)}</Fact>
+      <Fact name="Speed">{tokensPerSecond === null ? "–" : `${decimal(tokensPerSecond)} tokens/s`}</Fact>
+      <Fact name="Stop">
+        {call.stop === null ? "–" : call.stop.unified}
+        {call.stop !== null && call.stop.raw !== call.stop.unified && <span class="muted"> {call.stop.raw}</span>}
+      </Fact>
+      <Fact name="Cost">{money(call.cost_nano_usd)}</Fact>
+      <Fact name="Instance">
+        <span class="muted">{call.instance ?? "–"}</span>
+      </Fact>
+    </dl>
+  );
+}
+
+const Fields = ({ fields }: { fields: ReceiptDetail["fields"] }) => (
+  <section class="panel">
+    <h2>Fields</h2>
+    {fields.length === 0 ? (
+      <p class="muted">Every field of the request was honoured to the letter.</p>
+    ) : (
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Path</th>
+            <th scope="col">What was done</th>
+            <th scope="col">Why</th>
+          </tr>
+        </thead>
+        <tbody>
+          {fields.map(({ path, action, reason }) => (
+            <tr key={`${path} ${reason}`}>
+              <th scope="row">
+                <code>{path}</code>
+              </th>
+              <td>{action}</td>
+              <td>{reason}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    )}
+  </section>
+);
+
+const Plan = ({ plan }: { plan: NonNullable<ReceiptDetail["plan"]> }) => (
+  <section class="panel">
+    <h2>Plan</h2>
+    <table>
+      <thead>
+        <tr>
+          <th scope="col" class="number">
+            Place
+          </th>
+          <th scope="col">Offer</th>
+          <th scope="col">Why here</th>
+        </tr>
+      </thead>
+      <tbody>
+        {plan.map(({ place: at, provider, credential, model, why }) => (
+          <tr key={at}>
+            <td class="number">{at}</td>
+            <th scope="row">{[provider, credential, model].filter((part) => part !== null).join(" · ")}</th>
+            <td>{why}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </section>
+);
+
+export function OneCall() {
+  const id = decodeURIComponent(place.value.path.slice("/calls/".length));
+  const { data, error, reload } = useData(id, (abort) =>
+    ask<{ data: ReceiptDetail }>(`/api/receipts/${encodeURIComponent(id)}`, {}, abort),
+  );
+  const call = data?.data;
+  return (
+    <>
+      <p class="crumb">
+        <a href="/calls">
+          <Icon name="back" size={15} /> Calls
+        </a>
+      </p>
+      <PageHead title={call === undefined ? "Call" : `${words(call.verb)} with ${call.model}`}>
+        {call && <CopyButton text={JSON.stringify(call, undefined, 2)} label="Copy as JSON" />}
+      </PageHead>
+      {error && <Problem error={error} retry={reload} />}
+      {call === undefined ? (
+        !error && <Waiting />
+      ) : (
+        <>
+          <p class="lead">
+            <Outcome outcome={call.outcome} /> <span>{full(call.created_at)}</span> <code class="muted">{call.id}</code>
+            {call.adjusts !== null && (
+              <span>
+                corrects <a href={`/calls/${call.adjusts}`}>{call.adjusts}</a>
+              </span>
+            )}
+          </p>
+          <Facts call={call} />
+          <Timeline call={call} />
+          <CostSheet call={call} />
+          <Fields fields={call.fields} />
+          {call.plan !== null && <Plan plan={call.plan} />}
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,122 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { ask } from "../api/client.ts";
+import type { Page, ReceiptItem } from "../api/types.ts";
+import { full } from "../format/time.ts";
+import { Empty, PageHead, Problem, Waiting } from "../parts/basics.tsx";
+import { CallTable } from "../parts/call-table.tsx";
+import { CallVolume } from "../parts/call-volume.tsx";
+import { currentFilter, FilterBar, RangeChoice } from "../parts/filter-bar.tsx";
+import { FirstCall } from "../parts/first-call.tsx";
+import { useData, useThrottled } from "../parts/use-data.ts";
+import { listenTo } from "../state/events.ts";
+import { receiptQuery } from "../state/filter.ts";
+import { rangeQuery, readRange } from "../state/range.ts";
+import { place, setQuery } from "../state/router.ts";
+
+const PAGE_SIZE = 50;
+/** Live rows are read no more often. */
+const LIVE_MS = 1_000;
+
+export function Calls() {
+  const { query } = place.value;
+  const filter = currentFilter();
+  const range = readRange(query, Date.now());
+  const after = query.get("after") ?? undefined;
+  const live = query.get("live") === "1" && after === undefined && range.toMs === undefined;
+  const narrowed = { ...receiptQuery(filter), ...rangeQuery(range) };
+  const key = [query.get("q"), query.get("range"), query.get("from"), query.get("to"), after].join("|");
+  const { data, error, loading, reload } = useData(key, (abort) =>
+    ask<Page<ReceiptItem>>("/api/receipts", { ...narrowed, limit: PAGE_SIZE, after }, abort),
+  );
+  const held = useRef(false);
+  const [waiting, setWaiting] = useState(0);
+  const refresh = useThrottled(() => {
+    setWaiting(0);
+    reload();
+  }, LIVE_MS);
+  useEffect(() => {
+    if (!live) return;
+    return listenTo(({ type }) => {
+      if (type === "lagged") refresh();
+      if (type !== "call.ended") return;
+      // Rows must not move away under the pointer.
+      if (held.current) setWaiting((count) => count + 1);
+      else refresh();
+    });
+  }, [live, refresh]);
+  return (
+    <>
+      <PageHead title="Calls">
+        <button
+          type="button"
+          aria-pressed={live}
+          disabled={after !== undefined || range.toMs !== undefined}
+          onClick={() => setQuery({ live: live ? undefined : "1" }, true)}
+        >
+          <i class={live ? "dot live" : "dot"} aria-hidden="true" /> Live
+        </button>
+        <RangeChoice range={range} />
+      </PageHead>
+      <FilterBar label="Filter calls" />
+      <CallVolume filter={filter} range={range} />
+      {error && <Problem error={error} retry={reload} />}
+      {waiting > 0 && (
+        <button type="button" class="chip" onClick={refresh}>
+          {waiting} new
+        </button>
+      )}
+      {data === undefined ? (
+        !error && <Waiting rows={12} />
+      ) : data.data.length === 0 && data.next === null ? (
+        <Nothing isNarrowed={Object.keys(filter).length > 0 || after !== undefined} />
+      ) : (
+        <section
+          aria-label="Calls"
+          aria-busy={loading}
+          onMouseEnter={() => {
+            held.current = true;
+          }}
+          onMouseLeave={() => {
+            held.current = false;
+            if (waiting > 0) refresh();
+          }}
+        >
+          <CallTable calls={data.data} filter={filter} />
+          <Pager page={data} isFirst={after === undefined} />
+        </section>
+      )}
+    </>
+  );
+}
+
+const Nothing = ({ isNarrowed }: { isNarrowed: boolean }) =>
+  isNarrowed ? (
+    <Empty title="No call fits">
+      <p>
+        Widen the range, or <a href="/calls">take the filter away</a>. Filters are <code>model:</code>{" "}
+        <code>provider:</code> <code>key:</code> <code>project:</code> <code>outcome:</code> <code>dialect:</code>{" "}
+        <code>lane:</code> <code>stream:</code> <code>cost&gt;</code> <code>ms&gt;</code>; other words are looked for in
+        ids and names.
+      </p>
+    </Empty>
+  ) : (
+    <Empty title="No calls in this time">
+      <FirstCall />
+    </Empty>
+  );
+
+const Pager = ({ page, isFirst }: { page: Page<ReceiptItem>; isFirst: boolean }) => (
+  <nav class="pager" aria-label="Pages of calls">
+    {!isFirst && (
+      <button type="button" onClick={() => setQuery({ after: undefined })}>
+        Newest
+      </button>
+    )}
+    {page.next !== null && (
+      <button type="button" onClick={() => setQuery({ after: page.next ?? undefined, live: undefined })}>
+        Older
+      </button>
+    )}
+    {page.searched_back_to && <span class="muted small">Searched back to {full(page.searched_back_to)}</span>}
+  </nav>
+);

@@ -1,0 +1,53 @@
+import { useState } from "preact/hooks";
+import { logIn } from "../api/client.ts";
+import { Mark } from "../parts/shell.tsx";
+
+export function Login() {
+  const [error, setError] = useState("");
+  const [busy, setBusy] = useState(false);
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const secret = new FormData(event.currentTarget as HTMLFormElement).get("secret");
+    setBusy(true);
+    setError("");
+    try {
+      await logIn({ secret: String(secret ?? "").trim() });
+    } catch (thrown) {
+      setError(thrown instanceof Error ? thrown.message : String(thrown));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <main class="login">
+      <form onSubmit={submit}>
+        <h1>
+          <Mark /> Trivium
+        </h1>
+        <label for="secret">Admin secret, or that of an operator</label>
+        <input
+          id="secret"
+          name="secret"
+          type="password"
+          autocomplete="current-password"
+          required
+          maxLength={500}
+          aria-describedby="secret-hint"
+          aria-invalid={error !== ""}
+        />
+        {error !== "" && (
+          <p class="problem" role="alert">
+            {error}
+          </p>
+        )}
+        <button type="submit" class="main" disabled={busy}>
+          {busy ? "Logging in…" : "Log in"}
+        </button>
+        <p id="secret-hint" class="hint">
+          The first start printed the secret, and each start in a terminal prints a link that logs in once. More
+          operators are made with <code>trivium operators create</code>.
+        </p>
+      </form>
+    </main>
+  );
+}

@@ -1,0 +1,106 @@
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { Icon } from "./icon.tsx";
+
+/** The head of a page: what it is, and what can be done with it. */
+export const PageHead = ({ title, children }: { title: string; children?: ComponentChildren }) => (
+  <header class="page-head">
+    <h1 tabIndex={-1}>{title}</h1>
+    <div class="page-tools">{children}</div>
+  </header>
+);
+
+/** How a call or a thing stands, told by a word and a shape beside the colour. */
+export const State = ({ kind, children }: { kind: "good" | "bad" | "warn" | "idle"; children: ComponentChildren }) => (
+  <span class={`state ${kind}`}>{children}</span>
+);
+
+const outcomeKind = (outcome: string): "good" | "bad" | "warn" =>
+  outcome === "ok" ? "good" : outcome === "client_gone" ? "warn" : "bad";
+
+/** `rate_limited` as people read it. */
+export const words = (name: string): string => (name === "ok" ? "OK" : name.replaceAll("_", " "));
+
+export const Outcome = ({ outcome }: { outcome: string }) => (
+  <State kind={outcomeKind(outcome)}>{words(outcome)}</State>
+);
+
+export function Problem({ error, retry }: { error: Error; retry?: () => void }) {
+  return (
+    <div class="problem" role="alert">
+      <p>{error.message}</p>
+      {retry && (
+        <button type="button" onClick={retry}>
+          Try again
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** What a page shows where there is nothing yet: what would be here, and how to get it. */
+export const Empty = ({ title, children }: { title: string; children?: ComponentChildren }) => (
+  <div class="empty">
+    <h2>{title}</h2>
+    {children}
+  </div>
+);
+
+export const Waiting = ({ rows = 6 }: { rows?: number }) => (
+  <div class="waiting" role="status" aria-label="Loading">
+    {Array.from({ length: rows }, (_, row) => (
+      <span key={row} />
+    ))}
+  </div>
+);
+
+export function CopyButton({ text, label = "Copy" }: { text: string; label?: string }) {
+  const [copied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(text).catch(() => undefined);
+    setCopied(true);
+    setTimeout(() => setCopied(false), 1_500);
+  };
+  return (
+    <button type="button" class="quiet" onClick={copy}>
+      <Icon name="copy" size={15} />
+      <span aria-live="polite">{copied ? "Copied" : label}</span>
+    </button>
+  );
+}
+
+/** One of a few. */
+export function Choice<Value extends string>({
+  label,
+  options,
+  value,
+  onChange,
+}: {
+  label: string;
+  options: readonly { value: Value; name: string }[];
+  value: Value | undefined;
+  onChange: (value: Value) => void;
+}) {
+  return (
+    <fieldset class="choice">
+      <legend class="unseen">{label}</legend>
+      {options.map((option) => (
+        <button
+          key={option.value}
+          type="button"
+          aria-pressed={option.value === value}
+          onClick={() => onChange(option.value)}
+        >
+          {option.name}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+export const Code = ({ text }: { text: string }) => (
+  <div class="code">
+    <CopyButton text={text} />
+    <pre tabIndex={0}>{text}</pre>
+  </div>
+);

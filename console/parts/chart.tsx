@@ -1,0 +1,232 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import uPlot from "uplot";
+import { clockTime, day } from "../format/time.ts";
+import { drawnScheme } from "../state/scheme.ts";
+import { Icon } from "./icon.tsx";
+
+/** Names of colours in styles/colours.css. */
+export type Tone = "one" | "two" | "three" | "good" | "bad";
+
+export interface Series {
+  name: string;
+  values: readonly (number | null)[];
+  tone: Tone;
+}
+
+interface ChartProps {
+  title: string;
+  /** In milliseconds. */
+  times: readonly number[];
+  everyMs: number;
+  series: readonly Series[];
+  /** Bars stand on each other; lines do not. */
+  kind: "bars" | "lines";
+  format: (value: number) => string;
+  /** What it shows, in a sentence. */
+  summary: string;
+  height?: number;
+  /** The reader has drawn over a span of time. */
+  onSpan?: (fromMs: number, toMs: number) => void;
+}
+
+const SYNC = "console";
+
+/** The sums of a stack, from the bottom: the last is the height of all. */
+export function stacked(series: readonly Series[]): number[][] {
+  const sums: number[][] = [];
+  for (const { values } of series) {
+    const below = sums.at(-1);
+    sums.push(values.map((value, at) => (value ?? 0) + (below?.[at] ?? 0)));
+  }
+  return sums;
+}
+
+function coloursIn(host: HTMLElement, classes: readonly string[]): string[] {
+  const probe = document.createElement("i");
+  host.append(probe);
+  const colours = classes.map((name) => {
+    probe.className = name;
+    return getComputedStyle(probe).color;
+  });
+  probe.remove();
+  return colours;
+}
+
+/** `14:00`, and the day at midnight or where days are what is told apart. */
+function axisWords(seconds: readonly number[]): string[] {
+  return seconds.map((second) => {
+    const date = new Date(second * 1_000);
+    return date.getHours() === 0 && date.getMinutes() === 0
+      ? day(date.getTime())
+      : clockTime(date.getTime()).slice(0, 5);
+  });
+}
+
+const FONT = "11px Inter, ui-sans-serif, system-ui, sans-serif";
+
+function optionsOf(props: ChartProps, host: HTMLElement, onCursor: (at: number | undefined) => void): uPlot.Options {
+  const { series, kind, format, height = 150, onSpan } = props;
+  const drawn = kind === "bars" ? series.toReversed() : series;
+  const tones = coloursIn(host, ["tone-axis", "tone-grid", ...drawn.map(({ tone }) => `tone-${tone}`)]);
+  const [axis = "", grid = "", ...colours] = tones;
+  const bars = uPlot.paths.bars?.({ size: [0.72, 26], align: 1, gap: 1 });
+  return {
+    width: Math.max(120, host.clientWidth),
+    height,
+    padding: [8, 16, 0, 0],
+    legend: { show: false },
+    cursor: {
+      sync: { key: SYNC },
+      points: { show: kind === "lines", size: 6 },
+      drag: { x: onSpan !== undefined, y: false, setScale: false },
+      y: false,
+    },
+    scales: {
+      x: { time: true, range: (_plot, min, max) => [min, max + (kind === "bars" ? props.everyMs / 1_000 : 0)] },
+      y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.12 : 1] },
+    },
+    axes: [
+      {
+        stroke: axis,
+        font: FONT,
+        grid: { show: false },
+        ticks: { stroke: grid, width: 1, size: 4 },
+        size: 26,
+        space: 70,
+        values: (_plot, seconds) => axisWords(seconds),
+      },
+      {
+        stroke: axis,
+        font: FONT,
+        grid: { stroke: grid, width: 1 },
+        ticks: { show: false },
+        size: 56,
+        space: 36,
+        values: (_plot, values) => values.map((value) => (value === 0 ? "0" : format(value))),
+      },
+    ],
+    series: [
+      {},
+      ...drawn.map((_one, at): uPlot.Series => {
+        const stroke = colours[at] ?? axis;
+        return kind === "bars"
+          ? { stroke, fill: stroke, width: 0, points: { show: false }, ...(bars === undefined ? {} : { paths: bars }) }
+          : { stroke, width: 1.75, points: { show: false }, spanGaps: true };
+      }),
+    ],
+    hooks: {
+      setCursor: [({ cursor: { idx } }) => onCursor(idx ?? undefined)],
+      setSelect: [
+        (plot) => {
+          const { left, width } = plot.select;
+          if (width < 4 || onSpan === undefined) return;
+          onSpan(plot.posToVal(left, "x") * 1_000, plot.posToVal(left + width, "x") * 1_000);
+          plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+        },
+      ],
+    },
+  };
+}
+
+const dataOf = ({ times, series, kind }: ChartProps): uPlot.AlignedData => [
+  times.map((ms) => ms / 1_000),
+  ...(kind === "bars" ? stacked(series).toReversed() : series.map(({ values }) => [...values])),
+];
+
+/** `14:05` within a day, else with the day. */
+export const moment = (ms: number, everyMs: number): string =>
+  everyMs >= 86_400_000
+    ? day(ms)
+    : everyMs >= 3_600_000
+      ? `${day(ms)}, ${clockTime(ms).slice(0, 5)}`
+      : clockTime(ms).slice(0, 5);
+
+export function Chart(props: ChartProps) {
+  const { title, times, everyMs, series, format, summary } = props;
+  const host = useRef<HTMLDivElement>(null);
+  const [at, setAt] = useState<number | undefined>(undefined);
+  const [asTable, setAsTable] = useState(false);
+  const names = series.map(({ name, tone }) => `${name} ${tone}`).join();
+  const latest = useRef(props);
+  latest.current = props;
+  const plot = useRef<uPlot | undefined>(undefined);
+  useEffect(() => {
+    const element = host.current;
+    if (element === null || asTable) return;
+    const made = new uPlot(optionsOf(latest.current, element, setAt), dataOf(latest.current), element);
+    plot.current = made;
+    const observer = new ResizeObserver(() => {
+      if (element.clientWidth !== made.width)
+        made.setSize({ width: Math.max(120, element.clientWidth), height: made.height });
+    });
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      made.destroy();
+      plot.current = undefined;
+    };
+  }, [names, asTable, drawnScheme.value, everyMs]);
+  useEffect(() => plot.current?.setData(dataOf(latest.current)));
+  const shownAt = at === undefined || times[at] === undefined ? undefined : at;
+  return (
+    <figure class="chart">
+      <figcaption>
+        <h2>{title}</h2>
+        <ul class="legend">
+          {series.map(({ name, tone, values }) => (
+            <li key={name}>
+              <i class={`swatch tone-${tone}`} aria-hidden="true" />
+              {name}
+              {shownAt !== undefined && <b>{format(values[shownAt] ?? 0)}</b>}
+            </li>
+          ))}
+          {shownAt !== undefined && <li class="muted">{moment(times[shownAt] ?? 0, everyMs)}</li>}
+        </ul>
+        <button
+          type="button"
+          class="quiet square"
+          aria-pressed={asTable}
+          aria-label={`${title} as a table`}
+          title="As a table"
+          onClick={() => setAsTable(!asTable)}
+        >
+          <Icon name="table" size={15} />
+        </button>
+      </figcaption>
+      {asTable ? (
+        <Figures {...props} />
+      ) : (
+        <div ref={host} class="plot" role="img" aria-label={`${title}. ${summary}`} />
+      )}
+    </figure>
+  );
+}
+
+const Figures = ({ title, times, everyMs, series, format }: ChartProps) => (
+  <section class="figures" tabIndex={0} aria-label={title}>
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Time</th>
+          {series.map(({ name }) => (
+            <th key={name} scope="col" class="number">
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {times.map((ms, at) => (
+          <tr key={ms}>
+            <th scope="row">{moment(ms, everyMs)}</th>
+            {series.map(({ name, values }) => (
+              <td key={name} class="number">
+                {values[at] === null || values[at] === undefined ? "–" : format(values[at])}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </section>
+);

@@ -1,0 +1,32 @@
+import { ask } from "../api/client.ts";
+import { Code } from "./basics.tsx";
+import { useData } from "./use-data.ts";
+
+interface Config {
+  data: { values: { server?: { public_url?: string; host?: string; port?: number } } };
+}
+
+const addressOf = ({ data }: Config): string => {
+  const { server = {} } = data.values;
+  return server.public_url ?? `http://${server.host ?? "127.0.0.1"}:${server.port ?? 8787}`;
+};
+
+/** How the first call is made, with this gateway's own address. */
+export function FirstCall() {
+  const { data } = useData("config", (abort) => ask<Config>("/api/config", {}, abort));
+  const base = data === undefined ? "http://127.0.0.1:8787" : addressOf(data);
+  return (
+    <>
+      <p>
+        Calls show up here as they are made. Make one with an API key of this gateway (<a href="/keys">create one</a>),
+        or try a model in the <a href="/play">playground</a>.
+      </p>
+      <Code
+        text={`curl ${base}/v1/chat/completions \\
+  -H "Authorization: Bearer $TRIVIUM_API_KEY" \\
+  -H "Content-Type: application/json" \\
+  -d '{"model":"sim/standard","messages":[{"role":"user","content":"Hello"}]}'`}
+      />
+    </>
+  );
+}

@@ -1,0 +1,34 @@
+/** Drawn on a field of 20 by 20, with lines. */
+const PATHS = {
+  overview: "M3 10h3l2-5 4 10 2-5h3",
+  calls: "M4 5h12M4 10h12M4 15h8",
+  usage: "M4 16V9M8 16V4M12 16v-5M16 16V7",
+  play: "M6 4.5v11l9-5.5z",
+  models: "M10 3l6 3.5v7L10 17l-6-3.5v-7zM4 6.5l6 3.5 6-3.5M10 10v7",
+  providers: "M4 5h12v4H4zM4 11h12v4H4zM7 7h.01M7 13h.01",
+  keys: "M12.5 3.5a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM9.5 10.5 4 16v.5h2.5V15H8v-1.5h1.5",
+  operations: "M10 4a6 6 0 1 1-5.2 3M4 4v3h3M10 7v3l2 2",
+  config: "M4 6h6M14 6h2M4 14h2M10 14h6M12 4v4M8 12v4",
+  audit: "M5 3h7l3 3v11H5zM8 9h4M8 12h4",
+  copy: "M7 7h9v9H7zM4 13V4h9",
+  close: "M5 5l10 10M15 5L5 15",
+  search: "M9 4a5 5 0 1 0 0 10A5 5 0 0 0 9 4zM13 13l4 4",
+  next: "M8 5l5 5-5 5",
+  back: "M12 5l-5 5 5 5",
+  sun: "M10 7a3 3 0 1 0 0 6 3 3 0 0 0 0-6zM10 2v2M10 16v2M2 10h2M16 10h2M4.3 4.3l1.4 1.4M14.3 14.3l1.4 1.4M4.3 15.7l1.4-1.4M14.3 5.7l1.4-1.4",
+  moon: "M16 12.5A6.5 6.5 0 0 1 7.5 4 6.5 6.5 0 1 0 16 12.5z",
+  system: "M3 4h14v9H3zM8 17h4M10 13v4",
+  exit: "M8 4H4v12h4M12 7l3 3-3 3M15 10H8",
+  table: "M3 4h14v12H3zM3 8h14M3 12h14M8 4v12",
+  menu: "M3 6h14M3 10h14M3 14h14",
+  plus: "M10 4v12M4 10h12",
+  download: "M10 3v9M6.5 8.5 10 12l3.5-3.5M4 16h12",
+} as const;
+
+export type IconName = keyof typeof PATHS;
+
+export const Icon = ({ name, size = 18 }: { name: IconName; size?: number }) => (
+  <svg class="icon" viewBox="0 0 20 20" width={size} height={size} aria-hidden="true" focusable="false">
+    <path d={PATHS[name]} />
+  </svg>
+);

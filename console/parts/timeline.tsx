@@ -1,0 +1,102 @@
+import type { ReceiptDetail } from "../api/types.ts";
+import { duration } from "../format/numbers.ts";
+import { State, words } from "./basics.tsx";
+
+export interface Span {
+  label: string;
+  outcome: string;
+  reason: string | null;
+  detail: string;
+  /** Shares of the whole, from 0 to 1. */
+  start: number;
+  length: number;
+  ms: number;
+}
+
+type Offers = Pick<ReceiptDetail, "offers" | "total_ms" | "hedged">;
+
+/**
+ * One bar for each offer. They were tried one after the other, and the last ends with the call; of two that were at work at once only
+ * how long each took is known: both end with it.
+ */
+export function spansOf({ offers, total_ms, hedged }: Offers): Span[] {
+  const together = offers.reduce((sum, { ms }) => sum + ms, 0);
+  const whole = Math.max(total_ms, hedged ? 0 : together, 0.001);
+  // What the gateway did itself comes before the first offer.
+  let at = hedged ? 0 : Math.max(0, whole - together);
+  return offers.map(({ provider, credential, outcome, reason, ms, failure }) => {
+    const start = hedged ? Math.max(0, whole - ms) : at;
+    at += ms;
+    return {
+      label: credential === null ? provider : `${provider} · ${credential}`,
+      outcome,
+      reason,
+      detail: failure === null ? "" : failureWords(failure),
+      start: Math.min(1, start / whole),
+      length: Math.min(1, ms / whole),
+      ms,
+    };
+  });
+}
+
+/** What a provider said, in one line. */
+export function failureWords(failure: Record<string, unknown>): string {
+  return Object.entries(failure)
+    .filter(([name, value]) => name !== "provider" && value !== null && value !== undefined && value !== "")
+    .map(([name, value]) => `${words(name)}: ${typeof value === "object" ? JSON.stringify(value) : String(value)}`)
+    .join(" · ");
+}
+
+const KINDS: Readonly<Record<string, "good" | "bad" | "idle">> = { answered: "good", failed: "bad", abandoned: "idle" };
+
+export function Timeline({ call }: { call: ReceiptDetail }) {
+  const spans = spansOf(call);
+  const tried = spans.reduce((sum, { ms }) => sum + ms, 0);
+  const own = call.total_ms - tried;
+  const first =
+    call.first_content_ms === null ? undefined : Math.min(1, call.first_content_ms / Math.max(call.total_ms, 0.001));
+  return (
+    <section class="panel">
+      <h2>Timeline</h2>
+      {spans.length === 0 ? (
+        <p class="muted">No offer was tried: the call ended before, after {duration(call.total_ms)}.</p>
+      ) : (
+        <ol class="timeline">
+          {spans.map(({ label, outcome, reason, detail, start, length, ms }, at) => (
+            <li key={at}>
+              <span class="offer">
+                {label}
+                <State kind={KINDS[outcome] ?? "idle"}>{reason === null ? outcome : words(reason)}</State>
+              </span>
+              <svg class="track" viewBox="0 0 1000 22" preserveAspectRatio="none" aria-hidden="true">
+                <rect class="rail" x="0" y="10" width="1000" height="2" />
+                <rect
+                  class={`span ${outcome}`}
+                  x={start * 1_000}
+                  y="4"
+                  width={Math.max(3, length * 1_000)}
+                  height="14"
+                  rx="2"
+                />
+                {first !== undefined && outcome === "answered" && (
+                  <rect class="first" x={Math.min(997, first * 1_000)} y="0" width="3" height="22" />
+                )}
+              </svg>
+              <span class="number">{duration(ms)}</span>
+              {detail !== "" && <p class="detail">{detail}</p>}
+            </li>
+          ))}
+        </ol>
+      )}
+      <p class="muted small">
+        {call.first_content_ms !== null && `The mark is the first content, after ${duration(call.first_content_ms)}. `}
+        {call.hedged
+          ? "Two offers were at work at once."
+          : own > 0 && `${duration(own)} passed in the gateway itself: reading, planning, writing.`}
+        {call.continued.map(
+          ({ provider, from_characters }) => ` Went on at ${provider} after ${from_characters} characters.`,
+        )}
+      </p>
+    </section>
+  );
+}

@@ -1,0 +1,62 @@
+import { signal } from "@preact/signals";
+import { session } from "../api/client.ts";
+
+/** An event of the gateway, in the words of docs/admin.md. */
+export interface ConsoleEvent {
+  type: string;
+  at?: string;
+  receipt?: string;
+  model?: string;
+  provider?: string;
+  key?: string;
+  outcome?: string;
+}
+
+const TYPES = ["call.begun", "call.committed", "call.ended", "health", "operation", "lagged"];
+
+type Listener = (event: ConsoleEvent) => void;
+
+const listeners = new Set<Listener>();
+let source: EventSource | undefined;
+
+/** Whether events come in. */
+export const isLive = signal(false);
+
+/** One stream for all parts of the page, while one of them listens, and the page is seen. */
+export function listenTo(listener: Listener): () => void {
+  listeners.add(listener);
+  adjust();
+  return () => {
+    listeners.delete(listener);
+    adjust();
+  };
+}
+
+function adjust(): void {
+  const isWanted = listeners.size > 0 && !document.hidden && Boolean(session.value);
+  if (isWanted === (source !== undefined)) return;
+  if (!isWanted) {
+    source?.close();
+    source = undefined;
+    isLive.value = false;
+    return;
+  }
+  source = new EventSource("/api/events");
+  source.onopen = () => {
+    isLive.value = true;
+  };
+  source.onerror = () => {
+    isLive.value = false;
+  };
+  for (const type of TYPES) source.addEventListener(type, (message) => tell(type, message as MessageEvent<string>));
+}
+
+function tell(type: string, { data }: MessageEvent<string>): void {
+  const event = { ...(JSON.parse(data) as Omit<ConsoleEvent, "type">), type };
+  for (const listener of listeners) listener(event);
+}
+
+export function watchVisibility(): void {
+  document.addEventListener("visibilitychange", adjust);
+  session.subscribe(() => adjust());
+}

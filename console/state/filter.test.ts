@@ -1,0 +1,41 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { type CallFilter, NAMES, readFilter, receiptQuery, usageQuery, writeFilter } from "./filter.ts";
+
+describe("console-notes 4: one filter grammar", () => {
+  test("reads names, comparisons, quotes and words", () => {
+    expect(readFilter('model:sim/fast outcome:failed cost>0.01 ms>=2000 key:"my key" rcp_0a')).toEqual({
+      model: "sim/fast",
+      outcome: "failed",
+      cost: "0.01",
+      ms: "2000",
+      key: "my key",
+      text: "rcp_0a",
+    });
+  });
+
+  test("what is no filter is text: nothing is dropped in silence", () => {
+    expect(readFilter("colour:red cost>much http://x")).toEqual({ text: "colour:red cost>much http://x" });
+  });
+
+  test("every filter is read back as it was written", () => {
+    const value = fc.string({ minLength: 1, maxLength: 20 }).filter((text) => text.trim() === text && text !== "");
+    const filter = fc.record(Object.fromEntries(NAMES.map((name) => [name, value])), { requiredKeys: [] });
+    fc.assert(
+      fc.property(filter, (given) => {
+        expect(readFilter(writeFilter(given as CallFilter))).toEqual(given as CallFilter);
+      }),
+    );
+  });
+
+  test("the Admin API gets its own words", () => {
+    expect(receiptQuery({ model: "m", cost: "1", ms: "5" })).toEqual({ model: "m", min_cost: "1", min_ms: "5" });
+    expect(usageQuery({ model: "m", outcome: "failed", text: "x" })).toEqual({
+      model: "m",
+      provider: undefined,
+      key: undefined,
+      project: undefined,
+      outcome: undefined,
+    });
+  });
+});

@@ -1,0 +1,41 @@
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** How far back a page looks. */
+const RANGES = {
+  "15m": { name: "15 minutes", ms: 15 * MINUTE_MS },
+  "1h": { name: "1 hour", ms: HOUR_MS },
+  "24h": { name: "24 hours", ms: DAY_MS },
+  "7d": { name: "7 days", ms: 7 * DAY_MS },
+  "30d": { name: "30 days", ms: 30 * DAY_MS },
+} as const;
+
+export type RangeName = keyof typeof RANGES;
+export const RANGE_NAMES = Object.keys(RANGES) as RangeName[];
+
+export interface Range {
+  /** `undefined`: two moments that the reader has chosen. */
+  name: RangeName | undefined;
+  fromMs: number;
+  /** `undefined`: now. */
+  toMs: number | undefined;
+}
+
+/** From the address: `range=24h`, or `from=` and `to=` as moments. */
+export function readRange(query: URLSearchParams, nowMs: number, usual: RangeName = "24h"): Range {
+  const from = Date.parse(query.get("from") ?? "");
+  const to = Date.parse(query.get("to") ?? "");
+  if (!Number.isNaN(from)) return { name: undefined, fromMs: from, toMs: Number.isNaN(to) ? undefined : to };
+  const name = RANGE_NAMES.find((known) => known === query.get("range")) ?? usual;
+  return { name, fromMs: nowMs - RANGES[name].ms, toMs: undefined };
+}
+
+/** As the Admin API takes it. */
+export const rangeQuery = ({ fromMs, toMs }: Range): { from: string; to?: string } => ({
+  from: new Date(fromMs).toISOString(),
+  ...(toMs === undefined ? {} : { to: new Date(toMs).toISOString() }),
+});
+
+/** The reader's time zone. */
+export const ownZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";

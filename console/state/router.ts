@@ -1,0 +1,57 @@
+import { signal } from "@preact/signals";
+
+export interface Place {
+  path: string;
+  query: URLSearchParams;
+}
+
+const here = (): Place => ({ path: location.pathname, query: new URLSearchParams(location.search) });
+
+/** What the address bar shows. */
+export const place = signal<Place>(
+  typeof location === "undefined" ? { path: "/", query: new URLSearchParams() } : here(),
+);
+
+/** Goes to an address of the console. `replace` leaves nothing to go back to. */
+export function goTo(address: string, { replace = false }: { replace?: boolean } = {}): void {
+  if (replace) history.replaceState(null, "", address);
+  else {
+    history.pushState(null, "", address);
+    scrollTo(0, 0);
+  }
+  place.value = here();
+}
+
+/** Changes parts of the query: `undefined` takes one away. */
+export function setQuery(changes: Readonly<Record<string, string | undefined>>, replace = false): void {
+  const query = new URLSearchParams(place.value.query);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined || value === "") query.delete(name);
+    else query.set(name, value);
+  }
+  const text = String(query);
+  goTo(text === "" ? place.value.path : `${place.value.path}?${text}`, { replace });
+}
+
+/** Links within the console change the page without loading it again. */
+export function followLinks(): void {
+  addEventListener("popstate", () => {
+    place.value = here();
+  });
+  document.addEventListener("click", (event) => {
+    if (
+      event.defaultPrevented ||
+      event.button !== 0 ||
+      event.metaKey ||
+      event.ctrlKey ||
+      event.shiftKey ||
+      event.altKey
+    )
+      return;
+    const link = (event.target as Element | null)?.closest("a");
+    if (!link || link.origin !== location.origin || link.target !== "" || link.hasAttribute("download")) return;
+    if (link.pathname.startsWith("/api/") || link.pathname === "/openapi.json") return;
+    event.preventDefault();
+    goTo(link.pathname + link.search);
+  });
+}

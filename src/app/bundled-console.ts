@@ -1,0 +1,19 @@
+import { fileURLToPath } from "node:url";
+import type { BundledConsole } from "../server/console.ts";
+
+/** The name under which the compiled program has the console in it. */
+const EMBEDDED = /^console(-\w+)?\.bundle$/;
+
+/**
+ * The console: part of the compiled program, or bundled from its source. Then another process does that, so that neither the calls
+ * of this one wait for the bundler, nor does its memory stay here.
+ */
+export async function bundledConsole(): Promise<BundledConsole> {
+  const embedded = Bun.embeddedFiles.find((file) => EMBEDDED.test((file as File).name));
+  if (embedded !== undefined) return JSON.parse(await embedded.text()) as BundledConsole;
+  const program = fileURLToPath(new URL("../../console/bundle.ts", import.meta.url));
+  const child = Bun.spawn([process.execPath, program], { stdout: "pipe", stderr: "pipe", stdin: "ignore" });
+  const [text, problems] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  if ((await child.exited) !== 0) throw new Error(`bundling failed: ${problems.slice(0, 2000)}`);
+  return JSON.parse(text) as BundledConsole;
+}
