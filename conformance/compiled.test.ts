@@ -40,7 +40,7 @@ test("docs/deploy.md, One file: two builds are the same bytes, with their checks
   expect(components.map(({ name }) => name)).not.toContain("typescript");
 }, 60_000);
 
-test("choices 7: compiled to one file, with no others next to it, the program answers and makes simulated videos", async () => {
+test("choices 7: compiled to one file, with no others next to it, the program answers, shows its console and makes simulated videos", async () => {
   const outfile = build("first");
 
   const port = await freePort();
@@ -69,6 +69,12 @@ test("choices 7: compiled to one file, with no others next to it, the program an
   };
   const messages = [{ role: "user", content: "Hello" }];
   expect(await call("/api/v1/chat/completions", { model: "sim/standard", messages })).toHaveProperty("choices");
+
+  const adminUrl = `http://127.0.0.1:${config.admin.port}`;
+  const page = await (await fetch(adminUrl)).text();
+  const [script = ""] = /\/assets\/main-\w+\.js/.exec(page) ?? [];
+  const code = await (await fetch(adminUrl + script)).text();
+  expect([code.length > 10_000, code.includes("x-trivium-csrf")]).toEqual([true, true]);
 
   const model = "/api/genai/v1/publishers/sim/models/video";
   const parameters = { durationSeconds: 4, resolution: "480p" };

@@ -10,6 +10,9 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: "image/svg+xml",
 };
 
+// Names are made of digests that paths are part of, as seen from the folder that the program is started in.
+process.chdir(import.meta.dir);
+
 const built = await Bun.build({
   entrypoints: [join(import.meta.dir, "main.tsx"), join(import.meta.dir, "styles/index.css")],
   target: "browser",

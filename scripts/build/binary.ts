@@ -28,13 +28,18 @@ const { values } = parseArgs({
 /** What the runtime would otherwise read from the folder in which the program is started (S20). */
 const CLOSED = ["--no-compile-autoload-dotenv", "--no-compile-autoload-bunfig"];
 
-/** The console in one file, under the name that `src/app/bundled-console.ts` looks for. */
-function bundleConsole(folder: string): string {
+/**
+ * The console in one file, under the name that `src/app/bundled-console.ts` looks for. Its path is part of the program: it is the same
+ * in every build.
+ */
+function bundleConsole(): string {
   const bundled = Bun.spawnSync([process.execPath, join(root, "console/bundle.ts")], {
     stdout: "pipe",
     stderr: "pipe",
   });
   if (bundled.exitCode !== 0) throw new Error(`the console could not be bundled:\n${bundled.stderr}`);
+  const folder = join(root, "node_modules/.cache/trivium");
+  mkdirSync(folder, { recursive: true });
   const file = join(folder, "console.bundle");
   writeFileSync(file, bundled.stdout);
   return file;
@@ -54,6 +59,7 @@ function build(target: Target, outfile: string, consoleFile: string): void {
   if (exitCode !== 0) throw new Error(`${target} could not be built:\n${stderr}`);
   // What stack traces need of it is in the program.
   rmSync(`${outfile}.map`, { force: true });
+  rmSync(join(outfile, "../console.js.map"), { force: true });
 }
 
 function targetsOf(named: readonly string[]): readonly Target[] {
@@ -72,13 +78,12 @@ const out = resolve(values.out);
 mkdirSync(out, { recursive: true });
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
 const files: string[] = [];
-const consoleFile = bundleConsole(out);
+const consoleFile = bundleConsole();
 for (const target of targetsOf(values.target ?? [])) {
   const name = `trivium-${version}-${target}`;
   build(target, join(out, name), consoleFile);
   files.push(name);
 }
-rmSync(consoleFile);
 writeFileSync(join(out, "sbom.cdx.json"), materials(root));
 files.push("sbom.cdx.json");
 const sums = files.map((name) => `${digest(readFileSync(join(out, name)))}  ${name}\n`);
