@@ -141,3 +141,19 @@ describe("observability 5.1: /metrics", () => {
     }
   });
 });
+
+test("observability 5.7: /readyz?verbose shows operators each part with the age of what is known of it", async () => {
+  const ask = (headers: Record<string, string> = {}) => fetch(`${gateway.adminUrl}/readyz?verbose`, { headers });
+  expect((await ask()).status).toBe(401);
+  const answer = await ask({ authorization: `Bearer ${TEST_ADMIN_SECRET}` });
+  const body = (await answer.json()) as {
+    parts: { part: string; ok: boolean; age_ms: number }[];
+    providers: unknown[];
+  };
+  expect(body).toMatchObject({ status: "ready" });
+  expect(body.parts.map(({ part, ok }) => [part, ok])).toEqual(
+    ["storage", "ledger", "keys", "limits", "memory", "calls"].map((part) => [part, true]),
+  );
+  for (const { age_ms } of body.parts) expect(age_ms).toBeWithin(0, 60_000);
+  expect(body.providers.length).toBeGreaterThan(0);
+});

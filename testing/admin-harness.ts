@@ -71,6 +71,7 @@ export class AdminHarness {
         build: (config) => makeSnapshot(config, {}, this.#sources, undefined),
         wallMs: clock.wallMs,
       }),
+      parts: () => [{ part: "storage", ok: true, detail: "takes writes", age_ms: 0 }],
       metrics: { open: false, collect: async () => gateway.gateway.metrics.families() },
       probe: async () => [{ host: "upstream.test", state: "ok", detail: "key accepted" }],
       ...parts,

@@ -160,6 +160,7 @@ describe("S08: the admin listener is closed without the secret", () => {
       ["GET", "/api/providers"],
       ["GET", "/api/usage"],
       ["GET", "/readyz?detail"],
+      ["GET", "/readyz?verbose"],
     ] as const) {
       for (const authorization of [
         undefined,

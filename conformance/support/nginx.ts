@@ -6,6 +6,8 @@ import { freePort } from "./test-gateway.ts";
 
 export interface TestNginx {
   url: string;
+  /** Sends nothing new to these, as an operator would have it before a restart: the file is changed, and nginx told to read it. */
+  leaveOut(gateways: readonly string[]): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -38,6 +40,11 @@ export async function startNginx(gateways: readonly string[]): Promise<TestNginx
   }
   return {
     url,
+    leaveOut: async (down) => {
+      writeFileSync(file, configuration(port, gateways, down));
+      child.kill("SIGHUP");
+      await Bun.sleep(RELOAD_MS);
+    },
     stop: async () => {
       child.kill("SIGTERM");
       await child.exited;
@@ -46,13 +53,16 @@ export async function startNginx(gateways: readonly string[]): Promise<TestNginx
   };
 }
 
+/** nginx does not say when its new workers have taken over. */
+const RELOAD_MS = 1_000;
+
 const answers = (url: string): Promise<boolean> =>
   fetch(`${url}/nginx`).then(
     () => true,
     () => false,
   );
 
-function configuration(port: number, gateways: readonly string[]): string {
+function configuration(port: number, gateways: readonly string[], down: readonly string[] = []): string {
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
   return `worker_processes 1;
 pid nginx.pid;
@@ -62,7 +72,7 @@ http {
 ${temporary.map((name) => `  ${name}_temp_path ${name}_temp;`).join("\n")}
   access_log off;
   upstream gateways {
-${gateways.map((gateway) => `    server ${new URL(gateway).host};`).join("\n")}
+${gateways.map((gateway) => `    server ${new URL(gateway).host}${down.includes(gateway) ? " down" : ""};`).join("\n")}
     keepalive 64;
   }
   server {

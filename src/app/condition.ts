@@ -1,7 +1,7 @@
 import type { KeyRing } from "../access/key-ring.ts";
 import type { Leases } from "../leases/leases.ts";
 import type { LedgerWriter } from "../ledger/writer.ts";
-import type { Condition } from "../server/condition.ts";
+import type { Condition, PartCondition } from "../server/condition.ts";
 import type { InstanceHeartbeat } from "./instance-heartbeat.ts";
 
 /** Keys are polled twice a second; this long without an answer is more than a brief failure. */
@@ -39,3 +39,41 @@ const sharingTrouble = ({ isParted }: Pick<Leases, "isParted">): string =>
   isParted
     ? "limits are not shared: their source does not answer, and each instance uses an equal share"
     : "the source of shared limits does not answer: this instance uses what it holds of them";
+
+interface DetailedParts extends Omit<Parts, "phase"> {
+  memory: { readonly held: number };
+  runningCalls: number;
+}
+
+/** Each part by itself, for operators; none of this decides anything, and nothing is queried. */
+export function partsOf({ keys, ledger, heartbeat, leases, memory, runningCalls }: DetailedParts): PartCondition[] {
+  const waiting = `${ledger.queued} receipts wait, ${ledger.lost} were lost`;
+  return [
+    {
+      part: "storage",
+      ok: heartbeat.trouble === undefined,
+      detail: heartbeat.trouble ?? "takes writes",
+      age_ms: heartbeat.ageMs,
+    },
+    {
+      part: "ledger",
+      ok: ledger.trouble === undefined && !ledger.full,
+      detail: ledger.trouble ?? waiting,
+      age_ms: Math.round(ledger.oldestMs),
+    },
+    {
+      part: "keys",
+      ok: keys.blindMs <= KEYS_BLIND_MS,
+      detail: "read from the storage",
+      age_ms: Math.round(keys.blindMs),
+    },
+    {
+      part: "limits",
+      ok: leases?.trouble === undefined,
+      detail: leases === undefined ? "not shared" : leases.trouble === undefined ? "shared" : sharingTrouble(leases),
+      age_ms: 0,
+    },
+    { part: "memory", ok: true, detail: `${memory.held} bytes are held by calls`, age_ms: 0 },
+    { part: "calls", ok: true, detail: `${runningCalls} are under way`, age_ms: 0 },
+  ];
+}

@@ -33,6 +33,8 @@ export class InstanceHeartbeat {
   #beating: Promise<void> = Promise.resolve();
   #stopped = false;
   #trouble: string | undefined;
+  /** When the storage was last written. */
+  #writtenAtMs: number;
 
   constructor(options: {
     id: string;
@@ -48,6 +50,7 @@ export class InstanceHeartbeat {
     const { clock } = options.sources;
     this.#clock = clock;
     this.#everyMs = options.everyMs;
+    this.#writtenAtMs = clock.nowMs();
     const startedAtMs = Math.round(clock.wallMs());
     this.#self = { id: options.id, place: placeOf(process.pid), startedAtMs, shares: options.shares };
   }
@@ -55,6 +58,11 @@ export class InstanceHeartbeat {
   /** Why the storage cannot be written; undefined while it can. */
   get trouble(): string | undefined {
     return this.#trouble;
+  }
+
+  /** How long ago that was found out by a write. */
+  get ageMs(): number {
+    return Math.round(this.#clock.nowMs() - this.#writtenAtMs);
   }
 
   /** Makes itself known, and refuses to run beside a gateway with which it would share no limits. */
@@ -91,6 +99,7 @@ export class InstanceHeartbeat {
       await this.#lookAround();
       if (this.#trouble !== undefined) this.#log.info("the storage can be written again");
       this.#trouble = undefined;
+      this.#writtenAtMs = this.#clock.nowMs();
     } catch (thrown) {
       const reason = thrown instanceof Error ? thrown.message : String(thrown);
       if (this.#trouble === undefined) this.#log.error({ err: thrown }, "the storage cannot be written");

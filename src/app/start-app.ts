@@ -34,7 +34,7 @@ import { fetchMedia, streamMedia } from "../wire/media-fetch.ts";
 import { createSend } from "../wire/send.ts";
 import { ConfigHistory } from "./admin-config.ts";
 import { bundledConsole } from "./bundled-console.ts";
-import { conditionOf } from "./condition.ts";
+import { conditionOf, partsOf } from "./condition.ts";
 import { deleteOldReceiptsRegularly } from "./delete-old-receipts.ts";
 import { deleteSettledRegularly } from "./delete-settled-intents.ts";
 import { adminHashOf, type FirstStart, makeFirstKeys } from "./first-start.ts";

@@ -18,7 +18,10 @@ interface ListenOptions extends RequestHandlerOptions {
 export interface Listener {
   readonly url: string;
   readonly port: number;
-  /** Continues as before for this long, or until the signal comes: load balancers need time to notice. */
+  /**
+   * Continues as before for this long, or until the signal comes: load balancers need time to notice. Those that do not look at
+   * readiness notice then: no new connection is accepted, so that they ask another instance without having sent anything here.
+   */
   linger(seconds: number, hurry?: AbortSignal): Promise<void>;
   /**
    * Resolves when the running calls have ended; only then does the port close. When the time is up, or the signal comes, the
@@ -88,6 +91,7 @@ export function listen(options: ListenOptions): Listener {
     linger: async (seconds, hurry) => {
       const untilMs = clock.nowMs() + seconds * 1000;
       while (clock.nowMs() < untilMs && !hurry?.aborted) await clock.sleep(DRAIN_LOOK_MS);
+      if (seconds > 0) void server.stop(false);
     },
     drain: async (seconds, hurry) => {
       // The port stays open while calls run, so that new ones learn in their own protocol that the gateway is stopping.

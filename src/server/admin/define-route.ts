@@ -6,6 +6,7 @@ import { defineCheck, refuse } from "../../dialects/check.ts";
 import { pathTo } from "../../dialects/explain-mismatch.ts";
 import { readSmallBody } from "../../relay/read-body.ts";
 import type { Family } from "../../telemetry/family.ts";
+import type { PartCondition } from "../condition.ts";
 import type { LoginThrottle } from "../login-throttle.ts";
 import type { Answer } from "../openapi/operation.ts";
 import type { Method } from "../route-table.ts";
@@ -22,6 +23,8 @@ export interface AdminParts {
   config: AdminConfig;
   /** Tries each credential of a provider with a request that costs nothing. */
   probe: (provider: string) => Promise<readonly ProbedCredential[]>;
+  /** What the gateway depends on, each by itself. */
+  parts: () => readonly PartCondition[];
   metrics: {
     /** Everyone who reaches the listener may read them (`admin.open_metrics`). */
     open: boolean;

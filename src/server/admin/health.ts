@@ -21,21 +21,26 @@ export const healthRoute = openRoute({
   handle: () => healthAnswer(),
 });
 
-/** With `?detail` the health of the providers, too: for operators alone, since it tells of the accounts behind the gateway. */
+/** With `?verbose` every part with the age of what is known of it; with it or `?detail` the health of the providers, too: for operators alone, since it tells of the accounts behind the gateway. */
 export const readinessRoute = openRoute({
   method: "GET",
   path: "/readyz",
   id: "readiness",
-  summary: "Show whether calls should be sent here; with `detail`, for operators, the health of the providers too.",
-  query: { detail: { ...textField("Present: the providers are shown."), read: () => true } },
+  summary:
+    "Show whether calls should be sent here; with `verbose`, for operators, the health of every part and provider.",
+  query: {
+    detail: { ...textField("Present: the providers are shown."), read: () => true },
+    verbose: { ...textField("Present: the parts of the gateway and the providers are shown."), read: () => true },
+  },
   answers: [json(Readiness, "They should."), { ...json(Readiness, "They should not."), status: 503 }],
-  handle: async ({ request, query }, context, { access }) => {
+  handle: async ({ request, query }, context, { access, parts }) => {
     const plain = readinessAnswer(context);
-    if (query.detail === undefined) return plain;
+    if (query.detail === undefined && query.verbose === undefined) return plain;
     await authorize(request, ["admin", "viewer"], access);
     const { gateway } = context;
     const providers = healthReport(gateway.snapshot, gateway.health, gateway.clock.nowMs());
     const body = (await plain.json()) as object;
-    return Response.json({ ...body, providers }, { status: plain.status });
+    const shown = query.verbose === undefined ? {} : { parts: parts() };
+    return Response.json({ ...body, ...shown, providers }, { status: plain.status });
   },
 });

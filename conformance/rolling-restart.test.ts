@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startRedis } from "../testing/redis.ts";
+import { TEST_KEY } from "../testing/test-key.ts";
+import { nginxPresent, startNginx, type TestNginx } from "./support/nginx.ts";
+import { TRIVIUM } from "./support/program.ts";
+import { programsPresent } from "./support/programs.ts";
+import { freePort } from "./support/test-gateway.ts";
+
+const isPossible = nginxPresent("rolling restart") && programsPresent("rolling restart", "redis-server");
+const redis = isPossible ? await startRedis() : undefined;
+const folder = mkdtempSync(join(tmpdir(), "trivium-rolling-"));
+
+interface Instance {
+  name: string;
+  url: string;
+  program: Bun.Subprocess;
+}
+
+async function startInstance(name: string, port: number, adminPort: number): Promise<Instance> {
+  const place = join(folder, name);
+  await Bun.write(join(place, "said"), "");
+  const config = {
+    server: { host: "127.0.0.1", port, drain_delay_seconds: 2, drain_seconds: 20 },
+    admin: { host: "127.0.0.1", port: adminPort },
+    storage: `sqlite:${join(folder, "trivium.db")}`,
+    redis: redis?.url,
+    data_dir: place,
+    simulator: true,
+    log: { calls: "off" },
+    keys: [{ name: "tests", key: TEST_KEY }],
+  };
+  writeFileSync(join(place, "trivium.yaml"), JSON.stringify(config));
+  const program = Bun.spawn([TRIVIUM, "serve"], {
+    cwd: place,
+    env: { PATH: process.env["PATH"] ?? "" },
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: Bun.file(join(place, "said")),
+  });
+  const url = `http://127.0.0.1:${port}`;
+  for (const untilMs = Date.now() + 30_000; ; await Bun.sleep(50)) {
+    if (
+      await fetch(`${url}/readyz`).then(
+        ({ ok }) => ok,
+        () => false,
+      )
+    )
+      return { name, url, program };
+    if (program.exitCode !== null || Date.now() > untilMs) {
+      throw new Error(`${name} did not start: ${await Bun.file(join(place, "said")).text()}`);
+    }
+  }
+}
+
+let instances: Instance[] = [];
+let nginx: TestNginx | undefined;
+const ports: [number, number][] = [];
+beforeAll(async () => {
+  if (!isPossible) return;
+  for (const name of ["one", "two"]) {
+    const [port, adminPort] = [await freePort(), await freePort()];
+    ports.push([port, adminPort]);
+    instances.push(await startInstance(name, port, adminPort));
+  }
+  nginx = await startNginx(instances.map(({ url }) => url));
+}, 60_000);
+afterAll(async () => {
+  await nginx?.stop();
+  for (const { program } of instances) {
+    program.kill("SIGKILL");
+    await program.exited;
+  }
+  await redis?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** One call, whole or as a stream; what went wrong with it, or undefined. */
+async function call(stream: boolean): Promise<string | undefined> {
+  try {
+    const answer = await fetch(`${nginx?.url}/v1/chat/completions`, {
+      method: "POST",
+      // nginx closes kept connections of clients when it reads its file again, which no gateway can help.
+      headers: { authorization: `Bearer ${TEST_KEY}`, "content-type": "application/json", connection: "close" },
+      keepalive: false,
+      body: JSON.stringify({
+        model: "sim/standard",
+        stream,
+        messages: [{ role: "user", content: "Tell me a story of some length, with a beginning and an end." }],
+      }),
+    });
+    const text = await answer.text();
+    if (answer.status !== 200) return `${answer.status} ${text.slice(0, 200)}`;
+    if (stream && !text.trimEnd().endsWith("[DONE]")) return `a stream without its end: ${text.slice(-200)}`;
+    return text.includes('"error"') ? text.slice(-200) : undefined;
+  } catch (error) {
+    return String(error);
+  }
+}
+
+test.skipIf(!isPossible)(
+  "issue 15: a rolling restart of two instances behind nginx, under load: no call fails",
+  async () => {
+    const failures: string[] = [];
+    let calls = 0;
+    let isOver = false;
+    const clients = Array.from({ length: 12 }, async (_, client) => {
+      while (!isOver) {
+        const failure = await call(client % 2 === 0);
+        calls++;
+        if (failure !== undefined) failures.push(failure);
+      }
+    });
+    await Bun.sleep(500);
+    for (const [at, instance] of instances.entries()) {
+      await nginx?.leaveOut([instance.url]);
+      instance.program.kill("SIGTERM");
+      expect(await instance.program.exited).toBe(0);
+      const [port = 0, adminPort = 0] = ports[at] ?? [];
+      instances = instances.with(at, await startInstance(instance.name, port, adminPort));
+      await nginx?.leaveOut([]);
+      await Bun.sleep(1_000);
+    }
+    isOver = true;
+    await Promise.all(clients);
+    console.log(`rolling restart of two instances behind nginx: ${calls} calls, ${failures.length} failed`);
+    expect(failures).toEqual([]);
+    expect(calls).toBeGreaterThan(50);
+  },
+  120_000,
+);
