@@ -60,7 +60,7 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
   throw new Error("it did not come to that");
 }
 
-describe("decision 0056: one of several workers answers for all", () => {
+describe("decision 0058: one of several workers answers for all", () => {
   test("every scrape shows all workers and all calls, whichever worker gets it", async () => {
     const calls = Array.from({ length: CALLS }, () =>
       fetch(`${url}/v1/chat/completions`, {
