@@ -232,6 +232,7 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
         logins: new LoginThrottle(clock),
         publicUrl: config.admin.publicUrl,
         config: history,
+        parts: () => partsOf({ ...gateway, heartbeat, leases }),
         metrics: { open: config.admin.openMetrics, collect: metrics.all },
         probe: (name) => Promise.all((gateway.snapshot.providers.get(name) ?? []).map(tryProvider)),
       }),
