@@ -20,12 +20,20 @@ export interface WorkerProcess {
 export function workerProcess(environment: Readonly<Record<string, string | undefined>>): WorkerProcess | undefined {
   const gateway = environment[WORKER_VARIABLE];
   if (gateway === undefined || process.send === undefined) return undefined;
-  const tell = (message: FromWorker) => process.send?.(message);
+  const tell = (message: FromWorker) => {
+    if (process.connected) process.send?.(message);
+  };
+  // From the first moment on: a worker that starts while the first process dies would never hear of it otherwise.
+  const orphaned = Promise.withResolvers<void>();
+  process.once("disconnect", orphaned.resolve);
   return {
     sharing: { name: `workers of ${gateway}`, source: new ParentSource(tell) },
     metrics: new ParentMetrics(tell),
     ready: (app) => tell({ kind: "ready", app }),
-    onOrphaned: (run) => process.on("disconnect", run),
+    onOrphaned: (run) => {
+      if (!process.connected) orphaned.resolve();
+      orphaned.promise.then(run);
+    },
     leave: () => {
       if (process.connected) process.disconnect?.();
     },
