@@ -19,6 +19,7 @@ test("docs/telemetry.md lists every metric with its type, and the labels of thos
       gateway,
       condition: () => ({ status: "ready", reasons: [] }),
       config: { lastReload: undefined },
+      budgets: { uses: [] },
       startedMs: 0,
     }),
     ...processFamilies(0),

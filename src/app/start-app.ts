@@ -55,6 +55,7 @@ import { spentByInstance } from "./spent-by-instance.ts";
 import { replaceKeysOrExplain } from "./static-keys.ts";
 import { telemetrySettings } from "./telemetry-settings.ts";
 import { tryProvider } from "./try-provider.ts";
+import { BudgetWatch } from "./watch-budgets.ts";
 import { watchClock } from "./watch-clock.ts";
 
 interface AppOptions extends ConfigSource {
@@ -210,11 +211,18 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
     build: (checked) => makeSnapshot(checked, environment, sources, simulatorAccess, registry),
     wallMs,
   });
+  const budgets = new BudgetWatch({
+    clock,
+    levels: () => gateway.keys.levels(),
+    spent: (asOfMs) => spentAt(storage, asOfMs),
+    onProblem: (err) => log.warn({ err }, "what budgets have left could not be read"),
+  });
   const lag = new LoopLag();
   const metrics = collectMetrics({
     gateway,
     condition: context.condition,
     config: history,
+    budgets,
     lag,
     workers: options.metrics,
     exporter: telemetry?.exporter,
@@ -257,6 +265,7 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
   await gateway.keys.refresh();
   const stopWatchingKeys = gateway.keys.startWatching();
   heartbeat.start();
+  const stopWatchingBudgets = budgets.start();
   const stopWatchingLag = lag.watch(clock);
   telemetry?.exporter.start();
   const stopWatchingClock = watchClock({
@@ -327,6 +336,7 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
       await server.drain(drainSeconds, hurry);
       stopWatchingKeys();
       stopWatchingClock();
+      stopWatchingBudgets();
       stopWatchingLag();
       stopSweeping();
       stopRenewing?.();

@@ -4,6 +4,7 @@ import type { Condition } from "../../server/condition.ts";
 import type { Family } from "../../telemetry/family.ts";
 import type { LoopLag } from "../../telemetry/loop-lag.ts";
 import type { OtlpExporter } from "../../telemetry/otlp/exporter.ts";
+import type { BudgetWatch } from "../watch-budgets.ts";
 import { gatewayFamilies } from "./gateway-families.ts";
 import { type MetricsOfWorkers, mergeWorkers } from "./merge-workers.ts";
 import { processFamilies } from "./process-families.ts";
@@ -12,6 +13,7 @@ interface Parts {
   gateway: Gateway;
   condition: () => Condition;
   config: Pick<AdminConfig, "lastReload">;
+  budgets: Pick<BudgetWatch, "uses">;
   lag: LoopLag;
   /** Absent where nothing is exported. */
   exporter: OtlpExporter | undefined;

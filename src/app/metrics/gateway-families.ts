@@ -3,11 +3,13 @@ import { healthReport, type ProviderReport } from "../../routing/health/health-r
 import type { AdminConfig } from "../../server/admin/admin-config.ts";
 import type { Condition } from "../../server/condition.ts";
 import { counter, type Family, family, gauge } from "../../telemetry/family.ts";
+import type { BudgetWatch } from "../watch-budgets.ts";
 
 interface Parts {
   gateway: Gateway;
   condition: () => Condition;
   config: Pick<AdminConfig, "lastReload">;
+  budgets: Pick<BudgetWatch, "uses">;
   /** Moment of the start, by the wall clock. */
   startedMs: number;
 }
@@ -15,7 +17,7 @@ interface Parts {
 const BREAKER_STATES = { closed: 0, half_open: 1, open: 2 } as const;
 
 /** The state of the gateway at this moment. Nothing is queried: a scrape is answered whatever hangs. */
-export function gatewayFamilies({ gateway, condition, config, startedMs }: Parts): Family[] {
+export function gatewayFamilies({ gateway, condition, config, budgets, startedMs }: Parts): Family[] {
   const { clock, health, snapshot } = gateway;
   const { status } = condition();
   const last = config.lastReload;
@@ -26,6 +28,7 @@ export function gatewayFamilies({ gateway, condition, config, startedMs }: Parts
     gauge("trivium_held_bytes", "What all calls hold of bodies and answers.", gateway.memory.held),
     ...ledgerFamilies(gateway),
     ...providerFamilies(healthReport(snapshot, health, clock.nowMs())),
+    budgetFamily(budgets),
     gauge("trivium_config_reload_success", "Whether the last reload was applied.", last?.ok === false ? 0 : 1),
     gauge(
       "trivium_config_reload_timestamp_seconds",
@@ -34,6 +37,20 @@ export function gatewayFamilies({ gateway, condition, config, startedMs }: Parts
     ),
     gauge("trivium_config_models", "Models of the catalogue.", snapshot.catalogue.list().length),
   ];
+}
+
+/** Of projects and of the gateway; keys are too many for labels. */
+function budgetFamily({ uses }: Parts["budgets"]): Family {
+  const shown = uses.filter(({ level }) => level !== "key");
+  return family(
+    "gauge",
+    "trivium_budget_used_ratio",
+    "How much of a budget all instances have used; 1 is all of it.",
+    shown.map(({ level, id, window, ratio }) => ({
+      labels: { level, project: level === "project" ? id : "", period: window },
+      value: ratio,
+    })),
+  );
 }
 
 const ledgerFamilies = ({ ledger }: Gateway): Family[] => [
