@@ -1,10 +1,12 @@
 import { describe, expect, spyOn, test } from "bun:test";
+import { DONE, SSE, textChunk, usageChunk } from "../../testing/chat-chunks.ts";
 import { Harness, type Machine, makeMachine, UPSTREAM_URL } from "../../testing/harness.ts";
 import { MortalProcess } from "../../testing/mortal-process.ts";
 import { plainAnswer, plainUsage } from "../../testing/plain-answer.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { BUILT_IN_DIALECTS } from "../dialects/index.ts";
+import { plainPng } from "../media/images.sample.ts";
 import type { Storage } from "../storage/storage.ts";
 import { buryAbandonedAnswers } from "./background.ts";
 import { NOT_WATCHED } from "./watchdog.ts";
@@ -149,21 +151,62 @@ describe("H29: a storage that is away", () => {
   });
 });
 
-describe("a process that is killed at any step of an answer in the background", () => {
-  test.each(["before", "after"] as const)(
-    "leaves one end, one bill at most, and asked once (killed %s the step)",
-    async (when) => {
+/** The same host, with a model that makes images. */
+const PAINTING = {
+  ...CONFIG,
+  models: [
+    ...(CONFIG["models"] as object[]),
+    {
+      id: "test/painter",
+      output_modalities: ["image"],
+      pricings: { image: [{ value: 0.04, unit: "perCount", currency: "USD" }] },
+      offers: [{ provider: "up-chat", model: "gpt-image-1" }],
+    },
+  ],
+};
+
+function paintsSlowly({ upstream, clock }: Machine): void {
+  upstream.play(async (reply) => {
+    await clock.sleep(1_000);
+    reply.head(200);
+    void reply.write(JSON.stringify({ created: 1, data: [{ b64_json: plainPng(8, 8).base64 }] }));
+    reply.end();
+  });
+}
+
+function streamsSlowly({ upstream, clock }: Machine): void {
+  upstream.play(async (reply) => {
+    await clock.sleep(1_000);
+    reply.head(200, SSE);
+    void reply.write(`${textChunk("Done.")}${textChunk("", "stop")}${usageChunk(10, 5)}${DONE}`);
+    reply.end();
+  });
+}
+
+const BACKGROUND = { model: "test/chat", input: "Hi", background: true };
+
+describe("a process that is killed at any step of an answer that its client has the id of", () => {
+  test.each([
+    ["a text, before", BACKGROUND, answersSlowly],
+    ["a text, after", BACKGROUND, answersSlowly],
+    ["an image, before", { ...BACKGROUND, model: "test/painter" }, paintsSlowly],
+    ["an image, after", { ...BACKGROUND, model: "test/painter" }, paintsSlowly],
+    ["a stream, before", { model: "test/chat", input: "Hi", stream: true }, streamsSlowly],
+    ["a stream, after", { model: "test/chat", input: "Hi", stream: true }, streamsSlowly],
+  ] as const)(
+    "leaves one end, one bill at most, one for every answer that is done, and asks once (%s the step)",
+    async (kind, body, answers) => {
       const ends = new Set<string>();
       for (let step = 1; step <= 12; step++) {
         const machine = await makeMachine();
         const process = new MortalProcess(machine);
-        const doomed = await Harness.start({ config: CONFIG, machine, within: process });
-        answersSlowly(machine);
-        process.dieAt({ step, when });
-        const sent = doomed.sendPost("/v1/responses", { model: "test/chat", input: "Hi", background: true }, TEST_KEY);
+        const doomed = await Harness.start({ config: PAINTING, machine, within: process });
+        answers(machine);
+        process.dieAt({ step, when: kind.endsWith("before") ? "before" : "after" });
+        const sent = doomed.sendPost("/v1/responses", body, TEST_KEY);
         sent.answer.catch(() => {});
         await machine.clock.pass(30_000);
-        const survivor = await Harness.start({ config: CONFIG, machine });
+        const survivor = await Harness.start({ config: PAINTING, machine });
         await machine.clock.pass(100_000);
         await buryAbandonedAnswers(survivor.gateway, BUILT_IN_DIALECTS);
         await buryAbandonedAnswers(survivor.gateway, BUILT_IN_DIALECTS);
@@ -175,9 +218,10 @@ describe("a process that is killed at any step of an answer in the background", 
         expect(machine.upstream.requests.length).toBeLessThanOrEqual(1);
         const receipts = await machine.storage.query("SELECT id FROM receipts");
         expect(receipts.length).toBeLessThanOrEqual(1);
+        if (states.includes("done")) expect(receipts).toHaveLength(1);
         for (const state of states) ends.add(state);
       }
-      expect([...ends].sort()).toEqual(["done", "failed"]);
+      expect([...ends].sort()).toEqual("background" in body ? ["done", "failed"] : ["done"]);
     },
   );
 });

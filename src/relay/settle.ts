@@ -65,9 +65,12 @@ export function settle(call: Call, gateway: Gateway, ending: Ending): Promise<vo
     stop: ending.stop,
     firstContentAtMs: ending.firstContentAtMs,
   });
+  const { keeping } = call;
+  if (keeping === undefined || !ending.whole) return closed;
+  // Whoever knows its id could read it though the process was killed: no answer is to be had that has no row.
+  if (keeping.pending || call.stream) return closed.then(() => keeping.save(attempt));
   // Both must be stored before the client has all of its answer: it may build on it at once.
-  if (call.keeping === undefined || !ending.whole) return closed;
-  return Promise.all([closed, call.keeping.save(attempt)]).then(() => {});
+  return Promise.all([closed, keeping.save(attempt)]).then(() => {});
 }
 
 /** What the settlement of any call needs: text, images or videos. */

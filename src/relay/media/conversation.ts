@@ -56,18 +56,25 @@ export async function relayConversationImages(
 
 type Encode = (reply: CanonReply, context: EncodeAnswerContext) => string;
 
-/** The whole answer as text. */
-const answer = (call: Call, relay: ImageRelay, gateway: Gateway, plan: readonly ImageTarget[], encode: Encode) =>
-  answerImages(relay, gateway, plan, {
+/** The whole answer as text. It is kept when its row is committed, as any other. */
+async function answer(
+  call: Call,
+  relay: ImageRelay,
+  gateway: Gateway,
+  plan: readonly ImageTarget[],
+  encode: Encode,
+): Promise<string> {
+  const text = await answerImages(relay, gateway, plan, {
     blockedInBand: true,
     encode: async (made) => {
       if (made.results.every(({ kind }) => kind === "failed")) throw nothingMade(made.results);
       const reply = await replyOf(made, call, relay, gateway);
-      const text = encode(reply, contextOf(call, relay, gateway, billOfImages(relay, relay.attempt?.target, made)));
-      await call.keeping?.save(call.keeping);
-      return text;
+      return encode(reply, contextOf(call, relay, gateway, billOfImages(relay, relay.attempt?.target, made)));
     },
   });
+  await call.keeping?.save(call.keeping);
+  return text;
+}
 
 /** There is nothing to send before the end; the connection is kept alive where the protocol has a way to. */
 async function streamAnswer(
