@@ -1,10 +1,16 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Glob } from "bun";
 
-interface TemporaryPostgres {
+export interface TemporaryPostgres {
   url: string;
+  /** It accepts connections and answers nothing. */
+  freeze(): void;
+  thaw(): void;
+  /** It is gone, as by a crash; `start` brings it back with what was committed. */
+  halt(): void;
+  start(): void;
   stop(): Promise<void>;
 }
 
@@ -34,14 +40,40 @@ export async function startPostgres(): Promise<TemporaryPostgres | undefined> {
   const data = join(folder, "data");
   run(join(bin, "initdb"), "-D", data, "-U", "trivium", "--auth=trust", "--no-sync");
   const options = `-c listen_addresses=127.0.0.1 -c unix_socket_directories=${folder} -c fsync=off -p ${port}`;
-  run(join(bin, "pg_ctl"), "-D", data, "-w", "-l", join(folder, "log"), "-o", options, "start");
+  const start = () => run(join(bin, "pg_ctl"), "-D", data, "-w", "-l", join(folder, "log"), "-o", options, "start");
+  const halt = () => run(join(bin, "pg_ctl"), "-D", data, "-m", "immediate", "stop");
+  const server = () => Number(readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[0]);
+  // The server first: one that runs would replace a connection that does not.
+  const signal = (name: "SIGSTOP" | "SIGCONT") => {
+    const pid = server();
+    process.kill(pid, name);
+    for (const child of childrenOf(pid)) process.kill(child, name);
+  };
+  start();
   return {
     url: `postgres://trivium@127.0.0.1:${port}/postgres`,
+    freeze: () => signal("SIGSTOP"),
+    thaw: () => signal("SIGCONT"),
+    halt,
+    start,
     stop: async () => {
-      run(join(bin, "pg_ctl"), "-D", data, "-m", "immediate", "stop");
+      halt();
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+function childrenOf(parent: number): number[] {
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return pids.map(Number).filter((pid) => {
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+      return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]) === parent;
+    } catch {
+      // It has ended meanwhile.
+      return false;
+    }
+  });
 }
 
 function freePort(): number {

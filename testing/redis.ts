@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { RedisClient } from "bun";
 
-interface TemporaryRedis {
+export interface TemporaryRedis {
   url: string;
   /** The same server with empty memory, as after a restart. */
   flush(): Promise<void>;

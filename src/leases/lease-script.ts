@@ -193,6 +193,7 @@ local function claim(it)
       held = held + math.max(0, math.min(free, wanted - held, most))
     end
   end
+  if it.isShort and held >= (it.wants or shareOf(row)) then row.short[me] = nil end
   row.held[me] = held
   if row.kind == 'budget' then
     redis.call('SADD', budgetsKey(me), it.window)

@@ -144,6 +144,8 @@ export class LeaseTable {
     const free = this.#free(row, instance, nowMs) - claim.held;
     const held = claim.held + (free > 0 ? this.#grant(row, instance, claim, free, nowMs) : 0);
     if (row.short.size > 0) this.#noteConcerned(row, instance, held, claim);
+    // Others need not give any more of it, and would give all.
+    if (claim.isShort !== undefined && held >= (claim.wants ?? this.#shareOf(row))) row.short.delete(instance);
     row.held.set(instance, held);
     // Where more is held than there is, what was used counts, but gives no right to more.
     const over = held + this.#heldByOthers(row, instance, nowMs) - (row.limit - (row.base ?? 0));

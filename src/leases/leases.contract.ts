@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Clock } from "../base/clock.ts";
+import type { Claim } from "./lease-source.ts";
 import { LEASE_MS, LeaseWorld, LIMITS, type TestSource } from "./lease-world.sample.ts";
 
 /** Calls that are small beside the budget. */
@@ -66,6 +67,30 @@ export function leaseContract(name: string, source: (clock: Clock) => TestSource
       await world.pass(4_000, () => second?.call(0, 5));
       expect(world.admitted - before).toBeGreaterThanOrEqual(0.98 * LIMITS.rate);
       expect(world.broken).toEqual([]);
+    });
+
+    test("who has got what it was short of takes no more from others, which have calls too", async () => {
+      const world = worldOf(112);
+      const claim = (instance: string, number: number, claimed: Partial<Claim>) =>
+        world.source.sync({
+          instance,
+          number,
+          epoch: "",
+          answered: 0,
+          claims: [{ window: "w", kind: "rate", limit: 900, held: 0, ...claimed }],
+          reclaims: [],
+          isFirst: number === 1,
+          dead: [],
+          leaves: false,
+          news: [],
+          newsSeen: 0,
+        });
+      await claim("b", 1, { wants: 0 });
+      expect((await claim("a", 1, { wants: 900 })).held).toEqual([900]);
+      expect((await claim("b", 2, { wants: 300, isShort: "of more" })).held).toEqual([0]);
+      expect((await claim("a", 2, { held: 450, wants: 450 })).wanted).toEqual(["w"]);
+      expect((await claim("b", 3, { wants: 300, isShort: "of more" })).held).toEqual([450]);
+      expect((await claim("a", 3, { held: 450, wants: 450 })).wanted).toEqual([]);
     });
 
     test("a budget is used to its end, and not beyond, by instances that die and return", async () => {

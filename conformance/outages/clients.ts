@@ -1,0 +1,75 @@
+import type { GatewayProcess } from "./gateways.ts";
+
+/** Between two calls of a client. */
+const PAUSE_MS = 20;
+const PURSE_PAUSE_MS = 250;
+const CLIENTS = 3;
+
+type Key = "open" | "limited" | "purse";
+
+export interface Failure {
+  at: string;
+  key: Key;
+  why: string;
+}
+
+/** Steady load on gateways, and what became of it. Calls that a kill has ended are not failures. */
+export class Clients {
+  asked = 0;
+  /** Answers that arrived whole, by their receipts. */
+  readonly answered: { id: string; key: Key; at: string }[] = [];
+  readonly failures: Failure[] = [];
+  slowestMs = 0;
+  #isOver = false;
+  readonly #loops: Promise<void>[] = [];
+
+  /** The budget of the key `purse` is used by at most so many calls at each gateway. */
+  constructor(gateways: readonly GatewayProcess[], purseCalls: number) {
+    for (const gateway of gateways) {
+      for (let client = 0; client < CLIENTS; client += 1) {
+        this.#loops.push(this.#load(gateway, client % 2 === 0 ? "open" : "limited", PAUSE_MS));
+      }
+      this.#loops.push(this.#load(gateway, "purse", PURSE_PAUSE_MS, purseCalls));
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#isOver = true;
+    await Promise.all(this.#loops);
+  }
+
+  /** How many answers with that key came from that gateway so far. */
+  count(wanted: Key, gateway: string): number {
+    return this.answered.filter(({ key, at }) => key === wanted && at === gateway).length;
+  }
+
+  async #load(gateway: GatewayProcess, key: Key, pauseMs: number, calls = Number.POSITIVE_INFINITY): Promise<void> {
+    for (let call = 0; !this.#isOver && call < calls; call += 1) {
+      if (!gateway.isDown) await this.ask(gateway, key, call % 3 === 0);
+      await Bun.sleep(pauseMs);
+    }
+  }
+
+  /** The status of the answer; 0 where there was none. */
+  async ask(gateway: GatewayProcess, key: Key, stream = false): Promise<number> {
+    this.asked += 1;
+    const startedMs = performance.now();
+    try {
+      const answer = await gateway.call(key, stream);
+      const text = await answer.text();
+      const isWhole = answer.status === 200 && (!stream || text.includes("[DONE]"));
+      if (isWhole) {
+        this.answered.push({ id: answer.headers.get("x-trivium-receipt") ?? "", key, at: gateway.name });
+        this.slowestMs = Math.max(this.slowestMs, performance.now() - startedMs);
+      } else this.#fail(gateway, key, `${answer.status} ${text.slice(-300)}`);
+      return answer.status;
+    } catch (thrown) {
+      if (!gateway.isDown) this.#fail(gateway, key, String(thrown));
+      return 0;
+    }
+  }
+
+  #fail({ name: at }: GatewayProcess, key: Key, why: string): void {
+    this.failures.push({ at, key, why });
+  }
+}
