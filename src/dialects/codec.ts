@@ -87,6 +87,8 @@ export interface StreamEncoder {
   readonly undecided?: boolean;
   /** Where the stream stands, for the dialects whose errors depend on it. */
   readonly position?: unknown;
+  /** The client was sent this frame, whoever has written it, and its events were pushed: what comes next goes on from there. */
+  follow?(frame: SseFrame): void;
   /** How it writes deltas such as this one, which it has just written; undefined where it cannot be told from it alone. */
   formOf?(event: DeltaEvent): DeltaForm | undefined;
   /** Takes note of a delta that stands for a run of them which was written in their form. Absent where `push` does, and writes. */

@@ -98,7 +98,9 @@ export class AnswerSoFar {
     if (this.#lost || sent.length === 0) return;
     try {
       for (const frame of readFrames(bytesDecoder.decode(sent))) {
-        if (frame.data !== "") for (const event of this.#decoder.push(frame)) this.push(event);
+        if (frame.data === "") continue;
+        for (const event of this.#decoder.push(frame)) this.push(event);
+        this.#encoder.follow?.(frame);
       }
     } catch {
       this.#lose();

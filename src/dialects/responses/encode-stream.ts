@@ -1,7 +1,8 @@
-import type { JsonObject } from "../../base/json.ts";
+import { type JsonObject, numberAt, objectAt, parseObject, stringAt } from "../../base/json.ts";
 import type { CanonEvent } from "../../canon/event.ts";
 import { InSequence } from "../../canon/in-sequence.ts";
 import type { Usage } from "../../canon/usage.ts";
+import type { SseFrame } from "../../wire/sse.ts";
 import type { EncodeAnswerContext, StreamEncoder } from "../codec.ts";
 import type { DeltaEvent, DeltaForm } from "../delta-form.ts";
 import { tokensOfCharacters } from "../estimate-tokens.ts";
@@ -54,6 +55,19 @@ export class ResponsesStreamEncoder implements StreamEncoder {
     const { sequence } = this.#events;
     this.push(event);
     this.#events.sequence = sequence;
+  }
+
+  /** Numbers, ids and ends are those that the client has, also where a host has written them. */
+  follow({ data }: SseFrame): void {
+    const event = data === undefined ? undefined : parseObject(data);
+    const number = numberAt(event, "sequence_number");
+    if (event === undefined || number === undefined) return;
+    const place = numberAt(event, "output_index");
+    const id = stringAt(objectAt(event, "item"), "id");
+    if (event["type"] === "response.output_item.added" && place !== undefined) this.#items.announce(place, id);
+    // The item itself is as it was told; what is written here of its end was never sent.
+    if (event["type"] === "response.output_item.done") this.#items.finish("completed");
+    this.#events.sequence = number + 1;
   }
 
   #start(event: CanonEvent): string {

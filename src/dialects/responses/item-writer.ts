@@ -43,10 +43,21 @@ export class ItemWriter {
   /** A search whose result may follow. */
   #search: ServerToolCallPart | undefined;
 
+  /** The ids that a client was told of items which another has begun, by their places. */
+  readonly #announced = new Map<number, string>();
+  /** Items that the client has and that say nothing here. */
+  #skipped = 0;
+
   constructor(events: EventWriter, context: EncodeAnswerContext) {
     this.#events = events;
     this.#context = context;
     this.#names = new CallNames(context.request);
+  }
+
+  /** The client was told of an item at this place, of which the next events are. */
+  announce(place: number, id: string | undefined): void {
+    if (id !== undefined) this.#announced.set(place, id);
+    if (this.#open === undefined) this.#skipped = Math.max(this.#skipped, place - this.output.length);
   }
 
   push(event: BlockEvent): string {
@@ -201,8 +212,9 @@ export class ItemWriter {
   }
 
   #place(prefix: string): ItemPlace {
-    const index = this.output.length;
-    return { events: this.#events, index, id: `${prefix}_${this.idBase}${index.toString(36).padStart(3, "0")}` };
+    const index = this.output.length + this.#skipped;
+    const own = `${prefix}_${this.idBase}${index.toString(36).padStart(3, "0")}`;
+    return { events: this.#events, index, id: this.#announced.get(index) ?? own };
   }
 
   #close(status: ItemStatus): string {
