@@ -4,7 +4,7 @@ import type { AdapterContext, MediaAnswer } from "../../media/adapter.ts";
 import type { RerankAdapter } from "../../services/rerank/rerank-adapter.ts";
 import type { RankedDocument, RerankCall, RerankReply } from "../../services/rerank/rerank-call.ts";
 import type { CodeTable } from "../media-adapters/code-table.ts";
-import { mediaFailure } from "../media-adapters/media-failure.ts";
+import { emptyAnswer, mediaFailure } from "../media-adapters/media-failure.ts";
 import { pickExtras } from "../media-adapters/pick-extras.ts";
 
 /** What differs between hosts of `/rerank`. */
@@ -56,6 +56,8 @@ export function readRanking({ body }: MediaAnswer, resultsName = "results"): Rer
       score: numberAt(result, "relevance_score") ?? Number.NaN,
     }),
   );
+  // Every request has documents: what names none of them is no answer, and costs nothing.
+  if (results.length === 0) throw emptyAnswer("a ranking");
   const searches = countAt(objectAt(objectAt(body, "meta"), "billed_units"), "search_units");
   const tokens = countAt(objectAt(body, "usage"), "total_tokens");
   if (searches !== undefined) return { results, usage: { searches } };

@@ -45,6 +45,7 @@ test("H16: a stream that ends without a reason is broken, and billed as far as i
   const { harness } = sound;
   harness.upstream.play(harness.upstream.stream(part("twelve chars"), 50));
   const answer = await harness.clock.until(sound.complete().answer);
+  expect(answer.text).toContain('"text":"twelve chars"');
   expect(answer.text).toContain("broke off");
   expect(answer.text).not.toContain(END);
   expect(await harness.receipt(answer)).toMatchObject({ usage: { output: 3 }, usage_source: "partial" });

@@ -50,13 +50,13 @@ export async function relayModerations(incoming: IncomingService, gateway: Gatew
 async function moderate(body: JsonObject, attempt: ServiceAttempt<"moderations">): Promise<JsonObject> {
   const { adapter, pricings } = attempt.target;
   attempt.note([]);
-  // Most hosts take nothing for it, and say nothing of it.
-  const work = attempt.begin(pricings.prompt === undefined ? {} : { input: estimateInput(body["input"]) });
+  // Most hosts take nothing for it, and say nothing of it: that is all there is to say.
+  const isFree = pricings.prompt === undefined;
+  const work = attempt.begin(isFree ? {} : { input: estimateInput(body["input"]) });
   try {
     const read = adapter.read(await attempt.ask(adapter.submit(body, attempt.context), MAX_ANSWER_BYTES));
-    attempt.done(work, read.usage ?? (pricings.prompt === undefined ? {} : undefined), {
-      isPlausible: readsAll(textsIn(body["input"])),
-    });
+    const isPlausible = read.usage === undefined && isFree ? () => true : readsAll(textsIn(body["input"]));
+    attempt.done(work, read.usage ?? (isFree ? {} : undefined), { isPlausible });
     return read.body;
   } finally {
     attempt.failed(work);

@@ -38,6 +38,8 @@ const CONFIG = {
     model("test/many", "embeddings", "many m"),
     model("test/many-or-one", "embeddings", "many m", "one text-embedding-3-small"),
     model("test/fixed", "embeddings", "one text-embedding-ada-002"),
+    model("test/ranks", "rerank", "many r"),
+    { ...model("test/judge", "moderation", "one omni-moderation-latest"), pricings: {} },
     model("test/writer", "text", "one gpt-5"),
   ],
   keys: [
@@ -52,12 +54,14 @@ const NOTHING_LEFT = { runningCalls: 0, orphanedTexts: 0, orphanedImages: 0, hel
 /** A gateway in memory whose models are no writers, for the tests of one file. */
 export class ServiceGateway {
   #harness: Harness | undefined;
+  /** What the gateway has logged, line by line. */
+  readonly log: string[] = [];
 
   /** To be called where the tests of a file begin. */
   static forTests(): ServiceGateway {
     const services = new ServiceGateway();
     beforeAll(async () => {
-      services.#harness = await Harness.start({ config: CONFIG });
+      services.#harness = await Harness.start({ config: CONFIG, onLog: (line) => void services.log.push(line) });
     });
     // Until no offer is left alone any more for what earlier calls have shown of it.
     beforeEach(() => services.harness.clock.pass(3_700_000));

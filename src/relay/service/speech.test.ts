@@ -39,7 +39,7 @@ describe("a stream of sound", () => {
       () => "broken",
     );
     expect(await harness.clock.until(reading)).toBe("broken");
-    expect(call.text).toBe("one");
+    expect(call.text).toBe("onetwo");
     expect(await sound.lastReceipt()).toMatchObject({ usage_source: "partial", cost_nano_usd: HELLO_NANO_USD });
   });
 

@@ -101,13 +101,16 @@ async function writeParts<Name extends ServiceName>(
     attempt = found.attempt;
     firstContentAtMs = gateway.clock.nowMs();
     for (let next = first; !next.done; next = await parts.next()) {
-      if (last !== undefined) await send(output, last);
+      const before = last;
       last = next.value;
+      if (before !== undefined) await send(output, before);
     }
   } catch (thrown) {
     const error = asGatewayError(call.client.disconnected ? new ClientDisconnectedError() : thrown);
     attempt?.close();
     if (attempt !== undefined) observeBreak(gateway, attempt, error);
+    // It came before the break, and only the end of an answer waits for its row.
+    if (last !== undefined && !call.client.disconnected) await send(output, last);
     await settleService(call, gateway, {
       outcome: error.kind,
       ...(firstContentAtMs === undefined ? {} : { firstContentAtMs }),
