@@ -1,3 +1,5 @@
+import { SERVICE_BUGS } from "./service-bugs.ts";
+
 /** A mistake that is put into the gateway to see whether the simulation finds it. */
 export interface Bug {
   name: string;
@@ -107,4 +109,5 @@ export const BUGS: readonly Bug[] = [
     becomes:
       "    if (journal !== undefined) {\n      for (const entry of entries) entry.release();\n      return Promise.resolve();\n    }\n",
   },
+  ...SERVICE_BUGS,
 ];

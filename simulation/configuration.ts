@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { readConfig } from "../src/app/read-config.ts";
 import type { DialectName } from "../src/canon/dialect-name.ts";
 import type { Config } from "../src/config/config.ts";
+import { TIMEOUT_MS } from "./provider-timeouts.ts";
+import { serviceSections } from "./service-configuration.ts";
 
 /** Nano-dollars for a million tokens: prices as integers, so that a bill can be checked without rounding on the way. */
 export interface Prices {
@@ -98,9 +100,6 @@ export const secretOf = (key: string): string => `sk-trv-${key.padEnd(43, "x")}`
 
 export const MAX_OUTPUT_TOKENS = 8192;
 
-/** How long the providers' answers may take, in milliseconds. */
-export const TIMEOUT_MS = { first_byte: 5_000, idle: 4_000, content: 20_000, total: 120_000 };
-
 function videoModel(): object {
   const price = { value: VIDEO_NANO_USD_PER_SECOND / 1e9, unit: "perSecond", currency: "USD" };
   return {
@@ -118,10 +117,12 @@ function sections(): Record<string, unknown> {
     input_cache_read: perMillion(cacheRead),
     completion: perMillion(output),
   });
+  const services = serviceSections();
   return {
     simulator: false,
     routing: { max_concurrent: MAX_CONCURRENT, max_queue: 48 },
     providers: Object.fromEntries([
+      ...Object.entries(services.providers),
       ...Object.entries(PROVIDERS).map(([name, { kind, baseUrl }]) => [
         name,
         {
@@ -139,6 +140,7 @@ function sections(): Record<string, unknown> {
     ]),
     models: [
       videoModel(),
+      ...services.models,
       ...Object.entries(MODELS).map(([id, providers]) => ({
         id,
         context_length: 200_000,

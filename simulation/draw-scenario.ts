@@ -9,6 +9,8 @@ import {
   type Fault,
   type Reading,
   type Scenario,
+  SERVICES,
+  type ServicePlan,
   STORE_FAULTS,
   type Step,
   VIDEO_FAULTS,
@@ -25,12 +27,18 @@ const SHARE_OF_KEY = { free: 10, rated: 2, metered: 2, narrow: 2, poor: 3, bound
 
 /** How many of the calls are for videos. */
 const VIDEOS = 0.03;
+/** How many of them are of services. */
+const SERVICE_CALLS = 0.15;
+/** What a service may cost beside its estimate, since parts of it may be asked for twice, no budget reserves. */
+const SHARE_OF_SERVICE_KEY = { free: 6, rated: 1, metered: 1, narrow: 1 };
+
+type ShareOfKey = Readonly<Record<string, number>>;
 
 export interface ScenarioOptions {
   seed: number;
   calls: number;
   /** How many of the calls each key makes. */
-  shareOfKey?: Readonly<Record<string, number>>;
+  shareOfKey?: ShareOfKey;
 }
 
 /** How rough the world of a seed is: some are calm, so that what only long quiet shows is seen too. */
@@ -66,13 +74,15 @@ export function drawScenario({ seed, calls, shareOfKey = SHARE_OF_KEY }: Scenari
     if (random.chance(1 / weather.callsPerKill)) {
       steps.push({ kind: "kill", atMs, downMs: random.between(1, 3_000) });
     }
-    steps.push(
-      random.chance(VIDEOS)
-        ? { kind: "video", atMs, video: drawVideo(random, id, weather) }
-        : { kind: "call", atMs, call: drawCall(random, id, weather, shareOfKey) },
-    );
+    steps.push(drawRequest(random, id, weather, shareOfKey, atMs));
   }
   return { seed, steps };
+}
+
+function drawRequest(random: SeededRandom, id: number, weather: Weather, shareOfKey: ShareOfKey, atMs: number): Step {
+  if (random.chance(VIDEOS)) return { kind: "video", atMs, video: drawVideo(random, id, weather) };
+  if (random.chance(SERVICE_CALLS)) return { kind: "service", atMs, service: drawService(random, id, weather) };
+  return { kind: "call", atMs, call: drawCall(random, id, weather, shareOfKey) };
 }
 
 /** Calls come in bursts, and after each other. */
@@ -80,12 +90,7 @@ function drawPause(random: SeededRandom): number {
   return random.chance(0.3) ? 0 : random.between(1, 2 * BETWEEN_CALLS_MS);
 }
 
-function drawCall(
-  random: SeededRandom,
-  id: number,
-  weather: Weather,
-  shareOfKey: Readonly<Record<string, number>>,
-): CallPlan {
+function drawCall(random: SeededRandom, id: number, weather: Weather, shareOfKey: ShareOfKey): CallPlan {
   const dialect = random.pick(DIALECTS);
   const words = random.between(1, 12);
   const model = random.pick(Object.keys(MODELS));
@@ -117,6 +122,28 @@ function drawCall(
     providers: drawBehaviours(random, weather.faults),
   };
 }
+
+function drawService(random: SeededRandom, id: number, weather: Weather): ServicePlan {
+  const service = random.pick(SERVICES);
+  const isLarge = (service === "embeddings" || service === "rerank") && random.chance(0.3);
+  return {
+    id,
+    key: random.weighted(SHARE_OF_SERVICE_KEY),
+    service,
+    size: isLarge ? random.between(97, 700) : random.between(1, 12),
+    stream: (service === "transcriptions" || service === "completions") && random.chance(0.5),
+    routing: {
+      ...(random.chance(0.1) ? { fallback: random.chance(0.5) } : {}),
+      ...(random.chance(0.1) ? { deadlineMs: random.between(20, 8_000) } : {}),
+    },
+    reading: random.chance(weather.odd) ? drawReading(random) : {},
+    providers: isLarge ? drawForBatches(random, weather.faults) : drawBehaviours(random, weather.faults),
+  };
+}
+
+/** Any of several requests may fail. */
+const drawForBatches = (random: SeededRandom, faults: number): Behaviour[] =>
+  Array.from({ length: 12 }, () => drawBehaviour(random, random.chance(faults / 2)));
 
 /** Each option is one line. */
 function drawRouting(random: SeededRandom, offers: readonly string[], isHonest: boolean): AskedRouting {

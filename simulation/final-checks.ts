@@ -2,7 +2,8 @@ import { START_MS } from "../src/storage/storage.ts";
 import { MODELS } from "./configuration.ts";
 import { checkRow } from "./invariants.ts";
 import { checkKeptPrices } from "./price-invariants.ts";
-import type { CallPlan } from "./scenario.ts";
+import { type CallPlan, SERVICES } from "./scenario.ts";
+import { checkServiceRow } from "./service-invariants.ts";
 import { checkVideos } from "./video-invariants.ts";
 import { isClosed, type World } from "./world.ts";
 
@@ -14,6 +15,7 @@ const MAX_START_MS = 2 * START_MS + QUIET_MS;
 const MAX_PAUSE_MS = 900_000;
 /** Calls at the end of a run, when all is well outside. */
 export const RECOVERY_CALLS = 1_000_000_000;
+const RECOVERY_SERVICES = 2 * RECOVERY_CALLS;
 const MAX_RECOVERY_ROUNDS = 30;
 const RECOVERY_PAUSE_MS = 2_000;
 const RECOVERY_CALL: Omit<CallPlan, "id" | "model"> = {
@@ -46,7 +48,7 @@ export async function comeToRest(world: World): Promise<void> {
   // A video goes on without its client for as long as it takes, and its money is held until then.
   const videosUntilMs = world.clock.nowMs() + QUIET_MS;
   while (world.clock.nowMs() < videosUntilMs && process.leftovers()["heldNanoUsd"] !== 0) await world.clock.pass(1_000);
-  const left = { ...process.leftovers(), openRequests: world.providers.open + world.videoHost.open };
+  const left = { ...process.leftovers(), openRequests: openRequests(world) };
   for (const [what, count] of Object.entries(left)) {
     if (count !== 0) world.violate("nothing is left over", `${count} ${what}`);
   }
@@ -54,6 +56,9 @@ export async function comeToRest(world: World): Promise<void> {
   const timers = process.clock.timers - world.restingTimers;
   if (timers > 1) world.violate("nothing is left over", `${timers} timers`);
 }
+
+const openRequests = ({ providers, videoHost, serviceHost }: World): number =>
+  providers.open + videoHost.open + serviceHost.open;
 
 /** When all is well outside, every call is answered, and every breaker closes. */
 export async function recover(world: World): Promise<void> {
@@ -70,8 +75,21 @@ export async function recover(world: World): Promise<void> {
       if (book?.ending !== "whole") world.violate("all is well again", `${book?.ending} ${book?.status}`, book);
     }
   }
+  await recoverServices(world);
   for (const [provider, states] of world.process?.breakers() ?? []) {
     if (!states.every(isClosed)) world.violate("breakers open and close", `those of ${provider} are ${states.join()}`);
+  }
+}
+
+/** Every service answers again. An offer that was left alone is tried when others fail: those are many calls, and none is needed for that. */
+async function recoverServices(world: World): Promise<void> {
+  let id = RECOVERY_SERVICES;
+  for (const service of SERVICES) {
+    const plan = { id: id++, key: "free", service, size: 3, stream: false, routing: {}, reading: {}, providers: [] };
+    world.service(plan);
+    await world.clock.pass(RECOVERY_PAUSE_MS);
+    const book = world.services.get(plan.id);
+    if (book?.ending !== "whole") world.violate("all is well again", `${book?.ending} ${book?.status}`, book);
   }
 }
 
@@ -95,22 +113,22 @@ export async function checkLedger(world: World): Promise<void> {
   const found = new Set<number>();
   for (const row of rows) {
     const id = world.settled.get(String(row["id"]));
-    const book = id === undefined ? undefined : world.books.get(id);
-    if (id === undefined || book === undefined) {
-      world.violate("a row is its call's", `${String(row["id"])} belongs to no call`);
-      continue;
-    }
-    found.add(id);
-    checkRow(row, book, (rule, what) => world.violate(rule, what, book));
+    const book = world.books.get(id ?? Number.NaN);
+    const service = world.services.get(id ?? Number.NaN);
+    if (book !== undefined) checkRow(row, book, (rule, what) => world.violate(rule, what, book));
+    else if (service !== undefined) checkServiceRow(row, service, (rule, what) => world.violate(rule, what, service));
+    else world.violate("a row is its call's", `${String(row["id"])} belongs to no call`);
+    if (id !== undefined) found.add(id);
   }
-  for (const [id, book] of world.books) {
+  for (const [id, book] of [...world.books, ...world.services]) {
     // Whoever has read an answer to its end finds it in the ledger, whatever was killed since.
     const isLost = book.process !== world.process?.number && book.ending !== "whole";
     if (found.has(id) || book.ending === "cut" || isLost) continue;
-    const isAnswered = book.ending === "whole" || book.attempts.length > 0;
+    const asked = "attempts" in book ? book.attempts : book.requests;
+    const isAnswered = book.ending === "whole" || asked.length > 0;
     if (isAnswered) world.violate("committed answers are rows", `${book.ending}, and no row`, book);
   }
-  for (const [id, book] of world.books) {
+  for (const [id, book] of [...world.books, ...world.services]) {
     if (book.ending === "whole" && !found.has(id) && world.store.receipts.has(book.receiptId ?? ""))
       world.violate("committed answers are rows", "the row was there, and is not any more", book);
   }

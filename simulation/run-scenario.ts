@@ -57,6 +57,8 @@ function playSteps({ steps }: Scenario, world: World): Promise<void> {
   return promise;
 }
 
+const CALLS: ReadonlySet<string> = new Set(["call", "video", "service"]);
+
 function resultOf({ steps }: Scenario, world: World): RunResult {
   const endings: Record<string, number> = {};
   let attempts = 0;
@@ -67,12 +69,17 @@ function resultOf({ steps }: Scenario, world: World): RunResult {
     attempts += book.attempts.length;
     if (book.ending === "whole" && book.attempts.some(({ isContinuation }) => isContinuation)) continued++;
   }
+  for (const { ending, requests } of world.services.values()) {
+    const name = `service ${ending ?? "none"}`;
+    endings[name] = (endings[name] ?? 0) + 1;
+    attempts += requests.length;
+  }
   const { passedMs } = world.clock;
   return {
     violations: world.violations,
     digest: world.trace.digest(),
     trace: world.trace.lines,
-    calls: steps.filter(({ kind }) => kind === "call" || kind === "video").length,
+    calls: steps.filter(({ kind }) => CALLS.has(kind)).length,
     attempts,
     rows: world.settled.size,
     kills: world.processes - 1,

@@ -117,10 +117,29 @@ export interface VideoPlan {
   isIdempotent: boolean;
 }
 
+/** What is asked of a model that is no conversation, by the verb of its receipt. */
+export const SERVICES = ["embeddings", "rerank", "speech", "transcriptions", "completions", "moderations"] as const;
+export type ServiceWord = (typeof SERVICES)[number];
+
+/** One call of a service, and what its hosts do about each of its requests in turn, well where there is none. */
+export interface ServicePlan {
+  id: number;
+  key: string;
+  service: ServiceWord;
+  /** Inputs, documents, or words that are spoken, heard or written. */
+  size: number;
+  /** Events, where the service has some. */
+  stream: boolean;
+  routing: Pick<AskedRouting, "fallback" | "deadlineMs">;
+  reading: Reading;
+  providers: readonly Behaviour[];
+}
+
 /** One thing that happens from outside, at its time since the start. Steps are data, so that a run can be cut down. */
 export type Step =
   | { kind: "call"; atMs: number; call: CallPlan }
   | { kind: "video"; atMs: number; video: VideoPlan }
+  | { kind: "service"; atMs: number; service: ServicePlan }
   | { kind: "store"; atMs: number; forMs: number; fault: StoreFault }
   | { kind: "kill"; atMs: number; downMs: number }
   | { kind: "outage"; atMs: number; forMs: number; provider: string; behaviour: Behaviour };

@@ -15,7 +15,11 @@ import { KeptJournals } from "./kept-journals.ts";
 import { LimitWatch } from "./limits.ts";
 import { SimulatedProviders } from "./providers.ts";
 import type { ReadAnswer } from "./read-answer.ts";
-import type { Scenario, Step, VideoPlan } from "./scenario.ts";
+import type { ReadService } from "./read-service.ts";
+import { type Scenario, SERVICES, type ServicePlan, type Step, type VideoPlan } from "./scenario.ts";
+import { ServiceClient } from "./service-client.ts";
+import { isServiceHost, type ServiceBook, SimulatedServiceHost } from "./service-host.ts";
+import { checkServiceAnswer } from "./service-invariants.ts";
 import { SimulatedProcess, type Surroundings } from "./simulated-process.ts";
 import { Trace } from "./trace.ts";
 import { VideoClient } from "./video-client.ts";
@@ -57,16 +61,18 @@ export class World {
   readonly store: FaultyStorage;
   readonly providers: SimulatedProviders;
   readonly videoHost: SimulatedVideoHost;
+  readonly serviceHost: SimulatedServiceHost;
   readonly #limits: LimitWatch;
   readonly #surroundings: Surroundings;
   readonly violations: Violation[] = [];
   readonly books = new Map<number, CallBook>();
   readonly videos = new Map<number, VideoBook>();
+  readonly services = new Map<number, ServiceBook>();
   readonly kept = new KeptAnswers();
   /** Clients that still want a video, or an answer that is made in the background. */
   #patientClients = 0;
   /** Calls that are not over for their clients. */
-  readonly clients = new Set<SimulatedClient>();
+  readonly clients = new Set<SimulatedClient | ServiceClient>();
   readonly #callOfRequest = new Map<string, number>();
   /** By receipt. */
   readonly settled = new Map<string, number>();
@@ -99,14 +105,24 @@ export class World {
       bookOf: (id) => this.videos.get(id),
       onViolation: (rule, what) => this.violate(rule, what),
     });
+    this.serviceHost = new SimulatedServiceHost({
+      clock,
+      trace: this.trace,
+      bookOf: (id) => this.services.get(id),
+      onAsked: (book) => this.#watchLimits(book.plan.key, book.requests.length === 1 ? book.sentAtMs : undefined),
+      onViolation: (rule, what) => this.violate(rule, what),
+    });
     this.#surroundings = {
       config,
       clock,
       store: this.store,
       fileStore: new MemoryFileStore(clock.wallMs),
       journals: new KeptJournals(),
-      send: (request) =>
-        VIDEO_HOSTS.has(new URL(request.url).host) ? this.videoHost.send(request) : this.providers.send(request),
+      send: (request) => {
+        const { host } = new URL(request.url);
+        if (VIDEO_HOSTS.has(host)) return this.videoHost.send(request);
+        return isServiceHost(host) ? this.serviceHost.send(request) : this.providers.send(request);
+      },
       onSettled: (call, facts) => this.#settle(call, facts),
       onInternal: (what) => this.#internal(what),
     };
@@ -119,6 +135,9 @@ export class World {
         return;
       case "video":
         this.#video(step.video);
+        return;
+      case "service":
+        this.service(step.service);
         return;
       case "store":
         this.trace.note(`the store ${step.fault}`);
@@ -190,6 +209,37 @@ export class World {
     this.#callOfRequest.set(book.requestId, plan.id);
   }
 
+  service(plan: ServicePlan): void {
+    const process = this.process;
+    if (process === undefined) {
+      this.#waiting.push(() => this.service(plan));
+      return;
+    }
+    const book: ServiceBook = {
+      plan,
+      process: process.number,
+      sentAtMs: this.clock.nowMs(),
+      requestId: "",
+      requests: [],
+      ending: undefined,
+      endedAtMs: 0,
+      status: 0,
+      receiptId: undefined,
+      content: "",
+      isSettled: false,
+      wasCrowded: false,
+    };
+    this.services.set(plan.id, book);
+    this.trace.note(`call ${plan.id} of ${plan.key}: ${plan.service} of ${plan.size}${plan.stream ? " streamed" : ""}`);
+    const client = new ServiceClient(book, {
+      clock: this.clock,
+      onEnd: (ended, read) => this.#serviceEnded(ended, read),
+    });
+    this.clients.add(client);
+    client.send(process).catch((error: unknown) => this.violate("the simulation itself is sound", String(error)));
+    this.#callOfRequest.set(book.requestId, plan.id);
+  }
+
   #background(book: CallBook, process: SimulatedProcess): void {
     this.#patientClients++;
     const client = new BackgroundClient(book, process, {
@@ -229,22 +279,38 @@ export class World {
 
   /** A call has sent a request to a provider. */
   #asked(book: CallBook): void {
-    const { key } = book.plan;
-    if (book.attempts.length === 1) {
-      this.#limits.admitted(key, book.sentAtMs);
-    }
-    this.#limits.underWay(key, () => this.providers.callsUnderWay(key));
+    this.#watchLimits(book.plan.key, book.attempts.length === 1 ? book.sentAtMs : undefined);
     this.#limits.asked(this.providers.open, (provider) => this.providers.openAt(provider));
+  }
+
+  /** `admittedAtMs`: when the call was sent, where this is its first request. */
+  #watchLimits(key: string, admittedAtMs: number | undefined): void {
+    if (admittedAtMs !== undefined) this.#limits.admitted(key, admittedAtMs);
+    this.#limits.underWay(key, () => this.providers.callsUnderWay(key) + this.serviceHost.callsUnderWay(key));
+  }
+
+  #serviceEnded(client: ServiceClient, read: ReadService | undefined): void {
+    const { book } = client;
+    this.clients.delete(client);
+    this.trace.note(`call ${book.plan.id} ${book.ending} ${book.status}`);
+    book.wasCrowded = (this.process?.refusedSlotAtMs ?? 0) >= book.sentAtMs;
+    checkServiceAnswer(book, read, (rule, what) => this.violate(rule, what, book));
+    this.#checkReceipt(book);
   }
 
   #ended(client: SimulatedClient, answer: ReadAnswer | undefined): void {
     const { book } = client;
     this.clients.delete(client);
-    const { plan, ending, status, text, receiptId } = book;
+    const { plan, ending, status, text } = book;
     this.trace.note(`call ${plan.id} ${ending} ${status} ${text.length} characters`);
     book.wasCrowded = (this.process?.refusedSlotAtMs ?? 0) >= book.sentAtMs;
     checkAnswer(book, answer, (rule, what) => this.violate(rule, what, book));
     this.kept.ended(book, answer?.id, this.store.soundForMs > SETTLING_MS);
+    this.#checkReceipt(book);
+  }
+
+  #checkReceipt(book: CallBook | ServiceBook): void {
+    const { ending, receiptId } = book;
     const isDue = ending === "whole" || (ending === "failed" && receiptId !== undefined);
     if (!isDue) return;
     if (receiptId === undefined) {
@@ -264,7 +330,8 @@ export class World {
       return;
     }
     const id = this.#callOfRequest.get(requestId ?? "");
-    const book = id === undefined ? undefined : this.books.get(id);
+    const isService = (SERVICES as readonly string[]).includes(call.verb);
+    const book = (isService ? this.services : this.books).get(id ?? Number.NaN);
     this.trace.note(`call ${id} settled ${call.outcome} ${call.costNanoUsd}`);
     if (id === undefined || book === undefined) {
       this.violate("a row is its call's", `${call.id} belongs to no call`);
@@ -289,6 +356,7 @@ export class World {
     process.kill();
     this.providers.cutAll();
     this.videoHost.cutAll();
+    this.serviceHost.cutAll();
     for (const client of [...this.clients]) client.cut();
     this.#limits.forget();
     this.#later(downMs, () => void this.start());
@@ -331,7 +399,7 @@ export class World {
     return this.violations.length >= MAX_VIOLATIONS;
   }
 
-  violate(rule: string, what: string, book?: CallBook): void {
+  violate(rule: string, what: string, book?: CallBook | ServiceBook): void {
     if (this.isBroken) return;
     this.trace.note(`VIOLATION ${rule}: ${what}`);
     this.violations.push({ rule, what, call: book?.plan.id });
