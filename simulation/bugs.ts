@@ -1,13 +1,5 @@
+import type { Bug } from "./bug.ts";
 import { SERVICE_BUGS } from "./service-bugs.ts";
-
-/** A mistake that is put into the gateway to see whether the simulation finds it. */
-export interface Bug {
-  name: string;
-  file: string;
-  /** What is there, once, and what is put in its place. */
-  was: string;
-  becomes: string;
-}
 
 /** Each of them looks harmless, and would be found in production at the earliest. */
 export const BUGS: readonly Bug[] = [
@@ -81,8 +73,8 @@ export const BUGS: readonly Bug[] = [
   {
     name: "a limit is passed: one call more than may be under way",
     file: "src/access/rate-limits.ts",
-    was: 'lacks(account, "concurrent", account.underWay, 1, concurrent, wallMs)',
-    becomes: 'lacks(account, "concurrent", account.underWay, 0, concurrent, wallMs)',
+    was: "underWay + 1 > concurrent",
+    becomes: "underWay > concurrent",
   },
   {
     name: "a budget forgets the calls under way",

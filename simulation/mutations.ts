@@ -6,7 +6,8 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { BUGS, type Bug } from "./bugs.ts";
+import type { Bug } from "./bug.ts";
+import { BUGS } from "./bugs.ts";
 
 const MAX_CALLS = 20_000;
 const CALLS_PER_SEED = 250;

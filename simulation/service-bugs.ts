@@ -1,4 +1,4 @@
-import type { Bug } from "./bugs.ts";
+import type { Bug } from "./bug.ts";
 
 /** Mistakes in what serves embeddings, rankings, speech, transcripts and completions. */
 export const SERVICE_BUGS: readonly Bug[] = [
