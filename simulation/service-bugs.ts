@@ -53,7 +53,7 @@ export const SERVICE_BUGS: readonly Bug[] = [
   {
     name: "an answer in the background can be read before its row is there",
     file: "src/relay/settle.ts",
-    was: "  if (call.keeping.pending) return closed.then(() => call.keeping?.save(attempt));\n",
+    was: "  if (keeping.pending || call.stream) return closed.then(() => keeping.save(attempt));\n",
     becomes: "",
   },
   {
