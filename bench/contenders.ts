@@ -5,9 +5,9 @@ import { type Child, type Processes, printedUrl } from "./processes.ts";
 
 /**
  * `bare` is the yardstick; `reserialising` is the same proxy, but it parses the request and writes it anew; `limited` is the gateway with
- * limits at every level.
+ * limits at every level, `workers` the one of two processes.
  */
-export type ContenderName = "bare" | "gateway" | "limited" | "reserialising" | "nginx";
+export type ContenderName = "bare" | "gateway" | "limited" | "workers" | "reserialising" | "nginx";
 
 /** The programs that are compared, each in a process of its own in front of the same upstream. */
 export class Contenders {
@@ -43,8 +43,8 @@ export class Contenders {
   fresh(name: ContenderName): Promise<Child> {
     this.#started += 1;
     const folder = join(this.#folder, `${name}-${this.#started}`);
-    if (name === "gateway" || name === "limited") {
-      return startGateway(this.#processes, folder, this.#upstreamUrl, name === "limited");
+    if (name === "gateway" || name === "limited" || name === "workers") {
+      return startGateway(this.#processes, folder, this.#upstreamUrl, name);
     }
     if (name === "nginx") return startNginx(this.#processes, this.#nginx ?? name, folder, this.#upstreamUrl);
     const program = new URL("bare-proxy.ts", import.meta.url).pathname;

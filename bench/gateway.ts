@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stringify } from "yaml";
 import { MODEL, UPSTREAM_MODEL } from "./bodies.ts";
+import { listenersAt } from "./proc.ts";
 import { type Child, type Processes, printedUrl } from "./processes.ts";
 import { RESPONSES_MODEL } from "./responses-bodies.ts";
 
@@ -25,22 +26,27 @@ const LIMITS = {
 
 /**
  * The gateway as people run it: with keys, catalogue, prices and a ledger in SQLite below `folder`. `limited`: its key, the key's project
- * and the gateway itself have limits of every kind.
+ * and the gateway itself have limits of every kind. `workers`: two processes share the port.
  */
 export function startGateway(
   processes: Processes,
   folder: string,
   upstreamUrl: string,
-  limited: boolean,
+  form: "gateway" | "limited" | "workers",
 ): Promise<Child> {
+  const limited = form === "limited";
   mkdirSync(folder, { recursive: true });
   const file = join(folder, "trivium.yaml");
   writeFileSync(file, stringify(configuration(folder, upstreamUrl, limited)));
   if (limited) limitProject(file);
   return processes.start({
     name: "the gateway",
-    command: [PROGRAM, "serve", "--config", file, "--json"],
-    findUrl: printedUrl,
+    command: [PROGRAM, "serve", "--config", file, "--json", ...(form === "workers" ? ["--workers", "2"] : [])],
+    findUrl: async (output) => {
+      const url = printedUrl(output);
+      if (url === undefined || form !== "workers") return url;
+      return (await listenersAt(Number(new URL(url).port))) === 2 ? url : undefined;
+    },
   });
 }
 

@@ -5,6 +5,7 @@ const COLUMNS = [
   ["bare", "bare Bun"],
   ["gateway", "gateway"],
   ["limited", "gateway with limits"],
+  ["workers", "two workers"],
   ["reserialising", "re-serialising Bun"],
   ["nginx", "nginx"],
 ] as const;

@@ -9,6 +9,7 @@ import { plan } from "./plan.ts";
 import { responses } from "./responses.ts";
 import { unary1Kb } from "./unary-1kb.ts";
 import { unary300Kb } from "./unary-300kb.ts";
+import { workers } from "./workers.ts";
 
 export const SCENARIOS: readonly Scenario[] = [
   unary1Kb,
@@ -21,4 +22,5 @@ export const SCENARIOS: readonly Scenario[] = [
   memory,
   growth,
   plan,
+  workers,
 ];

@@ -1,8 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { listenersAt } from "../../bench/proc.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { callGateway } from "../support/client-calls.ts";
-import { childrenOf, isAlive, listenersAt, TRIVIUM } from "../support/program.ts";
+import { childrenOf, isAlive, TRIVIUM } from "../support/program.ts";
 
 const START_MS = 60_000;
 /** Workers whose first process was killed end by themselves within this. */

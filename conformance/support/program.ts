@@ -104,11 +104,3 @@ export function isAlive(pid: number): boolean {
     return false;
   }
 }
-
-/** How many sockets listen on a port of this machine: one for each process that shares it. */
-export async function listenersAt(port: number): Promise<number> {
-  const local = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
-  const tables = await Promise.all(["/proc/net/tcp", "/proc/net/tcp6"].map((path) => Bun.file(path).text()));
-  const rows = tables.flatMap((table) => table.split("\n")).map((line) => line.trim().split(/\s+/));
-  return rows.filter(([, address, , listens]) => address?.endsWith(local) && listens === "0A").length;
-}
