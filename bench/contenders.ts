@@ -5,9 +5,9 @@ import { type Child, type Processes, printedUrl } from "./processes.ts";
 
 /**
  * `bare` is the yardstick; `reserialising` is the same proxy, but it parses the request and writes it anew; `limited` is the gateway with
- * limits at every level, `workers` the one of two processes.
+ * limits at every level, `workers` the one of two processes, `exporting` the one with traces and metrics over OTLP.
  */
-export type ContenderName = "bare" | "gateway" | "limited" | "workers" | "reserialising" | "nginx";
+export type ContenderName = "bare" | "gateway" | "limited" | "workers" | "exporting" | "reserialising" | "nginx";
 
 /** The programs that are compared, each in a process of its own in front of the same upstream. */
 export class Contenders {
@@ -43,6 +43,7 @@ export class Contenders {
   fresh(name: ContenderName): Promise<Child> {
     this.#started += 1;
     const folder = join(this.#folder, `${name}-${this.#started}`);
+    if (name === "exporting") return this.#startExporting(folder);
     if (name === "gateway" || name === "limited" || name === "workers") {
       return startGateway(this.#processes, folder, this.#upstreamUrl, name);
     }
@@ -54,5 +55,15 @@ export class Contenders {
       command: [process.execPath, program, this.#upstreamUrl, mode],
       findUrl: printedUrl,
     });
+  }
+
+  async #startExporting(folder: string): Promise<Child> {
+    const program = new URL("collector.ts", import.meta.url).pathname;
+    const collector = await this.#processes.start({
+      name: "the collector",
+      command: [process.execPath, program],
+      findUrl: printedUrl,
+    });
+    return startGateway(this.#processes, folder, this.#upstreamUrl, { collectorUrl: collector.url });
   }
 }

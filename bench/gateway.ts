@@ -26,18 +26,19 @@ const LIMITS = {
 
 /**
  * The gateway as people run it: with keys, catalogue, prices and a ledger in SQLite below `folder`. `limited`: its key, the key's project
- * and the gateway itself have limits of every kind. `workers`: two processes share the port.
+ * and the gateway itself have limits of every kind. `workers`: two processes share the port. With the URL of a collector, it exports traces and metrics.
  */
 export function startGateway(
   processes: Processes,
   folder: string,
   upstreamUrl: string,
-  form: "gateway" | "limited" | "workers",
+  form: "gateway" | "limited" | "workers" | { collectorUrl: string },
 ): Promise<Child> {
   const limited = form === "limited";
+  const telemetry = typeof form === "object" ? { endpoint: form.collectorUrl, metrics_interval_seconds: 5 } : {};
   mkdirSync(folder, { recursive: true });
   const file = join(folder, "trivium.yaml");
-  writeFileSync(file, stringify(configuration(folder, upstreamUrl, limited)));
+  writeFileSync(file, stringify({ ...configuration(folder, upstreamUrl, limited), telemetry }));
   if (limited) limitProject(file);
   return processes.start({
     name: "the gateway",

@@ -6,6 +6,7 @@ const COLUMNS = [
   ["gateway", "gateway"],
   ["limited", "gateway with limits"],
   ["workers", "two workers"],
+  ["exporting", "gateway with OTLP"],
   ["reserialising", "re-serialising Bun"],
   ["nginx", "nginx"],
 ] as const;

@@ -50,6 +50,12 @@ export function medianRatio(rounds: Rounds, name: ContenderName, yardstick: Cont
   return median((rounds.get(name) ?? []).map((value, round) => value / (divisors[round] ?? Number.NaN)));
 }
 
+/** The same for differences. */
+export function medianDifference(rounds: Rounds, name: ContenderName, yardstick: ContenderName): number {
+  const others = rounds.get(yardstick) ?? [];
+  return median((rounds.get(name) ?? []).map((value, round) => value - (others[round] ?? Number.NaN)));
+}
+
 export function summary(rounds: Rounds): Pick<Row, "values" | "ratios" | "rounds"> {
   const names = [...rounds.keys()];
   return {

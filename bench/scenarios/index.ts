@@ -7,6 +7,7 @@ import { limits } from "./limits.ts";
 import { memory } from "./memory.ts";
 import { plan } from "./plan.ts";
 import { responses } from "./responses.ts";
+import { telemetry } from "./telemetry.ts";
 import { unary1Kb } from "./unary-1kb.ts";
 import { unary300Kb } from "./unary-300kb.ts";
 import { workers } from "./workers.ts";
@@ -15,6 +16,7 @@ export const SCENARIOS: readonly Scenario[] = [
   unary1Kb,
   unary300Kb,
   limits,
+  telemetry,
   cadence,
   burst,
   responses,

@@ -49,12 +49,13 @@ function safelyDecoded(path: string): string | undefined {
 }
 
 /** The same request, which tells its host of the trace. */
-export async function withTrace(
+export function withTrace(
   outgoing: OutgoingRequest | Promise<OutgoingRequest>,
   trace: CallTrace,
   attempt: object,
-  gateway: Gateway,
-): Promise<OutgoingRequest> {
-  const request = await outgoing;
-  return { ...request, headers: { ...request.headers, ...gateway.tracing?.headersFor(trace, attempt) } };
+  { tracing }: Gateway,
+): OutgoingRequest | Promise<OutgoingRequest> {
+  const ownHeaders = tracing?.headersFor(trace, attempt);
+  if (outgoing instanceof Promise) return outgoing.then((request) => ({ ...request, ownHeaders }));
+  return { ...outgoing, ownHeaders };
 }

@@ -26,6 +26,8 @@ interface CallCells {
   readonly speed: HistogramCell;
   readonly admission: HistogramCell;
   readonly cost: Cell;
+  /** Of attempts that its own provider answered. */
+  answered: { readonly attempts: Cell; readonly duration: HistogramCell } | undefined;
   readonly tokens: Partial<Record<UsageCounter, Cell>>;
 }
 
@@ -58,6 +60,10 @@ export class CallMetrics {
   readonly #refusals = new Map<string, Cell>();
   readonly #alsoCount: CallMetricsOptions["alsoCount"];
   #waiting: Settled[] = [];
+  #lastRule = "";
+  #lastUnpriced = false;
+  #last: Receipt | undefined;
+  #lastCells: CallCells | undefined;
 
   constructor({ maxSeries = MAX_SERIES, alsoCount }: CallMetricsOptions = {}) {
     this.#alsoCount = alsoCount;
@@ -115,8 +121,11 @@ export class CallMetrics {
     }
     if (admissionMs !== undefined) families.admission.observe(cells.admission, admissionMs);
     this.#countUsage(receipt, cells);
-    if (receipt.priceRule.includes(UNPRICED)) families.unpriced.at(receipt.model, receipt.provider).value++;
-    for (const [index, tried] of offers.entries()) this.#countAttempt(tried, offers[index + 1]);
+    if (this.#isUnpriced(receipt.priceRule)) families.unpriced.at(receipt.model, receipt.provider).value++;
+    const [tried] = offers;
+    if (offers.length === 1 && tried?.outcome === "answered" && tried.provider === receipt.provider) {
+      this.#countAnswered(tried, cells);
+    } else for (const [index, one] of offers.entries()) this.#countAttempt(one, offers[index + 1]);
     for (const { action } of fields) {
       families.fields.at(receipt.clientDialect, receipt.upstreamDialect, action).value++;
     }
@@ -144,6 +153,23 @@ export class CallMetrics {
     return tokens[counted];
   }
 
+  /** The usual case, without looking for its series. */
+  #countAnswered({ provider, ms }: OfferTried, cells: CallCells): void {
+    const { attempts, attemptDuration } = this.#families;
+    cells.answered ??= { attempts: attempts.at(provider, "answered"), duration: attemptDuration.at(provider) };
+    cells.answered.attempts.value++;
+    attemptDuration.observe(cells.answered.duration, ms);
+  }
+
+  /** Calls in a row mostly have the same rule, which is one object in memory. */
+  #isUnpriced(rule: string): boolean {
+    if (rule !== this.#lastRule) {
+      this.#lastRule = rule;
+      this.#lastUnpriced = rule.includes(UNPRICED);
+    }
+    return this.#lastUnpriced;
+  }
+
   #countAttempt({ provider, outcome, reason, ms }: OfferTried, next: OfferTried | undefined): void {
     const { attempts, attemptDuration, fallbacks } = this.#families;
     attempts.at(provider, outcome === "failed" ? (reason ?? "internal") : outcome).value++;
@@ -151,7 +177,16 @@ export class CallMetrics {
     if (next !== undefined && next.provider !== provider) fallbacks.at(provider, next.provider).value++;
   }
 
+  /** Calls in a row are mostly alike. */
   #cellsOf(receipt: Receipt): CallCells {
+    if (this.#lastCells === undefined || this.#last === undefined || !areAlike(this.#last, receipt)) {
+      this.#lastCells = this.#findCells(receipt);
+      this.#last = receipt;
+    }
+    return this.#lastCells;
+  }
+
+  #findCells(receipt: Receipt): CallCells {
     const { verb, clientDialect, model, provider, lane, stream, outcome, project } = receipt;
     const key = `${model}\0${provider}\0${outcome}\0${project}\0${verb}\0${clientDialect}\0${lane}\0${stream}`;
     const known = this.#cells.get(key);
@@ -165,12 +200,23 @@ export class CallMetrics {
       admission: families.admission.at(lane),
       cost: families.cost.at(model, provider, project),
       tokens: {},
+      answered: undefined,
     };
     // Projects come and go: what is kept here of them is no more than there are series.
     if (this.#cells.size < MAX_SERIES) this.#cells.set(key, cells);
     return cells;
   }
 }
+
+const areAlike = (one: Receipt, other: Receipt): boolean =>
+  one.model === other.model &&
+  one.provider === other.provider &&
+  one.outcome === other.outcome &&
+  one.project === other.project &&
+  one.verb === other.verb &&
+  one.clientDialect === other.clientDialect &&
+  one.lane === other.lane &&
+  one.stream === other.stream;
 
 /** As a price rule says that something was used which the catalogue has no price for. */
 const UNPRICED = "unpriced";

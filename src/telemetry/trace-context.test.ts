@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { CallTrace, readTraceParent } from "./trace-context.ts";
+import { CallTrace, IdPool, readTraceParent } from "./trace-context.ts";
 
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
 const SPAN = "b7ad6b7169203331";
@@ -43,11 +43,8 @@ describe("W3C trace context", () => {
   });
 
   test("a provider is told of its own span, the same however often it is asked for", () => {
-    let made = 0;
-    const trace = new CallTrace(
-      { bytes: (length) => new Uint8Array(length).fill(++made) },
-      read(`00-${TRACE}-${SPAN}-01`, "a=1"),
-    );
+    const ids = new IdPool({ bytes: (length) => Uint8Array.from({ length }, (_, at) => at) });
+    const trace = new CallTrace(ids, read(`00-${TRACE}-${SPAN}-01`, "a=1"));
     const attempt = {};
     const { traceparent, tracestate } = trace.headersFor(attempt, true);
     expect(traceparent).toBe(`00-${TRACE}-${trace.spanOf(attempt)}-01`);
@@ -57,7 +54,7 @@ describe("W3C trace context", () => {
   });
 
   test("an id of zeros is never made", () => {
-    const trace = new CallTrace({ bytes: (length) => new Uint8Array(length) }, undefined);
+    const trace = new CallTrace(new IdPool({ bytes: (length) => new Uint8Array(length) }), undefined);
     expect(trace.traceId).toBe(`${"0".repeat(30)}01`);
     expect(trace.spanId).toBe(`${"0".repeat(14)}01`);
   });

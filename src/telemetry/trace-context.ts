@@ -36,18 +36,46 @@ function readState(given: string | null): string | undefined {
   return state.split(",").length > MAX_MEMBERS ? undefined : state;
 }
 
-const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
+const TRACE_DIGITS = 32;
+const SPAN_DIGITS = 16;
 
-const newId = ({ bytes }: Pick<Random, "bytes">, length: number): string => {
-  const made = bytes(length);
-  // All zeros would be no id.
-  if (made.every((byte) => byte === 0)) made[length - 1] = 1;
-  return hex(made);
-};
+const NO_TRACE = "0".repeat(TRACE_DIGITS);
+const NO_SPAN = "0".repeat(SPAN_DIGITS);
+const POOL_BYTES = 1_536;
+
+/** Random ids, drawn in bulk: every call needs several. */
+export class IdPool {
+  readonly #random: Pick<Random, "bytes">;
+  #digits = "";
+  #used = 0;
+
+  constructor(random: Pick<Random, "bytes">) {
+    this.#random = random;
+  }
+
+  traceId(): string {
+    const id = this.#take(TRACE_DIGITS);
+    return id === NO_TRACE ? `${id.slice(1)}1` : id;
+  }
+
+  spanId(): string {
+    const id = this.#take(SPAN_DIGITS);
+    return id === NO_SPAN ? `${id.slice(1)}1` : id;
+  }
+
+  #take(count: number): string {
+    if (this.#used + count > this.#digits.length) {
+      this.#digits = Buffer.from(this.#random.bytes(POOL_BYTES)).toString("hex");
+      this.#used = 0;
+    }
+    this.#used += count;
+    return this.#digits.slice(this.#used - count, this.#used);
+  }
+}
 
 /** One attempt at a provider, as a span of its own. */
 export interface TracedAttempt {
-  spanId: string;
+  attempt: object;
   /** By the monotonic clock. */
   startedAtMs: number;
   endedAtMs: number;
@@ -61,40 +89,37 @@ export class CallTrace {
   readonly parent: TraceParent | undefined;
   /** In the order of the offers that were tried. */
   readonly attempts: TracedAttempt[] = [];
-  readonly #random: Pick<Random, "bytes">;
-  readonly #ids = new Map<object, string>();
+  readonly #ids: IdPool;
+  /** An array: a call has few attempts, usually one. */
+  readonly #spans: { readonly of: object; readonly id: string }[] = [];
 
-  constructor(random: Pick<Random, "bytes">, parent: TraceParent | undefined) {
-    this.#random = random;
+  constructor(ids: IdPool, parent: TraceParent | undefined) {
+    this.#ids = ids;
     this.parent = parent;
-    this.traceId = parent?.traceId ?? newId(random, 16);
-    this.spanId = newId(random, 8);
+    this.traceId = parent?.traceId ?? ids.traceId();
+    this.spanId = ids.spanId();
   }
 
   newSpanId(): string {
-    return newId(this.#random, 8);
+    return this.#ids.spanId();
   }
 
   /** The span of an attempt, which its provider may have been told of before it ended. */
   spanOf(attempt: object): string {
-    let id = this.#ids.get(attempt);
-    if (id === undefined) {
-      id = this.newSpanId();
-      this.#ids.set(attempt, id);
-    }
+    for (const { of, id } of this.#spans) if (of === attempt) return id;
+    const id = this.newSpanId();
+    this.#spans.push({ of: attempt, id });
     return id;
   }
 
   attemptEnded(attempt: { readonly startedAtMs?: number }, endedAtMs: number): void {
-    this.attempts.push({ spanId: this.spanOf(attempt), startedAtMs: attempt.startedAtMs ?? endedAtMs, endedAtMs });
+    this.attempts.push({ attempt, startedAtMs: attempt.startedAtMs ?? endedAtMs, endedAtMs });
   }
 
   /** What a provider is told, whose span is part of this trace. */
   headersFor(attempt: object, sampled: boolean): Record<string, string> {
-    const state = this.parent?.state;
-    return {
-      traceparent: `00-${this.traceId}-${this.spanOf(attempt)}-${sampled ? "01" : "00"}`,
-      ...(state === undefined ? {} : { tracestate: state }),
-    };
+    const tracestate = this.parent?.state;
+    const traceparent = `00-${this.traceId}-${this.spanOf(attempt)}-${sampled ? "01" : "00"}`;
+    return tracestate === undefined ? { traceparent } : { traceparent, tracestate };
   }
 }

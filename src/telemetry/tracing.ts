@@ -1,7 +1,7 @@
 import type { Sources } from "../base/sources.ts";
 import type { Receipt } from "../canon/receipt.ts";
 import { isInRatio, isKept, type Sampling } from "./sampling.ts";
-import { CallTrace, readTraceParent } from "./trace-context.ts";
+import { CallTrace, IdPool, readTraceParent } from "./trace-context.ts";
 
 /** A call that is over, with all that its spans are made of. */
 export interface TracedCall {
@@ -29,13 +29,15 @@ interface TracingOptions extends Pick<Sources, "random"> {
 /** Makes a trace of each call, and decides at its end whether it is kept. */
 export class Tracing {
   readonly #options: TracingOptions;
+  readonly #ids: IdPool;
 
   constructor(options: TracingOptions) {
     this.#options = options;
+    this.#ids = new IdPool(options.random);
   }
 
   begin(headers: Pick<Headers, "get">): CallTrace {
-    return new CallTrace(this.#options.random, readTraceParent(headers));
+    return new CallTrace(this.#ids, readTraceParent(headers));
   }
 
   /** What a provider is told of the trace. Whether it is kept is not known yet: what is known already counts. */

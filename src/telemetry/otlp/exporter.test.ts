@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { VirtualClock } from "../../../testing/virtual-clock.ts";
 import { sampleReceipt } from "../../storage/receipt.sample.ts";
-import { CallTrace } from "../trace-context.ts";
+import { CallTrace, IdPool } from "../trace-context.ts";
 import type { TracedCall } from "../tracing.ts";
 import type { Post, PostAnswer } from "./delivery.ts";
 import { OtlpExporter } from "./exporter.ts";
@@ -18,7 +18,7 @@ const tracedCall = (): TracedCall => {
   };
   return {
     receipt: sampleReceipt({ id: `rcp_${id}` }),
-    trace: new CallTrace(random, undefined),
+    trace: new CallTrace(new IdPool(random), undefined),
     startedMs: 1_000,
     endedMs: 2_000,
     offsetMs: 0,

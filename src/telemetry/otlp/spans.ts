@@ -95,7 +95,7 @@ function attemptSpan(
   { receipt, trace, host, offsetMs, endedMs }: TracedCall,
   parentSpanId: string,
   tried: OfferTried,
-  { spanId, startedAtMs, endedAtMs }: TracedAttempt,
+  { attempt, startedAtMs, endedAtMs }: TracedAttempt,
   index: number,
 ): Span {
   const { provider, credential, outcome, reason, failure } = tried;
@@ -112,7 +112,7 @@ function attemptSpan(
     .text("trivium.attempt.outcome", outcome);
   return {
     traceId: trace.traceId,
-    spanId,
+    spanId: trace.spanOf(attempt),
     parentSpanId,
     name: "POST",
     kind: KIND.client,

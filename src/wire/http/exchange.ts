@@ -4,6 +4,8 @@ export interface HttpRequest {
   method?: "GET" | "POST";
   url: string;
   headers: Readonly<Record<string, string>>;
+  /** Those of this request alone: `headers` is the same object for many. */
+  ownHeaders?: Readonly<Record<string, string>> | undefined;
   body?: string | Uint8Array;
   /**
    * Over a new connection, for requests that must not be repeated. A host may close a kept connection just when it is reused,

@@ -9,7 +9,8 @@ export class FetchExchange implements Exchange {
   readonly #controller = new AbortController();
   readonly #request: () => Promise<Response>;
 
-  constructor({ method = "POST", url, headers, body }: HttpRequest) {
+  constructor({ method = "POST", url, headers: shared, ownHeaders, body }: HttpRequest) {
+    const headers = ownHeaders === undefined ? shared : { ...shared, ...ownHeaders };
     const { signal } = this.#controller;
     const sent = body === undefined ? {} : { body };
     this.#request = () => fetch(url, { method, headers, ...sent, signal, redirect: "manual", decompress: false });

@@ -12,12 +12,15 @@ export function requestHead(
   endpoint: Endpoint,
   headers: Readonly<Record<string, string>>,
   bodyBytes: number,
+  ownHeaders?: Readonly<Record<string, string>>,
 ): string {
   let lines = known.get(headers);
   if (lines === undefined) {
     lines = headerLines(headers);
+    if (!("accept-encoding" in headers)) lines += "accept-encoding: identity\r\n";
     known.set(headers, lines);
   }
+  if (ownHeaders !== undefined) lines += headerLines(ownHeaders);
   const { target, hostHeader } = endpoint;
   const length = method === "GET" ? "" : `content-length: ${bodyBytes}\r\n`;
   return `${method} ${target} HTTP/1.1\r\nhost: ${hostHeader}\r\n${lines}${length}\r\n`;
@@ -34,7 +37,7 @@ function headerLines(headers: Readonly<Record<string, string>>): string {
     if (NOT_A_VALUE.test(value)) throw refused(name, "its value holds what is not printable ASCII");
     lines += `${name}: ${value}\r\n`;
   }
-  return "accept-encoding" in headers ? lines : `${lines}accept-encoding: identity\r\n`;
+  return lines;
 }
 
 /** The value may be a credential, and is not shown. */

@@ -1,0 +1,39 @@
+import { EVENTS_AROUND_CONTENT } from "../bodies.ts";
+import { atMost, type Bench, type Row, type Scenario } from "../scenario.ts";
+import { cpuMicrosecondsPer, inTurns, medianDifference, medianRatio, summary } from "../turns.ts";
+
+export const telemetry: Scenario = {
+  id: "telemetry",
+  title: "traces and metrics over OTLP beside a gateway without",
+  run: async (bench) => [await measureCalls(bench), await measureChunks(bench)],
+};
+
+async function measureCalls(bench: Bench): Promise<Row> {
+  const requests = bench.quick ? 3_000 : 12_000;
+  const call = (url: string) => bench.load.unary({ url, body: "small", requests, atOnce: 16 });
+  const rounds = await inTurns(bench, {
+    names: ["bare", "gateway", "exporting"],
+    rounds: bench.quick ? 2 : 9,
+    warmUp: ({ url }) => call(url),
+    measure: (child) => cpuMicrosecondsPer(child, () => call(child.url).then(() => requests)),
+  });
+  const target = atMost(5, "µs more", medianDifference(rounds, "exporting", "gateway"));
+  return { measure: "CPU per request with OTLP, 1 KB body", unit: "µs", ...summary(rounds), target };
+}
+
+const CHUNKS = 200;
+
+async function measureChunks(bench: Bench): Promise<Row> {
+  const streams = bench.quick ? 200 : 800;
+  await bench.upstream.plan({ burst: CHUNKS, between: "turn" });
+  const call = (url: string) => bench.load.stream({ url, streams, atOnce: 8, contentChunks: CHUNKS });
+  const rounds = await inTurns(bench, {
+    names: ["bare", "gateway", "exporting"],
+    rounds: bench.quick ? 2 : 5,
+    warmUp: ({ url }) => call(url),
+    measure: (child) =>
+      cpuMicrosecondsPer(child, () => call(child.url).then(() => streams * (CHUNKS + EVENTS_AROUND_CONTENT))),
+  });
+  const target = atMost(1.05, "× without", medianRatio(rounds, "exporting", "gateway"));
+  return { measure: "CPU per chunk with OTLP, a write each", unit: "µs", ...summary(rounds), target };
+}
