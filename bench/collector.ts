@@ -1,5 +1,5 @@
 /** Takes telemetry and says so: what a gateway that exports pays for is its own work. */
-const server = Bun.serve({
+const collector = Bun.serve({
   hostname: "127.0.0.1",
   port: 0,
   fetch: async (request) => {
@@ -7,4 +7,4 @@ const server = Bun.serve({
     return Response.json({});
   },
 });
-console.log(JSON.stringify({ url: `http://127.0.0.1:${server.port}` }));
+console.log(JSON.stringify({ url: `http://127.0.0.1:${collector.port}` }));
