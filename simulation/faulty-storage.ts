@@ -1,5 +1,5 @@
 import {
-  type NextStatements,
+  type FollowUp,
   type Parameter,
   type Queries,
   STATEMENT_MS,
@@ -103,9 +103,9 @@ class Connection implements Storage {
     return this.#run(() => this.#kept.query(text, parameters, limitMs), limitMs);
   }
 
-  runForEach(text: string, rows: readonly (readonly Parameter[])[], next?: NextStatements): Promise<void> {
+  runForEach(text: string, rows: readonly (readonly Parameter[])[], followUp?: FollowUp): Promise<void> {
     return this.#run(async () => {
-      await this.#kept.runForEach(text, rows, next);
+      await this.#kept.runForEach(text, rows, followUp);
       if (INSERTS_RECEIPTS.test(text)) for (const [id] of rows) this.#store.receipts.add(String(id));
     });
   }

@@ -105,7 +105,7 @@ export class MortalProcess implements ProcessParts {
       engine: storage.engine,
       query,
       transaction: (...given) => this.#step("a transaction", () => storage.transaction(...given)),
-      runForEach: (text, rows) => this.#step(text, () => storage.runForEach(text, rows)),
+      runForEach: (text, rows, followUp) => this.#step(text, () => storage.runForEach(text, rows, followUp)),
       changeStamp: () => this.#look(() => storage.changeStamp()),
       close: async () => {},
     };

@@ -48,6 +48,7 @@ import { makeTelemetry } from "./make-telemetry.ts";
 import { collectMetrics } from "./metrics/collect.ts";
 import type { MetricsOfWorkers } from "./metrics/merge-workers.ts";
 import { type ConfigSource, readConfig } from "./read-config.ts";
+import { rollUpRegularly } from "./roll-up-regularly.ts";
 import { shareNews } from "./share-news.ts";
 import { type Sharing, sharingOf } from "./sharing.ts";
 import { type MissingProvider, makeSnapshot, missingProviders } from "./snapshot.ts";
@@ -286,6 +287,7 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
   const stopSweeping = sweepRegularly(gateway, operations);
   const stopDeleting = deleteOldReceiptsRegularly(config.ledger, { storage, clock, log });
   const stopDeletingSettled = deleteSettledRegularly(config.ledger, { storage, clock, log });
+  const stopRollingUp = rollUpRegularly({ storage, clock, log });
   const stopRecovering = journals.watch();
   const stopBurying = clock.every(timings.operationLeaseMs / 2, () => {
     buryAbandonedAnswers(gateway, registry.dialects).catch((err: unknown) => {
@@ -341,6 +343,7 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
       stopSweeping();
       stopRenewing?.();
       stopDeleting();
+      stopRollingUp();
       stopDeletingSettled();
       stopTelling?.();
       stopRecovering();

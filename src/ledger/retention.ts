@@ -3,6 +3,7 @@ import { deleteIntentsBefore, deleteSettledIntents } from "../storage/intents.ts
 import { deleteReceiptsBefore } from "../storage/receipts.ts";
 import { readSetting, writeSetting } from "../storage/settings.ts";
 import type { Storage } from "../storage/storage.ts";
+import { rollUpBefore } from "./roll-up-before.ts";
 
 const KEPT_SINCE = "receipts_kept_since_ms";
 const HOUR_MS = 3_600_000;
@@ -33,6 +34,7 @@ export async function deleteOldReceipts(options: RetentionOptions): Promise<numb
   const beforeMs = Math.floor((clock.wallMs() - retentionDays * DAY_MS) / HOUR_MS) * HOUR_MS;
   if (beforeMs <= 0) return 0;
   if (beforeMs > (await receiptsKeptSince(storage))) await writeSetting(storage, KEPT_SINCE, String(beforeMs));
+  await rollUpBefore(storage, beforeMs, isStopping);
   const deleted = await inSteps(() => deleteReceiptsBefore(storage, beforeMs, ROWS_AT_ONCE), clock, isStopping);
   await inSteps(() => deleteIntentsBefore(storage, beforeMs, ROWS_AT_ONCE), clock, isStopping);
   return deleted;

@@ -12,6 +12,7 @@ import type { UsageDimension } from "../storage/usage-report.ts";
 import { checkRollUps } from "./check-roll-ups.ts";
 import { summariseUsage } from "./queries.ts";
 import { deleteOldReceipts } from "./retention.ts";
+import { rollUpBefore } from "./roll-up-before.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
@@ -104,6 +105,7 @@ function usageContract(databases: TestDatabases): void {
 
     test("a roll-up that disagrees with its receipts is found", async () => {
       await insertReceipts(storage, drawReceipts(50, drawer(3)));
+      await rollUpBefore(storage, START_MS + 30 * DAY_MS);
       expect((await checkRollUps(storage)).differences).toEqual([]);
       await storage.query("UPDATE usage_hours SET cost_nano_usd = cost_nano_usd + 1 WHERE model = 'acme/m1'");
       const { differences } = await checkRollUps(storage);

@@ -2,14 +2,7 @@ import { SQL } from "bun";
 import type { Clock } from "../base/clock.ts";
 import { withTimeout } from "../base/with-timeout.ts";
 import { readKeyChanges } from "./change-counter.ts";
-import {
-  type NextStatements,
-  type Parameter,
-  type Queries,
-  STATEMENT_MS,
-  type Storage,
-  type StoredRow,
-} from "./storage.ts";
+import { type FollowUp, type Parameter, type Queries, STATEMENT_MS, type Storage, type StoredRow } from "./storage.ts";
 import { StorageTimeout } from "./storage-timeout.ts";
 
 /** The timeout to connect is shorter than that of a statement, to distinguish a silent host from a slow one. */
@@ -94,11 +87,13 @@ export class PostgresStorage implements Storage {
     return result;
   }
 
-  runForEach(text: string, rows: readonly (readonly Parameter[])[], next?: NextStatements): Promise<void> {
+  runForEach(text: string, rows: readonly (readonly Parameter[])[], followUp?: FollowUp): Promise<void> {
     return this.transaction(async (queries) => {
+      const given = followUp === undefined ? [] : await queries.query(followUp.given);
       const changes: number[] = [];
       for (const row of rows) changes.push(changesOf(await queries.query(text, row)));
-      for (const [text, parameters] of next?.(changes) ?? []) await queries.query(text, parameters);
+      for (const [text, parameters] of followUp?.statements(changes, given) ?? [])
+        await queries.query(text, parameters);
     });
   }
 

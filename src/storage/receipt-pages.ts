@@ -2,6 +2,7 @@ import type { Receipt } from "../canon/receipt.ts";
 import { optionalNumber, optionalText } from "./columns.ts";
 import { RECEIPT_COLUMNS, readReceipt } from "./receipt-columns.ts";
 import { endIdOf, firstIdOf } from "./receipt-ids.ts";
+import { NOT_ROLLED_UP } from "./roll-up-columns.ts";
 import type { Parameter, Queries, Storage } from "./storage.ts";
 
 /** Receipts that fit all that is given. */
@@ -146,10 +147,16 @@ export async function selectHourWith(
   newestFirst: boolean,
 ): Promise<number | undefined> {
   const conditions = [{ text: "hour >= ? AND hour < ?", parameters: [fromHour, untilHour] }, ...dimensionsOf(filter)];
+  const names = ["hour", ...Object.values(DIMENSIONS)].join(", ");
+  const unsummed = `SELECT ${names.replace("hour", `created_at_ms / ${HOUR_MS} AS hour`)} FROM receipts WHERE ${NOT_ROLLED_UP}`;
+  const order = `ORDER BY hour ${newestFirst ? "DESC" : "ASC"} LIMIT 1`;
+  const where = conditions.map(({ text }) => text).join(" AND ");
+  const firstOf = (source: string) =>
+    `SELECT hour FROM (SELECT hour FROM ${source} WHERE ${where} ${order}) AS first_of`;
+  const parameters = conditions.flatMap((condition) => condition.parameters);
   const [row] = await queries.query(
-    `SELECT hour FROM usage_hours WHERE ${conditions.map(({ text }) => text).join(" AND ")}
-     ORDER BY hour ${newestFirst ? "DESC" : "ASC"} LIMIT 1`,
-    conditions.flatMap(({ parameters }) => parameters),
+    `${firstOf("usage_hours")} UNION ALL ${firstOf(`(${unsummed}) AS unsummed`)} ${order}`,
+    [...parameters, ...parameters],
   );
   return row === undefined ? undefined : optionalNumber(row, "hour");
 }

@@ -3,7 +3,8 @@ import { postgresText } from "./postgres.ts";
 import { insertPrices, keepPrices, newPrices, pricesOf } from "./prices.ts";
 import { RECEIPT_COLUMNS, readReceipt } from "./receipt-columns.ts";
 import { endIdOf } from "./receipt-ids.ts";
-import { rollUp } from "./roll-ups.ts";
+import { NOT_ROLLED_UP } from "./roll-up-columns.ts";
+import { rollUpLate, rollUpLateOne } from "./roll-ups.ts";
 import type { Parameter, Queries, Storage } from "./storage.ts";
 
 const NAMES = RECEIPT_COLUMNS.map((column) => column.name).join(", ");
@@ -29,7 +30,7 @@ export async function insertReceipts(storage: Storage, receipts: readonly Receip
     return;
   }
   const rows = receipts.map(valuesOf);
-  await storage.runForEach(INSERT_ONE, rows, (changes) => rollUp(rows.filter((_, index) => changes[index] === 1)));
+  await storage.runForEach(INSERT_ONE, rows, rollUpLate(rows));
 }
 
 /** One receipt inside the caller's transaction. */
@@ -38,8 +39,7 @@ export async function insertReceipt(queries: Queries, receipt: Receipt, engine: 
   if (prices.length > 0) await insertPrices(queries, prices, receipt.createdAtMs);
   const row = valuesOf(receipt);
   const added = await queries.query(`${INSERT_ONE} RETURNING id`, row);
-  if (engine === "postgres" || added.length === 0) return;
-  for (const [text, parameters] of rollUp([row])) await queries.query(text, parameters);
+  if (engine === "sqlite" && added.length > 0) await rollUpLateOne(queries, row);
 }
 
 function valuesOf(receipt: Receipt): Parameter[] {
@@ -64,10 +64,10 @@ export async function selectReceipt(queries: Queries, project: string, id: strin
   return row === undefined ? undefined : readReceipt(row);
 }
 
-/** Deletes the oldest receipts before that time, at most so many, and returns how many there were. */
+/** Deletes the oldest receipts before that time that are rolled up, at most so many, and returns how many there were. */
 export async function deleteReceiptsBefore(queries: Queries, beforeMs: number, limit: number): Promise<number> {
   const rows = await queries.query(
-    `DELETE FROM receipts WHERE id IN (SELECT id FROM receipts WHERE id < ? AND created_at_ms < ? ORDER BY id LIMIT ?)
+    `DELETE FROM receipts WHERE id IN (SELECT id FROM receipts WHERE id < ? AND created_at_ms < ? AND NOT (${NOT_ROLLED_UP}) ORDER BY id LIMIT ?)
      RETURNING id`,
     [endIdOf(beforeMs), beforeMs, limit],
   );

@@ -1,13 +1,9 @@
-import { USAGE_COUNTERS } from "../canon/usage.ts";
-import { USAGE_COLUMNS } from "./receipt-columns.ts";
 import { endIdOf, firstIdOf } from "./receipt-ids.ts";
+import { AMOUNTS, COUNTERS, DIMENSIONS, NOT_ROLLED_UP, ofReceipt } from "./roll-up-columns.ts";
 import { type Parameter, REPORT_MS, type Storage } from "./storage.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
-const DIMENSIONS = ["project", "key_id", "model", "provider", "dialect", "outcome"];
-const AMOUNTS = ["calls", "cost_nano_usd", "total_ms", "first_contents", "first_content_ms"];
-const COUNTERS = USAGE_COUNTERS.map((counter) => USAGE_COLUMNS[counter]);
 
 /** Sums that should be the same, and are not. */
 export interface Difference {
@@ -32,11 +28,8 @@ export async function differencesOfDay(storage: Storage, day: number, receipts: 
   const [fromMs, untilMs] = [day * DAY_MS, (day + 1) * DAY_MS];
   const ofReceipts = await sums(
     storage,
-    `(SELECT created_at_ms, project, key_id, model, provider, client_dialect AS dialect, outcome, cost_nano_usd, total_ms,
-        CASE WHEN adjusts IS NULL THEN 1 ELSE 0 END AS calls,
-        CASE WHEN first_content_ms IS NULL THEN 0 ELSE 1 END AS first_contents,
-        COALESCE(first_content_ms, 0) AS first_content_ms, ${COUNTERS.join(", ")}
-      FROM receipts WHERE id >= ? AND id < ?) AS listed`,
+    `(SELECT created_at_ms, ${[...DIMENSIONS, ...AMOUNTS, ...COUNTERS].map((name) => `${ofReceipt(name)} AS ${name}`).join(", ")}
+      FROM receipts WHERE id >= ? AND id < ? AND NOT (${NOT_ROLLED_UP})) AS listed`,
     `created_at_ms / ${HOUR_MS}`,
     "created_at_ms >= ? AND created_at_ms < ?",
     [firstIdOf(fromMs), endIdOf(untilMs), fromMs, untilMs],

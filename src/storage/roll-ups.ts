@@ -1,18 +1,17 @@
-import { USAGE_COUNTERS } from "../canon/usage.ts";
-import { RECEIPT_COLUMNS, USAGE_COLUMNS } from "./receipt-columns.ts";
-import type { BoundStatement, Parameter } from "./storage.ts";
+import { number, optionalNumber, text } from "./columns.ts";
+import { RECEIPT_COLUMNS } from "./receipt-columns.ts";
+import { AMOUNTS, COUNTERS, DIMENSIONS, ofReceipt } from "./roll-up-columns.ts";
+import type { BoundStatement, FollowUp, Parameter, Queries, Storage, StoredRow } from "./storage.ts";
 
 type Row = readonly Parameter[];
 
 const HOUR_MS = 3_600_000;
 const HOURS_A_DAY = 24;
-const DIMENSIONS = ["project", "key_id", "model", "provider", "dialect", "outcome"];
-const COUNTERS = USAGE_COUNTERS.map((counter) => USAGE_COLUMNS[counter]);
-const AMOUNTS = ["calls", "cost_nano_usd", "total_ms", "first_contents", "first_content_ms"];
 
 const place = (name: string): number => RECEIPT_COLUMNS.findIndex((column) => column.name === name);
-const DIMENSION_PLACES = DIMENSIONS.map((name) => place(name === "dialect" ? "client_dialect" : name));
+const DIMENSION_PLACES = DIMENSIONS.map((name) => place(ofReceipt(name)));
 const COUNTER_PLACES = COUNTERS.map(place);
+const ID = place("id");
 const CREATED = place("created_at_ms");
 const COST = place("cost_nano_usd");
 const TOTAL_MS = place("total_ms");
@@ -27,23 +26,60 @@ interface Group {
   counters: (number | undefined)[];
 }
 
+const UNTIL_ID = "SELECT until_id FROM rolled_up";
+
 /**
- * What adds these new receipts to the sums of their hours and days in SQLite: one statement for each group and roll-up, however many
- * receipts are in it.
+ * In SQLite receipts are summed up some seconds after they are written, many at a time. Only those that come later than that, whose
+ * hours are summed up already, are added to the sums in the transaction that writes them.
  */
-export function rollUp(rows: readonly Row[]): BoundStatement[] {
+export const rollUpLate = (rows: readonly Row[]): FollowUp => ({
+  given: UNTIL_ID,
+  statements: (changes, [given]) => {
+    const untilId = given === undefined ? "" : text(given, "until_id");
+    const late = rows.filter((row, index) => changes[index] === 1 && String(row[ID]) < untilId);
+    return late.length === 0 ? [] : rollUp(late);
+  },
+});
+
+/** The same for one receipt that the caller's transaction has just added. */
+export async function rollUpLateOne(queries: Queries, row: Row): Promise<void> {
+  const { given, statements } = rollUpLate([row]);
+  for (const [text, parameters] of statements([1], await queries.query(given))) await queries.query(text, parameters);
+}
+
+/**
+ * Sums up the next receipts before that id in SQLite, at most so many, and returns whether there may be more. Who reads sums adds what
+ * is not rolled up yet, so that no moment of this shows.
+ */
+export function rollUpNext(storage: Storage, beforeId: string, limit: number): Promise<boolean> {
+  return storage.transaction(async (queries) => {
+    const [mark] = await queries.query(UNTIL_ID);
+    const untilId = mark === undefined ? "" : text(mark, "until_id");
+    const [last] = await queries.query(LAST_OF_NEXT, [untilId, beforeId, limit]);
+    const count = last === undefined ? 0 : number(last, "count");
+    if (last === undefined || count === 0) return false;
+    // After this id, and before any other that could follow it.
+    const endId = `${text(last, "id")}~`;
+    const groups = await queries.query(SUM_UP, [untilId, endId]);
+    for (const [statement, parameters] of groups.map(readGroup).flatMap(added))
+      await queries.query(statement, parameters);
+    await queries.query("UPDATE rolled_up SET until_id = ?", [endId]);
+    return count === limit;
+  });
+}
+
+function rollUp(rows: readonly Row[]): BoundStatement[] {
   const groups = new Map<string, Group>();
   for (const row of rows) add(groups, row);
-  const statements: BoundStatement[] = [];
-  for (const { hour, dimensions, amounts, counters } of groups.values()) {
-    const isText = counters.length <= TEXT_COUNTERS.length;
-    const { hours, days } = isText ? OF_TEXTS : ALL;
-    const values: Parameter[] = [...dimensions, ...amounts];
-    const count = isText ? TEXT_COUNTERS.length : COUNTERS.length;
-    for (let index = 0; index < count; index += 1) values.push(counters[index] ?? null);
-    statements.push([hours, [hour, ...values]], [days, [Math.floor(hour / HOURS_A_DAY), ...values]]);
-  }
-  return statements;
+  return [...groups.values()].flatMap(added);
+}
+
+function added({ hour, dimensions, amounts, counters }: Group): BoundStatement[] {
+  const values: Parameter[] = [...dimensions, ...amounts, ...COUNTERS.map((_, index) => counters[index] ?? null)];
+  return [
+    [INTO_HOURS, [hour, ...values]],
+    [INTO_DAYS, [Math.floor(hour / HOURS_A_DAY), ...values]],
+  ];
 }
 
 function add(groups: Map<string, Group>, row: Row): void {
@@ -77,13 +113,12 @@ function numberAt(row: Row, at: number): number {
   return typeof value === "number" ? value : 0;
 }
 
-/** Counters that no group has are left out where that is usual: each costs as much as a row's column. */
-function upsert(table: string, unit: string, counters: readonly string[]): string {
+function upsert(table: string, unit: string): string {
   const key = [unit, ...DIMENSIONS];
-  const columns = [...key, ...AMOUNTS, ...counters];
+  const columns = [...key, ...AMOUNTS, ...COUNTERS];
   const sums = [
     ...AMOUNTS.map((sum) => `${sum} = ${table}.${sum} + excluded.${sum}`),
-    ...counters.map((sum) => {
+    ...COUNTERS.map((sum) => {
       const [before, added] = [`${table}.${sum}`, `excluded.${sum}`];
       return `${sum} = COALESCE(${before} + ${added}, ${before}, ${added})`;
     }),
@@ -92,10 +127,20 @@ function upsert(table: string, unit: string, counters: readonly string[]): strin
     ON CONFLICT (${key.join(", ")}) DO UPDATE SET ${sums.join(", ")}`;
 }
 
-const ALL = { hours: upsert("usage_hours", "hour", COUNTERS), days: upsert("usage_days", "day", COUNTERS) };
-/** Those of texts, which the list begins with. */
-const TEXT_COUNTERS = COUNTERS.slice(0, USAGE_COUNTERS.indexOf("reasoning") + 1);
-const OF_TEXTS = {
-  hours: upsert("usage_hours", "hour", TEXT_COUNTERS),
-  days: upsert("usage_days", "day", TEXT_COUNTERS),
-};
+const INTO_HOURS = upsert("usage_hours", "hour");
+const INTO_DAYS = upsert("usage_days", "day");
+
+const LAST_OF_NEXT = `SELECT MAX(id) AS id, COUNT(*) AS count
+  FROM (SELECT id FROM receipts WHERE id >= ? AND id < ? ORDER BY id LIMIT ?) AS next_ones`;
+const SUM_UP = `SELECT created_at_ms / ${HOUR_MS} AS hour, ${DIMENSIONS.map((name) => `${ofReceipt(name)} AS ${name}`).join(", ")},
+  ${[...AMOUNTS, ...COUNTERS].map((name) => `SUM(${ofReceipt(name)}) AS ${name}`).join(", ")}
+  FROM receipts WHERE id >= ? AND id < ? GROUP BY 1, 2, 3, 4, 5, 6, 7`;
+
+function readGroup(row: StoredRow): Group {
+  return {
+    hour: number(row, "hour"),
+    dimensions: DIMENSIONS.map((name) => text(row, name)),
+    amounts: AMOUNTS.map((name) => number(row, name)),
+    counters: COUNTERS.map((name) => optionalNumber(row, name)),
+  };
+}

@@ -4,14 +4,7 @@ import { dirname } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { withTimeout } from "../base/with-timeout.ts";
 import { readKeyChanges } from "./change-counter.ts";
-import {
-  type NextStatements,
-  type Parameter,
-  type Queries,
-  STATEMENT_MS,
-  type Storage,
-  type StoredRow,
-} from "./storage.ts";
+import { type FollowUp, type Parameter, type Queries, STATEMENT_MS, type Storage, type StoredRow } from "./storage.ts";
 import { StorageTimeout } from "./storage-timeout.ts";
 
 /** How much of that wait SQLite may spend inside one call, where it blocks the whole event loop. */
@@ -98,13 +91,16 @@ export class SqliteStorage implements Storage {
     return this.#whenFree(() => this.#run(text, parameters), limitMs);
   }
 
-  runForEach(text: string, rows: readonly (readonly Parameter[])[], next?: NextStatements): Promise<void> {
+  runForEach(text: string, rows: readonly (readonly Parameter[])[], followUp?: FollowUp): Promise<void> {
     return this.#whenFree(() => {
       const statement = this.#prepare(text);
       this.#begin.run();
       try {
+        const given = followUp && (this.#prepare(followUp.given).all() as StoredRow[]);
         const changes = rows.map((row) => statement.run(...row).changes);
-        for (const [text, parameters] of next?.(changes) ?? []) this.#prepare(text).run(...parameters);
+        for (const [text, parameters] of followUp?.statements(changes, given ?? []) ?? []) {
+          this.#prepare(text).run(...parameters);
+        }
         this.#commit.run();
       } catch (thrown) {
         if (this.#database.inTransaction) this.#database.run("ROLLBACK");

@@ -13,7 +13,13 @@ export const START_MS = 1_800_000;
 
 /** A statement with its parameters. */
 export type BoundStatement = readonly [text: string, parameters: readonly Parameter[]];
-export type NextStatements = (changes: readonly number[]) => readonly BoundStatement[];
+/** What follows upon the rows of `runForEach`. */
+export interface FollowUp {
+  /** A statement whose rows are read first, in the same transaction. */
+  given: string;
+  /** `changes`: how many rows each row of parameters has changed. */
+  statements: (changes: readonly number[], given: readonly StoredRow[]) => readonly BoundStatement[];
+}
 
 export interface Queries {
   /** Runs one statement. `?` marks each parameter, in order, on every engine. */
@@ -31,11 +37,8 @@ export interface Storage extends Queries {
    * the storage's own would wait for this transaction to end.
    */
   transaction<Result>(work: (queries: Queries) => Promise<Result>, limitMs?: number): Promise<Result>;
-  /**
-   * Runs one statement for each row of parameters, and then what `next` makes of the number of rows that each has changed: all of
-   * it is kept, or none.
-   */
-  runForEach(text: string, rows: readonly (readonly Parameter[])[], next?: NextStatements): Promise<void>;
+  /** Runs one statement for each row of parameters, and then what follows upon them: all of it is kept, or none. */
+  runForEach(text: string, rows: readonly (readonly Parameter[])[], followUp?: FollowUp): Promise<void>;
   /** Changes whenever any process creates or revokes a key; cheap enough to ask twice a second. */
   changeStamp(): Promise<string>;
   close(): Promise<void>;

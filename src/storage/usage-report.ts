@@ -1,9 +1,9 @@
 import type { ZoneOffset } from "../base/time-zone.ts";
 import type { Usage } from "../canon/usage.ts";
-import { USAGE_COUNTERS } from "../canon/usage.ts";
 import { number, text } from "./columns.ts";
-import { readUsage, USAGE_COLUMNS } from "./receipt-columns.ts";
+import { readUsage } from "./receipt-columns.ts";
 import { endIdOf, firstIdOf } from "./receipt-ids.ts";
+import { AMOUNTS, COUNTERS, NOT_ROLLED_UP, ofReceipt } from "./roll-up-columns.ts";
 import { type Parameter, REPORT_MS, type Storage } from "./storage.ts";
 
 export const USAGE_DIMENSIONS = ["model", "key", "day", "hour", "provider", "project", "dialect", "outcome"] as const;
@@ -58,21 +58,18 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 
-const COUNTERS = USAGE_COUNTERS.map((counter) => USAGE_COLUMNS[counter]);
-
 type Table = "usage_hours" | "usage_days" | "receipts";
 
-const AMOUNTS = ["calls", "cost_nano_usd", "total_ms", "first_contents", "first_content_ms"];
-
-/** What a receipt adds to the sums that roll-ups have under the same names. */
-const OF_RECEIPT: Readonly<Record<string, string>> = {
-  calls: "CASE WHEN adjusts IS NULL THEN 1 ELSE 0 END",
-  first_contents: "CASE WHEN first_content_ms IS NULL THEN 0 ELSE 1 END",
-};
+interface Source {
+  table: Table;
+  spans: readonly Span[];
+  /** Of receipts, only those that are in no sum. */
+  unsummed?: boolean;
+}
 
 function column(dimension: keyof UsageFilter | UsageDimension, table: Table): string {
-  if (dimension === "key" || dimension === "keyId") return "key_id";
-  return dimension === "dialect" && table === "receipts" ? "client_dialect" : dimension;
+  const name = dimension === "key" || dimension === "keyId" ? "key_id" : dimension;
+  return table === "receipts" ? ofReceipt(name) : name;
 }
 
 /** Both engines divide integers to integers. */
@@ -94,7 +91,7 @@ const FILTERS = ["project", "keyId", "model", "provider", "dialect", "outcome"] 
 const FIELDS = { first_id: "TEXT", end_id: "TEXT", start: "BIGINT", until: "BIGINT" } as const;
 
 /** The spans as rows, each of which leads to a range of the table's primary key. */
-function spansOf(engine: Storage["engine"], table: Table): string {
+function spansOf(engine: Storage["engine"], { table, unsummed }: Source): string {
   const names = Object.keys(FIELDS);
   const rows =
     engine === "postgres"
@@ -103,30 +100,32 @@ function spansOf(engine: Storage["engine"], table: Table): string {
           .join(", ")})`
       : `(SELECT ${names.map((name) => `value ->> '${name}' AS ${name}`).join(", ")} FROM json_each(?)) AS span`;
   const unit = { usage_hours: "hour", usage_days: "day", receipts: "created_at_ms" }[table];
+  const within = `${unit} >= span.start AND ${unit} < span.until`;
+  // SQLite begins with what comes first here.
+  if (unsummed) return `receipts CROSS JOIN ${rows} WHERE ${NOT_ROLLED_UP} AND ${within}`;
   const ids = table === "receipts" ? "id >= span.first_id AND id < span.end_id AND " : "";
-  // In this order alone SQLite begins with the spans.
-  return `${rows} CROSS JOIN ${table} WHERE ${ids}${unit} >= span.start AND ${unit} < span.until`;
+  return `${rows} CROSS JOIN ${table} WHERE ${ids}${within}`;
 }
 
 /** One source's rows, with the same columns as those of the others. */
 function part(
   engine: Storage["engine"],
   question: UsageQuestion,
-  table: Table,
-  spans: readonly Span[],
+  source: Source,
 ): { text: string; parameters: Parameter[] } {
+  const { table, spans } = source;
   const groups = question.by.map((dimension, index) => {
     const isTime = dimension === "hour" || dimension === "day";
     return `${isTime ? hourOrDay(dimension, table, question.offsets) : column(dimension, table)} AS group_${index}`;
   });
-  const amounts = AMOUNTS.map((name) => (table === "receipts" ? `${OF_RECEIPT[name] ?? name} AS ${name}` : name));
+  const amounts = AMOUNTS.map((name) => (table === "receipts" ? `${ofReceipt(name)} AS ${name}` : name));
   const given = FILTERS.filter((name) => question[name] !== undefined);
   const ranges = spans.map(([start, until]) =>
     table === "receipts" ? { first_id: firstIdOf(start), end_id: endIdOf(until), start, until } : { start, until },
   );
   return {
     text: [
-      `SELECT ${[...groups, "outcome", ...amounts, ...COUNTERS].join(", ")} FROM ${spansOf(engine, table)}`,
+      `SELECT ${[...groups, "outcome", ...amounts, ...COUNTERS].join(", ")} FROM ${spansOf(engine, source)}`,
       ...given.map((name) => `${column(name, table)} = ?`),
     ].join(" AND "),
     parameters: [JSON.stringify(ranges), ...given.map((name) => question[name] ?? null)],
@@ -149,15 +148,14 @@ const SUMS = [
  */
 export async function sumUsage(storage: Storage, question: UsageQuestion): Promise<UsageSum[]> {
   const { by, sources, limit } = question;
-  const given = [
-    ["usage_days", sources.days],
-    ["usage_hours", sources.hours],
-    ["receipts", sources.receipts],
-  ] as const;
+  const given: Source[] = [
+    { table: "usage_days", spans: sources.days },
+    { table: "usage_hours", spans: sources.hours },
+    { table: "receipts", spans: storage.engine === "sqlite" ? inMs(sources) : [], unsummed: true },
+    { table: "receipts", spans: sources.receipts },
+  ];
   // A source that has nothing to give is left out: PostgreSQL would plan for reading all of it.
-  const parts = given
-    .filter(([, spans]) => spans.length > 0)
-    .map(([table, spans]) => part(storage.engine, question, table, spans));
+  const parts = given.filter(({ spans }) => spans.length > 0).map((source) => part(storage.engine, question, source));
   if (parts.length === 0) return [];
   const groups = by.map((_, index) => `group_${index}`);
   const rows = await storage.query(
@@ -176,6 +174,12 @@ export async function sumUsage(storage: Storage, question: UsageQuestion): Promi
     firstContents: number(row, "first_contents"),
     firstContentMs: number(row, "first_content_ms"),
   }));
+}
+
+/** What sums are read for. */
+function inMs({ days, hours }: UsageSources): Span[] {
+  const times = (spans: readonly Span[], ms: number) => spans.map(([from, until]): Span => [from * ms, until * ms]);
+  return [...times(days, DAY_MS), ...times(hours, HOUR_MS)];
 }
 
 function orderOf(by: readonly UsageDimension[]): string {

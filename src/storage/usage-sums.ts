@@ -1,5 +1,6 @@
 import { number, text } from "./columns.ts";
 import { firstIdOf } from "./receipt-ids.ts";
+import { NOT_ROLLED_UP } from "./roll-up-columns.ts";
 import { type Queries, REPORT_MS, START_MS } from "./storage.ts";
 
 const DAY_MS = 86_400_000;
@@ -43,7 +44,9 @@ export async function sumCostByKey(queries: Queries, dayStartMs: number, monthSt
        CAST(SUM(CASE WHEN day >= ? THEN cost_nano_usd ELSE 0 END) AS BIGINT) AS day_cost,
        CAST(SUM(CASE WHEN day >= ? THEN cost_nano_usd ELSE 0 END) AS BIGINT) AS month_cost,
        CAST(SUM(cost_nano_usd) AS BIGINT) AS total_cost
-     FROM usage_days GROUP BY project, key_id`,
+     FROM (SELECT project, key_id, day, cost_nano_usd FROM usage_days
+       UNION ALL SELECT project, key_id, created_at_ms / ${DAY_MS}, cost_nano_usd FROM receipts WHERE ${NOT_ROLLED_UP}) AS days
+     GROUP BY project, key_id`,
     [dayStartMs / DAY_MS, monthStartMs / DAY_MS],
     START_MS,
   );

@@ -17,6 +17,7 @@ import { accounts } from "./0016-accounts.ts";
 import { rollUps } from "./0017-roll-ups.ts";
 import { intents } from "./0018-intents.ts";
 import { operatorLinks } from "./0019-operator-links.ts";
+import { rolledUp } from "./0020-rolled-up.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. One that has been released is never changed; a later one corrects it. */
@@ -40,4 +41,5 @@ export const MIGRATIONS: readonly Migration[] = [
   rollUps,
   intents,
   operatorLinks,
+  rolledUp,
 ];

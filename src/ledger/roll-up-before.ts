@@ -1,0 +1,24 @@
+import { endIdOf } from "../storage/receipt-ids.ts";
+import { rollUpNext } from "../storage/roll-ups.ts";
+import type { Storage } from "../storage/storage.ts";
+
+/** So long after their beginning, most calls have written their receipts. Those of longer ones are added to the sums one by one. */
+const BEHIND_MS = 5_000;
+/** Rows that one statement reads: in SQLite nothing else happens meanwhile. */
+const ROWS_AT_ONCE = 1_000;
+
+/** Sums up receipts of calls that began some seconds before that time. */
+export function rollUpBehind(storage: Storage, nowMs: number, isStopping?: () => boolean): Promise<void> {
+  return rollUpBefore(storage, nowMs - BEHIND_MS, isStopping);
+}
+
+/** Sums up receipts of calls that began before that time, some at a time. */
+export async function rollUpBefore(storage: Storage, beforeMs: number, isStopping = () => false): Promise<void> {
+  // There, a trigger has done so.
+  if (storage.engine === "postgres") return;
+  const beforeId = endIdOf(beforeMs);
+  while (!isStopping() && (await rollUpNext(storage, beforeId, ROWS_AT_ONCE))) await turn();
+}
+
+/** Calls are served between two parts. */
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
