@@ -8,7 +8,7 @@ import { openStorage } from "../src/storage/open.ts";
 import { startRedis } from "../testing/redis.ts";
 import { scriptedModels } from "../testing/scripted-models.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
-import { callOnce, HoldingProvider, RACED_LIMITS } from "./support/limit-race.ts";
+import { callOnce, HoldingProvider, RACED_LIMITS, raceLine } from "./support/limit-race.ts";
 import { programsPresent } from "./support/programs.ts";
 import { startTestGateway, TEST_ADMIN_SECRET, type TestGateway } from "./support/test-gateway.ts";
 
@@ -73,7 +73,7 @@ describe.skipIf(redis === undefined)("H23, choices 9: 2,000 calls at once agains
       const three = await startInstances(3, limits);
       const many = await provider.race(urlsOf(three), 2_000);
       await stopAll(three);
-      console.log(`${what}: one process admitted ${one}, three instances ${many} of 2,000`);
+      console.log(raceLine(what, one, many, "three instances"));
       expect(one).toBeGreaterThan(300);
       expect(many).toBeLessThanOrEqual(one);
       expect(many).toBeGreaterThanOrEqual(Math.floor(0.98 * one));
@@ -83,10 +83,9 @@ describe.skipIf(redis === undefined)("H23, choices 9: 2,000 calls at once agains
 
 describe.skipIf(redis === undefined)("H23, choices 9: the same at the other levels", () => {
   for (const [level, what] of [
-    ["project", "money"],
-    ["project", "concurrent calls"],
-    ["gateway", "requests a minute"],
-  ] as const) {
+    ...RACED_LIMITS.map(([what]) => ["project", what] as const),
+    ["gateway", "requests a minute"] as const,
+  ]) {
     test(`${what} of the ${level}: three instances never admit more than one, and at least 98%`, async () => {
       const limits = RACED_LIMITS.find(([name]) => name === what)?.[1] ?? {};
       const alone = await startInstances(1, limits, level);
@@ -95,7 +94,7 @@ describe.skipIf(redis === undefined)("H23, choices 9: the same at the other leve
       const three = await startInstances(3, limits, level);
       const many = await provider.race(urlsOf(three), 2_000);
       await stopAll(three);
-      console.log(`${what} of the ${level}: one process admitted ${one}, three instances ${many} of 2,000`);
+      console.log(raceLine(`${what} of the ${level}`, one, many, "three instances"));
       expect(one).toBeGreaterThan(300);
       expect(many).toBeLessThanOrEqual(one);
       expect(many).toBeGreaterThanOrEqual(Math.floor(0.98 * one));

@@ -2,11 +2,12 @@ import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createProject } from "../src/access/projects.ts";
 import { system } from "../src/base/system.ts";
 import { openStorage } from "../src/storage/open.ts";
 import { scriptedModels } from "../testing/scripted-models.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
-import { callOnce, HoldingProvider, RACED_LIMITS } from "./support/limit-race.ts";
+import { callOnce, HoldingProvider, RACED_LIMITS, raceLine } from "./support/limit-race.ts";
 import { childrenOf, isAlive, TRIVIUM } from "./support/program.ts";
 import { TEST_ADMIN_SECRET } from "./support/test-gateway.ts";
 
@@ -42,11 +43,16 @@ let started = 0;
 async function startWorkers(
   count: number,
   limits: Readonly<Record<string, number>>,
-  name = ++started,
+  { name = ++started, level = "key" }: { name?: number; level?: "key" | "project" } = {},
 ): Promise<Started> {
   const place = join(folder, String(name));
   const database = join(place, "trivium.db");
   await Bun.write(join(place, "said"), "");
+  if (level === "project") {
+    const storage = await openStorage(`sqlite:${database}`, system.clock);
+    await createProject(storage, { id: "raced", limits }, system, { who: "test" });
+    await storage.close();
+  }
   const config = {
     ...scriptedModels(provider.url, { first_byte: 30_000, idle: 30_000 }),
     server: { host: "127.0.0.1", port: 0 },
@@ -55,7 +61,7 @@ async function startWorkers(
     data_dir: place,
     simulator: false,
     log: { level: "info", format: "json", calls: "off" },
-    keys: [{ name: "tests", key: TEST_KEY, limits }],
+    keys: [{ name: "tests", key: TEST_KEY, ...(level === "key" ? { limits } : { project: "raced" }) }],
   };
   writeFileSync(join(place, "trivium.yaml"), JSON.stringify(config));
   const program = Bun.spawn([TRIVIUM, "serve", "--workers", String(count), "--json"], {
@@ -104,11 +110,14 @@ describe("H23, choices 9: 2,000 calls at once against limits for fewer, on three
     "concurrent calls": 500,
     money: 571,
   };
-  for (const [what, limits] of RACED_LIMITS) {
-    test(`${what}: never more than one process admits, and at least 98% of it`, async () => {
-      const { url, program, database } = await startWorkers(3, limits);
+  const raced = (["key", "project"] as const).flatMap((level) =>
+    RACED_LIMITS.map(([what, limits]) => ({ level, what, limits })),
+  );
+  for (const { level, what, limits } of raced) {
+    test(`${what} of the ${level}: never more than one process admits, and at least 98% of it`, async () => {
+      const { url, program, database } = await startWorkers(3, limits, { level });
       const admitted = await provider.race([url], 2_000);
-      console.log(`${what}: three workers admitted ${admitted} of 2,000; one process admits ${expected[what]}`);
+      console.log(raceLine(`${what} of the ${level}`, expected[what] ?? 0, admitted, "three workers"));
       expect(admitted).toBeLessThanOrEqual(expected[what] ?? 0);
       expect(admitted).toBeGreaterThanOrEqual(Math.floor(0.98 * (expected[what] ?? 0)));
       program.kill("SIGTERM");
@@ -152,13 +161,13 @@ describe("choices 9, H28: workers that are killed", () => {
   });
 
   test("when the first process is killed the workers end, and another start takes over", async () => {
-    const { program, workers } = await startWorkers(2, { concurrent: 30 }, 90);
+    const { program, workers } = await startWorkers(2, { concurrent: 30 }, { name: 90 });
     const pids = workers();
     expect(pids).toHaveLength(2);
     program.kill("SIGKILL");
     await program.exited;
     await until(() => !pids.some(isAlive));
-    const again = await startWorkers(2, { concurrent: 30 }, 90);
+    const again = await startWorkers(2, { concurrent: 30 }, { name: 90 });
     provider.release();
     expect(await callOnce(again.url)).toBe(200);
     again.program.kill("SIGTERM");
