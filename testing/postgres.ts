@@ -47,7 +47,7 @@ export async function startPostgres(): Promise<TemporaryPostgres | undefined> {
   const signal = (name: "SIGSTOP" | "SIGCONT") => {
     const pid = server();
     process.kill(pid, name);
-    for (const child of childrenOf(pid)) process.kill(child, name);
+    for (const child of childrenOf(pid)) signalOf(child, name);
   };
   start();
   return {
@@ -61,6 +61,14 @@ export async function startPostgres(): Promise<TemporaryPostgres | undefined> {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+function signalOf(pid: number, name: "SIGSTOP" | "SIGCONT"): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It has ended meanwhile.
+  }
 }
 
 function childrenOf(parent: number): number[] {
