@@ -41,8 +41,8 @@ export class Journals {
       ...(this.own && { own: this.own.path }),
     });
     if (rows > 0) log.info({ rows }, "receipts of a journal are stored");
-    for (const { path, places } of damaged) {
-      log.error({ path, places }, "a journal is damaged: what is whole of it is stored, and the file is kept");
+    for (const { path, ...what } of damaged) {
+      log.error({ path, ...what }, "not all of a journal could be stored: the rest of it is, and the file is kept");
     }
   }
 

@@ -3,11 +3,14 @@ import { appendFileSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync,
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { system } from "../base/system.ts";
+import { timePrefix } from "../base/timed-id.ts";
 import { openStorage } from "../storage/open.ts";
 import { sampleReceipt } from "../storage/receipt.sample.ts";
+import { insertReceipts } from "../storage/receipts.ts";
 import type { Storage } from "../storage/storage.ts";
 import { ABANDONED_MS, FileJournal } from "./journal.ts";
 import { recoverJournals } from "./recover-journals.ts";
+import { deleteOldReceipts } from "./retention.ts";
 
 const rows = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, at) => sampleReceipt({ id: `${prefix}${at}` }));
@@ -85,10 +88,53 @@ describe("H21: the journal", () => {
     const old = Date.now() / 1000 - 3600;
     utimesSync(journal.path, old, old);
     const path = `${journal.path}.damaged`;
-    expect(await recover()).toEqual({ rows: 4, damaged: [{ path, places: [{ offset: size, length: 15 }] }] });
+    expect(await recover()).toEqual({
+      rows: 4,
+      damaged: [{ path, places: [{ offset: size, length: 15 }], refused: [], expired: [] }],
+    });
     expect(await storedIds()).toEqual(["a0", "a1", "b0", "b1"]);
     expect(readdirSync(folder)).toEqual([basename(path)]);
     expect(await recover()).toEqual({ rows: 0, damaged: [] });
+  });
+
+  test("with a row that the store refuses gives all others, and says which", async () => {
+    const journal = open();
+    await journal.append(rows("a", 3));
+    await journal.append([{ ...sampleReceipt({ id: "odd" }), usage: null as never }]);
+    await journal.append(rows("b", 3));
+    const before = storage.runForEach.bind(storage);
+    storage.runForEach = async (text, parameters, next) => {
+      if (parameters.some((row) => row.includes("odd"))) throw new TypeError("Binding expected string");
+      await before(text, parameters, next);
+    };
+    const path = `${journal.path}.damaged`;
+    expect(await recover(later())).toEqual({
+      rows: 6,
+      damaged: [{ path, places: [], refused: ["odd"], expired: [] }],
+    });
+    expect(await storedIds()).toEqual(["a0", "a1", "a2", "b0", "b1", "b2"]);
+  });
+
+  test("that is read after retention has deleted its rows adds nothing to their sums a second time", async () => {
+    const dayMs = 86_400_000;
+    const at = (createdAtMs: number) => sampleReceipt({ id: `rcp_${timePrefix(createdAtMs)}`, createdAtMs });
+    const [old, fresh] = [at(Date.now() - 3 * dayMs), at(Date.now())];
+    const journal = open();
+    await journal.append([old, fresh]);
+    // It was stored, and its process killed before the journal was removed.
+    await insertReceipts(storage, [old]);
+    await deleteOldReceipts({ storage, clock: system.clock, retentionDays: 1 });
+    const calls = async () => {
+      const [row] = await storage.query("SELECT SUM(calls) AS calls FROM usage_days");
+      return Number(row?.["calls"]);
+    };
+    const path = `${journal.path}.damaged`;
+    expect(await recover(later())).toEqual({
+      rows: 1,
+      damaged: [{ path, places: [], refused: [], expired: [old.id] }],
+    });
+    expect(await calls()).toBe(2);
+    expect(await storedIds()).toEqual([fresh.id]);
   });
 
   test("a write that fails is an error, and costs no row that follows", async () => {

@@ -1,9 +1,12 @@
 import { type FileHandle, open, readdir, rename, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
+import type { Receipt } from "../canon/receipt.ts";
+import { isRefusal } from "../storage/is-refusal.ts";
 import type { Storage } from "../storage/storage.ts";
 import { insertRows } from "./insert-rows.ts";
 import { ABANDONED_MS, JOURNAL_SUFFIX } from "./journal.ts";
 import { type DamagedBytes, MAX_RECORD_BYTES, readRecords } from "./journal-records.ts";
+import { receiptsKeptSince } from "./retention.ts";
 
 const ROWS_AT_ONCE = 256;
 
@@ -18,8 +21,18 @@ interface Recovery {
 export interface RecoveredJournals {
   /** Rows that were found; those that the store had already are among them. */
   rows: number;
-  /** Journals with bytes that are no receipt. They are kept under another name. */
-  damaged: { path: string; places: DamagedBytes[] }[];
+  /** Journals of which something could not be stored. They are kept under another name. */
+  damaged: DamagedJournal[];
+}
+
+interface DamagedJournal {
+  path: string;
+  /** Bytes that are no receipt. */
+  places: DamagedBytes[];
+  /** Receipts that the store refuses for good. */
+  refused: string[];
+  /** Receipts of calls that are older than receipts are kept: whether their sums were counted before is not known. */
+  expired: string[];
 }
 
 /**
@@ -28,6 +41,7 @@ export interface RecoveredJournals {
  */
 export async function recoverJournals({ storage, folder, own, nowMs }: Recovery): Promise<RecoveredJournals> {
   const recovered: RecoveredJournals = { rows: 0, damaged: [] };
+  const keptSinceMs = await receiptsKeptSince(storage);
   for (const name of await journalsIn(folder)) {
     const path = join(folder, name);
     if (name === (own && basename(own))) continue;
@@ -35,15 +49,16 @@ export async function recoverJournals({ storage, folder, own, nowMs }: Recovery)
     // Another process was faster.
     if (file === undefined) continue;
     try {
-      const { rows, places } = await recoverOne(file, storage);
-      recovered.rows += rows;
+      const found = await recoverOne(file, storage, keptSinceMs);
+      const { places, refused, expired } = found;
+      recovered.rows += found.rows;
       const isAbandoned = nowMs - (await file.stat()).mtimeMs > ABANDONED_MS;
       if (!isAbandoned) continue;
-      if (places.length === 0) await rm(path, { force: true });
+      if (places.length + refused.length + expired.length === 0) await rm(path, { force: true });
       else {
         const kept = `${path}.damaged`;
         await rename(path, kept);
-        recovered.damaged.push({ path: kept, places });
+        recovered.damaged.push({ path: kept, places, refused, expired });
       }
     } finally {
       await file.close();
@@ -57,25 +72,44 @@ async function journalsIn(folder: string): Promise<string[]> {
   return names.filter((name) => name.endsWith(JOURNAL_SUFFIX)).sort();
 }
 
+type Found = Omit<DamagedJournal, "path"> & { rows: number };
+
 /** In parts, so that a large journal takes little memory. */
-async function recoverOne(file: FileHandle, storage: Storage): Promise<{ rows: number; places: DamagedBytes[] }> {
+async function recoverOne(file: FileHandle, storage: Storage, keptSinceMs: number): Promise<Found> {
   const part = Buffer.alloc(2 * MAX_RECORD_BYTES);
-  const places: DamagedBytes[] = [];
-  let rows = 0;
+  const found: Found = { rows: 0, places: [], refused: [], expired: [] };
   let kept = 0;
   let offset = 0;
   for (;;) {
     const { bytesRead } = await file.read(part, kept, part.length - kept, offset + kept);
     const isLast = bytesRead === 0;
     const { receipts, damaged, used } = readRecords(part.subarray(0, kept + bytesRead), isLast);
-    for (let at = 0; at < receipts.length; at += ROWS_AT_ONCE) {
-      await insertRows(storage, receipts.slice(at, at + ROWS_AT_ONCE));
+    const isExpired = ({ createdAtMs }: Receipt) => createdAtMs < keptSinceMs;
+    found.expired.push(...receipts.filter(isExpired).map(({ id }) => id));
+    const fresh = receipts.filter((receipt) => !isExpired(receipt));
+    for (let at = 0; at < fresh.length; at += ROWS_AT_ONCE) {
+      found.refused.push(...(await insertOrRefuse(storage, fresh.slice(at, at + ROWS_AT_ONCE))));
     }
-    rows += receipts.length;
-    places.push(...damaged.map((place) => ({ ...place, offset: offset + place.offset })));
-    if (isLast) return { rows, places };
+    found.rows += fresh.length;
+    found.places.push(...damaged.map((place) => ({ ...place, offset: offset + place.offset })));
+    if (isLast) return { ...found, rows: found.rows - found.refused.length };
     part.copyWithin(0, used, kept + bytesRead);
     kept = kept + bytesRead - used;
     offset += used;
   }
+}
+
+/** One row that the store refuses must not keep the others out, nor the gateway from starting. Gives the ids of such rows. */
+async function insertOrRefuse(storage: Storage, receipts: readonly Receipt[]): Promise<string[]> {
+  try {
+    await insertRows(storage, receipts);
+    return [];
+  } catch (thrown) {
+    if (!isRefusal(thrown)) throw thrown;
+    const [only] = receipts;
+    if (receipts.length === 1 && only !== undefined) return [only.id];
+  }
+  const refused: string[] = [];
+  for (const receipt of receipts) refused.push(...(await insertOrRefuse(storage, [receipt])));
+  return refused;
 }
