@@ -81,6 +81,12 @@ export const COMMANDS: readonly Listed[] = [
     "correct what calls have cost, at the prices of now",
     () => import("./reprice.ts").then(({ reprice }) => reprice),
   ),
+  list("backup", "FOLDER [--files]", "copy a SQLite storage, its journal and key, while the gateway runs or not", () =>
+    import("./backup.ts").then(({ backup }) => backup),
+  ),
+  list("restore", "FOLDER", "put a backup in place of a SQLite storage; the gateway must be stopped", () =>
+    import("./restore.ts").then(({ restore }) => restore),
+  ),
   list("migrate", "--to postgres://…", "copy a SQLite storage into an empty PostgreSQL database, row for row", () =>
     import("./migrate.ts").then(({ migrate }) => migrate),
   ),

@@ -1,10 +1,8 @@
 import { join } from "node:path";
 import { readConfig } from "../app/read-config.ts";
 import { system } from "../base/system.ts";
-import { GatewayError } from "../canon/error.ts";
 import { recoverJournals } from "../ledger/recover-journals.ts";
 import { copyStorage } from "../storage/copy-storage.ts";
-import { selectInstances } from "../storage/instances.ts";
 import { openStorage } from "../storage/open.ts";
 import { redactStorageUrl } from "../storage/redact-storage-url.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -12,9 +10,7 @@ import { storageFailure } from "../storage/storage-failure.ts";
 import { defineCommand, EXIT, printJson, printTable, UsageError } from "./command.ts";
 import { aboutCommand } from "./commands.ts";
 import { configSource } from "./config-source.ts";
-
-/** A gateway that runs counts its beats up more often than this. */
-const BEAT_MS = 12_000;
+import { requireStopped } from "./require-stopped.ts";
 
 export const migrate = defineCommand({
   ...aboutCommand("migrate"),
@@ -60,15 +56,4 @@ async function copyTo(url: string, source: Storage) {
   } finally {
     await target.close();
   }
-}
-
-async function requireStopped(source: Storage): Promise<void> {
-  const before = await selectInstances(source);
-  if (before.length === 0) return;
-  console.error("A gateway has used this storage and did not take its leave; looking whether it still runs …");
-  await Bun.sleep(BEAT_MS);
-  const beats = new Map(before.map((instance) => [instance.id, instance.beats]));
-  const running = (await selectInstances(source)).find(({ id, beats: now }) => now !== (beats.get(id) ?? -1));
-  if (running === undefined) return;
-  throw new GatewayError("invalid_request", `A gateway runs on this storage (${running.place}): stop it first.`);
 }

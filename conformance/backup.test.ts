@@ -1,0 +1,147 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { TEST_KEY } from "../testing/test-key.ts";
+import { runProgram, TRIVIUM } from "./support/program.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "trivium-backup-"));
+const running = new Set<Bun.Subprocess>();
+afterAll(async () => {
+  for (const program of running) {
+    program.kill("SIGKILL");
+    await program.exited;
+  }
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const PRICED = {
+  id: "acme/priced",
+  display_name: "Priced",
+  context_length: 100_000,
+  max_output_tokens: 64,
+  input_modalities: ["text"],
+  output_modalities: ["text"],
+  reasoning: false,
+  pricings: {
+    prompt: [{ value: 3, unit: "perMTokens", currency: "USD" }],
+    completion: [{ value: 15, unit: "perMTokens", currency: "USD" }],
+  },
+  offers: [{ provider: "simulator", model: "standard" }],
+};
+
+interface Place {
+  cwd: string;
+  url: string;
+  program: Bun.Subprocess;
+}
+
+async function start(name: string): Promise<Place> {
+  const cwd = join(folder, name);
+  mkdirSync(cwd, { recursive: true });
+  const config = {
+    server: { host: "127.0.0.1", port: 0, drain_seconds: 1 },
+    admin: { host: "127.0.0.1", port: 0 },
+    simulator: true,
+    models: [PRICED],
+    log: { calls: "off" },
+    keys: [{ name: "tests", key: TEST_KEY, limits: { budget_usd_total: 100 } }],
+  };
+  writeFileSync(join(cwd, "trivium.yaml"), JSON.stringify(config));
+  const program = Bun.spawn([TRIVIUM, "serve", "--json"], {
+    cwd,
+    env: { PATH: process.env["PATH"] ?? "" },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "ignore",
+  });
+  running.add(program);
+  let shown = "";
+  for await (const chunk of program.stdout) {
+    shown += new TextDecoder().decode(chunk);
+    if (shown.trimEnd().endsWith("\n}")) break;
+  }
+  return { cwd, url: (JSON.parse(shown) as { url: string }).url, program };
+}
+
+async function stop({ program }: Place): Promise<void> {
+  program.kill("SIGTERM");
+  expect(await program.exited).toBe(0);
+  running.delete(program);
+}
+
+const call = async ({ url }: Place): Promise<string> => {
+  const answer = await fetch(`${url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${TEST_KEY}`, "content-type": "application/json" },
+    body: JSON.stringify({ model: "acme/priced", messages: [{ role: "user", content: "hi" }] }),
+  });
+  await answer.text();
+  if (answer.status !== 200) throw new Error(String(answer.status));
+  return answer.headers.get("x-trivium-receipt") ?? "";
+};
+
+const usage = async (cwd: string) => {
+  const { code, stdout, stderr } = await runProgram(["usage", "--by", "key", "--json"], { cwd });
+  if (code !== 0) throw new Error(stderr);
+  return stdout;
+};
+const check = async (cwd: string) => (await runProgram(["usage", "check"], { cwd })).code;
+
+test("issue 15: a backup under load, and restored: receipts and budgets are equal", async () => {
+  const place = await start("one");
+  const answered: string[] = [];
+  let isOver = false;
+  const clients = Array.from({ length: 4 }, async () => {
+    while (!isOver) answered.push(await call(place));
+  });
+  while (answered.length < 20) await Bun.sleep(20);
+  const before = [...answered];
+  const copy = join(folder, "copy");
+  const made = await runProgram(["backup", copy], { cwd: place.cwd });
+  expect([made.code, made.stderr]).toEqual([0, ""]);
+  isOver = true;
+  await Promise.all(clients);
+  expect(answered.length).toBeGreaterThan(before.length);
+  for (const file of readdirSync(copy)) expect((statSync(join(copy, file)).mode & 0o077).toString(8)).toBe("0");
+
+  // A gateway that runs is not replaced under its feet.
+  const refused = await runProgram(["restore", copy], { cwd: place.cwd });
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("stop it first")]);
+  const calledTwice = await runProgram(["backup", copy], { cwd: place.cwd });
+  expect([calledTwice.code, calledTwice.stderr]).toEqual([2, expect.stringContaining("is not empty")]);
+
+  await stop(place);
+  const restored = await runProgram(["restore", copy, "--json"], { cwd: place.cwd });
+  expect([restored.code, restored.stderr]).toEqual([0, ""]);
+  expect((JSON.parse(restored.stdout) as { kept: string[] }).kept.length).toBeGreaterThan(0);
+
+  // What the copy has is what the restored gateway has, in its ledger and in its sums.
+  expect(await check(place.cwd)).toBe(0);
+  const again = await start("one");
+  const receipt = (id: string) =>
+    fetch(`${again.url}/api/v1/generation?id=${id}`, { headers: { authorization: `Bearer ${TEST_KEY}` } });
+  for (const id of before) expect((await receipt(id)).status).toBe(200);
+  const present = (await Promise.all(answered.map(receipt))).filter(({ status }) => status === 200).length;
+  const spent = JSON.parse(await usage(again.cwd)) as { calls: number; cost_nano_usd: number }[] | { data: unknown };
+  expect(JSON.stringify(spent)).toContain(`"calls":${present}`);
+  await stop(again);
+
+  // The same backup, put into an empty place, is the same.
+  const other = join(folder, "two");
+  const fresh = await start("two");
+  await stop(fresh);
+  rmSync(join(other, "data"), { recursive: true, force: true });
+  expect((await runProgram(["restore", copy], { cwd: other })).code).toBe(0);
+  expect(await usage(other)).toBe(await usage(place.cwd));
+}, 120_000);
+
+test("a backup that was changed is refused, and what is there stays", async () => {
+  const copy = join(folder, "copy");
+  await Bun.write(join(copy, "trivium.db"), "not a database");
+  const { code, stderr } = await runProgram(["restore", copy], { cwd: join(folder, "two") });
+  expect([code, stderr]).toEqual([2, expect.stringContaining("it is damaged, or was changed")]);
+  expect(await check(join(folder, "two"))).toBe(0);
+  const none = await runProgram(["restore", folder], { cwd: join(folder, "two") });
+  expect([none.code, none.stderr]).toEqual([2, expect.stringContaining("is no backup")]);
+});

@@ -1,0 +1,18 @@
+import { GatewayError } from "../canon/error.ts";
+import { selectInstances } from "../storage/instances.ts";
+import type { Storage } from "../storage/storage.ts";
+
+/** A gateway that runs counts its beats up more often than this. */
+const BEAT_MS = 12_000;
+
+/** Throws where a gateway runs on the storage. One that was killed is told from one that runs by its beats. */
+export async function requireStopped(storage: Storage): Promise<void> {
+  const before = await selectInstances(storage);
+  if (before.length === 0) return;
+  console.error("A gateway has used this storage and did not take its leave; looking whether it still runs …");
+  await Bun.sleep(BEAT_MS);
+  const beats = new Map(before.map((instance) => [instance.id, instance.beats]));
+  const running = (await selectInstances(storage)).find(({ id, beats: now }) => now !== (beats.get(id) ?? -1));
+  if (running === undefined) return;
+  throw new GatewayError("invalid_request", `A gateway runs on this storage (${running.place}): stop it first.`);
+}
