@@ -12,6 +12,14 @@ type Loader = () => Promise<ComponentType>;
 const PAGES: Readonly<Record<string, Loader>> = {
   "": async () => (await import("./pages/overview.tsx")).Overview,
   calls: async () => (await import("./pages/calls.tsx")).Calls,
+  usage: async () => (await import("./pages/usage.tsx")).Usage,
+  keys: async () => (await import("./pages/keys.tsx")).Keys,
+  projects: async () => (await import("./pages/projects.tsx")).Projects,
+  providers: async () => (await import("./pages/providers.tsx")).Providers,
+  models: async () => (await import("./pages/models.tsx")).Models,
+  operations: async () => (await import("./pages/operations.tsx")).Operations,
+  config: async () => (await import("./pages/config.tsx")).Config,
+  audit: async () => (await import("./pages/audit.tsx")).Audit,
   call: async () => (await import("./pages/call.tsx")).OneCall,
 };
 

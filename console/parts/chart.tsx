@@ -5,7 +5,7 @@ import { drawnScheme } from "../state/scheme.ts";
 import { Icon } from "./icon.tsx";
 
 /** Names of colours in styles/colours.css. */
-export type Tone = "one" | "two" | "three" | "good" | "bad";
+export type Tone = "one" | "two" | "three" | "rest" | "bad";
 
 export interface Series {
   name: string;

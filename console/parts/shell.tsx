@@ -16,11 +16,21 @@ interface Entry {
 
 const KEPT = ["q", "range", "from", "to", "zone"];
 
-export const ENTRIES: readonly (readonly Entry[])[] = [
+const ENTRIES: readonly (readonly Entry[])[] = [
   [
     { path: "/", name: "Overview", icon: "overview", roles: ["admin", "viewer"] },
     { path: "/calls", name: "Calls", icon: "calls", keeps: KEPT, roles: ["admin", "viewer"] },
     { path: "/usage", name: "Usage", icon: "usage", keeps: KEPT },
+  ],
+  [
+    { path: "/models", name: "Models", icon: "models", roles: ["admin", "viewer"] },
+    { path: "/providers", name: "Providers", icon: "providers", roles: ["admin", "viewer"] },
+    { path: "/operations", name: "Operations", icon: "operations", roles: ["admin", "viewer"] },
+  ],
+  [
+    { path: "/keys", name: "Keys", icon: "keys" },
+    { path: "/config", name: "Configuration", icon: "config", roles: ["admin", "viewer"] },
+    { path: "/audit", name: "Audit", icon: "audit", roles: ["admin", "viewer"] },
   ],
 ];
 

@@ -1,0 +1,116 @@
+import { ask } from "../api/client.ts";
+import type { Act, Page } from "../api/types.ts";
+import { full } from "../format/time.ts";
+import { Empty, PageHead, Problem, Waiting } from "../parts/basics.tsx";
+import { useData } from "../parts/use-data.ts";
+import { changesOf } from "../state/changes.ts";
+import { nameOfKey } from "../state/names.ts";
+import { place, setQuery } from "../state/router.ts";
+
+const ACTS = [
+  "key.create",
+  "key.update",
+  "key.rotate",
+  "key.revoke",
+  "project.create",
+  "project.update",
+  "project.delete",
+  "session.open",
+  "usage.export",
+  "provider.test",
+  "operation.cancel",
+];
+
+const Changes = ({ act }: { act: Act }) => (
+  <ul class="changes">
+    {changesOf(act.before, act.after).map(({ name, before, after }) => (
+      <li key={name}>
+        <span class="muted">{name}</span> {before !== undefined && <del>{before}</del>}{" "}
+        {after !== undefined && <ins>{after}</ins>}
+      </li>
+    ))}
+  </ul>
+);
+
+export function Audit() {
+  const { query } = place.value;
+  const act = query.get("act") ?? undefined;
+  const after = query.get("after") ?? undefined;
+  const { data, error, reload } = useData(`${act} ${after}`, (abort) =>
+    ask<Page<Act>>("/api/audit", { limit: 100, act, after }, abort),
+  );
+  return (
+    <>
+      <PageHead title="Audit">
+        <label>
+          <span class="muted">Only</span>{" "}
+          <select
+            value={act ?? ""}
+            onChange={(event) => setQuery({ act: event.currentTarget.value, after: undefined })}
+          >
+            <option value="">every act</option>
+            {ACTS.map((name) => (
+              <option key={name} value={name}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+      </PageHead>
+      {error && <Problem error={error} retry={reload} />}
+      {data === undefined ? (
+        !error && <Waiting />
+      ) : data.data.length === 0 ? (
+        <Empty title="Nothing was done">
+          <p>
+            Whoever makes, changes or ends something is written down here, with what it was before. Nothing removes an
+            entry.
+          </p>
+        </Empty>
+      ) : (
+        <>
+          <section class="wide" tabIndex={0} aria-label="Table of acts">
+            <table class="list audit">
+              <thead>
+                <tr>
+                  <th scope="col">Time</th>
+                  <th scope="col">Who</th>
+                  <th scope="col">From</th>
+                  <th scope="col">What</th>
+                  <th scope="col">To</th>
+                  <th scope="col">Changes</th>
+                </tr>
+              </thead>
+              <tbody>
+                {data.data.map((one) => (
+                  <tr key={one.id}>
+                    <td class="time">{full(one.at)}</td>
+                    <td>{one.who}</td>
+                    <td class="muted">{one.address ?? "–"}</td>
+                    <td>{one.act}</td>
+                    <td class="name">{nameOfKey(one.target)}</td>
+                    <td>
+                      <Changes act={one} />
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </section>
+          <nav class="pager" aria-label="Pages of acts">
+            {after !== undefined && (
+              <button type="button" onClick={() => setQuery({ after: undefined })}>
+                Newest
+              </button>
+            )}
+            {data.next !== null && (
+              <button type="button" onClick={() => setQuery({ after: data.next ?? undefined })}>
+                Older
+              </button>
+            )}
+          </nav>
+        </>
+      )}
+    </>
+  );
+}

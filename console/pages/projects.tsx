@@ -1,0 +1,152 @@
+import { useState } from "preact/hooks";
+import { ask, change, session } from "../api/client.ts";
+import type { Page, Project } from "../api/types.ts";
+import { full } from "../format/time.ts";
+import { PageHead, Problem, State, Waiting } from "../parts/basics.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import { callsWith } from "../parts/filter-bar.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { FormProblem, LimitFields, useSending } from "../parts/key-forms.tsx";
+import { Spend } from "../parts/spend.tsx";
+import { useData } from "../parts/use-data.ts";
+import { budgetsOf, rateWords, readLimits } from "../state/limits.ts";
+
+function ProjectForm({
+  item,
+  onDone,
+  onClose,
+}: {
+  item: Project | undefined;
+  onDone: () => void;
+  onClose: () => void;
+}) {
+  const { submit, error, busy } = useSending(
+    (form) => {
+      const name = String(form.get("name") ?? "").trim();
+      const limits = readLimits(form, item?.limits);
+      if (item === undefined)
+        return change("POST", "/api/projects", {
+          id: String(form.get("id") ?? "").trim(),
+          ...(name === "" ? {} : { name }),
+          limits,
+        });
+      const status = form.get("suspended") === null ? "active" : "suspended";
+      return change("PATCH", `/api/projects/${encodeURIComponent(item.id)}`, { name, limits, status });
+    },
+    () => {
+      onDone();
+      onClose();
+    },
+  );
+  return (
+    <Dialog title={item === undefined ? "Create a project" : `Change ${item.name}`} onClose={onClose}>
+      <form onSubmit={submit}>
+        {item === undefined && (
+          <label>
+            Id, which never changes
+            <input name="id" required maxLength={100} placeholder="team-a" />
+          </label>
+        )}
+        <label>
+          Name
+          <input name="name" maxLength={100} required={item !== undefined} defaultValue={item?.name ?? ""} />
+        </label>
+        <LimitFields limits={item?.limits ?? {}} />
+        {item !== undefined && (
+          <label class="check">
+            <input type="checkbox" name="suspended" defaultChecked={item.status === "suspended"} />
+            Suspended: calls of all its keys are refused
+          </label>
+        )}
+        <FormProblem error={error} />
+        <footer>
+          <button type="submit" class="main" disabled={busy}>
+            {item === undefined ? "Create" : "Save"}
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}
+
+export function Projects() {
+  const { data, error, reload } = useData("projects", (abort) =>
+    ask<Page<Project>>("/api/projects", { limit: 500 }, abort),
+  );
+  const [open, setOpen] = useState<{ item: Project | undefined } | undefined>(undefined);
+  const mayChange = session.value?.role === "admin";
+  return (
+    <>
+      <PageHead title="Projects">
+        <a class="button" href="/keys">
+          Keys
+        </a>
+        {mayChange && (
+          <button type="button" class="main" onClick={() => setOpen({ item: undefined })}>
+            <Icon name="plus" size={15} /> Create a project
+          </button>
+        )}
+      </PageHead>
+      {error && <Problem error={error} retry={reload} />}
+      {data === undefined ? (
+        !error && <Waiting />
+      ) : (
+        <section class="wide" tabIndex={0} aria-label="Table of projects">
+          <table class="list">
+            <thead>
+              <tr>
+                <th scope="col">Name</th>
+                <th scope="col">State</th>
+                <th scope="col" class="number">
+                  Today
+                </th>
+                <th scope="col" class="number">
+                  This month
+                </th>
+                <th scope="col" class="number">
+                  In all
+                </th>
+                <th scope="col">Limits</th>
+                <th scope="col">Made</th>
+                <th scope="col">
+                  <span class="unseen">What can be done</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {data.data.map((item) => (
+                <tr key={item.id}>
+                  <th scope="row" class="name">
+                    <a href={callsWith({ project: item.id }, "30d")}>{item.name}</a>
+                    <span class="muted small block">{item.id}</span>
+                  </th>
+                  <td>
+                    <State kind={item.status === "active" ? "good" : "warn"}>{item.status}</State>
+                  </td>
+                  {budgetsOf(item.spent_nano_usd, item.limits).map((budget) => (
+                    <Spend key={budget.name} budget={budget} />
+                  ))}
+                  <td>{rateWords(item.limits) || <span class="muted">no rate limits</span>}</td>
+                  <td>{full(item.created_at)}</td>
+                  <td class="acts">
+                    {mayChange && (
+                      <button
+                        type="button"
+                        class="quiet"
+                        aria-label={`Change ${item.name}`}
+                        onClick={() => setOpen({ item })}
+                      >
+                        Change
+                      </button>
+                    )}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      )}
+      {open && <ProjectForm item={open.item} onDone={reload} onClose={() => setOpen(undefined)} />}
+    </>
+  );
+}

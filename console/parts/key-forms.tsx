@@ -1,0 +1,249 @@
+import { useState } from "preact/hooks";
+import { change } from "../api/client.ts";
+import type { CreatedKey, Key, Project, RotatedKey } from "../api/types.ts";
+import { full } from "../format/time.ts";
+import { LIMIT_NAMES, LIMITS, readLimits } from "../state/limits.ts";
+import { CopyButton } from "./basics.tsx";
+import { Dialog } from "./dialog.tsx";
+
+/** Sends what a form says; shows what is wrong with it. */
+export function useSending<Answer>(send: (form: FormData) => Promise<Answer>, done: (answer: Answer) => void) {
+  const [error, setError] = useState("");
+  const [busy, setBusy] = useState(false);
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    setBusy(true);
+    setError("");
+    try {
+      done(await send(new FormData(event.currentTarget as HTMLFormElement)));
+    } catch (thrown) {
+      setError(thrown instanceof Error ? thrown.message : String(thrown));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return { submit, error, busy };
+}
+
+export const FormProblem = ({ error }: { error: string }) =>
+  error === "" ? null : (
+    <p class="problem" role="alert">
+      {error}
+    </p>
+  );
+
+export const LimitFields = ({ limits = {} }: { limits?: Readonly<Record<string, number>> }) => (
+  <fieldset class="fields">
+    <legend>Limits (empty: none)</legend>
+    {LIMIT_NAMES.map((name) => (
+      <label key={name}>
+        {LIMITS[name].name}
+        <input name={name} type="number" min="0" step={LIMITS[name].step} defaultValue={limits[name] ?? ""} />
+      </label>
+    ))}
+  </fieldset>
+);
+
+const list = (form: FormData, name: string): string[] =>
+  String(form.get(name) ?? "")
+    .split(/[\s,]+/)
+    .filter((word) => word !== "");
+
+function keyOf(form: FormData): object {
+  const models = list(form, "models");
+  const expires = String(form.get("expires_at") ?? "");
+  return {
+    name: String(form.get("name") ?? "").trim(),
+    ...(form.has("project") ? { project: String(form.get("project")) } : {}),
+    ...(models.length === 0 ? {} : { models }),
+    ...(expires === "" ? {} : { expires_at: new Date(expires).toISOString() }),
+    limits: readLimits(form),
+  };
+}
+
+export function CreateKey({
+  projects,
+  onDone,
+  onClose,
+}: {
+  projects: readonly Project[];
+  onDone: () => void;
+  onClose: () => void;
+}) {
+  const [created, setCreated] = useState<CreatedKey | undefined>(undefined);
+  const { submit, error, busy } = useSending(
+    async (form) => (await change<{ data: CreatedKey }>("POST", "/api/keys", keyOf(form))).data,
+    (answer) => {
+      setCreated(answer);
+      onDone();
+    },
+  );
+  if (created) return <ShownOnce secret={created.key} title="The key is made" onClose={onClose} />;
+  return (
+    <Dialog title="Create a key" onClose={onClose}>
+      <form onSubmit={submit}>
+        <label>
+          Name
+          <input name="name" required maxLength={100} placeholder="checkout assistant" />
+        </label>
+        <label>
+          Project
+          <select name="project">
+            {projects.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Models (empty: all)
+          <input name="models" placeholder="anthropic/* openai/gpt-5*" />
+        </label>
+        <label>
+          Expires
+          <input name="expires_at" type="datetime-local" />
+        </label>
+        <LimitFields />
+        <FormProblem error={error} />
+        <footer>
+          <button type="submit" class="main" disabled={busy}>
+            Create
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}
+
+export function EditKey({ item, onDone, onClose }: { item: Key; onDone: () => void; onClose: () => void }) {
+  const { submit, error, busy } = useSending(
+    (form) =>
+      change("PATCH", `/api/keys/${encodeURIComponent(item.id)}`, {
+        name: String(form.get("name") ?? "").trim(),
+        models: list(form, "models").length === 0 ? null : list(form, "models"),
+        limits: readLimits(form, item.limits),
+      }),
+    () => {
+      onDone();
+      onClose();
+    },
+  );
+  return (
+    <Dialog title={`Change ${item.name}`} onClose={onClose}>
+      <form onSubmit={submit}>
+        <label>
+          Name
+          <input name="name" required maxLength={100} defaultValue={item.name} />
+        </label>
+        <label>
+          Models (empty: all)
+          <input name="models" defaultValue={item.models.join(" ")} />
+        </label>
+        <LimitFields limits={item.limits} />
+        <FormProblem error={error} />
+        <footer>
+          <button type="submit" class="main" disabled={busy}>
+            Save
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}
+
+export function RotateKey({ item, onDone, onClose }: { item: Key; onDone: () => void; onClose: () => void }) {
+  const [rotated, setRotated] = useState<RotatedKey | undefined>(undefined);
+  const { submit, error, busy } = useSending(
+    async (form) => {
+      const overlap_seconds = Math.round(Number(form.get("hours") ?? 24) * 3_600);
+      return (
+        await change<{ data: RotatedKey }>("POST", `/api/keys/${encodeURIComponent(item.id)}/rotate`, {
+          overlap_seconds,
+        })
+      ).data;
+    },
+    (answer) => {
+      setRotated(answer);
+      onDone();
+    },
+  );
+  if (rotated) {
+    const note = `The old secret works until ${full(rotated.previous_until)}.`;
+    return <ShownOnce secret={rotated.key} title="The new secret" note={note} onClose={onClose} />;
+  }
+  return (
+    <Dialog title={`Rotate ${item.name}`} onClose={onClose}>
+      <form onSubmit={submit}>
+        <p>The key gets a new secret. Limits, spend and history stay.</p>
+        <label>
+          Hours for which the old one works on (0: it ends at once)
+          <input name="hours" type="number" min="0" max="720" step="1" defaultValue="24" required />
+        </label>
+        <FormProblem error={error} />
+        <footer>
+          <button type="submit" class="main" disabled={busy}>
+            Rotate
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}
+
+export function RevokeKey({ item, onDone, onClose }: { item: Key; onDone: () => void; onClose: () => void }) {
+  const [typed, setTyped] = useState("");
+  const { submit, error, busy } = useSending(
+    () => change("DELETE", `/api/keys/${encodeURIComponent(item.id)}`),
+    () => {
+      onDone();
+      onClose();
+    },
+  );
+  return (
+    <Dialog title="Revoke a key" onClose={onClose}>
+      <form onSubmit={submit}>
+        <p>
+          Calls with <strong>{item.name}</strong> fail at once, and so do those of keys that it made. This cannot be
+          undone.
+        </p>
+        <label>
+          Type its name
+          <input value={typed} autocomplete="off" onInput={(event) => setTyped(event.currentTarget.value)} />
+        </label>
+        <FormProblem error={error} />
+        <footer>
+          <button type="submit" class="danger main" disabled={busy || typed !== item.name}>
+            Revoke
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}
+
+const ShownOnce = ({
+  secret,
+  title,
+  note,
+  onClose,
+}: {
+  secret: string;
+  title: string;
+  note?: string;
+  onClose: () => void;
+}) => (
+  <Dialog title={title} onClose={onClose} mustAnswer>
+    <p>It is shown only now: the gateway keeps a digest of it.</p>
+    <div class="secret">
+      <code>{secret}</code>
+      <CopyButton text={secret} />
+    </div>
+    {note && <p class="muted">{note}</p>}
+    <footer>
+      <button type="button" class="main" onClick={onClose}>
+        I have kept it
+      </button>
+    </footer>
+  </Dialog>
+);

@@ -1,0 +1,24 @@
+export interface Change {
+  name: string;
+  before: string | undefined;
+  after: string | undefined;
+}
+
+const shown = (value: unknown): string | undefined =>
+  value === undefined ? undefined : typeof value === "string" ? value : JSON.stringify(value);
+
+const fieldsOf = (value: unknown): Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : value === null || value === undefined
+      ? {}
+      : { value };
+
+/** What differs between two states of a thing, field by field. */
+export function changesOf(before: unknown, after: unknown): Change[] {
+  const was = fieldsOf(before);
+  const is = fieldsOf(after);
+  return [...new Set([...Object.keys(was), ...Object.keys(is)])]
+    .map((name) => ({ name, before: shown(was[name]), after: shown(is[name]) }))
+    .filter((change) => change.before !== change.after);
+}

@@ -1,0 +1,70 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { UsageAmounts, UsageRow } from "../api/types.ts";
+import { csvCell, csvOf } from "../format/csv.ts";
+import { reportOf, stackOf } from "./usage.ts";
+
+const NO_USAGE = { input: null, output: null, cache_read: null } as unknown as UsageAmounts;
+
+const row = (groups: string[], calls: number, cost: number, failures = 0): UsageRow => ({
+  group: groups[0] ?? "",
+  groups,
+  calls,
+  failures,
+  usage: NO_USAGE,
+  cost_nano_usd: cost,
+  cost_usd: cost / 1e9,
+});
+
+describe("must show: totals agree", () => {
+  test("rows and the rest add up to the total, however many are shown", () => {
+    const groups = fc.array(fc.record({ calls: fc.nat(1_000), cost: fc.nat(1_000_000) }), { maxLength: 40 });
+    fc.assert(
+      fc.property(groups, fc.nat(40), (given, most) => {
+        const rows = given.map(({ calls, cost }, at) => row([String(at)], calls, cost));
+        const { rows: shown, other, total } = reportOf(rows, rows, most);
+        const sum = shown.reduce((all, { values }) => all + values.cost, 0) + (other?.cost ?? 0);
+        expect(sum).toBe(total.cost);
+        expect(total.cost).toBe(given.reduce((all, { cost }) => all + cost, 0));
+      }),
+    );
+  });
+
+  test("what the server has left out is in the rest", () => {
+    const { other, total } = reportOf([row(["a"], 2, 20)], [row(["ok"], 5, 50)], 100);
+    expect([other?.calls, other?.cost, total.calls]).toEqual([3, 30, 5]);
+  });
+
+  test("a stack over time holds every row once", () => {
+    const rows = [
+      row(["2026-11-01", "a"], 1, 5),
+      row(["2026-11-01", "b"], 1, 4),
+      row(["2026-11-02", "c"], 1, 3),
+      row(["2026-11-02", "d"], 1, 2),
+      row(["2026-11-02", "e"], 1, 1),
+    ];
+    const { times, series } = stackOf(rows, ["day", "model"], "cost");
+    expect(times.length).toBe(2);
+    expect(series).toEqual([
+      { name: "a", values: [5, 0] },
+      { name: "b", values: [4, 0] },
+      { name: "c", values: [0, 3] },
+      { name: "Other", values: [0, 3] },
+    ]);
+  });
+});
+
+describe("S14: cells of a file for spreadsheets", () => {
+  test.each([
+    ["=1+1", "'=1+1"],
+    ["+49", "'+49"],
+    ["-2", "'-2"],
+    ["@SUM(A1)", "'@SUM(A1)"],
+    ["\tx", "'\tx"],
+    ['a "b", c', '"a ""b"", c"'],
+    ["plain", "plain"],
+    [-5, "-5"],
+  ])("%p becomes %p", (given, cell) => expect(csvCell(given)).toBe(cell));
+
+  test("lines end as RFC 4180 says", () => expect(csvOf([["a", 1]])).toBe("a,1\r\n"));
+});

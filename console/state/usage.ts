@@ -1,0 +1,114 @@
+import type { UsageRow } from "../api/types.ts";
+
+export const DIMENSIONS = ["day", "hour", "model", "provider", "key", "project", "dialect", "outcome"] as const;
+export type Dimension = (typeof DIMENSIONS)[number];
+
+export const isTime = (dimension: string | undefined): boolean => dimension === "day" || dimension === "hour";
+
+export interface Metric {
+  name: string;
+  of: (row: Pick<UsageRow, "calls" | "failures" | "cost_nano_usd" | "usage">) => number;
+}
+
+const inputOf = ({ usage }: Pick<UsageRow, "usage">): number =>
+  (usage.input ?? 0) +
+  (usage.cache_write_5m ?? 0) +
+  (usage.cache_write_1h ?? 0) +
+  (usage.image_input ?? 0) +
+  (usage.audio_input ?? 0);
+
+const outputOf = ({ usage }: Pick<UsageRow, "usage">): number =>
+  (usage.output ?? 0) + (usage.reasoning ?? 0) + (usage.image_output ?? 0) + (usage.audio_output ?? 0);
+
+export const METRICS = {
+  cost: { name: "Cost", of: ({ cost_nano_usd }) => cost_nano_usd },
+  calls: { name: "Calls", of: ({ calls }) => calls },
+  failures: { name: "Failures", of: ({ failures }) => failures },
+  input: { name: "Input tokens", of: inputOf },
+  cached: { name: "Cached tokens", of: ({ usage }) => usage.cache_read ?? 0 },
+  output: { name: "Output tokens", of: outputOf },
+} as const satisfies Record<string, Metric>;
+
+export type MetricName = keyof typeof METRICS;
+export const METRIC_NAMES = Object.keys(METRICS) as MetricName[];
+
+export interface SumRow {
+  groups: readonly string[];
+  values: Record<MetricName, number>;
+}
+
+const valuesOf = (row: UsageRow): Record<MetricName, number> => ({
+  cost: METRICS.cost.of(row),
+  calls: METRICS.calls.of(row),
+  failures: METRICS.failures.of(row),
+  input: METRICS.input.of(row),
+  cached: METRICS.cached.of(row),
+  output: METRICS.output.of(row),
+});
+
+const combined = (
+  one: Record<MetricName, number>,
+  other: Record<MetricName, number>,
+  sign: 1 | -1,
+): Record<MetricName, number> =>
+  Object.fromEntries(METRIC_NAMES.map((name) => [name, one[name] + sign * other[name]])) as Record<MetricName, number>;
+
+const NOTHING: Record<MetricName, number> = { cost: 0, calls: 0, failures: 0, input: 0, cached: 0, output: 0 };
+
+const sumOf = (rows: readonly SumRow[]): Record<MetricName, number> =>
+  rows.reduce((sum, { values }) => combined(sum, values, 1), NOTHING);
+
+export interface Report {
+  rows: SumRow[];
+  /** What is in no row that is shown; undefined where all is. */
+  other: Record<MetricName, number> | undefined;
+  total: Record<MetricName, number>;
+}
+
+/**
+ * The rows to show, and the rest as one. `all` is the same time in few groups: its sum is the total even where the server has sent
+ * only the largest groups.
+ */
+export function reportOf(rows: readonly UsageRow[], all: readonly UsageRow[], most: number): Report {
+  const sums = rows.map((row): SumRow => ({ groups: row.groups, values: valuesOf(row) }));
+  const shown = sums.slice(0, most);
+  const total = sumOf(all.map((row): SumRow => ({ groups: row.groups, values: valuesOf(row) })));
+  const other = combined(total, sumOf(shown), -1);
+  return { rows: shown, other: METRIC_NAMES.some((name) => other[name] !== 0) ? other : undefined, total };
+}
+
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+
+export interface Stack {
+  times: number[];
+  everyMs: number;
+  series: { name: string; values: number[] }[];
+}
+
+/** Over time, by the other dimension where there is one: its largest groups by themselves, the rest together. */
+export function stackOf(rows: readonly UsageRow[], by: readonly string[], metric: MetricName, most = 3): Stack {
+  const at = by.findIndex(isTime);
+  const everyMs = by[at] === "hour" ? HOUR_MS : DAY_MS;
+  const other = by.findIndex((_, index) => index !== at);
+  // A day is that of the reader's zone: it is drawn as one of the browser's.
+  const timeOf = (group: string): number =>
+    everyMs === DAY_MS ? new Date(`${group}T00:00`).getTime() : Date.parse(group);
+  const times = [...new Set(rows.map(({ groups }) => timeOf(groups[at] ?? "")))].sort((one, two) => one - two);
+  const sizes = new Map<string, number>();
+  const nameOf = ({ groups }: UsageRow): string => (other < 0 ? METRICS[metric].name : (groups[other] ?? ""));
+  for (const row of rows) sizes.set(nameOf(row), (sizes.get(nameOf(row)) ?? 0) + METRICS[metric].of(row));
+  const largest = [...sizes].sort(([, one], [, two]) => two - one).map(([name]) => name);
+  const own = largest.slice(0, most);
+  const names = largest.length > most ? [...own, OTHER] : own;
+  const series = names.map((name) => ({ name, values: times.map(() => 0) }));
+  for (const row of rows) {
+    const place = own.indexOf(nameOf(row));
+    const values = series[place < 0 ? names.length - 1 : place]?.values;
+    const index = times.indexOf(timeOf(row.groups[at] ?? ""));
+    if (values !== undefined) values[index] = (values[index] ?? 0) + METRICS[metric].of(row);
+  }
+  return { times, everyMs, series };
+}
+
+export const OTHER = "Other";
