@@ -12,6 +12,7 @@ type Loader = () => Promise<ComponentType>;
 const PAGES: Readonly<Record<string, Loader>> = {
   "": async () => (await import("./pages/overview.tsx")).Overview,
   calls: async () => (await import("./pages/calls.tsx")).Calls,
+  play: async () => (await import("./pages/play.tsx")).Play,
   usage: async () => (await import("./pages/usage.tsx")).Usage,
   keys: async () => (await import("./pages/keys.tsx")).Keys,
   projects: async () => (await import("./pages/projects.tsx")).Projects,

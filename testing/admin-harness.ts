@@ -9,12 +9,15 @@ import type { Role } from "../src/canon/role.ts";
 import { authorize } from "../src/server/admin/authorize.ts";
 import type { AdminParts } from "../src/server/admin/define-route.ts";
 import { adminRoutes } from "../src/server/admin/routes.ts";
+import { askWithin } from "../src/server/ask-within.ts";
 import { LoginThrottle } from "../src/server/login-throttle.ts";
 import { createRequestHandler, type RequestHandler, type ServedConnection } from "../src/server/request-handler.ts";
+import { routesOf } from "../src/server/routes.ts";
 import { Harness, type HarnessOptions, makeMachine } from "./harness.ts";
 
 export const ADMIN_SECRET = "an-admin-secret-for-the-tests";
 const URL_OF_ADMIN = "http://127.0.0.1:8081";
+const CLIENTS_URL = "http://127.0.0.1:8080";
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 
 export interface AdminAnswer {
@@ -73,6 +76,15 @@ export class AdminHarness {
       }),
       parts: () => [{ part: "storage", ok: true, detail: "takes writes", age_ms: 0 }],
       metrics: { open: false, collect: async () => gateway.gateway.metrics.families() },
+      clientsUrl: () => CLIENTS_URL,
+      listener: askWithin(
+        createRequestHandler({
+          host: "127.0.0.1",
+          publicUrl: CLIENTS_URL,
+          routes: routesOf(context.dialects),
+          context,
+        }),
+      ),
       probe: async () => [{ host: "upstream.test", state: "ok", detail: "key accepted" }],
       ...parts,
     };

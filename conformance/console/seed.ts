@@ -63,13 +63,13 @@ function busy(ms: number): number {
 }
 
 /** Receipts of thirty days, as a team with four keys would have made them. */
-export function seedReceipts(keys: readonly SeedKey[], nowMs: number, count = 6_000): Receipt[] {
+export function seedReceipts(keys: readonly SeedKey[], nowMs: number, count = 9_000): Receipt[] {
   const roll = dice(15);
   const prices = new Map(builtInModels.map((model) => [model.id, model]));
   const receipts: Receipt[] = [];
   while (receipts.length < count) {
-    // A third of them in the last day, so that short ranges show something, too.
-    const isRecent = roll() < 0.34;
+    // Some more in the last day, so that short ranges show something, too.
+    const isRecent = roll() < 0.08;
     const agoMs = isRecent ? roll() ** 1.3 * DAY_MS : roll() * 30 * DAY_MS;
     const createdAtMs = Math.floor(nowMs - 2_000 - agoMs);
     if (!isRecent && roll() > busy(createdAtMs)) continue;

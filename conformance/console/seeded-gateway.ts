@@ -7,6 +7,8 @@ import { seed, seedReceipts } from "./seed.ts";
 export interface SeededGateway {
   /** Of the console. */
   url: string;
+  /** Where clients call. */
+  clientsUrl: string;
   secret: string;
   /** That the start prints; it works once. */
   link: string;
@@ -56,6 +58,7 @@ export async function startSeeded(): Promise<SeededGateway> {
   await storage.close();
   return {
     url: adminUrl,
+    clientsUrl: gateway.url,
     secret: adminSecret,
     link: gateway.app.consoleUrl,
     retried: receipts.findLast(({ offers, fields }) => offers.length > 1 && fields.length > 0)?.id ?? "",

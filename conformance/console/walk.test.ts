@@ -25,6 +25,7 @@ const STOPS: readonly Stop[] = [
   { name: "calls", path: "/calls?range=24h", ready: "table.calls tbody tr" },
   { name: "call", path: ({ retried }) => `/calls/${retried}`, ready: ".timeline li" },
   { name: "usage", path: "/usage?range=30d&by=day,model", ready: "table.list tfoot" },
+  { name: "play", path: "/play?model=sim%2Fstandard&model2=sim%2Fthinker&protocol2=messages", ready: ".play.two" },
   { name: "models", path: "/models", ready: "table.list tbody tr" },
   { name: "providers", path: "/providers", ready: ".card" },
   { name: "operations", path: "/operations", ready: ".empty" },

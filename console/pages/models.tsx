@@ -27,12 +27,18 @@ async function allOf<Item>(path: string, abort: AbortSignal): Promise<Item[]> {
   return items;
 }
 
+/** By name, the simulator's last: few look for those. */
+function inOrder(one: CatalogueModel, other: CatalogueModel): number {
+  const isSimulated = ({ id }: CatalogueModel) => Number(id.startsWith("sim/"));
+  return isSimulated(one) - isSimulated(other) || one.id.localeCompare(other.id);
+}
+
 async function load(abort: AbortSignal): Promise<Catalogue> {
   const [models, prices] = await Promise.all([
     allOf<CatalogueModel>("/api/models", abort),
     allOf<OfferPrices>("/api/prices", abort),
   ]);
-  return { models, prices: Map.groupBy(prices, ({ model }) => model) };
+  return { models: models.sort(inOrder), prices: Map.groupBy(prices, ({ model }) => model) };
 }
 
 const Offers = ({ model, prices }: { model: CatalogueModel; prices: readonly OfferPrices[] }) => (

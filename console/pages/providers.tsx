@@ -19,7 +19,7 @@ const STATES = {
 /** The worst of what is known of it. */
 function standingOf({ credentials }: ProviderHealth): { kind: "good" | "warn" | "bad" | "idle"; name: string } {
   const models = credentials.flatMap((credential) => credential.models);
-  if (models.length === 0) return { kind: "idle", name: "not called yet" };
+  if (models.length === 0) return { kind: "idle", name: "not called since the start" };
   const open = models.filter(({ state }) => state === "open").length;
   if (open === models.length) return { kind: "bad", name: "left alone" };
   if (open > 0 || models.some(({ state, quiet_ms }) => state === "half_open" || quiet_ms > 0))

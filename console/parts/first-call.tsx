@@ -11,10 +11,13 @@ const addressOf = ({ data }: Config): string => {
   return server.public_url ?? `http://${server.host ?? "127.0.0.1"}:${server.port ?? 8787}`;
 };
 
+/** Where clients call this gateway. */
+export const clientsUrl = async (abort: AbortSignal): Promise<string> =>
+  addressOf(await ask<Config>("/api/config", {}, abort));
+
 /** How the first call is made, with this gateway's own address. */
 export function FirstCall() {
-  const { data } = useData("config", (abort) => ask<Config>("/api/config", {}, abort));
-  const base = data === undefined ? "http://127.0.0.1:8787" : addressOf(data);
+  const { data: base = "http://127.0.0.1:8787" } = useData("config", clientsUrl);
   return (
     <>
       <p>

@@ -23,6 +23,7 @@ const ENTRIES: readonly (readonly Entry[])[] = [
     { path: "/usage", name: "Usage", icon: "usage", keeps: KEPT },
   ],
   [
+    { path: "/play", name: "Playground", icon: "play", roles: ["admin"] },
     { path: "/models", name: "Models", icon: "models", roles: ["admin", "viewer"] },
     { path: "/providers", name: "Providers", icon: "providers", roles: ["admin", "viewer"] },
     { path: "/operations", name: "Operations", icon: "operations", roles: ["admin", "viewer"] },

@@ -14,11 +14,15 @@ const fieldsOf = (value: unknown): Record<string, unknown> =>
       ? {}
       : { value };
 
+/** Something new has many fields that say nothing. */
+const isEmpty = (text: string | undefined): boolean =>
+  text === undefined || ["null", "{}", "[]", "false", ""].includes(text);
+
 /** What differs between two states of a thing, field by field. */
 export function changesOf(before: unknown, after: unknown): Change[] {
   const was = fieldsOf(before);
   const is = fieldsOf(after);
   return [...new Set([...Object.keys(was), ...Object.keys(is)])]
     .map((name) => ({ name, before: shown(was[name]), after: shown(is[name]) }))
-    .filter((change) => change.before !== change.after);
+    .filter(({ before: old, after: now }) => old !== now && !(isEmpty(old) && isEmpty(now)));
 }

@@ -24,9 +24,9 @@ export const METRICS = {
   cost: { name: "Cost", of: ({ cost_nano_usd }) => cost_nano_usd },
   calls: { name: "Calls", of: ({ calls }) => calls },
   failures: { name: "Failures", of: ({ failures }) => failures },
-  input: { name: "Input tokens", of: inputOf },
-  cached: { name: "Cached tokens", of: ({ usage }) => usage.cache_read ?? 0 },
-  output: { name: "Output tokens", of: outputOf },
+  input: { name: "Input", of: inputOf },
+  cached: { name: "Cached", of: ({ usage }) => usage.cache_read ?? 0 },
+  output: { name: "Output", of: outputOf },
 } as const satisfies Record<string, Metric>;
 
 export type MetricName = keyof typeof METRICS;

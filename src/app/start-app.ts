@@ -18,9 +18,11 @@ import type { Gateway, Snapshot } from "../relay/gateway.ts";
 import { DEFAULT_TIMINGS, type Timings } from "../relay/timings.ts";
 import { authorize } from "../server/admin/authorize.ts";
 import { adminRoutes } from "../server/admin/routes.ts";
+import { askWithin } from "../server/ask-within.ts";
 import { consoleRoutes } from "../server/console.ts";
 import { listen } from "../server/listener.ts";
 import { LoginThrottle } from "../server/login-throttle.ts";
+import { createRequestHandler } from "../server/request-handler.ts";
 import type { ServerContext } from "../server/routed-request.ts";
 import { routesOf } from "../server/routes.ts";
 import { deleteInstance } from "../storage/instances.ts";
@@ -205,7 +207,8 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
     version: VERSION,
   };
   const { sharesPorts = false } = options;
-  const server = listen({ ...config.server, sharesPorts, context, routes: routesOf(registry.dialects) });
+  const routes = routesOf(registry.dialects);
+  const server = listen({ ...config.server, sharesPorts, context, routes });
   const history = new ConfigHistory({
     started: config,
     read: (text) => readConfig({ ...options, text }),
@@ -242,6 +245,8 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
         publicUrl: config.admin.publicUrl,
         config: history,
         parts: () => partsOf({ ...gateway, heartbeat, leases }),
+        clientsUrl: () => publicUrl,
+        listener: askWithin(createRequestHandler({ ...config.server, context, routes })),
         metrics: { open: config.admin.openMetrics, collect: metrics.all },
         probe: (name) => Promise.all((gateway.snapshot.providers.get(name) ?? []).map(tryProvider)),
       }),

@@ -14,6 +14,10 @@ import type { RoutedRequest, ServerContext } from "../routed-request.ts";
 import type { AdminConfig } from "./admin-config.ts";
 import { checkText, type QueryFields, type QueryValues, readQuery } from "./query-fields.ts";
 
+/** The clients' listener, asked from within. */
+export type PublicListener = (request: Request, connection: AdminConnection) => Promise<Response>;
+type AdminConnection = RoutedRequest["connection"];
+
 /** What the Admin API needs from the program beside that which every listener does. */
 export interface AdminParts {
   access: OperatorAccess;
@@ -21,6 +25,9 @@ export interface AdminParts {
   /** How browsers reach the Admin API. */
   publicUrl: string;
   config: AdminConfig;
+  /** Where clients call, and that listener itself. */
+  clientsUrl: () => string;
+  listener: PublicListener;
   /** Tries each credential of a provider with a request that costs nothing. */
   probe: (provider: string) => Promise<readonly ProbedCredential[]>;
   /** What the gateway depends on, each by itself. */

@@ -40,6 +40,8 @@ const EXPECTED: Readonly<Record<string, readonly Role[] | "open">> = {
   "GET /api/prices": READERS,
   "GET /api/usage": ALL,
   "GET /api/usage/export": ALL,
+  "POST /api/play": ["admin"],
+  "GET /api/play": ["admin"],
   "GET /api/operations": READERS,
   "POST /api/operations/{id}/cancel": ["admin"],
   "GET /api/events": READERS,

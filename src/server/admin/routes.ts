@@ -13,6 +13,7 @@ import { listModels } from "./models.ts";
 import { adminDocument } from "./openapi.ts";
 import { cancelOperation, listOperations } from "./operations.ts";
 import { showOverview } from "./overview.ts";
+import { playFileRoute, playRoute } from "./play.ts";
 import { listPrices } from "./prices.ts";
 import {
   createProjectRoute,
@@ -66,6 +67,8 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   listPrices,
   showUsage,
   exportUsage,
+  playRoute,
+  playFileRoute,
   listOperations,
   cancelOperation,
   listAudit,

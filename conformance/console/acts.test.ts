@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { TEST_KEY } from "../../testing/test-key.ts";
+import { findBrowser, launch, WatchedPage } from "./browser.ts";
+import { HOSTILE, type SeededGateway, startSeeded } from "./seeded-gateway.ts";
+
+setDefaultTimeout(60_000);
+
+const found = findBrowser();
+const mustRun = process.env["CI"] === "true";
+if (!found)
+  console.log("skipped: what is done in the console, because no Chromium was found (apt-get install chromium)");
+
+const FIRST_PAGE_BYTES = 60_000;
+const ALL_BYTES = 150_000;
+
+describe.skipIf(!found && !mustRun)("console-notes 4: a person at the console", () => {
+  let browser: Browser;
+  let gateway: SeededGateway;
+  let context: BrowserContext;
+  let watched: WatchedPage;
+  let page: Page;
+
+  beforeAll(async () => {
+    gateway = await startSeeded();
+    browser = await launch(found ?? "chromium");
+    context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+    watched = await WatchedPage.open(context, gateway.url);
+    page = watched.page;
+    await page.goto(gateway.link);
+    await page.waitForSelector(".tops tbody a");
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await gateway?.stop();
+  });
+
+  test("loads at most 60 kB of scripts for the first page, and 150 kB for all", async () => {
+    const scripts = () => [...watched.loaded].filter(([path]) => path.endsWith(".js"));
+    const sum = (files: [string, number][]) => files.reduce((all, [, bytes]) => all + bytes, 0);
+    const first = sum(scripts());
+    expect([first > 10_000, first <= FIRST_PAGE_BYTES]).toEqual([true, true]);
+    for (const path of [
+      "calls",
+      `calls/${gateway.retried}`,
+      "usage",
+      "play",
+      "models",
+      "providers",
+      "keys",
+      "projects",
+      "operations",
+      "config",
+      "audit",
+    ]) {
+      await page.goto(`${gateway.url}/${path}`);
+      await page.waitForSelector("h1");
+    }
+    const all = sum(scripts());
+    console.log(`console: ${first} bytes of scripts on the first page, ${all} in all`);
+    expect([all > first, all <= ALL_BYTES]).toEqual([true, true]);
+  });
+
+  test("S11: a link works once; a session is needed for everything", async () => {
+    const stranger = await browser.newContext();
+    const other = await stranger.newPage();
+    await other.goto(gateway.link);
+    await other.getByLabel(/Admin secret/).waitFor();
+    await other.getByLabel(/Admin secret/).fill("wrong");
+    await other.keyboard.press("Enter");
+    await other.getByText("This is not the secret of an operator").waitFor();
+    await stranger.close();
+  });
+
+  test("by keyboard alone: finds calls, moves among them, opens one and comes back", async () => {
+    await page.goto(`${gateway.url}/calls?range=30d`);
+    await page.waitForSelector("table.calls tbody tr");
+    await page.keyboard.press("/");
+    await page.keyboard.type("outcome:failed");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/q=outcome/);
+    await page.waitForSelector("table.calls .state.good", { state: "detached" });
+    await page.locator("h1").focus();
+    await page.keyboard.press("j");
+    await page.keyboard.press("j");
+    await page.keyboard.press("k");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector(".timeline li");
+    expect(page.url()).toContain("/calls/rcp_");
+    await page.goBack();
+    await page.waitForSelector(".chip");
+    expect(page.url()).toContain("q=outcome%3Afailed");
+  });
+
+  test("must show: a hostile name is text on every page that shows it", async () => {
+    for (const path of ["/?range=30d", "/calls?range=30d", "/usage?by=key&range=30d", "/keys", "/audit"]) {
+      await page.goto(gateway.url + path);
+      await page.getByText(HOSTILE).first().waitFor();
+      expect(await page.locator("main img").count()).toBe(0);
+    }
+  });
+
+  test("makes a key, which is shown once, works, and is revoked by its name", async () => {
+    await page.goto(`${gateway.url}/keys`);
+    await page.getByRole("button", { name: "Create a key" }).click();
+    await page.getByLabel("Name").fill("from the console");
+    await page.getByLabel("Budget a day, USD").fill("0.5");
+    await page.keyboard.press("Enter");
+    const secret = (await page.locator(".secret code").textContent()) ?? "";
+    expect(secret.length).toBeGreaterThan(30);
+    expect(await watched.accessibility()).toEqual([]);
+    // What is shown once is not lost by a slip.
+    await page.keyboard.press("Escape");
+    expect(await page.locator(".secret").count()).toBe(1);
+    await page.getByRole("button", { name: "I have kept it" }).click();
+    const call = () =>
+      fetch(`${gateway.clientsUrl}/v1/chat/completions`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
+        body: JSON.stringify({ model: "sim/standard", messages: [{ role: "user", content: "Hello" }] }),
+      });
+    expect((await call()).status).toBe(200);
+    await page.getByRole("button", { name: "Revoke from the console" }).click();
+    const revoke = page.getByRole("button", { name: "Revoke", exact: true });
+    expect(await revoke.isDisabled()).toBe(true);
+    await page.getByLabel("Type its name").fill("from the console");
+    await revoke.click();
+    await page.waitForSelector("dialog", { state: "detached" });
+    expect((await call()).status).toBe(401);
+  });
+
+  test("live: a call shows up without a reload", async () => {
+    await page.goto(`${gateway.url}/calls?live=1&range=24h`);
+    await page.waitForSelector("table.calls tbody tr");
+    await page.mouse.move(5, 5);
+    await page.waitForSelector(".side .dot.live");
+    await fetch(`${gateway.clientsUrl}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${TEST_KEY}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: "sim/echo-request", messages: [{ role: "user", content: "Hello" }] }),
+    });
+    await page.getByRole("button", { name: "sim/echo-request" }).first().waitFor();
+  });
+
+  test("the playground answers in every protocol, makes an image and a video, beside another model", async () => {
+    for (const protocol of ["chat", "responses", "messages", "genai"]) {
+      await page.goto(`${gateway.url}/play?model=sim%2Fstandard&protocol=${protocol}`);
+      await page.getByRole("button", { name: "Send" }).click();
+      await page.locator(".figures-line .state.good").waitFor();
+      expect((await page.locator(".said").textContent())?.length).toBeGreaterThan(5);
+      await page.getByText(/tok\/s/).waitFor();
+    }
+    await page.goto(`${gateway.url}/play?model=sim%2Fimage&model2=sim%2Fvideo`);
+    await page.waitForSelector(".play.two");
+    for (const send of await page.getByRole("button", { name: "Send" }).all()) await send.click();
+    await page.locator(".play-body img").waitFor();
+    await page.locator(".play-body video").waitFor();
+    expect(await watched.accessibility()).toEqual([]);
+    await page.locator(".play-column").first().getByRole("button", { name: "Code" }).click();
+    expect(await page.locator(".code pre").textContent()).toContain("curl");
+  });
+
+  test("tests a provider", async () => {
+    await page.goto(`${gateway.url}/providers`);
+    await page.getByRole("region", { name: "simulator" }).getByRole("button", { name: "Test" }).click();
+    await page.locator(".tested .state.good").first().waitFor();
+  });
+
+  test("in all of it: nothing from elsewhere, no violation, no error", () => {
+    expect(watched.problems).toEqual([]);
+  });
+});

@@ -1,0 +1,124 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { EventLines, failureText, ownFile, readAnswer, readEvent, readOperation } from "./answer.ts";
+import { samplesOf } from "./code.ts";
+import { type Asked, type Protocol, protocolsOf, requestOf } from "./request.ts";
+
+const ASKED: Asked = {
+  protocol: "chat",
+  model: "sim/standard",
+  system: "Be brief.",
+  prompt: "Hello",
+  pictures: [{ name: "a.png", type: "image/png", base64: "AAAA" }],
+  maxTokens: 50,
+  temperature: 0.5,
+  stream: true,
+};
+
+describe("a request in each protocol", () => {
+  test.each(["chat", "responses", "messages", "genai"] as const)("%s has all that was set", (protocol) => {
+    const { path, body } = requestOf({ ...ASKED, protocol });
+    const text = JSON.stringify(body);
+    for (const part of ["Be brief.", "Hello", "AAAA", "50", "0.5"])
+      expect([protocol, text.includes(part)]).toEqual([protocol, true]);
+    expect(path.startsWith("/")).toBe(true);
+    expect(path + text).toContain("stream");
+  });
+
+  test("what was not set is absent", () => {
+    const bare = { ...ASKED, system: "", pictures: [], maxTokens: undefined, temperature: undefined, stream: false };
+    expect(requestOf(bare).body).toEqual({ model: "sim/standard", messages: [{ role: "user", content: "Hello" }] });
+  });
+
+  test("a model's name cannot leave its place in the path", () => {
+    const { path } = requestOf({ ...ASKED, protocol: "genai", model: "a/../../b?x" });
+    expect(path).toBe("/api/genai/v1/publishers/a/models/..%2F..%2Fb%3Fx:streamGenerateContent?alt=sse");
+  });
+
+  test("every kind of model but transcription has one", () => {
+    const kinds = ["text", "image", "video", "embedding", "rerank", "speech", "moderation"];
+    for (const kind of kinds)
+      for (const protocol of protocolsOf(kind)) expect(requestOf({ ...ASKED, protocol }).path).toStartWith("/");
+    expect(protocolsOf("transcription")).toEqual([]);
+  });
+});
+
+describe("answers of each protocol", () => {
+  const events: [Protocol, unknown][] = [
+    ["chat", { choices: [{ delta: { content: "hi" } }] }],
+    ["messages", { type: "content_block_delta", delta: { type: "text_delta", text: "hi" } }],
+    ["responses", { type: "response.output_text.delta", delta: "hi" }],
+    ["genai", { candidates: [{ content: { parts: [{ text: "no", thought: true }, { text: "hi" }] } }] }],
+  ];
+  test.each(events)("an event of %s", (protocol, event) => expect(readEvent(protocol, event).text).toBe("hi"));
+
+  const answers: [Protocol, unknown][] = [
+    ["chat", { choices: [{ message: { content: "hi" } }] }],
+    [
+      "messages",
+      {
+        content: [
+          { type: "thinking", thinking: "no" },
+          { type: "text", text: "hi" },
+        ],
+      },
+    ],
+    ["responses", { output: [{ content: [{ type: "output_text", text: "hi" }] }] }],
+    ["genai", { candidates: [{ content: { parts: [{ text: "hi" }] } }] }],
+  ];
+  test.each(answers)("an answer of %s", (protocol, answer) => expect(readAnswer(protocol, answer).text).toBe("hi"));
+
+  test("whatever comes, reading it throws nothing", () => {
+    const protocols = ["chat", "messages", "responses", "genai", "images", "video"] as const;
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.constantFrom(...protocols), (value, protocol) => {
+        readEvent(protocol, value);
+        readAnswer(protocol, value);
+        readOperation(value);
+        failureText(value);
+      }),
+    );
+  });
+
+  test("events are whole, wherever the stream is cut", () => {
+    const stream = 'data: {"a":1}\r\n\r\n: comment\n\nevent: x\ndata: {"b":2}\n\n';
+    fc.assert(
+      fc.property(fc.array(fc.nat(stream.length), { maxLength: 6 }), (cuts) => {
+        const at = [0, ...cuts.sort((one, other) => one - other), stream.length];
+        const lines = new EventLines();
+        const found = at.slice(1).flatMap((end, index) => lines.read(stream.slice(at[index], end)));
+        expect(found).toEqual(['{"a":1}', '{"b":2}']);
+      }),
+    );
+  });
+
+  test("files of the gateway are loaded by this page's own origin; others stay as they are, and the policy refuses them", () => {
+    expect(ownFile("http://127.0.0.1:8787/files/f_1?sig=x&e=1")).toBe(
+      "/api/play?path=%2Ffiles%2Ff_1%3Fsig%3Dx%26e%3D1",
+    );
+    expect(ownFile("https://elsewhere.example/a.png")).toBe("https://elsewhere.example/a.png");
+    expect(readAnswer("images", { data: [{ b64_json: "AA" }] }).images).toEqual(["data:image/png;base64,AA"]);
+  });
+});
+
+describe("code for clients", () => {
+  const names = samplesOf("http://127.0.0.1:8787", ASKED, requestOf(ASKED)).map(({ name }) => name);
+
+  test("is there for curl and seven libraries", () => expect(names.length).toBe(8));
+
+  test("S14: whatever the prompt is, TypeScript stays TypeScript, and the shell sees one argument", () => {
+    fc.assert(
+      fc.property(fc.string(), (prompt) => {
+        const asked = { ...ASKED, prompt, pictures: [] };
+        for (const { name, code } of samplesOf("http://x", asked, requestOf(asked))) {
+          if (name.endsWith("TypeScript") || name === "AI SDK")
+            new Bun.Transpiler({ loader: "ts" }).transformSync(code);
+          if (name === "curl")
+            expect(code.replaceAll(/'(?:[^']|'\\'')*'/g, "").includes(prompt) && prompt.includes("'")).toBe(false);
+          expect(code).not.toMatch(/trv-/);
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+});

@@ -1,0 +1,162 @@
+/** How a model is called. */
+export type Protocol =
+  | "chat"
+  | "responses"
+  | "messages"
+  | "genai"
+  | "images"
+  | "video"
+  | "embeddings"
+  | "rerank"
+  | "moderation"
+  | "speech";
+
+export interface Picture {
+  name: string;
+  type: string;
+  base64: string;
+}
+
+/** What a person has set, whatever the protocol. */
+export interface Asked {
+  protocol: Protocol;
+  model: string;
+  system: string;
+  prompt: string;
+  pictures: readonly Picture[];
+  maxTokens: number | undefined;
+  temperature: number | undefined;
+  stream: boolean;
+}
+
+export interface PlayRequest {
+  /** Of the clients' listener. */
+  path: string;
+  /** Beside those that every request has. */
+  headers?: Readonly<Record<string, string>>;
+  body: Record<string, unknown>;
+}
+
+const BY_KIND: Readonly<Record<string, readonly Protocol[]>> = {
+  text: ["chat", "responses", "messages", "genai"],
+  image: ["images"],
+  video: ["video"],
+  embedding: ["embeddings"],
+  rerank: ["rerank"],
+  moderation: ["moderation"],
+  speech: ["speech"],
+};
+
+/** The protocols in which a model of that kind can be tried here. Sound to be written down is sent as a file, by a client. */
+export const protocolsOf = (kind: string): readonly Protocol[] => BY_KIND[kind] ?? [];
+
+/** What the messages protocol needs where nothing was set. */
+const USUAL_TOKENS = 1024;
+
+const given = (fields: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== ""));
+
+const dataUrl = ({ type, base64 }: Picture): string => `data:${type};base64,${base64}`;
+
+const genaiPath = (model: string, verb: string): string => {
+  const [publisher = "", name = ""] = model.split(/\/(.*)/s);
+  return `/api/genai/v1/publishers/${encodeURIComponent(publisher)}/models/${encodeURIComponent(name)}:${verb}`;
+};
+
+function chat({ model, system, prompt, pictures, maxTokens, temperature, stream }: Asked): PlayRequest {
+  const images = pictures.map((picture) => ({ type: "image_url", image_url: { url: dataUrl(picture) } }));
+  const content = images.length === 0 ? prompt : [{ type: "text", text: prompt }, ...images];
+  const messages = [...(system === "" ? [] : [{ role: "system", content: system }]), { role: "user", content }];
+  return {
+    path: "/v1/chat/completions",
+    body: given({ model, messages, max_completion_tokens: maxTokens, temperature, stream: stream || undefined }),
+  };
+}
+
+function responses({ model, system, prompt, pictures, maxTokens, temperature, stream }: Asked): PlayRequest {
+  const images = pictures.map((picture) => ({ type: "input_image", image_url: dataUrl(picture) }));
+  const input =
+    images.length === 0 ? prompt : [{ role: "user", content: [{ type: "input_text", text: prompt }, ...images] }];
+  return {
+    path: "/v1/responses",
+    body: given({
+      model,
+      instructions: system,
+      input,
+      max_output_tokens: maxTokens,
+      temperature,
+      stream: stream || undefined,
+    }),
+  };
+}
+
+function messages({ model, system, prompt, pictures, maxTokens, temperature, stream }: Asked): PlayRequest {
+  const images = pictures.map(({ type, base64 }) => ({
+    type: "image",
+    source: { type: "base64", media_type: type, data: base64 },
+  }));
+  const content = images.length === 0 ? prompt : [...images, { type: "text", text: prompt }];
+  return {
+    path: "/v1/messages",
+    headers: { "anthropic-version": "2023-06-01" },
+    body: given({
+      model,
+      system,
+      messages: [{ role: "user", content }],
+      max_tokens: maxTokens ?? USUAL_TOKENS,
+      temperature,
+      stream: stream || undefined,
+    }),
+  };
+}
+
+function genai({ model, system, prompt, pictures, maxTokens, temperature, stream }: Asked): PlayRequest {
+  const images = pictures.map(({ type, base64 }) => ({ inlineData: { mimeType: type, data: base64 } }));
+  const generationConfig = given({ maxOutputTokens: maxTokens, temperature });
+  return {
+    path: genaiPath(model, stream ? "streamGenerateContent?alt=sse" : "generateContent"),
+    body: given({
+      systemInstruction: system === "" ? undefined : { parts: [{ text: system }] },
+      contents: [{ role: "user", parts: [{ text: prompt }, ...images] }],
+      generationConfig: Object.keys(generationConfig).length === 0 ? undefined : generationConfig,
+    }),
+  };
+}
+
+/** The request that a client of the protocol would send. */
+export function requestOf(asked: Asked): PlayRequest {
+  const { protocol, model, prompt } = asked;
+  switch (protocol) {
+    case "chat":
+      return chat(asked);
+    case "responses":
+      return responses(asked);
+    case "messages":
+      return messages(asked);
+    case "genai":
+      return genai(asked);
+    case "images":
+      return { path: "/v1/images/generations", body: { model, prompt, n: 1 } };
+    case "video":
+      return {
+        path: genaiPath(model, "predictLongRunning"),
+        body: { instances: [{ prompt }], parameters: { durationSeconds: 4 } },
+      };
+    case "embeddings":
+      return { path: "/v1/embeddings", body: { model, input: prompt } };
+    case "rerank": {
+      const [query = "", ...documents] = prompt.split("\n").filter((line) => line.trim() !== "");
+      return { path: "/v1/rerank", body: { model, query, documents: documents.length === 0 ? [query] : documents } };
+    }
+    case "moderation":
+      return { path: "/v1/moderations", body: { model, input: prompt } };
+    case "speech":
+      return { path: "/v1/audio/speech", body: { model, input: prompt, voice: "alloy" } };
+  }
+}
+
+/** How a video that was submitted is asked for. */
+export const pollOf = (model: string, operationName: string): PlayRequest => ({
+  path: genaiPath(model, "fetchPredictOperation"),
+  body: { operationName },
+});

@@ -1,0 +1,38 @@
+import { describe, expect, test } from "bun:test";
+import { ADMIN_SECRET, AdminHarness } from "../../../testing/admin-harness.ts";
+import { TEST_KEY } from "../../../testing/test-key.ts";
+
+const BODY = { model: "acme/llama", messages: [{ role: "user", content: "Hello" }] };
+const CHAT = "/api/play?path=%2Fv1%2Fchat%2Fcompletions";
+
+describe("console-notes 4.1: the playground calls as a client does", () => {
+  test("with the key that it shows, and none of the operator's", async () => {
+    const admin = await AdminHarness.start();
+    const without = await admin.ask("POST", CHAT, { secret: ADMIN_SECRET, body: BODY });
+    expect(without.status).toBe(401);
+    const wrong = { "x-trivium-play-key": "trv-wrong" };
+    expect((await admin.ask("POST", CHAT, { secret: ADMIN_SECRET, body: BODY, headers: wrong })).status).toBe(401);
+    const headers = { "x-trivium-play-key": TEST_KEY };
+    const answer = await admin.ask("POST", CHAT, {
+      secret: ADMIN_SECRET,
+      body: { ...BODY, model: "no/such" },
+      headers,
+    });
+    expect([answer.status, answer.headers.has("x-trivium-request-id")]).toEqual([404, true]);
+  });
+
+  test.each(["", "v1/models", "//evil.example/v1", "/\\evil.example", "http://evil.example/", "/a b"])(
+    "SSRF: %p is no path of this gateway",
+    async (path) => {
+      const admin = await AdminHarness.start();
+      const address = `/api/play?path=${encodeURIComponent(path)}`;
+      expect((await admin.ask("POST", address, { secret: ADMIN_SECRET, body: BODY })).status).toBe(400);
+    },
+  );
+
+  test("GET fetches files alone, and changes nothing", async () => {
+    const admin = await AdminHarness.start();
+    expect((await admin.ask("GET", "/api/play?path=%2Fv1%2Fmodels", { secret: ADMIN_SECRET })).status).toBe(400);
+    expect((await admin.ask("GET", "/api/play?path=%2Ffiles%2Fnone", { secret: ADMIN_SECRET })).status).toBe(404);
+  });
+});

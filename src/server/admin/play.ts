@@ -1,0 +1,63 @@
+import { GatewayError } from "../../canon/error.ts";
+import { type AdminCall, type AdminParts, adminRoute } from "./define-route.ts";
+import { type QueryField, wrong } from "./query-fields.ts";
+
+/** A path of the clients' listener, with its query. */
+const publicPath: QueryField<string> = {
+  read: (text, name) => {
+    // It is resolved against that listener's own address: what could name another one is refused.
+    if (/^\/(?![/\\])[\w\-./:@%?=&~+]{0,1000}$/.test(text)) return text;
+    throw wrong(name, "must be a path such as /v1/chat/completions");
+  },
+  schema: { type: "string", pattern: "^/" },
+  about: "The path that a client would send this to, such as /v1/chat/completions.",
+};
+
+/** What a request takes with it: nothing that says who the operator is. */
+const PASSED = ["content-type", "content-length", "accept", "range", "x-trivium-strict", "anthropic-version"];
+
+const play = async (
+  { request, query, connection }: AdminCall<{ path: string | undefined }, unknown>,
+  { listener, clientsUrl }: AdminParts,
+) => {
+  if (query.path === undefined) throw wrong("path", "is missing");
+  const url = new URL(query.path, clientsUrl());
+  const headers = new Headers({ host: url.host });
+  for (const name of PASSED) {
+    const value = request.headers.get(name);
+    if (value !== null) headers.set(name, value);
+  }
+  const key = request.headers.get("x-trivium-play-key");
+  if (key !== null) headers.set("authorization", `Bearer ${key}`);
+  return listener(
+    new Request(url.href, { method: request.method, headers, body: request.body, signal: request.signal }),
+    connection,
+  );
+};
+
+const ANSWERS = [{ contentType: "*/*", description: "What a client would get." }];
+
+export const playRoute = adminRoute({
+  method: "POST",
+  path: "/api/play",
+  id: "play",
+  summary: "Send a request to the clients' listener as one of them, with the API key in x-trivium-play-key.",
+  roles: ["admin"],
+  query: { path: publicPath },
+  answers: ANSWERS,
+  handle: (call, _context, parts) => play(call, parts),
+});
+
+export const playFileRoute = adminRoute({
+  method: "GET",
+  path: "/api/play",
+  id: "playFile",
+  summary: "Fetch a file that a call has made, by its signed path.",
+  roles: ["admin"],
+  query: { path: publicPath },
+  answers: ANSWERS,
+  handle: (call, _context, parts) => {
+    if (call.query.path?.startsWith("/files/")) return play(call, parts);
+    throw new GatewayError("invalid_request", "Only files are fetched here: /files/….", { path: "path" });
+  },
+});
