@@ -89,6 +89,10 @@ export interface StreamEncoder {
   readonly position?: unknown;
   /** The client was sent this frame, whoever has written it, and its events were pushed: what comes next goes on from there. */
   follow?(frame: SseFrame): void;
+  /** What comes next can stand behind the frame that was followed last. Absent: always. */
+  readonly inStep?: boolean;
+  /** The names of events that only say that what was said is over. Absent: there are none. */
+  readonly closingEvents?: ReadonlySet<string>;
   /** How it writes deltas such as this one, which it has just written; undefined where it cannot be told from it alone. */
   formOf?(event: DeltaEvent): DeltaForm | undefined;
   /** Takes note of a delta that stands for a run of them which was written in their form. Absent where `push` does, and writes. */

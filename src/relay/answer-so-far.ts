@@ -76,6 +76,7 @@ export class AnswerSoFar {
     return (
       !this.#lost &&
       !this.#hasOther &&
+      this.#encoder.inStep !== false &&
       this.#decoder.holdsBack !== true &&
       this.text !== "" &&
       this.#openThoughts.size === 0 &&
@@ -84,13 +85,20 @@ export class AnswerSoFar {
     );
   }
 
-  /** Where the stream stands, as its writer says. */
+  /** Where the stream stands, as its writer says; undefined where it is no longer followed. */
   get position(): unknown {
-    return this.#encoder.position;
+    return this.#lost ? undefined : this.#encoder.position;
   }
 
   get nextBlock(): number {
     return this.#blocks;
+  }
+
+  /** Whether this only says that what was said is over, though another could go on with it until the client reads so. */
+  onlyCloses(sent: Uint8Array): boolean {
+    const { closingEvents } = this.#encoder;
+    if (closingEvents === undefined || !this.canGoOn) return false;
+    return readFrames(bytesDecoder.decode(sent)).every(({ event }) => event !== undefined && closingEvents.has(event));
   }
 
   /** What a client was just sent. Whatever goes wrong here must not harm the answer: it is then no longer followed. */

@@ -7,7 +7,8 @@ import type { AnswerSoFar } from "./answer-so-far.ts";
 
 /**
  * A tap of which all that it renders is kept in mind. What comes between the reason for the end and the end itself waits: should
- * the end not come, another offer may have to say why it ended.
+ * the end not come, another offer may have to say why it ended. What only closes a text waits for what comes next, since another
+ * offer may have more of it to say.
  */
 export class WitnessedTap implements Tap {
   readonly #tap: Tap;
@@ -38,15 +39,22 @@ export class WitnessedTap implements Tap {
   }
 
   #see(output: ByteBuffer, from: number): void {
-    const { state, stop } = this.#tap;
-    if (this.#waiting.length > 0 || (state === "open" && stop !== undefined)) {
+    const waits = this.#waits(output.view().subarray(from));
+    if (this.#waiting.length > 0 || waits) {
       this.#waiting.putBytes(output.view().subarray(from));
       output.length = from;
-      if (state === "open") return;
+      if (waits) return;
       output.putBytes(this.#waiting.view());
       this.#waiting.clear();
     }
     this.#soFar.read(output.view().subarray(from));
+  }
+
+  #waits(rendered: Uint8Array): boolean {
+    const { state, stop } = this.#tap;
+    if (state !== "open") return false;
+    if (stop !== undefined) return true;
+    return rendered.length === 0 ? this.#waiting.length > 0 : this.#soFar.onlyCloses(rendered);
   }
 
   get state(): "open" | "complete" | "ended" {
@@ -82,7 +90,8 @@ export class WitnessedTap implements Tap {
     return this.#tap.reasoningSeen;
   }
 
+  /** Where the client is: it has read nothing of what waits. */
   get position(): unknown {
-    return this.#tap.position;
+    return (this.#waiting.length > 0 ? this.#soFar.position : undefined) ?? this.#tap.position;
   }
 }

@@ -7,6 +7,7 @@ import type { EncodeAnswerContext, StreamEncoder } from "../codec.ts";
 import type { DeltaEvent, DeltaForm } from "../delta-form.ts";
 import { tokensOfCharacters } from "../estimate-tokens.ts";
 import { EventWriter } from "./event-writer.ts";
+import { CLOSING_EVENTS } from "./followed-items.ts";
 import { ItemWriter } from "./item-writer.ts";
 import { encodeShell } from "./response-shell.ts";
 import { encodeStop } from "./stop-reason.ts";
@@ -46,6 +47,23 @@ export class ResponsesStreamEncoder implements StreamEncoder {
     );
   }
 
+  readonly closingEvents = CLOSING_EVENTS;
+
+  get inStep(): boolean {
+    return this.#items.followed.inStep;
+  }
+
+  /** Numbers, ids and ends are those that the client has, also where a host has written them. */
+  follow({ data }: SseFrame): void {
+    const event = data === undefined ? undefined : parseObject(data);
+    if (event === undefined) return;
+    const number = numberAt(event, "sequence_number");
+    if (number !== undefined) this.#events.sequence = number + 1;
+    const id = stringAt(objectAt(event, "response"), "id");
+    if (id !== undefined) this.#shell = { ...this.#shell, id };
+    this.#items.follow(event);
+  }
+
   formOf(): DeltaForm | undefined {
     return this.#items.form;
   }
@@ -55,19 +73,6 @@ export class ResponsesStreamEncoder implements StreamEncoder {
     const { sequence } = this.#events;
     this.push(event);
     this.#events.sequence = sequence;
-  }
-
-  /** Numbers, ids and ends are those that the client has, also where a host has written them. */
-  follow({ data }: SseFrame): void {
-    const event = data === undefined ? undefined : parseObject(data);
-    const number = numberAt(event, "sequence_number");
-    if (event === undefined || number === undefined) return;
-    const place = numberAt(event, "output_index");
-    const id = stringAt(objectAt(event, "item"), "id");
-    if (event["type"] === "response.output_item.added" && place !== undefined) this.#items.announce(place, id);
-    // The item itself is as it was told; what is written here of its end was never sent.
-    if (event["type"] === "response.output_item.done") this.#items.finish("completed");
-    this.#events.sequence = number + 1;
   }
 
   #start(event: CanonEvent): string {

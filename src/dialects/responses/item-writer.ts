@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../base/json.ts";
+import { type JsonObject, numberAt, objectAt } from "../../base/json.ts";
 import { textWeight } from "../../base/text-weight.ts";
 import type { Citation } from "../../canon/citation.ts";
 import type { CanonEvent } from "../../canon/event.ts";
@@ -13,6 +13,7 @@ import { carrierItem, type ItemStatus, imageItem, nativeItem, searchItem } from 
 import { CallNames } from "./call-names.ts";
 import { CallWriter } from "./call-writer.ts";
 import type { EventWriter } from "./event-writer.ts";
+import { FollowedItems } from "./followed-items.ts";
 import { MessageWriter } from "./message-writer.ts";
 import { type ItemPlace, itemAdded, itemDone, type OpenItem } from "./open-item.ts";
 import { ThoughtWriter } from "./thought-writer.ts";
@@ -33,6 +34,8 @@ export class ItemWriter {
   characters = 0;
   /** What the ids of all items have in common: who goes on with an answer makes the same ones (R29). */
   idBase = "";
+  /** Where another writes the stream. */
+  readonly followed = new FollowedItems();
   readonly #events: EventWriter;
   readonly #context: EncodeAnswerContext;
   readonly #names: CallNames;
@@ -43,21 +46,21 @@ export class ItemWriter {
   /** A search whose result may follow. */
   #search: ServerToolCallPart | undefined;
 
-  /** The ids that a client was told of items which another has begun, by their places. */
-  readonly #announced = new Map<number, string>();
-  /** Items that the client has and that say nothing here. */
-  #skipped = 0;
-
   constructor(events: EventWriter, context: EncodeAnswerContext) {
     this.#events = events;
     this.#context = context;
     this.#names = new CallNames(context.request);
   }
 
-  /** The client was told of an item at this place, of which the next events are. */
-  announce(place: number, id: string | undefined): void {
-    if (id !== undefined) this.#announced.set(place, id);
-    if (this.#open === undefined) this.#skipped = Math.max(this.#skipped, place - this.output.length);
+  /** An event that another has written to the client. An item that is done is as it was told, also where it says nothing here. */
+  follow(event: JsonObject): void {
+    this.followed.follow(event, this.#open instanceof MessageWriter ? this.#open.at : undefined);
+    const place = numberAt(event, "output_index");
+    const item = event["type"] === "response.output_item.done" ? objectAt(event, "item") : undefined;
+    if (item === undefined || place === undefined) return;
+    // What is written here of its end was never sent.
+    this.finish("completed");
+    if (place <= this.output.length) this.output[place] = item;
   }
 
   push(event: BlockEvent): string {
@@ -212,9 +215,9 @@ export class ItemWriter {
   }
 
   #place(prefix: string): ItemPlace {
-    const index = this.output.length + this.#skipped;
-    const own = `${prefix}_${this.idBase}${index.toString(36).padStart(3, "0")}`;
-    return { events: this.#events, index, id: this.#announced.get(index) ?? own };
+    const index = this.output.length;
+    const id = this.followed.idAt(index) ?? `${prefix}_${this.idBase}${index.toString(36).padStart(3, "0")}`;
+    return { events: this.#events, index, id };
   }
 
   #close(status: ItemStatus): string {

@@ -41,6 +41,11 @@ export class MessageWriter implements OpenItem {
     return this.#part?.kind === "text" ? this.#part.text.length : 0;
   }
 
+  /** Where its last part is. */
+  get at(): JsonObject | undefined {
+    return this.#part?.at;
+  }
+
   get form(): DeltaForm | undefined {
     return this.#part?.deltas.form;
   }
