@@ -196,9 +196,15 @@ export class Harness {
   }
 
   /** Sends a request that is no ordinary call. */
-  sendPost(path: string, body: object, key = TEST_KEY, more: Record<string, string> = {}): SentCall {
+  sendPost(
+    path: string,
+    body: object,
+    key = TEST_KEY,
+    more: Record<string, string> = {},
+    reading: ReadingOptions = {},
+  ): SentCall {
     const headers = { authorization: `Bearer ${key}`, "content-type": "application/json", ...more };
-    return this.#send(path, { method: "POST", headers, body: JSON.stringify(body) });
+    return this.#send(path, { method: "POST", headers, body: JSON.stringify(body) }, reading);
   }
 
   /** The same as a form, whose length is not told before. */
@@ -226,8 +232,8 @@ export class Harness {
     return await this.clock.until(this.#send(path, { method, headers: { authorization: `Bearer ${key}` } }).answer);
   }
 
-  #send(path: string, init: RequestInit): SentCall {
-    return new SentCall(this.#handle, this.clock, [new URL(path, URL_OF_GATEWAY).href, init], {});
+  #send(path: string, init: RequestInit, reading: ReadingOptions = {}): SentCall {
+    return new SentCall(this.#handle, this.clock, [new URL(path, URL_OF_GATEWAY).href, init], reading);
   }
 
   /** The receipt of an answer, as the API shows it. */

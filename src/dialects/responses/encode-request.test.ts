@@ -296,3 +296,28 @@ describe("what a host of Responses is sent for clients of other dialects", () =>
     expect(cpuMs() - startedMs).toBeLessThan(2_000);
   });
 });
+
+describe("R30: what a message says of itself", () => {
+  const own = (words: string, extras: JsonObject): Part => ({ type: "text", text: words, extras });
+  /** The messages of an answer that a Responses client repeats. */
+  const messages = (...parts: Part[]) => {
+    const call = conversation(["user", text("q")], ["assistant", ...parts], ["user", text("and?")]);
+    return send({ ...call, dialect: "responses" }).input.slice(1, -1);
+  };
+
+  test("stands in an empty text before its others, and ends the message before it", () => {
+    const [first, second] = [own("", { phase: "commentary" }), own("", { phase: "final_answer" })];
+    expect(messages(first, text("a"), second, text("b"))).toMatchObject([
+      { role: "assistant", content: "a", phase: "commentary" },
+      { role: "assistant", content: "b", phase: "final_answer" },
+    ]);
+  });
+
+  test("an empty text that says nothing begins no message, nor does a text with words", () => {
+    const both = [{ role: "assistant", content: [{ text: "a" }, { text: "b" }] }];
+    expect(messages(text("a"), text(""), text("b"))).toMatchObject(both);
+    const one = messages(text("a"), own("b", { phase: "commentary" }));
+    expect(one).toMatchObject(both);
+    expect(one[0]?.["phase"]).toBeUndefined();
+  });
+});

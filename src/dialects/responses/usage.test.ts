@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { decodeUsage, HostedWork } from "./usage.ts";
+import { decodeUsage, encodeUsage, HostedWork } from "./usage.ts";
 
 const told = (input: number, output: number, reasoning: number, total?: number) => ({
   input_tokens: input,
@@ -64,5 +64,32 @@ describe("H26: what a host does beside generating is counted by its items", () =
     expect(work({ type: "message" })).toEqual({ input: 1 });
     expect(work({ type: "image_generation_call" })).toEqual({ input: 1, images: 1 });
     expect(new HostedWork().addTo(undefined)).toBeUndefined();
+  });
+});
+
+describe("R2: clients are told all five numbers", () => {
+  test("also where nothing was cached and nothing was thought", () => {
+    expect(encodeUsage({ input: 3, output: 2 })).toEqual({
+      input_tokens: 3,
+      input_tokens_details: { cached_tokens: 0 },
+      output_tokens: 2,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: 5,
+    });
+  });
+
+  test.each([
+    [{ cacheWrite5m: 4 }, 4],
+    [{ cacheWrite1h: 5 }, 5],
+    [{ cacheWrite5m: 4, cacheWrite1h: 5 }, 9],
+    [{ cacheWrite5m: 0 }, 0],
+  ])("what was written to a cache for any time is one number: %j", (written, tokens) => {
+    expect(encodeUsage({ input: 3, output: 2, reasoning: 1, cacheRead: 7, ...written })).toEqual({
+      input_tokens: 10 + tokens,
+      input_tokens_details: { cached_tokens: 7, cache_write_tokens: tokens },
+      output_tokens: 3,
+      output_tokens_details: { reasoning_tokens: 1 },
+      total_tokens: 13 + tokens,
+    });
   });
 });

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "bun:test";
 import { Harness, UPSTREAM_URL } from "../../../testing/harness.ts";
 import type { Script } from "../../../testing/memory-network.ts";
+import type { ReadingOptions } from "../../../testing/sent-call.ts";
 import { TEST_KEY } from "../../../testing/test-key.ts";
 
 const usd = (value: number, unit: string) => [{ value, unit, currency: "USD" }];
@@ -84,9 +85,9 @@ export class SoundGateway {
     return this.#harness;
   }
 
-  say(body: object = {}, headers: Record<string, string> = {}) {
+  say(body: object = {}, headers: Record<string, string> = {}, reading: ReadingOptions = {}) {
     const speech = { model: "test/voice", voice: "alloy", input: "hello", ...body };
-    return this.harness.sendPost("/v1/audio/speech", speech, TEST_KEY, headers);
+    return this.harness.sendPost("/v1/audio/speech", speech, TEST_KEY, headers, reading);
   }
 
   hear(fields: Record<string, string> = {}, file = new Uint8Array(8_000)) {

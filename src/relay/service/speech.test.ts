@@ -235,3 +235,29 @@ describe("hostile: a host of speech that", () => {
     expect(await harness.receipt(answer)).toMatchObject({ cost_nano_usd: 0 });
   });
 });
+
+test("what a client says of voice, manner and speed reaches the host, and nothing that it does not say", async () => {
+  const { harness } = sound;
+  const sent = () => JSON.parse(harness.upstream.requests.at(-1)?.body ?? "{}") as Record<string, unknown>;
+  harness.upstream.play(sound.sounds(["one"]));
+  await harness.clock.until(sound.say({ voice: "nova", speed: 1.5, response_format: "opus" }).answer);
+  expect(sent()).toEqual({ model: "tts-1", input: "hello", voice: "nova", speed: 1.5, response_format: "opus" });
+  await harness.clock.until(sound.say({ voice: undefined }).answer);
+  expect(sent()).toEqual({ model: "tts-1", input: "hello", response_format: "mp3" });
+});
+
+test("H28: a client that does not read holds its host back, and gets all of it when it reads on", async () => {
+  const { harness } = sound;
+  const part = "x".repeat(1024 * 1024);
+  let taken = 0;
+  harness.upstream.play(async (reply) => {
+    reply.head(200, { "content-type": "audio/mpeg" });
+    for (; taken < 12; taken++) await reply.write(part);
+    reply.end();
+  });
+  const call = sound.say({}, {}, { readsChunks: 1 });
+  await harness.clock.pass(5_000);
+  expect(taken).toBeLessThan(10);
+  call.goOn();
+  expect((await harness.clock.until(call.answer)).text.length).toBe(12 * part.length);
+});
