@@ -1,16 +1,23 @@
-import type { SampledDialect } from "./sampled-dialects.ts";
+import type { DialectName } from "../src/canon/dialect-name.ts";
+import { ResponsesScript, responsesAnswer, responsesUsage } from "./responses-wire.ts";
 import { wire } from "./upstream-wire.ts";
 
 /** So many tokens, as an upstream of the dialect reports them. */
-export function plainUsage(dialect: SampledDialect, input: number, output: number): object {
+export function plainUsage(dialect: DialectName, input: number, output: number): object {
   return {
     chat: { prompt_tokens: input, completion_tokens: output, total_tokens: input + output },
     messages: { input_tokens: input, output_tokens: output },
     genai: { promptTokenCount: input, candidatesTokenCount: output, totalTokenCount: input + output },
+    responses: responsesUsage(input, output),
   }[dialect];
 }
 
-const STOPS: Readonly<Record<SampledDialect, string>> = { chat: "stop", messages: "end_turn", genai: "STOP" };
+const STOPS: Readonly<Record<DialectName, string>> = {
+  chat: "stop",
+  messages: "end_turn",
+  genai: "STOP",
+  responses: "completed",
+};
 
 interface PlainAnswer {
   text: string;
@@ -22,7 +29,7 @@ interface PlainAnswer {
 
 /** A non-streamed answer of an upstream, with a text and nothing else. */
 export function plainAnswer(
-  dialect: SampledDialect,
+  dialect: DialectName,
   { text, usage, stop = STOPS[dialect], model = "upstream-model" }: PlainAnswer,
 ): object {
   return {
@@ -49,15 +56,17 @@ export function plainAnswer(
       usageMetadata: usage,
       modelVersion: model,
     },
+    responses: { ...responsesAnswer(text, usage), model, status: stop },
   }[dialect];
 }
 
+function responsesStream(first: string, second: string, usage: object): string {
+  const script = new ResponsesScript();
+  return [script.begin(), script.delta(first), script.delta(second), script.close(), script.completed(usage)].join("");
+}
+
 /** The same streamed, in two chunks. */
-export function plainStream(
-  dialect: SampledDialect,
-  [first, second]: readonly [string, string],
-  usage: object,
-): string {
+export function plainStream(dialect: DialectName, [first, second]: readonly [string, string], usage: object): string {
   return {
     chat: [
       wire.chatChunk({ content: first }),
@@ -68,5 +77,6 @@ export function plainStream(
     ].join(""),
     messages: wire.messageStart() + wire.textBlock(first, second) + wire.messageEnd(usage),
     genai: wire.genaiChunk(first) + wire.genaiChunk(second) + wire.genaiChunk("", "STOP", usage),
+    responses: responsesStream(first, second, usage),
   }[dialect];
 }

@@ -42,3 +42,11 @@ export function scriptedModels(
     models: [model("test/chat", "up-chat"), model("test/messages", "up-messages"), model("test/genai", "up-genai")],
   };
 }
+
+/** The same, with a model that is called in the Responses dialect. */
+export function modelsOfEveryDialect(...options: Parameters<typeof scriptedModels>): Record<string, unknown> {
+  const scripted = scriptedModels(...options);
+  const models = scripted["models"] as object[];
+  const offers = [{ provider: "up-chat", model: "upstream-model", dialect: "responses" }];
+  return { ...scripted, models: [...models, { ...models[0], id: "test/responses", offers }] };
+}

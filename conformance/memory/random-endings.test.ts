@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { DIALECTS } from "../../testing/build-call.ts";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import type { Script } from "../../testing/memory-network.ts";
 import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
-import type { SampledDialect } from "../../testing/sampled-dialects.ts";
-import { scriptedModels } from "../../testing/scripted-models.ts";
+import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 
 /**
@@ -17,7 +17,7 @@ const CONCURRENT = 8;
 const BUDGET_USD = 1_000;
 /** Longer than every limit of an attempt. */
 const LONG_MS = 150_000;
-const answerOf = (host: SampledDialect, stream: boolean): string => {
+const answerOf = (host: DialectName, stream: boolean): string => {
   const usage = plainUsage(host, 10, 20);
   return stream
     ? plainStream(host, ["Hello ", "there"], usage)
@@ -25,8 +25,8 @@ const answerOf = (host: SampledDialect, stream: boolean): string => {
 };
 
 interface Ending {
-  client: SampledDialect;
-  host: SampledDialect;
+  client: DialectName;
+  host: DialectName;
   stream: boolean;
   /** How much of its answer the host sends, of all. */
   part: number;
@@ -40,8 +40,8 @@ interface Ending {
 
 const moment = fc.integer({ min: 0, max: 60_000 });
 const ending: fc.Arbitrary<Ending> = fc.record({
-  client: fc.constantFrom(...DIALECTS),
-  host: fc.constantFrom(...DIALECTS),
+  client: fc.constantFrom(...EVERY_DIALECT),
+  host: fc.constantFrom(...EVERY_DIALECT),
   stream: fc.boolean(),
   part: fc.oneof(fc.constant(1), fc.double({ min: 0, max: 1, noNaN: true })),
   hostEnds: fc.constantFrom("closes", "breaks", "freezes", "refuses", "was stale"),
@@ -71,7 +71,7 @@ const playing =
 test("H13, H14, H29: random endings at both sides leak nothing", async () => {
   const harness = await Harness.start({
     config: {
-      ...scriptedModels(UPSTREAM_URL, { first_byte: 25_000, idle: 20_000, content: 50_000, total: 100_000 }),
+      ...modelsOfEveryDialect(UPSTREAM_URL, { first_byte: 25_000, idle: 20_000, content: 50_000, total: 100_000 }),
       keys: [{ name: "tests", key: TEST_KEY, limits: { concurrent: CONCURRENT, budget_usd_per_day: BUDGET_USD } }],
     },
   });

@@ -1,9 +1,10 @@
 import { beforeAll, beforeEach, describe, expect, spyOn, test } from "bun:test";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { DEFAULT_TIMINGS } from "../../src/relay/timings.ts";
-import { DIALECTS } from "../../testing/build-call.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
-import type { SampledDialect } from "../../testing/sampled-dialects.ts";
-import { scriptedModels } from "../../testing/scripted-models.ts";
+import { ResponsesScript, responsesUsage } from "../../testing/responses-wire.ts";
+import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { errorIn } from "../../testing/sent-call.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 
@@ -15,39 +16,55 @@ const { commitDeadlineMs, keepAliveMs, readOnMs, slowReaderMs } = DEFAULT_TIMING
 
 let harness: Harness;
 beforeAll(async () => {
-  const config = scriptedModels(UPSTREAM_URL, { first_byte: FIRST_BYTE_MS, idle: IDLE_MS });
+  const config = modelsOfEveryDialect(UPSTREAM_URL, { first_byte: FIRST_BYTE_MS, idle: IDLE_MS });
   harness = await Harness.start({ config });
 });
 
 const NOTHING_LEFT = { runningCalls: 0, orphanedTexts: 0, orphanedImages: 0, heldBytes: 0, openUpstreams: 0 };
 beforeEach(() => expect(harness.leftovers()).toEqual(NOTHING_LEFT));
 
+/** The numbers of a Responses stream go on from its beginning. */
+function responsesParts(more: readonly string[] = []) {
+  const script = new ResponsesScript();
+  const begun = script.begin() + script.delta("Hel") + script.delta("lo, wörld");
+  const deltas = more.map((text) => script.delta(text));
+  return { begun, deltas, ended: script.close() + script.completed(responsesUsage(10, 7)) };
+}
+
 /** The beginning of an answer with some text, in each upstream's wire. */
-const beginning: Record<SampledDialect, string> = {
+const beginning: Record<DialectName, string> = {
   chat:
     wire.chatChunk({ role: "assistant", content: "" }) +
     wire.chatChunk({ content: "Hel" }) +
     wire.chatChunk({ content: "lo, wörld" }),
   messages: wire.messageStart() + wire.textBlock("Hel", "lo, wörld"),
   genai: wire.genaiChunk("Hel") + wire.genaiChunk("lo, wörld"),
+  responses: responsesParts().begun,
 };
-const ending: Record<SampledDialect, string> = {
+const ending: Record<DialectName, string> = {
   chat:
     wire.chatChunk({}, "stop") +
     wire.chatUsage({ prompt_tokens: 10, completion_tokens: 7, total_tokens: 17 }) +
     wire.done,
   messages: wire.messageEnd(),
   genai: wire.genaiChunk("!", "STOP", { promptTokenCount: 10, candidatesTokenCount: 7, totalTokenCount: 17 }),
+  responses: responsesParts().ended,
 };
 /** How each protocol tells an error inside a stream. */
-const errorMark: Record<SampledDialect, RegExp> = {
+const errorMark: Record<DialectName, RegExp> = {
   chat: /data: \{"error":\{"message"/,
   messages: /event: error\ndata: \{"type":"error","error":\{"type":"api_error"/,
   genai: /data: \{"error":\{"code":50\d,[\s\S]*\n\n\{"error":\{"code":50\d/,
+  responses: /event: error\ndata: \{"type":"error"[\s\S]*event: response\.failed\ndata: \{"type":"response\.failed"/,
 };
-const endMark: Record<SampledDialect, RegExp> = { chat: /\[DONE\]/, messages: /message_stop/, genai: /finishReason/ };
+const endMark: Record<DialectName, RegExp> = {
+  chat: /\[DONE\]/,
+  messages: /message_stop/,
+  genai: /finishReason/,
+  responses: /event: response\.completed/,
+};
 
-for (const dialect of DIALECTS) {
+for (const dialect of EVERY_DIALECT) {
   describe(`${dialect} streams`, () => {
     test.each(["closes", "breaks", "closes inside an event"])(
       "H16: an upstream that %s without a terminal event is an error in the protocol's form, and never an end",
@@ -135,9 +152,9 @@ for (const dialect of DIALECTS) {
       const { upstream } = harness;
       upstream.play(upstream.stream(beginning[dialect], 2 * keepAliveMs - 1_000, ending[dialect]));
       const { text, chunks } = await harness.call(dialect, { stream: true });
-      const alive = { chat: /^: keep-alive\n\n$/, messages: /^event: ping\ndata: \{"type":"ping"\}\n\n$/, genai: /^$/ }[
-        dialect
-      ];
+      const comment = /^: keep-alive\n\n$/;
+      const ping = /^event: ping\ndata: \{"type":"ping"\}\n\n$/;
+      const alive = { chat: comment, messages: ping, genai: /^$/, responses: comment }[dialect];
       const sent = chunks.filter((chunk) => alive.test(chunk.text));
       expect(sent).toHaveLength(dialect === "genai" ? 0 : 1);
       for (const { ms } of sent) expect(ms).toBeWithin(keepAliveMs, keepAliveMs + 2 * TICK_MS + 1);
@@ -164,14 +181,16 @@ for (const dialect of DIALECTS) {
     });
 
     test("choices 4: an error as the first event of a 200 gets a real status", async () => {
-      const first: Record<SampledDialect, string> = {
+      const first: Record<DialectName, string> = {
         chat: 'data: {"error":{"message":"The server had an error","type":"server_error","code":null}}\n\n',
         messages: 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n',
         genai: 'data: {"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}\r\n\r\n',
+        responses:
+          'event: error\ndata: {"type":"error","error":{"message":"The server had an error","type":"server_error"}}\n\n',
       };
       harness.upstream.play(harness.upstream.stream(first[dialect]));
       const { status } = await harness.call(dialect, { stream: true });
-      expect(status).toBe({ chat: 502, messages: 529, genai: 503 }[dialect]);
+      expect(status).toBe({ chat: 502, messages: 529, genai: 503, responses: 502 }[dialect]);
     });
 
     test("contract: the last byte of an answer is sent after its ledger row, and its content is not held back", async () => {
@@ -195,7 +214,7 @@ for (const dialect of DIALECTS) {
 
     test("H13, H20: a client that reads nothing holds the upstream back, and is given up in the end", async () => {
       const { clock, upstream } = harness;
-      const more: Record<SampledDialect, string> = {
+      const more: Record<DialectName, string> = {
         chat: wire.chatChunk({ content: "x".repeat(64 * 1024) }),
         messages: wire.event({
           type: "content_block_delta",
@@ -203,6 +222,7 @@ for (const dialect of DIALECTS) {
           delta: { type: "text_delta", text: "x".repeat(64 * 1024) },
         }),
         genai: wire.genaiChunk("x".repeat(64 * 1024)),
+        responses: responsesParts(["x".repeat(64 * 1024)]).deltas.join(""),
       };
       let written = 0;
       upstream.play(async (reply) => {
@@ -231,6 +251,7 @@ for (const dialect of DIALECTS) {
       const long = {
         chat: wire.chatChunk({ content: "x".repeat(256 * 1024) }),
         genai: wire.genaiChunk("x".repeat(256 * 1024)),
+        responses: responsesParts(["x".repeat(256 * 1024)]).deltas.join(""),
       };
       const more = dialect === "messages" ? wire.textBlock("x".repeat(256 * 1024)) : long[dialect];
       upstream.play(upstream.openStream(beginning[dialect], 100, more));
@@ -245,25 +266,28 @@ for (const dialect of DIALECTS) {
     test("H20, H22: a client that reads again gets everything, in order", async () => {
       const { clock, upstream } = harness;
       const texts = Array.from({ length: 20 }, (_, index) => `${index}:`.padEnd(32 * 1024, "."));
-      const chunks: Record<SampledDialect, string[]> = {
+      const chunks: Record<DialectName, string[]> = {
         chat: texts.map((content) => wire.chatChunk({ content })),
         messages: texts.map((text) =>
           wire.event({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text } }),
         ),
         genai: texts.map((text) => wire.genaiChunk(text)),
+        responses: responsesParts(texts).deltas,
       };
       upstream.play(async (reply) => {
         reply.head(200, { "content-type": "text/event-stream" });
         void reply.write(beginning[dialect]);
         for (const chunk of chunks[dialect]) await reply.write(chunk);
-        void reply.write(ending[dialect]);
+        void reply.write(dialect === "responses" ? responsesParts(texts).ended : ending[dialect]);
         reply.end();
       });
       const call = harness.send(dialect, { stream: true, readsChunks: 1 });
       await clock.pass(slowReaderMs / 2);
       call.goOn();
       const { text } = await clock.until(call.answer);
-      expect([...text.matchAll(/(\d+):\.{100}/g)].map(([, index]) => Number(index))).toEqual(
+      // One of the protocols says everything once more as it ends.
+      const read = dialect === "responses" ? text.slice(0, text.indexOf("event: response.output_text.done")) : text;
+      expect([...read.matchAll(/(\d+):\.{100}/g)].map(([, index]) => Number(index))).toEqual(
         texts.map((_, index) => index),
       );
       expect(text).toMatch(endMark[dialect]);

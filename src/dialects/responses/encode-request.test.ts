@@ -321,3 +321,20 @@ describe("R30: what a message says of itself", () => {
     expect(one[0]?.["phase"]).toBeUndefined();
   });
 });
+
+describe("H09: the name of a document", () => {
+  const sentWith = (part: Part) => {
+    const { input, notes } = send(conversation(["user", { ...part, path: "p" } as Part]));
+    return { content: input[0]?.["content"], noted: notes.map(({ path }) => path) };
+  };
+  const data = { type: "data", mimeType: "application/pdf", data: "JVBERi0=" } as const;
+  const url = { type: "url", url: "https://a.test/b.pdf" } as const;
+
+  test("goes with documents that are sent as data, and is noted where they are not", () => {
+    const named = sentWith({ type: "media", kind: "document", source: data, title: "b.pdf" });
+    expect(named).toMatchObject({ content: [{ type: "input_file", filename: "b.pdf" }], noted: [] });
+    const linked = sentWith({ type: "media", kind: "document", source: url, title: "b.pdf" });
+    expect(linked.noted).toEqual(["p.file.filename"]);
+    expect(sentWith({ type: "media", kind: "document", source: url }).noted).toEqual([]);
+  });
+});

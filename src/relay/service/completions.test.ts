@@ -114,3 +114,17 @@ test("S07: no host is told of other models", async () => {
   expect(harness.upstream.requests[0]?.body).toContain("kept");
   expect(await harness.receipt(answer)).toMatchObject({ fields: [{ path: "models" }, { path: "fallbacks" }] });
 });
+
+test.each([
+  [{ n: 2, best_of: 4 }, 40],
+  [{ n: 3 }, 30],
+  [{ best_of: 2 }, 20],
+  [{ prompt: ["one", "two"] }, 20],
+])("H26: what is ended while its host is at work is billed as it may have come to: %j", async (asked, output) => {
+  const { harness } = sound;
+  harness.upstream.play(() => {});
+  const body = { stream: false, max_tokens: 10, trivium: { deadline_ms: 500 }, ...asked };
+  const answer = await harness.clock.until(sound.complete(body).answer);
+  expect(answer.status).toBe(504);
+  expect(await harness.receipt(answer)).toMatchObject({ usage: { output }, usage_source: "partial" });
+});

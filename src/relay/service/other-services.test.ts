@@ -35,6 +35,37 @@ describe("H26: a ranking", () => {
     });
   });
 
+  test("of more documents than a request holds: a part that fails is asked for again, and the other is not", async () => {
+    const { upstream } = services.harness;
+    const documents = Array.from({ length: 1_500 }, (_, index) => `document ${index}`);
+    let failures = 1;
+    services.play(async (reply, { body }) => {
+      const asked = (JSON.parse(body) as { documents: string[] }).documents.length;
+      if (asked === 500 && failures-- > 0) return services.refuses(500)(reply, { url: "", headers: {}, body, atMs: 0 });
+      return upstream.json(ranking(asked))(reply, { url: "", headers: {}, body, atMs: 0 });
+    });
+    const answer = await rank(documents);
+    expect(services.sent.map(({ documents: sent }) => (sent as string[]).length).sort()).toEqual([1_000, 500, 500]);
+    const { results } = JSON.parse(answer.text) as { results: { index: number }[] };
+    expect(new Set(results.map(({ index }) => index)).size).toBe(1_500);
+    expect(await services.harness.receipt(answer)).toMatchObject({ usage: { input: 14 } });
+  });
+
+  test("tells its client what was used: tokens, or searches", async () => {
+    const { upstream } = services.harness;
+    services.play(upstream.json(ranking(2)));
+    const { meta } = JSON.parse((await rank(["one", "two"])).text) as { meta: object };
+    expect(meta).toMatchObject({ billed_units: { input_tokens: 7 } });
+  });
+
+  test("H27: counted in another unit than it is paid by is estimated", async () => {
+    const { upstream } = services.harness;
+    services.play(upstream.json({ ...ranking(2), usage: {}, meta: { billed_units: { search_units: 1 } } }));
+    const receipt = await services.harness.receipt(await rank(["one", "two"]));
+    expect(receipt.usage_source).toBe("estimated");
+    expect(receipt.cost_nano_usd).toBeGreaterThan(0);
+  });
+
   test("of other documents than were sent is a failure of the host, which it is paid for", async () => {
     const { upstream } = services.harness;
     services.play(upstream.json(ranking(3)));
@@ -46,6 +77,7 @@ describe("H26: a ranking", () => {
 
 test("a moderation that costs nothing, of which its host says nothing, is measured: no warning is logged", async () => {
   const { harness, log } = services;
+  log.length = 0;
   services.play(harness.upstream.json({ id: "modr-1", model: "m", results: [{ flagged: false }] }));
   const sent = harness.sendPost("/v1/moderations", { model: "test/judge", input: "a text of some length" });
   const answer = await harness.clock.until(sent.answer);

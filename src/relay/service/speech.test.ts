@@ -261,3 +261,14 @@ test("H28: a client that does not read holds its host back, and gets all of it w
   call.goOn();
   expect((await harness.clock.until(call.answer)).text.length).toBe(12 * part.length);
 });
+
+test("choices 6: instructions reach models that read them; for others they are left out, and noted", async () => {
+  const { harness } = sound;
+  const instructions = "slowly";
+  const sent = () => JSON.parse(harness.upstream.requests.at(-1)?.body ?? "{}") as Record<string, unknown>;
+  harness.upstream.play(sound.sounds(["one"]));
+  const deaf = await harness.clock.until(sound.say({ instructions }).answer);
+  expect([sent()["instructions"], deaf.headers.get("x-trivium-dropped")]).toEqual([undefined, "instructions"]);
+  const heard = await harness.clock.until(sound.say({ model: "test/token-voice", instructions }).answer);
+  expect([sent()["instructions"], heard.headers.get("x-trivium-dropped")]).toEqual(["slowly", null]);
+});
