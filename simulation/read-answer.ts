@@ -13,6 +13,8 @@ export interface ReadAnswer {
   id: string | undefined;
   /** Events that were numbered. */
   events: number;
+  /** The ids of items by their places, and what of them has ended. */
+  items: Map<number, { id: string; ends: Set<string> }>;
   /** What no client should be sent. */
   wrong: string[];
 }
@@ -30,6 +32,7 @@ const nothing = (): ReadAnswer => ({
   completion: undefined,
   id: undefined,
   events: 0,
+  items: new Map(),
   wrong: [],
 });
 
@@ -139,6 +142,7 @@ const responses: Reader = {
   event: (value, answer) => {
     if (value.sequence_number !== answer.events++)
       answer.wrong.push(`${value.type} is number ${value.sequence_number}`);
+    readPlace(value, answer);
     switch (value.type) {
       case "response.output_text.delta":
         answer.text += value.delta;
@@ -151,12 +155,32 @@ const responses: Reader = {
         const whole = nothing();
         responses.whole(value.response, whole);
         if (whole.text !== answer.text) answer.wrong.push("the whole answer is not what was streamed");
-        answer.id = whole.id;
+        if (whole.id !== answer.id) answer.wrong.push(`the answer is ${whole.id}, and was ${answer.id}`);
+        const ids = value.response.output.map((item: Json) => item.id).join();
+        const told = [...answer.items.values()].map(({ id }) => id).join();
+        if (ids !== told) answer.wrong.push(`the items are ${ids}, and were ${told}`);
         responsesUsage(value.response.usage, answer);
       }
     }
   },
 };
+
+/** One item is one id at one place, and nothing of it ends twice. */
+function readPlace({ type, output_index: place, item_id, item, response }: Json, answer: ReadAnswer): void {
+  if (type === "response.created") answer.id = response.id;
+  if (place === undefined) return;
+  const id = item_id ?? item.id;
+  if (type === "response.output_item.added") {
+    if (answer.items.has(place)) answer.wrong.push(`item ${place} begins twice`);
+    answer.items.set(place, { id, ends: new Set() });
+    return;
+  }
+  const known = answer.items.get(place);
+  if (known?.id !== id) answer.wrong.push(`${type} of ${id} at the place of ${known?.id}`);
+  if (known?.ends.has("response.output_item.done") || (type.endsWith(".done") && known?.ends.has(type)))
+    answer.wrong.push(`${type} of ${id}, which had ended`);
+  if (type.endsWith(".done")) known?.ends.add(type);
+}
 
 function responsesUsage(usage: Json, answer: ReadAnswer): void {
   if (!usage) return;
