@@ -79,6 +79,11 @@ export class LeasedWindow {
     if (this.kind === "slots") this.#peak.note(this.#inUse(nowMs) + 1, nowMs);
     if (nowMs < this.#state.validUntilMs) return this.#held;
     this.#state.part(nowMs);
+    return this.#withoutSource(nowMs);
+  }
+
+  /** The most that may be in use while the source is away for longer than a lease lasts. */
+  #withoutSource(nowMs: number): number {
     // Everywhere less is used by then, so that the shares of all are no more than the limit.
     const isSettled = this.kind !== "budget" && nowMs - this.#state.partedMs >= MINUTE_MS;
     return this.#fallback === undefined || isSettled ? this.#share() : this.#fallback;
@@ -144,7 +149,9 @@ export class LeasedWindow {
 
   claim(nowMs: number, spent: Readonly<Record<string, number>> | undefined): Claim {
     const inUse = this.#inUse(nowMs);
-    const held = Math.max(this.#held, inUse);
+    // A source that comes back empty grants nothing for a while but what is told, which must be what calls use meanwhile.
+    const fallback = this.#fallback === undefined ? 0 : this.#withoutSource(nowMs);
+    const held = Math.max(this.#held, inUse, fallback);
     const claim = { window: this.name, kind: this.kind, limit: this.#limit, held, ...(spent && { spent }) };
     this.#claimed = claim;
     const awaited = this.#waiting.values().reduce((sum, needed) => sum + needed, 0);

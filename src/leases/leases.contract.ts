@@ -126,6 +126,20 @@ export function leaseContract(name: string, source: (clock: Clock) => TestSource
       expect(world.broken).toEqual([]);
     });
 
+    test("a source that was away for longer than a lease and comes back empty takes no share from anyone", async () => {
+      const world = worldOf(113);
+      for (let count = 0; count < 2; count++) await world.start();
+      const calls = () => void (world.random.chance(0.04) && world.random.pick(world.living).call(COST, 5));
+      await world.pass(2_000, calls);
+      for (const instance of world.living) instance.isParted = true;
+      await world.pass(LEASE_MS * 3, calls);
+      await world.flush();
+      for (const instance of world.living) instance.isParted = false;
+      await world.pass(LEASE_MS * 2, calls);
+      expect(world.admitted).toBeGreaterThan(20);
+      expect([world.refused, world.broken]).toEqual([0, []]);
+    });
+
     test("an instance that is parted alone for longer than its lease uses no more than an equal share beyond the limit", async () => {
       const world = worldOf(105);
       const first = await world.start();
