@@ -27,6 +27,8 @@ const PAGES: Readonly<Record<string, Loader>> = {
 /** `/calls/rcp_…` is another page than `/calls`. */
 function pageOf(path: string): string {
   const [, first = "", second = ""] = path.split("/");
+  // An operator of one project sees its keys and its usage alone.
+  if (first === "" && session.value?.role === "project") return "usage";
   if (first === "calls" && second !== "") return "call";
   return first;
 }

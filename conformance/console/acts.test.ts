@@ -87,6 +87,10 @@ describe.skipIf(!found && !mustRun)("console-notes 4: a person at the console", 
     await page.keyboard.press("Enter");
     await page.waitForSelector(".timeline li");
     expect(page.url()).toContain("/calls/rcp_");
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.waitForSelector("dialog", { state: "detached" });
     await page.goBack();
     await page.waitForSelector(".chip");
     expect(page.url()).toContain("q=outcome%3Afailed");

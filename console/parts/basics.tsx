@@ -1,14 +1,27 @@
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { hasMoved } from "../state/router.ts";
 import { Icon } from "./icon.tsx";
 
 /** The head of a page: what it is, and what can be done with it. */
-export const PageHead = ({ title, children }: { title: string; children?: ComponentChildren }) => (
-  <header class="page-head">
-    <h1 tabIndex={-1}>{title}</h1>
-    <div class="page-tools">{children}</div>
-  </header>
-);
+export function PageHead({ title, children }: { title: string; children?: ComponentChildren }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    // Whoever follows a link by keyboard, or hears the page, begins at its head.
+    if (hasMoved()) heading.current?.focus({ preventScroll: true });
+  }, []);
+  useEffect(() => {
+    document.title = `${title} · Trivium`;
+  }, [title]);
+  return (
+    <header class="page-head">
+      <h1 ref={heading} tabIndex={-1}>
+        {title}
+      </h1>
+      <div class="page-tools">{children}</div>
+    </header>
+  );
+}
 
 /** How a call or a thing stands, told by a word and a shape beside the colour. */
 export const State = ({ kind, children }: { kind: "good" | "bad" | "warn" | "idle"; children: ComponentChildren }) => (

@@ -4,6 +4,7 @@ import { isLive } from "../state/events.ts";
 import { place } from "../state/router.ts";
 import { SCHEMES, scheme } from "../state/scheme.ts";
 import { Icon, type IconName } from "./icon.tsx";
+import { Shortcuts } from "./shortcuts.tsx";
 
 interface Entry {
   path: string;
@@ -121,5 +122,6 @@ export const Shell = ({ children }: { children: ComponentChildren }) => (
       <Foot />
     </aside>
     <main id="page">{children}</main>
+    <Shortcuts />
   </div>
 );

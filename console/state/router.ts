@@ -12,11 +12,17 @@ export const place = signal<Place>(
   typeof location === "undefined" ? { path: "/", query: new URLSearchParams() } : here(),
 );
 
+let moved = false;
+
+/** Whether the reader has gone from one page to another since this was loaded. */
+export const hasMoved = (): boolean => moved;
+
 /** Goes to an address of the console. `replace` leaves nothing to go back to. */
 export function goTo(address: string, { replace = false }: { replace?: boolean } = {}): void {
   if (replace) history.replaceState(null, "", address);
   else {
     history.pushState(null, "", address);
+    moved = true;
     scrollTo(0, 0);
   }
   place.value = here();
