@@ -26,6 +26,8 @@ export const SLOW_TESTS: Readonly<Record<string, number>> = {
   "conformance/transcripts/tap.test.ts": 11,
   "conformance/sdk/genai.test.ts": 10,
   "src/dialects/long-requests.test.ts": 10,
+  "conformance/console/walk.test.ts": 30,
+  "conformance/console/acts.test.ts": 30,
   "conformance/media/image-edits.test.ts": 9,
   "conformance/media/random-requests.test.ts": 9,
   "conformance/translated.test.ts": 9,

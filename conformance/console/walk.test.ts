@@ -13,6 +13,8 @@ if (!found)
 /** Where pictures of the pages go; nowhere where absent. */
 const PICTURES = process.env["TRIVIUM_SCREENSHOTS"];
 
+const DARK_PICTURES = ["overview", "calls"];
+
 interface Stop {
   name: string;
   path: string | ((gateway: SeededGateway) => string);
@@ -76,7 +78,9 @@ describe.skipIf(!found && !mustRun)("console-notes 4: a browser", () => {
       await page.waitForTimeout(150);
       expect([name, await watched.accessibility()]).toEqual([name, []]);
       expect([name, watched.problems]).toEqual([name, []]);
-      if (PICTURES) await picture(page, join(PICTURES, `console-${name}-${colorScheme}.png`));
+      if (PICTURES && (colorScheme === "light" || DARK_PICTURES.includes(name))) {
+        await picture(page, join(PICTURES, `${name}${colorScheme === "light" ? "" : "-dark"}.png`));
+      }
     }
     await context.close();
   }

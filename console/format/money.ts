@@ -18,6 +18,7 @@ export function money(nano: number): string {
   if (size === 0) return "$0";
   if (size >= 1_000 * NANO) return usd(nano, 0);
   if (size >= NANO) return usd(nano, 2);
+  if (size >= NANO / 10) return usd(nano, 3);
   if (size >= NANO / 100) return usd(nano, 4);
   return usd(nano, 6) === "$0.000000" ? usd(nano, 9) : usd(nano, 6);
 }

@@ -92,7 +92,7 @@ const Tiles = ({ data, month }: { data: OverviewData; month: readonly UsageRow[]
       <Tile
         label="Spend"
         value={money(total.cost_nano_usd)}
-        note={month && `${money(sum(ofToday))} today, ${money(sum(month))} this month`}
+        note={month && `${money(sum(ofToday))} today · ${money(sum(month))} month`}
         spark={series.map(({ cost_nano_usd }) => cost_nano_usd)}
       />
     </dl>

@@ -111,6 +111,21 @@ export function Usage() {
   return (
     <>
       <PageHead title="Usage">
+        <button
+          type="button"
+          disabled={!data || data.rows.length === 0}
+          onClick={() => exportSums(by, data?.rows ?? [])}
+        >
+          <Icon name="download" size={15} /> Sums as CSV
+        </button>
+        <a
+          class="button"
+          href={withQuery("/api/usage/export", { ...receiptQuery(filter), ...rangeQuery(range), format: "csv" })}
+          download="receipts.csv"
+        >
+          <Icon name="download" size={15} /> Calls as CSV
+        </a>
+
         <RangeChoice range={range} />
       </PageHead>
       <FilterBar label="Filter usage" />
@@ -123,22 +138,6 @@ export function Usage() {
         />
         <GroupBy by={by} />
         <ZoneChoice zone={zone} />
-        <span class="apart">
-          <button
-            type="button"
-            disabled={!data || data.rows.length === 0}
-            onClick={() => exportSums(by, data?.rows ?? [])}
-          >
-            <Icon name="download" size={15} /> Sums as CSV
-          </button>
-          <a
-            class="button"
-            href={withQuery("/api/usage/export", { ...receiptQuery(filter), ...rangeQuery(range), format: "csv" })}
-            download="receipts.csv"
-          >
-            <Icon name="download" size={15} /> Calls as CSV
-          </a>
-        </span>
       </div>
       {error && <Problem error={error} retry={reload} />}
       {data === undefined ? (
