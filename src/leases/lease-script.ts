@@ -165,7 +165,14 @@ local function claim(it)
           redis.call('SADD', budgetsKey(id), it.window)
         elseif row.held[id] == nil then
           row.base = row.base + spent
-          if id ~= '' then row.reclaimed[id] = spent end
+          if id ~= '' then
+            row.reclaimed[id] = spent
+            -- It may live, and tell so in a moment: what was reclaimed of instances that are not known is not kept.
+            if not other then
+              instances[id] = { number = 0, seenMs = nowMs, goneMs = nowMs }
+              saveInstance(id)
+            end
+          end
         end
       end
     end

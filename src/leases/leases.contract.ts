@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Clock } from "../base/clock.ts";
-import type { Claim } from "./lease-source.ts";
+import type { Claim, SyncAnswer } from "./lease-source.ts";
 import { LEASE_MS, LeaseWorld, LIMITS, type TestSource } from "./lease-world.sample.ts";
 
 /** Calls that are small beside the budget. */
@@ -70,27 +70,24 @@ export function leaseContract(name: string, source: (clock: Clock) => TestSource
     });
 
     test("who has got what it was short of takes no more from others, which have calls too", async () => {
-      const world = worldOf(112);
-      const claim = (instance: string, number: number, claimed: Partial<Claim>) =>
-        world.source.sync({
-          instance,
-          number,
-          epoch: "",
-          answered: 0,
-          claims: [{ window: "w", kind: "rate", limit: 900, held: 0, ...claimed }],
-          reclaims: [],
-          isFirst: number === 1,
-          dead: [],
-          leaves: false,
-          news: [],
-          newsSeen: 0,
-        });
-      await claim("b", 1, { wants: 0 });
+      const claim = claimAt(worldOf(112), { window: "w", kind: "rate", limit: 900, held: 0 });
+      await claim("b", 1, { wants: 0 }, true);
       expect((await claim("a", 1, { wants: 900 })).held).toEqual([900]);
       expect((await claim("b", 2, { wants: 300, isShort: "of more" })).held).toEqual([0]);
       expect((await claim("a", 2, { held: 450, wants: 450 })).wanted).toEqual(["w"]);
       expect((await claim("b", 3, { wants: 300, isShort: "of more" })).held).toEqual([450]);
       expect((await claim("a", 3, { held: 450, wants: 450 })).wanted).toEqual([]);
+    });
+
+    test("what an instance has spent counts once, though a source that was empty hears of it first by the ledger", async () => {
+      const world = worldOf(114);
+      const claim = claimAt(world, { window: "w", kind: "budget", limit: 100, held: 0 });
+      expect((await claim("a", 1, { held: 30, wants: 30 })).unknown).toEqual(["w"]);
+      expect((await claim("a", 2, { held: 30, wants: 30, spent: { a: 30, b: 20 } })).held).toEqual([30]);
+      expect((await claim("b", 1, { held: 20, wants: 20 })).held).toEqual([20]);
+      await world.pass(LEASE_MS + 10);
+      await claim("b", 2, { held: 20, wants: 20 });
+      expect((await claim("a", 3, { held: 30, wants: 100, isShort: "of more" })).held).toEqual([80]);
     });
 
     test("a budget is used to its end, and not beyond, by instances that die and return", async () => {
@@ -206,3 +203,21 @@ async function joinInAnyWeather(world: LeaseWorld): Promise<void> {
     }
   }
 }
+
+/** Asks the source of a world for one window, as an instance that does nothing else. */
+const claimAt =
+  (world: LeaseWorld, window: Claim) =>
+  (instance: string, number: number, claimed: Partial<Claim>, isFirst = false): Promise<SyncAnswer> =>
+    world.source.sync({
+      instance,
+      number,
+      epoch: "",
+      answered: 0,
+      claims: [{ ...window, ...claimed }],
+      reclaims: [],
+      isFirst,
+      dead: [],
+      leaves: false,
+      news: [],
+      newsSeen: 0,
+    });
