@@ -113,9 +113,12 @@ async function main(): Promise<number> {
   const [seeds, calls, processes] = [Number(values.seeds), Number(values.calls), Number(values.processes)];
   if (processes > 1) await playInProcesses(first, seeds, processes);
   else await playSeeds(first, seeds, calls);
+  tally.addCpu(process.cpuUsage());
   if (process.send) process.send(tally);
-  else console.log(tally.text(process.cpuUsage()));
-  return tally.failedSeeds === 0 ? 0 : 1;
+  else console.log(tally.text());
+  const missing = values["until-broken"] ? 0 : seeds - tally.seeds;
+  if (missing > 0) console.log(`${missing} seeds were not played: a process ended before them`);
+  return tally.failedSeeds + missing === 0 ? 0 : 1;
 }
 
 process.exit(await main());

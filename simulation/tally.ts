@@ -10,6 +10,8 @@ export class Tally {
   kills = 0;
   continued = 0;
   passedMs = 0;
+  /** What it took, in all processes. */
+  cpuSeconds = 0;
   readonly endings: Record<string, number> = {};
 
   add({ violations, calls, attempts, rows, kills, continued, passedMs, endings }: RunResult): void {
@@ -22,11 +24,16 @@ export class Tally {
       kills,
       continued,
       passedMs,
+      cpuSeconds: 0,
       endings,
     });
   }
 
-  join(other: Omit<Tally, "add" | "join" | "text">): void {
+  addCpu({ user, system }: { user: number; system: number }): void {
+    this.cpuSeconds += (user + system) / 1e6;
+  }
+
+  join(other: Omit<Tally, "add" | "addCpu" | "join" | "text">): void {
     this.seeds += other.seeds;
     this.failedSeeds += other.failedSeeds;
     this.calls += other.calls;
@@ -35,13 +42,14 @@ export class Tally {
     this.kills += other.kills;
     this.continued += other.continued;
     this.passedMs += other.passedMs;
+    this.cpuSeconds += other.cpuSeconds;
     for (const [ending, count] of Object.entries(other.endings)) {
       this.endings[ending] = (this.endings[ending] ?? 0) + count;
     }
   }
 
-  text(cpu: { user: number; system: number }): string {
-    const seconds = (cpu.user + cpu.system) / 1e6;
+  text(): string {
+    const seconds = this.cpuSeconds;
     const endings = Object.entries(this.endings).sort(([, one], [, other]) => other - one);
     return [
       `${this.seeds} seeds, ${this.failedSeeds} failed`,
