@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { event, SoundGateway } from "./sound-gateway.sample.ts";
 
 const sound = SoundGateway.forTests();
@@ -127,4 +127,43 @@ test.each([
   const answer = await harness.clock.until(sound.complete(body).answer);
   expect(answer.status).toBe(504);
   expect(await harness.receipt(answer)).toMatchObject({ usage: { output }, usage_source: "partial" });
+});
+
+describe("decision 0018: service_tier", () => {
+  const usage = { prompt_tokens: 4, completion_tokens: 2, total_tokens: 6 };
+  const asked = (tier: string, path: "/v1/completions" | "/api/v1/completions", stream: boolean) =>
+    sound.harness.clock.until(
+      sound.harness.sendPost(path, { model: "test/writer", prompt: "hello", service_tier: tier, stream }).answer,
+    );
+  const play = (stream: boolean, served?: string) => {
+    const { upstream } = sound.harness;
+    const tier = served === undefined ? {} : { service_tier: served };
+    const streamed = [part("two", "stop"), event({ choices: [], usage, ...tier }), END];
+    upstream.play(stream ? upstream.stream(...streamed) : upstream.json({ ...whole("two", usage), ...tier }));
+  };
+  const sentTier = () =>
+    (JSON.parse(sound.harness.upstream.requests.at(-1)?.body ?? "{}") as { service_tier?: string }).service_tier;
+  const PLAIN_NANO_USD = 4 * 1_000 + 2 * 2_000;
+
+  test.each([false, true])("has the price of its term, streamed %p", async (stream) => {
+    play(stream);
+    const answer = await asked("priority", "/v1/completions", stream);
+    expect(sentTier()).toBe("priority");
+    expect(await sound.harness.receipt(answer)).toMatchObject({ cost_nano_usd: 2 * PLAIN_NANO_USD });
+  });
+
+  test.each([false, true])("the term that the host says it served on is paid, streamed %p", async (stream) => {
+    play(stream, "default");
+    const answer = await asked("priority", "/v1/completions", stream);
+    expect(await sound.harness.receipt(answer)).toMatchObject({ cost_nano_usd: PLAIN_NANO_USD });
+  });
+
+  test("without a known price is not bought at the strict API, and noted; elsewhere it goes on", async () => {
+    play(false);
+    const strict = await asked("flex", "/api/v1/completions", false);
+    expect([sentTier(), strict.headers.get("x-trivium-dropped")]).toEqual([undefined, "service_tier"]);
+    play(false);
+    const open = await asked("flex", "/v1/completions", false);
+    expect([sentTier(), open.headers.get("x-trivium-dropped")]).toEqual(["flex", null]);
+  });
 });

@@ -1,9 +1,13 @@
 import { type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
+import type { FieldNote } from "../../canon/receipt.ts";
+import { reportTerms } from "../../canon/terms.ts";
 import type { Usage } from "../../canon/usage.ts";
 import type { Offer } from "../../catalogue/model.ts";
-import { priceUsage } from "../../catalogue/pricing.ts";
+import { priceCall } from "../../catalogue/price-call.ts";
+import { PRICED_FIELDS } from "../../dialects/chat/native.ts";
 import { estimateInput, tokensOfCharacters } from "../../dialects/estimate-tokens.ts";
+import { askedTerms, fitTerms } from "../../dialects/priced-fields.ts";
 import type { CompletionPart } from "../../services/completion/completion-part.ts";
 import { checkCompletion } from "../../services/completion/schema.ts";
 import { notesOnOtherModels, withoutRouting } from "../../services/without-routing.ts";
@@ -36,7 +40,8 @@ const COMPLETIONS: Service<"completions", JsonObject> = {
   },
   estimate: (body, offers) => {
     const usage = expectedOf(body);
-    const costOf = ({ pricings }: Pick<Offer, "pricings">) => priceUsage(usage, pricings).costNanoUsd;
+    const terms = askedTerms(body, PRICED_FIELDS);
+    const costOf = (offer: Offer) => priceCall(usage, offer, terms).costNanoUsd;
     return {
       estimatedCostNanoUsd: Math.max(0, ...offers.map(costOf)),
       estimatedTokens: (usage.input ?? 0) + (usage.output ?? 0),
@@ -76,14 +81,23 @@ export async function relayCompletions(incoming: IncomingService, gateway: Gatew
     call,
     gateway,
     targets,
-    (attempt) => complete(call.request, attempt),
+    (attempt) => complete(call, attempt),
     ({ body }) => ({ ...body, model: call.modelInAnswer }),
   );
   return identifiedResponse(JSON.stringify(answer), answerHeaders(call, "application/json"));
 }
 
+/** The request as this host is asked: other terms than the ordinary are paid at their price, or not bought (decision 0018). */
+function onTerms({ request, incoming: { door } }: CompletionCall, attempt: Attempt): JsonObject {
+  const notes: FieldNote[] = [];
+  const { priceMultiples } = attempt.target;
+  const { terms, remove } = fitTerms(request, PRICED_FIELDS, { door, priceMultiples }, notes);
+  attempt.note(notes);
+  attempt.terms = terms;
+  return Object.fromEntries(Object.entries(request).filter(([name]) => !remove.includes(name)));
+}
+
 function begin(body: JsonObject, attempt: Attempt) {
-  attempt.note([]);
   const work = attempt.begin(expectedOf(body));
   /** Counts what was used: as the host says, else by what it has written. */
   const finish = (
@@ -101,11 +115,13 @@ function begin(body: JsonObject, attempt: Attempt) {
   return { finish, fail: () => attempt.failed(work) };
 }
 
-async function complete(body: JsonObject, attempt: Attempt): Promise<CompletionPart> {
+async function complete(call: CompletionCall, attempt: Attempt): Promise<CompletionPart> {
   const { adapter } = attempt.target;
+  const body = onTerms(call, attempt);
   const { finish, fail } = begin(body, attempt);
   try {
     const part = adapter.read(await attempt.ask(adapter.submit(body, attempt.context), MAX_ANSWER_BYTES));
+    reportTerms(attempt, part.body["service_tier"]);
     finish(part.usage, part.characters);
     return part;
   } finally {
@@ -115,9 +131,10 @@ async function complete(body: JsonObject, attempt: Attempt): Promise<CompletionP
 
 async function openCompletion(call: CompletionCall, attempt: Attempt): Promise<OpenStream> {
   const { adapter, provider } = attempt.target;
-  const ending = begin(call.request, attempt);
+  const body = onTerms(call, attempt);
+  const ending = begin(body, attempt);
   try {
-    const request = adapter.submit(call.request, attempt.context);
+    const request = adapter.submit(body, attempt.context);
     const exchange = await attempt.open(request, { idleMs: provider.timeoutMs.idle });
     if (isEventStream(exchange)) {
       return { contentType: "text/event-stream", parts: streamed(call, exchange, attempt, ending) };
@@ -133,7 +150,7 @@ async function openCompletion(call: CompletionCall, attempt: Attempt): Promise<O
 async function* streamed(
   call: CompletionCall,
   exchange: ProviderExchange,
-  { target }: Attempt,
+  attempt: Attempt,
   { finish, fail }: ReturnType<typeof begin>,
 ): AsyncGenerator<string> {
   const wantsUsage = objectAt(call.request, "stream_options")?.["include_usage"] === true;
@@ -142,7 +159,8 @@ async function* streamed(
   let usage: Usage | undefined;
   try {
     for await (const data of eventData(exchange)) {
-      const part = target.adapter.readEvent(data);
+      const part = attempt.target.adapter.readEvent(data);
+      reportTerms(attempt, part.body["service_tier"]);
       characters += part.characters;
       finished += part.finished;
       usage = part.usage ?? usage;

@@ -50,6 +50,7 @@ const CONFIG = {
     {
       id: "test/writer",
       pricings: { prompt: usd(1, "perMTokens"), completion: usd(2, "perMTokens") },
+      price_multiples: { priority: 2 },
       offers: [offer("one", "gpt-3.5-turbo-instruct")],
     },
   ],

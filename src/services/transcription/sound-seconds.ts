@@ -1,3 +1,5 @@
+import { mp3Seconds } from "./mp3-seconds.ts";
+
 /** What a second of compressed speech takes, where nothing better is known: 32 kbit/s. */
 const BYTES_PER_SECOND = 4_000;
 /** The most that a second of any recording takes: 192,000 samples of 32 bits on two channels. */
@@ -7,15 +9,21 @@ const MAX_CHUNKS = 64;
 /** Forms of samples whose size is known: whole numbers, fractions, and the two of telephony; and the one that says so elsewhere. */
 const PLAIN_FORMS: ReadonlySet<number> = new Set([1, 3, 6, 7, 0xfffe]);
 
-/** How long a recording is: of a WAV file by its samples, of any other by its size. */
-export const soundSeconds = (bytes: Uint8Array): number => wavSeconds(bytes) ?? bytes.length / BYTES_PER_SECOND;
+/** How long a recording is: of a WAV file by its samples, of an MP3 file by its frames, of any other by its size. */
+export const soundSeconds = (bytes: Uint8Array): number =>
+  knownSeconds(bytes, BYTES_PER_SECOND) ?? bytes.length / BYTES_PER_SECOND;
 
 /** The least that a recording can last. */
-export const leastSeconds = (bytes: Uint8Array): number => wavSeconds(bytes) ?? bytes.length / MAX_BYTES_PER_SECOND;
+export const leastSeconds = (bytes: Uint8Array): number =>
+  knownSeconds(bytes, MAX_BYTES_PER_SECOND) ?? bytes.length / MAX_BYTES_PER_SECOND;
+
+function knownSeconds(bytes: Uint8Array, strayBytesPerSecond: number): number | undefined {
+  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return wavSeconds(file) ?? mp3Seconds(file, strayBytesPerSecond);
+}
 
 /** Undefined for what is no WAV file of plain samples. */
-function wavSeconds(bytes: Uint8Array): number | undefined {
-  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+function wavSeconds(file: Buffer): number | undefined {
   if (file.toString("latin1", 0, 4) !== "RIFF" || file.toString("latin1", 8, 12) !== "WAVE") return undefined;
   let bytesPerSecond: number | undefined;
   let samples: number | undefined;

@@ -232,7 +232,7 @@ function checkFollowing(items: readonly Json[]): void {
 
 /**
  * Hosts of models that must have their thoughts back refuse a call of this turn without them. The vendor's own knows by a call's
- * id that there were some (`ofKnownCalls`), and takes one without an id as it is.
+ * id that there were some (`ofKnownCalls`), and takes one without an id as it is: five recordings have such calls and an answer.
  */
 export function requireThoughtsBack(value: Json | undefined, { ofKnownCalls }: { ofKnownCalls: boolean }): void {
   const items = Array.isArray(value) ? value : [];
