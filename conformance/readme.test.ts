@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -44,7 +45,7 @@ test("every block of these documents is run, loaded or compared here or in scrip
   expect(keys.counts()).toEqual({ sh: 5 });
   expect(media.counts()).toEqual({ sh: 2, ts: 2 });
   expect(failures.counts()).toEqual({ sh: 1 });
-  expect(deploy.counts()).toEqual({ sh: 5, yaml: 1, nginx: 1 });
+  expect(deploy.counts()).toEqual({ sh: 6, yaml: 1, nginx: 1 });
 });
 
 describe("README.md", () => {
@@ -305,14 +306,15 @@ describe("docs/deploy.md", () => {
     },
   );
 
-  test.skipIf(!programsPresent("the backup of docs/deploy.md", "sqlite3"))(
-    "its backup of a running gateway holds the keys",
-    async () => {
-      await folder.shell("bin/trivium keys create --name kept");
-      const path = join(gateway.folder, "data/trivium.db");
-      await folder.shell(deploy.one("sh", "sqlite3").replace("data/trivium.db", path));
-      expect(await folder.shell("sqlite3 copy.db 'select name from api_keys'")).toContain("kept");
-      expect(await folder.shell("ls -l copy.db")).toStartWith("-rw-------");
-    },
-  );
+  test("its backup of a running gateway holds the keys", async () => {
+    await folder.shell("bin/trivium keys create --name kept");
+    const copy = join(folder.path, "copy");
+    const snippet = deploy.one("sh", "bin/trivium backup").replace(/\/var\/backups\/\S+/, copy);
+    expect(await folder.shell(snippet)).toContain("Backed up to");
+    expect(deploy.one("sh", "bin/trivium restore")).toContain("/var/backups/");
+    const database = new Database(join(copy, "trivium.db"), { readonly: true });
+    expect(database.query("SELECT name FROM api_keys").all()).toContainEqual({ name: "kept" });
+    database.close();
+    expect(await folder.shell(`ls -l ${copy}/trivium.db`)).toStartWith("-rw-------");
+  });
 });

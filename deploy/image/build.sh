@@ -1,0 +1,50 @@
+#!/bin/sh
+# Builds the OCI image from scratch with buildah: the program, the C library that it needs, certificates, and nothing else.
+#
+#   npm run build:binary -- --out dist && deploy/image/build.sh dist/trivium-0.1.0-linux-x64 oci:dist/image:trivium
+#
+# BUILDAH may have options of it, such as those for another storage. The destination may be anything that `buildah commit` takes: oci:FOLDER:TAG, docker-archive:FILE, docker://registry/name:tag.
+set -eu
+program="$1"
+destination="$2"
+version="$("$program" version)"
+revision="${REVISION:-$(git -C "$(dirname "$0")" rev-parse HEAD 2>/dev/null || echo unknown)}"
+
+container="$(${BUILDAH:-buildah} from scratch)"
+trap '${BUILDAH:-buildah} rm "$container" >/dev/null' EXIT
+root="$(${BUILDAH:-buildah} mount "$container")"
+
+install -D -m 755 "$program" "$root/app/trivium"
+# What the program is linked with, at the paths that it looks for it.
+ldd "$program" | grep -o '/[^ ]*' | sort -u | while read -r library; do
+  install -D -m 755 "$library" "$root$library"
+done
+# Names are resolved through these, which no program is linked with.
+for library in libnss_dns.so.2 libnss_files.so.2 libresolv.so.2; do
+  found="$(dirname "$(ldd "$program" | grep -o '/[^ ]*libc\.so\.6')")/$library"
+  if [ -e "$found" ]; then install -D -m 755 "$found" "$root$found"; fi
+done
+install -D -m 644 /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt"
+mkdir -p "$root/etc/trivium" "$root/data"
+# Mount your own over it.
+echo "data_dir: /data" >"$root/etc/trivium/trivium.yaml"
+echo "trivium:x:65532:65532::/data:/sbin/nologin" >"$root/etc/passwd"
+echo "trivium:x:65532:" >"$root/etc/group"
+echo "hosts: files dns" >"$root/etc/nsswitch.conf"
+chown 65532:65532 "$root/data"
+chmod 700 "$root/data"
+# The same content at the same moment makes the same layer.
+epoch="${SOURCE_DATE_EPOCH:-0}"
+find "$root" -exec touch -h -d "@$epoch" {} +
+
+${BUILDAH:-buildah} umount "$container" >/dev/null
+${BUILDAH:-buildah} config \
+  --user 65532:65532 --workingdir /data --port 8787 --port 8788 --volume /data --stop-signal SIGTERM \
+  --env TRIVIUM_CONFIG=/etc/trivium/trivium.yaml \
+  --entrypoint '["/app/trivium"]' --cmd 'serve --host 0.0.0.0' \
+  --label org.opencontainers.image.title=trivium \
+  --label "org.opencontainers.image.version=$version" \
+  --label "org.opencontainers.image.revision=$revision" \
+  --label org.opencontainers.image.licenses=Apache-2.0 \
+  "$container"
+${BUILDAH:-buildah} commit --quiet --timestamp "$epoch" "$container" "$destination"

@@ -1,0 +1,101 @@
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { Glob } from "bun";
+import { parse } from "yaml";
+import { readConfig } from "../src/app/read-config.ts";
+
+const root = new URL("..", import.meta.url).pathname;
+const chart = `${root}deploy/helm/trivium/`;
+const read = (file: string) => readFileSync(file, "utf8");
+const values = parse(read(`${chart}values.yaml`)) as Record<string, unknown>;
+const { version } = JSON.parse(read(`${root}package.json`)) as { version: string };
+
+const templates = [...new Glob("**/*").scanSync(`${chart}templates`)].map((file) => read(`${chart}templates/${file}`));
+
+function at(path: readonly string[]): unknown {
+  return path.reduce<unknown>((holder, name) => (holder as Record<string, unknown> | undefined)?.[name], values);
+}
+
+describe("the Helm chart", () => {
+  test("its version is the program's, and what it copies of deploy is the same", () => {
+    const about = parse(read(`${chart}Chart.yaml`)) as { version: string; appVersion: string };
+    expect([about.version, about.appVersion]).toEqual([version, version]);
+    expect(read(`${chart}monitoring/trivium.rules.yaml`)).toBe(read(`${root}deploy/prometheus/trivium.rules.yaml`));
+    expect(read(`${chart}monitoring/trivium.json`)).toBe(read(`${root}deploy/grafana/trivium.json`));
+  });
+
+  test("every value that a template reads is there, every value is read, and the schema knows them all", () => {
+    const used = templates.flatMap((text) => [...text.matchAll(/\.Values\.([\w.]+)/g)].map(([, path = ""]) => path));
+    expect(used.length).toBeGreaterThan(30);
+    expect(used.filter((path) => at(path.split(".")) === undefined)).toEqual([]);
+    const unread = Object.keys(values).filter((name) => !used.some((path) => path.split(".")[0] === name));
+    expect(unread).toEqual([]);
+    const { properties } = JSON.parse(read(`${chart}values.schema.json`)) as { properties: object };
+    expect(
+      Object.keys(properties)
+        .filter((name) => name !== "global")
+        .sort(),
+    ).toEqual(Object.keys(values).sort());
+  });
+
+  test("helm lints it, and renders it in every form", () => {
+    const helm = Bun.which("helm");
+    if (helm === null) {
+      // Debian has no such package, so this is no failure in CI either.
+      console.log("skipped: the chart is not rendered: helm not installed");
+      return;
+    }
+    const all = Object.keys(values)
+      .filter((name) => typeof at([name, "enabled"]) === "boolean")
+      .flatMap((name) => ["--set", `${name}.enabled=true`]);
+    for (const args of [
+      ["lint", chart],
+      ["template", "trivium", chart],
+      ["template", "t", chart, ...all],
+    ]) {
+      const { exitCode, stderr } = Bun.spawnSync([helm, ...args]);
+      expect([exitCode, exitCode === 0 ? "" : stderr.toString()]).toEqual([0, ""]);
+    }
+  });
+});
+
+describe("the compose file", () => {
+  const compose = parse(read(`${root}deploy/compose/compose.yaml`), { merge: true }) as {
+    services: Record<
+      string,
+      { read_only?: boolean; image: string; volumes?: string[]; depends_on?: Record<string, object> }
+    >;
+    volumes: Record<string, unknown>;
+  };
+
+  test("it has two gateways, PostgreSQL, Valkey and nginx; gateways cannot write but to their volumes", () => {
+    expect(Object.keys(compose.services).sort()).toEqual(["gateway-1", "gateway-2", "nginx", "postgres", "valkey"]);
+    for (const name of ["gateway-1", "gateway-2"]) {
+      expect(compose.services[name]?.read_only).toBe(true);
+      expect(Object.keys(compose.services[name]?.depends_on ?? {}).sort()).toEqual(["postgres", "valkey"]);
+    }
+    const named = Object.values(compose.services).flatMap(({ volumes = [] }) =>
+      volumes.map((volume) => volume.split(":")[0] ?? "").filter((source) => !source.startsWith(".")),
+    );
+    expect([...new Set(named)].sort()).toEqual(Object.keys(compose.volumes).sort());
+  });
+
+  test("its configuration is one that the gateway takes, with the variables of .env.example", () => {
+    const variables = [...read(`${root}deploy/compose/.env.example`).matchAll(/^([A-Z_]+)=/gm)].map(
+      ([, name = ""]) => name,
+    );
+    const used = [...read(`${root}deploy/compose/trivium.yaml`).matchAll(/\$\{([A-Z_]+)/g)].map(
+      ([, name = ""]) => name,
+    );
+    expect(used.filter((name) => !variables.includes(name))).toEqual([]);
+    const environment = Object.fromEntries(
+      variables.map((name) => [name, "http://a-value-of-more-than-32-characters"]),
+    );
+    const config = readConfig({ configPath: `${root}deploy/compose/trivium.yaml`, cwd: root, environment });
+    expect([config.server.host, config.storage.slice(0, 11), config.dataDir]).toEqual([
+      "0.0.0.0",
+      "postgres://",
+      "/data",
+    ]);
+  });
+});
