@@ -1,12 +1,14 @@
 import { beforeAll, describe, expect, test } from "bun:test";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { DEFAULT_TIMINGS } from "../../src/relay/timings.ts";
 import { MAX_ORPHANS } from "../../src/relay/watched-attempt.ts";
 import { type CallOptions, DIALECTS } from "../../testing/build-call.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import type { Reply } from "../../testing/memory-exchange.ts";
 import { plainAnswer } from "../../testing/plain-answer.ts";
-import type { SampledDialect } from "../../testing/sampled-dialects.ts";
-import { scriptedModels } from "../../testing/scripted-models.ts";
+import { ResponsesScript, responsesUsage } from "../../testing/responses-wire.ts";
+import { EVERY_DIALECT, type SampledDialect } from "../../testing/sampled-dialects.ts";
+import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 
@@ -19,7 +21,7 @@ const SILENCE_MS = 60_000;
 
 const price = (value: number) => [{ value, unit: "perMTokens", currency: "USD" }];
 const sections = () => {
-  const { models, providers } = scriptedModels(UPSTREAM_URL, { first_byte: SILENCE_MS, idle: SILENCE_MS }) as {
+  const { models, providers } = modelsOfEveryDialect(UPSTREAM_URL, { first_byte: SILENCE_MS, idle: SILENCE_MS }) as {
     models: object[];
     providers: object;
   };
@@ -72,18 +74,20 @@ async function rowOf(call: () => Promise<void>, at = harness): Promise<Row> {
 const ended = (at = harness) => at.upstream.replies.map(({ closedAtMs }) => closedAtMs !== undefined);
 
 /** Reads a stream up to some word, then disconnects. */
-async function leaveAt(word: string, client: SampledDialect, options: CallOptions, at = harness): Promise<void> {
+async function leaveAt(word: string, client: DialectName, options: CallOptions, at = harness): Promise<void> {
   const call = at.send(client, { ...options, stream: true });
   await at.clock.until(call.reads(word));
   call.disconnect();
 }
 
-const BEGINNING: Record<SampledDialect, string> = {
+const script = new ResponsesScript();
+const BEGINNING: Record<DialectName, string> = {
   chat: wire.chatChunk({ content: "All but the " }) + wire.chatChunk({ content: "last" }),
   messages: wire.messageStart({ input_tokens: 10, output_tokens: 1 }) + wire.textBlock("All but the ", "last"),
   genai: wire.genaiChunk("All but the ") + wire.genaiChunk("last"),
+  responses: script.begin() + script.delta("All but the ") + script.delta("last"),
 };
-const END: Record<SampledDialect, string> = {
+const END: Record<DialectName, string> = {
   chat:
     wire.chatChunk({}, "stop") +
     wire.chatUsage({
@@ -100,6 +104,7 @@ const END: Record<SampledDialect, string> = {
     thoughtsTokenCount: 20_000,
     totalTokenCount: 20_015,
   }),
+  responses: script.close() + script.completed(responsesUsage(10, 20_005, 20_000)),
 };
 const MEASURED = {
   usage_source: "measured",
@@ -110,7 +115,7 @@ const MEASURED = {
 };
 
 /** An upstream that begins, and ends on request. */
-function playStream(host: SampledDialect): () => void {
+function playStream(host: DialectName): () => void {
   harness.upstream.play(harness.upstream.openStream(BEGINNING[host]));
   return () => {
     const [reply] = harness.upstream.replies;
@@ -120,7 +125,7 @@ function playStream(host: SampledDialect): () => void {
 }
 
 describe("H26: the client disconnects at the last word, before the usage", () => {
-  test.each(DIALECTS.flatMap((client) => DIALECTS.map((host) => [client, host] as const)))(
+  test.each(EVERY_DIALECT.flatMap((client) => EVERY_DIALECT.map((host) => [client, host] as const)))(
     "a %s client, a %s host: the upstream's own figures are billed",
     async (client, host) => {
       const end = playStream(host);

@@ -1,9 +1,10 @@
 import { beforeAll, describe, expect, test } from "bun:test";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { DEFAULT_TIMINGS } from "../../src/relay/timings.ts";
-import { DIALECTS } from "../../testing/build-call.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import type { Script } from "../../testing/memory-network.ts";
-import type { SampledDialect } from "../../testing/sampled-dialects.ts";
+import { ResponsesScript, responsesUsage } from "../../testing/responses-wire.ts";
+import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { errorIn, type ReadAnswer } from "../../testing/sent-call.ts";
 import { wire } from "../../testing/upstream-wire.ts";
@@ -15,14 +16,25 @@ const SILENCE_MS = 20_000;
 /** Deadlines are looked at ten times a second. */
 const TICK_MS = 100;
 
-let harness: Harness;
-beforeAll(async () => {
-  const timeout_ms = { first_byte: SILENCE_MS, idle: SILENCE_MS, content: CONTENT_MS, total: TOTAL_MS };
-  const config = scriptedModels(UPSTREAM_URL, timeout_ms) as {
+/** A provider for each dialect: of two that are called by one host's name, no message could tell. */
+function modelsByProvider(timeout_ms: { first_byte: number; idle: number; content?: number; total?: number }) {
+  const { providers, models } = scriptedModels(UPSTREAM_URL, timeout_ms) as {
     providers: Record<string, { base_url: string }>;
     models: { id: string; offers: object[] }[];
   };
-  const spare = DIALECTS.map((dialect) => {
+  const offers = [{ provider: "up-responses", model: "upstream-model", dialect: "responses" }];
+  const own = { "up-responses": { base_url: "", ...providers["up-chat"] } };
+  return {
+    providers: { ...providers, ...own } as Record<string, { base_url: string }>,
+    models: [...models, { ...models[0], id: "test/responses", offers }],
+  };
+}
+
+let harness: Harness;
+beforeAll(async () => {
+  const timeout_ms = { first_byte: SILENCE_MS, idle: SILENCE_MS, content: CONTENT_MS, total: TOTAL_MS };
+  const config = modelsByProvider(timeout_ms);
+  const spare = EVERY_DIALECT.map((dialect) => {
     const provider = config.providers[`up-${dialect}`];
     return [
       `spare-${dialect}`,
@@ -31,34 +43,37 @@ beforeAll(async () => {
   });
   const two = config.models.map((model, index) => ({
     ...model,
-    id: `two/${DIALECTS[index]}`,
-    offers: ["up", "spare"].map((which) => ({ provider: `${which}-${DIALECTS[index]}`, model: "upstream-model" })),
+    id: `two/${EVERY_DIALECT[index]}`,
+    offers: ["up", "spare"].map((which) => ({ ...model.offers[0], provider: `${which}-${EVERY_DIALECT[index]}` })),
   }));
   const providers = { ...config.providers, ...Object.fromEntries(spare) };
   harness = await Harness.start({ config: { providers, models: [...config.models, ...two] } });
 });
 
 /** Everything that hosts send to show that they are there. */
-const KEEP_ALIVES: Record<SampledDialect, string> = {
+const KEEP_ALIVES: Record<DialectName, string> = {
   chat: `: keep-alive\n\n\n\n${wire.chatChunk({ role: "assistant", content: "" })}${wire.chatChunk({})}`,
   messages: `: x\n\n${wire.event({ type: "ping" })}`,
   genai: ": x\r\n\r\n\r\n",
+  responses: `: x\n\n${wire.event({ type: "keepalive" })}`,
 };
 const WORDS = "It was a dark and stormy night.";
-const CONTENT: Record<SampledDialect, string> = {
+const script = new ResponsesScript();
+const CONTENT: Record<DialectName, string> = {
   chat: wire.chatChunk({ role: "assistant", content: WORDS }),
   messages: wire.messageStart() + wire.textBlock(WORDS),
   genai: wire.genaiChunk(WORDS),
+  responses: script.begin() + script.delta(WORDS),
 };
-const REST: Record<SampledDialect, string> = {
+const REST: Record<DialectName, string> = {
   chat: wire.chatChunk({}, "stop") + wire.chatUsage({ prompt_tokens: 1, completion_tokens: 1 }) + wire.done,
   messages: wire.messageEnd(),
   genai: wire.genaiChunk(".", "STOP"),
+  responses: script.close() + script.completed(responsesUsage(1, 1)),
 };
 
-const lanes = DIALECTS.flatMap((client) => DIALECTS.map((host) => [client, host] as const));
-const ask = (client: SampledDialect, model: string): Promise<ReadAnswer> =>
-  harness.call(client, { model, stream: true });
+const lanes = EVERY_DIALECT.flatMap((client) => EVERY_DIALECT.map((host) => [client, host] as const));
+const ask = (client: DialectName, model: string): Promise<ReadAnswer> => harness.call(client, { model, stream: true });
 
 describe("H28: keep-alives are not life", () => {
   test.each(lanes)(
@@ -94,11 +109,11 @@ describe("H28: keep-alives are not life", () => {
     },
   );
 
-  test.each(DIALECTS)(
+  test.each(EVERY_DIALECT)(
     "a %s client whose headers were already sent gets the error inside its stream",
     async (client) => {
       const early = await Harness.start({
-        config: scriptedModels(UPSTREAM_URL, { first_byte: SILENCE_MS, idle: SILENCE_MS, content: CONTENT_MS }),
+        config: modelsByProvider({ first_byte: SILENCE_MS, idle: SILENCE_MS, content: CONTENT_MS }),
         timings: { commitDeadlineMs: 2_000, keepAliveMs: 1_000 },
       });
       early.upstream.play(early.upstream.endlessStream(500, KEEP_ALIVES[client]));
@@ -110,7 +125,7 @@ describe("H28: keep-alives are not life", () => {
     },
   );
 
-  test.each(DIALECTS)("%s: blanks before a non-streamed answer", async (dialect) => {
+  test.each(EVERY_DIALECT)("%s: blanks before a non-streamed answer", async (dialect) => {
     harness.upstream.play(trickle(200, " \n"));
     const answer = await harness.call(dialect);
     expect(answer.status).toBe(504);
@@ -133,10 +148,11 @@ describe("H28: keep-alives are not life", () => {
   });
 
   test.each(lanes)("a %s client, a %s host: an answer without end has a bound", async (client, host) => {
-    const more: Record<SampledDialect, string> = {
+    const more: Record<DialectName, string> = {
       chat: wire.chatChunk({ content: "on " }),
       messages: wire.event({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "on " } }),
       genai: wire.genaiChunk("on "),
+      responses: new ResponsesScript().delta("on "),
     };
     harness.upstream.play(harness.upstream.endlessStream(5_000, more[host], CONTENT[host]));
     const answer = await ask(client, `test/${host}`);
@@ -197,10 +213,10 @@ describe("H18: a non-streamed answer", () => {
     expect(patient.upstream.replies.map(({ closedAtMs }) => closedAtMs !== undefined)).toEqual([true]);
   });
 
-  test.each(DIALECTS)(
+  test.each(EVERY_DIALECT)(
     "H28: %s: where only the time without content is configured, it has all of it to begin",
     async (dialect) => {
-      const { models, providers } = scriptedModels(UPSTREAM_URL) as {
+      const { models, providers } = modelsByProvider({ first_byte: SILENCE_MS, idle: SILENCE_MS }) as {
         models: object[];
         providers: Record<string, object>;
       };
