@@ -5,6 +5,7 @@ import type { Receipt } from "../canon/receipt.ts";
 import { openStorage } from "../storage/open.ts";
 import { sampleReceipt } from "../storage/receipt.sample.ts";
 import type { Storage } from "../storage/storage.ts";
+import { checkRollUps } from "./check-roll-ups.ts";
 import type { Journal } from "./journal.ts";
 import { LedgerWriter } from "./writer.ts";
 
@@ -80,6 +81,41 @@ describe("H21: a call whose intent is kept", () => {
     journal.fails = true;
     expect(await clock.until(open().writeIntent(intent("b")))).toBe(false);
     expect(await clock.until(open({ ...journal, full: true }).writeIntent(intent("c")))).toBe(false);
+  });
+
+  test("and its receipt are stored once each by a store that fails every third statement, before or after it was done", async () => {
+    const opened = await openStorage("sqlite::memory:", system.clock);
+    let statements = 0;
+    const liar = Object.assign(Object.create(opened) as Storage, {
+      query: opened.query.bind(opened),
+      runForEach: async (...call: Parameters<Storage["runForEach"]>) => {
+        statements += 1;
+        if (statements % 6 === 0) throw new Error("store is down");
+        await opened.runForEach(...call);
+        if (statements % 3 === 0) throw new Error("connection lost");
+      },
+    });
+    const writer = new LedgerWriter({ storage: liar, clock, journal, onProblem: () => {} });
+    const all = Array.from({ length: 60 }, (_, index) => `call-${String(index).padStart(2, "0")}`);
+    await clock.until(
+      Promise.all(
+        all.map(async (id, index) => {
+          await clock.sleep(index * 7);
+          expect(await writer.writeIntent(intent(id))).toBe(true);
+          await clock.sleep(index % 11);
+          // Every tenth is not settled.
+          if (index % 10 > 0) await writer.write(sampleReceipt({ id }));
+        }),
+      ),
+    );
+    await clock.until(writer.close());
+    const idsIn = async (table: string) =>
+      (await opened.query(`SELECT id FROM ${table} ORDER BY id`)).map(({ id }) => String(id));
+    expect(await idsIn("intents")).toEqual(all);
+    expect(await idsIn("receipts")).toEqual(all.filter((_, index) => index % 10 > 0));
+    expect((await checkRollUps(opened)).differences).toEqual([]);
+    expect(writer.lost).toBe(0);
+    await opened.close();
   });
 
   test("is refused where the store refuses its row for good, and no receipt counts as lost", async () => {
