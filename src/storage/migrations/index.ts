@@ -18,6 +18,7 @@ import { rollUps } from "./0017-roll-ups.ts";
 import { intents } from "./0018-intents.ts";
 import { operatorLinks } from "./0019-operator-links.ts";
 import { rolledUp } from "./0020-rolled-up.ts";
+import { idsByBytes } from "./0021-ids-by-bytes.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. One that has been released is never changed; a later one corrects it. */
@@ -42,4 +43,5 @@ export const MIGRATIONS: readonly Migration[] = [
   intents,
   operatorLinks,
   rolledUp,
+  idsByBytes,
 ];
