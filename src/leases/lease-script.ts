@@ -50,7 +50,14 @@ local meta = redis.call('HMGET', META, 'epoch', 'grace', 'heard', 'news')
 local epoch, graceUntilMs, heardMs = meta[1], tonumber(meta[2] or '0') or 0, tonumber(meta[3] or '')
 local newsNumber = tonumber(meta[4] or '0') or 0
 local known = instances[me]
-local hasLost = epoch and sync.epoch == epoch and sync.answered > ((known and known.number) or 0)
+local function hasLostWindow()
+  if not known or known.goneMs ~= nil then return false end
+  for _, it in ipairs(sync.claims) do
+    if it.isKnown and redis.call('HEXISTS', windowKey(it.window), 'h:' .. me) == 0 then return true end
+  end
+  return false
+end
+local hasLost = epoch and sync.epoch == epoch and (sync.answered > ((known and known.number) or 0) or hasLostWindow())
 if not epoch or hasLost then
   graceUntilMs = 0
   if epoch or not sync.isFirst then graceUntilMs = nowMs + leaseMs end
@@ -263,7 +270,7 @@ for _, name in ipairs(redis.call('SMEMBERS', SCARCE)) do
   if not row or next(row.short) == nil then redis.call('SREM', SCARCE, name)
   elseif count > 0 and #wanted < ${MAX_WANTED} then
     local least = ofMore and 0 or shareOf(row)
-    if (row.held[me] or 0) > least then wanted[#wanted + 1] = name end
+    if (row.held[me] or math.huge) > least then wanted[#wanted + 1] = name end
   end
 end
 local dead = {}

@@ -11,6 +11,8 @@ export interface Claim {
   limit: number;
   /** What it may use from the moment at which it sends this, or has used. Less than before gives the rest back. */
   held: number;
+  /** The source has answered for it in this epoch: one that holds nothing of it for this instance has lost it. */
+  isKnown?: boolean;
   /** How much it would hold: an equal share where absent. */
   wants?: number;
   /** Others are told that it has less than its share, or that calls were refused for want of more. */

@@ -101,14 +101,22 @@ export class LeaseTable {
     return row === undefined ? 0 : (row.base ?? 0) + this.#heldByOthers(row, undefined, this.#nowMs());
   }
 
-  #begin({ instance, epoch, answered, isFirst }: Sync, nowMs: number): void {
-    const hasLost = epoch === this.#epoch && answered > (this.#instances.get(instance)?.number ?? 0);
+  #begin(sync: Sync, nowMs: number): void {
+    const { instance, epoch, answered, isFirst } = sync;
+    const known = this.#instances.get(instance);
+    const hasLost = epoch === this.#epoch && (answered > (known?.number ?? 0) || this.#hasLostWindow(sync, known));
     if (this.#epoch !== "" && !hasLost) return;
     const mayHold = this.#epoch !== "" || !isFirst;
     this.#epoch = this.#newEpoch();
     this.#windows.clear();
     this.#scarce.clear();
     this.#graceUntilMs = mayHold ? nowMs + this.#leaseMs : 0;
+  }
+
+  /** What an instance held that was taken for dead is gone for another reason. */
+  #hasLostWindow({ instance, claims }: Sync, known: InstanceRow | undefined): boolean {
+    if (known === undefined || known.goneMs !== undefined) return false;
+    return claims.some(({ window, isKnown }) => isKnown && !this.#windows.get(window)?.held.has(instance));
   }
 
   /** A table that was away itself cannot say that an instance was. */
@@ -301,7 +309,8 @@ export class LeaseTable {
       const rivals = this.#rivals(row, instance, nowMs);
       if (row.short.size === 0) this.#scarce.delete(window);
       const least = rivals.some(({ ofMore }) => ofMore) ? 0 : this.#shareOf(row);
-      const held = row.held.get(instance) ?? 0;
+      // Where it has lost what the instance holds, it is to be told of it.
+      const held = row.held.get(instance) ?? Number.POSITIVE_INFINITY;
       if (rivals.length > 0 && held > least && wanted.length < MAX_WANTED) wanted.push(window);
     }
     return wanted;

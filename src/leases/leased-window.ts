@@ -30,6 +30,8 @@ export interface WindowOptions {
 export class LeasedWindow {
   readonly name: string;
   readonly kind: WindowKind;
+  /** The source has answered for it in this epoch. */
+  isKnown = false;
   readonly #inUse: (nowMs: number) => number;
   readonly #state: LeaseState;
   #limit: number;
@@ -152,7 +154,8 @@ export class LeasedWindow {
     // A source that comes back empty grants nothing for a while but what is told, which must be what calls use meanwhile.
     const fallback = this.#fallback === undefined ? 0 : this.#withoutSource(nowMs);
     const held = Math.max(this.#held, inUse, fallback);
-    const claim = { window: this.name, kind: this.kind, limit: this.#limit, held, ...(spent && { spent }) };
+    const { name, kind, isKnown } = this;
+    const claim = { window: name, kind, limit: this.#limit, held, isKnown, ...(spent && { spent }) };
     this.#claimed = claim;
     const awaited = this.#waiting.values().reduce((sum, needed) => sum + needed, 0);
     const shortage = Math.max(this.#shortage, awaited);

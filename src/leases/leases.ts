@@ -167,8 +167,7 @@ export class Leases implements LeaseState {
     this.#epoch = "";
     for (const window of this.#windows.values()) {
       window.part(nowMs);
-      this.#touched.add(window);
-      this.#unregistered.add(window);
+      this.#mustRegister(window);
     }
   }
 
@@ -269,6 +268,7 @@ export class Leases implements LeaseState {
     if (answer.epoch !== this.#epoch) this.#registerAgain(answer);
     for (const [index, window] of batch.entries()) {
       this.#unregistered.delete(window);
+      window.isKnown = true;
       this.#spent.delete(window.name);
       window.granted(answer.held[index] ?? 0, nowMs);
       if (this.#leaving.delete(window)) this.#windows.delete(window.name);
@@ -277,20 +277,31 @@ export class Leases implements LeaseState {
       this.validUntilMs = sentMs + leaseMs;
       this.partedMs = Number.POSITIVE_INFINITY;
     }
-    for (const name of answer.wanted) this.#windows.get(name)?.giveBack(nowMs);
+    for (const name of answer.wanted) this.#give(name, nowMs);
     this.#askSpent(answer.unknown);
     for (const { instance, windows } of answer.dead) this.#reclaim(instance, windows);
     this.#newsSeen = answer.newsSeen;
     for (const news of answer.news) this.onNews(news);
   }
 
+  /** The source is told of it in any case: it may have lost it. */
+  #give(name: string, nowMs: number): void {
+    const window = this.#windows.get(name);
+    if (window === undefined) return;
+    window.giveBack(nowMs);
+    this.#touched.add(window);
+  }
+
   #registerAgain({ epoch, newsSeen }: SyncAnswer): void {
     this.#epoch = epoch;
     this.#newsSeen = Math.min(this.#newsSeen, newsSeen);
-    for (const window of this.#windows.values()) {
-      this.#touched.add(window);
-      this.#unregistered.add(window);
-    }
+    for (const window of this.#windows.values()) this.#mustRegister(window);
+  }
+
+  #mustRegister(window: LeasedWindow): void {
+    window.isKnown = false;
+    this.#touched.add(window);
+    this.#unregistered.add(window);
   }
 
   #askSpent(unknown: readonly string[]): void {

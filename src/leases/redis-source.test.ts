@@ -1,9 +1,10 @@
 import { afterAll, describe, expect, test } from "bun:test";
+import { RedisClient } from "bun";
 import { startRedis } from "../../testing/redis.ts";
 import type { Clock } from "../base/clock.ts";
 import { system } from "../base/system.ts";
 import type { Sync } from "./lease-source.ts";
-import { LEASE_MS, type TestSource } from "./lease-world.sample.ts";
+import { LEASE_MS, LeaseWorld, LIMITS, type TestSource } from "./lease-world.sample.ts";
 import { leaseContract } from "./leases.contract.ts";
 import { RedisSource } from "./redis-source.ts";
 
@@ -35,7 +36,46 @@ if (redis === undefined) {
       },
     };
   };
+  /** What Redis does with a full memory: one window is forgotten, and the rest is not. */
+  const evict = async (window: string) => {
+    const client = new RedisClient(redis.url, { autoReconnect: false });
+    expect(await client.send("DEL", [`world${worlds}:{leases}:w:${window}`])).toBe(1);
+    client.close();
+  };
   leaseContract("Redis", sourceOf, Number(process.env["LEASE_RUNS"] ?? 4));
+
+  describe("choices 9, H23: a window that Redis has evicted", () => {
+    for (const window of ["rate", "slots", "budget"] as const) {
+      test(`${window}: the instances that hold some of it pass no limit`, async () => {
+        const world = new LeaseWorld(201, sourceOf);
+        for (let count = 0; count < 3; count++) await world.start();
+        const call = () => void world.random.pick(world.living).call(1_000_000, 400);
+        await world.pass(500, call);
+        await evict(window);
+        await world.pass(3_000, call);
+        expect(world.broken).toEqual([]);
+        await world.pass(90_000, () => void (world.random.chance(0.05) && call()));
+        expect(world.broken).toEqual([]);
+        expect(world.admitted).toBeGreaterThan(LIMITS.rate);
+      });
+
+      test(`${window}: one that starts meanwhile takes no more than an equal share beyond it`, async () => {
+        const world = new LeaseWorld(202, sourceOf);
+        for (let count = 0; count < 2; count++) await world.start();
+        await world.pass(500);
+        await evict(window);
+        world.tolerance = 0.5;
+        const third = await world.start();
+        await world.pass(3_000, () => void third.call(1_000_000, 400));
+        await world.pass(3_000, () => void world.random.pick(world.living).call(1_000_000, 400));
+        expect(world.broken).toEqual([]);
+        await world.pass(140_000);
+        world.tolerance = 0;
+        await world.pass(5_000, () => void world.random.pick(world.living).call(1_000_000, 400));
+        expect(world.broken).toEqual([]);
+      });
+    }
+  });
 
   describe("choices 9, H29: a Redis server that fails", () => {
     const leaseMs = LEASE_MS;
