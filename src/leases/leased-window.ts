@@ -174,6 +174,9 @@ export class LeasedWindow {
     this.#held = this.#limit < claimed.limit ? scale(held, claimed.limit, this.#limit) : held;
     this.#fallback = undefined;
     const isOver = held < claimed.held || this.#inUse(nowMs) > held;
+    // What was held before is no longer: all must have their share again.
+    if (!this.isKnown) this.#joinsUntilMs = nowMs + JOIN_MS;
+    this.isKnown = true;
     if (held > claimed.held) this.#wake();
     if (isOver || this.#waiting.size > 0 || this.#joins(nowMs)) this.#state.touch(this, false);
   }

@@ -268,10 +268,11 @@ export class Leases implements LeaseState {
     if (answer.epoch !== this.#epoch) this.#registerAgain(answer);
     for (const [index, window] of batch.entries()) {
       this.#unregistered.delete(window);
-      window.isKnown = true;
       this.#spent.delete(window.name);
       window.granted(answer.held[index] ?? 0, nowMs);
-      if (this.#leaving.delete(window)) this.#windows.delete(window.name);
+      if (!this.#leaving.delete(window)) continue;
+      this.#windows.delete(window.name);
+      this.#touched.delete(window);
     }
     if (this.#unregistered.size === 0) {
       this.validUntilMs = sentMs + leaseMs;

@@ -40,7 +40,7 @@ export class RedisSource implements LeaseSource {
     const { clock } = this.#options;
     const late = () => new Error(`Redis did not answer within ${ANSWER_MS} ms`);
     try {
-      return readAnswer(await withTimeout(this.#run(sync), ANSWER_MS, clock, late));
+      return readAnswer(await withTimeout(this.#run(sync), ANSWER_MS, clock, late), sync.claims.length);
     } catch (thrown) {
       this.#disconnect();
       throw thrown;
@@ -83,24 +83,41 @@ export class RedisSource implements LeaseSource {
   }
 }
 
-function readAnswer(answer: unknown): SyncAnswer {
+/** What is not as the script writes it is no answer: what is held would be anything. */
+function readAnswer(answer: unknown, claims: number): SyncAnswer {
   const [epoch, instances, held, unknown, wanted, dead, news, newsSeen] = list(answer);
+  const amounts = list(held).map(amount);
+  // None where the message was overtaken.
+  if (amounts.length !== claims && amounts.length !== 0) throw strange();
   return {
-    epoch: String(epoch),
-    instances: Number(instances),
-    held: list(held).map(Number),
-    unknown: list(unknown).map(String),
-    wanted: list(wanted).map(String),
+    epoch: word(epoch),
+    instances: Math.max(1, amount(instances)),
+    held: amounts,
+    unknown: list(unknown).map(word),
+    wanted: list(wanted).map(word),
     dead: list(dead).map((one) => {
       const [instance, windows] = list(one);
-      return { instance: String(instance), windows: list(windows).map(String) };
+      return { instance: word(instance), windows: list(windows).map(word) };
     }),
-    news: list(news).map(String),
-    newsSeen: Number(newsSeen),
+    news: list(news).map(word),
+    newsSeen: amount(newsSeen),
   };
 }
 
+const strange = () => new Error("the answer of Redis is not that of this program's script");
+
 function list(value: unknown): readonly unknown[] {
-  if (!Array.isArray(value)) throw new Error("the answer of Redis is not that of this program's script");
+  if (!Array.isArray(value)) throw strange();
   return value;
+}
+
+function word(value: unknown): string {
+  if (typeof value !== "string") throw strange();
+  return value;
+}
+
+function amount(value: unknown): number {
+  const text = word(value);
+  if (!/^\d{1,16}$/.test(text)) throw strange();
+  return Number(text);
 }
