@@ -89,7 +89,7 @@ describe.skipIf(redis === undefined)("choices 9, H23, H29: a Redis that changes 
     for (const [command = "", ...parameters] of commands) await client.send(command, [...parameters]);
     client.close();
   };
-  /** Lost while all instances are parted: the one that is back first may take all of it, beside another's equal share (0046). */
+  /** Lost while all instances are parted: the one that is back first may take all of it, beside another's equal share (decision 0046). */
   const key = "faults:{leases}:w:slots";
   const faults: readonly [what: string, begin: () => Promise<void>, end: () => Promise<void>][] = [
     ["becomes a replica", () => send(["REPLICAOF", "127.0.0.1", "1"]), () => send(["REPLICAOF", "NO", "ONE"])],
