@@ -126,7 +126,7 @@ test.skipIf(!isPossible)(
     const status = readFileSync(`/proc/${pid}/status`, "utf8");
     expect(/^Uid:\s+(.*)$/m.exec(status)?.[1]).toBe("65532\t65532\t65532\t65532");
     expect(/^NSpid:\s+\d+\s+(\d+)$/m.exec(status)?.[1]).toBe("1");
-    expect(() => writeFileSync(`/proc/${pid}/root/etc/written`, "")).toThrow("EROFS");
+    expect(() => writeFileSync(join(`/proc/${pid}`, "root", "etc/written"), "")).toThrow("EROFS");
     expect(run([join(dist, program ?? ""), "health", "--ready", "--url", url])).toBe("ready");
 
     process.kill(pid, "SIGTERM");

@@ -1,0 +1,36 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { Glob } from "bun";
+
+const root = new URL("..", import.meta.url).pathname;
+const config = readFileSync(`${root}site/.vitepress/config.ts`, "utf8");
+const linked = [...config.matchAll(/page\("[^"]+", "([^"]+)"\)/g)].map(([, name = ""]) => name);
+const built = `${root}dist/site`;
+
+describe("the documentation as a site", () => {
+  test("its sidebar leads to pages that exist, and to every page of docs itself", () => {
+    const missing = linked.filter(
+      (name) => !existsSync(`${root}docs/${name.endsWith("/") ? `${name}README` : name}.md`),
+    );
+    expect(missing).toEqual([]);
+    const pages = [...new Glob("*.md").scanSync(`${root}docs`)].map((file) => file.slice(0, -".md".length));
+    expect(pages.filter((name) => !linked.includes(name))).toEqual([]);
+  });
+
+  test("built, every page is there, with a search that asks no other host for anything", () => {
+    if (!existsSync(`${built}/index.html`)) {
+      console.log("skipped: the site is not looked at: `npm run docs` has not built it");
+      return;
+    }
+    const pages = [...new Glob("**/*.html").scanSync(built)];
+    expect(pages.length).toBeGreaterThan(linked.length);
+    for (const page of pages) {
+      const html = readFileSync(`${built}/${page}`, "utf8");
+      const loaded = [...html.matchAll(/<(?:script|link|img)\b[^>]*\b(?:src|href)="([^"]+)"/g)].map(
+        ([, url = ""]) => url,
+      );
+      expect([page, loaded.filter((url) => /^(https?:)?\/\//.test(url))]).toEqual([page, []]);
+    }
+    expect([...new Glob("assets/chunks/*localSearchIndex*").scanSync(built)]).toHaveLength(1);
+  });
+});

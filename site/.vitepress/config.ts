@@ -1,0 +1,66 @@
+import { defineConfig } from "vitepress";
+
+/** Pages of `docs`, in the order in which people need them. */
+const page = (text: string, name: string) => ({ text, link: `/${name}` });
+
+export default defineConfig({
+  title: "Trivium",
+  description: "A self-hosted gateway for generative models.",
+  srcDir: "pages",
+  outDir: "../dist/site",
+  cacheDir: "../node_modules/.cache/trivium-site",
+  // Everything that a page needs comes with it: nothing is asked of another host.
+  cleanUrls: false,
+  lastUpdated: false,
+  // Links to files of the repository lead out of the site.
+  ignoreDeadLinks: [/^(\.\/)?(\.\.\/)+/, /\/(decisions|clients)$/, /^\.\/(decisions|CONTRIBUTING|CHANGELOG|LICENSE)$/],
+  rewrites: { "clients/README.md": "clients/index.md" },
+  markdown: { html: false },
+  themeConfig: {
+    search: { provider: "local" },
+    outline: [2, 3],
+    sidebar: [
+      {
+        text: "Use it",
+        items: [
+          page("Clients", "clients/"),
+          page("Routing", "routing"),
+          page("Stored responses", "responses"),
+          page("Images and videos", "media"),
+          page("Speech", "speech"),
+          page("Embeddings and rankings", "embeddings"),
+          page("Receipts", "receipts"),
+          page("Errors", "errors"),
+          page("Test your error handling", "testing-with-the-simulator"),
+        ],
+      },
+      {
+        text: "Run it",
+        items: [
+          page("Operating", "operating"),
+          page("Deploy", "deploy"),
+          page("Configuration", "configuration"),
+          page("Keys and limits", "keys"),
+          page("Scaling", "scaling"),
+          page("Telemetry", "telemetry"),
+          page("Console", "console"),
+          page("Admin API", "admin"),
+          page("Command line", "cli"),
+        ],
+      },
+      {
+        text: "Understand it",
+        items: [
+          page("Architecture", "architecture"),
+          page("What becomes of each field", "mapping"),
+          page("Developing a provider", "adding-a-provider"),
+          page("Developing a dialect", "adding-a-dialect"),
+          page("Simulation", "simulation"),
+          page("API reference", "reference/api"),
+          page("Choices", "reference/choices"),
+          page("Hazards", "reference/hazards"),
+        ],
+      },
+    ],
+  },
+});
