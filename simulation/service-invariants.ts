@@ -91,7 +91,9 @@ export function checkServiceRow(row: StoredRow, book: ServiceBook, onViolation: 
   }
   const paid = new Set(requests.flatMap((one) => (one.begun ? [one.provider] : [])));
   if (paid.size > 1) return;
-  const exact = serviceCost(plan.service, provider, column);
+  // What one of them did before it failed has its price, though another was asked last.
+  const [paidAt = provider] = paid;
+  const exact = serviceCost(plan.service, paidAt, column);
   // Each leg of a call is rounded by itself.
   if (Math.abs(cost - exact) > (source === "partial" ? requests.length : 0))
     onViolation("cost is exact", `${exact} expected; ${told}`);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { DIALECTS } from "../../testing/build-call.ts";
-import type { SampledDialect } from "../../testing/sampled-dialects.ts";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
+import { ResponsesScript } from "../../testing/responses-wire.ts";
+import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway } from "../support/client-calls.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
@@ -10,31 +11,35 @@ const { upstream, gateway } = await scriptedHarness();
 
 const WORDS = "It was a dark and stormy night.";
 
+const script = new ResponsesScript();
 /** The first content of each dialect's host. */
-const CONTENT: Record<SampledDialect, string> = {
+const CONTENT: Record<DialectName, string> = {
   chat: wire.chatChunk({ role: "assistant", content: WORDS }),
   messages: wire.messageStart() + wire.textBlock(WORDS),
   genai: wire.genaiChunk(WORDS),
+  responses: script.begin() + script.delta(WORDS),
 };
 
 /** How each of them says that it failed. */
-const ERROR: Record<SampledDialect, string> = {
+const ERROR: Record<DialectName, string> = {
   chat: 'data: {"error":{"message":"The server had an error","type":"server_error","code":null}}\n\n',
   messages: wire.event({ type: "error", error: { type: "overloaded_error", message: "Overloaded" } }),
   genai: 'data: {"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}\r\n\r\n',
+  responses: wire.event({ type: "error", error: { type: "server_error", message: "The server had an error" } }),
 };
 
-const ENDS: Record<SampledDialect, RegExp> = {
+const ENDS: Record<DialectName, RegExp> = {
   chat: /\[DONE\]|"finish_reason":"\w/,
   messages: /message_stop|"stop_reason":"\w/,
   genai: /"finishReason":"\w/,
+  responses: /event: response\.(?:completed|incomplete)/,
 };
 
-const lanes = DIALECTS.flatMap((client) => DIALECTS.map((host) => [client, host] as const));
+const lanes = EVERY_DIALECT.flatMap((client) => EVERY_DIALECT.map((host) => [client, host] as const));
 
 describe("H31, H17: content and an error in one read are both delivered, in this order, by one call that is billed", () => {
   const endings = {
-    "an error event": (host: SampledDialect) => ERROR[host],
+    "an error event": (host: DialectName) => ERROR[host],
     "an event that is not JSON": () => "data: {oh no\n\n",
   };
   for (const [what, ending] of Object.entries(endings)) {
@@ -47,7 +52,7 @@ describe("H31, H17: content and an error in one read are both delivered, in this
       expect(response.status).toBe(200);
       const text = await response.text();
       expect(text).toContain(WORDS);
-      expect(text.indexOf('"error"')).toBeGreaterThan(text.indexOf(WORDS));
+      expect(text.search(/"error":(?!null)/)).toBeGreaterThan(text.indexOf(WORDS));
       expect(text).not.toMatch(ENDS[client]);
       expect(upstream.seen).toHaveLength(1);
       const receipt = await gateway.receipt(response);

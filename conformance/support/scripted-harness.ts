@@ -1,11 +1,11 @@
 import { afterAll } from "bun:test";
-import { scriptedModels } from "../../testing/scripted-models.ts";
+import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "./scripted-upstream.ts";
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from "./test-gateway.ts";
 
 /** A gateway in front of an upstream that plays what a test says, for all tests of the file that asks for one. */
 export async function scriptedHarness(
-  optionsFor: (upstreamUrl: string) => TestGatewayOptions = (url) => ({ config: scriptedModels(url) }),
+  optionsFor: (upstreamUrl: string) => TestGatewayOptions = (url) => ({ config: modelsOfEveryDialect(url) }),
 ): Promise<{ upstream: ScriptedUpstream; gateway: TestGateway }> {
   const upstream = await startScriptedUpstream();
   const gateway = await startTestGateway(optionsFor(upstream.url));
