@@ -167,3 +167,16 @@ describe("decision 0018: service_tier", () => {
     expect([sentTier(), open.headers.get("x-trivium-dropped")]).toEqual(["flex", null]);
   });
 });
+
+test("H26: an answer that is none costs nothing, and is asked for again", async () => {
+  const { harness } = sound;
+  const { upstream } = harness;
+  const usage = { prompt_tokens: 4, completion_tokens: 2, total_tokens: 6 };
+  upstream.play(upstream.json({ welcome: true }), upstream.json(whole("two", usage)));
+  const answer = await harness.clock.until(sound.complete({ stream: false }).answer);
+  expect(await harness.receipt(answer)).toMatchObject({
+    usage: { input: 4, output: 2 },
+    usage_source: "measured",
+    cost_nano_usd: 4 * 1_000 + 2 * 2_000,
+  });
+});

@@ -51,6 +51,12 @@ describe("H26: a ranking", () => {
     expect(await services.harness.receipt(answer)).toMatchObject({ usage: { input: 14 } });
   });
 
+  test("of as many documents as a request holds is one request", async () => {
+    services.play(services.harness.upstream.json(ranking(1_000)));
+    await rank(Array.from({ length: 1_000 }, (_, index) => `document ${index}`));
+    expect(services.sent).toHaveLength(1);
+  });
+
   test("tells its client what was used: tokens, or searches", async () => {
     const { upstream } = services.harness;
     services.play(upstream.json(ranking(2)));
@@ -84,4 +90,26 @@ test("a moderation that costs nothing, of which its host says nothing, is measur
   expect(answer.status).toBe(200);
   expect(await harness.receipt(answer)).toMatchObject({ usage_source: "measured", cost_nano_usd: 0 });
   expect(log.filter((line) => line.includes("cannot be true"))).toEqual([]);
+});
+
+test("H09: a strict moderation is refused for other models that it names, which none is asked", async () => {
+  const { harness } = services;
+  services.play(harness.upstream.json({ id: "modr-1", model: "m", results: [{ flagged: false }] }));
+  const body = { model: "test/judge", input: "a text", models: ["test/other"] };
+  const sent = (headers: Record<string, string>) =>
+    harness.clock.until(harness.sendPost("/v1/moderations", body, undefined, headers).answer);
+  expect((await sent({})).headers.get("x-trivium-dropped")).toBe("models");
+  expect((await sent({ "x-trivium-strict": "true" })).status).toBe(400);
+});
+
+test.each([
+  [{}, "input"],
+  [{ input: 7 }, "input"],
+  [{ input: "hi", previous_response_id: "resp_1" }, "previous_response_id"],
+])("contract 8: a compaction of %j is refused with its path, %s", async (body, param) => {
+  const { harness } = services;
+  services.play(harness.upstream.json({}));
+  const answer = await harness.post("/v1/responses/compact", { model: "test/writer", ...body });
+  expect(answer.status).toBe(400);
+  expect(JSON.parse(answer.text)).toMatchObject({ error: { param } });
 });

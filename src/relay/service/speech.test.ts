@@ -272,3 +272,21 @@ test("choices 6: instructions reach models that read them; for others they are l
   const heard = await harness.clock.until(sound.say({ model: "test/token-voice", instructions }).answer);
   expect([sent()["instructions"], heard.headers.get("x-trivium-dropped")]).toEqual(["slowly", null]);
 });
+
+test("choices 5: the last event tells tokens: the host's, or an estimate where it counts characters or says nothing", async () => {
+  const { harness } = sound;
+  const { upstream } = harness;
+  const done = async (model: string) => {
+    const { text } = await harness.clock.until(sound.say({ model, stream_format: "sse" }).answer);
+    const last = text.trimEnd().split("\n\n").at(-1) ?? "";
+    return (JSON.parse(last.slice("data: ".length)) as { usage: object }).usage;
+  };
+  upstream.play(sound.sounds(["one"]));
+  const estimate = { input_tokens: 2, output_tokens: 21, total_tokens: 23 };
+  expect(await done("test/voice")).toEqual(estimate);
+  expect(await done("test/token-voice")).toEqual(estimate);
+  const spoken = event({ type: "speech.audio.delta", audio: Buffer.from("one").toString("base64") });
+  const usage = { input_tokens: 5, output_tokens: 9, total_tokens: 14 };
+  upstream.play(upstream.stream(spoken, event({ type: "speech.audio.done", usage })));
+  expect(await done("test/token-voice")).toEqual(usage);
+});
