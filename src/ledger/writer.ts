@@ -68,7 +68,8 @@ export class LedgerWriter {
   #taken = 0;
   #finished = 0;
   #flushes: { upTo: number; resolve: () => void }[] = [];
-  #planned = false;
+  /** When the next commit comes: in this turn of the event loop, or after `maxWaitMs`. */
+  #planned: "soon" | "later" | undefined;
   #watching = false;
   #backingOff = false;
   #closed = false;
@@ -202,16 +203,21 @@ export class LedgerWriter {
   }
 
   #plan(alone = false): void {
+    if (alone) {
+      queueMicrotask(() => void this.#commit());
+      return;
+    }
     const waitMs = this.#maxWaitMs - (this.#clock.nowMs() - this.#lastStartMs);
-    const atOnce = alone || waitMs <= 0 || this.#queue.length === this.#maxRows;
-    if (this.#planned && !atOnce) return;
-    this.#planned = true;
-    if (atOnce) queueMicrotask(() => void this.#commit());
+    const isDue = waitMs <= 0 || this.#queue.length === this.#maxRows;
+    if (this.#planned === "soon" || (this.#planned === "later" && !isDue)) return;
+    this.#planned = isDue ? "soon" : "later";
+    // Rows of other calls that end in this turn of the event loop are written with it.
+    if (isDue) setImmediate(() => void this.#commit());
     else this.#clock.after(waitMs, () => void this.#commit());
   }
 
   async #commit(): Promise<void> {
-    this.#planned = false;
+    this.#planned = undefined;
     if (this.#attempt !== undefined || this.#queue.length === 0) return;
     const attempt = Symbol("attempt");
     this.#attempt = attempt;
