@@ -87,9 +87,16 @@ async function answerOf(program: string, folder: string): Promise<string> {
     if (reported.endsWith("}\n")) break;
   }
   if (reported === "") throw new Error(await child.stderr.text());
-  const { url, first_start } = JSON.parse(reported) as { url: string; first_start: { api_key: string } };
+  const { url, admin_url, first_start } = JSON.parse(reported) as {
+    url: string;
+    admin_url: string;
+    first_start: { api_key: string };
+  };
   const answer = await callGateway(url, "chat", first_start.api_key, { model: "sim/standard" });
   const text = await answer.text();
+  // The console is bundled from the packages that are installed beside it.
+  const page = await fetch(admin_url);
+  expect([page.status, (await page.text()).includes("/assets/main-")]).toEqual([200, true]);
   child.kill("SIGTERM");
   expect(await child.exited).toBe(0);
   running.delete(child);
@@ -116,7 +123,17 @@ describe.skipIf(!canPack)("the package", () => {
     const flags = ["--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"];
     await run([npm ?? "npm", "install", ...flags, join(workFolder, filename)], folder);
     const packages = readdirSync(join(folder, "node_modules")).filter((name) => !name.startsWith("."));
-    expect(packages.sort()).toEqual(["@oven", "bun", "h264-mp4-encoder", "trivium", "typebox", "yaml"]);
+    expect(packages.sort()).toEqual([
+      "@oven",
+      "@preact",
+      "bun",
+      "h264-mp4-encoder",
+      "preact",
+      "trivium",
+      "typebox",
+      "uplot",
+      "yaml",
+    ]);
     expect(await answerOf(join(folder, "node_modules/.bin/trivium"), folder)).toContain("simulator");
     const megabytes = sizeOf(join(folder, "node_modules")) / 1e6;
     console.log(`the installed package: ${megabytes.toFixed(0)} MB`);

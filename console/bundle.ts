@@ -22,6 +22,8 @@ const built = await Bun.build({
   naming: "[name]-[hash].[ext]",
   define: { "process.env.NODE_ENV": '"production"' },
   publicPath: "/assets/",
+  // In a package that is installed, no tsconfig.json says so.
+  jsx: { runtime: "automatic", importSource: "preact", development: false },
 });
 
 async function digest(bytes: Uint8Array): Promise<string> {
