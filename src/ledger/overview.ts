@@ -59,7 +59,7 @@ const MAX_TOP = 10;
 
 /**
  * Calls, failures, tokens, cost and latency over time. Parts of an hour or longer are sums of roll-ups; latencies, and shorter parts,
- * are of the newest receipts, of which a bounded number is read.
+ * are of the newest receipts of each part, of which a bounded number is read.
  */
 export async function overviewOf(storage: Storage, window: OverviewWindow, nowMs: number): Promise<Overview> {
   const { parts, everyMs } = WINDOWS[window];
@@ -67,8 +67,8 @@ export async function overviewOf(storage: Storage, window: OverviewWindow, nowMs
   const sinceMs = untilMs - parts * everyMs;
   const span = { sinceMs, everyMs };
   const counts = everyMs < HOUR_MS ? await selectCallCounts(storage, span) : await ofRollUps(storage, span, untilMs);
-  const firstContents = await selectLatencies(storage, "first_content_ms", span);
-  const totals = await selectLatencies(storage, "total_ms", span);
+  const sampled = await selectLatencies(storage, { ...span, parts });
+  const [firstContents, totals] = [weighted(sampled.firstContents, counts), weighted(sampled.totals, counts)];
   const top = async (dimension: "model" | "provider" | "key") =>
     (await summariseUsage(storage, { by: [dimension], sinceMs, untilMs })).slice(0, MAX_TOP).map(topGroup);
   return {
@@ -104,6 +104,18 @@ async function ofRollUps(
     inputTokens: usage.input ?? 0,
     cachedTokens: usage.cacheRead ?? 0,
     outputTokens: (usage.output ?? 0) + (usage.reasoning ?? 0),
+  }));
+}
+
+/** Of each part of the time as many receipts are read: one with more calls counts for more. */
+function weighted(sampled: readonly LatencyCount[], counts: readonly CallCount[]): LatencyCount[] {
+  const calls = new Map<number, number>();
+  for (const { bucket, calls: more } of counts) calls.set(bucket, (calls.get(bucket) ?? 0) + more);
+  const read = new Map<number, number>();
+  for (const { bucket, calls: more } of sampled) read.set(bucket, (read.get(bucket) ?? 0) + more);
+  return sampled.map((count) => ({
+    ...count,
+    calls: (count.calls * Math.max(1, calls.get(count.bucket) ?? 0)) / (read.get(count.bucket) ?? 1),
   }));
 }
 

@@ -25,6 +25,10 @@ const receiptAt = (index: number): Receipt => {
     model: `acme/m${index % 5}`,
     outcome: index % 7 === 0 ? "rate_limited" : "ok",
     costNanoUsd: index,
+    totalMs: index * 10,
+    stream: index % 2 === 0,
+    lane: index % 4 === 0 ? "native" : "translated",
+    clientDialect: index % 9 === 0 ? "genai" : "chat",
     ...(index === 40 ? { provider: "Rare_100%" } : {}),
   });
 };
@@ -67,6 +71,11 @@ function pagesContract(databases: TestDatabases): void {
         ({ createdAtMs: at }: Receipt) => at > START_MS + 1_000 && at < START_MS + 20 * HOUR_MS,
       ],
       [{ minCostNanoUsd: 390, project: "default" }, (receipt: Receipt) => receipt.costNanoUsd >= 390],
+      [{ outcome: "failed", key: "key_2" }, (receipt: Receipt) => receipt.outcome !== "ok" && receipt.key === "key_2"],
+      [{ minTotalMs: 3_950 }, (receipt: Receipt) => receipt.totalMs >= 3_950],
+      [{ stream: false, lane: "translated" }, (receipt: Receipt) => !receipt.stream && receipt.lane === "translated"],
+      [{ stream: true, dialect: "genai" }, (receipt: Receipt) => receipt.stream && receipt.clientDialect === "genai"],
+      [{ lane: "native" }, (receipt: Receipt) => receipt.lane === "native"],
       [{ text: "rare_100%" }, (receipt: Receipt) => receipt.provider === "Rare_100%"],
       [{ text: "%" }, (receipt: Receipt) => receipt.provider === "Rare_100%"],
       [{ text: receiptAt(17).id.slice(0, 13) }, (receipt: Receipt) => receipt.id === receiptAt(17).id],

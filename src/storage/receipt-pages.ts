@@ -84,8 +84,10 @@ function conditionsOf(filter: ReceiptFilter, engine: Storage["engine"]): Conditi
 
 /** The same of calls that have no receipt yet; undefined where none of them can fit, since they have no provider and no cost. */
 export function intentConditions(filter: ReceiptFilter, engine: Storage["engine"]): Condition[] | undefined {
-  const { minCostNanoUsd = 0, provider, text, ...rest } = filter;
-  if (minCostNanoUsd > 0 || provider !== undefined) return undefined;
+  const { minCostNanoUsd = 0, minTotalMs = 0, provider, lane, text, ...rest } = filter;
+  if (minCostNanoUsd > 0 || minTotalMs > 0 || provider !== undefined || lane !== undefined) return undefined;
+  // How it ends is not known yet.
+  if (rest.outcome === FAILED) return undefined;
   const found = text === undefined || text === "" ? [] : [textOf(text, engine, ["model", "key_id"])];
   return [...conditionsOf(rest, engine), ...found];
 }

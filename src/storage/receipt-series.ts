@@ -26,28 +26,39 @@ export interface LatencyCount {
   calls: number;
 }
 
-export type Latency = "first_content_ms" | "total_ms";
+/** Receipts that a question about latencies reads at most: as many of each part of the time. */
+const MAX_SAMPLED = 20_000;
+const NOT_KNOWN = -1;
 
-/** The distribution of a latency over time, of the newest receipts since then. */
+const classOf = (latency: string): string => {
+  const ladder = BOUNDS_MS.map((bound, index) => `WHEN ${latency} < ${bound} THEN ${index}`).join(" ");
+  return `CASE WHEN ${latency} IS NULL THEN ${NOT_KNOWN} ${ladder} ELSE ${BOUNDS_MS.length} END`;
+};
+
+/** The distributions of latencies over time, of the newest receipts of each of its parts. */
 export async function selectLatencies(
   queries: Queries,
-  latency: Latency,
-  { sinceMs, everyMs }: { sinceMs: number; everyMs: number },
-): Promise<LatencyCount[]> {
-  const ladder = BOUNDS_MS.map((bound, index) => `WHEN ${latency} < ${bound} THEN ${index}`).join(" ");
+  { sinceMs, everyMs, parts }: { sinceMs: number; everyMs: number; parts: number },
+): Promise<Record<"firstContents" | "totals", LatencyCount[]>> {
+  const most = Math.ceil(MAX_SAMPLED / parts);
+  const newest = Array.from(
+    { length: parts },
+    (_, bucket) =>
+      `SELECT * FROM (SELECT ${bucket} AS bucket, first_content_ms, total_ms FROM receipts
+         WHERE id >= ? AND id < ? ORDER BY id DESC LIMIT ${most}) AS part_${bucket}`,
+  );
+  const ids = Array.from({ length: parts + 1 }, (_, at) => RECEIPT_PREFIX + timePrefix(sinceMs + at * everyMs));
   const rows = await queries.query(
-    `SELECT (created_at_ms - ?) / ? AS bucket, CASE ${ladder} ELSE ${BOUNDS_MS.length} END AS class, COUNT(*) AS calls
-     FROM (SELECT created_at_ms, ${latency} FROM receipts WHERE id >= ? ORDER BY id DESC LIMIT ${MAX_ROWS}) AS newest
-     WHERE ${latency} IS NOT NULL AND created_at_ms >= ?
-     GROUP BY 1, 2`,
-    [sinceMs, everyMs, RECEIPT_PREFIX + timePrefix(sinceMs), sinceMs],
+    `SELECT bucket, ${classOf("first_content_ms")} AS first_class, ${classOf("total_ms")} AS total_class, COUNT(*) AS calls
+     FROM (${newest.join(" UNION ALL ")}) AS newest GROUP BY 1, 2, 3`,
+    newest.flatMap((_, bucket) => [ids[bucket] ?? "", ids[bucket + 1] ?? ""]),
     REPORT_MS,
   );
-  return rows.map((row) => ({
-    bucket: number(row, "bucket"),
-    class: number(row, "class"),
-    calls: number(row, "calls"),
-  }));
+  const counts = (column: string): LatencyCount[] =>
+    rows
+      .map((row) => ({ bucket: number(row, "bucket"), class: number(row, column), calls: number(row, "calls") }))
+      .filter((count) => count.class !== NOT_KNOWN);
+  return { firstContents: counts("first_class"), totals: counts("total_class") };
 }
 
 /** The latency that this share of the calls stays within; undefined without calls. */
