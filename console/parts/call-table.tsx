@@ -80,18 +80,24 @@ const isTyping = (event: KeyboardEvent): boolean =>
 /** `j` and `k` move, Enter opens. */
 export function CallTable({ calls, filter }: { calls: readonly ReceiptItem[]; filter: CallFilter }) {
   const [chosen, setChosen] = useState<string | undefined>(undefined);
+  // Keys may come faster than the page is drawn: what is chosen is known at once.
+  const current = useRef<string | undefined>(undefined);
   useEffect(() => {
+    const choose = (id: string | undefined) => {
+      current.current = id;
+      setChosen(id);
+    };
     const move = (event: KeyboardEvent) => {
       if (isTyping(event) || event.metaKey || event.ctrlKey || event.altKey) return;
-      const at = calls.findIndex(({ id }) => id === chosen);
-      if (event.key === "j") setChosen(calls[Math.min(at + 1, calls.length - 1)]?.id);
-      else if (event.key === "k") setChosen(calls[Math.max(at - 1, 0)]?.id);
-      else if (event.key === "Enter" && chosen !== undefined) goTo(`/calls/${chosen}`);
-      else if (event.key === "Escape") setChosen(undefined);
+      const at = calls.findIndex(({ id }) => id === current.current);
+      if (event.key === "j") choose(calls[Math.min(at + 1, calls.length - 1)]?.id);
+      else if (event.key === "k") choose(calls[Math.max(at - 1, 0)]?.id);
+      else if (event.key === "Enter" && current.current !== undefined) goTo(`/calls/${current.current}`);
+      else if (event.key === "Escape") choose(undefined);
     };
     addEventListener("keydown", move);
     return () => removeEventListener("keydown", move);
-  }, [calls, chosen]);
+  }, [calls]);
   return (
     <section class="wide" tabIndex={0} aria-label="Table of calls">
       <table class="calls">
