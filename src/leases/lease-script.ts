@@ -113,7 +113,14 @@ local function living()
   for _, row in pairs(instances) do if row.goneMs == nil then count = count + 1 end end
   return math.max(1, count)
 end
-local function shareOf(row) return math.floor((row.limit - (row.base or 0)) / living()) end
+local function leftOf(row)
+  local left = row.limit - (row.base or 0)
+  local graceMs = graceUntilMs
+  if row.kind == 'rate' and graceMs > 0 then graceMs = graceMs + ${MINUTE_MS} end
+  if nowMs < graceMs then left = math.min(left, row.told) end
+  return left
+end
+local function shareOf(row) return math.floor(leftOf(row) / living()) end
 local function counts(kind, id)
   if kind == 'budget' then return true end
   local row = instances[id]
@@ -192,11 +199,7 @@ local function claim(it)
   local others = heldByOthers(row, me)
   local held = it.held
   if row.base ~= nil then
-    local left = row.limit - row.base
-    local graceMs = graceUntilMs
-    if row.kind == 'rate' and graceMs > 0 then graceMs = graceMs + ${MINUTE_MS} end
-    if nowMs < graceMs then left = math.min(left, row.told) end
-    local free = left - others - held
+    local free = leftOf(row) - others - held
     if free > 0 then
       local share = shareOf(row)
       local wanted = it.wants or share
@@ -207,7 +210,7 @@ local function claim(it)
       held = held + math.max(0, math.min(free, wanted - held, most))
     end
   end
-  if it.isShort and held >= (it.wants or shareOf(row)) then row.short[me] = nil end
+  if it.isShort and held >= (it.wants or math.max(1, shareOf(row))) then row.short[me] = nil end
   row.held[me] = held
   if row.kind == 'budget' then
     redis.call('SADD', budgetsKey(me), it.window)

@@ -153,7 +153,8 @@ export class LeaseTable {
     const held = claim.held + (free > 0 ? this.#grant(row, instance, claim, free, nowMs) : 0);
     if (row.short.size > 0) this.#noteConcerned(row, instance, held, claim);
     // Others need not give any more of it, and would give all.
-    if (claim.isShort !== undefined && held >= (claim.wants ?? this.#shareOf(row))) row.short.delete(instance);
+    if (claim.isShort !== undefined && held >= (claim.wants ?? Math.max(1, this.#shareOf(row, nowMs))))
+      row.short.delete(instance);
     row.held.set(instance, held);
     // Where more is held than there is, what was used counts, but gives no right to more.
     const over = held + this.#heldByOthers(row, instance, nowMs) - (row.limit - (row.base ?? 0));
@@ -199,13 +200,17 @@ export class LeaseTable {
 
   #free(row: WindowRow, instance: string, nowMs: number): number {
     if (row.base === undefined) return Number.NEGATIVE_INFINITY;
+    return this.#left(row, nowMs) - this.#heldByOthers(row, instance, nowMs);
+  }
+
+  /** What may be held now: of a table that was empty, for a while, only what instances tell that they held. */
+  #left(row: WindowRow, nowMs: number): number {
     const isGrace = nowMs < this.#graceUntilMs + (row.kind === "rate" ? MINUTE_MS : 0);
-    const left = Math.min(row.limit - row.base, isGrace ? row.told : Number.POSITIVE_INFINITY);
-    return left - this.#heldByOthers(row, instance, nowMs);
+    return Math.min(row.limit - (row.base ?? 0), isGrace ? row.told : Number.POSITIVE_INFINITY);
   }
 
   #grant(row: WindowRow, instance: string, { held, wants, isShort }: Claim, free: number, nowMs: number): number {
-    const share = this.#shareOf(row);
+    const share = this.#shareOf(row, nowMs);
     const wanted = isShort === undefined ? (wants ?? share) : Math.max(wants ?? 0, share);
     const rivals = this.#rivals(row, instance, nowMs).length;
     const most = rivals === 0 ? free : Math.max(share - held, Math.ceil(free / (rivals + 1)));
@@ -240,8 +245,8 @@ export class LeaseTable {
     return rivals;
   }
 
-  #shareOf(row: WindowRow): number {
-    return Math.floor((row.limit - (row.base ?? 0)) / this.#living());
+  #shareOf(row: WindowRow, nowMs: number): number {
+    return Math.floor(this.#left(row, nowMs) / this.#living());
   }
 
   #reclaim({ instance, window, spent }: Reclaim): void {
@@ -308,7 +313,7 @@ export class LeaseTable {
       if (row === undefined) continue;
       const rivals = this.#rivals(row, instance, nowMs);
       if (row.short.size === 0) this.#scarce.delete(window);
-      const least = rivals.some(({ ofMore }) => ofMore) ? 0 : this.#shareOf(row);
+      const least = rivals.some(({ ofMore }) => ofMore) ? 0 : this.#shareOf(row, nowMs);
       // Where it has lost what the instance holds, it is to be told of it.
       const held = row.held.get(instance) ?? Number.POSITIVE_INFINITY;
       if (rivals.length > 0 && held > least && wanted.length < MAX_WANTED) wanted.push(window);

@@ -79,6 +79,15 @@ export function leaseContract(name: string, source: (clock: Clock) => TestSource
       expect((await claim("a", 3, { held: 450, wants: 450 })).wanted).toEqual([]);
     });
 
+    test("who joins while a source that was empty grants nothing new gets its share of what others told", async () => {
+      const claim = claimAt(worldOf(115), { window: "w", kind: "slots", limit: 1_000, held: 0 });
+      expect((await claim("b", 1, { isShort: "of its share" })).held).toEqual([0]);
+      expect((await claim("a", 1, { held: 500, wants: 500 })).wanted).toEqual(["w"]);
+      await claim("a", 2, { held: 250, wants: 250 });
+      expect((await claim("b", 2, { isShort: "of its share" })).held).toEqual([250]);
+      expect((await claim("a", 3, { held: 250, wants: 250 })).wanted).toEqual([]);
+    });
+
     test("what an instance has spent counts once, though a source that was empty hears of it first by the ledger", async () => {
       const world = worldOf(114);
       const claim = claimAt(world, { window: "w", kind: "budget", limit: 100, held: 0 });
