@@ -7,7 +7,7 @@ import { DIALECTS } from "../testing/build-call.ts";
 import { callGateway } from "./support/client-calls.ts";
 import { ANSWER, ExampleFolder, Page, root } from "./support/doc-examples.ts";
 import { programsPresent } from "./support/programs.ts";
-import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
+import { startTestGateway, TEST_ADMIN_SECRET, type TestGateway } from "./support/test-gateway.ts";
 
 // Examples start programs, on whatever machine this is.
 setDefaultTimeout(60_000);
@@ -42,7 +42,7 @@ afterAll(async () => {
 test("every block of these documents is run, loaded or compared here or in scripts/docs.test.ts", () => {
   expect(readme.counts()).toEqual({ sh: 7, text: 1, ts: 3, python: 1, yaml: 1 });
   expect(receipts.counts()).toEqual({ sh: 2, json: 1 });
-  expect(keys.counts()).toEqual({ sh: 5 });
+  expect(keys.counts()).toEqual({ sh: 5, yaml: 1 });
   expect(media.counts()).toEqual({ sh: 2, ts: 2 });
   expect(failures.counts()).toEqual({ sh: 1 });
   expect(deploy.counts()).toEqual({ sh: 6, yaml: 1, nginx: 1 });
@@ -185,6 +185,15 @@ describe("docs/keys.md", () => {
     const line = keys.one("sh", "api/v1/keys").replace("$TRIVIUM_API_KEY", maker);
     const made = await folder.shell(`sleep 1\n${line}`);
     expect(made).toMatch(/sk-trv-[\w-]{43}/);
+  });
+
+  test("its configuration is one that the gateway takes", async () => {
+    const config = Bun.YAML.parse(keys.in("yaml")[0] ?? "") as Record<string, unknown>;
+    const other = await startTestGateway({ config });
+    const headers = { authorization: `Bearer ${TEST_ADMIN_SECRET}` };
+    const inForce = await (await fetch(`${other.adminUrl}/api/config`, { headers })).text();
+    await other.stop();
+    expect(inForce).toMatch(/"intents": ?true/);
   });
 
   test("its lines about usage are understood", async () => {

@@ -90,6 +90,8 @@ describe("S03: the program", () => {
 
   /** It starts this program again, with the arguments that it was started with. */
   const WORKERS = "src/app/workers.ts";
+  /** It bundles the console once, from a file of this program, with nothing of a request and no environment. */
+  const CONSOLE = "src/app/bundled-console.ts";
 
   test("starts no other program and runs no text as code", () => {
     const sources = [...new Glob("{src,simulator}/**/*.ts").scanSync(root)].filter(
@@ -97,7 +99,10 @@ describe("S03: the program", () => {
     );
     expect(sources.length).toBeGreaterThan(200);
     const code = (file: string) => read(file).replaceAll(/^\s*(?:\/\/|\/?\*).*$/gm, "");
-    expect(sources.filter((file) => FORBIDDEN.test(code(file)))).toEqual([WORKERS]);
+    expect(sources.filter((file) => FORBIDDEN.test(code(file)))).toEqual([WORKERS, CONSOLE]);
+    expect(code(CONSOLE).match(new RegExp(FORBIDDEN, "g"))).toEqual(["Bun.spawn"]);
+    expect(code(CONSOLE)).toContain('fileURLToPath(new URL("../../console/bundle.ts", import.meta.url))');
+    expect(code(CONSOLE)).toContain("Bun.spawn([process.execPath, program], { env: {},");
     expect(code(WORKERS).match(new RegExp(FORBIDDEN, "g"))).toEqual(["Bun.spawn"]);
     const starters = sources.filter((file) => /\bnew Workers\(/.test(code(file)));
     expect(starters).toEqual(["src/cli/serve.ts"]);

@@ -12,7 +12,7 @@ export async function bundledConsole(): Promise<BundledConsole> {
   const embedded = Bun.embeddedFiles.find((file) => EMBEDDED.test((file as File).name));
   if (embedded !== undefined) return JSON.parse(await embedded.text()) as BundledConsole;
   const program = fileURLToPath(new URL("../../console/bundle.ts", import.meta.url));
-  const child = Bun.spawn([process.execPath, program], { stdout: "pipe", stderr: "pipe", stdin: "ignore" });
+  const child = Bun.spawn([process.execPath, program], { env: {}, stdout: "pipe", stderr: "pipe", stdin: "ignore" });
   const [text, problems] = await Promise.all([child.stdout.text(), child.stderr.text()]);
   if ((await child.exited) !== 0) throw new Error(`bundling failed: ${problems.slice(0, 2000)}`);
   return JSON.parse(text) as BundledConsole;

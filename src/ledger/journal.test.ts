@@ -11,6 +11,7 @@ import type { Storage } from "../storage/storage.ts";
 import { ABANDONED_MS, FileJournal } from "./journal.ts";
 import { recoverJournals } from "./recover-journals.ts";
 import { deleteOldReceipts } from "./retention.ts";
+import { rollUpBefore } from "./roll-up-before.ts";
 
 const rows = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, at) => sampleReceipt({ id: `${prefix}${at}` }));
@@ -125,6 +126,7 @@ describe("H21: the journal", () => {
     await insertReceipts(storage, [old]);
     await deleteOldReceipts({ storage, clock: system.clock, retentionDays: 1 });
     const calls = async () => {
+      await rollUpBefore(storage, Date.now() + 1_000);
       const [row] = await storage.query("SELECT SUM(calls) AS calls FROM usage_days");
       return Number(row?.["calls"]);
     };
