@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { programsPresent } from "./support/programs.ts";
@@ -17,7 +17,9 @@ function mayMount(): boolean {
 }
 
 const isPossible = programsPresent("the image", "buildah", "unshare", "chroot") && mayMount();
-const folder = isPossible ? mkdtempSync(join(tmpdir(), "trivium-image-")) : "";
+/** In small letters: an image is named by its path. */
+const folder = join(tmpdir(), `trivium-image-${crypto.randomUUID()}`);
+if (isPossible) mkdirSync(folder);
 const buildah = [
   "buildah",
   "--root",

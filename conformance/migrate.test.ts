@@ -19,7 +19,7 @@ import { runProgram, TRIVIUM } from "./support/program.ts";
 const RECEIPTS = 20_000;
 const CREATED_MS = Date.UTC(2026, 2, 3);
 /** What only says something of a database, or of processes that run on it. */
-const OWN = ["migrations", "instances"];
+const OWN = ["migrations", "instances", "rolled_up"];
 const receiptAt = (index: number) =>
   sampleReceipt({
     id: `rcp_${timePrefix(CREATED_MS + index * 60_000)}${index}`,

@@ -1,7 +1,7 @@
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { readMp4 } from "../simulator/media-maker/read-mp4.sample.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
 import { callGateway } from "./support/client-calls.ts";
@@ -27,6 +27,7 @@ function install(...folders: string[]): string {
   };
   mkdirSync(join(checkout, "node_modules"));
   for (const name of ["@oven", ...Object.keys(dependencies)]) {
+    mkdirSync(dirname(join(checkout, "node_modules", name)), { recursive: true });
     symlinkSync(join(root, "node_modules", name), join(checkout, "node_modules", name));
   }
   return checkout;

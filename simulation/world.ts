@@ -305,7 +305,9 @@ export class World {
     this.trace.note(`call ${plan.id} ${ending} ${status} ${text.length} characters`);
     book.wasCrowded = (this.process?.refusedSlotAtMs ?? 0) >= book.sentAtMs;
     checkAnswer(book, answer, (rule, what) => this.violate(rule, what, book));
-    this.kept.ended(book, answer?.id, this.store.soundForMs > SETTLING_MS);
+    // The storage may have been away when the call ended, long before its client has read all of it.
+    const takenMs = this.clock.nowMs() - book.sentAtMs;
+    this.kept.ended(book, answer?.id, this.store.soundForMs > SETTLING_MS + takenMs);
     this.#checkReceipt(book);
   }
 

@@ -58,8 +58,10 @@ export const serve = defineCommand({
       else if (count !== undefined) code = await runWorkers(count, config, log, tell);
       else {
         const app = await startApp({ ...source, log });
+        // Whoever reads that it has started may stop it at once.
+        const ended = runUntilStopped(app, log);
         tell(app);
-        code = await runUntilStopped(app, log);
+        code = await ended;
       }
     } finally {
       // A write that is never read would keep the process alive for ever.
