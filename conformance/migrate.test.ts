@@ -12,6 +12,7 @@ import { text } from "../src/storage/columns.ts";
 import { openStorage } from "../src/storage/open.ts";
 import { sampleReceipt } from "../src/storage/receipt.sample.ts";
 import { insertReceipts } from "../src/storage/receipts.ts";
+import { rollUpNext } from "../src/storage/roll-ups.ts";
 import type { Parameter, Storage, StoredRow } from "../src/storage/storage.ts";
 import { makeDatabase, type PostgresDatabase, postgresServer } from "./support/postgres-database.ts";
 import { runProgram, TRIVIUM } from "./support/program.ts";
@@ -48,6 +49,8 @@ describe.skipIf(postgresServer === undefined)("trivium migrate: SQLite to Postgr
         Array.from({ length: 500 }, (_, index) => receiptAt(at + index)),
       );
     }
+    // As in a gateway that ran: some receipts are in the sums of their hours, others not yet.
+    await rollUpNext(storage, receiptAt(RECEIPTS / 2).id, 1_000);
     for (const name of await tablesOf(storage)) await fill(storage, name);
     await storage.close();
     // What a gateway that was killed has left.
