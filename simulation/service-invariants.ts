@@ -89,7 +89,10 @@ export function checkServiceRow(row: StoredRow, book: ServiceBook, onViolation: 
     if (cost !== 0) onViolation("cost is exact", `no provider was asked; ${told}`);
     return;
   }
-  const paid = new Set(requests.flatMap((one) => (one.begun ? [one.provider] : [])));
+  const isTheirDoing = outcome === "client_gone" || plan.routing.deadlineMs !== undefined;
+  // Who was at work when the client left, or its time was up, is paid for what it may have done.
+  const begun = requests.filter((one) => one.begun).map((one) => one.provider);
+  const paid = new Set(isTheirDoing ? [...begun, provider] : begun);
   if (paid.size > 1) return;
   // What one of them did before it failed has its price, though another was asked last.
   const [paidAt = provider] = paid;
@@ -98,7 +101,6 @@ export function checkServiceRow(row: StoredRow, book: ServiceBook, onViolation: 
   if (Math.abs(cost - exact) > (source === "partial" ? requests.length : 0))
     onViolation("cost is exact", `${exact} expected; ${told}`);
   if (outcome === "ok") checkUsage(book, source, column, told, onViolation);
-  const isTheirDoing = outcome === "client_gone" || plan.routing.deadlineMs !== undefined;
   if (paid.size === 0 && !isTheirDoing && cost !== 0) onViolation("cost is exact", `nothing was produced; ${told}`);
 }
 
