@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TEST_KEY } from "../testing/test-key.ts";
+import { PRICED } from "./support/priced-model.ts";
 import { runProgram, TRIVIUM } from "./support/program.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "trivium-backup-"));
@@ -14,21 +15,6 @@ afterAll(async () => {
   }
   rmSync(folder, { recursive: true, force: true });
 });
-
-const PRICED = {
-  id: "acme/priced",
-  display_name: "Priced",
-  context_length: 100_000,
-  max_output_tokens: 64,
-  input_modalities: ["text"],
-  output_modalities: ["text"],
-  reasoning: false,
-  pricings: {
-    prompt: [{ value: 3, unit: "perMTokens", currency: "USD" }],
-    completion: [{ value: 15, unit: "perMTokens", currency: "USD" }],
-  },
-  offers: [{ provider: "simulator", model: "standard" }],
-};
 
 interface Place {
   cwd: string;

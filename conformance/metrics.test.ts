@@ -3,24 +3,10 @@ import { createOperator } from "../src/access/operators.ts";
 import { createProject } from "../src/access/projects.ts";
 import { system } from "../src/base/system.ts";
 import { openStorage } from "../src/storage/open.ts";
+import { PRICED } from "./support/priced-model.ts";
 import { programsPresent } from "./support/programs.ts";
 import { readMetrics, sumOf } from "./support/read-metrics.ts";
 import { startTestGateway, TEST_ADMIN_SECRET, type TestGateway } from "./support/test-gateway.ts";
-
-const PRICED = {
-  id: "acme/priced",
-  display_name: "Priced",
-  context_length: 100_000,
-  max_output_tokens: 64,
-  input_modalities: ["text"],
-  output_modalities: ["text"],
-  reasoning: false,
-  pricings: {
-    prompt: [{ value: 3, unit: "perMTokens", currency: "USD" }],
-    completion: [{ value: 15, unit: "perMTokens", currency: "USD" }],
-  },
-  offers: [{ provider: "simulator", model: "standard" }],
-};
 
 let gateway: TestGateway;
 beforeAll(async () => {

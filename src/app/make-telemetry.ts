@@ -1,3 +1,4 @@
+import { nextTurn } from "../base/next-turn.ts";
 import type { Sources } from "../base/sources.ts";
 import type { Log } from "../observe/log.ts";
 import type { Family } from "../telemetry/family.ts";
@@ -45,7 +46,7 @@ export function makeTelemetry(settings: TelemetrySettings, parts: TelemetryParts
       if (reason === undefined) log.info("the collector takes telemetry again");
       else log.warn({ reason }, "telemetry was dropped: the collector did not take it");
     },
-    turn: () => new Promise<void>((resolve) => setImmediate(resolve)),
+    turn: nextTurn,
   });
   const tracing =
     tracesUrl === undefined

@@ -1,3 +1,4 @@
+import { nextTurn } from "../base/next-turn.ts";
 import type { Receipt } from "../canon/receipt.ts";
 import { selectIntent, selectUnsettled } from "../storage/intents.ts";
 import { timeOfId } from "../storage/receipt-ids.ts";
@@ -71,7 +72,7 @@ async function pageOf(storage: Storage, filter: ReceiptFilter, count: number, af
     if (receipts.length === count && last !== undefined) return { receipts, next: last.id };
     endId = part.firstId;
     read += part.isFull ? ROWS_AT_ONCE : ROWS_AT_ONCE / 10;
-    await turn();
+    await nextTurn();
   }
   const searchedBackToMs = timeOfId(endId);
   return { receipts, next: endId, ...(searchedBackToMs === undefined ? {} : { searchedBackToMs }) };
@@ -109,7 +110,7 @@ async function* partsOf(storage: Storage, filter: ReceiptFilter): AsyncGenerator
     const found = await selectReceipts(storage, filter, part, { limit: ROWS_AT_ONCE, newestFirst: false });
     if (found.length > 0) yield found;
     firstId = part.endId;
-    await turn();
+    await nextTurn();
   }
 }
 
@@ -148,9 +149,6 @@ async function hourWith(
     endId: ids.endId < endId ? ids.endId : endId,
   };
 }
-
-/** Calls are served between two parts. */
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** The receipt of that id; with a project, only if it is that one's (S09). */
 export async function receiptById(storage: Storage, id: string, project?: string): Promise<Receipt | undefined> {

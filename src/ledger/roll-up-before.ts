@@ -1,3 +1,4 @@
+import { nextTurn } from "../base/next-turn.ts";
 import { endIdOf } from "../storage/receipt-ids.ts";
 import { rollUpNext } from "../storage/roll-ups.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -17,8 +18,5 @@ export async function rollUpBefore(storage: Storage, beforeMs: number, isStoppin
   // There, a trigger has done so.
   if (storage.engine === "postgres") return;
   const beforeId = endIdOf(beforeMs);
-  while (!isStopping() && (await rollUpNext(storage, beforeId, ROWS_AT_ONCE))) await turn();
+  while (!isStopping() && (await rollUpNext(storage, beforeId, ROWS_AT_ONCE))) await nextTurn();
 }
-
-/** Calls are served between two parts. */
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

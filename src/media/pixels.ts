@@ -1,5 +1,6 @@
 import { promisify } from "node:util";
 import { type InputType, inflate, type ZlibOptions } from "node:zlib";
+import { nextTurn } from "../base/next-turn.ts";
 import type { PixelSize } from "./image.ts";
 import { MAX_PIXELS } from "./inspect-image.ts";
 
@@ -52,6 +53,6 @@ export async function eachRow({ width, height }: PixelSize, visit: (y: number) =
   const rowsATurn = Math.max(1, Math.floor(PIXELS_A_TURN / width));
   for (let y = 0; y < height; y++) {
     visit(y);
-    if (y % rowsATurn === rowsATurn - 1) await new Promise((resolve) => setImmediate(resolve));
+    if (y % rowsATurn === rowsATurn - 1) await nextTurn();
   }
 }

@@ -149,8 +149,7 @@ export async function selectHourWith(
   newestFirst: boolean,
 ): Promise<number | undefined> {
   const conditions = [{ text: "hour >= ? AND hour < ?", parameters: [fromHour, untilHour] }, ...dimensionsOf(filter)];
-  const names = ["hour", ...Object.values(DIMENSIONS)].join(", ");
-  const unsummed = `SELECT ${names.replace("hour", `created_at_ms / ${HOUR_MS} AS hour`)} FROM receipts WHERE ${NOT_ROLLED_UP}`;
+  const unsummed = `SELECT created_at_ms / ${HOUR_MS} AS hour, ${Object.values(DIMENSIONS).join(", ")} FROM receipts WHERE ${NOT_ROLLED_UP}`;
   const order = `ORDER BY hour ${newestFirst ? "DESC" : "ASC"} LIMIT 1`;
   const where = conditions.map(({ text }) => text).join(" AND ");
   const firstOf = (source: string) =>

@@ -1,3 +1,4 @@
+import { nextTurn } from "../base/next-turn.ts";
 import { MultipartError } from "./multipart-error.ts";
 import { headerParameters, type PartHead, readPartHead } from "./multipart-head.ts";
 
@@ -105,7 +106,7 @@ class BoundarySearch {
     this.#searchedBytes += bytes;
     if (this.#searchedBytes < SEARCH_BYTES) return;
     this.#searchedBytes = 0;
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
   }
 }
 
