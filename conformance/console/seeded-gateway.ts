@@ -17,7 +17,7 @@ export interface SeededGateway {
   stop(): Promise<void>;
 }
 
-/** What a name may be that somebody else has chosen. */
+/** What a name may be that another person has chosen. */
 export const HOSTILE = `<img src=x onerror="alert('stored')">`;
 
 const provider = (kind: string) => ({ kind, api_key: "not-a-key", base_url: "http://127.0.0.1:9/" });

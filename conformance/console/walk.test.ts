@@ -10,8 +10,8 @@ const mustRun = process.env["CI"] === "true";
 if (!found)
   console.log("skipped: the walk through the console, because no Chromium was found (apt-get install chromium)");
 
-/** Where pictures of the pages go; nowhere where absent. */
-const PICTURES = process.env["TRIVIUM_SCREENSHOTS"];
+/** Where screenshots of the pages go; nowhere where absent. */
+const SCREENSHOTS = process.env["TRIVIUM_SCREENSHOTS"];
 
 const DARK_PICTURES = ["overview", "calls"];
 
@@ -78,8 +78,8 @@ describe.skipIf(!found && !mustRun)("console-notes 4: a browser", () => {
       await page.waitForTimeout(150);
       expect([name, await watched.accessibility()]).toEqual([name, []]);
       expect([name, watched.problems]).toEqual([name, []]);
-      if (PICTURES && (colorScheme === "light" || DARK_PICTURES.includes(name))) {
-        await picture(page, join(PICTURES, `${name}${colorScheme === "light" ? "" : "-dark"}.png`));
+      if (SCREENSHOTS && (colorScheme === "light" || DARK_PICTURES.includes(name))) {
+        await screenshot(page, join(SCREENSHOTS, `${name}${colorScheme === "light" ? "" : "-dark"}.png`));
       }
     }
     await context.close();
@@ -92,7 +92,7 @@ async function logIn(page: Page, { url, secret }: SeededGateway): Promise<void> 
   await page.keyboard.press("Enter");
 }
 
-async function picture(page: Page, path: string): Promise<void> {
+async function screenshot(page: Page, path: string): Promise<void> {
   mkdirSync(join(path, ".."), { recursive: true });
   await page.screenshot({ path, animations: "disabled" });
 }

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import type { Session } from "./types.ts";
 
-/** Who is logged in; `null` while nobody is, `undefined` until that is known. */
+/** Who is logged in; `null` while no one is, `undefined` until that is known. */
 export const session = signal<Session | null | undefined>(undefined);
 
 /** A failure as the Admin API tells it. */

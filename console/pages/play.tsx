@@ -6,19 +6,19 @@ import { clientsUrl } from "../parts/first-call.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { type Common, PlayColumn } from "../parts/play-column.tsx";
 import { useData } from "../parts/use-data.ts";
-import type { Picture } from "../play/request.ts";
+import type { AttachedImage } from "../play/request.ts";
 import { place, setQuery } from "../state/router.ts";
 
-const MAX_PICTURE_BYTES = 8 * 1024 * 1024;
+const MAX_IMAGE_BYTES = 8 * 1024 * 1024;
 
-async function pictureOf(file: File): Promise<Picture> {
+async function readImage(file: File): Promise<AttachedImage> {
   const bytes = new Uint8Array(await file.arrayBuffer());
   let binary = "";
   for (const byte of bytes) binary += String.fromCharCode(byte);
   return { name: file.name, type: file.type, base64: btoa(binary) };
 }
 
-const isPicture = (file: File): boolean => file.type.startsWith("image/") && file.size <= MAX_PICTURE_BYTES;
+const isImage = (file: File): boolean => file.type.startsWith("image/") && file.size <= MAX_IMAGE_BYTES;
 
 const number = (text: string): number | undefined =>
   text.trim() === "" || Number.isNaN(Number(text)) ? undefined : Number(text);
@@ -27,8 +27,8 @@ type Set = (changes: Partial<Common>) => void;
 
 function Prompt({ common, set }: { common: Common; set: Set }) {
   const take = async (files: Iterable<File>) => {
-    const pictures = await Promise.all([...files].filter(isPicture).map(pictureOf));
-    if (pictures.length > 0) set({ pictures: [...common.pictures, ...pictures] });
+    const attached = await Promise.all([...files].filter(isImage).map(readImage));
+    if (attached.length > 0) set({ attached: [...common.attached, ...attached] });
   };
   return (
     <section class="panel prompt" aria-label="What is asked">
@@ -54,17 +54,17 @@ function Prompt({ common, set }: { common: Common; set: Set }) {
           }}
         />
       </label>
-      {common.pictures.length > 0 && (
-        <ul class="chips" aria-label="Pictures">
-          {common.pictures.map((picture) => (
-            <li key={picture.name + picture.base64.length}>
+      {common.attached.length > 0 && (
+        <ul class="chips" aria-label="Images">
+          {common.attached.map((image) => (
+            <li key={image.name + image.base64.length}>
               <button
                 type="button"
                 class="chip"
-                aria-label={`Remove ${picture.name}`}
-                onClick={() => set({ pictures: common.pictures.filter((one) => one !== picture) })}
+                aria-label={`Remove ${image.name}`}
+                onClick={() => set({ attached: common.attached.filter((one) => one !== image) })}
               >
-                {picture.name} <Icon name="close" size={12} />
+                {image.name} <Icon name="close" size={12} />
               </button>
             </li>
           ))}
@@ -92,7 +92,7 @@ function Prompt({ common, set }: { common: Common; set: Set }) {
           />
         </label>
         <label>
-          Picture
+          Image
           <input
             type="file"
             accept="image/*"
@@ -125,7 +125,7 @@ function Prompt({ common, set }: { common: Common; set: Set }) {
 const START: Common = {
   system: "",
   prompt: "Name three roads that meet.",
-  pictures: [],
+  attached: [],
   maxTokens: undefined,
   temperature: undefined,
   stream: true,

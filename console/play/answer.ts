@@ -12,7 +12,7 @@ const NOTHING: Heard = { text: "", thinking: "", images: [] };
 
 type Tree = { readonly [name: string]: Tree | undefined } & { readonly [at: number]: Tree | undefined };
 
-/** What is at a path of a JSON value that somebody else has written. */
+/** What is at a path of a JSON value that another program has written. */
 function at(value: unknown, ...path: (string | number)[]): unknown {
   let found: unknown = value;
   for (const step of path) {

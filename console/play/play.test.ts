@@ -9,7 +9,7 @@ const ASKED: Asked = {
   model: "sim/standard",
   system: "Be brief.",
   prompt: "Hello",
-  pictures: [{ name: "a.png", type: "image/png", base64: "AAAA" }],
+  attached: [{ name: "a.png", type: "image/png", base64: "AAAA" }],
   maxTokens: 50,
   temperature: 0.5,
   stream: true,
@@ -26,7 +26,7 @@ describe("a request in each protocol", () => {
   });
 
   test("what was not set is absent", () => {
-    const bare = { ...ASKED, system: "", pictures: [], maxTokens: undefined, temperature: undefined, stream: false };
+    const bare = { ...ASKED, system: "", attached: [], maxTokens: undefined, temperature: undefined, stream: false };
     expect(requestOf(bare).body).toEqual({ model: "sim/standard", messages: [{ role: "user", content: "Hello" }] });
   });
 
@@ -109,7 +109,7 @@ describe("code for clients", () => {
   test("S14: whatever the prompt is, TypeScript stays TypeScript, and the shell sees one argument", () => {
     fc.assert(
       fc.property(fc.string(), (prompt) => {
-        const asked = { ...ASKED, prompt, pictures: [] };
+        const asked = { ...ASKED, prompt, attached: [] };
         for (const { name, code } of samplesOf("http://x", asked, requestOf(asked))) {
           if (name.endsWith("TypeScript") || name === "AI SDK")
             new Bun.Transpiler({ loader: "ts" }).transformSync(code);

@@ -11,7 +11,7 @@ export type Protocol =
   | "moderation"
   | "speech";
 
-export interface Picture {
+export interface AttachedImage {
   name: string;
   type: string;
   base64: string;
@@ -23,7 +23,7 @@ export interface Asked {
   model: string;
   system: string;
   prompt: string;
-  pictures: readonly Picture[];
+  attached: readonly AttachedImage[];
   maxTokens: number | undefined;
   temperature: number | undefined;
   stream: boolean;
@@ -56,15 +56,15 @@ const USUAL_TOKENS = 1024;
 const given = (fields: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== ""));
 
-const dataUrl = ({ type, base64 }: Picture): string => `data:${type};base64,${base64}`;
+const dataUrl = ({ type, base64 }: AttachedImage): string => `data:${type};base64,${base64}`;
 
 const genaiPath = (model: string, verb: string): string => {
   const [publisher = "", name = ""] = model.split(/\/(.*)/s);
   return `/api/genai/v1/publishers/${encodeURIComponent(publisher)}/models/${encodeURIComponent(name)}:${verb}`;
 };
 
-function chat({ model, system, prompt, pictures, maxTokens, temperature, stream }: Asked): PlayRequest {
-  const images = pictures.map((picture) => ({ type: "image_url", image_url: { url: dataUrl(picture) } }));
+function chat({ model, system, prompt, attached, maxTokens, temperature, stream }: Asked): PlayRequest {
+  const images = attached.map((image) => ({ type: "image_url", image_url: { url: dataUrl(image) } }));
   const content = images.length === 0 ? prompt : [{ type: "text", text: prompt }, ...images];
   const messages = [...(system === "" ? [] : [{ role: "system", content: system }]), { role: "user", content }];
   return {
@@ -73,8 +73,8 @@ function chat({ model, system, prompt, pictures, maxTokens, temperature, stream 
   };
 }
 
-function responses({ model, system, prompt, pictures, maxTokens, temperature, stream }: Asked): PlayRequest {
-  const images = pictures.map((picture) => ({ type: "input_image", image_url: dataUrl(picture) }));
+function responses({ model, system, prompt, attached, maxTokens, temperature, stream }: Asked): PlayRequest {
+  const images = attached.map((image) => ({ type: "input_image", image_url: dataUrl(image) }));
   const input =
     images.length === 0 ? prompt : [{ role: "user", content: [{ type: "input_text", text: prompt }, ...images] }];
   return {
@@ -90,8 +90,8 @@ function responses({ model, system, prompt, pictures, maxTokens, temperature, st
   };
 }
 
-function messages({ model, system, prompt, pictures, maxTokens, temperature, stream }: Asked): PlayRequest {
-  const images = pictures.map(({ type, base64 }) => ({
+function messages({ model, system, prompt, attached, maxTokens, temperature, stream }: Asked): PlayRequest {
+  const images = attached.map(({ type, base64 }) => ({
     type: "image",
     source: { type: "base64", media_type: type, data: base64 },
   }));
@@ -110,8 +110,8 @@ function messages({ model, system, prompt, pictures, maxTokens, temperature, str
   };
 }
 
-function genai({ model, system, prompt, pictures, maxTokens, temperature, stream }: Asked): PlayRequest {
-  const images = pictures.map(({ type, base64 }) => ({ inlineData: { mimeType: type, data: base64 } }));
+function genai({ model, system, prompt, attached, maxTokens, temperature, stream }: Asked): PlayRequest {
+  const images = attached.map(({ type, base64 }) => ({ inlineData: { mimeType: type, data: base64 } }));
   const generationConfig = given({ maxOutputTokens: maxTokens, temperature });
   return {
     path: genaiPath(model, stream ? "streamGenerateContent?alt=sse" : "generateContent"),
