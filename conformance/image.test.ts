@@ -2,6 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { childrenOf } from "./support/program.ts";
 import { programsPresent } from "./support/programs.ts";
 import { freePort } from "./support/test-gateway.ts";
 
@@ -122,9 +123,7 @@ test.skipIf(!isPossible)(
         break;
       if (started.exitCode !== null || Date.now() > untilMs) throw new Error("the image did not start");
     }
-    const [pid = 0] = run(["ps", "--ppid", String(started.pid), "-o", "pid="])
-      .split("\n")
-      .map(Number);
+    const [pid = 0] = childrenOf(started.pid);
     const status = readFileSync(`/proc/${pid}/status`, "utf8");
     expect(/^Uid:\s+(.*)$/m.exec(status)?.[1]).toBe("65532\t65532\t65532\t65532");
     expect(/^NSpid:\s+\d+\s+(\d+)$/m.exec(status)?.[1]).toBe("1");

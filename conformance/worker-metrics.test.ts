@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TEST_KEY } from "../testing/test-key.ts";
-import { TRIVIUM } from "./support/program.ts";
+import { childrenOf, TRIVIUM } from "./support/program.ts";
 import { type ReadSample, readMetrics, sumOf } from "./support/read-metrics.ts";
 
 const CALLS = 24;
@@ -85,8 +85,7 @@ describe("decision 0058: one of several workers answers for all", () => {
     const before = await scrape();
     const startOf = (samples: readonly ReadSample[], worker: string) =>
       sumOf(samples, "process_start_time_seconds", { worker });
-    const { stdout } = Bun.spawnSync(["ps", "--ppid", String(program.pid), "-o", "pid="]);
-    const [victim = 0] = stdout.toString().split("\n").map(Number).filter(Boolean);
+    const [victim = 0] = childrenOf(program.pid);
     process.kill(victim, "SIGKILL");
     let after = before;
     await until(async () => {

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 export const TRIVIUM = join(new URL("../..", import.meta.url).pathname, "bin/trivium");
@@ -92,8 +93,20 @@ export class ProgramOnTerminal {
 
 /** The processes that a process has started and that have not ended. */
 export function childrenOf(pid: number): number[] {
-  const { stdout } = Bun.spawnSync(["ps", "--ppid", String(pid), "-o", "pid="]);
-  return stdout.toString().split("\n").map(Number).filter(Boolean);
+  return readdirSync("/proc")
+    .map(Number)
+    .filter((one) => one > 0 && parentOf(one) === pid);
+}
+
+/** Undefined for a process that has ended, read or not. */
+function parentOf(pid: number): number | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, "latin1");
+    const [state, parent] = text.slice(text.lastIndexOf(")") + 2).split(" ");
+    return state === "Z" ? undefined : Number(parent);
+  } catch {
+    return undefined;
+  }
 }
 
 export function isAlive(pid: number): boolean {
