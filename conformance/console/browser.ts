@@ -2,12 +2,13 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 
-const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+const PROGRAMS = ["chromium", "chromium-browser", "google-chrome"];
 
-/** Where a Chromium is, if there is one. */
+/** Where a Chromium is, if there is one among the programs of this shell: it is a script there that calls others. */
 export function findBrowser(): string | undefined {
   const named = process.env["TRIVIUM_CHROMIUM"];
-  return [...(named ? [named] : []), ...PLACES].find((path) => existsSync(path));
+  if (named !== undefined && existsSync(named)) return named;
+  return PROGRAMS.map((program) => Bun.which(program)).find((path) => path !== null) ?? undefined;
 }
 
 export function launch(executablePath: string): Promise<Browser> {
