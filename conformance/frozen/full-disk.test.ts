@@ -28,11 +28,14 @@ afterAll(async () => {
 /** In kilobytes: more than the tables need, and little more. */
 const FILE_LIMIT = 640;
 
+/** The shell counts the size of files in blocks of 512 bytes. */
+const BLOCKS_PER_KB = 2;
+
 /** A gateway that cannot make any file larger than that: for each of its files, a disk that is full. */
 async function start(url: string, limitKb?: number): Promise<Bun.Subprocess> {
   // A write beyond the limit is an error, and not the end of the process.
-  const limited = limitKb === undefined ? "" : `trap '' XFSZ; ulimit -S -f ${limitKb}; `;
-  const child = Bun.spawn(["bash", "-c", `${limited}exec "$0" serve`, TRIVIUM], {
+  const limited = limitKb === undefined ? "" : `trap '' XFSZ; ulimit -S -f ${limitKb * BLOCKS_PER_KB}; `;
+  const child = Bun.spawn(["sh", "-c", `${limited}exec "$0" serve`, TRIVIUM], {
     cwd: folder,
     stdin: "ignore",
     stdout: "ignore",
