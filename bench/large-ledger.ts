@@ -16,7 +16,7 @@ import { MIGRATIONS } from "../src/storage/migrations/index.ts";
 import { openStorage } from "../src/storage/open.ts";
 import { PostgresStorage } from "../src/storage/postgres.ts";
 import { SqliteStorage } from "../src/storage/sqlite.ts";
-import { START_MS, type Storage } from "../src/storage/storage.ts";
+import { START_SUMS_MS, type Storage } from "../src/storage/storage.ts";
 import { startPostgres } from "../testing/postgres.ts";
 
 const { values } = parseArgs({
@@ -53,7 +53,7 @@ async function fill(storage: Storage): Promise<void> {
       storage.engine === "postgres"
         ? `(SELECT CAST(generate_series(${from}, ${last}) AS BIGINT) AS n) AS numbers`
         : `(WITH RECURSIVE numbers (n) AS (SELECT ${from} UNION ALL SELECT n + 1 FROM numbers WHERE n < ${last}) SELECT n FROM numbers)`;
-    await storage.query(`INSERT INTO receipts (${columns}) ${select} FROM ${numbers}`, [], START_MS);
+    await storage.query(`INSERT INTO receipts (${columns}) ${select} FROM ${numbers}`, [], START_SUMS_MS);
   }
 }
 
@@ -92,7 +92,7 @@ try {
     },
     () => "",
   );
-  if (server !== undefined) await storage.query("ANALYZE", [], START_MS);
+  if (server !== undefined) await storage.query("ANALYZE", [], START_SUMS_MS);
   const [size] = await storage.query("SELECT COUNT(*) AS hours FROM usage_hours");
   console.log(`usage_hours has ${JSON.stringify(size)}`);
   const range = { sinceMs: FIRST_MS, untilMs: FIRST_MS + DAYS * 86_400_000 };

@@ -1,4 +1,4 @@
-import { START_MS } from "../src/storage/storage.ts";
+import { START_SUMS_MS } from "../src/storage/storage.ts";
 import { MODELS } from "./configuration.ts";
 import { checkRow } from "./invariants.ts";
 import { checkKeptPrices } from "./price-invariants.ts";
@@ -10,7 +10,7 @@ import { isClosed, type World } from "./world.ts";
 /** A whole gateway has nothing left to wait for when this long nothing has come from outside: longer than any of its deadlines for a call. */
 const QUIET_MS = 600_000;
 /** A start has two statements that may take long: if the answers to both are lost, it ends and is tried again. */
-const MAX_START_MS = 2 * START_MS + QUIET_MS;
+const MAX_START_MS = 2 * START_SUMS_MS + QUIET_MS;
 /** Longer than any breaker stays open, and any provider is left alone. */
 const MAX_PAUSE_MS = 900_000;
 /** Calls at the end of a run, when all is well outside. */

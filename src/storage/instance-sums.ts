@@ -1,6 +1,6 @@
 import { number, text } from "./columns.ts";
 import { firstIdOf } from "./receipt-ids.ts";
-import { type Queries, START_MS } from "./storage.ts";
+import { type Queries, START_SUMS_MS } from "./storage.ts";
 
 interface InstanceSumsQuestion {
   sinceMs: number;
@@ -29,7 +29,7 @@ export async function sumCostByInstance(
            WHERE id >= ? AND created_at_ms >= ? AND created_at_ms < ?) AS written
      GROUP BY writer, key_id, project`,
     [...instances, firstIdOf(sinceMs), sinceMs, untilMs],
-    START_MS,
+    START_SUMS_MS,
   );
   return rows.map((row) => ({
     instance: text(row, "writer"),

@@ -1,20 +1,17 @@
 import { GatewayError } from "../canon/error.ts";
 import { number } from "./columns.ts";
 import type { Migration } from "./migrations/migration.ts";
-import { type Queries, START_MS, type Storage } from "./storage.ts";
+import { MIGRATION_MS, type Queries, type Storage } from "./storage.ts";
 
 /** Any fixed number: it names the lock that lets one PostgreSQL process migrate at a time. */
 const MIGRATION_LOCK = 7_481_206;
 
-/** Brings the tables up to date, one transaction a migration; several processes may start at once. */
+/**
+ * Brings the tables up to date, one transaction a migration; several processes may start at once. Only a start that has something to
+ * do waits for the others, and may take long.
+ */
 export async function migrate(storage: Storage, migrations: readonly Migration[], nowMs: number): Promise<void> {
-  await alone(storage, (queries) =>
-    queries.query(
-      "CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at_ms BIGINT NOT NULL)",
-    ),
-  );
-  const [row] = await storage.query("SELECT MAX(version) AS version FROM migrations");
-  const found = row === undefined ? 0 : number(row, "version");
+  const found = await versionOf(storage);
   const known = migrations.at(-1)?.version ?? 0;
   if (found > known) {
     throw new GatewayError(
@@ -22,9 +19,28 @@ export async function migrate(storage: Storage, migrations: readonly Migration[]
       `The storage was written by a newer Trivium: its tables are at version ${found}, this program knows versions up to ${known}. Run the newer program, or point \`storage\` at another database.`,
     );
   }
+  if (found === known) return;
+  await alone(storage, (queries) =>
+    queries.query(
+      "CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at_ms BIGINT NOT NULL)",
+    ),
+  );
   for (const migration of migrations) {
     if (migration.version > found) await alone(storage, (queries) => apply(queries, migration, storage.engine, nowMs));
   }
+}
+
+const HAS_MIGRATIONS: Readonly<Record<Storage["engine"], string>> = {
+  sqlite: "SELECT COUNT(*) AS count FROM sqlite_master WHERE type = 'table' AND name = 'migrations'",
+  postgres: "SELECT COUNT(to_regclass('migrations')) AS count",
+};
+
+/** The version of the tables; 0 where there are none. */
+async function versionOf(storage: Storage): Promise<number> {
+  const [table] = await storage.query(HAS_MIGRATIONS[storage.engine]);
+  if (table === undefined || number(table, "count") === 0) return 0;
+  const [row] = await storage.query("SELECT MAX(version) AS version FROM migrations");
+  return row === undefined ? 0 : number(row, "version");
 }
 
 async function apply(queries: Queries, migration: Migration, engine: Storage["engine"], nowMs: number): Promise<void> {
@@ -46,5 +62,5 @@ async function alone(storage: Storage, work: (queries: Queries) => Promise<unkno
   await storage.transaction(async (queries) => {
     if (storage.engine === "postgres") await queries.query("SELECT pg_advisory_xact_lock(?)", [MIGRATION_LOCK]);
     await work(queries);
-  }, START_MS);
+  }, MIGRATION_MS);
 }

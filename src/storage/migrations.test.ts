@@ -106,6 +106,24 @@ function migrationsContract(databases: TestDatabases): void {
         }
       },
     );
+
+    test("H29: where there is nothing to do, no lock is taken and no answer is waited for longer than usual", async () => {
+      const storage = await openStorage(await databases.fresh(), system.clock);
+      try {
+        const limits: (number | undefined)[] = [];
+        const watched: Storage = Object.assign(Object.create(storage) as Storage, {
+          transaction: () => expect.unreachable("no transaction"),
+          query: (text: string, parameters?: readonly Parameter[], limitMs?: number) => {
+            limits.push(limitMs);
+            return storage.query(text, parameters, limitMs);
+          },
+        });
+        await migrate(watched, MIGRATIONS, 1);
+        expect(limits).toEqual([undefined, undefined]);
+      } finally {
+        await storage.close();
+      }
+    });
   });
 }
 

@@ -8,8 +8,10 @@ export type StoredRow = Readonly<Record<string, unknown>>;
 export const STATEMENT_MS = 5_000;
 /** For sums over the whole ledger that an operator asks for. */
 export const REPORT_MS = 30_000;
+/** For what a start must know of a ledger of any size. An answer that is lost must not keep it for longer. */
+export const START_SUMS_MS = 300_000;
 /** For migrations of tables of any size at the start, while nothing else waits. */
-export const START_MS = 1_800_000;
+export const MIGRATION_MS = 1_800_000;
 
 /** A statement with its parameters. */
 export type BoundStatement = readonly [text: string, parameters: readonly Parameter[]];

@@ -1,7 +1,7 @@
 import { number, text } from "./columns.ts";
 import { firstIdOf } from "./receipt-ids.ts";
 import { NOT_ROLLED_UP } from "./roll-up-columns.ts";
-import { type Queries, REPORT_MS, START_MS } from "./storage.ts";
+import { type Queries, REPORT_MS, START_SUMS_MS } from "./storage.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -48,7 +48,7 @@ export async function sumCostByKey(queries: Queries, dayStartMs: number, monthSt
        UNION ALL SELECT project, key_id, created_at_ms / ${DAY_MS}, cost_nano_usd FROM receipts WHERE ${NOT_ROLLED_UP}) AS days
      GROUP BY project, key_id`,
     [dayStartMs / DAY_MS, monthStartMs / DAY_MS],
-    START_MS,
+    START_SUMS_MS,
   );
   return rows.map((row) => ({
     project: text(row, "project"),
