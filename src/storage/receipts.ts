@@ -1,7 +1,7 @@
 import type { Receipt } from "../canon/receipt.ts";
 import { postgresText } from "./postgres.ts";
 import { insertPrices, keepPrices, newPrices, pricesOf } from "./prices.ts";
-import { RECEIPT_COLUMNS, readReceipt } from "./receipt-columns.ts";
+import { RECEIPT_COLUMNS, readReceipt, receiptValues } from "./receipt-columns.ts";
 import { endIdOf } from "./receipt-ids.ts";
 import { NOT_ROLLED_UP } from "./roll-up-columns.ts";
 import { rollUpLate, rollUpLateOne } from "./roll-ups.ts";
@@ -29,7 +29,7 @@ export async function insertReceipts(storage: Storage, receipts: readonly Receip
     await storage.query(INSERT_JSON, [JSON.stringify(receipts.map(asJsonRow))]);
     return;
   }
-  const rows = receipts.map(valuesOf);
+  const rows = receipts.map(receiptValues);
   await storage.runForEach(INSERT_ONE, rows, rollUpLate(rows));
 }
 
@@ -37,24 +37,16 @@ export async function insertReceipts(storage: Storage, receipts: readonly Receip
 export async function insertReceipt(queries: Queries, receipt: Receipt, engine: Storage["engine"]): Promise<void> {
   const prices = pricesOf(receipt);
   if (prices.length > 0) await insertPrices(queries, prices, receipt.createdAtMs);
-  const row = valuesOf(receipt);
+  const row = receiptValues(receipt);
   const added = await queries.query(`${INSERT_ONE} RETURNING id`, row);
   if (engine === "sqlite" && added.length > 0) await rollUpLateOne(queries, row);
 }
 
-function valuesOf(receipt: Receipt): Parameter[] {
-  const values = new Array<Parameter>(RECEIPT_COLUMNS.length);
-  let index = 0;
-  for (const column of RECEIPT_COLUMNS) values[index++] = column.from(receipt);
-  return values;
-}
-
 function asJsonRow(receipt: Receipt): Record<string, Parameter> {
   const row: Record<string, Parameter> = {};
-  for (const column of RECEIPT_COLUMNS) {
-    const value = column.from(receipt);
+  for (const [index, value] of receiptValues(receipt).entries()) {
     // Neither a NUL nor half a surrogate pair can be read out of JSON by PostgreSQL.
-    row[column.name] = typeof value === "string" ? postgresText(value.toWellFormed()) : value;
+    row[RECEIPT_COLUMNS[index]?.name ?? ""] = typeof value === "string" ? postgresText(value.toWellFormed()) : value;
   }
   return row;
 }
