@@ -138,11 +138,13 @@ export class Attempt extends WatchedAttempt<Call, TextTarget> {
   async #refusal(answer: HttpAnswer): Promise<GatewayError> {
     const retryAfterSeconds = readRetryAfter(answer.headers.get("retry-after"), this.gateway.clock.wallMs());
     this.expectEnd(this.gateway.timings.afterFinishMs);
-    const body = await this.#readWhole(answer, new WholeText(this, MAX_ERROR_BYTES)).catch((error: unknown) => {
-      if (this.call.client.disconnected || this.gateway.closing) throw error;
+    let body = "";
+    try {
+      body = await this.#readWhole(answer, new WholeText(this, MAX_ERROR_BYTES));
+    } catch (error) {
       // Its status and headers have arrived (H19), even if its body cannot be read.
-      return "";
-    });
+      if (this.call.client.disconnected || this.gateway.closing) throw error;
+    }
     const { status } = answer;
     return this.lane
       .decodeError({ status, body, retryAfterSeconds })
@@ -150,20 +152,25 @@ export class Attempt extends WatchedAttempt<Call, TextTarget> {
   }
 
   /** The whole body as text, up to a limit. Each chunk is a sign of life, and content where it is not blank. */
-  readText(answer: HttpAnswer, maxBytes: number): Promise<string> {
+  readText(answer: HttpAnswer, maxBytes: number): string | Promise<string> {
     return this.#readWhole(answer, new WholeText(this, maxBytes, this.#timeouts));
   }
 
-  async #readWhole(answer: HttpAnswer, whole: WholeText): Promise<string> {
-    let tooLarge: boolean;
+  #readWhole(answer: HttpAnswer, whole: WholeText): string | Promise<string> {
     try {
-      tooLarge = await answer.readWhile(whole);
+      const tooLarge = answer.readWhile(whole);
+      return typeof tooLarge === "boolean" ? whole.textUnless(tooLarge) : this.#readToEnd(tooLarge, whole);
     } catch (error) {
       throw this.explain(error);
     }
-    if (tooLarge)
-      throw new GatewayError("upstream_failed", `The provider's answer is larger than ${whole.maxBytes} bytes.`);
-    return whole.text;
+  }
+
+  async #readToEnd(reading: Promise<boolean>, whole: WholeText): Promise<string> {
+    try {
+      return whole.textUnless(await reading);
+    } catch (error) {
+      throw this.explain(error);
+    }
   }
 
   /** The upstream sent something: this many bytes. */
@@ -227,7 +234,7 @@ export class Attempt extends WatchedAttempt<Call, TextTarget> {
 
 /** Collects the body of an answer. */
 class WholeText implements ChunkTaker {
-  readonly maxBytes: number;
+  readonly #maxBytes: number;
   readonly #attempt: Attempt;
   /** Where its chunks count as content. */
   readonly #timeouts: AttemptTimeouts | undefined;
@@ -236,7 +243,7 @@ class WholeText implements ChunkTaker {
   #size = 0;
 
   constructor(attempt: Attempt, maxBytes: number, timeouts?: AttemptTimeouts) {
-    this.maxBytes = maxBytes;
+    this.#maxBytes = maxBytes;
     this.#attempt = attempt;
     this.#timeouts = timeouts;
   }
@@ -245,7 +252,7 @@ class WholeText implements ChunkTaker {
     this.#attempt.hear(chunk.length);
     this.#timeouts?.hearText(chunk);
     this.#size += chunk.length;
-    if (this.#size > this.maxBytes) return false;
+    if (this.#size > this.#maxBytes) return false;
     this.#attempt.hold(this.#size);
     if (this.#first === undefined) this.#first = chunk;
     else {
@@ -256,7 +263,9 @@ class WholeText implements ChunkTaker {
   }
 
   /** Most answers come in one chunk. */
-  get text(): string {
+  textUnless(tooLarge: boolean): string {
+    if (tooLarge)
+      throw new GatewayError("upstream_failed", `The provider's answer is larger than ${this.#maxBytes} bytes.`);
     return decoder.decode(this.#parts === undefined ? this.#first : Buffer.concat(this.#parts, this.#size));
   }
 }

@@ -35,7 +35,7 @@ export class EventReader {
   }
 
   /** Has each chunk taken until the taker says no: then true. False at the end of the bytes. */
-  readWhile(taker: ChunkTaker): Promise<boolean> {
+  readWhile(taker: ChunkTaker): boolean | Promise<boolean> {
     return this.#answer.readWhile(taker);
   }
 

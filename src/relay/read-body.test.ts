@@ -37,7 +37,9 @@ function requestOf(
 
 function read(body: Parameters<typeof requestOf>[0], sent: Sent = {}) {
   const memory = gateway.memory.open(OWNER);
-  const reading = readBody(requestOf(body, sent), { maxBytes: sent.maxBytes ?? 8 * MB, memory }, gateway);
+  // What is refused at once fails as what is refused later.
+  const reading = (async () =>
+    readBody(requestOf(body, sent), { maxBytes: sent.maxBytes ?? 8 * MB, memory }, gateway))();
   reading.catch(() => {});
   return { reading, memory };
 }

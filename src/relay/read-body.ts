@@ -33,7 +33,7 @@ interface BodyBounds {
 export class UnreadBodyError extends GatewayError {}
 
 /** Reads, bounds and parses a JSON body; every failure is an error that the caller can act on. */
-export async function readBody(request: Request, bounds: BodyBounds, gateway: BodyReader): Promise<ReceivedRequest> {
+export function readBody(request: Request, bounds: BodyBounds, gateway: BodyReader): Promise<ReceivedRequest> {
   const type = request.headers.get("content-type") ?? "";
   if (type !== "application/json" && !/^application\/([\w.-]+\+)?json\b/i.test(type)) {
     const found = type === "" ? "none was sent" : `this one is ${type.slice(0, 80)}`;
@@ -42,11 +42,19 @@ export async function readBody(request: Request, bounds: BodyBounds, gateway: Bo
   const declared = declaredBytes(request, bounds.maxBytes);
   if (declared <= SMALL) {
     bounds.memory.add(declared);
-    const text = await wholeInTime(request.text(), declared, gateway);
-    // The runtime puts this character in the place of what is not UTF-8, and the length gives it away.
-    if (text.includes(REPLACEMENT) && Buffer.byteLength(text) !== declared) throw notUtf8();
-    return { text, ...parse(text) };
+    return wholeInTime(request.text(), declared, gateway, readSmall);
   }
+  return readLarge(request, bounds, gateway);
+}
+
+function readSmall(text: string, declared: number): ReceivedRequest {
+  // The runtime puts this character in the place of what is not UTF-8, and the length gives it away.
+  if (text.includes(REPLACEMENT) && Buffer.byteLength(text) !== declared) throw notUtf8();
+  const { body, levels } = parse(text);
+  return { text, body, levels };
+}
+
+async function readLarge(request: Request, bounds: BodyBounds, gateway: BodyReader): Promise<ReceivedRequest> {
   const bytes = await readBytes(request, bounds, gateway);
   let text: string;
   try {
@@ -54,7 +62,8 @@ export async function readBody(request: Request, bounds: BodyBounds, gateway: Bo
   } catch (cause) {
     throw notUtf8(cause);
   }
-  return { text, bytes, ...parse(text) };
+  const { body, levels } = parse(text);
+  return { text, bytes, body, levels };
 }
 
 /** Reads a body that nothing is kept of. */
@@ -78,9 +87,11 @@ export async function readBytes(request: Request, bounds: BodyBounds, gateway: B
   if (Number.isNaN(declared)) return inTime((heard) => readParts(request, bounds, heard), gateway);
   // All of it at once: a body that has begun to arrive then fits to its end.
   bounds.memory.add(declared);
-  if (declared <= READ_AT_ONCE) return wholeInTime(readAtOnce(request), declared, gateway);
+  if (declared <= READ_AT_ONCE) return wholeInTime(request.arrayBuffer(), declared, gateway, bufferOf);
   return inTime((heard) => readInPlace(request, declared, heard), gateway);
 }
+
+const bufferOf = (bytes: ArrayBuffer): Buffer => Buffer.from(bytes);
 
 /** NaN where no length is declared. */
 function declaredBytes(request: Request, maxBytes: number): number {
@@ -134,13 +145,22 @@ type Heard = (bytes: number) => boolean;
  * A body of so many bytes that is read as a whole, and heard of only at its end: it may take as long as it needs at the slowest
  * rate, then the call is given up.
  */
-function wholeInTime<T>(reading: Promise<T>, bytes: number, gateway: BodyReader): Promise<T> {
-  const { promise, resolve, reject } = Promise.withResolvers<T>();
+function wholeInTime<T, Result>(
+  reading: Promise<T>,
+  bytes: number,
+  gateway: BodyReader,
+  read: (body: T, bytes: number) => Result,
+): Promise<Result> {
+  const { promise, resolve, reject } = Promise.withResolvers<Result>();
   const wait = new BodyWait(gateway, bytes, reject);
   reading.then(
     (body) => {
       wait.end();
-      resolve(body);
+      try {
+        resolve(read(body, bytes));
+      } catch (error) {
+        reject(error);
+      }
     },
     (error: unknown) => wait.giveUp(brokenBody(error)),
   );
@@ -227,8 +247,6 @@ async function inTime<T>(read: (heard: Heard) => Promise<T>, gateway: BodyReader
 }
 
 const rateOf = ({ bodyBytesPerSecond }: Timings) => `${Math.round(bodyBytesPerSecond / 1024)} KB a second`;
-
-const readAtOnce = async (request: Request) => Buffer.from(await request.arrayBuffer());
 
 /** A large body with a declared length: each chunk is copied to its position as it arrives, so that the body is never held twice. */
 async function readInPlace(request: Request, declared: number, heard: Heard): Promise<Buffer> {

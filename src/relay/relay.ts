@@ -52,8 +52,13 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
   const answer = (of: Call) => answerOrSettle(of, served, gateway);
   if (keeping === undefined || !background) {
     const images = incoming.dialect.hostedImages && hostedWork(call, served, gateway);
-    if (images === undefined) return answer(call);
-    return answerWithImages(call, images, gateway, { first: answer, ask: (next) => relay(next, gateway) });
+    if (images !== undefined)
+      return answerWithImages(call, images, gateway, { first: answer, ask: (next) => relay(next, gateway) });
+    try {
+      return await answerCall(call, served, gateway);
+    } catch (thrown) {
+      return settleFailed(call, gateway, thrown);
+    }
   }
   return answerInBackground(call, keeping, gateway, answer).catch((thrown: unknown) =>
     settleFailed(call, gateway, thrown),

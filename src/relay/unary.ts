@@ -49,7 +49,8 @@ const isBelievable = (usage: Usage | undefined, answerLength: number): boolean =
 
 async function wholeAnswer(call: Call, attempt: Attempt): Promise<WholeAnswer> {
   const writesTextAlone = attempt.target.model.outputModalities.every((modality) => modality === "text");
-  const text = await attempt.readText(await attempt.open(), writesTextAlone ? MAX_TEXT_BYTES : MAX_MEDIA_BYTES);
+  const reading = attempt.readText(await attempt.open(), writesTextAlone ? MAX_TEXT_BYTES : MAX_MEDIA_BYTES);
+  const text = typeof reading === "string" ? reading : await reading;
   attempt.finish();
   const body = parseObject(text);
   if (!body) throw new GatewayError("upstream_failed", "The provider's answer is not JSON.");

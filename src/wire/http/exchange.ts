@@ -32,9 +32,9 @@ export interface HttpAnswer {
   read(): Promise<Uint8Array | undefined>;
   /**
    * Passes each chunk to the taker as it arrives, until that returns false: then true. False at the end of a whole body. Used
-   * instead of `read` if awaiting each chunk would cost more than the chunk.
+   * instead of `read` if awaiting each chunk would cost more than the chunk. There is no promise where all of it is already here.
    */
-  readWhile(taker: ChunkTaker): Promise<boolean>;
+  readWhile(taker: ChunkTaker): boolean | Promise<boolean>;
 }
 
 export interface ChunkTaker {

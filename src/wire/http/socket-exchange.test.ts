@@ -444,24 +444,23 @@ describe("chunks passed on as they arrive", () => {
     expect([await answer.readWhile({ take }), await answer.read()]).toEqual([false, undefined]);
   });
 
+  /** What comes before the first wait fails as what comes after it. */
+  const takeAll = async (answer: HttpAnswer, take: (chunk: Uint8Array) => boolean) => answer.readWhile({ take });
+
   test("a taker that throws, and one that closes, end it", async () => {
     const host = startHost((socket) => void three(socket));
-    const thrown = (await begin(host.url).answer()).readWhile({
-      take: () => {
-        throw new Error("no more");
-      },
+    const thrown = takeAll(await begin(host.url).answer(), () => {
+      throw new Error("no more");
     });
     await expect(thrown).rejects.toThrow("no more");
     const exchange = begin(host.url);
     const answer = await exchange.answer();
-    const closed = answer.readWhile({
-      take: () => {
-        exchange.close();
-        return true;
-      },
+    const closed = takeAll(answer, () => {
+      exchange.close();
+      return true;
     });
     expect(await failureOf(closed)).toBe("broken");
-    expect(await failureOf(answer.readWhile({ take: () => true }))).toBe("broken");
+    expect(await failureOf(takeAll(answer, () => true))).toBe("broken");
   });
 
   test("an answer that breaks off, and one that was packed", async () => {
@@ -472,7 +471,7 @@ describe("chunks passed on as they arrive", () => {
       text += Buffer.from(chunk).toString();
       return true;
     };
-    expect(await failureOf((await begin(host.url).answer()).readWhile({ take }))).toBe("broken");
+    expect(await failureOf(takeAll(await begin(host.url).answer(), take))).toBe("broken");
     expect(text).toBe("a");
     end = `HTTP/1.1 200 OK\r\ncontent-encoding: deflate\r\n\r\n`;
     const packed = startHost((socket) => void socket.end(Buffer.concat([Buffer.from(end), deflateSync("bcd")])));

@@ -18,8 +18,6 @@ const HEAD_END = "\r\n\r\n";
 
 const tooMany = () => malformed("there is more of it than one request asked for");
 
-const WHOLE = Promise.resolve(false);
-
 interface Taking {
   taker: ChunkTaker;
   end: PromiseWithResolvers<boolean>;
@@ -89,17 +87,10 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
     return this.#reading.promise;
   }
 
-  readWhile(taker: ChunkTaker): Promise<boolean> {
-    // An answer that came in one read is already here: then there is nothing to wait for.
-    if (this.#unreadBytes > 0) {
-      try {
-        if (!taker.take(this.#takeUnread())) return Promise.resolve(true);
-      } catch (error) {
-        return Promise.reject(error);
-      }
-    }
-    if (this.#failure) return Promise.reject(this.#failure);
-    if (this.#state === "ended") return WHOLE;
+  readWhile(taker: ChunkTaker): boolean | Promise<boolean> {
+    if (this.#unreadBytes > 0 && !taker.take(this.#takeUnread())) return true;
+    if (this.#failure) throw this.#failure;
+    if (this.#state === "ended") return false;
     const end = Promise.withResolvers<boolean>();
     this.#taking = { taker, end };
     return end.promise;
