@@ -25,9 +25,10 @@ declare global {
   }
 }
 
-/** An exact number is none. */
+/** An exact number is none: it alone has no prototype, which is seen for less than the runtime's own question. */
 export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  return Object.getPrototypeOf(value) !== null || !JSON.isRawJSON(value);
 }
 
 /** A number as JavaScript counts with it, be it an exact one. */

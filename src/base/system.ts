@@ -1,22 +1,24 @@
 import type { TimerOptions } from "./clock.ts";
 import type { Random, Sources } from "./sources.ts";
 
-const ID_BYTES = 16;
-const POOL_BYTES = ID_BYTES * 512;
+/** 128 bits, and a little more, in base64url. */
+const ID_CHARACTERS = 22;
+const POOL_BYTES = 33 * 256;
 
-/** The random bytes of ids are drawn in bulk, because every call needs several. */
+/** Ids are drawn in bulk, because every call needs several, and cut from one text. */
 function machineRandom(): Random {
-  const pool = Buffer.alloc(POOL_BYTES);
-  let used = POOL_BYTES;
+  const bytes = Buffer.alloc(POOL_BYTES);
+  let pool = "";
+  let used = 0;
   return {
     bytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
     id: () => {
-      if (used === POOL_BYTES) {
-        crypto.getRandomValues(pool);
+      if (used === pool.length) {
+        pool = crypto.getRandomValues(bytes).toString("base64url");
         used = 0;
       }
-      used += ID_BYTES;
-      return pool.toString("base64url", used - ID_BYTES, used);
+      used += ID_CHARACTERS;
+      return pool.slice(used - ID_CHARACTERS, used);
     },
   };
 }
