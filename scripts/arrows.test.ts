@@ -23,6 +23,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   files: ["base", "canon", "storage"],
   answers: ["base", "canon", "storage"],
   operations: ["base", "canon", "media", "storage", "catalogue"],
+  alerts: ["base", "canon", "config", "storage", "access"],
   relay: [
     "base",
     "canon",
@@ -53,6 +54,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "storage",
     "files",
     "operations",
+    "alerts",
     "media",
     "services",
     "relay",

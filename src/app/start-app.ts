@@ -44,6 +44,7 @@ import { InstanceHeartbeat } from "./instance-heartbeat.ts";
 import { instanceId } from "./instance-id.ts";
 import { Journals } from "./journals.ts";
 import { loadSimulator } from "./load-simulator.ts";
+import { makeAlerts } from "./make-alerts.ts";
 import { makeGateway, spentAt } from "./make-gateway.ts";
 import { makeOperations } from "./make-operations.ts";
 import { makeTelemetry } from "./make-telemetry.ts";
@@ -215,11 +216,13 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
     build: (checked) => makeSnapshot(checked, environment, sources, simulatorAccess, registry),
     wallMs,
   });
+  const alerts = makeAlerts(config, { gateway, storage, sources, condition: context.condition });
   const budgets = new BudgetWatch({
     clock,
     levels: () => gateway.keys.levels(),
     spent: (asOfMs) => spentAt(storage, asOfMs),
     onProblem: (err) => log.warn({ err }, "what budgets have left could not be read"),
+    onLook: (uses, asOfMs) => void alerts.tellBudgets(uses, asOfMs),
   });
   const lag = new LoopLag();
   const metrics = collectMetrics({
@@ -272,6 +275,7 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
   const stopWatchingKeys = gateway.keys.startWatching();
   heartbeat.start();
   const stopWatchingBudgets = budgets.start();
+  const stopTellingOperators = alerts.start();
   const stopWatchingLag = lag.watch(clock);
   telemetry?.exporter.start();
   const stopWatchingClock = watchClock({
@@ -308,6 +312,7 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
       gateway.snapshot = snapshot;
       gateway.health.reconfigure(snapshot.targets.all(), snapshot.routing);
       publicUrl = reachable(changed.server.publicUrl);
+      alerts.reconfigure(changed.alerts);
       history.reloaded(changed);
       log.info({ models: gateway.snapshot.catalogue.list().length }, "configuration reloaded");
       warn(changed);
@@ -344,6 +349,7 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
       stopWatchingKeys();
       stopWatchingClock();
       stopWatchingBudgets();
+      stopTellingOperators();
       stopWatchingLag();
       stopSweeping();
       stopRenewing?.();
@@ -360,6 +366,7 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
       // What was spent is in the ledger: the rest is for others.
       if (leases !== undefined) await inTime(leases.stop(), gateway);
       await telemetry?.exporter.stop();
+      await inTime(alerts.stop(), gateway);
       await inTime(Promise.all([admin.drain(0), poller.stop(), heartbeat.stop(), simulator?.stop()]), gateway);
       await inTime(storage.close(), gateway);
       return { lostReceipts: gateway.ledger.lost };

@@ -1,21 +1,9 @@
 import type { SpentSums } from "../access/admit.ts";
 import { nanoOf } from "../access/budget.ts";
+import type { BudgetUse } from "../access/budget-use.ts";
 import type { Level } from "../access/level.ts";
 import { BUDGET_WINDOWS, type BudgetWindow } from "../access/spend-meter.ts";
 import type { Cancel, Clock } from "../base/clock.ts";
-
-/** How much of a budget is used. */
-export interface BudgetUse {
-  level: Level["level"];
-  /** Of the key, or of the project; `gateway` for all together. */
-  id: string;
-  name: string;
-  window: BudgetWindow;
-  spentNanoUsd: number;
-  limitNanoUsd: number;
-  /** 1 is all of it. */
-  ratio: number;
-}
 
 interface BudgetWatchOptions {
   clock: Clock;

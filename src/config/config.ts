@@ -1,4 +1,5 @@
 import type { Secret } from "../base/secret.ts";
+import type { AlertType } from "../canon/alert-type.ts";
 import type { DialectName, UpstreamDialectName } from "../canon/dialect-name.ts";
 import type { BreakerSettings, GatewayRouting, RoutingSettings } from "../canon/routing-settings.ts";
 import type { ConfigProblem } from "./config-error.ts";
@@ -71,6 +72,8 @@ export interface Config {
   };
   /** Where traces and metrics are sent; what is absent is said by the environment, or has a default. */
   telemetry: TelemetryConfig;
+  /** Who is told what happens. */
+  alerts: AlertSettings;
   /** Absent: the providers of the environment. Present: exactly these, even if there are none. */
   providers?: ProviderSettings[];
   models: ModelSettings[];
@@ -79,6 +82,27 @@ export interface Config {
   keys: StaticKeySettings[];
   /** What all keys together may use. */
   limits: LimitSettings;
+}
+
+export interface AlertSettings {
+  webhooks: readonly WebhookSettings[];
+  /** Shares of a budget, each told once a period; in order. */
+  budgetPercent: readonly number[];
+  providerDown: boolean;
+  gatewayDegraded: boolean;
+  /** For how long an alert that a webhook does not take is sent again. */
+  retryHours: number;
+}
+
+export interface WebhookSettings {
+  /** Unique; the host of its address where the file names none. */
+  name: string;
+  /** What is in its path may be a secret. */
+  url: Secret;
+  /** Signs what is sent; without it nothing does. */
+  secret?: Secret;
+  /** Absent: all. */
+  events?: readonly AlertType[];
 }
 
 export interface TelemetryConfig {

@@ -233,6 +233,7 @@ keys:
       routing: JSON.parse(JSON.stringify(DEFAULT_GATEWAY_ROUTING)),
       log: { level: "info", format: "auto", calls: "all" },
       telemetry: {},
+      alerts: { webhooks: [], budgetPercent: [50, 80, 100], providerDown: true, gatewayDegraded: true, retryHours: 24 },
       providers: [
         { name: "openai", kind: "openai", apiKey: "[secret]" },
         { name: "my-vllm", kind: "openai-compatible", baseUrl: "http://127.0.0.1:8000/v1", dialects: ["chat"] },
@@ -339,6 +340,25 @@ keys:
     expect(config.keys[0]).toMatchObject({ project: "default", limits: { requestsPerMinute: 100000, concurrent: 64 } });
   });
 
+  test("S10: webhooks have the names of their hosts where they have none; their addresses and secrets are not shown", () => {
+    const { alerts } = load(
+      [
+        "alerts:",
+        "  budget_percent: [90, 50, 90]",
+        "  webhooks:",
+        "    - { url: 'https://chat.test/services/a-token?x=1' }",
+        "    - { url: 'http://10.0.0.7:9000/', secret: '${HOOK_SECRET}', events: [provider.down] }",
+        "    - { url: 'https://chat.test/services/another' }",
+        "",
+      ].join("\n"),
+      { HOOK_SECRET: "0123456789abcdef" },
+    );
+    expect(alerts.webhooks.map(({ name }) => name)).toEqual(["chat.test", "10.0.0.7:9000", "chat.test-2"]);
+    expect(alerts.webhooks[1]?.secret?.reveal()).toBe("0123456789abcdef");
+    expect(alerts.budgetPercent).toEqual([50, 90]);
+    expect(JSON.stringify(alerts)).not.toMatch(/token|another|0123/);
+  });
+
   test("defaults alone hold without a file, and for an empty one; paths start at the working folder or the file's", () => {
     const bare = mkdtempSync(join(folder, "bare-"));
     const options = { cwd: bare, environment: {}, kinds: KINDS, prices: PRICES, models: MODELS };
@@ -374,6 +394,13 @@ keys:
       limits: {},
       routing: DEFAULT_GATEWAY_ROUTING,
       telemetry: {},
+      alerts: {
+        webhooks: [],
+        budgetPercent: [50, 80, 100],
+        providerDown: true,
+        gatewayDegraded: true,
+        retryHours: 24,
+      },
       log: { level: "info" as const, format: "auto" as const, calls: "all" as const },
     };
     const paths = (base: string) => ({
@@ -744,6 +771,30 @@ describe("what is refused, with its position", () => {
       "choices 9: a Redis server that is none",
       "redis: localhost:6379",
       ["trivium.yaml:1:8: redis must be redis://user:password@host:port/database, or rediss:// over TLS"],
+    ],
+    [
+      "alerts: addresses, secrets, events and names that cannot be; neither an address nor a secret is shown",
+      [
+        "alerts:",
+        "  webhooks:",
+        "    - { url: ftp://hidden.test/x }",
+        "    - { url: https://user:hidden@hook.test/x }",
+        "    - { url: https://hook.test/x, secret: hidden, events: [budget.thresholds] }",
+        "  budget_percent: [0]",
+        "",
+      ].join("\n"),
+      [
+        "trivium.yaml:3:14: alerts.webhooks[0].url must be an http or https URL without fragment or credentials",
+        "trivium.yaml:4:14: alerts.webhooks[1].url must be an http or https URL without fragment or credentials",
+        'trivium.yaml:5:43: alerts.webhooks[2].secret must be 16 to 512 visible ASCII characters without spaces, such as "openssl rand -hex 24" makes',
+        "trivium.yaml:5:60: alerts.webhooks[2].events[0] must be one of budget.threshold, provider.down, provider.up, gateway.degraded, gateway.recovered; did you mean budget.threshold?",
+        "trivium.yaml:6:20: alerts.budget_percent[0] must be a whole number from 1 to 1000",
+      ],
+    ],
+    [
+      "alerts: two webhooks of one name",
+      'alerts: { webhooks: [{ name: a, url: "https://a.test" }, { name: a, url: "https://b.test" }] }',
+      ['trivium.yaml:1:21: alerts.webhooks has two of the name "a"; each needs its own'],
     ],
     [
       "choices 8: words and numbers of routing that do not exist",

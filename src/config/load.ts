@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, isAbsolute, relative, resolve } from "node:path";
+import { checkAlerts } from "./check-alerts.ts";
 import { checkListeners } from "./check-listeners.ts";
 import { checkMemory } from "./check-memory.ts";
 import { checkReferences, type Incomplete, type KnownModels } from "./check-references.ts";
@@ -78,6 +79,7 @@ export function loadConfig(options: LoadOptions): Config {
   const config = toConfig(whole, providers, folder);
   checkListeners(config, root, report);
   checkMemory(config, root, report);
+  checkAlerts(config, root, report);
   checkSecrets(config, root, report);
   if (problems.length > 0) throw mistakes(problems);
   const warnings: ConfigProblem[] = [];

@@ -1,5 +1,6 @@
 import Type from "typebox";
 import { MAX_BUDGET_USD, MAX_KEY_LENGTH, MIN_KEY_LENGTH } from "../base/key-bounds.ts";
+import { ALERT_TYPES } from "../canon/alert-type.ts";
 import { DIALECT_NAMES, UPSTREAM_DIALECT_NAMES } from "../canon/dialect-name.ts";
 import { BreakerFile, KeyRoutingFile, MaxConcurrent, RoutingFile } from "./routing-schema.ts";
 
@@ -190,6 +191,44 @@ const TelemetryFile = Type.Object(
   closed,
 );
 
+/** An address may be a secret itself, as those of chat services are. */
+const WebhookFile = Type.Object(
+  {
+    name: Type.Optional(
+      Type.String({
+        pattern: "^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$",
+        description: "up to 64 letters, digits, dots, colons, dashes and underscores",
+      }),
+    ),
+    url: Type.String({
+      format: "webhook-url",
+      description: "an http or https URL without fragment or credentials",
+      writeOnly: true,
+    }),
+    secret: Type.Optional(
+      Type.String({
+        pattern: "^[\\x21-\\x7e]{16,512}$",
+        description: '16 to 512 visible ASCII characters without spaces, such as "openssl rand -hex 24" makes',
+        writeOnly: true,
+      }),
+    ),
+    events: Type.Optional(Type.Array(Type.Enum(ALERT_TYPES), { minItems: 1 })),
+  },
+  closed,
+);
+
+/** Who is told what happens. */
+const AlertsFile = Type.Object(
+  {
+    webhooks: Type.Optional(Type.Array(WebhookFile)),
+    budget_percent: Type.Optional(Type.Array(Type.Integer({ minimum: 1, maximum: 1000 }))),
+    provider_down: Type.Optional(Type.Boolean()),
+    gateway_degraded: Type.Optional(Type.Boolean()),
+    retry_hours: Type.Optional(Type.Number({ minimum: 0, maximum: 168 })),
+  },
+  closed,
+);
+
 /** The whole file but for `providers`, whose fields depend on their kind: see provider-fields.ts. */
 export const RootFile = Type.Object(
   {
@@ -289,6 +328,7 @@ export const RootFile = Type.Object(
       ),
     ),
     telemetry: Type.Optional(TelemetryFile),
+    alerts: Type.Optional(AlertsFile),
     routing: Type.Optional(RoutingFile),
     models: Type.Optional(Type.Array(ModelFile)),
     aliases: Type.Optional(Type.Record(Type.String({ pattern: "^[^\\s\\x00-\\x1f]{1,128}$" }), Text)),

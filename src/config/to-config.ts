@@ -3,6 +3,7 @@ import { Secret } from "../base/secret.ts";
 import { camelKeys } from "./camel-keys.ts";
 import type { Config, ModelSettings, ProviderSettings, StaticKeySettings } from "./config.ts";
 import type { KeyFile, ModelFile, ProviderFile, RootFile } from "./schema.ts";
+import { toAlerts } from "./to-alerts.ts";
 import { toRouting, toRoutingSettings } from "./to-routing.ts";
 
 const BYTES_PER_MEGABYTE = 1024 * 1024;
@@ -76,6 +77,7 @@ export function toConfig(
       calls: file.log?.calls ?? "all",
     },
     telemetry: toTelemetry(file.telemetry),
+    alerts: toAlerts(file.alerts),
     ...(providers && { providers: [...providers].flatMap(([name, provider]) => toProviders(name, provider, folder)) }),
     models: (file.models ?? []).map(toModel),
     aliases: file.aliases ?? {},

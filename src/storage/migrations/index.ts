@@ -19,6 +19,7 @@ import { intents } from "./0018-intents.ts";
 import { operatorLinks } from "./0019-operator-links.ts";
 import { rolledUp } from "./0020-rolled-up.ts";
 import { idsByBytes } from "./0021-ids-by-bytes.ts";
+import { alerts } from "./0022-alerts.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. One that has been released is never changed; a later one corrects it. */
@@ -44,4 +45,5 @@ export const MIGRATIONS: readonly Migration[] = [
   operatorLinks,
   rolledUp,
   idsByBytes,
+  alerts,
 ];

@@ -1,0 +1,44 @@
+import type { JsonObject } from "../base/json.ts";
+import type { Sources } from "../base/sources.ts";
+import { timePrefix } from "../base/timed-id.ts";
+import type { AlertType } from "../canon/alert-type.ts";
+import type { StoredAlert } from "../storage/alerts.ts";
+
+/** What there is to tell. */
+export interface AlertDraft {
+  type: AlertType | "test";
+  /** One plain sentence, for people; chat services show it. */
+  text: string;
+  data: JsonObject;
+}
+
+/** The alert as it is sent and stored. Every try sends the same bytes under the same id. */
+export function makeAlert({ type, text, data }: AlertDraft, { clock, random }: Sources): StoredAlert {
+  const atMs = clock.wallMs();
+  const id = `alr_${timePrefix(atMs)}${random.id()}`;
+  const body = JSON.stringify({ id, type, time: new Date(atMs).toISOString(), text, data });
+  return { id, type, atMs, body };
+}
+
+const MAX_NAME = 80;
+
+/**
+ * A name within a sentence. Chat services take `<…>` for links and `@` for people to be called, and whoever may name a key
+ * must not call all of them.
+ */
+export function quotedName(name: string): string {
+  const plain = name.replaceAll(/\p{C}/gu, " ").replaceAll("<", "‹").replaceAll(">", "›").replaceAll("@", "＠");
+  return `"${plain.length > MAX_NAME ? `${plain.slice(0, MAX_NAME)}…` : plain}"`;
+}
+
+const NANO_PER_USD = 1_000_000_000n;
+const DECIMALS = 9;
+const LEAST_DECIMALS = 2;
+
+/** Nano-dollars as dollars: every digit that is not a zero at the end, and at least the cents. */
+export function dollars(nanoUsd: number): string {
+  const nano = BigInt(Math.round(nanoUsd));
+  const digits = (nano < 0n ? -nano : nano) % NANO_PER_USD;
+  const decimals = String(digits).padStart(DECIMALS, "0").replace(/0+$/, "").padEnd(LEAST_DECIMALS, "0");
+  return `${nano < 0n ? "-" : ""}${(nano < 0n ? -nano : nano) / NANO_PER_USD}.${decimals}`;
+}

@@ -1,0 +1,83 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { type TestDatabases, testDatabases } from "../../testing/test-databases.ts";
+import { system } from "../base/system.ts";
+import { selectAlerts, selectLastTry } from "../storage/alerts.ts";
+import { openStorage } from "../storage/open.ts";
+import { Alerts } from "./alerts.ts";
+import { SETTINGS, TAKEN, used } from "./alerts-world.sample.ts";
+import { type Observation, observeProvider } from "./observation.ts";
+
+const PROCESSES = 4;
+const ROUNDS = 5;
+const SETTLED_MS = 8_000;
+
+/** Processes with connections of their own to one database, in real time. */
+async function race(databases: TestDatabases, run: (processes: Alerts[], sent: string[]) => Promise<void>) {
+  const url = await databases.fresh();
+  const storages = [];
+  for (let at = 0; at < PROCESSES; at++) storages.push(await openStorage(url, system.clock));
+  const sent: string[] = [];
+  const problems: unknown[] = [];
+  const processes = storages.map(
+    (storage, at) =>
+      new Alerts({
+        ...system,
+        storage,
+        instance: `instance_${at}`,
+        settings: SETTINGS,
+        observe: () => [observeProvider("acme", ["open"]) as Observation],
+        post: async ({ body }) => {
+          sent.push((JSON.parse(body) as { id: string }).id);
+          return TAKEN;
+        },
+        onProblem: (error) => problems.push(error),
+      }),
+  );
+  try {
+    await run(processes, sent);
+    const [storage] = storages;
+    const alerts = storage === undefined ? [] : await selectAlerts(storage, { limit: 100 });
+    expect(problems).toEqual([]);
+    return { sent, alerts, last: storage && (await selectLastTry(storage, "hook")) };
+  } finally {
+    await Promise.all(processes.map((alerts) => alerts.stop()));
+    await Promise.all(storages.map((storage) => storage.close()));
+  }
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  const endMs = system.clock.nowMs() + SETTLED_MS;
+  while (!holds() && system.clock.nowMs() < endMs) await system.clock.sleep(20);
+  // What is sent twice is sent at once.
+  await system.clock.sleep(200);
+}
+
+for (const databases of testDatabases("races of alerts")) {
+  describe(`alerts of ${PROCESSES} instances on ${databases.engine}`, () => {
+    afterAll(() => databases.clear());
+
+    test("a threshold that all of them see at once is delivered once", async () => {
+      const { sent, alerts, last } = await race(databases, async (processes, delivered) => {
+        for (let round = 0; round < ROUNDS; round++) {
+          const uses = [used(5, { id: `key_${round}` }), used(9, { id: `key_${round}`, window: "month" })];
+          await Promise.all(processes.map((one) => one.tellBudgets(uses, Date.UTC(2026, 0, 1))));
+        }
+        await until(() => delivered.length >= 2 * ROUNDS);
+      });
+      expect(sent.length).toBe(2 * ROUNDS);
+      expect([new Set(sent).size, alerts.length]).toEqual([2 * ROUNDS, 2 * ROUNDS]);
+      expect(alerts.flatMap(({ deliveries }) => deliveries.map(({ state }) => state))).toEqual(
+        Array.from({ length: 2 * ROUNDS }, () => "delivered"),
+      );
+      expect(last).toMatchObject({ webhook: "hook", state: "delivered", status: 200, tries: 1 });
+    }, 60_000);
+
+    test("a provider that all of them see down is told once", async () => {
+      const { sent } = await race(databases, async (processes, delivered) => {
+        for (let look = 0; look < 3; look++) await Promise.all(processes.map((one) => one.look()));
+        await until(() => delivered.length >= 1);
+      });
+      expect(sent.length).toBe(1);
+    }, 60_000);
+  });
+}

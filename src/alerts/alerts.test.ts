@@ -1,0 +1,380 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { createHmac } from "node:crypto";
+import { system } from "../base/system.ts";
+import { openStorage } from "../storage/open.ts";
+import type { Storage } from "../storage/storage.ts";
+import { dollars, quotedName } from "./alert.ts";
+import { AlertsWorld, HOOK, SETTINGS, TAKEN, used } from "./alerts-world.sample.ts";
+import { type Observation, observeGateway, observeProvider } from "./observation.ts";
+import { pausesFor } from "./pauses.ts";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+let storage: Storage;
+let world: AlertsWorld;
+beforeEach(async () => {
+  storage = await openStorage("sqlite::memory:", system.clock);
+  world = new AlertsWorld(storage);
+});
+afterEach(() => storage.close());
+
+describe("a budget", () => {
+  test("tells each threshold once a period, whoever looks how often", async () => {
+    const [one, other] = [world.process(), world.process()];
+    const look = async (usd: number) => {
+      for (const alerts of [one, other, world.process()]) {
+        await alerts.tellBudgets([used(usd)], world.clock.wallMs());
+        await world.clock.pass(1);
+      }
+    };
+    for (const usd of [4.9, 5, 6, 8.2, 8.3, 9.99, 10, 12]) await look(usd);
+    expect(world.sent.map(({ json }) => json.data["threshold_percent"])).toEqual([50, 80, 100]);
+    expect(world.texts[1]).toBe('The key "ci" has used 82% of its budget of $10.00 a day: $8.20.');
+    await world.clock.pass(DAY_MS);
+    await look(5);
+    expect(world.sent).toHaveLength(4);
+    expect(await world.states()).toEqual(["delivered 1", "delivered 1", "delivered 1", "delivered 1"]);
+  });
+
+  test("that passes several thresholds at once tells the highest, and none of them later", async () => {
+    const alerts = world.process();
+    await alerts.tellBudgets([used(11)], world.clock.wallMs());
+    await alerts.tellBudgets([used(9)], world.clock.wallMs());
+    await world.process().tellBudgets([used(5)], world.clock.wallMs());
+    await world.clock.pass(1);
+    expect(world.sent.map(({ json }) => json.data["threshold_percent"])).toEqual([100]);
+  });
+
+  test("that was raised is another one; levels and windows are told apart; one of nothing tells nothing", async () => {
+    const alerts = world.process();
+    const tell = (...uses: ReturnType<typeof used>[]) => alerts.tellBudgets(uses, world.clock.wallMs());
+    await tell(used(5), used(5, { level: "project" }), used(5, { window: "month" }), used(5, { window: "total" }));
+    await tell(used(15, { limitNanoUsd: 30e9 }), used(0, { limitNanoUsd: 0, ratio: 1 }));
+    await world.clock.pass(1);
+    expect(world.sent.map(({ json: { data } }) => [data["level"], data["window"], data["period"]])).toEqual([
+      ["key", "day", "2026-01-01"],
+      ["project", "day", "2026-01-01"],
+      ["key", "month", "2026-01"],
+      ["key", "total", "total"],
+      ["key", "day", "2026-01-01"],
+    ]);
+    expect(world.sent[4]?.json.data).toMatchObject({
+      spent_nano_usd: 15e9,
+      limit_nano_usd: 30e9,
+      spent_usd: "15.00",
+      limit_usd: "30.00",
+      resets_at: "2026-01-02T00:00:00.000Z",
+    });
+  });
+
+  test("H30: a clock that is set back a day and forth again tells nothing twice", async () => {
+    const look = async (usd: number) => {
+      await world.process().tellBudgets([used(usd)], world.clock.wallMs());
+      await world.clock.pass(1);
+    };
+    await look(5);
+    world.clock.stepWall(DAY_MS);
+    await look(5);
+    world.clock.stepWall(-DAY_MS);
+    await look(6);
+    world.clock.stepWall(DAY_MS);
+    await look(6);
+    expect(world.sent).toHaveLength(2);
+  });
+
+  test("is compared in whole nano-dollars, beyond what a number of its hundredfold can hold", async () => {
+    const limitNanoUsd = 900_000_000_000_001;
+    const look = (spentNanoUsd: number) =>
+      world.process().tellBudgets([used(0, { spentNanoUsd, limitNanoUsd })], world.clock.wallMs());
+    await look(limitNanoUsd - 1);
+    await world.clock.pass(1);
+    expect(world.sent[0]?.json.data).toMatchObject({ threshold_percent: 80, used_percent: 99 });
+    await look(limitNanoUsd);
+    await world.clock.pass(1);
+    expect(world.sent[1]?.json.data).toMatchObject({ threshold_percent: 100, limit_usd: "900000.000000001" });
+  });
+});
+
+describe("what is sent", () => {
+  test("S07, S10: is signed with its moment and has an id; neither the secret nor the address is in it", async () => {
+    await world.process().tellBudgets([used(5)], world.clock.wallMs());
+    await world.clock.pass(1);
+    const [
+      { headers, body, json, url } = { headers: {} as Record<string, string>, body: "", json: undefined, url: "" },
+    ] = world.sent;
+    const [, seconds = "", digest] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(headers["x-trivium-signature"] ?? "") ?? [];
+    expect(Number(seconds)).toBe(Math.floor(world.clock.wallMs() / 1000));
+    expect(digest).toBe(createHmac("sha256", "a-secret-of-the-hook").update(`${seconds}.${body}`).digest("hex"));
+    expect([headers["x-trivium-id"], headers["x-trivium-event"]]).toEqual([json?.id, "budget.threshold"]);
+    expect([url, body.includes("hook.test"), body.includes("a-secret")]).toEqual([HOOK.url.reveal(), false, false]);
+  });
+
+  test("S14: a key's name calls no one in a chat, and its exact form is in the data", async () => {
+    const name = "<!channel> @here <http://x|y>\u202e";
+    await world.process().tellBudgets([used(5, { name })], world.clock.wallMs());
+    await world.clock.pass(1);
+    expect(world.texts[0]).not.toMatch(/[<>@\u202e]/);
+    expect(world.sent[0]?.json.data["name"]).toBe(name);
+    expect(quotedName("x".repeat(200))).toHaveLength(83);
+  });
+
+  test("goes to the webhooks that want it; without any, nothing is written", async () => {
+    const wanting = { ...SETTINGS, webhooks: [HOOK, { ...HOOK, name: "other", events: ["provider.down"] as const }] };
+    await world.process({ ...SETTINGS, webhooks: [] }).tellBudgets([used(5)], world.clock.wallMs());
+    expect(await world.states()).toEqual([]);
+    await world.process(wanting).tellBudgets([used(5)], world.clock.wallMs());
+    await world.clock.pass(1);
+    expect(await world.states()).toEqual(["delivered 1"]);
+  });
+
+  test("dollars have every digit that counts", () => {
+    expect([0, 1, 1_500_000_000, 10e9, -20_000_000].map(dollars)).toEqual([
+      "0.00",
+      "0.000000001",
+      "1.50",
+      "10.00",
+      "-0.02",
+    ]);
+  });
+});
+
+describe("a receiver that does not take it", () => {
+  test("is tried again with growing pauses for so many hours, with the same id and body; then it has failed", async () => {
+    world.answer = () => ({ ...TAKEN, status: 500 });
+    const alerts = world.process();
+    const stop = alerts.start();
+    await alerts.tellBudgets([used(5)], world.clock.wallMs());
+    await world.clock.pass(30 * HOUR_MS);
+    stop();
+    const tries = pausesFor(24).length + 1;
+    expect(world.sent).toHaveLength(tries);
+    expect(await world.states()).toEqual([`failed ${tries}`]);
+    expect(new Set(world.sent.map(({ body }) => body)).size).toBe(1);
+    const first = world.sent[0]?.atMs ?? 0;
+    const last = world.sent.at(-1)?.atMs ?? 0;
+    expect((last - first) / HOUR_MS).toBeGreaterThan(23.9);
+    expect(world.problems).toHaveLength(1);
+    expect(world.problems.join()).not.toContain("a-secret-path");
+  });
+
+  test("and takes it later gets it once more, and no more after that", async () => {
+    let answers = 0;
+    world.answer = () => (++answers < 3 ? { ...TAKEN, status: 503, retryAfter: "60" } : TAKEN);
+    const alerts = world.process();
+    const stop = alerts.start();
+    await alerts.tellBudgets([used(5)], world.clock.wallMs());
+    await world.clock.pass(HOUR_MS);
+    stop();
+    expect(await world.states()).toEqual(["delivered 3"]);
+    expect((world.sent[1]?.atMs ?? 0) - (world.sent[0]?.atMs ?? 0)).toBeGreaterThanOrEqual(60_000);
+  });
+
+  test("and says that it is gone is asked no more", async () => {
+    world.answer = () => ({ ...TAKEN, status: 410 });
+    await world.process().tellBudgets([used(5)], world.clock.wallMs());
+    await world.clock.pass(1);
+    expect(await world.states()).toEqual(["failed 1"]);
+  });
+
+  test("H30: a clock that is set back by a week delays no try", async () => {
+    let answers = 0;
+    world.answer = () => (++answers === 1 ? { ...TAKEN, status: 500 } : TAKEN);
+    const alerts = world.process();
+    const stop = alerts.start();
+    await alerts.tellBudgets([used(5)], world.clock.wallMs());
+    await world.clock.pass(1);
+    world.clock.stepWall(-7 * DAY_MS);
+    await world.clock.pass(60_000);
+    stop();
+    expect(await world.states()).toEqual(["delivered 2"]);
+  });
+
+  test("does not keep other webhooks waiting", async () => {
+    const frozen = { ...HOOK, name: "frozen" };
+    world.answer = ({ abort }) =>
+      world.sent.at(-1)?.json.data["id"] === "key_1" && world.sent.length % 2 === 1
+        ? new Promise((_, reject) => abort.addEventListener("abort", () => reject(new Error("stopped"))))
+        : TAKEN;
+    const alerts = world.process({ ...SETTINGS, webhooks: [frozen, { ...HOOK, name: "quick" }] });
+    await alerts.tellBudgets([used(5)], world.clock.wallMs());
+    await world.clock.pass(1);
+    expect((await world.states()).sort()).toEqual(["delivered 1", "pending 0"]);
+    await alerts.stop();
+    expect((await world.states()).sort()).toEqual(["delivered 1", "pending 0"]);
+  });
+
+  test("fills no storage: beyond a thousand that wait, an alert is written down as not sent", async () => {
+    world.answer = () => ({ ...TAKEN, status: 500 });
+    const alerts = world.process();
+    const uses = Array.from({ length: 1_002 }, (_, index) => used(5, { id: `key_${index}` }));
+    await alerts.tellBudgets(uses, world.clock.wallMs());
+    await alerts.stop();
+    const [row] = await storage.query(
+      "SELECT COUNT(*) AS count FROM alert_deliveries WHERE state = 'failed' AND tries = 0 AND error LIKE 'not sent%'",
+    );
+    expect(Number(row?.["count"])).toBe(2);
+  });
+});
+
+describe("a process", () => {
+  test("that dies while it sends is followed by another, with the same id", async () => {
+    world.answer = () => new Promise(() => {});
+    const dying = world.process();
+    await dying.tellBudgets([used(5)], world.clock.wallMs());
+    await world.clock.pass(1);
+    world.answer = () => TAKEN;
+    const stop = world.process().start();
+    await world.clock.pass(50_000);
+    expect(world.sent).toHaveLength(1);
+    await world.clock.pass(20_000);
+    stop();
+    expect(new Set(world.sent.map(({ json }) => json.id)).size).toBe(1);
+    expect([world.sent.length, await world.states()]).toEqual([2, ["delivered 1"]]);
+  });
+
+  test("that stops gives back what it was sending, for the next to send at once", async () => {
+    world.answer = ({ abort }) =>
+      new Promise((_, reject) => abort.addEventListener("abort", () => reject(new Error("stopped"))));
+    const first = world.process();
+    await first.tellBudgets([used(5)], world.clock.wallMs());
+    await world.clock.pass(1);
+    await first.stop();
+    world.answer = () => TAKEN;
+    const stop = world.process().start();
+    await world.clock.pass(1);
+    stop();
+    expect(await world.states()).toEqual(["delivered 1"]);
+  });
+
+  test("with another configuration leaves deliveries of webhooks that it does not know to others; a reload sends them", async () => {
+    world.answer = () => ({ ...TAKEN, status: 500 });
+    await world.process().tellBudgets([used(5)], world.clock.wallMs());
+    await world.clock.pass(1);
+    const other = world.process({ ...SETTINGS, webhooks: [{ ...HOOK, name: "another" }] });
+    const stop = other.start();
+    world.answer = () => TAKEN;
+    await world.clock.pass(HOUR_MS);
+    expect(await world.states()).toEqual(["pending 1"]);
+    other.reconfigure(SETTINGS);
+    await world.clock.pass(1);
+    stop();
+    expect(await world.states()).toEqual(["delivered 2"]);
+  });
+
+  test("ends what no one delivers any more, and forgets what is old", async () => {
+    world.answer = () => ({ ...TAKEN, status: 500 });
+    await world.process().tellBudgets([used(5)], world.clock.wallMs());
+    await world.clock.pass(1);
+    const stop = world.process({ ...SETTINGS, webhooks: [{ ...HOOK, name: "another" }] }).start();
+    world.clock.stepWall(11 * DAY_MS);
+    await world.clock.pass(HOUR_MS);
+    expect(await world.states()).toEqual(["failed 1"]);
+    world.clock.stepWall(90 * DAY_MS);
+    await world.clock.pass(HOUR_MS);
+    stop();
+    expect(await world.states()).toEqual([]);
+  });
+});
+
+describe("a provider", () => {
+  type State = "closed" | "open" | "half_open";
+  const seen = (states: readonly State[]) => () => [observeProvider("acme", states) as Observation];
+
+  test("is down when all of its models that were called fail, and up when one answers", () => {
+    const stateOf = (...states: State[]) => observeProvider("acme", states)?.state;
+    expect([stateOf(), stateOf("open"), stateOf("open", "half_open"), stateOf("open", "closed")]).toEqual([
+      undefined,
+      "down",
+      "down",
+      "up",
+    ]);
+    expect(stateOf("half_open")).toBe("trial");
+  });
+
+  test("is told once for each incident by all processes together, after two looks, and once when it is back", async () => {
+    let states: State[] = ["open"];
+    const processes = [1, 2, 3].map(() => world.process(SETTINGS, () => seen(states)()));
+    const stops = processes.map((alerts) => alerts.start());
+    await world.clock.pass(29_000);
+    expect(world.types).toEqual([]);
+    await world.clock.pass(300_000);
+    expect(world.types).toEqual(["provider.down"]);
+    states = ["half_open"];
+    await world.clock.pass(60_000);
+    states = ["closed"];
+    await world.clock.pass(60_000);
+    for (const stop of stops) stop();
+    expect(world.types).toEqual(["provider.down", "provider.up"]);
+  });
+
+  test("that flutters is told of once in ten minutes", async () => {
+    let at = 0;
+    const alerts = world.process(SETTINGS, () => seen([Math.floor(at++ / 3) % 2 === 0 ? "open" : "closed"])());
+    const stop = alerts.start();
+    await world.clock.pass(HOUR_MS);
+    stop();
+    const downs = world.types.filter((type) => type === "provider.down").length;
+    expect([downs >= 3, downs <= 6]).toEqual([true, true]);
+  });
+
+  test("whose owner has died is told to be up by another, once the owner is stale", async () => {
+    let states: State[] = ["open"];
+    const stopFirst = world.process(SETTINGS, () => seen(states)()).start();
+    await world.clock.pass(61_000);
+    stopFirst();
+    states = ["closed"];
+    const stop = world.process(SETTINGS, () => seen(states)()).start();
+    await world.clock.pass(200_000);
+    expect(world.types).toEqual(["provider.down"]);
+    await world.clock.pass(200_000);
+    stop();
+    expect(world.types).toEqual(["provider.down", "provider.up"]);
+  });
+});
+
+describe("a gateway that is degraded", () => {
+  test("tells it from memory while the storage is away, and writes it down when it is back", async () => {
+    let isAway = true;
+    const failing: Storage = {
+      ...storage,
+      engine: storage.engine,
+      query: (...given) => (isAway ? Promise.reject(new Error("away")) : storage.query(...given)),
+      transaction: (...given) => (isAway ? Promise.reject(new Error("away")) : storage.transaction(...given)),
+    };
+    let answers = 0;
+    world.answer = () => (++answers === 1 ? { ...TAKEN, status: 500 } : TAKEN);
+    const alerts = world.process(
+      SETTINGS,
+      () => [observeGateway("host, process 1", isAway ? ["receipts wait"] : [])],
+      failing,
+    );
+    const stop = alerts.start();
+    await world.clock.pass(300_000);
+    expect(world.texts).toEqual([
+      'The gateway at "host, process 1" is degraded: receipts wait.',
+      'The gateway at "host, process 1" is degraded: receipts wait.',
+    ]);
+    isAway = false;
+    await world.clock.pass(120_000);
+    stop();
+    expect(world.types).toEqual(["gateway.degraded", "gateway.degraded", "gateway.recovered"]);
+    expect(await world.states()).toEqual(["delivered 1", "delivered 2"]);
+  });
+
+  test("is not told where the configuration says so", async () => {
+    const settings = { ...SETTINGS, gatewayDegraded: false, providerDown: false };
+    const observe = () => [observeGateway("here", ["away"]), observeProvider("acme", ["open"]) as Observation];
+    const stop = world.process(settings, observe).start();
+    await world.clock.pass(HOUR_MS);
+    stop();
+    expect(world.types).toEqual([]);
+  });
+});
+
+test("pauses grow to two hours, and last as long as was asked for", () => {
+  expect(pausesFor(0)).toEqual([]);
+  const pauses = pausesFor(24);
+  expect([pauses[0], pauses[1], Math.max(...pauses)]).toEqual([5_000, 15_000, 2 * HOUR_MS]);
+  expect(pauses.reduce((sum, one) => sum + one, 0)).toBe(24 * HOUR_MS);
+});

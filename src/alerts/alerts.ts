@@ -1,0 +1,133 @@
+import type { BudgetUse } from "../access/budget-use.ts";
+import type { Cancel } from "../base/clock.ts";
+import type { AlertSettings, WebhookSettings } from "../config/config.ts";
+import { type StoredDelivery, selectLastTry, takeClaims } from "../storage/alerts.ts";
+import { makeAlert } from "./alert.ts";
+import { passedThreshold } from "./budget-alerts.ts";
+import { Incidents } from "./incidents.ts";
+import type { Observation } from "./observation.ts";
+import { Outbox, type OutboxOptions } from "./outbox.ts";
+import { type Attempt, attempt } from "./post.ts";
+
+interface AlertsOptions extends Omit<OutboxOptions, "settings"> {
+  settings: AlertSettings;
+  /** What can be down, as of now. */
+  observe: () => readonly Observation[];
+}
+
+/** How a test went. */
+export interface TestedWebhook extends Pick<Attempt, "ok" | "status" | "error" | "answer"> {
+  webhook: string;
+  ms: number;
+}
+
+const LOOK_EVERY_MS = 30_000;
+/** Names of what is told already are remembered, so that the storage is not asked for each of them again. */
+const MAX_KNOWN = 10_000;
+
+/**
+ * Tells webhooks what happens. All of it is in the background: it starts from sums and states that others have made, and nothing
+ * here is on the way of a call. Without webhooks it does nothing.
+ */
+export class Alerts {
+  readonly #options: AlertsOptions;
+  readonly #outbox: Outbox;
+  readonly #incidents: Incidents;
+  readonly #known = new Set<string>();
+  #settings: AlertSettings;
+  #looking: Promise<void> | undefined;
+
+  constructor(options: AlertsOptions) {
+    this.#options = options;
+    this.#settings = options.settings;
+    const parts = { ...options, settings: () => this.#settings };
+    this.#outbox = new Outbox(parts);
+    this.#incidents = new Incidents(parts, this.#outbox);
+  }
+
+  get settings(): AlertSettings {
+    return this.#settings;
+  }
+
+  reconfigure(settings: AlertSettings): void {
+    this.#settings = settings;
+    this.#outbox.kick();
+  }
+
+  start(): Cancel {
+    const stopSending = this.#outbox.start();
+    const stopLooking = this.#options.clock.every(LOOK_EVERY_MS, () => void this.look(), { background: true });
+    this.#outbox.kick();
+    return () => {
+      stopSending();
+      stopLooking();
+    };
+  }
+
+  async stop(): Promise<void> {
+    this.#incidents.stop();
+    await this.#outbox.stop();
+  }
+
+  /** Never rejects; one look at a time. */
+  look(): Promise<void> {
+    if (this.#settings.webhooks.length === 0) return Promise.resolve();
+    this.#looking ??= this.#incidents.look(this.#observed()).finally(() => {
+      this.#looking = undefined;
+    });
+    return this.#looking;
+  }
+
+  #observed(): readonly Observation[] {
+    const { providerDown, gatewayDegraded } = this.#settings;
+    return this.#options
+      .observe()
+      .filter(({ withoutStore: isGateway }) => (isGateway ? gatewayDegraded : providerDown));
+  }
+
+  /** Told what budgets are used to. Never rejects. */
+  async tellBudgets(uses: readonly BudgetUse[], asOfMs: number): Promise<void> {
+    const { webhooks, budgetPercent } = this.#settings;
+    if (webhooks.length === 0) return;
+    for (const use of uses) {
+      const passed = passedThreshold(use, budgetPercent, asOfMs);
+      if (passed === undefined || this.#known.has(passed.claims[0] ?? "")) continue;
+      try {
+        await this.#tellOnce(passed);
+      } catch (error) {
+        this.#options.onProblem(error, "that a budget has passed a threshold could not be written down");
+        return;
+      }
+    }
+    this.#outbox.kick();
+  }
+
+  /** The row that is there first decides who tells; the alert is in the same transaction. */
+  async #tellOnce({ claims, expiresAtMs, draft }: NonNullable<ReturnType<typeof passedThreshold>>): Promise<void> {
+    const [highest = ""] = claims;
+    await this.#options.storage.transaction(async (queries) => {
+      const taken = await takeClaims(queries, claims, expiresAtMs);
+      if (taken.has(highest)) await this.#outbox.put(queries, makeAlert(draft, this.#options));
+    });
+    if (this.#known.size >= MAX_KNOWN) this.#known.clear();
+    this.#known.add(highest);
+  }
+
+  /** Sends an alert that says that it is a test; once, and at once. */
+  test(webhooks: readonly WebhookSettings[], abort: AbortSignal): Promise<TestedWebhook[]> {
+    const { clock, post } = this.#options;
+    const draft = { type: "test", text: "This is a test of Trivium's alerts.", data: {} } as const;
+    return Promise.all(
+      webhooks.map(async (webhook) => {
+        const startedMs = clock.nowMs();
+        const alert = makeAlert(draft, this.#options);
+        const { ok, status, error, answer } = await attempt(post, alert, webhook, { wallMs: clock.wallMs(), abort });
+        return { webhook: webhook.name, ok, status, error, answer, ms: Math.round(clock.nowMs() - startedMs) };
+      }),
+    );
+  }
+
+  lastTry(webhook: string): Promise<StoredDelivery | undefined> {
+    return selectLastTry(this.#options.storage, webhook);
+  }
+}

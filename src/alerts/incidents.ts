@@ -1,0 +1,143 @@
+import type { AlertSettings } from "../config/config.ts";
+import { closeIncident, openIncident, seeIncidents } from "../storage/alert-incidents.ts";
+import { insertAlert, type NewDelivery, type StoredAlert } from "../storage/alerts.ts";
+import type { Queries, Storage } from "../storage/storage.ts";
+import { type AlertDraft, makeAlert } from "./alert.ts";
+import type { Observation } from "./observation.ts";
+import { type Outbox, type OutboxOptions, receiversOf } from "./outbox.ts";
+import { pausesFor } from "./pauses.ts";
+import { attempt } from "./post.ts";
+
+/** The same thing is told to be down at most so often. */
+const PAUSE_MS = 600_000;
+/** Its owner looks every half minute. */
+const STALE_MS = 300_000;
+/** So many looks in a row: a moment's failure is none. */
+const LOOKS = 2;
+const RECORD_EVERY_MS = 30_000;
+const MAX_RECORDS = 2_880;
+
+/** Who has seen what is down; `direct` where the storage could not take it. */
+type Told = "stored" | "direct";
+
+/** Tells once when something goes down, and once when it is up again, for all processes together. */
+export class Incidents {
+  readonly #options: OutboxOptions;
+  readonly #outbox: Outbox;
+  readonly #told = new Map<string, Told>();
+  readonly #looks = new Map<string, number>();
+  readonly #abort = new AbortController();
+  #toldDirectlyMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: OutboxOptions, outbox: Outbox) {
+    this.#options = options;
+    this.#outbox = outbox;
+  }
+
+  stop(): void {
+    this.#abort.abort();
+  }
+
+  async look(observations: readonly Observation[]): Promise<void> {
+    const open = await this.#open();
+    for (const one of observations) {
+      if (one.state === "down") await this.#down(one);
+      else if (one.state === "up") await this.#up(one, open);
+    }
+    this.#outbox.kick();
+  }
+
+  /** Undefined while the storage does not say. */
+  async #open(): Promise<ReadonlySet<string> | undefined> {
+    const { storage, instance, clock } = this.#options;
+    try {
+      return await seeIncidents(storage, instance, clock.wallMs());
+    } catch {
+      return undefined;
+    }
+  }
+
+  async #down(one: Observation): Promise<void> {
+    const { subject } = one;
+    const looks = (this.#looks.get(subject) ?? 0) + 1;
+    this.#looks.set(subject, looks);
+    if (looks < LOOKS || this.#told.has(subject)) return;
+    const { storage, instance, clock, onProblem } = this.#options;
+    const alert = makeAlert(one.down(), this.#options);
+    try {
+      const found = await storage.transaction(async (queries) => {
+        const opening = { subject, owner: instance, nowMs: clock.wallMs(), pauseMs: PAUSE_MS };
+        const outcome = await openIncident(queries, opening);
+        if (outcome === "opened") await this.#outbox.put(queries, alert);
+        return outcome;
+      });
+      if (found !== "too soon") this.#told.set(subject, "stored");
+    } catch (error) {
+      if (!one.withoutStore) return onProblem(error, `that ${subject} is down could not be written down`);
+      if (clock.nowMs() - this.#toldDirectlyMs < PAUSE_MS) return;
+      this.#toldDirectlyMs = clock.nowMs();
+      this.#told.set(subject, "direct");
+      void this.#tellDirectly(alert);
+    }
+  }
+
+  async #up(one: Observation, open: ReadonlySet<string> | undefined): Promise<void> {
+    const { subject } = one;
+    this.#looks.delete(subject);
+    const told = this.#told.get(subject);
+    if (open === undefined || (told === undefined && !open.has(subject))) return;
+    const { storage, instance, clock, onProblem } = this.#options;
+    try {
+      await storage.transaction(async (queries) => {
+        const closing = { subject, owner: instance, nowMs: clock.wallMs(), staleMs: STALE_MS };
+        const closed = open.has(subject) && (await closeIncident(queries, closing));
+        if (closed || told === "direct") await this.#put(queries, one.up());
+      });
+      this.#told.delete(subject);
+    } catch (error) {
+      onProblem(error, `that ${subject} is up again could not be written down`);
+    }
+  }
+
+  #put(queries: Queries, draft: AlertDraft): Promise<void> {
+    return this.#outbox.put(queries, makeAlert(draft, this.#options));
+  }
+
+  /** Each process by itself, from memory: where the storage is away, no row decides who sends. */
+  async #tellDirectly(alert: StoredAlert): Promise<void> {
+    const { settings } = this.#options;
+    const deliveries = await Promise.all(
+      receiversOf(alert.type, settings()).map((receiver) => this.#sendUntilTaken(alert, receiver)),
+    );
+    await this.#record(alert, deliveries);
+  }
+
+  async #sendUntilTaken(alert: StoredAlert, receiver: AlertSettings["webhooks"][number]): Promise<NewDelivery> {
+    const { clock, post, settings } = this.#options;
+    const { signal: abort } = this.#abort;
+    for (let tries = 1; ; tries++) {
+      const { ok, status, error, isGone } = await attempt(post, alert, receiver, { wallMs: clock.wallMs(), abort });
+      const pauseMs = pausesFor(settings().retryHours)[tries - 1];
+      if (ok || isGone || pauseMs === undefined || abort.aborted) {
+        const said = { ...(status === undefined ? {} : { status }), ...(error === undefined ? {} : { error }) };
+        return { webhook: receiver.name, state: ok ? "delivered" : "failed", tries, ...said };
+      }
+      await clock.sleep(pauseMs);
+    }
+  }
+
+  /** For the history, as soon as the storage takes it. */
+  async #record(alert: StoredAlert, deliveries: readonly NewDelivery[]): Promise<void> {
+    const { storage, clock } = this.#options;
+    for (let tries = 0; tries < MAX_RECORDS && !this.#abort.signal.aborted; tries++) {
+      try {
+        return await insertWhole(storage, alert, deliveries);
+      } catch {
+        await clock.sleep(RECORD_EVERY_MS);
+      }
+    }
+  }
+}
+
+const insertWhole = (storage: Storage, alert: StoredAlert, deliveries: readonly NewDelivery[]): Promise<void> =>
+  storage.transaction((queries) => insertAlert(queries, alert, deliveries));

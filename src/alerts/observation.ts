@@ -1,0 +1,59 @@
+import { type AlertDraft, quotedName } from "./alert.ts";
+
+/** Something that can be down, as this process sees it. */
+export interface Observation {
+  /** The same in all processes. */
+  subject: string;
+  /** `trial`: neither; it stays what it was. */
+  state: "up" | "down" | "trial";
+  down: () => AlertDraft;
+  up: () => AlertDraft;
+  /** It is told of even where no row can be written of it. */
+  withoutStore: boolean;
+}
+
+type BreakerState = "closed" | "open" | "half_open";
+
+/** A provider is down while each of its models that were called is left alone. */
+export function observeProvider(provider: string, states: readonly BreakerState[]): Observation | undefined {
+  if (states.length === 0) return undefined;
+  const isUp = states.includes("closed");
+  const models =
+    states.length === 1
+      ? "the one model of it that was called fails"
+      : `all ${states.length} models of it that were called fail`;
+  return {
+    subject: `provider ${provider}`,
+    state: isUp ? "up" : states.includes("open") ? "down" : "trial",
+    down: () => ({
+      type: "provider.down",
+      text: `The provider ${quotedName(provider)} is down: ${models}. Calls go to other providers of a model where it has any.`,
+      data: { provider, models_failing: states.length },
+    }),
+    up: () => ({
+      type: "provider.up",
+      text: `The provider ${quotedName(provider)} answers again.`,
+      data: { provider },
+    }),
+    withoutStore: false,
+  };
+}
+
+/** The gateway answers calls, but something that it needs is away: receipts wait, or limits are not shared. */
+export function observeGateway(place: string, reasons: readonly string[]): Observation {
+  return {
+    subject: "gateway",
+    state: reasons.length === 0 ? "up" : "down",
+    down: () => ({
+      type: "gateway.degraded",
+      text: `The gateway at ${quotedName(place)} is degraded: ${reasons.join("; ")}.`,
+      data: { place, reasons: [...reasons] },
+    }),
+    up: () => ({
+      type: "gateway.recovered",
+      text: `The gateway at ${quotedName(place)} is well again.`,
+      data: { place },
+    }),
+    withoutStore: true,
+  };
+}

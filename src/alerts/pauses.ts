@@ -1,0 +1,20 @@
+const FIRST_MS = 5_000;
+const FACTOR = 3;
+const HOUR_MS = 3_600_000;
+
+/** No two tries are further apart. */
+export const MAX_PAUSE_MS = 2 * HOUR_MS;
+
+/**
+ * The pauses between tries: after the last the delivery has failed. Tries are counted, and not hours by the clock, which may be
+ * set.
+ */
+export function pausesFor(hours: number): number[] {
+  const pauses: number[] = [];
+  let leftMs = hours * HOUR_MS;
+  for (let pauseMs = FIRST_MS; leftMs > 0; pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * FACTOR)) {
+    pauses.push(Math.min(pauseMs, Math.ceil(leftMs)));
+    leftMs -= pauseMs;
+  }
+  return pauses;
+}

@@ -1,0 +1,42 @@
+import { Alerts } from "../alerts/alerts.ts";
+import { type Observation, observeGateway, observeProvider } from "../alerts/observation.ts";
+import type { Sources } from "../base/sources.ts";
+import type { Config } from "../config/config.ts";
+import type { Gateway } from "../relay/gateway.ts";
+import { healthReport } from "../routing/health/health-report.ts";
+import type { Condition } from "../server/condition.ts";
+import type { Storage } from "../storage/storage.ts";
+import { placeOf } from "./check-others.ts";
+import { webhookPost } from "./webhook-post.ts";
+
+interface AlertsParts {
+  gateway: Gateway;
+  storage: Storage;
+  sources: Sources;
+  condition: () => Condition;
+}
+
+export function makeAlerts({ alerts }: Config, { gateway, storage, sources, condition }: AlertsParts): Alerts {
+  const { log, instance } = gateway;
+  return new Alerts({
+    ...sources,
+    storage,
+    instance,
+    settings: alerts,
+    post: webhookPost(),
+    observe: () => [...observeProviders(gateway), ...observeCondition(condition())],
+    onProblem: (err, what) => log.warn({ err }, what),
+  });
+}
+
+const observeProviders = ({ snapshot, health, clock }: Gateway): Observation[] =>
+  healthReport(snapshot, health, clock.nowMs()).flatMap(({ provider, credentials }) => {
+    const states = credentials.flatMap(({ models }) => models.map(({ state }) => state));
+    return observeProvider(provider, states) ?? [];
+  });
+
+/** One that starts or ends is as it should be. */
+function observeCondition({ reasons }: Condition): Observation[] {
+  if (reasons.some((reason) => reason === "starting" || reason === "draining")) return [];
+  return [observeGateway(placeOf(process.pid), reasons)];
+}

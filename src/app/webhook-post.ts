@@ -1,0 +1,35 @@
+import type { PostAlert } from "../alerts/post.ts";
+
+const TIMEOUT_MS = 10_000;
+const MAX_ANSWER_BYTES = 1024;
+
+/**
+ * Sends to a webhook over the runtime's own client. The operator has written its address down, so that it may be one of a private
+ * network; what it redirects to was not, and is not called.
+ */
+export const webhookPost =
+  (timeoutMs = TIMEOUT_MS): PostAlert =>
+  async ({ url, headers, body, abort }) => {
+    const answer = await fetch(url, {
+      method: "POST",
+      headers: { ...headers },
+      body,
+      redirect: "manual",
+      // A pooled connection that the receiver has closed would fail a try.
+      keepalive: false,
+      signal: AbortSignal.any([abort, AbortSignal.timeout(timeoutMs)]),
+    });
+    return { status: answer.status, retryAfter: answer.headers.get("retry-after"), body: await beginning(answer) };
+  };
+
+/** It has answered by its status; how it says so matters to people alone, and may not end. */
+async function beginning({ body }: Response): Promise<string> {
+  if (body === null) return "";
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of body) {
+    text += decoder.decode(chunk.subarray(0, MAX_ANSWER_BYTES), { stream: true });
+    if (text.length >= MAX_ANSWER_BYTES) break;
+  }
+  return text.slice(0, MAX_ANSWER_BYTES);
+}

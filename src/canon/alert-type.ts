@@ -1,0 +1,10 @@
+/** What operators can be told of by a webhook. */
+export const ALERT_TYPES = [
+  "budget.threshold",
+  "provider.down",
+  "provider.up",
+  "gateway.degraded",
+  "gateway.recovered",
+] as const;
+
+export type AlertType = (typeof ALERT_TYPES)[number];

@@ -1,0 +1,36 @@
+import { Secret } from "../base/secret.ts";
+import type { AlertSettings, WebhookSettings } from "./config.ts";
+import type { RootFile } from "./schema.ts";
+
+type AlertsFile = NonNullable<RootFile["alerts"]>;
+
+const BUDGET_PERCENT = [50, 80, 100];
+const RETRY_HOURS = 24;
+
+export function toAlerts(file: AlertsFile = {}): AlertSettings {
+  return {
+    webhooks: toWebhooks(file.webhooks ?? []),
+    budgetPercent: [...new Set(file.budget_percent ?? BUDGET_PERCENT)].sort((one, other) => one - other),
+    providerDown: file.provider_down ?? true,
+    gatewayDegraded: file.gateway_degraded ?? true,
+    retryHours: file.retry_hours ?? RETRY_HOURS,
+  };
+}
+
+/** One that has no name is called by its host; the second of a host has a number. */
+function toWebhooks(files: NonNullable<AlertsFile["webhooks"]>): WebhookSettings[] {
+  const names = new Set(files.flatMap(({ name }) => name ?? []));
+  return files.map(({ name, url, secret, events }) => ({
+    name: name ?? freeName(new URL(url).host, names),
+    url: new Secret(url),
+    ...(secret === undefined ? {} : { secret: new Secret(secret) }),
+    ...(events === undefined ? {} : { events }),
+  }));
+}
+
+function freeName(host: string, taken: Set<string>): string {
+  let name = host;
+  for (let count = 2; taken.has(name); count++) name = `${host}-${count}`;
+  taken.add(name);
+  return name;
+}
