@@ -16,7 +16,7 @@ const WORDS: Readonly<Record<BudgetWindow, string>> = { day: " a day", month: " 
 const KEPT_MS = 62 * 86_400_000;
 
 /** `YYYY-MM-DD`, `YYYY-MM`, or `total`. */
-export function periodOf(window: BudgetWindow, atMs: number): string {
+function periodOf(window: BudgetWindow, atMs: number): string {
   if (window === "total") return window;
   return new Date(atMs).toISOString().slice(0, window === "day" ? 10 : 7);
 }

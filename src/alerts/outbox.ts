@@ -38,7 +38,7 @@ const DAY_MS = 86_400_000;
 const ABANDONED_MS = 10 * DAY_MS;
 const FORGOTTEN_MS = 90 * DAY_MS;
 
-export const TOO_MANY = `not sent: ${MAX_PENDING} deliveries wait already`;
+const TOO_MANY = `not sent: ${MAX_PENDING} deliveries wait already`;
 
 /** Which webhooks want to know of it. */
 export const receiversOf = (type: string, { webhooks }: AlertSettings): readonly WebhookSettings[] =>
