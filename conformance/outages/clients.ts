@@ -38,11 +38,6 @@ export class Clients {
     await Promise.all(this.#loops);
   }
 
-  /** How many answers with that key came from that gateway so far. */
-  count(wanted: Key, gateway: string): number {
-    return this.answered.filter(({ key, at }) => key === wanted && at === gateway).length;
-  }
-
   async #load(gateway: GatewayProcess, key: Key, pauseMs: number, calls = Number.POSITIVE_INFINITY): Promise<void> {
     for (let call = 0; !this.#isOver && call < calls; call += 1) {
       if (!gateway.isDown) await this.ask(gateway, key, call % 3 === 0);

@@ -1,3 +1,4 @@
+import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Cancel } from "../base/clock.ts";
 import type { Sources } from "../base/sources.ts";
@@ -8,11 +9,13 @@ import type { Log } from "../observe/log.ts";
 import type { Storage } from "../storage/storage.ts";
 
 interface JournalsOptions {
-  config: Config;
+  config: Pick<Config, "dataDir"> & { ledger: Pick<Config["ledger"], "journalBytes"> };
   storage: Storage;
   sources: Sources;
   log: Log;
 }
+
+const NAME_FILE = "name";
 
 /** The journal of this process, and what other processes have left in theirs. */
 export class Journals {
@@ -27,6 +30,21 @@ export class Journals {
     this.#folder = join(config.dataDir, "journal");
     const { journalBytes: maxBytes } = config.ledger;
     this.own = maxBytes === 0 ? undefined : new FileJournal({ ...sources, folder: this.#folder, maxBytes });
+  }
+
+  /** The same for all processes with this folder, and for none with another one: made by the first that asks. */
+  async folderName(): Promise<string> {
+    if (this.own === undefined) return "";
+    const path = join(this.#folder, NAME_FILE);
+    const name = this.#options.sources.random.id();
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    // It appears whole, and the first one stays.
+    await writeFile(`${path}.${name}`, name, { mode: 0o600 });
+    await link(`${path}.${name}`, path).catch((thrown: unknown) => {
+      if (!(thrown instanceof Error && "code" in thrown && thrown.code === "EEXIST")) throw thrown;
+    });
+    await rm(`${path}.${name}`);
+    return await readFile(path, "utf8");
   }
 
   /** Brings their rows into the store: at the start before anything is summed up, because a killed process may have left some. */

@@ -87,6 +87,7 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
       storage,
       clock,
       journal,
+      onBehind: () => leases?.tellBehind(),
       onProblem: (error) => log.error({ err: error }, "writing receipts failed"),
       written: async () => void (await log.flush()),
     }),

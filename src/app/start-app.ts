@@ -164,6 +164,7 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
       leaseMs: timings.limitLeaseMs,
       isFirst,
       dead,
+      journal: { folder: await journals.folderName(), isBehind: () => gateway.ledger.isBehind },
       spent: spentByInstance({ storage, recover: () => journals.recover() }),
       onTrouble: (err) => {
         if (err === undefined) log.info("the source of shared limits answers again");

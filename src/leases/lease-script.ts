@@ -1,5 +1,6 @@
 import {
   FORGET_MS,
+  JOURNAL_LOST_MS,
   KEPT_MS,
   MAX_DEAD_WINDOWS,
   MAX_NEWS,
@@ -11,7 +12,7 @@ import {
 
 /**
  * `LeaseTable` in Redis: one call, one round trip, all or nothing. What it keeps, each key behind KEYS[1]:
- * `meta` (epoch, grace, heard, news), `instances` (id → number|seen|gone), `scarce` (windows of which some instance is short),
+ * `meta` (epoch, grace, heard, news), `instances` (id → number|seen|gone|folder of a journal with receipts that the ledger has not), `scarce` (windows of which some instance is short),
  * `news`, `b:<instance>` (its budgets), and for each window a hash `w:<window>` with what is in a `WindowRow`: h: held, r: reclaimed,
  * s: short. A window of another epoch is an empty one.
  *
@@ -36,14 +37,14 @@ local function budgetsKey(id) return prefix .. 'b:' .. id end
 local instances = {}
 local all = redis.call('HGETALL', INSTANCES)
 for i = 1, #all, 2 do
-  local number, seen, gone = string.match(all[i + 1], '^(%d+)|(-?%d+)|(-?%d*)$')
-  instances[all[i]] = { number = tonumber(number), seenMs = tonumber(seen), goneMs = tonumber(gone) }
+  local number, seen, gone, unstoredIn = string.match(all[i + 1], '^(%d+)|(-?%d+)|(-?%d*)|?(.*)$')
+  instances[all[i]] = { number = tonumber(number), seenMs = tonumber(seen), goneMs = tonumber(gone), unstoredIn = unstoredIn }
 end
 local function saveInstance(id)
   local row = instances[id]
   local gone = ''
   if row.goneMs ~= nil then gone = text(row.goneMs) end
-  redis.call('HSET', INSTANCES, id, text(row.number) .. '|' .. text(row.seenMs) .. '|' .. gone)
+  redis.call('HSET', INSTANCES, id, text(row.number) .. '|' .. text(row.seenMs) .. '|' .. gone .. '|' .. row.unstoredIn)
 end
 
 local meta = redis.call('HMGET', META, 'epoch', 'grace', 'heard', 'news')
@@ -183,7 +184,7 @@ local function claim(it)
             row.reclaimed[id] = spent
             -- It may live, and tell so in a moment: what was reclaimed of instances that are not known is not kept.
             if not other then
-              instances[id] = { number = 0, seenMs = nowMs, goneMs = nowMs }
+              instances[id] = { number = 0, seenMs = nowMs, goneMs = nowMs, unstoredIn = '' }
               saveInstance(id)
             end
           end
@@ -223,7 +224,7 @@ end
 
 local held, unknown = {}, {}
 if not known or sync.number > known.number then
-  instances[me] = { number = sync.number, seenMs = nowMs }
+  instances[me] = { number = sync.number, seenMs = nowMs, unstoredIn = sync.isBehind and sync.journals or '' }
   if (not heardMs or nowMs - heardMs > ${SILENCE_MS}) and not sync.isFirst then
     for id, row in pairs(instances) do
       if row.goneMs == nil then row.seenMs = nowMs saveInstance(id) end
@@ -237,6 +238,10 @@ if not known or sync.number > known.number then
   end
   for id, row in pairs(instances) do
     if row.goneMs == nil and nowMs - row.seenMs > leaseMs then row.goneMs = row.seenMs + leaseMs saveInstance(id) end
+    if row.goneMs ~= nil and row.unstoredIn ~= '' and nowMs - row.goneMs > ${JOURNAL_LOST_MS} then
+      row.unstoredIn = ''
+      saveInstance(id)
+    end
     if row.goneMs ~= nil and nowMs - row.goneMs > ${FORGET_MS} and redis.call('SCARD', budgetsKey(id)) == 0 then
       instances[id] = nil
       redis.call('HDEL', INSTANCES, id)
@@ -278,7 +283,7 @@ for _, name in ipairs(redis.call('SMEMBERS', SCARCE)) do
 end
 local dead = {}
 for id, row in pairs(instances) do
-  if row.goneMs ~= nil then
+  if row.goneMs ~= nil and (row.unstoredIn == '' or row.unstoredIn == sync.journals) then
     local windows = {}
     for _, name in ipairs(redis.call('SMEMBERS', budgetsKey(id))) do
       local window = rowOf(name)

@@ -39,6 +39,10 @@ export interface Sync {
   epoch: string;
   /** The last one whose answer has arrived; a source of the same epoch that does not know of it has lost what it knew. */
   answered: number;
+  /** The name of the folder with its journal. */
+  journals: string;
+  /** Receipts of it are in its journal alone. Should it die now, only an instance with the same journals can tell what it has spent. */
+  isBehind: boolean;
   claims: readonly Claim[];
   reclaims: readonly Reclaim[];
   /** No other instance can hold anything: a source that is empty was never filled. */
@@ -64,7 +68,7 @@ export interface SyncAnswer {
   unknown: readonly string[];
   /** Windows of which others are short, and this instance holds some. */
   wanted: readonly string[];
-  /** What dead instances hold of budgets, until the ledger's sums are sent as reclaims. */
+  /** What dead instances hold of budgets, until the ledger's sums are sent as reclaims: of those whose receipts can be known here. */
   dead: readonly { instance: string; windows: readonly string[] }[];
   news: readonly string[];
   newsSeen: number;
@@ -79,6 +83,8 @@ export interface LeaseSource {
   onWanted?: () => void;
 }
 
+/** After so long, the journal of a dead instance is taken for lost. */
+export const JOURNAL_LOST_MS = 86_400_000;
 /** A rate counts by whole seconds. */
 export const MINUTE_MS = 61_000;
 /** Time in which the source heard of no instance for longer than this counts against none: it was away itself. */

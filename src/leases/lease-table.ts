@@ -1,6 +1,7 @@
 import {
   type Claim,
   FORGET_MS,
+  JOURNAL_LOST_MS,
   MAX_DEAD_WINDOWS,
   MAX_NEWS,
   MAX_WANTED,
@@ -28,6 +29,8 @@ interface InstanceRow {
   seenMs: number;
   /** Undefined while it lives. */
   goneMs: number | undefined;
+  /** The folder of the journal that has receipts which the ledger has not; "" where there are none. */
+  unstoredIn: string;
 }
 
 interface WindowRow {
@@ -75,7 +78,12 @@ export class LeaseTable {
     const known = this.#instances.get(sync.instance);
     // What comes late was overtaken: its sender has told more since, and does not wait for this.
     if (known !== undefined && sync.number <= known.number) return this.#answer(sync, [], [], nowMs);
-    this.#instances.set(sync.instance, { number: sync.number, seenMs: nowMs, goneMs: undefined });
+    this.#instances.set(sync.instance, {
+      number: sync.number,
+      seenMs: nowMs,
+      goneMs: undefined,
+      unstoredIn: sync.isBehind ? sync.journals : "",
+    });
     this.#excuse(nowMs, sync.isFirst);
     for (const id of sync.dead) this.markDead(id);
     this.#bury(nowMs);
@@ -130,6 +138,7 @@ export class LeaseTable {
   #bury(nowMs: number): void {
     for (const [id, row] of this.#instances) {
       if (row.goneMs === undefined && nowMs - row.seenMs > this.#leaseMs) row.goneMs = row.seenMs + this.#leaseMs;
+      if (row.goneMs !== undefined && nowMs - row.goneMs > JOURNAL_LOST_MS) row.unstoredIn = "";
       if (row.goneMs !== undefined && nowMs - row.goneMs > FORGET_MS && this.#budgetsOf(id, 1).length === 0)
         this.#instances.delete(id);
     }
@@ -300,7 +309,7 @@ export class LeaseTable {
       held,
       unknown,
       wanted: this.#wantedOf(instance, nowMs),
-      dead: this.#dead(),
+      dead: this.#dead(sync.journals),
       news: this.#news.filter(({ number, from }) => number > newsSeen && from !== instance).map(({ text }) => text),
       newsSeen: this.#newsNumber,
     };
@@ -321,10 +330,10 @@ export class LeaseTable {
     return wanted;
   }
 
-  #dead(): { instance: string; windows: string[] }[] {
+  #dead(journals: string): { instance: string; windows: string[] }[] {
     const dead: { instance: string; windows: string[] }[] = [];
-    for (const [instance, { goneMs }] of this.#instances) {
-      if (goneMs === undefined) continue;
+    for (const [instance, { goneMs, unstoredIn }] of this.#instances) {
+      if (goneMs === undefined || (unstoredIn !== "" && unstoredIn !== journals)) continue;
       const windows = this.#budgetsOf(instance, MAX_DEAD_WINDOWS);
       if (windows.length > 0) dead.push({ instance, windows });
     }

@@ -38,6 +38,9 @@ export class LeaseWorld {
   readonly source: TestSource;
   readonly instances: LeaseInstance[] = [];
   readonly ledger = new Map<string, number>();
+  /** What is in journals alone, by folder and instance. */
+  readonly journals = new Map<string, number>();
+  isStoreAway = false;
   weather: Weather = { lost: 0, late: 0 };
   admitted = 0;
   refused = 0;
@@ -64,10 +67,36 @@ export class LeaseWorld {
     this.#isEmpty = true;
   }
 
-  async start(): Promise<LeaseInstance> {
+  /** From now on receipts go to the journals of their instances. */
+  losesStore(): void {
+    this.isStoreAway = true;
+  }
+
+  /** Those that live store what they have in their journals. */
+  findsStore(): void {
+    this.isStoreAway = false;
+    for (const { id, folder } of this.living) this.#recover(folder, id);
+  }
+
+  #recover(folder: string, instance: string): void {
+    const name = `${folder} ${instance}`;
+    const nanoUsd = this.journals.get(name) ?? 0;
+    this.journals.delete(name);
+    this.ledger.set(instance, (this.ledger.get(instance) ?? 0) + nanoUsd);
+  }
+
+  /** What the ledger says of a dead instance, to one that has read the journals in its own folder. */
+  async spentBy(dead: string, folder: string): Promise<number> {
+    if (this.isStoreAway) throw new Error("the store is away");
+    this.#recover(folder, dead);
+    return this.ledger.get(dead) ?? 0;
+  }
+
+  /** `folder`: of an instance that it takes the place of. */
+  async start(folder?: string): Promise<LeaseInstance> {
     // Where all instances and the source have lost what they knew, nothing is left that knows of the last minute.
     if (this.living.length === 0 && this.#isEmpty) this.#admittedAtMs.length = 0;
-    const instance = new LeaseInstance(this, `instance_${++this.#started}`, this.living.length === 0);
+    const instance = new LeaseInstance(this, `instance_${++this.#started}`, this.living.length === 0, folder);
     this.instances.push(instance);
     await this.until(instance.leases.start());
     return instance;
@@ -123,7 +152,7 @@ export class LeaseWorld {
     const nowMs = this.clock.nowMs();
     while ((this.#admittedAtMs[0] ?? nowMs) <= nowMs - CERTAIN_MS) this.#admittedAtMs.shift();
     const { living } = this;
-    const spent = [...this.ledger.values()].reduce((sum, one) => sum + one, 0);
+    const spent = [...this.ledger.values(), ...this.journals.values()].reduce((sum, one) => sum + one, 0);
     const used = {
       rate: this.#admittedAtMs.length,
       slots: living.reduce((sum, { calls }) => sum + calls.length, 0),
@@ -148,6 +177,7 @@ const never = <T>(): Promise<T> => new Promise<T>(() => {});
 /** One gateway, as far as its limits go. */
 class LeaseInstance {
   readonly id: string;
+  readonly folder: string;
   readonly leases: Leases;
   readonly #world: LeaseWorld;
   readonly #rate: RateWindow;
@@ -158,9 +188,10 @@ class LeaseInstance {
   isAlive = true;
   isParted = false;
 
-  constructor(world: LeaseWorld, id: string, isFirst: boolean) {
+  constructor(world: LeaseWorld, id: string, isFirst: boolean, folder = `journals of ${id}`) {
     this.#world = world;
     this.id = id;
+    this.folder = folder;
     this.#rate = new RateWindow(world.clock.nowMs());
     this.leases = new Leases({
       source: world.connect(this),
@@ -170,8 +201,12 @@ class LeaseInstance {
       isFirst,
       spent: {
         ofWindows: async (windows) => new Map(windows.map((name) => [name, Object.fromEntries(world.ledger)])),
-        ofDead: async (dead, windows) => new Map(windows.map((name) => [name, world.ledger.get(dead) ?? 0])),
+        ofDead: async (dead, windows) => {
+          const spent = await world.spentBy(dead, this.folder);
+          return new Map(windows.map((name) => [name, spent]));
+        },
       },
+      journal: { folder: this.folder, isBehind: () => world.journals.has(this.#journal) },
     });
     const make = (name: (typeof NAMES)[number], inUse: (nowMs: number) => number) =>
       this.leases.window({ name, kind: name, limit: LIMITS[name], inUse });
@@ -233,8 +268,18 @@ class LeaseInstance {
     this.isAlive = false;
   }
 
+  get #journal(): string {
+    return `${this.folder} ${this.id}`;
+  }
+
   #spend(nanoUsd: number): void {
     this.spent += nanoUsd;
-    this.#world.ledger.set(this.id, (this.#world.ledger.get(this.id) ?? 0) + nanoUsd);
+    const { ledger, journals, isStoreAway } = this.#world;
+    if (!isStoreAway) {
+      ledger.set(this.id, (ledger.get(this.id) ?? 0) + nanoUsd);
+      return;
+    }
+    if (!journals.has(this.#journal)) this.leases.tellBehind();
+    journals.set(this.#journal, (journals.get(this.#journal) ?? 0) + nanoUsd);
   }
 }

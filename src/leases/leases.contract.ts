@@ -118,6 +118,33 @@ export function leaseContract(name: string, source: (clock: Clock) => TestSource
       expect(spent).toBeGreaterThan(0.3 * LIMITS.budget);
     });
 
+    test("what a dead instance has in its journal alone counts as spent, until one with its folder has read it", async () => {
+      const world = worldOf(114);
+      const first = await world.start();
+      await world.start();
+      const costly = () => world.random.pick(world.living).call(LIMITS.budget / 20, 20);
+      world.losesStore();
+      while (first.spent < LIMITS.budget / 4) await world.pass(50, () => first.call(LIMITS.budget / 20, 20));
+      // So that the source has heard of it.
+      await world.pass(200);
+      first.kill();
+      await world.pass(LEASE_MS * 2);
+      world.findsStore();
+      for (let round = 0; round < 10; round++)
+        await world.pass(2_000, () => void (world.random.chance(0.02) && costly()));
+      expect(world.broken).toEqual([]);
+      expect(world.journals.size).toBe(1);
+      await world.start(first.folder);
+      await world.pass(62_000);
+      expect(world.journals.size).toBe(0);
+      for (let round = 0; round < 20; round++)
+        await world.pass(2_000, () => void (world.random.chance(0.05) && costly()));
+      expect(world.broken).toEqual([]);
+      // What was not spent has come back.
+      const spent = world.ledger.values().reduce((sum, one) => sum + one, 0);
+      expect([spent <= LIMITS.budget, spent > 0.9 * LIMITS.budget]).toEqual([true, true]);
+    });
+
     test("while the source is away an instance uses what it holds, then its equal share; together never more than the limit", async () => {
       const world = worldOf(104);
       for (let count = 0; count < 2; count++) await world.start();
@@ -173,6 +200,8 @@ export function leaseContract(name: string, source: (clock: Clock) => TestSource
           number,
           epoch: "",
           answered: 0,
+          journals: "",
+          isBehind: false,
           claims: [claim],
           reclaims: [],
           isFirst: true,
@@ -222,6 +251,8 @@ const claimAt =
       number,
       epoch: "",
       answered: 0,
+      journals: "",
+      isBehind: false,
       claims: [{ ...window, ...claimed }],
       reclaims: [],
       isFirst,

@@ -22,6 +22,8 @@ interface LeasesOptions {
   isFirst: boolean;
   /** Instances that have died, as far as this one knows. */
   dead?: readonly string[];
+  /** The receipts of this process that the ledger has not; none are outside of it where this is absent. */
+  journal?: { folder: string; isBehind: () => boolean };
   /** Told once when the source is away, and once, with undefined, when it is back. */
   onTrouble?: (reason: unknown) => void;
 }
@@ -126,6 +128,11 @@ export class Leases implements LeaseState {
   /** Tells all other instances. */
   publish(news: string): void {
     this.#news.push(news);
+    this.#hurry(GAP_MS);
+  }
+
+  /** Receipts go to the journal now: the source is to know before more of them do. */
+  tellBehind(): void {
     this.#hurry(GAP_MS);
   }
 
@@ -242,12 +249,14 @@ export class Leases implements LeaseState {
   }
 
   #write(batch: readonly LeasedWindow[], nowMs: number, leaves: boolean): Sync {
-    const { instance, isFirst, dead = [] } = this.#options;
+    const { instance, isFirst, dead = [], journal } = this.#options;
     return {
       instance,
       number: ++this.#number,
       epoch: this.#epoch,
       answered: this.#answered,
+      journals: journal?.folder ?? "",
+      isBehind: journal?.isBehind() ?? false,
       claims: batch.map((window) => window.claim(nowMs, this.#spent.get(window.name))),
       reclaims: [...this.#reclaims],
       isFirst: isFirst && this.#answered === 0,

@@ -84,6 +84,8 @@ if (redis === undefined) {
       number: 1,
       epoch: "",
       answered: 0,
+      journals: "",
+      isBehind: false,
       claims: [],
       reclaims: [],
       isFirst: true,

@@ -133,6 +133,23 @@ describe("LedgerWriter", () => {
   };
 
   describe("H21: with a journal", () => {
+    test("tells once that it is behind, and is no more when the store has the rows", async () => {
+      let told = 0;
+      const onBehind = () => {
+        told += 1;
+      };
+      const writer = open({ journal: new MemoryJournal(), onBehind });
+      await waited(write(writer, "before"));
+      expect([told, writer.isBehind]).toEqual([0, false]);
+      storage.fault = "before";
+      await waited(writeAll(writer, ids("a", 3)));
+      await waited(write(writer, "b"));
+      expect([told, writer.isBehind]).toEqual([1, true]);
+      storage.fault = "none";
+      await clock.pass(5_000);
+      expect([told, writer.isBehind]).toEqual([1, false]);
+    });
+
     test("rows go there when the store fails, and callers go on at once", async () => {
       const journal = new MemoryJournal();
       const writer = open({ journal });

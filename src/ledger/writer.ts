@@ -24,6 +24,8 @@ export interface LedgerWriterOptions {
   commitTimeoutMs?: number;
   /** How long `flush` and `close` wait for a store that fails. */
   drainMs?: number;
+  /** Called when the first rows go to the journal. */
+  onBehind?: () => void;
   /** Called for every failed attempt, and for every row that is lost. */
   onProblem: (error: unknown) => void;
   /** Resolves when the reports are written: `close` may report more than a log holds at a time. */
@@ -61,6 +63,7 @@ export class LedgerWriter {
   readonly #commitTimeoutMs: number;
   readonly #drainMs: number;
   readonly #onProblem: (error: unknown) => void;
+  readonly #onBehind: () => void;
   readonly #written: () => Promise<void>;
 
   #queue: Entry[] = [];
@@ -96,6 +99,7 @@ export class LedgerWriter {
     this.#commitTimeoutMs = options.commitTimeoutMs ?? 250;
     this.#drainMs = options.drainMs ?? 5_000;
     this.#onProblem = options.onProblem;
+    this.#onBehind = options.onBehind ?? (() => {});
     this.#written = options.written ?? (() => Promise.resolve());
   }
 
@@ -123,6 +127,11 @@ export class LedgerWriter {
   /** Whether the next row cannot be kept. */
   get full(): boolean {
     return this.#queue.length >= this.#maxQueued || this.#journal?.full === true;
+  }
+
+  /** Whether rows are in the journal that the store has not. */
+  get isBehind(): boolean {
+    return this.#journaled > 0;
   }
 
   /** Why rows wait; undefined while the store accepts them. */
@@ -324,6 +333,7 @@ export class LedgerWriter {
     const added = entries.filter(({ journaled }) => !journaled);
     if (added.length === 0) return this.#journaling;
     for (const entry of added) entry.journaled = true;
+    if (this.#journaled === 0) this.#onBehind();
     this.#journaled += added.length;
     const release = (areWritten: boolean) => {
       for (const entry of added) {

@@ -1,0 +1,29 @@
+import { expect, test } from "bun:test";
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { system } from "../base/system.ts";
+import { createLog } from "../observe/log.ts";
+import { openStorage } from "../storage/open.ts";
+import { Journals } from "./journals.ts";
+
+test("a folder of journals has one name for all processes that start with it at once, and another one has another", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "trivium-journals-"));
+  const storage = await openStorage("sqlite::memory:", system.clock);
+  try {
+    const log = createLog({ clock: system.clock, level: "silent" });
+    const at = (dataDir: string, journalBytes = 1_000) =>
+      new Journals({ config: { dataDir, ledger: { journalBytes } }, storage, sources: system, log });
+    const one = join(folder, "one");
+    const names = await Promise.all(Array.from({ length: 10 }, () => at(one).folderName()));
+    expect(new Set(names).size).toBe(1);
+    expect(names[0]).toMatch(/^[\w-]{22}$/);
+    expect(readdirSync(join(one, "journal"))).toEqual(["name"]);
+    expect(statSync(join(one, "journal", "name")).mode & 0o777).toBe(0o600);
+    expect(await at(join(folder, "two")).folderName()).not.toBe(names[0] ?? "");
+    expect(await at(one, 0).folderName()).toBe("");
+  } finally {
+    await storage.close();
+    rmSync(folder, { recursive: true });
+  }
+});
