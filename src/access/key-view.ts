@@ -23,6 +23,8 @@ export interface KeyView {
   networks: readonly string[] | null;
   /** What it may do beside calling models. */
   scopes: readonly string[];
+  /** What its calls are marked with. */
+  tags: readonly string[];
   expires_at: string | null;
   /** `null` for a key of the configuration. */
   created_at: string | null;
@@ -51,6 +53,7 @@ export function keyView(key: Omit<KeySummary, "createdAtMs"> & { createdAtMs?: n
     routing: keyRoutingView(readKeyRouting(key.routing ?? {})),
     networks: key.networks ?? null,
     scopes: key.scopes ?? [],
+    tags: key.tags ?? [],
     expires_at: moment(key.expiresAtMs),
     created_at: moment(key.createdAtMs),
     made_by: key.madeBy ?? null,

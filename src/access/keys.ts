@@ -2,6 +2,7 @@ import type { Sources } from "../base/sources.ts";
 import { withoutAbsent } from "../base/without-absent.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { RoutingSettings } from "../canon/routing-settings.ts";
+import { checkTags, unionOfTags } from "../canon/tags.ts";
 import {
   insertKey,
   type KeyChange,
@@ -47,6 +48,8 @@ export interface KeyRequest {
   networks?: readonly string[];
   /** What it may do beside calling models. */
   scopes?: readonly string[];
+  /** What its calls are marked with, beside the maker's tags. */
+  tags?: readonly string[];
   /** The key that makes this one; the new key can do no more than it (S05). */
   maker?: Principal;
 }
@@ -88,6 +91,7 @@ export async function createKey(
     routing: routing === undefined ? undefined : { ...keyRoutingView(routing) },
     networks: networks === undefined ? undefined : checkNetworks(networks),
     scopes: scopes.length === 0 ? undefined : scopes,
+    tags: checkTags(unionOfTags(maker?.tags, request.tags) ?? []),
     hash,
     hint,
     createdAtMs: nowMs,
@@ -171,6 +175,8 @@ export interface KeyUpdate {
   routing?: Readonly<Record<string, unknown>>;
   networks?: readonly string[] | null;
   scopes?: readonly string[];
+  /** All of them; a key that a key has made keeps those of its maker. */
+  tags?: readonly string[];
 }
 
 /** Changes the key of that id, or the one valid key of that name. */
@@ -185,13 +191,11 @@ export async function updateKey(
   return storage.transaction(async (queries) => {
     const key = await findKey(queries, idOrName);
     refuseRevoked(key);
-    const change = changed(key, update);
-    const { name, models, protocols, expiresAtMs, limits, strict, routing, networks, scopes, ...fixed } = key;
+    const [maker] = key.madeBy === undefined ? [] : await selectKeysByIdOrName(queries, key.madeBy);
+    const change = changed(key, update, maker);
+    const { name, models, protocols, expiresAtMs, limits, strict, routing, networks, scopes, tags, ...fixed } = key;
     const after: StoredKey = { ...fixed, ...change };
-    if (key.madeBy !== undefined) {
-      const [maker] = await selectKeysByIdOrName(queries, key.madeBy);
-      if (maker) checkSubset(principalOf(after), principalOf(maker));
-    }
+    if (maker) checkSubset(principalOf(after), principalOf(maker));
     await replaceKey(queries, key.id, change);
     const changes = changesOf({ ...keyView(summarise(key)) }, { ...keyView(summarise(after)) });
     await recordAct(queries, { ...actor, ...aboutKey("key.update", key), ...changes }, sources);
@@ -199,7 +203,7 @@ export async function updateKey(
   });
 }
 
-function changed(key: StoredKey, update: KeyUpdate): KeyChange {
+function changed(key: StoredKey, update: KeyUpdate, maker: StoredKey | undefined): KeyChange {
   const protocols = update.protocols === undefined ? key.protocols : update.protocols;
   const networks = update.networks === undefined ? key.networks : update.networks;
   const scopes = update.scopes === undefined ? key.scopes : checkKeyScopes(update.scopes);
@@ -213,6 +217,7 @@ function changed(key: StoredKey, update: KeyUpdate): KeyChange {
     routing: changeKeyRouting(key.routing, update.routing),
     networks: networks == null ? undefined : checkNetworks(networks),
     scopes: scopes === undefined || scopes.length === 0 ? undefined : scopes,
+    tags: update.tags === undefined ? key.tags : checkTags(unionOfTags(maker?.tags, update.tags) ?? []),
   });
 }
 

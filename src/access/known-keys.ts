@@ -22,6 +22,7 @@ export interface StaticKey {
   routing?: RoutingSettings;
   networks?: readonly string[];
   scopes?: readonly string[];
+  tags?: readonly string[];
 }
 
 /** Marks a key of the configuration in receipts. */

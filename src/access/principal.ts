@@ -2,6 +2,7 @@ import { type IpNetwork, readNetwork } from "../base/ip-network.ts";
 import { withoutAbsent } from "../base/without-absent.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { RoutingSettings } from "../canon/routing-settings.ts";
+import { unionOfTags } from "../canon/tags.ts";
 import type { StoredKey } from "../storage/keys.ts";
 import type { Discounts } from "./discounts.ts";
 import { readKeyRouting } from "./key-routing.ts";
@@ -32,6 +33,8 @@ export interface Principal {
   networks?: readonly IpNetwork[];
   /** What it may do beside calling models. */
   scopes?: readonly string[];
+  /** What its calls are marked with, beside what they bring; the maker's are among them. */
+  tags?: readonly string[];
   /** The key that made it: what that may not do now, this may not either (S05). */
   maker?: Principal;
 }
@@ -71,6 +74,7 @@ export function makePrincipal(key: KnownKey, { maker, project, gateway }: Surrou
     routing: key.routing,
     networks: key.networks?.map(networkOf),
     scopes: key.scopes,
+    tags: unionOfTags(maker?.tags, key.tags),
     discounts: project?.discounts,
     maker,
   });

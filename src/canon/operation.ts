@@ -78,6 +78,8 @@ export interface Operation {
   /** Of the client's key, model and body: an equal request may be a repetition. */
   requestDigest: string;
   idempotencyKey?: string;
+  /** As in its receipt. */
+  tags?: readonly string[];
   /** The client has received the name. */
   claimed: boolean;
   createdAtMs: number;

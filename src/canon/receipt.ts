@@ -109,6 +109,8 @@ export interface Receipt {
   totalMs: number;
   /** The process that wrote it; for operators, as is `adjusts`. Absent in rows of earlier versions. */
   instance?: string;
+  /** What the call, or its key, was marked with; absent where with nothing. */
+  tags?: readonly string[];
   /** The receipt that this one corrects: its cost is added to that one's, and no call belongs to it. */
   adjusts?: string;
 }

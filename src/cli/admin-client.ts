@@ -52,7 +52,12 @@ export class AdminClient {
 
   /** What an answer has as `data`. */
   async read(path: string, query: Query = {}): Promise<unknown> {
-    return (await this.#ask("GET", path + queryOf(query)))["data"];
+    return (await this.readAll(path, query))["data"];
+  }
+
+  /** The whole answer. */
+  readAll(path: string, query: Query = {}): Promise<JsonObject> {
+    return this.#ask("GET", path + queryOf(query));
   }
 
   /** A list, page by page, up to so many of its items. */

@@ -20,6 +20,13 @@ export const KEY_FLAGS = {
   },
   networks: { type: "string", value: "LIST", about: 'only from these networks, such as "10.0.0.0/8,2001:db8::/32"' },
   scopes: { type: "string", value: "LIST", about: `what it may do beside calling models: ${KEY_SCOPES.join(",")}` },
+  tag: {
+    type: "string",
+    multiple: true,
+    default: [] as string[],
+    value: "TAG",
+    about: "what its calls are marked with, such as team-a",
+  },
   routing: {
     type: "string",
     multiple: true,

@@ -39,6 +39,7 @@ export const createKeyCommand = defineCommand({
       ...(values.networks === undefined ? {} : { networks: values.networks.split(",") }),
       ...(values.scopes === undefined ? {} : { scopes: values.scopes.split(",") }),
       ...(values.strict ? { strict: true } : {}),
+      ...(values.tag.length === 0 ? {} : { tags: values.tag }),
       ...(values.routing.length === 0 ? {} : { routing: readKeyRouting(readRoutingFlags(values.routing)) }),
     };
     const created = await atGateway(

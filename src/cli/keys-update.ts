@@ -18,6 +18,7 @@ const FLAGS = {
   routing: { ...KEY_FLAGS.routing, about: `${KEY_FLAGS.routing.about}; NAME=none removes it` },
   networks: { ...KEY_FLAGS.networks, about: `${KEY_FLAGS.networks.about}; "all" for every one` },
   scopes: { ...KEY_FLAGS.scopes, about: `${KEY_FLAGS.scopes.about}; "none" takes them away` },
+  tag: { ...KEY_FLAGS.tag, about: `${KEY_FLAGS.tag.about}, in place of those it has; "none" takes them away` },
   strict: { type: "boolean", about: "refuse requests with fields that cannot be honoured exactly" },
   "no-strict": { type: "boolean", about: "adapt such requests" },
   ...GATEWAY_FLAGS,
@@ -49,6 +50,8 @@ export const updateKeyCommand = defineCommand({
   },
 });
 
+const isNone = (given: readonly string[]): boolean => given.length === 1 && given[0] === "none";
+
 function readUpdate(values: Given<typeof FLAGS>["values"]): KeyUpdate {
   if (values.strict && values["no-strict"]) throw new UsageError("--strict and --no-strict exclude each other.");
   const strict = values.strict ? true : values["no-strict"] ? false : undefined;
@@ -62,6 +65,7 @@ function readUpdate(values: Given<typeof FLAGS>["values"]): KeyUpdate {
     ...(networks === undefined ? {} : { networks: networks === "all" ? null : networks.split(",") }),
     ...(scopes === undefined ? {} : { scopes: scopes === "none" ? [] : scopes.split(",") }),
     ...(strict === undefined ? {} : { strict }),
+    ...(values.tag.length === 0 ? {} : { tags: isNone(values.tag) ? [] : values.tag }),
     ...(values.routing.length === 0 ? {} : { routing: readRoutingChanges(values.routing) }),
   };
 }

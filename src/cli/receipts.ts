@@ -15,6 +15,7 @@ const list = defineCommand({
     key: { type: "string", value: "ID", about: "only those of the key with this id" },
     project: { type: "string", value: "P", about: "only those of this project" },
     outcome: { type: "string", value: "O", about: "ok, client_gone or the kind of an error" },
+    tag: { type: "string", value: "TAG", about: "only those with this tag" },
     from: { type: "string", value: "DATE", about: "not before, such as 2026-11-16 or 2026-11-16T08:00:00Z" },
     to: { type: "string", value: "DATE", about: "before" },
     "min-cost": { type: "string", value: "USD", about: "only those that cost at least this" },
@@ -26,8 +27,8 @@ const list = defineCommand({
     ...LIST_FLAGS,
   },
   run: async ({ values }) => {
-    const { model, provider, key, project, outcome, from, to, text } = values;
-    const query = { model, provider, key, project, outcome, from, to, min_cost: values["min-cost"], text };
+    const { model, provider, key, project, outcome, tag, from, to, text } = values;
+    const query = { model, provider, key, project, outcome, tag, from, to, min_cost: values["min-cost"], text };
     return printAdminList(values, "/api/receipts", query, COLUMNS);
   },
 });

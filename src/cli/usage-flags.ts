@@ -13,6 +13,7 @@ export const RANGE_FLAGS = {
   model: { type: "string", value: "M", about: "only this model" },
   provider: { type: "string", value: "NAME", about: "only this provider" },
   outcome: { type: "string", value: "WORD", about: "only calls that ended so, such as ok" },
+  tag: { type: "string", value: "TAG", about: "only calls with this tag" },
 } as const;
 
 type Given = { readonly [flag in keyof typeof RANGE_FLAGS]?: string | undefined };
@@ -49,9 +50,9 @@ function momentOf(flag: string, words: string, zone: TimeZone): number {
 }
 
 /** Those that were given, under the names that the ledger has for them. */
-export function readFilter<Name extends string>({ project, key, model, provider, outcome }: Given, keyName: Name) {
-  const all = { project, [keyName]: key, model, provider, outcome };
+export function readFilter<Name extends string>({ project, key, model, provider, outcome, tag }: Given, keyName: Name) {
+  const all = { project, [keyName]: key, model, provider, outcome, tag };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as Partial<
-    Record<"project" | "model" | "provider" | "outcome" | Name, string>
+    Record<"project" | "model" | "provider" | "outcome" | "tag" | Name, string>
   >;
 }

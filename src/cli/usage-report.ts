@@ -1,6 +1,6 @@
 import type { Usage } from "../canon/usage.ts";
 import { camelKeys } from "../config/camel-keys.ts";
-import { summariseUsage } from "../ledger/queries.ts";
+import { groupsOverlap, summariseUsage, totalUsage, type UsageTotal } from "../ledger/queries.ts";
 import { USAGE_DIMENSIONS, type UsageDimension, type UsageSum } from "../storage/usage-report.ts";
 import { atGateway, GATEWAY_FLAGS } from "./at-gateway.ts";
 import { bars } from "./bars.ts";
@@ -27,36 +27,54 @@ export const usageReport = defineCommand({
     const by = readDimensions(values.by);
     const zone = readZone(values);
     const range = readRange(values, zone, Date.now());
-    const sums = await atGateway(
+    const { sums, total } = await atGateway(
       values,
-      async (client): Promise<ShownSum[]> => {
+      async (client): Promise<Shown> => {
         const [from, to] = [range.sinceMs, range.untilMs].map((ms) => new Date(ms).toISOString());
         const query = { by: by.join(","), from, to, zone: zone.name, ...readFilter(values, "key") };
-        return ((await client.read("/api/usage", query)) as GatewaySum[]).map(sumOf);
+        const answer = await client.readAll("/api/usage", query);
+        return {
+          sums: (answer["data"] as unknown as GatewaySum[]).map((sum) => ({ groups: sum.groups, ...amountsOf(sum) })),
+          total: amountsOf(answer["total"] as unknown as GatewayAmounts),
+        };
       },
       () =>
-        withStorage(values.config, (storage) =>
-          summariseUsage(storage, { ...range, ...readFilter(values, "keyId"), by, zone }),
-        ),
+        withStorage(values.config, async (storage): Promise<Shown> => {
+          const asked = { ...range, ...readFilter(values, "keyId"), by, zone };
+          const sums = await summariseUsage(storage, asked);
+          return { sums, total: await totalUsage(storage, asked, sums) };
+        }),
     );
     if (values.json) printJson(sums.map((sum) => ({ group: sum.groups[0], ...sum })));
     else print(by, sums);
+    // Not in the table: whoever adds its lines up is to be told.
+    if (groupsOverlap(by)) console.error(aboutOverlap(total));
     return EXIT.ok;
   },
 });
 
-type ShownSum = Pick<UsageSum, "groups" | "calls" | "failures" | "usage" | "costNanoUsd">;
+type ShownSum = UsageTotal & Pick<UsageSum, "groups">;
+
+interface Shown {
+  sums: ShownSum[];
+  total: UsageTotal;
+}
 
 /** A sum as the Admin API shows it. */
-interface GatewaySum extends Pick<ShownSum, "groups" | "calls" | "failures"> {
+interface GatewayAmounts extends Pick<UsageTotal, "calls" | "failures"> {
   usage: Record<string, number | null>;
   cost_nano_usd: number;
 }
 
-function sumOf({ groups, calls, failures, usage, cost_nano_usd }: GatewaySum): ShownSum {
+type GatewaySum = GatewayAmounts & Pick<UsageSum, "groups">;
+
+function amountsOf({ calls, failures, usage, cost_nano_usd }: GatewayAmounts): UsageTotal {
   const known = Object.entries(usage).filter(([, value]) => value !== null);
-  return { groups, calls, failures, usage: camelKeys(Object.fromEntries(known)) as Usage, costNanoUsd: cost_nano_usd };
+  return { calls, failures, usage: camelKeys(Object.fromEntries(known)) as Usage, costNanoUsd: cost_nano_usd };
 }
+
+const aboutOverlap = ({ calls, costNanoUsd }: UsageTotal): string =>
+  `A call is in the group of each of its tags, and in none without tags. All calls together: ${calls}, USD ${(costNanoUsd / 1e9).toFixed(6)}.`;
 
 function readDimensions(words: string): UsageDimension[] {
   const by = words.split(",").map((word) => {

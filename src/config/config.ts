@@ -199,6 +199,8 @@ export interface StaticKeySettings {
   networks?: string[];
   /** What it may do beside calling models. */
   scopes?: string[];
+  /** What its calls are marked with. */
+  tags?: string[];
   /** Refuse what cannot be honoured exactly. */
   strict?: boolean;
   /** How its calls are served where they do not say otherwise. */

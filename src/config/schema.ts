@@ -2,6 +2,7 @@ import Type from "typebox";
 import { MAX_BUDGET_USD, MAX_KEY_LENGTH, MIN_KEY_LENGTH } from "../base/key-bounds.ts";
 import { ALERT_TYPES } from "../canon/alert-type.ts";
 import { DIALECT_NAMES, UPSTREAM_DIALECT_NAMES } from "../canon/dialect-name.ts";
+import { MAX_TAG_LENGTH, MAX_TAGS, TAG_PATTERN } from "../canon/tags.ts";
 import { BreakerFile, KeyRoutingFile, MaxConcurrent, RoutingFile } from "./routing-schema.ts";
 
 /**
@@ -139,6 +140,11 @@ const LimitsFile = Type.Object(
   closed,
 );
 
+const Tag = Type.String({
+  pattern: TAG_PATTERN,
+  description: `1 to ${MAX_TAG_LENGTH} letters, digits and _ . : = / -, such as team-a`,
+});
+
 const KeyFile = Type.Object(
   {
     name: Text,
@@ -158,6 +164,7 @@ const KeyFile = Type.Object(
     limits: Type.Optional(LimitsFile),
     networks: Type.Optional(Type.Array(Network, { minItems: 1 })),
     scopes: Type.Optional(Type.Array(Type.Enum(["keys:create"]))),
+    tags: Type.Optional(Type.Array(Tag, { minItems: 1, maxItems: MAX_TAGS })),
     strict: Type.Optional(Type.Boolean()),
     routing: Type.Optional(KeyRoutingFile),
   },

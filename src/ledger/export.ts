@@ -37,6 +37,8 @@ const COLUMNS: Readonly<Record<string, (receipt: Receipt) => Cell>> = {
   total_ms: (receipt) => receipt.totalMs,
   instance: (receipt) => receipt.instance ?? null,
   adjusts: (receipt) => receipt.adjusts ?? null,
+  // No tag has a space.
+  tags: (receipt) => receipt.tags?.join(" ") ?? null,
 };
 
 /** `cacheWrite5m` as `cache_write_5m`. */

@@ -98,6 +98,7 @@ describe("receiptView", () => {
       plan: _plan,
       continued: _continued,
       hedged: _hedged,
+      tags: _tags,
       ...receipt
     } = sampleReceipt();
     expect(receiptView(sampleReceipt())).toEqual({
@@ -128,6 +129,7 @@ describe("receiptView", () => {
         continued: [{ provider: "my-vllm", from_characters: 212 }],
         hedged: true,
         fields: [{ path: "messages[0].name", action: "dropped", reason: "the target has no name field" }],
+        tags: ["team-a", "feature=search"],
         usage: {
           input: 1200,
           cache_read: 0,
@@ -158,6 +160,7 @@ describe("receiptView", () => {
       plan: null,
       continued: [],
       hedged: false,
+      tags: [],
     });
     // The project and the key are the operator's business.
     expect(JSON.stringify(receiptView(receipt))).not.toContain("key_1");

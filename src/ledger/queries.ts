@@ -1,10 +1,16 @@
 import type { TimeZone } from "../base/time-zone.ts";
 import type { Receipt } from "../canon/receipt.ts";
+import { sumUsage, type Usage } from "../canon/usage.ts";
 import { selectIntent } from "../storage/intents.ts";
 import { selectMakers } from "../storage/keys.ts";
 import { selectReceipt } from "../storage/receipts.ts";
 import type { Storage } from "../storage/storage.ts";
-import { sumUsage, type UsageDimension, type UsageFilter, type UsageSum } from "../storage/usage-report.ts";
+import {
+  sumUsage as sumStored,
+  type UsageDimension,
+  type UsageFilter,
+  type UsageSum,
+} from "../storage/usage-report.ts";
 import { sumCostByKey, sumCostOfInstance } from "../storage/usage-sums.ts";
 import { receiptsKeptSince } from "./retention.ts";
 import { usageSources } from "./usage-sources.ts";
@@ -42,7 +48,7 @@ export function lastDays(days: number, nowMs: number): { sinceMs: number; untilM
 export async function summariseUsage(storage: Storage, range: UsageRange): Promise<UsageSum[]> {
   const { by, sinceMs, untilMs, zone, ...filter } = range;
   const ofZone = by.includes("day") && zone !== undefined && zone.name !== "UTC" ? zone : undefined;
-  const sums = await sumUsage(storage, {
+  const sums = await sumStored(storage, {
     ...filter,
     by,
     sources: usageSources({
@@ -56,6 +62,28 @@ export async function summariseUsage(storage: Storage, range: UsageRange): Promi
     limit: MAX_GROUPS,
   });
   return sums.map((sum) => ({ ...sum, groups: sum.groups.map((group, index) => nameOf(group, by[index])) }));
+}
+
+export type UsageTotal = Pick<UsageSum, "calls" | "failures" | "usage" | "costNanoUsd">;
+
+/** Whether a call may be in several groups, or in none: the sum of the groups is then not the total. */
+export const groupsOverlap = (by: readonly UsageDimension[]): boolean => by.includes("tag");
+
+/** Of all calls that were asked about, each once. `sums`: their groups. */
+export async function totalUsage(
+  storage: Storage,
+  range: UsageRange,
+  sums: readonly UsageTotal[],
+): Promise<UsageTotal> {
+  const isAll = !groupsOverlap(range.by) && sums.length < MAX_GROUPS;
+  const parts = isAll ? sums : await summariseUsage(storage, { ...range, by: [] });
+  const of = (amount: (part: UsageTotal) => number) => parts.reduce((sum, part) => sum + amount(part), 0);
+  return {
+    calls: of(({ calls }) => calls),
+    failures: of(({ failures }) => failures),
+    usage: parts.reduce<Usage>((sum, { usage }) => sumUsage(sum, usage), {}),
+    costNanoUsd: of(({ costNanoUsd }) => costNanoUsd),
+  };
 }
 
 function nameOf(group: string, dimension: UsageDimension | undefined): string {

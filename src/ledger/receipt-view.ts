@@ -29,6 +29,7 @@ interface ReceiptView {
     /** A second offer was asked while the first was at work. */
     hedged: boolean;
     fields: FieldNote[];
+    tags: readonly string[];
     usage: {
       input: number | null;
       cache_read: number | null;
@@ -81,6 +82,7 @@ export function receiptView(receipt: Receipt): ReceiptView {
       })),
       hedged: receipt.hedged === true,
       fields: receipt.fields.map(({ path, action, reason }) => ({ path, action, reason })),
+      tags: receipt.tags ?? [],
       usage: usageView(usage),
       usage_source: receipt.usageSource,
       price_rule: receipt.priceRule,

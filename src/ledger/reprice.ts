@@ -107,6 +107,7 @@ function correctionOf(receipt: Receipt, again: Exclude<PricedAgain, { skipped: s
     usage: {},
     usageSource: receipt.usageSource,
     totalMs: 0,
+    ...(receipt.tags === undefined ? {} : { tags: receipt.tags }),
     ...again,
   };
 }

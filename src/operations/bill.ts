@@ -63,6 +63,7 @@ export function receiptOf(operation: Operation, endedAtMs: number): Receipt {
     offers: job.offers,
     ...(job.plan === undefined ? {} : { plan: job.plan }),
     fields: job.notes,
+    ...(operation.tags === undefined ? {} : { tags: operation.tags }),
     usageSource: "measured",
     // The two clocks may differ by now.
     totalMs: Math.max(0, endedAtMs - operation.createdAtMs),

@@ -45,6 +45,8 @@ export interface IncomingRequest {
   naming: Naming;
   /** What cannot be honoured to the letter is refused (`x-trivium-strict`). */
   strict: boolean;
+  /** What the call is marked with, beside what its key is (`x-trivium-tags`). */
+  tags?: readonly string[] | undefined;
 }
 
 /** A request for text: in which form, and for what. */

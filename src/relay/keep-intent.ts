@@ -1,5 +1,6 @@
 import { GatewayError } from "../canon/error.ts";
 import type { Receipt } from "../canon/receipt.ts";
+import { unionOfTags } from "../canon/tags.ts";
 import { PENDING } from "../storage/intents.ts";
 import type { Call, IncomingRequest } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
@@ -43,6 +44,8 @@ export async function keepIntent(
     totalMs: 0,
     instance,
   };
+  const tags = unionOfTags(principal.tags, incoming.tags);
+  if (tags !== undefined) intent.tags = tags;
   if (!(await ledger.writeIntent(intent, runningCalls === 1))) throw cannotStore();
 }
 

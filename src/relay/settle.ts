@@ -1,5 +1,6 @@
 import type { PlannedOffer, PricedPart, Receipt } from "../canon/receipt.ts";
 import type { Stop } from "../canon/stop.ts";
+import { unionOfTags } from "../canon/tags.ts";
 import { completionTokens, promptTokens, sumUsage, type Usage, type UsageSource } from "../canon/usage.ts";
 import { keptPrices } from "../catalogue/kept-prices.ts";
 import type { Offer, Pricings } from "../catalogue/model.ts";
@@ -91,7 +92,7 @@ export type AdmittedCall = Pick<
   | "otherLegs"
   | "memory"
   | "client"
-> & { incoming: Pick<IncomingCall, "requestId" | "request" | "modelInPath"> };
+> & { incoming: Pick<IncomingCall, "requestId" | "request" | "modelInPath" | "tags"> };
 
 export interface Bill extends Pick<Receipt, "verb" | "clientDialect" | "upstreamDialect" | "lane" | "outcome"> {
   /** The offer that answered, or was asked last. */
@@ -148,6 +149,8 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
   if (call.plan !== undefined) receipt.plan = plannedOffers(call.plan, receipt.model);
   if (call.continued !== undefined) receipt.continued = call.continued;
   if (call.hedged) receipt.hedged = true;
+  const tags = unionOfTags(call.principal.tags, call.incoming.tags);
+  if (tags !== undefined) receipt.tags = tags;
   gateway.runningCalls--;
   call.memory.release();
   call.client.release();

@@ -1,3 +1,4 @@
+import { readTagsHeader } from "../canon/tags.ts";
 import type { IncomingRequest } from "../relay/call.ts";
 import { credentialOf } from "./credential.ts";
 import { namingOf } from "./naming.ts";
@@ -14,5 +15,6 @@ export function incomingRequest(routed: RoutedRequest): IncomingRequest {
     dialect,
     naming: namingOf(routed),
     strict: request.headers.get("x-trivium-strict")?.toLowerCase() === "true",
+    tags: readTagsHeader(request.headers),
   };
 }

@@ -1,3 +1,4 @@
+import { readTagsHeader } from "../canon/tags.ts";
 import type { IncomingCall } from "../relay/call.ts";
 import { relay } from "../relay/relay.ts";
 import { credentialOf, keyHeaderOf } from "./credential.ts";
@@ -29,5 +30,6 @@ export function incomingCall(verb: IncomingCall["verb"], routed: RoutedRequest):
     streamInPath: call.stream,
     options: call.options,
     strict: headers.get("x-trivium-strict")?.toLowerCase() === "true",
+    tags: readTagsHeader(headers),
   };
 }

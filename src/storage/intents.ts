@@ -1,6 +1,7 @@
 import type { Receipt } from "../canon/receipt.ts";
 import { number, text } from "./columns.ts";
 import { postgresText } from "./postgres.ts";
+import { readTags, tagsText } from "./receipt-columns.ts";
 import { endIdOf } from "./receipt-ids.ts";
 import { type IdRange, intentConditions, type ReceiptFilter } from "./receipt-pages.ts";
 import type { Parameter, Queries, Storage, StoredRow } from "./storage.ts";
@@ -19,11 +20,12 @@ const COLUMNS = {
   client_dialect: ({ clientDialect }) => clientDialect,
   stream: ({ stream }) => (stream ? 1 : 0),
   instance: ({ instance = "" }) => instance,
-} satisfies Record<string, (intent: Receipt) => string | number>;
+  tags: ({ tags }) => tagsText(tags) ?? null,
+} satisfies Record<string, (intent: Receipt) => string | number | null>;
 
 const NAMES = Object.keys(COLUMNS).join(", ");
 const TYPES =
-  "id TEXT, project TEXT, key_id TEXT, created_at_ms BIGINT, model TEXT, verb TEXT, client_dialect TEXT, stream INTEGER, instance TEXT";
+  "id TEXT, project TEXT, key_id TEXT, created_at_ms BIGINT, model TEXT, verb TEXT, client_dialect TEXT, stream INTEGER, instance TEXT, tags TEXT";
 const ONCE = "ON CONFLICT (id) DO NOTHING";
 const INSERT_ONE = `INSERT INTO intents (${NAMES}) VALUES (${Object.keys(COLUMNS)
   .map(() => "?")
@@ -106,6 +108,7 @@ function readIntent(row: StoredRow): Receipt {
     costNanoUsd: 0,
     totalMs: 0,
     instance: text(row, "instance"),
+    ...readTags(row),
   };
 }
 

@@ -25,6 +25,8 @@ export interface StoredKey {
   networks?: readonly string[];
   /** What it may do beside calling models, such as `keys:create`. */
   scopes?: readonly string[];
+  /** What all its calls are marked with. */
+  tags?: readonly string[];
   createdAtMs: number;
   /** Id of the key that made this one. */
   madeBy?: string;
@@ -58,6 +60,7 @@ const COLUMNS = [
   "previous_until_ms",
   "rotated_at_ms",
   "last_used_at_ms",
+  "tags",
 ];
 const LISTED = COLUMNS.join(", ");
 const MARKS = COLUMNS.map(() => "?").join(", ");
@@ -88,6 +91,7 @@ export async function insertKey(queries: Queries, key: StoredKey): Promise<void>
     key.previousUntilMs ?? null,
     key.rotatedAtMs ?? null,
     key.lastUsedAtMs ?? null,
+    optionalJson(key.tags),
   ]);
   await countKeyChange(queries);
 }
@@ -95,13 +99,13 @@ export async function insertKey(queries: Queries, key: StoredKey): Promise<void>
 /** What may change in a key while it lives. */
 export type KeyChange = Pick<
   StoredKey,
-  "name" | "models" | "protocols" | "limits" | "strict" | "routing" | "expiresAtMs" | "networks" | "scopes"
+  "name" | "models" | "protocols" | "limits" | "strict" | "routing" | "expiresAtMs" | "networks" | "scopes" | "tags"
 >;
 
 /** Replaces what may change, and lets running servers notice. In one transaction. */
 export async function replaceKey(queries: Queries, id: string, key: KeyChange): Promise<void> {
   await queries.query(
-    "UPDATE api_keys SET name = ?, models = ?, protocols = ?, limits = ?, expires_at_ms = ?, strict = ?, routing = ?, networks = ?, scopes = ? WHERE id = ?",
+    "UPDATE api_keys SET name = ?, models = ?, protocols = ?, limits = ?, expires_at_ms = ?, strict = ?, routing = ?, networks = ?, scopes = ?, tags = ? WHERE id = ?",
     [
       key.name,
       JSON.stringify(key.models),
@@ -112,6 +116,7 @@ export async function replaceKey(queries: Queries, id: string, key: KeyChange): 
       optionalJson(key.routing),
       optionalJson(key.networks),
       optionalJson(key.scopes),
+      optionalJson(key.tags),
       id,
     ],
   );
@@ -207,6 +212,7 @@ function readKey(row: StoredRow): StoredKey {
     routing: json<Record<string, unknown>>("routing"),
     networks: json<string[]>("networks"),
     scopes: json<string[]>("scopes"),
+    tags: json<string[]>("tags"),
     previousHash: optionalText(row, "previous_hash"),
     previousUntilMs: optionalNumber(row, "previous_until_ms"),
     rotatedAtMs: optionalNumber(row, "rotated_at_ms"),

@@ -2,6 +2,7 @@ import type { JsonObject } from "../base/json.ts";
 import type { Operation, OperationJob, OperationPart, StoredError } from "../canon/operation.ts";
 import type { Receipt } from "../canon/receipt.ts";
 import { number, optionalNumber, optionalText, text } from "./columns.ts";
+import { readTags, tagsText } from "./receipt-columns.ts";
 import { insertReceipt } from "./receipts.ts";
 import type { Parameter, Queries, Storage, StoredRow } from "./storage.ts";
 
@@ -12,7 +13,7 @@ export interface Lease {
 }
 
 const COLUMNS =
-  "id, project, key_id, receipt_id, model, provider, credential, state, job, parts, error, request_digest, idempotency_key, claimed, created_at_ms, deadline_at_ms, due_at_ms, ended_at_ms, expires_at_ms";
+  "id, project, key_id, receipt_id, model, provider, credential, state, job, parts, error, request_digest, idempotency_key, claimed, created_at_ms, deadline_at_ms, due_at_ms, ended_at_ms, expires_at_ms, tags";
 
 /** False where the project has an operation under that idempotency key already. */
 export async function insertOperation(queries: Queries, operation: Operation, lease: Lease): Promise<boolean> {
@@ -36,6 +37,7 @@ export async function insertOperation(queries: Queries, operation: Operation, le
     Math.ceil(operation.dueAtMs),
     operation.endedAtMs ?? null,
     operation.expiresAtMs ?? null,
+    tagsText(operation.tags) ?? null,
     lease.owner,
     Math.ceil(lease.untilMs),
   ];
@@ -332,6 +334,7 @@ function readOperation(row: StoredRow): Operation {
     dueAtMs: number(row, "due_at_ms"),
     ...(endedAtMs === undefined ? {} : { endedAtMs }),
     ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
+    ...readTags(row),
   };
 }
 

@@ -60,7 +60,7 @@ export const RECEIPT_COLUMNS: readonly ReceiptColumn[] = [
   ),
   ...["usage_source", "price_rule"].map(ofType("TEXT")),
   ...["cost_nano_usd", "first_content_ms", "total_ms"].map(ofType("BIGINT")),
-  ...["offers", "fields", "routing", "instance", "adjusts", "priced_by"].map(ofType("TEXT")),
+  ...["offers", "fields", "routing", "instance", "adjusts", "priced_by", "tags"].map(ofType("TEXT")),
 ];
 
 /** The row of a receipt. In one piece: it is made for every call, and a function for each column costs several times as much. */
@@ -99,8 +99,18 @@ export function receiptValues(receipt: Receipt): Parameter[] {
     word(receipt.instance),
     word(receipt.adjusts),
     word(pricedByText(receipt)),
+    word(tagsText(receipt.tags)),
   );
   return values;
+}
+
+/** As JSON: no character of a tag is escaped in it, so that `"tag"` with its quotes is found where the call has that tag. */
+export const tagsText = (tags: readonly string[] | undefined): string | undefined =>
+  tags === undefined || tags.length === 0 ? undefined : JSON.stringify(tags);
+
+export function readTags(row: StoredRow): Pick<Receipt, "tags"> {
+  const tags = optionalText(row, "tags");
+  return tags === undefined ? {} : { tags: JSON.parse(tags) as string[] };
 }
 
 /** The id of the prices; where parts have their own, a list of them. */
@@ -158,6 +168,7 @@ export function readReceipt(row: StoredRow): Receipt {
     ...(instance === undefined ? {} : { instance }),
     ...(adjusts === undefined ? {} : { adjusts }),
     ...(pricedBy === undefined ? {} : { pricedBy: readPricedBy(pricedBy) }),
+    ...readTags(row),
   };
 }
 

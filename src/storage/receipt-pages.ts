@@ -22,6 +22,8 @@ export interface ReceiptFilter {
   /** Not included. */
   toMs?: number;
   minCostNanoUsd?: number;
+  /** One of its tags. */
+  tag?: string;
   /** The beginning of an id, or a part of the model's, the provider's or the key's name, in any case. */
   text?: string;
 }
@@ -55,10 +57,16 @@ function dimensionsOf(filter: ReceiptFilter): Condition[] {
   });
 }
 
+const positionIn = (engine: Storage["engine"]): string => (engine === "postgres" ? "strpos" : "instr");
+
+/** Tags are stored as JSON, and have no quotes in them. */
+const tagCondition = ({ tag }: ReceiptFilter, engine: Storage["engine"]): Condition[] =>
+  tag === undefined ? [] : [{ text: `${positionIn(engine)}(tags, ?) > 0`, parameters: [`"${tag}"`] }];
+
 /** No word of a caller is a pattern: it is looked for as it is (S02). */
 function textOf(words: string, engine: Storage["engine"], columns: readonly string[]): Condition {
   if (words.startsWith("rcp_")) return { text: "id >= ? AND id < ?", parameters: [words, `${words}~`] };
-  const position = engine === "postgres" ? "strpos" : "instr";
+  const position = positionIn(engine);
   return {
     text: `(${columns.map((name) => `${position}(LOWER(${name}), ?) > 0`).join(" OR ")})`,
     parameters: columns.map(() => words.toLowerCase()),
@@ -71,6 +79,7 @@ function conditionsOf(filter: ReceiptFilter, engine: Storage["engine"]): Conditi
   const { fromMs, toMs, minCostNanoUsd, minTotalMs, text, dialect, lane, stream } = filter;
   return [
     ...dimensionsOf(filter),
+    ...tagCondition(filter, engine),
     ...(dialect === undefined ? [] : [{ text: "client_dialect = ?", parameters: [dialect] }]),
     ...(lane === undefined ? [] : [{ text: "lane = ?", parameters: [lane] }]),
     ...(stream === undefined ? [] : [{ text: "stream = ?", parameters: [stream ? 1 : 0] }]),
@@ -143,27 +152,30 @@ export async function selectIdAt(
 
 /** The last hour, or the first, of that span in which the filter may find something, according to the roll-ups. */
 export async function selectHourWith(
-  queries: Queries,
+  storage: Storage,
   filter: ReceiptFilter,
   [fromHour, untilHour]: readonly [number, number],
   newestFirst: boolean,
 ): Promise<number | undefined> {
-  const conditions = [{ text: "hour >= ? AND hour < ?", parameters: [fromHour, untilHour] }, ...dimensionsOf(filter)];
-  const unsummed = `SELECT created_at_ms / ${HOUR_MS} AS hour, ${Object.values(DIMENSIONS).join(", ")} FROM receipts WHERE ${NOT_ROLLED_UP}`;
+  const { tag } = filter;
+  const within = [{ text: "hour >= ? AND hour < ?", parameters: [fromHour, untilHour] }, ...dimensionsOf(filter)];
+  const columns = [...Object.values(DIMENSIONS), "tags"].join(", ");
+  const unsummed = `(SELECT created_at_ms / ${HOUR_MS} AS hour, ${columns} FROM receipts WHERE ${NOT_ROLLED_UP}) AS unsummed`;
   const order = `ORDER BY hour ${newestFirst ? "DESC" : "ASC"} LIMIT 1`;
-  const where = conditions.map(({ text }) => text).join(" AND ");
-  const firstOf = (source: string) =>
-    `SELECT hour FROM (SELECT hour FROM ${source} WHERE ${where} ${order}) AS first_of`;
-  const parameters = conditions.flatMap((condition) => condition.parameters);
-  const [row] = await queries.query(
-    `${firstOf("usage_hours")} UNION ALL ${firstOf(`(${unsummed}) AS unsummed`)} ${order}`,
-    [...parameters, ...parameters],
+  const firstOf = (source: string, conditions: readonly Condition[]) =>
+    `SELECT hour FROM (SELECT hour FROM ${source} WHERE ${conditions.map(({ text }) => text).join(" AND ")} ${order}) AS first_of`;
+  const summed = tag === undefined ? within : [...within, { text: "tag = ?", parameters: [tag] }];
+  const tagged = [...within, ...tagCondition(filter, storage.engine)];
+  const [row] = await storage.query(
+    `${firstOf(tag === undefined ? "usage_hours" : "tag_hours", summed)} UNION ALL ${firstOf(unsummed, tagged)} ${order}`,
+    [...summed, ...tagged].flatMap(({ parameters }) => parameters),
   );
   return row === undefined ? undefined : optionalNumber(row, "hour");
 }
 
 /** Whether roll-ups can tell where to look. */
-export const hasDimensions = (filter: ReceiptFilter): boolean => dimensionsOf(filter).length > 0;
+export const hasDimensions = (filter: ReceiptFilter): boolean =>
+  dimensionsOf(filter).length > 0 || filter.tag !== undefined;
 
 /** The ids of an hour. */
 export const idRangeOfHour = (hour: number): IdRange => ({

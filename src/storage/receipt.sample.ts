@@ -35,6 +35,7 @@ export function sampleReceipt(changes: Partial<Receipt> = {}): Receipt {
     firstContentMs: 35,
     totalMs: 131,
     instance: "instance_1",
+    tags: ["team-a", "feature=search"],
     ...changes,
   };
 }

@@ -1,5 +1,14 @@
 import { endIdOf, firstIdOf } from "./receipt-ids.ts";
-import { AMOUNTS, COUNTERS, DIMENSIONS, NOT_ROLLED_UP, ofReceipt } from "./roll-up-columns.ts";
+import {
+  AMOUNTS,
+  COUNTERS,
+  DIMENSIONS,
+  NOT_ROLLED_UP,
+  ofReceipt,
+  TAG_DIMENSIONS,
+  tagOf,
+  withTags,
+} from "./roll-up-columns.ts";
 import { type Parameter, REPORT_MS, type Storage } from "./storage.ts";
 
 const HOUR_MS = 3_600_000;
@@ -18,42 +27,72 @@ export interface Difference {
 
 type Sums = ReadonlyMap<string, string>;
 
-/** With `receipts`, those of the day are read as well. */
-export async function differencesOfDay(storage: Storage, day: number, receipts: boolean): Promise<Difference[]> {
-  const hours = await sums(storage, "usage_hours", "hour", "hour >= ? AND hour < ?", [day * 24, (day + 1) * 24]);
-  const days = await sums(storage, "usage_days", "day", "day = ?", [day]);
-  const ofHours = await sums(storage, "usage_hours", "hour / 24", "hour >= ? AND hour < ?", [day * 24, (day + 1) * 24]);
-  const found = compare("usage_days beside usage_hours", days, ofHours);
-  if (!receipts) return found;
-  const [fromMs, untilMs] = [day * DAY_MS, (day + 1) * DAY_MS];
-  const ofReceipts = await sums(
-    storage,
-    `(SELECT created_at_ms, ${[...DIMENSIONS, ...AMOUNTS, ...COUNTERS].map((name) => `${ofReceipt(name)} AS ${name}`).join(", ")}
-      FROM receipts WHERE id >= ? AND id < ? AND NOT (${NOT_ROLLED_UP})) AS listed`,
-    `created_at_ms / ${HOUR_MS}`,
-    "created_at_ms >= ? AND created_at_ms < ?",
-    [firstIdOf(fromMs), endIdOf(untilMs), fromMs, untilMs],
-  );
-  return [...found, ...compare("usage_hours beside receipts", hours, ofReceipts)];
+interface Kind {
+  hours: string;
+  days: string;
+  dimensions: readonly string[];
+  /** Each receipt is in them once for each of its tags. */
+  tagged: boolean;
 }
 
-async function sums(
-  storage: Storage,
-  from: string,
-  unit: string,
-  where: string,
-  parameters: readonly Parameter[],
-): Promise<Sums> {
+const KINDS: readonly Kind[] = [
+  { hours: "usage_hours", days: "usage_days", dimensions: DIMENSIONS, tagged: false },
+  { hours: "tag_hours", days: "tag_days", dimensions: TAG_DIMENSIONS, tagged: true },
+];
+
+/** With `receipts`, those of the day are read as well. */
+export async function differencesOfDay(storage: Storage, day: number, receipts: boolean): Promise<Difference[]> {
+  const found: Difference[] = [];
+  for (const kind of KINDS) found.push(...(await differencesOf(storage, kind, day, receipts)));
+  return found;
+}
+
+async function differencesOf(storage: Storage, kind: Kind, day: number, receipts: boolean): Promise<Difference[]> {
+  const { dimensions } = kind;
+  const inDay = { where: "hour >= ? AND hour < ?", parameters: [day * 24, (day + 1) * 24], dimensions };
+  const hours = await sums(storage, { from: kind.hours, unit: "hour", ...inDay });
+  const days = await sums(storage, { from: kind.days, unit: "day", where: "day = ?", parameters: [day], dimensions });
+  const ofHours = await sums(storage, { from: kind.hours, unit: "hour / 24", ...inDay });
+  const found = compare(`${kind.days} beside ${kind.hours}`, days, ofHours);
+  if (!receipts) return found;
+  const [fromMs, untilMs] = [day * DAY_MS, (day + 1) * DAY_MS];
+  const ofReceipts = await sums(storage, {
+    from: receiptsAs(kind, storage.engine),
+    unit: `created_at_ms / ${HOUR_MS}`,
+    where: "created_at_ms >= ? AND created_at_ms < ?",
+    parameters: [firstIdOf(fromMs), endIdOf(untilMs), fromMs, untilMs],
+    dimensions,
+  });
+  return [...found, ...compare(`${kind.hours} beside receipts`, hours, ofReceipts)];
+}
+
+function receiptsAs({ dimensions, tagged }: Kind, engine: Storage["engine"]): string {
+  const named = [...dimensions, ...AMOUNTS, ...COUNTERS].map(
+    (name) => `${name === "tag" ? tagOf(engine) : ofReceipt(name)} AS ${name}`,
+  );
+  return `(SELECT created_at_ms, ${named.join(", ")} FROM receipts ${tagged ? withTags(engine) : ""}
+    WHERE receipts.id >= ? AND receipts.id < ? AND NOT (${NOT_ROLLED_UP})) AS listed`;
+}
+
+interface Asked {
+  from: string;
+  unit: string;
+  where: string;
+  parameters: readonly Parameter[];
+  dimensions: readonly string[];
+}
+
+async function sums(storage: Storage, { from, unit, where, parameters, dimensions }: Asked): Promise<Sums> {
   const all = [...AMOUNTS, ...COUNTERS];
   const rows = await storage.query(
-    `SELECT ${unit} AS unit, ${DIMENSIONS.join(", ")}, ${all.map((sum) => `SUM(${sum}) AS ${sum}`).join(", ")}
-     FROM ${from} WHERE ${where} GROUP BY ${[unit, ...DIMENSIONS].join(", ")}`,
+    `SELECT ${unit} AS unit, ${dimensions.join(", ")}, ${all.map((sum) => `SUM(${sum}) AS ${sum}`).join(", ")}
+     FROM ${from} WHERE ${where} GROUP BY ${[unit, ...dimensions].join(", ")}`,
     parameters,
     REPORT_MS,
   );
   return new Map(
     rows.map((row) => [
-      JSON.stringify([String(row["unit"]), ...DIMENSIONS.map((name) => row[name])]),
+      JSON.stringify([String(row["unit"]), ...dimensions.map((name) => row[name])]),
       JSON.stringify(all.map((sum) => rounded(row[sum]))),
     ]),
   );

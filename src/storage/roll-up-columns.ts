@@ -1,8 +1,11 @@
 import { USAGE_COUNTERS } from "../canon/usage.ts";
 import { USAGE_COLUMNS } from "./receipt-columns.ts";
+import type { Storage } from "./storage.ts";
 
 /** What sums of hours and of days are told apart by. */
 export const DIMENSIONS = ["project", "key_id", "model", "provider", "dialect", "outcome"];
+/** The same of the sums that each tag has. */
+export const TAG_DIMENSIONS = ["tag", ...DIMENSIONS];
 /** Sums that are never NULL. */
 export const AMOUNTS = ["calls", "cost_nano_usd", "total_ms", "first_contents", "first_content_ms"];
 /** What no receipt has counted stays NULL. */
@@ -19,4 +22,13 @@ const OF_RECEIPT: Readonly<Record<string, string>> = {
 export const ofReceipt = (name: string): string => OF_RECEIPT[name] ?? name;
 
 /** Holds for receipts that are in no sum yet: in SQLite those of the last seconds, in PostgreSQL none. */
-export const NOT_ROLLED_UP = "id >= (SELECT until_id FROM rolled_up)";
+export const NOT_ROLLED_UP = "receipts.id >= (SELECT until_id FROM rolled_up)";
+
+/** Beside `receipts`: its rows once for each of their tags, which is `tagged.tag`. */
+export const withTags = (engine: Storage["engine"]): string =>
+  engine === "postgres"
+    ? "CROSS JOIN LATERAL json_array_elements_text(CAST(receipts.tags AS JSON)) AS tagged (tag)"
+    : "CROSS JOIN json_each(receipts.tags) AS tagged";
+
+/** The tag of such a row. */
+export const tagOf = (engine: Storage["engine"]): string => (engine === "postgres" ? "tagged.tag" : "tagged.value");

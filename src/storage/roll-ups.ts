@@ -1,6 +1,6 @@
-import { number, optionalNumber, text } from "./columns.ts";
+import { number, optionalNumber, optionalText, text } from "./columns.ts";
 import { RECEIPT_COLUMNS } from "./receipt-columns.ts";
-import { AMOUNTS, COUNTERS, DIMENSIONS, ofReceipt } from "./roll-up-columns.ts";
+import { AMOUNTS, COUNTERS, DIMENSIONS, ofReceipt, TAG_DIMENSIONS, tagOf, withTags } from "./roll-up-columns.ts";
 import type { BoundStatement, FollowUp, Parameter, Queries, Storage, StoredRow } from "./storage.ts";
 
 type Row = readonly Parameter[];
@@ -17,10 +17,13 @@ const COST = place("cost_nano_usd");
 const TOTAL_MS = place("total_ms");
 const FIRST_CONTENT = place("first_content_ms");
 const ADJUSTS = place("adjusts");
+const TAGS = place("tags");
 
 /** Receipts of one hour that are alike in all dimensions, summed up. */
 interface Group {
   hour: number;
+  /** They are summed up for one of their tags. */
+  tag?: string;
   dimensions: Parameter[];
   amounts: number[];
   counters: (number | undefined)[];
@@ -61,7 +64,9 @@ export function rollUpNext(storage: Storage, beforeId: string, limit: number): P
     // After this id, and before any other that could follow it.
     const endId = `${text(last, "id")}~`;
     const groups = await queries.query(SUM_UP, [untilId, endId]);
-    for (const [statement, parameters] of groups.map(readGroup).flatMap(added))
+    const isTagged = groups.some((group) => number(group, "tagged") > 0);
+    const ofTags = isTagged ? await queries.query(SUM_UP_TAGS, [untilId, endId]) : [];
+    for (const [statement, parameters] of [...groups, ...ofTags].map(readGroup).flatMap(added))
       await queries.query(statement, parameters);
     await queries.query("UPDATE rolled_up SET until_id = ?", [endId]);
     return count === limit;
@@ -70,26 +75,37 @@ export function rollUpNext(storage: Storage, beforeId: string, limit: number): P
 
 function rollUp(rows: readonly Row[]): BoundStatement[] {
   const groups = new Map<string, Group>();
-  for (const row of rows) add(groups, row);
+  for (const row of rows) {
+    add(groups, row);
+    const tags = row[TAGS];
+    if (typeof tags === "string") for (const tag of JSON.parse(tags) as string[]) add(groups, row, tag);
+  }
   return [...groups.values()].flatMap(added);
 }
 
-function added({ hour, dimensions, amounts, counters }: Group): BoundStatement[] {
+function added({ hour, tag, dimensions, amounts, counters }: Group): BoundStatement[] {
   const values: Parameter[] = [...dimensions, ...amounts, ...COUNTERS.map((_, index) => counters[index] ?? null)];
+  const day = Math.floor(hour / HOURS_A_DAY);
+  if (tag === undefined) {
+    return [
+      [INTO_HOURS, [hour, ...values]],
+      [INTO_DAYS, [day, ...values]],
+    ];
+  }
   return [
-    [INTO_HOURS, [hour, ...values]],
-    [INTO_DAYS, [Math.floor(hour / HOURS_A_DAY), ...values]],
+    [INTO_TAG_HOURS, [hour, tag, ...values]],
+    [INTO_TAG_DAYS, [day, tag, ...values]],
   ];
 }
 
-function add(groups: Map<string, Group>, row: Row): void {
+function add(groups: Map<string, Group>, row: Row, tag?: string): void {
   const hour = Math.floor(numberAt(row, CREATED) / HOUR_MS);
-  let name = String(hour);
+  let name = tag === undefined ? String(hour) : `${hour} ${tag}`;
   for (const at of DIMENSION_PLACES) name += `\0${row[at]}`;
   let group = groups.get(name);
   if (group === undefined) {
     const dimensions = DIMENSION_PLACES.map((at) => row[at] ?? "");
-    group = { hour, dimensions, amounts: [0, 0, 0, 0, 0], counters: [] };
+    group = { hour, ...(tag === undefined ? {} : { tag }), dimensions, amounts: [0, 0, 0, 0, 0], counters: [] };
     groups.set(name, group);
   }
   const { amounts, counters } = group;
@@ -113,8 +129,8 @@ function numberAt(row: Row, at: number): number {
   return typeof value === "number" ? value : 0;
 }
 
-function upsert(table: string, unit: string): string {
-  const key = [unit, ...DIMENSIONS];
+function upsert(table: string, unit: string, dimensions = DIMENSIONS): string {
+  const key = [unit, ...dimensions];
   const columns = [...key, ...AMOUNTS, ...COUNTERS];
   const sums = [
     ...AMOUNTS.map((sum) => `${sum} = ${table}.${sum} + excluded.${sum}`),
@@ -129,16 +145,24 @@ function upsert(table: string, unit: string): string {
 
 const INTO_HOURS = upsert("usage_hours", "hour");
 const INTO_DAYS = upsert("usage_days", "day");
+const INTO_TAG_HOURS = upsert("tag_hours", "hour", TAG_DIMENSIONS);
+const INTO_TAG_DAYS = upsert("tag_days", "day", TAG_DIMENSIONS);
 
 const LAST_OF_NEXT = `SELECT MAX(id) AS id, COUNT(*) AS count
   FROM (SELECT id FROM receipts WHERE id >= ? AND id < ? ORDER BY id LIMIT ?) AS next_ones`;
-const SUM_UP = `SELECT created_at_ms / ${HOUR_MS} AS hour, ${DIMENSIONS.map((name) => `${ofReceipt(name)} AS ${name}`).join(", ")},
-  ${[...AMOUNTS, ...COUNTERS].map((name) => `SUM(${ofReceipt(name)}) AS ${name}`).join(", ")}
+const SUMMED = `created_at_ms / ${HOUR_MS} AS hour, ${DIMENSIONS.map((name) => `${ofReceipt(name)} AS ${name}`).join(", ")},
+  ${[...AMOUNTS, ...COUNTERS].map((name) => `SUM(${ofReceipt(name)}) AS ${name}`).join(", ")}`;
+const SUM_UP = `SELECT ${SUMMED}, COUNT(tags) AS tagged
   FROM receipts WHERE id >= ? AND id < ? GROUP BY 1, 2, 3, 4, 5, 6, 7`;
+const TAG = tagOf("sqlite");
+const SUM_UP_TAGS = `SELECT ${SUMMED}, ${TAG} AS tag
+  FROM receipts ${withTags("sqlite")} WHERE receipts.id >= ? AND receipts.id < ? GROUP BY 1, 2, 3, 4, 5, 6, 7, ${TAG}`;
 
 function readGroup(row: StoredRow): Group {
+  const tag = optionalText(row, "tag");
   return {
     hour: number(row, "hour"),
+    ...(tag === undefined ? {} : { tag }),
     dimensions: DIMENSIONS.map((name) => text(row, name)),
     amounts: AMOUNTS.map((name) => number(row, name)),
     counters: COUNTERS.map((name) => optionalNumber(row, name)),

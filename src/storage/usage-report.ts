@@ -3,10 +3,20 @@ import type { Usage } from "../canon/usage.ts";
 import { number, text } from "./columns.ts";
 import { readUsage } from "./receipt-columns.ts";
 import { endIdOf, firstIdOf } from "./receipt-ids.ts";
-import { AMOUNTS, COUNTERS, NOT_ROLLED_UP, ofReceipt } from "./roll-up-columns.ts";
+import { AMOUNTS, COUNTERS, NOT_ROLLED_UP, ofReceipt, tagOf, withTags } from "./roll-up-columns.ts";
 import { type Parameter, REPORT_MS, type Storage } from "./storage.ts";
 
-export const USAGE_DIMENSIONS = ["model", "key", "day", "hour", "provider", "project", "dialect", "outcome"] as const;
+export const USAGE_DIMENSIONS = [
+  "model",
+  "key",
+  "day",
+  "hour",
+  "provider",
+  "project",
+  "dialect",
+  "outcome",
+  "tag",
+] as const;
 export type UsageDimension = (typeof USAGE_DIMENSIONS)[number];
 
 /** Receipts that are alike in all that is given. */
@@ -17,6 +27,8 @@ export interface UsageFilter {
   provider?: string;
   dialect?: string;
   outcome?: string;
+  /** Those that have this one among their tags. */
+  tag?: string;
 }
 
 /** From the first to before the second: numbers of hours or of days since 1970, or milliseconds. */
@@ -58,23 +70,27 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 
-type Table = "usage_hours" | "usage_days" | "receipts";
+/** The sums of tags have rows for each tag by itself. */
+type Table = "usage_hours" | "usage_days" | "tag_hours" | "tag_days" | "receipts";
 
 interface Source {
   table: Table;
   spans: readonly Span[];
   /** Of receipts, only those that are in no sum. */
   unsummed?: boolean;
+  /** Its rows are needed once for each tag. */
+  byTag: boolean;
 }
 
-function column(dimension: keyof UsageFilter | UsageDimension, table: Table): string {
+function column(dimension: keyof UsageFilter | UsageDimension, table: Table, engine: Storage["engine"]): string {
+  if (dimension === "tag" && table === "receipts") return tagOf(engine);
   const name = dimension === "key" || dimension === "keyId" ? "key_id" : dimension;
   return table === "receipts" ? ofReceipt(name) : name;
 }
 
 /** Both engines divide integers to integers. */
 function hourOrDay(unit: "hour" | "day", table: Table, offsets: readonly ZoneOffset[]): string {
-  if (table === "usage_days") return "day";
+  if (table === "usage_days" || table === "tag_days") return "day";
   const utcMs = table === "receipts" ? "created_at_ms" : `hour * ${HOUR_MS}`;
   if (unit === "hour") return table === "receipts" ? `created_at_ms / ${HOUR_MS}` : "hour";
   const [first, ...later] = offsets;
@@ -87,11 +103,19 @@ function hourOrDay(unit: "hour" | "day", table: Table, offsets: readonly ZoneOff
   return `(${utcMs} + ${offset}) / ${DAY_MS}`;
 }
 
-const FILTERS = ["project", "keyId", "model", "provider", "dialect", "outcome"] as const;
+const FILTERS = ["project", "keyId", "model", "provider", "dialect", "outcome", "tag"] as const;
 const FIELDS = { first_id: "TEXT", end_id: "TEXT", start: "BIGINT", until: "BIGINT" } as const;
 
+const UNITS: Readonly<Record<Table, string>> = {
+  usage_hours: "hour",
+  usage_days: "day",
+  tag_hours: "hour",
+  tag_days: "day",
+  receipts: "created_at_ms",
+};
+
 /** The spans as rows, each of which leads to a range of the table's primary key. */
-function spansOf(engine: Storage["engine"], { table, unsummed }: Source): string {
+function spansOf(engine: Storage["engine"], { table, unsummed, byTag }: Source): string {
   const names = Object.keys(FIELDS);
   const rows =
     engine === "postgres"
@@ -99,12 +123,13 @@ function spansOf(engine: Storage["engine"], { table, unsummed }: Source): string
           .map(([name, type]) => `${name} ${type}`)
           .join(", ")})`
       : `(SELECT ${names.map((name) => `value ->> '${name}' AS ${name}`).join(", ")} FROM json_each(?)) AS span`;
-  const unit = { usage_hours: "hour", usage_days: "day", receipts: "created_at_ms" }[table];
+  const unit = UNITS[table];
   const within = `${unit} >= span.start AND ${unit} < span.until`;
   // SQLite begins with what comes first here.
-  if (unsummed) return `receipts CROSS JOIN ${rows} WHERE ${NOT_ROLLED_UP} AND ${within}`;
-  const ids = table === "receipts" ? "id >= span.first_id AND id < span.end_id AND " : "";
-  return `${rows} CROSS JOIN ${table} WHERE ${ids}${within}`;
+  const tagged = table === "receipts" && byTag ? withTags(engine) : "";
+  if (unsummed) return `receipts CROSS JOIN ${rows} ${tagged} WHERE ${NOT_ROLLED_UP} AND ${within}`;
+  const ids = table === "receipts" ? "receipts.id >= span.first_id AND receipts.id < span.end_id AND " : "";
+  return `${rows} CROSS JOIN ${table} ${tagged} WHERE ${ids}${within}`;
 }
 
 /** One source's rows, with the same columns as those of the others. */
@@ -116,7 +141,7 @@ function part(
   const { table, spans } = source;
   const groups = question.by.map((dimension, index) => {
     const isTime = dimension === "hour" || dimension === "day";
-    return `${isTime ? hourOrDay(dimension, table, question.offsets) : column(dimension, table)} AS group_${index}`;
+    return `${isTime ? hourOrDay(dimension, table, question.offsets) : column(dimension, table, engine)} AS group_${index}`;
   });
   const amounts = AMOUNTS.map((name) => (table === "receipts" ? `${ofReceipt(name)} AS ${name}` : name));
   const given = FILTERS.filter((name) => question[name] !== undefined);
@@ -126,7 +151,7 @@ function part(
   return {
     text: [
       `SELECT ${[...groups, "outcome", ...amounts, ...COUNTERS].join(", ")} FROM ${spansOf(engine, source)}`,
-      ...given.map((name) => `${column(name, table)} = ?`),
+      ...given.map((name) => `${column(name, table, engine)} = ?`),
     ].join(" AND "),
     parameters: [JSON.stringify(ranges), ...given.map((name) => question[name] ?? null)],
   };
@@ -148,11 +173,12 @@ const SUMS = [
  */
 export async function sumUsage(storage: Storage, question: UsageQuestion): Promise<UsageSum[]> {
   const { by, sources, limit } = question;
+  const byTag = by.includes("tag") || question.tag !== undefined;
   const given: Source[] = [
-    { table: "usage_days", spans: sources.days },
-    { table: "usage_hours", spans: sources.hours },
-    { table: "receipts", spans: storage.engine === "sqlite" ? inMs(sources) : [], unsummed: true },
-    { table: "receipts", spans: sources.receipts },
+    { table: byTag ? "tag_days" : "usage_days", spans: sources.days, byTag },
+    { table: byTag ? "tag_hours" : "usage_hours", spans: sources.hours, byTag },
+    { table: "receipts", spans: storage.engine === "sqlite" ? inMs(sources) : [], unsummed: true, byTag },
+    { table: "receipts", spans: sources.receipts, byTag },
   ];
   // A source that has nothing to give is left out: PostgreSQL would plan for reading all of it.
   const parts = given.filter(({ spans }) => spans.length > 0).map((source) => part(storage.engine, question, source));

@@ -1,5 +1,6 @@
 import { asGatewayError } from "../../canon/error.ts";
 import type { Operation } from "../../canon/operation.ts";
+import { unionOfTags } from "../../canon/tags.ts";
 import { readRouting } from "../../dialects/read-routing.ts";
 import { checkFrames } from "../../media/check-images.ts";
 import { decodeVideo, type VideoRequest } from "../../media/predict-long-running/decode-video.ts";
@@ -96,6 +97,8 @@ async function submit(
     random: gateway.random,
   });
   if (plan.explained !== undefined) operation.job.plan = plannedOffers(plan.explained, model.id);
+  const tags = unionOfTags(principal.tags, incoming.tags);
+  if (tags !== undefined) operation.tags = tags;
   const key = idempotencyKey(incoming.request);
   if (key !== undefined) operation.idempotencyKey = key;
   gateway.runningCalls++;

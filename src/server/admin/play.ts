@@ -14,7 +14,15 @@ const publicPath: QueryField<string> = {
 };
 
 /** What a request takes with it: nothing that says who the operator is. */
-const PASSED = ["content-type", "content-length", "accept", "range", "x-trivium-strict", "anthropic-version"];
+const PASSED = [
+  "content-type",
+  "content-length",
+  "accept",
+  "range",
+  "x-trivium-strict",
+  "x-trivium-tags",
+  "anthropic-version",
+];
 
 const play = async (
   { request, query, connection }: AdminCall<{ path: string | undefined }, unknown>,

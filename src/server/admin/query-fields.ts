@@ -1,5 +1,6 @@
 import { readTimestamp } from "../../base/timestamp.ts";
 import { GatewayError } from "../../canon/error.ts";
+import { MAX_TAG_LENGTH, TAG_PATTERN } from "../../canon/tags.ts";
 
 /** A query parameter of the Admin API: how it is read, and how the OpenAPI document describes it. */
 export interface QueryField<Value> {
@@ -60,6 +61,15 @@ export function checkText(text: string, name: string): string {
 export const textField = (about: string): QueryField<string> => ({
   read: checkText,
   schema: { type: "string", minLength: 1, maxLength: MAX_TEXT_LENGTH },
+  about,
+});
+
+export const tagField = (about: string): QueryField<string> => ({
+  read: (text, name) => {
+    if (new RegExp(TAG_PATTERN).test(text)) return text;
+    throw wrong(name, `must be one tag of 1 to ${MAX_TAG_LENGTH} letters, digits and _ . : = / -, such as team-a`);
+  },
+  schema: { type: "string", pattern: TAG_PATTERN },
   about,
 });
 

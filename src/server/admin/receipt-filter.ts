@@ -1,6 +1,15 @@
 import { withoutAbsent } from "../../base/without-absent.ts";
 import type { ReceiptFilter } from "../../storage/receipt-pages.ts";
-import { momentField, moneyField, oneOfField, type QueryValues, textField, wholeField, wrong } from "./query-fields.ts";
+import {
+  momentField,
+  moneyField,
+  oneOfField,
+  type QueryValues,
+  tagField,
+  textField,
+  wholeField,
+  wrong,
+} from "./query-fields.ts";
 
 /** What lists and exports of receipts can be narrowed by: one grammar for both. */
 export const RECEIPT_FIELDS = {
@@ -18,11 +27,13 @@ export const RECEIPT_FIELDS = {
   to: momentField("Before."),
   min_cost: moneyField("Only those that cost at least this, in USD."),
   min_ms: wholeField("Only those that took at least so many milliseconds.", 0, 86_400_000),
+  tag: tagField("Only those with this tag."),
   text: textField("The beginning of an id, or a part of a model's, provider's or key's name."),
 };
 
 export function receiptFilter(query: QueryValues<typeof RECEIPT_FIELDS>): ReceiptFilter {
-  const { model, provider, key, project, outcome, dialect, lane, stream, from, to, min_cost, min_ms, text } = query;
+  const { model, provider, key, project, outcome, dialect, lane, stream, from, to, min_cost, min_ms, tag, text } =
+    query;
   if (from !== undefined && to !== undefined && from >= to) throw wrong("from", "must be before to");
   return withoutAbsent({
     model,
@@ -37,6 +48,7 @@ export function receiptFilter(query: QueryValues<typeof RECEIPT_FIELDS>): Receip
     fromMs: from,
     toMs: to,
     minCostNanoUsd: min_cost,
+    tag,
     text,
   });
 }

@@ -1,19 +1,17 @@
-import Type from "typebox";
 import { recordAct } from "../../access/audit.ts";
 import { TimeZone } from "../../base/time-zone.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
 import { EXPORT_FORMATS, exportReceipts } from "../../ledger/export.ts";
-import { lastDays, summariseUsage } from "../../ledger/queries.ts";
+import { groupsOverlap, lastDays, summariseUsage, totalUsage, type UsageTotal } from "../../ledger/queries.ts";
 import { usageView } from "../../ledger/receipt-view.ts";
 import { USAGE_DIMENSIONS, type UsageDimension } from "../../storage/usage-report.ts";
 import { json } from "../openapi/operation.ts";
 import { actorOf } from "./actor.ts";
 import { adminRoute } from "./define-route.ts";
 import { projectOf } from "./project-scope.ts";
-import { momentField, oneOfField, type QueryField, textField, wholeField, wrong } from "./query-fields.ts";
+import { momentField, oneOfField, type QueryField, tagField, textField, wholeField, wrong } from "./query-fields.ts";
 import { RECEIPT_FIELDS, receiptFilter } from "./receipt-filter.ts";
-import { dataAnswer } from "./schemas/answers.ts";
-import { UsageRow } from "./schemas/usage.ts";
+import { UsageAnswer } from "./schemas/usage.ts";
 
 /** `model,day`: at most two. */
 const dimensions: QueryField<UsageDimension[]> = {
@@ -57,15 +55,16 @@ export const showUsage = adminRoute({
     model: textField("Only this model."),
     provider: textField("Only this provider."),
     outcome: textField("Only this outcome."),
+    tag: tagField("Only calls with this tag."),
   },
   answers: [
     json(
-      dataAnswer("UsageAnswer", Type.Array(UsageRow)),
-      "One row for each group, at most 1,000: times in order, else by cost.",
+      UsageAnswer,
+      "One row for each group, at most 1,000: times in order, else by cost. A call with two tags is in the groups of both.",
     ),
   ],
   handle: async ({ query, operator }, { storage, gateway }) => {
-    const { by = ["model"], days, from, to, key, model, provider, outcome } = query;
+    const { by = ["model"], days, from, to, key, model, provider, outcome, tag } = query;
     if (days !== undefined && (from !== undefined || to !== undefined))
       throw wrong("days", "does not go with from or to");
     const recent = lastDays(days ?? 30, gateway.clock.wallMs());
@@ -73,20 +72,23 @@ export const showUsage = adminRoute({
     const untilMs = to ?? recent.untilMs;
     if (sinceMs >= untilMs) throw wrong("from", "must be before to");
     const project = projectOf(operator, query.project);
-    const filter = withoutAbsent({ project, keyId: key, model, provider, outcome, zone: query.zone });
-    const sums = await summariseUsage(storage, { ...filter, by, sinceMs, untilMs });
+    const filter = withoutAbsent({ project, keyId: key, model, provider, outcome, tag, zone: query.zone });
+    const range = { ...filter, by, sinceMs, untilMs };
+    const sums = await summariseUsage(storage, range);
     return {
-      data: sums.map(({ groups, calls, failures, usage, costNanoUsd }) => ({
-        group: groups[0] ?? "",
-        groups,
-        calls,
-        failures,
-        usage: usageView(usage),
-        cost_nano_usd: costNanoUsd,
-        cost_usd: costNanoUsd / 1e9,
-      })),
+      data: sums.map((sum) => ({ group: sum.groups[0] ?? "", groups: sum.groups, ...amountsOf(sum) })),
+      total: amountsOf(await totalUsage(storage, range, sums)),
+      groups_overlap: groupsOverlap(by),
     };
   },
+});
+
+const amountsOf = ({ calls, failures, usage, costNanoUsd }: UsageTotal) => ({
+  calls,
+  failures,
+  usage: usageView(usage),
+  cost_nano_usd: costNanoUsd,
+  cost_usd: costNanoUsd / 1e9,
 });
 
 const TYPES = { csv: "text/csv; charset=utf-8", jsonl: "application/jsonl" } as const;

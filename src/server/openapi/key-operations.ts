@@ -2,6 +2,7 @@ import Type from "typebox";
 import { KEY_SCOPES } from "../../access/key-checks.ts";
 import { LIMIT_WIRE_NAMES } from "../../access/limits.ts";
 import { DIALECT_NAMES } from "../../canon/dialect-name.ts";
+import { MAX_TAGS, TAG_PATTERN } from "../../canon/tags.ts";
 import { nullable, openObject } from "../../dialects/schema-builders.ts";
 import { json, type Operation } from "./operation.ts";
 
@@ -21,6 +22,12 @@ const ChildKeyRequest = Type.Object(
     networks: Type.Optional(Type.Array(Type.String({ description: "Such as 10.0.0.0/8, within the maker's." }))),
     scopes: Type.Optional(Type.Array(Type.Enum([...KEY_SCOPES]), { maxItems: 0 })),
     strict: Type.Optional(Type.Boolean()),
+    tags: Type.Optional(
+      Type.Array(Type.String({ pattern: TAG_PATTERN }), {
+        maxItems: MAX_TAGS,
+        description: "What its calls are marked with; the maker's tags are added.",
+      }),
+    ),
     routing: Type.Optional(openObject()),
   },
   { title: "ChildKeyRequest" },
@@ -38,6 +45,7 @@ const KEY = {
   routing: openObject(),
   networks: nullable(Type.Array(Type.String())),
   scopes: Type.Array(Type.String()),
+  tags: Type.Array(Type.String()),
   expires_at: nullable(Time),
   created_at: nullable(Time),
   made_by: nullable(Type.String()),

@@ -1,4 +1,7 @@
+import { MAX_TAGS, TAG_PATTERN } from "../../canon/tags.ts";
 import { MAX_DEADLINE_MS } from "../../dialects/routing-schema.ts";
+
+const TAG = TAG_PATTERN.slice(1, -1);
 
 const header = (name: string, description: string, schema: object = { type: "string" }) => ({
   name,
@@ -24,10 +27,11 @@ export const CALL_HEADERS = [
   "x-trivium-survive",
   "x-trivium-hedge",
   "x-trivium-deadline-ms",
+  "x-trivium-tags",
 ];
 
 /** Of a request for videos: its job goes on after the answer. */
-export const JOB_HEADERS = ["x-trivium-strict", "x-trivium-routing"];
+export const JOB_HEADERS = ["x-trivium-strict", "x-trivium-routing", "x-trivium-tags"];
 
 /** Of a request for images, which is no stream of text. */
 export const IMAGE_HEADERS = [...JOB_HEADERS, "x-trivium-deadline-ms"];
@@ -96,6 +100,15 @@ export const PARAMETERS = {
     minimum: 1,
     maximum: MAX_DEADLINE_MS,
   }),
+  "x-trivium-tags": header(
+    "x-trivium-tags",
+    `At most ${MAX_TAGS} tags with commas between them, by which usage can be summed up; those of the key are added.`,
+    {
+      type: "string",
+      pattern: `^${TAG}([ \\t]*,[ \\t]*${TAG}){0,${MAX_TAGS - 1}}$`,
+      examples: ["team-a, feature=search"],
+    },
+  ),
   "partner-version": header("partner-version", "Required, unless anthropic-version is given.", {
     type: "string",
     enum: ["2023-06-01"],

@@ -53,6 +53,7 @@ export const ReceiptAnswer = Type.Object(
           reason: Type.String(),
         }),
       ),
+      tags: Type.Array(Type.String(), { description: "Those of the call and of its key." }),
       usage: Type.Object({
         input: counter,
         cache_read: counter,

@@ -14,7 +14,7 @@ const DAYS: RollUp = { table: "usage_days", unit: "day", ms: 86_400_000 };
 const ROLL_UPS = [HOURS, DAYS];
 
 /** The columns of a receipt that sums are told apart by, and their names here. */
-const DIMENSIONS = {
+export const DIMENSIONS = {
   project: "project",
   key_id: "key_id",
   model: "model",
@@ -24,7 +24,7 @@ const DIMENSIONS = {
 };
 
 /** What no receipt has counted stays NULL. */
-const COUNTERS = [
+export const COUNTERS = [
   "usage_input",
   "usage_cache_read",
   "usage_cache_write_5m",
@@ -42,7 +42,7 @@ const COUNTERS = [
 ];
 
 /** Sums that are never NULL, and what one receipt adds to them. */
-const AMOUNTS = {
+export const AMOUNTS = {
   calls: "CASE WHEN adjusts IS NULL THEN 1 ELSE 0 END",
   cost_nano_usd: "cost_nano_usd",
   first_contents: "CASE WHEN first_content_ms IS NULL THEN 0 ELSE 1 END",
@@ -82,8 +82,13 @@ const summed = ({ ms }: RollUp, from: string): string => `SELECT created_at_ms /
   ${COUNTERS.map((name) => (name === "usage_seconds" ? `SUM(${name})` : `CAST(SUM(${name}) AS BIGINT)`)).join(", ")}
   FROM ${from} GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY 1, 2, 3, 4, 5, 6, 7`;
 
+/** What the trigger does with a statement's rows. */
+export const ROLL_UP_ADDED = ROLL_UPS.map(
+  (rollUp) => `${insert(rollUp)} ${summed(rollUp, "added")} ${addUp(rollUp)};`,
+).join("\n");
+
 const POSTGRES_FUNCTION = `CREATE FUNCTION roll_up_receipts() RETURNS TRIGGER LANGUAGE plpgsql AS $body$ BEGIN
-  ${ROLL_UPS.map((rollUp) => `${insert(rollUp)} ${summed(rollUp, "added")} ${addUp(rollUp)};`).join("\n")}
+  ${ROLL_UP_ADDED}
   RETURN NULL; END $body$`;
 
 const POSTGRES_TRIGGER = `CREATE TRIGGER receipts_rolled_up AFTER INSERT ON receipts

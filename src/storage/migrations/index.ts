@@ -20,6 +20,7 @@ import { operatorLinks } from "./0019-operator-links.ts";
 import { rolledUp } from "./0020-rolled-up.ts";
 import { idsByBytes } from "./0021-ids-by-bytes.ts";
 import { alerts } from "./0022-alerts.ts";
+import { tags } from "./0023-tags.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. One that has been released is never changed; a later one corrects it. */
@@ -46,4 +47,5 @@ export const MIGRATIONS: readonly Migration[] = [
   rolledUp,
   idsByBytes,
   alerts,
+  tags,
 ];

@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import { DIALECT_NAMES } from "../../../canon/dialect-name.ts";
+import { MAX_TAGS, TAG_PATTERN } from "../../../canon/tags.ts";
 import { nullable, openObject } from "../../../dialects/schema-builders.ts";
 import { dataAnswer, Moment, pageAnswer } from "./answers.ts";
 
@@ -13,6 +14,10 @@ const Networks = Type.Array(Type.String({ minLength: 1, maxLength: 50 }), {
   description: "Where calls may come from, such as 10.0.0.0/8.",
 });
 const Scopes = Type.Array(Type.String({ maxLength: 50 }), { maxItems: 10, description: "`keys:create` or none." });
+const Tags = Type.Array(Type.String({ pattern: TAG_PATTERN }), {
+  maxItems: MAX_TAGS,
+  description: "What its calls are marked with, such as team-a.",
+});
 const Limits = Type.Record(Type.String(), Type.Number(), { description: "Such as requests_per_minute." });
 const Routing = Type.Record(Type.String(), Type.Unknown(), { description: "How its calls are served." });
 
@@ -27,6 +32,7 @@ export const KeyRequest = Type.Object(
     networks: Type.Optional(Networks),
     scopes: Type.Optional(Scopes),
     strict: Type.Optional(Type.Boolean()),
+    tags: Type.Optional(Tags),
     routing: Type.Optional(Routing),
   },
   { title: "KeyRequest" },
@@ -41,6 +47,7 @@ export const KeyUpdate = Type.Object(
     limits: Type.Optional(Type.Record(Type.String(), nullable(Type.Number()))),
     networks: Type.Optional(nullable(Networks)),
     scopes: Type.Optional(nullable(Scopes)),
+    tags: Type.Optional(nullable(Tags)),
     strict: Type.Optional(Type.Boolean()),
     routing: Type.Optional(Routing),
   },
@@ -65,6 +72,7 @@ const Key = Type.Object(
     routing: openObject("What differs from the gateway's."),
     networks: nullable(Type.Array(Type.String())),
     scopes: Type.Array(Type.String()),
+    tags: Type.Array(Type.String()),
     expires_at: nullable(Moment),
     created_at: nullable(Moment),
     made_by: nullable(Type.String()),

@@ -48,6 +48,7 @@ const fields = {
   continued: Type.Array(Type.Object({ provider: Type.String(), from_characters: Type.Integer() })),
   hedged: Type.Boolean(),
   fields: Type.Array(FieldNote, { description: "Fields of the request that were not honoured to the letter." }),
+  tags: Type.Array(Type.String(), { description: "What the call and its key were marked with." }),
   usage: UsageAmounts,
   usage_source: Type.String(),
   price_rule: Type.String(),

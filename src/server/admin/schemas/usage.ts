@@ -24,18 +24,39 @@ export const UsageAmounts = Type.Object(
   { title: "UsageAmounts", description: "Tokens, images, seconds and the like; null for what is not known." },
 );
 
-export const UsageRow = Type.Object(
+const sums = {
+  calls: Type.Integer(),
+  failures: Type.Integer({ description: "A client that disconnected is not one." }),
+  usage: UsageAmounts,
+  cost_nano_usd: Type.Integer(),
+  cost_usd: Type.Number(),
+};
+
+const UsageRow = Type.Object(
   {
     group: Type.String({ description: "The first of `groups`." }),
     groups: Type.Array(Type.String(), { description: "In the order of `by`." }),
-    calls: Type.Integer(),
-    failures: Type.Integer({ description: "A client that disconnected is not one." }),
-    usage: UsageAmounts,
-    cost_nano_usd: Type.Integer(),
-    cost_usd: Type.Number(),
+    ...sums,
   },
   { title: "UsageRow" },
 );
 
+const UsageTotal = Type.Object(sums, {
+  title: "UsageTotal",
+  description: "Of every call that was asked about, once: also of those that are in no group, or in several.",
+});
+
+export const UsageAnswer = Type.Object(
+  {
+    data: Type.Array(UsageRow),
+    total: UsageTotal,
+    groups_overlap: Type.Boolean({
+      description: "A call may be in several groups, or in none: their sum is not the total. So it is by tag.",
+    }),
+  },
+  { title: "UsageAnswer" },
+);
+
 export type UsageRow = Static<typeof UsageRow>;
+export type UsageAnswer = Static<typeof UsageAnswer>;
 export type UsageAmounts = Static<typeof UsageAmounts>;

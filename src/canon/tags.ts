@@ -1,0 +1,50 @@
+import { GatewayError } from "./error.ts";
+
+/** Tags that one header, or one key, may have. */
+export const MAX_TAGS = 10;
+export const MAX_TAG_LENGTH = 64;
+export const TAG_PATTERN = `^[A-Za-z0-9_.:=/-]{1,${MAX_TAG_LENGTH}}$`;
+export const TAGS_HEADER = "x-trivium-tags";
+
+const TAG = new RegExp(TAG_PATTERN);
+const RIGHT = `at most ${MAX_TAGS} tags, each of 1 to ${MAX_TAG_LENGTH} letters, digits and \`_ . : = / -\`, such as \`team-a\` or \`feature=search\``;
+
+/** The tags that a call brings; undefined where it brings none. Letters stay as they are: ids may differ in nothing else. */
+export function readTagsHeader(headers: Headers): readonly string[] | undefined {
+  const written = headers.get(TAGS_HEADER);
+  if (written === null || written === "") return undefined;
+  const tags = written.split(",", MAX_TAGS + 1).map((tag) => tag.trim());
+  return checked(tags, (place) => {
+    const which = place === undefined ? "has too many tags" : `is not right at tag ${place}`;
+    const message = `The header \`${TAGS_HEADER}\` ${which}: it takes ${RIGHT}, with commas between them.`;
+    return new GatewayError("invalid_request", message, { path: TAGS_HEADER });
+  });
+}
+
+/** The tags of a key; undefined where there are none. */
+export function checkTags(tags: readonly string[]): readonly string[] | undefined {
+  if (tags.length === 0) return undefined;
+  return checked(tags, (place) => {
+    const path = place === undefined ? "tags" : `tags[${place - 1}]`;
+    return new GatewayError("invalid_request", `\`${path}\` is not right: a key has ${RIGHT}.`, { path });
+  });
+}
+
+/** Each once, in their order. */
+function checked(tags: readonly string[], wrong: (place: number | undefined) => GatewayError): readonly string[] {
+  const place = tags.findIndex((tag) => !TAG.test(tag));
+  if (place >= 0) throw wrong(place + 1);
+  const distinct = [...new Set(tags)];
+  if (tags.length > MAX_TAGS) throw wrong(undefined);
+  return distinct;
+}
+
+/** Those of a key, and those that a call brings besides. */
+export function unionOfTags(
+  first: readonly string[] | undefined,
+  more: readonly string[] | undefined,
+): readonly string[] | undefined {
+  if (first === undefined || more === undefined) return first ?? more;
+  const added = more.filter((tag) => !first.includes(tag));
+  return added.length === 0 ? first : [...first, ...added];
+}
