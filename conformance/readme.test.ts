@@ -41,7 +41,7 @@ afterAll(async () => {
 
 test("every block of these documents is run, loaded or compared here or in scripts/docs.test.ts", () => {
   expect(readme.counts()).toEqual({ sh: 7, text: 1, ts: 3, python: 1, yaml: 1 });
-  expect(receipts.counts()).toEqual({ sh: 2, json: 1 });
+  expect(receipts.counts()).toEqual({ sh: 3, json: 1 });
   expect(keys.counts()).toEqual({ sh: 5, yaml: 1 });
   expect(media.counts()).toEqual({ sh: 2, ts: 2 });
   expect(failures.counts()).toEqual({ sh: 1 });
@@ -156,6 +156,15 @@ describe("docs/receipts.md", () => {
       expect(strict).toContain("top_k");
     },
   );
+});
+
+describe("docs/receipts.md, tags", () => {
+  test.skipIf(!canPaste)("its lines mark a call, and sum usage up by tag", async () => {
+    const output = await folder.shell(receipts.one("sh", "x-trivium-tags"));
+    expect(output).toMatch(/^team-a +1 /m);
+    expect(output).toMatch(/^feature=search +1 /m);
+    expect(output).toMatch(/^\d{4}-\d\d-\d\d +sim\/standard +1 /m);
+  });
 });
 
 /** Names and nesting without values; numbers that may be unknown count as such. */

@@ -38,6 +38,15 @@ function Facts({ call }: { call: ReceiptDetail }) {
       <Fact name="Project">
         <a href={callsWith({ project: call.project })}>{call.project}</a>
       </Fact>
+      {call.tags.length > 0 && (
+        <Fact name="Tags">
+          {call.tags.map((tag) => (
+            <span key={tag}>
+              <a href={callsWith({ tag })}>{tag}</a>{" "}
+            </span>
+          ))}
+        </Fact>
+      )}
       <Fact name="Request">
         {words(call.verb)}, {call.stream ? "streamed" : "whole"}
       </Fact>

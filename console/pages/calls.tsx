@@ -95,8 +95,8 @@ const Nothing = ({ isNarrowed }: { isNarrowed: boolean }) =>
       <p>
         Widen the range, or <a href="/calls">take the filter away</a>. Filters are <code>model:</code>{" "}
         <code>provider:</code> <code>key:</code> <code>project:</code> <code>outcome:</code> <code>dialect:</code>{" "}
-        <code>lane:</code> <code>stream:</code> <code>cost&gt;</code> <code>ms&gt;</code>; other words are looked for in
-        ids and names.
+        <code>lane:</code> <code>stream:</code> <code>tag:</code> <code>cost&gt;</code> <code>ms&gt;</code>; other words
+        are looked for in ids and names.
       </p>
     </Empty>
   ) : (

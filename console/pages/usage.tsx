@@ -20,6 +20,7 @@ import {
   METRIC_NAMES,
   METRICS,
   type MetricName,
+  overlap,
   reportOf,
   stackOf,
 } from "../state/usage.ts";
@@ -142,6 +143,13 @@ export function Usage() {
       {error && <Problem error={error} retry={reload} />}
       {data === undefined ? (
         !error && <Waiting rows={10} />
+      ) : data.rows.length === 0 && data.all.length > 0 && overlap(by) ? (
+        <Empty title="No call of this time has a tag">
+          <p>
+            Send <code>x-trivium-tags: team-a, feature=search</code> with a call, or give a key tags that all its calls
+            have.
+          </p>
+        </Empty>
       ) : data.rows.length === 0 ? (
         <Empty title="Nothing was used in this time">
           <FirstCall />
@@ -149,7 +157,17 @@ export function Usage() {
       ) : (
         <>
           {by.some(isTime) && <OverTime rows={data.rows} by={by} metric={metric} format={format} />}
-          <UsageTable by={by} metric={metric} report={reportOf(sorted(data.rows, by, metric), data.all, MOST_ROWS)} />
+          {overlap(by) && (
+            <p class="muted">
+              A call counts under each of its tags, and under none without tags: the rows do not add up to the total,
+              which has every call once.
+            </p>
+          )}
+          <UsageTable
+            by={by}
+            metric={metric}
+            report={reportOf(sorted(data.rows, by, metric), data.all, MOST_ROWS, overlap(by))}
+          />
         </>
       )}
     </>
@@ -188,7 +206,11 @@ function OverTime({
         kind="bars"
         height={220}
         format={format}
-        summary={`${metric === "cost" ? money(all) : whole(all)} in all.`}
+        summary={
+          overlap(by)
+            ? "Calls with several tags count under each."
+            : `${metric === "cost" ? money(all) : whole(all)} in all.`
+        }
         series={series.map(({ name, values }, at) => ({ name: name || "(none)", values, tone: TONES[at] ?? "rest" }))}
       />
     </div>

@@ -56,6 +56,7 @@ function keyOf(form: FormData): object {
     name: String(form.get("name") ?? "").trim(),
     ...(form.has("project") ? { project: String(form.get("project")) } : {}),
     ...(models.length === 0 ? {} : { models }),
+    tags: list(form, "tags"),
     ...(expires === "" ? {} : { expires_at: new Date(expires).toISOString() }),
     limits: readLimits(form),
   };
@@ -101,6 +102,10 @@ export function CreateKey({
           <input name="models" placeholder="anthropic/* openai/gpt-5*" />
         </label>
         <label>
+          Tags of its calls
+          <input name="tags" placeholder="team-a feature=search" />
+        </label>
+        <label>
           Expires
           <input name="expires_at" type="datetime-local" />
         </label>
@@ -122,6 +127,7 @@ export function EditKey({ item, onDone, onClose }: { item: Key; onDone: () => vo
       change("PATCH", `/api/keys/${encodeURIComponent(item.id)}`, {
         name: String(form.get("name") ?? "").trim(),
         models: list(form, "models").length === 0 ? null : list(form, "models"),
+        tags: list(form, "tags"),
         limits: readLimits(form, item.limits),
       }),
     () => {
@@ -139,6 +145,10 @@ export function EditKey({ item, onDone, onClose }: { item: Key; onDone: () => vo
         <label>
           Models (empty: all)
           <input name="models" defaultValue={item.models.join(" ")} />
+        </label>
+        <label>
+          Tags of its calls
+          <input name="tags" defaultValue={item.tags.join(" ")} />
         </label>
         <LimitFields limits={item.limits} />
         <FormProblem error={error} />

@@ -4,7 +4,10 @@ import { type CallFilter, NAMES, readFilter, receiptQuery, usageQuery, writeFilt
 
 describe("console-notes 4: one filter grammar", () => {
   test("reads names, comparisons, quotes and words", () => {
-    expect(readFilter('model:sim/fast outcome:failed cost>0.01 ms>=2000 key:"my key" rcp_0a')).toEqual({
+    expect(
+      readFilter('tag:feature=search model:sim/fast outcome:failed cost>0.01 ms>=2000 key:"my key" rcp_0a'),
+    ).toEqual({
+      tag: "feature=search",
       model: "sim/fast",
       outcome: "failed",
       cost: "0.01",

@@ -8,6 +8,7 @@ export interface CallFilter {
   dialect?: string;
   lane?: string;
   stream?: string;
+  tag?: string;
   /** At least so many dollars. */
   cost?: string;
   /** At least so many milliseconds. */
@@ -16,7 +17,7 @@ export interface CallFilter {
   text?: string;
 }
 
-export const NAMES = ["model", "provider", "key", "project", "outcome", "dialect", "lane", "stream"] as const;
+export const NAMES = ["model", "provider", "key", "project", "outcome", "dialect", "lane", "stream", "tag"] as const;
 const COMPARED = ["cost", "ms"] as const;
 
 const TOKEN = /(?:(\w+)(:|>=?))?(?:"((?:[^"\\]|\\.)*)"|(\S+))/g;
@@ -53,6 +54,13 @@ export function receiptQuery({ cost, ms, ...rest }: CallFilter): Record<string, 
 }
 
 /** The part of it that sums are kept by. */
-export function usageQuery({ model, provider, key, project, outcome }: CallFilter): Record<string, string | undefined> {
-  return { model, provider, key, project, outcome: outcome === "failed" ? undefined : outcome };
+export function usageQuery({
+  model,
+  provider,
+  key,
+  project,
+  outcome,
+  tag,
+}: CallFilter): Record<string, string | undefined> {
+  return { model, provider, key, project, tag, outcome: outcome === "failed" ? undefined : outcome };
 }

@@ -30,6 +30,11 @@ describe("must show: totals agree", () => {
     );
   });
 
+  test("0061: groups of tags overlap: there is no rest, and the total has every call once", () => {
+    const { other, total } = reportOf([row(["a"], 4, 40), row(["b"], 3, 30)], [row(["ok"], 5, 50)], 100, true);
+    expect([other, total.calls, total.cost]).toEqual([undefined, 5, 50]);
+  });
+
   test("what the server has left out is in the rest", () => {
     const { other, total } = reportOf([row(["a"], 2, 20)], [row(["ok"], 5, 50)], 100);
     expect([other?.calls, other?.cost, total.calls]).toEqual([3, 30, 5]);

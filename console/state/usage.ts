@@ -1,7 +1,10 @@
 import type { UsageRow } from "../api/types.ts";
 
-export const DIMENSIONS = ["day", "hour", "model", "provider", "key", "project", "dialect", "outcome"] as const;
+export const DIMENSIONS = ["day", "hour", "model", "provider", "key", "project", "dialect", "outcome", "tag"] as const;
 export type Dimension = (typeof DIMENSIONS)[number];
+
+/** A call is in the group of each of its tags, and in none where it has no tag: groups do not add up to the total. */
+export const overlap = (by: readonly string[]): boolean => by.includes("tag");
 
 export const isTime = (dimension: string | undefined): boolean => dimension === "day" || dimension === "hour";
 
@@ -67,13 +70,19 @@ export interface Report {
 
 /**
  * The rows to show, and the rest as one. `all` is the same time in few groups: its sum is the total even where the server has sent
- * only the largest groups.
+ * only the largest groups. What is in no row cannot be told where groups overlap.
  */
-export function reportOf(rows: readonly UsageRow[], all: readonly UsageRow[], most: number): Report {
+export function reportOf(
+  rows: readonly UsageRow[],
+  all: readonly UsageRow[],
+  most: number,
+  overlapping = false,
+): Report {
   const sums = rows.map((row): SumRow => ({ groups: row.groups, values: valuesOf(row) }));
   const shown = sums.slice(0, most);
   const total = sumOf(all.map((row): SumRow => ({ groups: row.groups, values: valuesOf(row) })));
   const other = combined(total, sumOf(shown), -1);
+  if (overlapping) return { rows: shown, other: undefined, total };
   return { rows: shown, other: METRIC_NAMES.some((name) => other[name] !== 0) ? other : undefined, total };
 }
 

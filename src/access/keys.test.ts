@@ -41,6 +41,44 @@ describe("keys", () => {
   });
   afterEach(() => storage.close());
 
+  test("0061: a key that a key makes has its maker's tags, whatever else it is given", async () => {
+    const tagsOf = async (name: string) => (await listKeys(storage)).find((key) => key.name === name)?.tags;
+    const request = { project: "default", scopes: ["keys:create"], tags: ["team-a", "team-a"] };
+    const { id } = await createKey(storage, { name: "mother", ...request }, system, ACTOR);
+    expect(await tagsOf("mother")).toEqual(["team-a"]);
+    const stored = (await listKeys(storage)).find((key) => key.id === id);
+    if (stored === undefined) throw new Error("the key is stored");
+    const mother = principalOf(stored);
+    await createKey(storage, { name: "child", project: "default", maker: mother, tags: ["user=7"] }, system, ACTOR);
+    expect(await tagsOf("child")).toEqual(["team-a", "user=7"]);
+    await updateKey(storage, "child", { tags: [] }, system, ACTOR);
+    expect(await tagsOf("child")).toEqual(["team-a"]);
+    await updateKey(storage, "mother", { tags: ["team-b"] }, system, ACTOR);
+    const [maker, child] = ["mother", "child"].map(async (name) =>
+      (await listKeys(storage)).find((key) => key.name === name),
+    );
+    const [first, second] = [await maker, await child];
+    if (first === undefined || second === undefined) throw new Error("both are stored");
+    expect(principalOf(second, { maker: principalOf(first), gateway: {} }).tags).toEqual(["team-b", "team-a"]);
+    const acts = await storage.query("SELECT act, before_act, after_act FROM audit ORDER BY id");
+    expect(acts.at(-1)).toMatchObject({
+      act: "key.update",
+      before_act: '{"tags":["team-a"]}',
+      after_act: '{"tags":["team-b"]}',
+    });
+  });
+
+  test.each([
+    ["too many", Array.from({ length: 11 }, (_, index) => `t${index}`), "tags"],
+    ["a space", ["a b"], "tags[0]"],
+    ["nothing", ["a", ""], "tags[1]"],
+    ["too long", ["a".repeat(65)], "tags[0]"],
+    ["markup", ["<b>"], "tags[0]"],
+  ])("0061: tags of a key that are not right are refused: %s", async (_, tags, path) => {
+    const made = createKey(storage, { name: "x", project: "default", tags }, system, ACTOR);
+    expect(await kindOf(made)).toBe(`invalid_request ${path}`);
+  });
+
   test("S05: a key cannot make a stronger key", async () => {
     const child = (changes: Partial<KeyRequest>): Promise<unknown> =>
       createKey(storage, { name: "child", project: "default", maker, ...changes }, system, ACTOR);

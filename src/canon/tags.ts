@@ -4,7 +4,7 @@ import { GatewayError } from "./error.ts";
 export const MAX_TAGS = 10;
 export const MAX_TAG_LENGTH = 64;
 export const TAG_PATTERN = `^[A-Za-z0-9_.:=/-]{1,${MAX_TAG_LENGTH}}$`;
-export const TAGS_HEADER = "x-trivium-tags";
+const TAGS_HEADER = "x-trivium-tags";
 
 const TAG = new RegExp(TAG_PATTERN);
 const RIGHT = `at most ${MAX_TAGS} tags, each of 1 to ${MAX_TAG_LENGTH} letters, digits and \`_ . : = / -\`, such as \`team-a\` or \`feature=search\``;

@@ -25,6 +25,12 @@ describe("contract 4: images/generations", () => {
     expect(await images.rows()).toMatchObject([{ outcome: "ok" }]);
   });
 
+  test("0061: its receipt has the call's tags", async () => {
+    images.play(images.paints());
+    const answer = await images.generated({}, { headers: { "x-trivium-tags": "team-a" } });
+    expect((await images.harness.receipt(answer)).tags).toEqual(["team-a"]);
+  });
+
   test("an image that takes minutes is waited for", async () => {
     images.play(images.paints(100_000));
     const answer = await images.generated();

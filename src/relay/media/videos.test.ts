@@ -79,6 +79,15 @@ describe("contract 2.1: a submit", () => {
     expect(await videos.harness.receipts()).toHaveLength(1);
   });
 
+  test("0061: its tags are kept with the operation, and are in the receipt that settles it later", async () => {
+    const videos = await MemoryVideos.start();
+    const { receipt, operation } = await videos.made({ headers: { "x-trivium-tags": "team-a, feature=clips" } });
+    expect([operation.tags, receipt.tags]).toEqual([
+      ["team-a", "feature=clips"],
+      ["team-a", "feature=clips"],
+    ]);
+  });
+
   test("a dated name of the model is noted", async () => {
     const videos = await MemoryVideos.start({
       config: { models: [videoModel("test/video-1.5", { provider: "one", model: TASK_MODEL })] },

@@ -13,6 +13,14 @@ const ranking = (count: number) => ({
 });
 
 describe("H26: a ranking", () => {
+  test("0061: its receipt has the call's tags", async () => {
+    services.play(services.harness.upstream.json(ranking(2)));
+    const body = { model: "test/ranks", query: "foxes", documents: ["one", "two"] };
+    const sent = services.harness.sendPost("/v1/rerank", body, undefined, { "x-trivium-tags": "team-a" });
+    const answer = await services.harness.clock.until(sent.answer);
+    expect((await services.harness.receipt(answer)).tags).toEqual(["team-a"]);
+  });
+
   test.each([
     ["a page of HTML", "<html></html>"],
     ["an error under 200", '{"error":{"message":"no"}}'],
