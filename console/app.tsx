@@ -20,6 +20,7 @@ const PAGES: Readonly<Record<string, Loader>> = {
   models: async () => (await import("./pages/models.tsx")).Models,
   operations: async () => (await import("./pages/operations.tsx")).Operations,
   config: async () => (await import("./pages/config.tsx")).Config,
+  alerts: async () => (await import("./pages/alerts.tsx")).Alerts,
   audit: async () => (await import("./pages/audit.tsx")).Audit,
   call: async () => (await import("./pages/call.tsx")).OneCall,
 };

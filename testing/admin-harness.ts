@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { OperatorAccess } from "../src/access/operator-access.ts";
 import { createOperator } from "../src/access/operators.ts";
+import { Alerts } from "../src/alerts/alerts.ts";
 import { ConfigHistory } from "../src/app/admin-config.ts";
 import { readConfig } from "../src/app/read-config.ts";
 import { makeSnapshot } from "../src/app/snapshot.ts";
@@ -73,6 +74,15 @@ export class AdminHarness {
         read: (text) => readConfig({ text, cwd: "/nowhere", environment: {} }),
         build: (config) => makeSnapshot(config, {}, this.#sources, undefined),
         wallMs: clock.wallMs,
+      }),
+      alerts: new Alerts({
+        ...this.#sources,
+        storage,
+        instance: "instance_test",
+        settings: gateway.config.alerts,
+        observe: () => [],
+        post: async () => ({ status: 200, retryAfter: null, body: "ok" }),
+        onProblem: () => {},
       }),
       parts: () => [{ part: "storage", ok: true, detail: "takes writes", age_ms: 0 }],
       metrics: { open: false, collect: async () => gateway.gateway.metrics.families() },

@@ -51,6 +51,7 @@ describe.skipIf(!found && !mustRun)("console-notes 4: a person at the console", 
       "projects",
       "operations",
       "config",
+      "alerts",
       "audit",
     ]) {
       await page.goto(`${gateway.url}/${path}`);
@@ -97,11 +98,26 @@ describe.skipIf(!found && !mustRun)("console-notes 4: a person at the console", 
   });
 
   test("must show: a hostile name is text on every page that shows it", async () => {
-    for (const path of ["/?range=30d", "/calls?range=30d", "/usage?by=key&range=30d", "/keys", "/audit"]) {
+    for (const path of ["/?range=30d", "/calls?range=30d", "/usage?by=key&range=30d", "/keys", "/alerts", "/audit"]) {
       await page.goto(gateway.url + path);
       await page.getByText(HOSTILE).first().waitFor();
       expect(await page.locator("main img").count()).toBe(0);
     }
+  });
+
+  test("sends a test to a webhook, and shows what it answers; its address and secret are on no page", async () => {
+    await page.goto(`${gateway.url}/alerts`);
+    const button = page.getByRole("button", { name: "Send a test to chat" });
+    await button.focus();
+    await page.keyboard.press("Enter");
+    await page.getByText("thank you").waitFor();
+    expect(await watched.accessibility()).toEqual([]);
+    await page.getByRole("button", { name: "Send a test to pager" }).click();
+    await page.locator(".tested .state.bad").waitFor();
+    expect(await page.content()).not.toMatch(/a-token|a-secret-of-the-chat/);
+    await page.goto(`${gateway.url}/config`);
+    await page.waitForSelector(".config pre");
+    expect(await page.content()).not.toMatch(/a-token|a-secret-of-the-chat/);
   });
 
   test("makes a key, which is shown once, works, and is revoked by its name", async () => {

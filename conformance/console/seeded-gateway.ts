@@ -3,6 +3,7 @@ import { system } from "../../src/base/system.ts";
 import { openStorage } from "../../src/storage/open.ts";
 import { startTestGateway } from "../support/test-gateway.ts";
 import { seed, seedReceipts } from "./seed.ts";
+import { seedAlerts } from "./seed-alerts.ts";
 
 export interface SeededGateway {
   /** Of the console. */
@@ -24,9 +25,16 @@ const provider = (kind: string) => ({ kind, api_key: "not-a-key", base_url: "htt
 
 /** A gateway that a team has used for a month. */
 export async function startSeeded(): Promise<SeededGateway> {
+  const receiver = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("thank you") });
   const gateway = await startTestGateway({
     config: {
       simulator: true,
+      alerts: {
+        webhooks: [
+          { name: "chat", url: `http://127.0.0.1:${receiver.port}/services/a-token`, secret: "a-secret-of-the-chat" },
+          { name: "pager", url: "http://127.0.0.1:9/", events: ["provider.down", "provider.up"] },
+        ],
+      },
       providers: { openai: provider("openai"), anthropic: provider("anthropic"), gemini: provider("gemini") },
     },
   });
@@ -55,6 +63,7 @@ export async function startSeeded(): Promise<SeededGateway> {
   const receipts = seedReceipts(made, Date.now());
   const storage = await openStorage(`sqlite:${join(folder, "data/trivium.db")}`, system.clock);
   await seed(storage, receipts);
+  await seedAlerts(storage, HOSTILE, Date.now());
   await storage.close();
   return {
     url: adminUrl,
@@ -62,6 +71,9 @@ export async function startSeeded(): Promise<SeededGateway> {
     secret: adminSecret,
     link: gateway.app.consoleUrl,
     retried: receipts.findLast(({ offers, fields }) => offers.length > 1 && fields.length > 0)?.id ?? "",
-    stop: () => gateway.stop(),
+    stop: async () => {
+      await gateway.stop();
+      await receiver.stop(true);
+    },
   };
 }

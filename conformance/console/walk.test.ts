@@ -42,6 +42,7 @@ const STOPS: readonly Stop[] = [
   { name: "operations", path: "/operations", ready: ".empty" },
   { name: "keys", path: "/keys", ready: "table.list tbody tr" },
   { name: "projects", path: "/projects", ready: "table.list tbody tr" },
+  { name: "alerts", path: "/alerts", ready: "table.alerts tbody tr" },
   { name: "config", path: "/config", ready: ".config pre" },
   { name: "audit", path: "/audit", ready: "table.audit tbody tr" },
 ];

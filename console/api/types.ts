@@ -1,3 +1,4 @@
+export type { Alert, AlertSettings, AlertTest } from "../../src/server/admin/schemas/alert.ts";
 export type { Act } from "../../src/server/admin/schemas/audit.ts";
 export type { ConfigChecked, ConfigShown } from "../../src/server/admin/schemas/config.ts";
 export type { CreatedKey, Key, RotatedKey } from "../../src/server/admin/schemas/key.ts";

@@ -19,6 +19,7 @@ const ACTS = [
   "usage.export",
   "provider.test",
   "operation.cancel",
+  "alerts.test",
 ];
 
 const Changes = ({ act }: { act: Act }) => (

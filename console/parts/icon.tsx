@@ -9,6 +9,7 @@ const PATHS = {
   keys: "M12.5 3.5a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM9.5 10.5 4 16v.5h2.5V15H8v-1.5h1.5",
   operations: "M10 4a6 6 0 1 1-5.2 3M4 4v3h3M10 7v3l2 2",
   config: "M4 6h6M14 6h2M4 14h2M10 14h6M12 4v4M8 12v4",
+  alerts: "M5.5 14V9a4.5 4.5 0 0 1 9 0v5M4 14h12M8.5 16.5a1.6 1.6 0 0 0 3 0",
   audit: "M5 3h7l3 3v11H5zM8 9h4M8 12h4",
   copy: "M7 7h9v9H7zM4 13V4h9",
   close: "M5 5l10 10M15 5L5 15",

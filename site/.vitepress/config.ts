@@ -43,6 +43,7 @@ export default defineConfig({
           page("Keys and limits", "keys"),
           page("Scaling", "scaling"),
           page("Telemetry", "telemetry"),
+          page("Alerts", "alerts"),
           page("Console", "console"),
           page("Admin API", "admin"),
           page("Command line", "cli"),

@@ -248,6 +248,7 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
         logins: new LoginThrottle(clock),
         publicUrl: config.admin.publicUrl,
         config: history,
+        alerts,
         parts: () => partsOf({ ...gateway, heartbeat, leases }),
         clientsUrl: () => publicUrl,
         listener: askWithin(createRequestHandler({ ...config.server, context, routes })),

@@ -35,6 +35,7 @@ const PAGES = [
   "projects",
   "operations",
   "config",
+  "alerts",
   "audit",
 ] as const;
 

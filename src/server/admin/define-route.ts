@@ -1,5 +1,6 @@
 import type { Static, TSchema } from "typebox";
 import type { Operator, OperatorAccess } from "../../access/operator-access.ts";
+import type { Alerts } from "../../alerts/alerts.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { Role } from "../../canon/role.ts";
 import { defineCheck, refuse } from "../../dialects/check.ts";
@@ -25,6 +26,7 @@ export interface AdminParts {
   /** How browsers reach the Admin API. */
   publicUrl: string;
   config: AdminConfig;
+  alerts: Alerts;
   /** Where clients call, and that listener itself. */
   clientsUrl: () => string;
   listener: PublicListener;

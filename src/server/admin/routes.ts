@@ -2,6 +2,7 @@ import { openObject } from "../../dialects/schema-builders.ts";
 import { json } from "../openapi/operation.ts";
 import type { Route } from "../route-table.ts";
 import type { Handler } from "../routed-request.ts";
+import { listAlerts, showAlertSettings, testAlerts } from "./alerts.ts";
 import { listAudit } from "./audit.ts";
 import { checkConfig, showConfig } from "./config.ts";
 import { type AdminParts, type AdminRoute, openRoute } from "./define-route.ts";
@@ -71,6 +72,9 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   playFileRoute,
   listOperations,
   cancelOperation,
+  listAlerts,
+  showAlertSettings,
+  testAlerts,
   listAudit,
   showConfig,
   checkConfig,

@@ -1,0 +1,250 @@
+import { useState } from "preact/hooks";
+import { ask, change, session } from "../api/client.ts";
+import type { Alert, AlertSettings, AlertTest, Page } from "../api/types.ts";
+import { counted, duration } from "../format/numbers.ts";
+import { full } from "../format/time.ts";
+import { Code, Empty, PageHead, Problem, State, Waiting } from "../parts/basics.tsx";
+import { useData } from "../parts/use-data.ts";
+import { place, setQuery } from "../state/router.ts";
+
+type Webhook = AlertSettings["webhooks"][number];
+type Delivery = Alert["deliveries"][number];
+
+const EXAMPLE = `alerts:
+  webhooks:
+    - url: \${ALERTS_URL}
+      secret: \${ALERTS_SECRET}
+  budget_percent: [50, 80, 100]`;
+
+const STATES = {
+  delivered: { kind: "good", name: "delivered" },
+  pending: { kind: "warn", name: "tried again" },
+  failed: { kind: "bad", name: "failed" },
+} as const;
+
+const Delivered = ({ delivery }: { delivery: Delivery }) => {
+  const { state, tries, error } = delivery;
+  const isNew = state === "pending" && tries === 0;
+  return (
+    <>
+      <State kind={isNew ? "idle" : STATES[state].kind}>{isNew ? "waits" : STATES[state].name}</State>
+      {tries > 1 && <span class="muted"> after {tries} tries</span>}
+      {state !== "delivered" && error !== null && <span class="muted block">{error}</span>}
+    </>
+  );
+};
+
+function useTest() {
+  const [tested, setTested] = useState<AlertTest | Error | undefined>(undefined);
+  const [busy, setBusy] = useState(false);
+  const run = async (webhook?: string) => {
+    setBusy(true);
+    try {
+      const body = webhook === undefined ? {} : { webhook };
+      setTested((await change<{ data: AlertTest }>("POST", "/api/alerts/test", body)).data);
+    } catch (thrown) {
+      setTested(thrown instanceof Error ? thrown : new Error(String(thrown)));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return { tested, busy, run };
+}
+
+const Tested = ({ tested }: { tested: AlertTest }) => (
+  <div class="tested" role="status">
+    {tested.map(({ webhook, ok, status, error, answer, ms }) => (
+      <p key={webhook}>
+        <State kind={ok ? "good" : "bad"}>{ok ? `answered ${status}` : (error ?? "failed")}</State> {webhook} in{" "}
+        {duration(ms)} {answer !== "" && <code>{answer}</code>}
+      </p>
+    ))}
+  </div>
+);
+
+function Webhooks({ webhooks }: { webhooks: readonly Webhook[] }) {
+  const { tested, busy, run } = useTest();
+  const mayTest = session.value?.role === "admin";
+  return (
+    <section class="told" aria-labelledby="webhooks">
+      <h2 id="webhooks">Webhooks</h2>
+      {tested instanceof Error ? <Problem error={tested} /> : tested && <Tested tested={tested} />}
+      <section class="wide" tabIndex={0} aria-label="Table of webhooks">
+        <table class="list webhooks">
+          <thead>
+            <tr>
+              <th scope="col">Name</th>
+              <th scope="col">Address</th>
+              <th scope="col">Is told</th>
+              <th scope="col">Signed</th>
+              <th scope="col">Last delivery</th>
+              {mayTest && (
+                <th scope="col">
+                  <span class="unseen">Test</span>
+                </th>
+              )}
+            </tr>
+          </thead>
+          <tbody>
+            {webhooks.map(({ name, address, signed, events, last }) => (
+              <tr key={name}>
+                <th scope="row" class="name">
+                  {name}
+                </th>
+                <td>
+                  <code>{address}/…</code>
+                </td>
+                <td>{events === null ? "everything" : events.join(", ")}</td>
+                <td>{signed ? "yes" : <State kind="warn">no secret</State>}</td>
+                <td>
+                  {last === null ? (
+                    <span class="muted">none yet</span>
+                  ) : (
+                    <>
+                      <Delivered delivery={last} />{" "}
+                      <span class="muted">{last.tried_at === null ? "" : full(last.tried_at)}</span>
+                    </>
+                  )}
+                </td>
+                {mayTest && (
+                  <td class="acts">
+                    <button
+                      type="button"
+                      disabled={busy}
+                      onClick={() => run(name)}
+                      aria-label={`Send a test to ${name}`}
+                    >
+                      Send a test
+                    </button>
+                  </td>
+                )}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </section>
+  );
+}
+
+const Rules = ({ settings }: { settings: AlertSettings }) => {
+  const { budget_percent, provider_down, gateway_degraded, retry_hours } = settings;
+  return (
+    <p class="muted">
+      {budget_percent.length === 0
+        ? "Budgets are not told of"
+        : `A budget is told of at ${budget_percent.map((percent) => `${percent}%`).join(", ")}, each once a period`}
+      {provider_down && ", a provider when it is down and when it is back"}
+      {gateway_degraded && ", the gateway when something that it needs is away"}. What a webhook does not take is sent
+      again for {counted(retry_hours, "hour")}. All of it is in <a href="/config">the configuration</a>.
+    </p>
+  );
+};
+
+const History = ({ alerts }: { alerts: readonly Alert[] }) => (
+  <section class="told" aria-labelledby="history">
+    <h2 id="history">What was told</h2>
+    <section class="wide" tabIndex={0} aria-label="Table of alerts">
+      <table class="list alerts">
+        <thead>
+          <tr>
+            <th scope="col">Time</th>
+            <th scope="col">What</th>
+            <th scope="col">Message</th>
+            <th scope="col">Delivery</th>
+          </tr>
+        </thead>
+        <tbody>
+          {alerts.map(({ id, type, at, text, deliveries }) => (
+            <tr key={id}>
+              <td class="time">{full(at)}</td>
+              <td class="name">{type}</td>
+              <td>{text}</td>
+              <td>
+                {deliveries.length === 0 && <span class="muted">no webhook wants it</span>}
+                {deliveries.map((delivery) => (
+                  <div key={delivery.webhook} class="delivery">
+                    <span class="muted">{delivery.webhook}</span> <Delivered delivery={delivery} />
+                  </div>
+                ))}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  </section>
+);
+
+const NoWebhooks = () => (
+  <Empty title="No one is told yet">
+    <p>
+      Trivium tells webhooks when a budget passes 50, 80 and 100 percent, when a provider is down and when it is back,
+      and when receipts wait. Name an address in <code>trivium.yaml</code>; it is read again when it changes.
+    </p>
+    <Code text={EXAMPLE} />
+    <p>
+      Each message is JSON with a sentence as <code>text</code>, which chat services show, and is signed with the
+      secret.
+    </p>
+  </Empty>
+);
+
+export function Alerts() {
+  const after = place.value.query.get("after") ?? undefined;
+  const settings = useData("settings", (abort) => ask<{ data: AlertSettings }>("/api/alerts/settings", {}, abort));
+  const { data, error, reload } = useData(`${after}`, (abort) =>
+    ask<Page<Alert>>("/api/alerts", { limit: 100, after }, abort),
+  );
+  const problem = settings.error ?? error;
+  const rules = settings.data?.data;
+  const retry = () => {
+    settings.reload();
+    reload();
+  };
+  return (
+    <>
+      <PageHead title="Alerts">
+        <button type="button" onClick={retry}>
+          Refresh
+        </button>
+      </PageHead>
+      {problem && <Problem error={problem} retry={retry} />}
+      {rules === undefined || data === undefined ? (
+        !problem && <Waiting />
+      ) : (
+        <>
+          {rules.webhooks.length === 0 ? (
+            <NoWebhooks />
+          ) : (
+            <>
+              <Webhooks webhooks={rules.webhooks} />
+              <Rules settings={rules} />
+            </>
+          )}
+          {data.data.length > 0 ? (
+            <History alerts={data.data} />
+          ) : (
+            rules.webhooks.length > 0 && (
+              <Empty title="Nothing was told">
+                <p>What webhooks are told is listed here for ninety days, with how it was delivered.</p>
+              </Empty>
+            )
+          )}
+          <nav class="pager" aria-label="Pages of alerts">
+            {after !== undefined && (
+              <button type="button" onClick={() => setQuery({ after: undefined })}>
+                Newest
+              </button>
+            )}
+            {data.next !== null && (
+              <button type="button" onClick={() => setQuery({ after: data.next ?? undefined })}>
+                Older
+              </button>
+            )}
+          </nav>
+        </>
+      )}
+    </>
+  );
+}

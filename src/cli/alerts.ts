@@ -1,0 +1,59 @@
+import { arrayAt, isObject, stringAt } from "../base/json.ts";
+import { ADMIN_FLAGS, connectAdmin } from "./admin-client.ts";
+import { LIST_FLAGS } from "./admin-list.ts";
+import { defineCommand, EXIT, printJson, printTable } from "./command.ts";
+import { readWholeNumber } from "./whole-number.ts";
+import { withVerbs } from "./with-verbs.ts";
+
+const MOST = 100_000;
+
+const list = defineCommand({
+  name: "alerts list",
+  usage: "[--limit N]",
+  summary: "list what webhooks were told by a running gateway, newest first, and how it was delivered",
+  flags: LIST_FLAGS,
+  run: async ({ values }) => {
+    const most = readWholeNumber("--limit", values.limit, 1, MOST) ?? 1;
+    const found = await (await connectAdmin(values)).list("/api/alerts", {}, most);
+    if (values.json) printJson(found);
+    else
+      printTable(
+        ["at", "type", "delivered", "text"],
+        found.map((alert) => [
+          stringAt(alert, "at") ?? "",
+          stringAt(alert, "type") ?? "",
+          arrayAt(alert, "deliveries").map(stateOf).join(", ") || "-",
+          stringAt(alert, "text") ?? "",
+        ]),
+      );
+    return EXIT.ok;
+  },
+});
+
+const test = defineCommand({
+  name: "alerts test",
+  usage: "[WEBHOOK]",
+  summary: "send a test to one webhook of a running gateway, or to all, and show what it answers",
+  flags: ADMIN_FLAGS,
+  takes: 1,
+  run: async ({ values, positionals: [webhook] }) => {
+    const client = await connectAdmin(values);
+    const tested = await client.change("POST", "/api/alerts/test", webhook === undefined ? {} : { webhook });
+    const all = Array.isArray(tested) ? tested.filter(isObject) : [];
+    if (values.json) printJson(tested);
+    else
+      for (const one of all) {
+        const said = one["ok"] === true ? `answered ${Number(one["status"])}` : stringAt(one, "error");
+        const answer = stringAt(one, "answer") ?? "";
+        const state = one["ok"] === true ? "ok" : "failed";
+        console.log(
+          `${state.padEnd(7)} ${stringAt(one, "webhook")} in ${Number(one["ms"])} ms: ${said}${answer && `: ${answer}`}`,
+        );
+      }
+    return all.every(({ ok }) => ok === true) ? EXIT.ok : EXIT.failed;
+  },
+});
+
+const stateOf = (delivery: unknown): string => `${stringAt(delivery, "webhook")} ${stringAt(delivery, "state")}`;
+
+export const alerts = withVerbs("alerts", [list, test]);

@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { ADMIN_SECRET, AdminHarness } from "../../../testing/admin-harness.ts";
+import { Alerts } from "../../alerts/alerts.ts";
+import { HOOK, SETTINGS, used } from "../../alerts/alerts-world.sample.ts";
+import type { AlertAnswer } from "../../alerts/post.ts";
+
+const asAdmin = { secret: ADMIN_SECRET };
+let admin: AdminHarness;
+let alerts: Alerts;
+let answer: AlertAnswer = { status: 200, retryAfter: null, body: "ok" };
+const sent: string[] = [];
+
+beforeAll(async () => {
+  const plain = await AdminHarness.start();
+  const { clock, storage, machine } = plain.gateway;
+  alerts = new Alerts({
+    clock,
+    random: machine.random,
+    storage,
+    instance: "instance_test",
+    settings: { ...SETTINGS, webhooks: [HOOK, { ...HOOK, name: "other", events: ["provider.down"] }] },
+    observe: () => [],
+    post: async ({ body }) => {
+      sent.push(body);
+      return answer;
+    },
+    onProblem: () => {},
+  });
+  admin = AdminHarness.over(plain.gateway, { alerts });
+});
+afterAll(() => admin.gateway.storage.close());
+
+test("S10: settings show hosts and states, and neither addresses nor secrets", async () => {
+  await alerts.tellBudgets([used(5)], admin.clock.wallMs());
+  await admin.clock.pass(1);
+  const { status, json, text } = await admin.ask("GET", "/api/alerts/settings", asAdmin);
+  expect([status, text.includes("a-secret")]).toEqual([200, false]);
+  expect(json["data"]).toMatchObject({
+    budget_percent: [50, 80, 100],
+    retry_hours: 24,
+    webhooks: [
+      {
+        name: "hook",
+        address: "https://hook.test",
+        signed: true,
+        events: null,
+        last: { state: "delivered", status: 200, tries: 1 },
+      },
+      { name: "other", events: ["provider.down"], last: null },
+    ],
+  });
+});
+
+test("the list shows what was sent and how it was delivered, page by page", async () => {
+  await admin.clock.pass(1_000);
+  await alerts.tellBudgets([used(8)], admin.clock.wallMs());
+  await admin.clock.pass(1);
+  const first = await admin.ask("GET", "/api/alerts?limit=1", asAdmin);
+  const next = String(first.json["next"]);
+  const second = await admin.ask("GET", `/api/alerts?limit=1&after=${next}`, asAdmin);
+  const percents = [first, second].map(({ json }) => (json["data"] as { data: Record<string, unknown> }[])[0]?.data);
+  expect(percents.map((data) => data?.["threshold_percent"])).toEqual([80, 50]);
+  expect([second.json["next"], first.text.includes("a-secret")]).toEqual([null, false]);
+});
+
+test("a test is sent at once, to one or to all; what it answers is shown, and who sent it is written down", async () => {
+  sent.length = 0;
+  answer = { status: 503, retryAfter: null, body: "busy\u0007<b>" };
+  const one = await admin.ask("POST", "/api/alerts/test", { ...asAdmin, body: { webhook: "hook" } });
+  expect(one.json["data"]).toEqual([
+    { webhook: "hook", ok: false, status: 503, error: "answered 503", answer: "busy <b>", ms: 0 },
+  ]);
+  answer = { status: 200, retryAfter: null, body: "" };
+  const all = await admin.ask("POST", "/api/alerts/test", asAdmin);
+  expect((all.json["data"] as { ok: boolean }[]).map(({ ok }) => ok)).toEqual([true, true]);
+  expect(sent.map((body) => (JSON.parse(body) as { type: string }).type)).toEqual(["test", "test", "test"]);
+  const acts = (await admin.ask("GET", "/api/audit?act=alerts.test", asAdmin)).json["data"] as { target: string }[];
+  expect(acts.map(({ target }) => target)).toEqual(["all", "hook"]);
+});
+
+test("H25: a webhook that does not exist, or none at all, is said", async () => {
+  const unknown = await admin.ask("POST", "/api/alerts/test", { ...asAdmin, body: { webhook: "none" } });
+  expect([unknown.status, unknown.text.includes("known are hook, other")]).toEqual([404, true]);
+  alerts.reconfigure({ ...SETTINGS, webhooks: [] });
+  const none = await admin.ask("POST", "/api/alerts/test", asAdmin);
+  expect([none.status, none.text.includes("alerts.webhooks")]).toEqual([400, true]);
+});
