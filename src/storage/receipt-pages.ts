@@ -3,7 +3,7 @@ import { optionalNumber, optionalText } from "./columns.ts";
 import { RECEIPT_COLUMNS, readReceipt } from "./receipt-columns.ts";
 import { endIdOf, firstIdOf } from "./receipt-ids.ts";
 import { NOT_ROLLED_UP } from "./roll-up-columns.ts";
-import type { Parameter, Queries, Storage } from "./storage.ts";
+import { type Parameter, type Queries, REPORT_MS, type Storage } from "./storage.ts";
 
 /** Receipts that fit all that is given. */
 export interface ReceiptFilter {
@@ -133,6 +133,7 @@ export async function selectReceipts(
     `SELECT ${NAMES} FROM receipts WHERE ${conditions.map(({ text }) => text).join(" AND ")}
      ORDER BY id ${newestFirst ? "DESC" : "ASC"} LIMIT ?`,
     [...conditions.flatMap(({ parameters }) => parameters), limit],
+    REPORT_MS,
   );
   return rows.map(readReceipt);
 }
@@ -146,6 +147,7 @@ export async function selectIdAt(
   const [row] = await queries.query(
     `SELECT id FROM receipts WHERE id >= ? AND id < ? ORDER BY id ${newestFirst ? "DESC" : "ASC"} LIMIT 1 OFFSET ?`,
     [firstId, endId, offset],
+    REPORT_MS,
   );
   return row === undefined ? undefined : optionalText(row, "id");
 }
@@ -169,6 +171,7 @@ export async function selectHourWith(
   const [row] = await storage.query(
     `${firstOf(tag === undefined ? "usage_hours" : "tag_hours", summed)} UNION ALL ${firstOf(unsummed, tagged)} ${order}`,
     [...summed, ...tagged].flatMap(({ parameters }) => parameters),
+    REPORT_MS,
   );
   return row === undefined ? undefined : optionalNumber(row, "hour");
 }

@@ -4,7 +4,16 @@ import { dirname } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { withTimeout } from "../base/with-timeout.ts";
 import { readKeyChanges } from "./change-counter.ts";
-import { type FollowUp, type Parameter, type Queries, STATEMENT_MS, type Storage, type StoredRow } from "./storage.ts";
+import { SqliteReader } from "./sqlite-reader.ts";
+import {
+  type FollowUp,
+  type Parameter,
+  type Queries,
+  REPORT_MS,
+  STATEMENT_MS,
+  type Storage,
+  type StoredRow,
+} from "./storage.ts";
 import { StorageTimeout } from "./storage-timeout.ts";
 
 /** How much of that wait SQLite may spend inside one call, where it blocks the whole event loop. */
@@ -63,8 +72,11 @@ export class SqliteStorage implements Storage {
 
   readonly #clock: Clock;
   readonly #statementMs: number;
+  /** For reports, which may take long; undefined where the database is in memory, and only here. */
+  readonly #reader: SqliteReader | undefined;
 
-  private constructor(database: Database, clock: Clock, statementMs: number) {
+  private constructor(database: Database, clock: Clock, statementMs: number, reader: SqliteReader | undefined) {
+    this.#reader = reader;
     this.#database = database;
     this.#clock = clock;
     this.#statementMs = statementMs;
@@ -76,7 +88,9 @@ export class SqliteStorage implements Storage {
   static async open(path: string, clock: Clock, statementMs = STATEMENT_MS): Promise<SqliteStorage> {
     const inMemory = path === ":memory:";
     if (!inMemory) makePrivate(path);
-    const storage = new SqliteStorage(new Database(path, { create: true, strict: true }), clock, statementMs);
+    const database = new Database(path, { create: true, strict: true });
+    const reader = inMemory ? undefined : new SqliteReader(path, clock);
+    const storage = new SqliteStorage(database, clock, statementMs, reader);
     await storage.query(`PRAGMA busy_timeout = ${BLOCKING_WAIT_MS}`);
     await storage.query("PRAGMA journal_mode = WAL");
     await storage.query("PRAGMA synchronous = NORMAL");
@@ -88,6 +102,7 @@ export class SqliteStorage implements Storage {
   }
 
   query(text: string, parameters: readonly Parameter[] = [], limitMs?: number): Promise<readonly StoredRow[]> {
+    if (limitMs === REPORT_MS && this.#reader !== undefined) return this.#reader.query(text, parameters, limitMs);
     return this.#whenFree(() => this.#run(text, parameters), limitMs);
   }
 
@@ -134,6 +149,7 @@ export class SqliteStorage implements Storage {
   }
 
   async close(): Promise<void> {
+    this.#reader?.close();
     this.#database.close();
   }
 

@@ -6,7 +6,7 @@ export type StoredRow = Readonly<Record<string, unknown>>;
 
 /** How long a statement, or a transaction as a whole, may take by default (H29). */
 export const STATEMENT_MS = 5_000;
-/** For sums over the whole ledger that an operator asks for. */
+/** For what an operator asks of the whole ledger. In SQLite such a statement, which only reads, runs in a thread of its own. */
 export const REPORT_MS = 30_000;
 /** For what a start must know of a ledger of any size. An answer that is lost must not keep it for longer. */
 export const START_SUMS_MS = 300_000;

@@ -1,0 +1,84 @@
+import { afterEach, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { system } from "../base/system.ts";
+import { openStorage } from "./open.ts";
+import { sampleReceipt } from "./receipt.sample.ts";
+import { insertReceipts } from "./receipts.ts";
+import { SqliteReader } from "./sqlite-reader.ts";
+import { REPORT_MS, type Storage } from "./storage.ts";
+import { StorageTimeout } from "./storage-timeout.ts";
+
+const ends: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+async function open(): Promise<{ storage: Storage; path: string }> {
+  const folder = mkdtempSync(join(tmpdir(), "trivium-reader-"));
+  ends.push(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, "trivium.db");
+  const storage = await openStorage(`sqlite:${path}`, system.clock);
+  ends.push(() => storage.close());
+  return { storage, path };
+}
+
+const COUNT = "SELECT COUNT(*) AS count FROM receipts";
+/** Counts up to this. */
+const LONG = "WITH RECURSIVE up(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM up WHERE n < ?) SELECT MAX(n) AS n FROM up";
+
+test("a report sees what was written before it", async () => {
+  const { storage } = await open();
+  for (const id of ["rcp_a", "rcp_b", "rcp_c"]) {
+    await insertReceipts(storage, [sampleReceipt({ id })]);
+    const [here] = await storage.query(COUNT);
+    expect(await storage.query(COUNT, [], REPORT_MS)).toEqual([here ?? {}]);
+  }
+});
+
+test("issue 15: while a long report is read, the event loop goes on and rows are written", async () => {
+  const { storage } = await open();
+  await storage.query(COUNT, [], REPORT_MS);
+  let isRead = false;
+  const reading = storage.query(LONG, [3_000_000], REPORT_MS).finally(() => {
+    isRead = true;
+  });
+  let turns = 0;
+  for (; !isRead; turns++) {
+    await insertReceipts(storage, [sampleReceipt({ id: `rcp_${turns}` })]);
+    await Bun.sleep(1);
+  }
+  expect(await reading).toEqual([{ n: 3_000_000 }]);
+  // In the thread of the event loop there would be one.
+  expect(turns).toBeGreaterThan(10);
+});
+
+test("what a report must not do is refused, and costs no other report", async () => {
+  const { storage } = await open();
+  const wrong = ["DELETE FROM receipts", "SELECT absent FROM receipts"].map((text) =>
+    storage.query(text, [], REPORT_MS).then(
+      () => "done",
+      (thrown: unknown) => (thrown as Error).message,
+    ),
+  );
+  expect(await Promise.all(wrong)).toEqual(["attempt to write a readonly database", "no such column: absent"]);
+  expect(await storage.query(COUNT, [], REPORT_MS)).toEqual([{ count: 0 }]);
+});
+
+test("H29: a report whose time is up is ended, and the next one is answered", async () => {
+  const { path } = await open();
+  const reader = new SqliteReader(path, system.clock);
+  ends.push(() => reader.close());
+  await expect(reader.query(LONG, [1_000_000_000], 200)).rejects.toThrow(StorageTimeout);
+  expect(await reader.query(COUNT, [], 20_000)).toEqual([{ count: 0 }]);
+});
+
+test("a storage that is closed ends its reports", async () => {
+  const { path } = await open();
+  const reader = new SqliteReader(path, system.clock);
+  const reading = reader.query(LONG, [1_000_000_000], 20_000);
+  reader.close();
+  await expect(reading).rejects.toThrow("the storage is closed");
+});

@@ -1,0 +1,94 @@
+import type { Cancel, Clock } from "../base/clock.ts";
+import type { ReaderAnswer, ReaderQuestion } from "./sqlite-reader.thread.ts";
+import type { Parameter, StoredRow } from "./storage.ts";
+import { StorageTimeout } from "./storage-timeout.ts";
+
+/** What tells the thread of a compiled program that it is this one (src/main.ts). */
+export const READER_THREAD = "sqlite-reader";
+
+/** A compiled program has one file for all modules, and no others. */
+const PROGRAM = import.meta.path === Bun.main ? Bun.main : new URL("./sqlite-reader.thread.ts", import.meta.url);
+
+/** After this much idleness the thread ends, and its memory is free again. */
+const IDLE_MS = 30_000;
+
+interface Asked {
+  resolve: (rows: readonly StoredRow[]) => void;
+  reject: (reason: Error) => void;
+  cancelTimeout: Cancel;
+}
+
+/**
+ * Reads a SQLite file in a thread of its own, with a connection of its own: what an operator asks of a large ledger takes longer than
+ * any stream may wait. A statement whose time is up is ended with its thread.
+ */
+export class SqliteReader {
+  readonly #path: string;
+  readonly #clock: Clock;
+  readonly #asked = new Map<number, Asked>();
+  #worker: Worker | undefined;
+  #number = 0;
+  #cancelEnd: Cancel = () => {};
+
+  constructor(path: string, clock: Clock) {
+    this.#path = path;
+    this.#clock = clock;
+  }
+
+  query(text: string, parameters: readonly Parameter[], limitMs: number): Promise<readonly StoredRow[]> {
+    const { promise, resolve, reject } = Promise.withResolvers<readonly StoredRow[]>();
+    const number = ++this.#number;
+    const cancelTimeout = this.#clock.after(limitMs, () => this.#fail(new StorageTimeout(limitMs)));
+    this.#asked.set(number, { resolve, reject, cancelTimeout });
+    this.#cancelEnd();
+    this.#worker ??= this.#start();
+    this.#worker.ref();
+    const question: ReaderQuestion = { number, text, parameters };
+    this.#worker.postMessage(question);
+    return promise;
+  }
+
+  close(): void {
+    this.#fail(new Error("the storage is closed"));
+  }
+
+  #start(): Worker {
+    const options = { argv: [READER_THREAD, this.#path] };
+    const worker = new Worker(PROGRAM, options);
+    worker.onmessage = ({ data }: MessageEvent<ReaderAnswer>) => this.#take(data);
+    worker.onerror = ({ message }) => {
+      if (this.#worker === worker) this.#fail(new Error(`the thread that reads the storage broke: ${message}`));
+    };
+    return worker;
+  }
+
+  #take(answer: ReaderAnswer): void {
+    const asked = this.#asked.get(answer.number);
+    if (asked === undefined) return;
+    this.#asked.delete(answer.number);
+    asked.cancelTimeout();
+    if ("rows" in answer) asked.resolve(answer.rows);
+    else asked.reject(new Error(answer.problem));
+    if (this.#asked.size > 0) return;
+    // It keeps no program alive that has nothing else to do.
+    this.#worker?.unref();
+    this.#cancelEnd = this.#clock.after(IDLE_MS, () => this.#end(), { background: true });
+  }
+
+  /** One statement runs at a time, so that all others have waited for it as well. */
+  #fail(reason: Error): void {
+    this.#end();
+    const all = [...this.#asked.values()];
+    this.#asked.clear();
+    for (const { reject, cancelTimeout } of all) {
+      cancelTimeout();
+      reject(reason);
+    }
+  }
+
+  #end(): void {
+    this.#cancelEnd();
+    this.#worker?.terminate();
+    this.#worker = undefined;
+  }
+}
