@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { TEST_KEY } from "../testing/test-key.ts";
+import { PRICED } from "./support/priced-model.ts";
+import { runProgram, TRIVIUM } from "./support/program.ts";
+import { freePort } from "./support/test-gateway.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "trivium-alerts-"));
+const ADMIN_SECRET = "an-admin-secret-of-the-alerts-test";
+const HOOK_SECRET = "a-secret-of-the-receiver";
+/** A process that was killed while it sent has the lease for a minute. */
+const WAIT_MS = 90_000;
+
+interface Received {
+  id: string;
+  type: string;
+  body: string;
+}
+
+const received: Received[] = [];
+let status = 200;
+let receiver: ReturnType<typeof Bun.serve>;
+let program: Bun.Subprocess | undefined;
+let adminPort = 0;
+
+beforeAll(async () => {
+  adminPort = await freePort();
+  receiver = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: async (request) => {
+      const body = await request.text();
+      const { id, type } = JSON.parse(body) as Received;
+      received.push({ id, type, body });
+      return new Response("noted", { status });
+    },
+  });
+});
+afterAll(async () => {
+  program?.kill("SIGKILL");
+  await program?.exited;
+  await receiver.stop(true);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function configure(alerts: object | undefined): void {
+  const config = {
+    server: { host: "127.0.0.1", port: 0, drain_seconds: 1 },
+    admin: { host: "127.0.0.1", port: adminPort, secret: ADMIN_SECRET },
+    simulator: true,
+    models: [PRICED],
+    log: { calls: "off" },
+    keys: [{ name: "tests", key: TEST_KEY, limits: { budget_usd_total: 0.000_1 } }],
+    ...(alerts === undefined ? {} : { alerts }),
+  };
+  writeFileSync(join(folder, "trivium.yaml"), JSON.stringify(config));
+}
+
+async function start(): Promise<string> {
+  const child = Bun.spawn([TRIVIUM, "serve", "--json"], {
+    cwd: folder,
+    env: { PATH: process.env["PATH"] ?? "" },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "ignore",
+  });
+  program = child;
+  let shown = "";
+  for await (const chunk of child.stdout) {
+    shown += new TextDecoder().decode(chunk);
+    if (shown.trimEnd().endsWith("\n}")) break;
+  }
+  return (JSON.parse(shown) as { url: string }).url;
+}
+
+async function end(signal: "SIGKILL" | "SIGTERM"): Promise<void> {
+  program?.kill(signal);
+  await program?.exited;
+}
+
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  const endMs = Date.now() + WAIT_MS;
+  while (!(await holds())) {
+    if (Date.now() > endMs) throw new Error("it did not come to pass");
+    await Bun.sleep(100);
+  }
+}
+
+const command = (...args: string[]) =>
+  runProgram(["alerts", ...args, "--url", `http://127.0.0.1:${adminPort}`, "--secret", ADMIN_SECRET], { cwd: folder });
+
+interface Listed {
+  type: string;
+  deliveries: { state: string; tries: number }[];
+}
+
+const listed = async () => JSON.parse((await command("list", "--json")).stdout) as Listed[];
+
+test("issue 15: a budget is told once, with one id, through kill -9, a receiver that fails, and restarts; a reload is enough to begin", async () => {
+  configure(undefined);
+  const url = await start();
+  const answer = await fetch(`${url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${TEST_KEY}`, "content-type": "application/json" },
+    body: JSON.stringify({ model: "acme/priced", messages: [{ role: "user", content: "hi" }], max_tokens: 5 }),
+  });
+  expect([answer.status, await answer.text()]).toEqual([200, expect.any(String)]);
+  expect((await command("test")).stderr).toContain("alerts.webhooks");
+
+  configure({ webhooks: [{ name: "hook", url: `http://127.0.0.1:${receiver.port}/`, secret: HOOK_SECRET }] });
+  program?.kill("SIGHUP");
+  await until(async () => (await command("test")).code === 0);
+  expect(received.at(-1)?.type).toBe("test");
+  status = 500;
+  const failed = await command("test", "hook");
+  expect([failed.code, failed.stdout.includes("answered 500"), failed.stdout.includes("noted")]).toEqual([
+    1,
+    true,
+    true,
+  ]);
+  received.length = 0;
+
+  await end("SIGKILL");
+  await start();
+  await until(() => received.length > 0);
+  await end("SIGKILL");
+  status = 200;
+  await start();
+  await until(async () => (await listed())[0]?.deliveries[0]?.state === "delivered");
+  expect(new Set(received.map(({ id }) => id)).size).toBe(1);
+  expect(new Set(received.map(({ body }) => body)).size).toBe(1);
+  expect(received[0]?.body).not.toContain(TEST_KEY);
+
+  const count = received.length;
+  await end("SIGTERM");
+  await start();
+  expect((await listed()).map(({ type }) => type)).toEqual(["budget.threshold"]);
+  await end("SIGTERM");
+  expect(received.length).toBe(count);
+}, 240_000);
