@@ -11,6 +11,7 @@ export const SLOW_TESTS: Readonly<Record<string, number>> = {
   "conformance/outages/outages.test.ts": 60,
   "conformance/crashes/intents.test.ts": 15,
   "conformance/migrate.test.ts": 25,
+  "conformance/alerts.test.ts": 12,
   "conformance/cli-media.test.ts": 35,
   "conformance/start-mistakes.test.ts": 30,
   "conformance/media/memory.test.ts": 25,

@@ -42,7 +42,7 @@ export class Incidents {
     const open = await this.#open();
     for (const one of observations) {
       if (one.state === "down") await this.#down(one);
-      else if (one.state === "up") await this.#up(one, open);
+      else await this.#up(one, open);
     }
     this.#outbox.kick();
   }

@@ -4,8 +4,7 @@ import { type AlertDraft, quotedName } from "./alert.ts";
 export interface Observation {
   /** The same in all processes. */
   subject: string;
-  /** `trial`: neither; it stays what it was. */
-  state: "up" | "down" | "trial";
+  state: "up" | "down";
   down: () => AlertDraft;
   up: () => AlertDraft;
   /** It is told of even where no row can be written of it. */
@@ -14,7 +13,7 @@ export interface Observation {
 
 type BreakerState = "closed" | "open" | "half_open";
 
-/** A provider is down while each of its models that were called is left alone. */
+/** A provider is down while each of its models that were called is left alone, or has not answered since. */
 export function observeProvider(provider: string, states: readonly BreakerState[]): Observation | undefined {
   if (states.length === 0) return undefined;
   const isUp = states.includes("closed");
@@ -24,7 +23,7 @@ export function observeProvider(provider: string, states: readonly BreakerState[
       : `all ${states.length} models of it that were called fail`;
   return {
     subject: `provider ${provider}`,
-    state: isUp ? "up" : states.includes("open") ? "down" : "trial",
+    state: isUp ? "up" : "down",
     down: () => ({
       type: "provider.down",
       text: `The provider ${quotedName(provider)} is down: ${models}. Calls go to other providers of a model where it has any.`,

@@ -1,5 +1,6 @@
 import { Alerts } from "../alerts/alerts.ts";
 import { type Observation, observeGateway, observeProvider } from "../alerts/observation.ts";
+import type { PostAlert } from "../alerts/post.ts";
 import type { Sources } from "../base/sources.ts";
 import type { Config } from "../config/config.ts";
 import type { Gateway } from "../relay/gateway.ts";
@@ -14,16 +15,19 @@ interface AlertsParts {
   storage: Storage;
   sources: Sources;
   condition: () => Condition;
+  /** How a webhook is reached; over the network where absent. */
+  post?: PostAlert;
 }
 
-export function makeAlerts({ alerts }: Config, { gateway, storage, sources, condition }: AlertsParts): Alerts {
+export function makeAlerts({ alerts }: Config, parts: AlertsParts): Alerts {
+  const { gateway, storage, sources, condition, post = webhookPost() } = parts;
   const { log, instance } = gateway;
   return new Alerts({
     ...sources,
     storage,
     instance,
     settings: alerts,
-    post: webhookPost(),
+    post,
     observe: () => [...observeProviders(gateway), ...observeCondition(condition())],
     onProblem: (err, what) => log.warn({ err }, what),
   });
