@@ -334,6 +334,34 @@ describe("a provider", () => {
   });
 });
 
+describe("an incident whose process has died", () => {
+  const down = () => [observeProvider("acme", ["open"]) as Observation];
+
+  test("is taken over by the next process that sees it, and not told again however long it lasts", async () => {
+    const stopFirst = world.process(SETTINGS, down).start();
+    await world.clock.pass(61_000);
+    stopFirst();
+    const stopSecond = world.process(SETTINGS, down).start();
+    await world.clock.pass(3 * HOUR_MS);
+    stopSecond();
+    const stopThird = world.process(SETTINGS, down).start();
+    await world.clock.pass(3 * HOUR_MS);
+    stopThird();
+    expect(world.types).toEqual(["provider.down"]);
+  });
+
+  test("and that no process has seen for an hour is over: the next is told", async () => {
+    const stopFirst = world.process(SETTINGS, down).start();
+    await world.clock.pass(61_000);
+    stopFirst();
+    await world.clock.pass(2 * HOUR_MS);
+    const stop = world.process(SETTINGS, down).start();
+    await world.clock.pass(61_000);
+    stop();
+    expect(world.types).toEqual(["provider.down", "provider.down"]);
+  });
+});
+
 describe("a gateway that is degraded", () => {
   test("tells it from memory while the storage is away, and writes it down when it is back", async () => {
     let isAway = true;

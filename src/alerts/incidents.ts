@@ -12,6 +12,7 @@ import { attempt } from "./post.ts";
 const PAUSE_MS = 600_000;
 /** Its owner looks every half minute. */
 const STALE_MS = 300_000;
+const FORGOTTEN_MS = 3_600_000;
 /** So many looks in a row: a moment's failure is none. */
 const LOOKS = 2;
 const RECORD_EVERY_MS = 30_000;
@@ -39,7 +40,7 @@ export class Incidents {
   }
 
   async look(observations: readonly Observation[]): Promise<void> {
-    const open = await this.#open();
+    const open = await this.#open(observations);
     for (const one of observations) {
       if (one.state === "down") await this.#down(one);
       else await this.#up(one, open);
@@ -48,10 +49,13 @@ export class Incidents {
   }
 
   /** Undefined while the storage does not say. */
-  async #open(): Promise<ReadonlySet<string> | undefined> {
-    const { storage, instance, clock } = this.#options;
+  async #open(observations: readonly Observation[]): Promise<ReadonlySet<string> | undefined> {
+    const { storage, instance: owner, clock } = this.#options;
+    const subjects = observations.flatMap(({ state, subject }) => (state === "down" ? [subject] : []));
+    // One that is seen for the first time is not taken over here: it may be a new one.
+    const known = subjects.filter((subject) => this.#told.has(subject));
     try {
-      return await seeIncidents(storage, instance, clock.wallMs());
+      return await seeIncidents(storage, { owner, subjects: known, nowMs: clock.wallMs(), staleMs: STALE_MS });
     } catch {
       return undefined;
     }
@@ -66,7 +70,13 @@ export class Incidents {
     const alert = makeAlert(one.down(), this.#options);
     try {
       const found = await storage.transaction(async (queries) => {
-        const opening = { subject, owner: instance, nowMs: clock.wallMs(), pauseMs: PAUSE_MS };
+        const opening = {
+          subject,
+          owner: instance,
+          nowMs: clock.wallMs(),
+          pauseMs: PAUSE_MS,
+          forgottenMs: FORGOTTEN_MS,
+        };
         const outcome = await openIncident(queries, opening);
         if (outcome === "opened") await this.#outbox.put(queries, alert);
         return outcome;
