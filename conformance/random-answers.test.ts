@@ -1,14 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { arrayAt, type JsonObject, objectAt } from "../src/base/json.ts";
+import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from "../src/base/json.ts";
 import type { Citation } from "../src/canon/citation.ts";
+import type { DialectName } from "../src/canon/dialect-name.ts";
 import type { Opaque } from "../src/canon/opaque.ts";
 import type { CanonReply, ReplyPart } from "../src/canon/reply.ts";
 import { unfold } from "../src/canon/unfold.ts";
 import { encodeContext } from "../src/dialects/encode-context.sample.ts";
 import { DIALECTS } from "../src/dialects/index.ts";
 import { readFrames } from "../src/wire/sse.ts";
-import { SAMPLED_DIALECTS, type SampledDialect } from "../testing/sampled-dialects.ts";
+import { EVERY_DIALECT } from "../testing/sampled-dialects.ts";
 import { answerProblem } from "./support/well-formed.ts";
 
 /** Random answers in every dialect: what a client reads is well formed, and says the same whole and streamed. */
@@ -16,7 +17,7 @@ import { answerProblem } from "./support/well-formed.ts";
 const TEXTS = ["", " ", "hello", "naïve ✓ 日本語", "😀 is here", '{"a":1}'];
 const text = fc.constantFrom(...TEXTS);
 const signature: fc.Arbitrary<Opaque> = fc.record({
-  origin: fc.constantFrom("messages", "genai", "a-host"),
+  origin: fc.constantFrom("messages", "genai", "responses", "a-host"),
   kind: fc.constantFrom("signature" as const, "redacted" as const, "encrypted" as const),
   value: fc.constantFrom("c2lnbmF0dXJl", "not base64 ✓"),
 });
@@ -144,13 +145,14 @@ const reply: fc.Arbitrary<CanonReply> = fc
     };
   });
 
-const REQUESTS: Readonly<Record<SampledDialect, readonly JsonObject[]>> = {
+const REQUESTS: Readonly<Record<DialectName, readonly JsonObject[]>> = {
   chat: [{}, { reasoning: { exclude: true } }],
   messages: [{}, { thinking: { type: "adaptive", display: "omitted" } }],
   genai: [{}, { generationConfig: { thinkingConfig: { includeThoughts: false } } }],
+  responses: [{}, { include: ["reasoning.encrypted_content"] }, { reasoning: { summary: "auto" }, store: false }],
 };
 
-describe.each([...SAMPLED_DIALECTS])("a %s client", (dialect) => {
+describe.each([...EVERY_DIALECT])("a %s client", (dialect) => {
   const { codec } = DIALECTS[dialect];
   test("reads well-formed answers, whole and streamed", () => {
     fc.assert(
@@ -181,7 +183,7 @@ describe("contract 7: citations of text that is not ASCII", () => {
     usage: { input: 1, output: 1 },
   };
   const whole = `Zuerst ✓. ${said}`;
-  const streamed = (dialect: SampledDialect) => {
+  const streamed = (dialect: DialectName) => {
     const encoder = DIALECTS[dialect].codec.createStreamEncoder(encodeContext({}));
     const frames = readFrames([...unfold(cited)].map((event) => encoder.push(event)).join(""));
     return frames.flatMap(({ data }) =>
@@ -197,6 +199,19 @@ describe("contract 7: citations of text that is not ASCII", () => {
       arrayAt(chunk, "choices").flatMap((one) => arrayAt(objectAt(one, "delta"), "annotations")),
     );
     expect(reported).toEqual([{ type: "url_citation", url_citation: found }]);
+  });
+
+  test("responses counts characters of the text's own part", () => {
+    const { output } = JSON.parse(DIALECTS.responses.codec.encodeResponse(cited, encodeContext({})));
+    const parts = arrayAt({ output }, "output").flatMap((item) => arrayAt(item, "content"));
+    const found = parts.flatMap((one) => arrayAt(one, "annotations").map((annotation) => [one, annotation] as const));
+    expect(found).toHaveLength(1);
+    for (const [one, annotation] of found) {
+      const [from, to] = [numberAt(annotation, "start_index"), numberAt(annotation, "end_index")];
+      expect(stringAt(one, "text")?.slice(from, to)).toBe("Oslo");
+      const told = streamed("responses").flatMap((event) => objectAt(event, "annotation") ?? []);
+      expect(told).toEqual([annotation]);
+    }
   });
 
   test("genai counts bytes of UTF-8", () => {

@@ -6,6 +6,7 @@ import { readConverse } from "../simulator/hosts/bedrock/text/read-request.ts";
 import { SIMULATED_HOSTS } from "../simulator/hosts/compatible/text/hosts.ts";
 import { readHostRequest } from "../simulator/hosts/compatible/text/read-request.ts";
 import { readRequest as readGenai } from "../simulator/hosts/google/text/read-request.ts";
+import { readRequest as readResponses } from "../simulator/hosts/openai/responses/read-request.ts";
 import { checkCallIds } from "../simulator/hosts/openai/text/read-messages.ts";
 import { readRequest as readChat } from "../simulator/hosts/openai/text/read-request.ts";
 import type { JsonObject as SimulatedJson } from "../simulator/json.ts";
@@ -15,7 +16,7 @@ import { traitsOf } from "../simulator/text/traits.ts";
 import type { JsonObject } from "../src/base/json.ts";
 import { Secret } from "../src/base/secret.ts";
 import { system } from "../src/base/system.ts";
-import type { UpstreamDialectName } from "../src/canon/dialect-name.ts";
+import type { DialectName, UpstreamDialectName } from "../src/canon/dialect-name.ts";
 import { GatewayError } from "../src/canon/error.ts";
 import type { ModelTraits } from "../src/canon/traits.ts";
 import { builtInModels } from "../src/catalogue/built-in-models.ts";
@@ -23,9 +24,10 @@ import { DIALECTS, UPSTREAM_CODECS } from "../src/dialects/index.ts";
 import { createProvider } from "../src/providers/index.ts";
 import { resolveMedia } from "../src/relay/resolve-media.ts";
 import { stringifyInOrder } from "../src/wire/ordered-json.ts";
-import { SAMPLED_DIALECTS, type SampledDialect } from "../testing/sampled-dialects.ts";
+import { EVERY_DIALECT } from "../testing/sampled-dialects.ts";
 import { checkedRequest } from "../testing/translate-sample.ts";
-import { PDF, PNG, randomSpec, requestOf } from "./support/random-requests.ts";
+import { requestOf } from "./support/random-requests.ts";
+import { PDF, PNG, randomSpec } from "./support/random-spec.ts";
 
 /** Random requests of every dialect at every target: what a host's own reader refuses, our translation must not write. */
 
@@ -94,6 +96,15 @@ const converse = (name: string, isClaude: boolean, model: string, traits: ModelT
   read: (body) => readConverse(body, simulated(model), isClaude),
 });
 
+const responses = (name: string, kind: string, model: string, traits: ModelTraits): Target => ({
+  name,
+  dialect: "responses",
+  kind,
+  upstreamModel: "m",
+  traits,
+  read: (body) => readResponses(body, simulated(model)),
+});
+
 /** Hosts whose models refuse settings that the catalogue knows of. */
 const HOST_TRAITS: Readonly<Record<string, ModelTraits>> = {
   "x-ai": known("x-ai/grok-4.5"),
@@ -127,6 +138,9 @@ const TARGETS: readonly Target[] = [
   converse("a converse model that thinks", false, "thinker", THINKS),
   converse("claude in converse", true, "strict-thinker", THINKS),
   converse("the newest claude in converse", true, "reasoner-strict", known("anthropic/claude-opus-4-7")),
+  responses("a responses model", "azure-openai", "standard", PLAIN),
+  responses("gpt-4.1 in responses", "openai", "standard", known("openai/gpt-4.1")),
+  responses("gpt-5 in responses", "openai", "reasoner-strict", known("openai/gpt-5")),
   ...HOSTS,
 ];
 
@@ -139,7 +153,7 @@ const fetchMedia = (url: string) => {
 };
 
 /** What the client's own check lets through; undefined where it refuses the request. */
-function accepted(client: SampledDialect, request: JsonObject): JsonObject | undefined {
+function accepted(client: DialectName, request: JsonObject): JsonObject | undefined {
   try {
     return checkedRequest(client, JSON.stringify(request), "dropin");
   } catch (error) {
@@ -158,7 +172,7 @@ for (const target of TARGETS) {
     origin: provider.originOf(UPSTREAM_CODECS[target.dialect], target.upstreamModel),
   };
   describe(target.name, () => {
-    const clients = SAMPLED_DIALECTS.filter((client) => client !== target.dialect);
+    const clients = EVERY_DIALECT.filter((client) => client !== target.dialect);
     test.each(clients.map((client) => [client]))("takes what is made of requests in %s", async (client) => {
       await fc.assert(
         fc.asyncProperty(randomSpec, fc.boolean(), async (spec, stream) => {

@@ -547,3 +547,7 @@ describe("what hosts refuse", () => {
     expect(notes).toEqual(["dropped tool_choice"]);
   });
 });
+
+test("instructions without words are an empty message: hosts refuse a request without messages", () => {
+  expect(encode({ turns: [] }).messages).toEqual([{ role: "user", content: "" }]);
+});

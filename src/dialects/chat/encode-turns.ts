@@ -29,6 +29,8 @@ export function encodeTurns(scope: RequestScope, instruction: string | undefined
     else messages.push(encodeTurn(turn, "system", joinedContent(encodeParts(turn.parts, scope), PARAGRAPH), scope));
     at += 1;
   }
+  // Hosts refuse a request without any message, which is what is left of instructions without words.
+  if (messages.length === 0) return [{ role: "user", content: "" }];
   return withPrefill(messages, scope);
 }
 

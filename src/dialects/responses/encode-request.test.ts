@@ -55,6 +55,13 @@ describe("what a host of Responses is sent for clients of other dialects", () =>
     expect(send(chat({}), { seals: false }).body["include"]).toBeUndefined();
   });
 
+  test("instructions without any other words go with an empty message: hosts refuse a request without input", () => {
+    const input = [{ type: "message", role: "user", content: "" }];
+    const instructed = chat({ messages: [{ role: "system", content: "Say hello." }] });
+    expect(send(instructed).body).toMatchObject({ instructions: "Say hello.", input });
+    expect(send(chat({ messages: [{ role: "system", content: "" }] })).input).toEqual(input);
+  });
+
   test("R5: a tool that the host does not know is left out, and noted", () => {
     const tools: Tool[] = [
       { type: "native", dialect: "responses", name: "local_shell", raw: { type: "local_shell" }, path: "tools[0]" },

@@ -38,7 +38,7 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<Re
   const body: JsonObject = {
     model: context.upstreamModel,
     ...(instructions === undefined ? {} : { instructions }),
-    input: [...messages, ...instruction, ...encodeItems(scope)],
+    input: someInput([...messages, ...instruction, ...encodeItems(scope)]),
     ...settings.fields,
     ...encodeReasoning(call.reasoning, { quirks, traits }, notes),
     ...encodeTools(scope),
@@ -54,6 +54,10 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<Re
     reading: { ...names, ...reading },
   };
 }
+
+/** Hosts refuse a request without any input, even one with instructions. */
+const someInput = (items: readonly JsonObject[]): readonly JsonObject[] =>
+  items.length > 0 ? items : [{ type: "message", role: "user", content: "" }];
 
 /** What a client of this dialect wants the answer to hold. */
 function askedToInclude(scope: RequestScope): readonly unknown[] {

@@ -62,6 +62,7 @@ export function readInput(value: Json | undefined): Input {
   if (typeof value === "string")
     return { system: [], turns: [{ role: "user", parts: [{ type: "text", text: value }] }] };
   if (!Array.isArray(value)) throw wrongType(value, "one of a string or array of objects", "input");
+  if (value.length === 0) throw missing("input");
   const system: Prompt["system"] = [];
   const turns: Turn[] = [];
   const calls = new Calls();
