@@ -282,7 +282,6 @@ beforeAll(async () => {
     config: {
       providers: {
         ...simulatedProviders(simulator.url),
-        "at-responses": { kind: "openai", base_url: `${simulator.url}/openai/v1`, api_key: "simulated" },
       },
       models: DIALECT_NAMES.flatMap((dialect) =>
         ["strict-thinker", "thinker"].map((model) => ({

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Simulator, startSimulator } from "../simulator/simulator.ts";
+import type { DialectName } from "../src/canon/dialect-name.ts";
 import type { CallOptions } from "../testing/build-call.ts";
-import { SAMPLED_DIALECTS, type SampledDialect } from "../testing/sampled-dialects.ts";
+import { EVERY_DIALECT } from "../testing/sampled-dialects.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
 import { callGateway, errorOf } from "./support/client-calls.ts";
 import { simulatedProviders, startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
-/** Calls whose client and model speak different protocols, on all six pairs, with the simulator as the upstream. */
+/** Calls whose client and model speak different protocols, on all twelve pairs, with the simulator as the upstream. */
 
 const STRICT_KEY = `sk-trv-${"ConformanceStrictKey".padEnd(43, "x")}`;
 const IMAGE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -50,7 +51,7 @@ beforeAll(async () => {
     config: {
       providers: everTried(simulatedProviders(simulator.url)),
       models: [
-        ...SAMPLED_DIALECTS.flatMap((dialect) =>
+        ...EVERY_DIALECT.flatMap((dialect) =>
           MODELS.map((model) => ({
             id: `${dialect}/${model}`,
             reasoning: true,
@@ -80,21 +81,22 @@ afterAll(async () => {
   await simulator.stop();
 });
 
-const call = (dialect: SampledDialect, model: string, options: CallOptions = {}) =>
+const call = (dialect: DialectName, model: string, options: CallOptions = {}) =>
   callGateway(gateway.url, dialect, TEST_KEY, { model, ...options });
 
 /** A field that no other protocol than its own knows, and the path under which the receipt must have it. */
-const OWN_FIELD: Record<SampledDialect, { body: Record<string, unknown>; path: string }> = {
+const OWN_FIELD: Record<DialectName, { body: Record<string, unknown>; path: string }> = {
   chat: { body: { logit_bias: { "50256": -100 } }, path: "logit_bias" },
   messages: { body: { container: "c1" }, path: "container" },
   genai: {
     body: { safetySettings: [{ category: "HARM_CATEGORY_HARASSMENT", threshold: "BLOCK_NONE" }] },
     path: "safetySettings",
   },
+  responses: { body: { truncation: "auto" }, path: "truncation" },
 };
 
-const PAIRS = SAMPLED_DIALECTS.flatMap((client) =>
-  SAMPLED_DIALECTS.filter((upstream) => upstream !== client).map((upstream) => [client, upstream] as const),
+const PAIRS = EVERY_DIALECT.flatMap((client) =>
+  EVERY_DIALECT.filter((upstream) => upstream !== client).map((upstream) => [client, upstream] as const),
 );
 
 describe.each(PAIRS)("a %s client of a model that speaks %s", (client, upstream) => {
@@ -141,7 +143,7 @@ describe.each(PAIRS)("a %s client of a model that speaks %s", (client, upstream)
     await plain.text();
   });
 
-  const STATUS: [string, Partial<Record<SampledDialect, number>> & { all: number }][] = [
+  const STATUS: [string, Partial<Record<DialectName, number>> & { all: number }][] = [
     ["fail-400", { all: 400 }],
     ["fail-401", { all: 502 }],
     ["fail-404", { all: 404 }],
@@ -154,9 +156,11 @@ describe.each(PAIRS)("a %s client of a model that speaks %s", (client, upstream)
     ["error-first-event", { all: 503, messages: 529 }],
   ];
   test.each(STATUS)("choices 4: %s of the upstream in the caller's own words", async (model, expected) => {
-    for (const stream of model === "error-first-event" ? [true] : [false, true]) {
-      const response = await call(client, `${upstream}/${model}`, { stream });
-      const { status, type, message } = await errorOf(response);
+    const told = async (stream: boolean) => errorOf(await call(client, `${upstream}/${model}`, { stream }));
+    // At once: most of the time goes by between tries.
+    for (const { status, type, message } of await Promise.all(
+      (model === "error-first-event" ? [true] : [false, true]).map(told),
+    )) {
       const wanted = expected[client] ?? expected.all;
       // An error event has a type instead of a status, which says how it is reported.
       if (model === "error-first-event") expect([wanted, 502, 429]).toContain(status);
@@ -172,8 +176,10 @@ describe.each(PAIRS)("a %s client of a model that speaks %s", (client, upstream)
       const response = await call(client, `${upstream}/${model}`, { stream: true });
       expect(response.status).toBe(200);
       const text = await response.text();
-      expect(text).toContain('"error"');
-      expect(text).not.toMatch(/\[DONE\]|message_stop|"finishReason"|"finish_reason":"/);
+      expect(text).toContain('"error":{');
+      expect(text).not.toMatch(
+        /\[DONE\]|message_stop|"finishReason"|"finish_reason":"|response\.(?:completed|incomplete)"/,
+      );
       const receipt = await gateway.receipt(response);
       expect(receipt.usage_source).toBe("partial");
     },
@@ -183,16 +189,22 @@ describe.each(PAIRS)("a %s client of a model that speaks %s", (client, upstream)
     const word = async (model: string) => {
       const body = JSON.parse(await (await call(client, `${upstream}/${model}`)).text());
       return (
-        body.choices?.[0].finish_reason ?? body.stop_reason ?? body.candidates?.[0].finishReason ?? body.error?.code
+        body.choices?.[0].finish_reason ??
+        body.stop_reason ??
+        body.candidates?.[0].finishReason ??
+        body.incomplete_details?.reason ??
+        body.output?.[0].content?.[0].type ??
+        body.error?.code
       );
     };
-    const WORDS: Record<SampledDialect, { filtered: string[]; length: string }> = {
+    const WORDS: Record<DialectName, { filtered: string[]; length: string }> = {
       chat: { filtered: ["content_filter", "stop"], length: "length" },
       messages: { filtered: ["refusal"], length: "max_tokens" },
       genai: {
         filtered: ["FINISH_REASON_SAFETY", "FINISH_REASON_PROHIBITED_CONTENT"],
         length: "FINISH_REASON_MAX_TOKENS",
       },
+      responses: { filtered: ["content_filter", "refusal"], length: "max_output_tokens" },
     };
     expect(await word("max-tokens")).toBe(WORDS[client].length);
     expect(WORDS[client].filtered).toContain(await word("refusal"));
@@ -204,7 +216,7 @@ describe.each(PAIRS)("a %s client of a model that speaks %s", (client, upstream)
         const response = await call(client, `${upstream}/${model}`, { stream });
         expect(response.status).toBe(200);
         const text = await response.text();
-        expect(text).not.toContain('"error"');
+        expect(text).not.toContain('"error":{');
         const { usage_source } = await gateway.receipt(response);
         expect(usage_source).toBe(model === "no-usage" ? "estimated" : "measured");
       }
@@ -221,7 +233,7 @@ describe.each(PAIRS)("a %s client of a model that speaks %s", (client, upstream)
   });
 });
 
-function prompt(client: SampledDialect, url: string | undefined): Record<string, unknown> {
+function prompt(client: DialectName, url: string | undefined): Record<string, unknown> {
   const data = `data:image/png;base64,${IMAGE}`;
   const words = "What is in this image?";
   switch (client) {
@@ -257,11 +269,18 @@ function prompt(client: SampledDialect, url: string | undefined): Record<string,
         : { inlineData: { mimeType: "image/png", data: IMAGE } };
       return { contents: [{ role: "user", parts: [{ text: words }, image] }] };
     }
+    case "responses": {
+      const content = [
+        { type: "input_text", text: words },
+        { type: "input_image", image_url: url ?? data },
+      ];
+      return { input: [{ role: "user", content }] };
+    }
   }
 }
 
 describe("offers of several protocols", () => {
-  test.each([...SAMPLED_DIALECTS])(
+  test.each([...EVERY_DIALECT])(
     "H17: a %s client falls from one protocol to the next until one answers",
     async (client) => {
       for (const stream of [false, true]) {
@@ -284,20 +303,23 @@ describe("offers of several protocols", () => {
 });
 
 describe("H11: tokens are counted for every model", () => {
-  const count = async (client: "messages" | "genai", upstream: SampledDialect) => {
-    const [publisher, name] = [upstream, "standard"];
-    const url =
-      client === "messages"
-        ? `${gateway.url}/api/msg/v1/messages/count_tokens`
-        : `${gateway.url}/api/genai/v1/publishers/${publisher}/models/${name}:countTokens`;
-    const body =
-      client === "messages"
-        ? { model: `${upstream}/standard`, system: "Be brief.", messages: [{ role: "user", content: "Hello there" }] }
-        : {
-            systemInstruction: { parts: [{ text: "Be brief." }] },
-            contents: [{ role: "user", parts: [{ text: "Hello there" }] }],
-          };
-    const response = await fetch(url, {
+  const count = async (client: Exclude<DialectName, "chat">, upstream: DialectName) => {
+    const model = `${upstream}/standard`;
+    const [path, body] = {
+      messages: [
+        "/api/msg/v1/messages/count_tokens",
+        { model, system: "Be brief.", messages: [{ role: "user", content: "Hello there" }] },
+      ],
+      genai: [
+        `/api/genai/v1/publishers/${upstream}/models/standard:countTokens`,
+        {
+          systemInstruction: { parts: [{ text: "Be brief." }] },
+          contents: [{ role: "user", parts: [{ text: "Hello there" }] }],
+        },
+      ],
+      responses: ["/api/v1/responses/input_tokens", { model, instructions: "Be brief.", input: "Hello there" }],
+    }[client] as [string, object];
+    const response = await fetch(gateway.url + path, {
       method: "POST",
       headers: {
         "content-type": "application/json",
@@ -320,11 +342,18 @@ describe("H11: tokens are counted for every model", () => {
     expect(await count("genai", "messages")).toEqual({ ...native, estimated: false });
     expect((await count("genai", "genai")).estimated).toBe(false);
     expect(await count("messages", "genai")).toEqual(await count("genai", "genai"));
+    expect(await count("responses", "genai")).toEqual(await count("genai", "genai"));
+    expect(await count("responses", "messages")).toEqual({ ...native, estimated: false });
+    const own = await count("responses", "responses");
+    expect(own.estimated).toBe(false);
+    for (const client of ["messages", "genai"] as const) expect(await count(client, "responses")).toEqual(own);
   });
 
   test("by an estimate that the receipt calls one elsewhere", async () => {
-    const { tokens, estimated } = await count("messages", "chat");
-    expect(tokens).toBeGreaterThan(0);
-    expect(estimated).toBe(true);
+    for (const client of ["messages", "genai", "responses"] as const) {
+      const { tokens, estimated } = await count(client, "chat");
+      expect(tokens).toBeGreaterThan(0);
+      expect(estimated).toBe(true);
+    }
   });
 });

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type App, startApp } from "../../src/app/start-app.ts";
 import { system } from "../../src/base/system.ts";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { createLog, LOG_LEVELS, type LogOptions } from "../../src/observe/log.ts";
 import type { Registry } from "../../src/providers/registry.ts";
 import type { Timings } from "../../src/relay/timings.ts";
 import type { ReceiptData } from "../../testing/receipt-data.ts";
-import type { SampledDialect } from "../../testing/sampled-dialects.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 
 export interface TestGateway {
@@ -98,7 +98,7 @@ export async function freePort(): Promise<number> {
 }
 
 /** A provider for each dialect, at the host of it that a simulator plays. */
-export function simulatedProviders(simulatorUrl: string): Record<`at-${SampledDialect}`, object> {
+export function simulatedProviders(simulatorUrl: string): Record<`at-${DialectName}`, object> {
   const provider = (kind: string, path: string) => ({
     kind,
     base_url: simulatorUrl + path,
@@ -108,5 +108,6 @@ export function simulatedProviders(simulatorUrl: string): Record<`at-${SampledDi
     "at-chat": provider("openai-compatible", "/openai/v1"),
     "at-messages": provider("anthropic", "/anthropic"),
     "at-genai": provider("gemini", "/gemini"),
+    "at-responses": provider("openai", "/openai/v1"),
   };
 }
