@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { DEFAULT_SECRET_ACCESS_KEY, type Simulator, startSimulator } from "../simulator/simulator.ts";
-import { SAMPLED_DIALECTS, type SampledDialect } from "../testing/sampled-dialects.ts";
+import type { DialectName } from "../src/canon/dialect-name.ts";
+import { EVERY_DIALECT } from "../testing/sampled-dialects.ts";
 import { type Answer, type ProtocolClient, protocolClients, type Question } from "./support/protocol-clients.ts";
 import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
@@ -52,15 +53,15 @@ afterAll(async () => {
   await simulator.stop();
 });
 
-function clientOf(dialect: SampledDialect): ProtocolClient {
+function clientOf(dialect: DialectName): ProtocolClient {
   const client = clients.find((one) => one.dialect === dialect);
   if (client === undefined) throw new Error(`no client for ${dialect}`);
   return client;
 }
 
-const ask = (dialect: SampledDialect, question: Question): Promise<Answer> => clientOf(dialect).ask(question);
+const ask = (dialect: DialectName, question: Question): Promise<Answer> => clientOf(dialect).ask(question);
 
-async function failure(dialect: SampledDialect, question: Question): Promise<number | undefined> {
+async function failure(dialect: DialectName, question: Question): Promise<number | undefined> {
   try {
     await ask(dialect, question);
   } catch (error) {
@@ -70,7 +71,7 @@ async function failure(dialect: SampledDialect, question: Question): Promise<num
 }
 
 for (const { host } of HOSTS) {
-  for (const dialect of SAMPLED_DIALECTS) {
+  for (const dialect of EVERY_DIALECT) {
     describe(`${dialect} client at ${host}`, () => {
       for (const stream of [false, true]) {
         const how = stream ? "streamed" : "at once";

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { SAMPLED_DIALECTS, type SampledDialect } from "../../testing/sampled-dialects.ts";
-import { scriptedModels } from "../../testing/scripted-models.ts";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
+import { ResponsesScript, responsesAnswer, responsesUsage } from "../../testing/responses-wire.ts";
+import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { type Answer, type ProtocolClient, protocolClients } from "../support/protocol-clients.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { READERS } from "../support/sdk-meaning.ts";
@@ -14,7 +16,7 @@ let clients: ProtocolClient[];
 
 beforeAll(async () => {
   upstream = await startScriptedUpstream();
-  gateway = await startTestGateway({ config: scriptedModels(upstream.url) });
+  gateway = await startTestGateway({ config: modelsOfEveryDialect(upstream.url) });
   clients = protocolClients(gateway.url, gateway.key);
 });
 afterAll(async () => {
@@ -24,13 +26,13 @@ afterAll(async () => {
 
 type Json = Record<string, unknown>;
 
-const others = (own: SampledDialect) => SAMPLED_DIALECTS.filter((dialect) => dialect !== own);
+const others = (own: DialectName) => EVERY_DIALECT.filter((dialect) => dialect !== own);
 const events = (list: readonly Json[]) =>
   list.map((event) => `${event["type"] ? `event: ${event["type"]}\n` : ""}data: ${JSON.stringify(event)}\n\n`).join("");
 const question = (model: string, stream: boolean) => ({ model, text: "hello", stream, tools: true, thinking: true });
 const bodyOf = (position: number) => JSON.parse(upstream.seen[position]?.body ?? "{}") as Record<string, Json[]>;
 
-function ask(dialect: SampledDialect, model: string, stream: boolean): Promise<Answer> {
+function ask(dialect: DialectName, model: string, stream: boolean): Promise<Answer> {
   const client = clients.find((one) => one.dialect === dialect);
   if (client === undefined) throw new Error(`no client for ${dialect}`);
   return client.ask(question(model, stream));
@@ -154,9 +156,70 @@ describe("thinking, from a messages host", () => {
   }
 });
 
+function responsesStream(text: string): string {
+  const script = new ResponsesScript();
+  return script.begin() + script.delta(text) + script.close() + script.completed(responsesUsage(5, 4));
+}
+
+describe("sealed reasoning, from a host of Responses", () => {
+  const call = { type: "function_call", name: "get_weather", arguments: '{"city":"Oslo"}', status: "completed" };
+  const summary = [{ type: "summary_text", text: "hm" }];
+  const items: Json[] = [
+    { type: "reasoning", id: "rs_1", summary, encrypted_content: "c2VhbGVk" },
+    { ...call, id: "fc_1", call_id: "call_1" },
+    { type: "reasoning", id: "rs_2", summary: [], encrypted_content: "c2VhbGVkIHR3byDDvA==" },
+    { ...call, id: "fc_2", call_id: "call_2" },
+  ];
+  const answer = (status: string, output: readonly Json[]): Json => ({
+    ...(responsesAnswer("", responsesUsage(5, 4)) as Json),
+    status,
+    output,
+  });
+
+  function streamOf(): Json[] {
+    const events = items.flatMap((item, output_index): Json[] => [
+      { type: "response.output_item.added", output_index, item: { ...item, status: "in_progress" } },
+      { type: "response.output_item.done", output_index, item },
+    ]);
+    const all: Json[] = [
+      { type: "response.created", response: answer("in_progress", []) },
+      ...events,
+      { type: "response.completed", response: answer("completed", items) },
+    ];
+    return all.map((event, sequence_number) => ({ ...event, sequence_number }));
+  }
+
+  for (const client of others("responses")) {
+    test.each([false, true])(
+      `R10: each sealed value goes back with the id of its item, before its call, from a ${client} client, streamed: %p`,
+      async (stream) => {
+        play(answer("completed", items), streamOf());
+        const first = await ask(client, "test/responses", stream);
+        expect(first.thoughts).toBe("hm");
+        expect(first.calls).toHaveLength(2);
+        await first.followUp("rain");
+        const sent = bodyOf(1)["input"] ?? [];
+        const kept = ({ type, id, encrypted_content, call_id }: Json) =>
+          type === "reasoning" ? [id, encrypted_content] : [type, call_id];
+        const one = ["rs_1", "c2VhbGVk"];
+        const two = ["rs_2", "c2VhbGVkIHR3byDDvA=="];
+        const called = (id: string) => ["function_call", id];
+        const thoughtThenCall = [one, called("call_1"), two, called("call_2")];
+        // A message of chat has its thoughts in one place and its calls in another.
+        const thoughtsThenCalls = [one, two, called("call_1"), called("call_2")];
+        expect(sent.filter(({ type }) => type !== "message").map(kept)).toEqual([
+          ...(client === "chat" ? thoughtsThenCalls : thoughtThenCall),
+          ["function_call_output", "call_1"],
+          ["function_call_output", "call_2"],
+        ]);
+      },
+    );
+  }
+});
+
 describe("streams cut anywhere", () => {
   const TEXT = "Ünïcode: \u2028 \u2029 \u0085 € 𝄞 and “quotes”";
-  const STREAMS: Record<SampledDialect, Json[]> = {
+  const STREAMS: Record<DialectName, Json[] | string> = {
     chat: [
       { choices: [{ index: 0, delta: { role: "assistant", content: TEXT }, finish_reason: null }] },
       { choices: [{ index: 0, delta: {}, finish_reason: "stop" }] },
@@ -182,16 +245,24 @@ describe("streams cut anywhere", () => {
       { type: "message_stop" },
     ],
     genai: [genaiAnswer([{ text: TEXT }])],
+    responses: responsesStream(TEXT),
   };
-  const BASE_PATH: Record<SampledDialect, string> = { chat: "/api/v1", messages: "/api/msg", genai: "/api/genai" };
+  const BASE_PATH: Record<DialectName, string> = {
+    chat: "/api/v1",
+    messages: "/api/msg",
+    genai: "/api/genai",
+    responses: "/api/v1",
+  };
 
-  for (const host of SAMPLED_DIALECTS) {
-    test.each([...SAMPLED_DIALECTS])(
+  for (const host of EVERY_DIALECT) {
+    test.each([...EVERY_DIALECT])(
       `H07: a ${host} host that sends byte by byte, and odd separators in its text, to a %s client`,
       async (client) => {
         upstream.play(async (_request, response) => {
           response.writeHead(200, { "content-type": "text/event-stream" });
-          for (const byte of Buffer.from(events(STREAMS[host]) + (host === "chat" ? "data: [DONE]\n\n" : ""))) {
+          const streamed = STREAMS[host];
+          const text = typeof streamed === "string" ? streamed : events(streamed);
+          for (const byte of Buffer.from(text + (host === "chat" ? "data: [DONE]\n\n" : ""))) {
             response.write(Buffer.from([byte]));
             await new Promise((resolve) => setImmediate(resolve));
           }

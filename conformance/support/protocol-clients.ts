@@ -1,7 +1,7 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { ApiError, type Content, GoogleGenAI, type Part } from "@google/genai";
 import OpenAI from "openai";
-import type { SampledDialect } from "../../testing/sampled-dialects.ts";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
 
 /** What a scenario asks, in no protocol's words. */
 export interface Question {
@@ -25,7 +25,7 @@ export interface Answer {
 
 /** The newest of a vendor's SDKs, pointed at the gateway. */
 export interface ProtocolClient {
-  dialect: SampledDialect;
+  dialect: DialectName;
   ask(question: Question): Promise<Answer>;
   /** The HTTP status that an error of this SDK tells; undefined where it came inside a stream. */
   statusOf(error: unknown): number | undefined;
@@ -42,7 +42,7 @@ const SCHEMA = {
 };
 
 export function protocolClients(gatewayUrl: string, apiKey: string): ProtocolClient[] {
-  return [chatClient(gatewayUrl, apiKey), messagesClient(gatewayUrl, apiKey), genaiClient(gatewayUrl, apiKey)];
+  return [chatClient, messagesClient, genaiClient, responsesClient].map((client) => client(gatewayUrl, apiKey));
 }
 
 type ChatMessage = OpenAI.ChatCompletionMessageParam;
@@ -235,5 +235,54 @@ function genaiClient(gatewayUrl: string, apiKey: string): ProtocolClient {
     dialect: "genai",
     ask: (question) => complete(question, [{ role: "user", parts: [{ text: question.text }] }]),
     statusOf: (error) => (error instanceof ApiError ? error.status : undefined),
+  };
+}
+
+/** Keeps the items itself, and sends all of them each time. */
+function responsesClient(gatewayUrl: string, apiKey: string): ProtocolClient {
+  const client = new OpenAI({ baseURL: `${gatewayUrl}/api/v1`, apiKey, maxRetries: 0 });
+  type Item = OpenAI.Responses.ResponseInputItem;
+
+  async function complete(question: Question, input: Item[]): Promise<Answer> {
+    const body = {
+      model: question.model,
+      input,
+      store: false,
+      ...(question.tools
+        ? {
+            tools: [
+              { type: "function" as const, name: NAME, description: DESCRIPTION, parameters: SCHEMA, strict: false },
+            ],
+          }
+        : {}),
+      ...(question.thinking ? { reasoning: { effort: "high" as const, summary: "auto" as const } } : {}),
+      ...(question.settings ? { temperature: 0, top_p: 1, max_output_tokens: MAX_TOKENS } : {}),
+    };
+    const answer: OpenAI.Responses.Response = question.stream
+      ? await client.responses.stream(body).finalResponse()
+      : await client.responses.create(body);
+    const { output, output_text: words } = answer;
+    const calls = output.flatMap((item) => (item.type === "function_call" ? [item] : []));
+    const thoughts = output.flatMap((item) => (item.type === "reasoning" ? item.summary : []));
+    return {
+      words,
+      thoughts: thoughts.map(({ text }) => text).join(""),
+      calls: calls.map(({ name, arguments: written }) => ({ name, input: JSON.parse(written) as unknown })),
+      followUp: (text, memory = "kept") => {
+        const results = calls.map(({ call_id }) => ({ type: "function_call_output" as const, call_id, output: text }));
+        const sent = output.filter(({ type }) => memory === "kept" || type !== "reasoning");
+        // The streaming helper adds what it parsed, which is no part of the protocol.
+        const items = JSON.parse(JSON.stringify(sent), (key, value: unknown) =>
+          key === "parsed_arguments" ? undefined : value,
+        ) as Item[];
+        return complete(question, [...input, ...items, ...results]);
+      },
+    };
+  }
+
+  return {
+    dialect: "responses",
+    ask: (question) => complete(question, [{ role: "user", content: question.text }]),
+    statusOf: (error) => (error instanceof OpenAI.APIError ? (error.status as number | undefined) : undefined),
   };
 }

@@ -1,7 +1,7 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";
 import OpenAI from "openai";
-import type { SampledDialect } from "../../testing/sampled-dialects.ts";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
 
 /** What an answer says, as far as every protocol can say it. */
 export interface Meaning {
@@ -29,10 +29,11 @@ interface SdkCall {
 type Json = any;
 
 /** Asks with the vendor's own SDK, and reads what the SDK gives. */
-export const READERS: Readonly<Record<SampledDialect, (call: SdkCall) => Promise<Meaning>>> = {
+export const READERS: Readonly<Record<DialectName, (call: SdkCall) => Promise<Meaning>>> = {
   chat: readChat,
   messages: readMessages,
   genai: readGenai,
+  responses: readResponses,
 };
 
 const parsed = (text: string): unknown => {
@@ -197,4 +198,48 @@ async function readGenai({ baseUrl, apiKey, model, stream, body }: SdkCall): Pro
     }
   }
   return meaning;
+}
+
+const INCOMPLETE_STOPS: Record<string, Meaning["stop"]> = { max_output_tokens: "length", content_filter: "filter" };
+
+async function readResponses({ baseUrl, apiKey, model, stream, body }: SdkCall): Promise<Meaning> {
+  const sdk = new OpenAI({ baseURL: baseUrl, apiKey, maxRetries: 0 });
+  const request: Json = { model, input: "Hello", store: false, ...body };
+  const answer: Json = stream ? await finalResponse(sdk, request) : await sdk.responses.create(request);
+  const of = (type: string): Json[] => answer.output.filter((item: Json) => item.type === type);
+  const parts = of("message").flatMap(({ content }) => content);
+  const calls = [...of("function_call"), ...of("custom_tool_call")];
+  const ended = calls.length > 0 ? "tool" : "stop";
+  const { usage } = answer;
+  return {
+    text: parts.map(({ text, refusal }: Json) => text ?? refusal ?? "").join(""),
+    reasoning: of("reasoning")
+      .flatMap(({ content, summary }) => (content?.length > 0 ? content : summary))
+      .map(({ text }: Json) => text)
+      .join(""),
+    calls: calls.map(({ name, arguments: args, input }) => ({ name, args: parsed(args ?? input) })),
+    stop: answer.status === "completed" ? ended : (INCOMPLETE_STOPS[answer.incomplete_details?.reason] ?? "other"),
+    refused: parts.some(({ type }: Json) => type === "refusal"),
+    usage: usage && {
+      input: usage.input_tokens,
+      cached: usage.input_tokens_details?.cached_tokens ?? 0,
+      output: usage.output_tokens,
+    },
+  };
+}
+
+/** The last event has the whole answer, which the events before it must have said. */
+async function finalResponse(sdk: OpenAI, request: Json): Promise<Json> {
+  let last: Json;
+  let said = "";
+  for await (const event of (await sdk.responses.create({ ...request, stream: true })) as Json) {
+    if (event.type === "error" || event.type === "response.failed") throw new Error(JSON.stringify(event));
+    if (event.type === "response.output_text.delta") said += event.delta;
+    last = event;
+  }
+  if (!["response.completed", "response.incomplete"].includes(last?.type)) throw new Error("the stream has no end");
+  const parts: Json[] = last.response.output.flatMap((item: Json) => (item.type === "message" ? item.content : []));
+  const told = parts.map(({ text }) => text ?? "").join("");
+  if (told !== said) throw new Error(`the deltas say ${said}, the answer ${told}`);
+  return last.response;
 }

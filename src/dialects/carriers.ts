@@ -13,9 +13,11 @@ export type CarrierPosition =
   /** The text before it. */
   | "text"
   /** A text part without text, which stands for itself. */
-  | "empty-text";
+  | "empty-text"
+  /** Reasoning without a text, which stands for itself: where a bare signature would mean the call that follows. */
+  | "thought";
 
-const POSITIONS: readonly CarrierPosition[] = ["next-call", "call", "text", "empty-text"];
+const POSITIONS: readonly CarrierPosition[] = ["next-call", "call", "text", "empty-text", "thought"];
 
 export interface Carrier {
   position: CarrierPosition;
@@ -64,7 +66,8 @@ export class SignedParts {
       this.#waiting = { type: "reasoning", text: "", signature, path };
     } else if (position === "call" && before?.type === "tool-call") parts[parts.length - 1] = { ...before, signature };
     else if (position === "text" && before?.type === "text") parts[parts.length - 1] = { ...before, signature };
-    else if (position === "call") parts.push({ type: "reasoning", text: "", signature, path });
+    else if (position === "call" || position === "thought")
+      parts.push({ type: "reasoning", text: "", signature, path });
     else parts.push({ type: "text", text: "", signature, path });
   }
 

@@ -40,8 +40,14 @@ export const reasoningItem = (id: string, text: string, signature: Opaque | unde
   id,
   type: "reasoning",
   summary: text === "" ? [] : [summaryPart(text)],
-  ...(signature === undefined && text === "" ? {} : { encrypted_content: wrapOpaque(signature ?? UNSIGNED) }),
+  ...(signature === undefined && text === "" ? {} : { encrypted_content: wrapThought(text, signature ?? UNSIGNED) }),
 });
+
+/** A signature of nothing shown says that it is one of a thought: that of the call after it stands in an item of the same form. */
+const wrapThought = (text: string, signature: Opaque): string =>
+  text === "" && signature.kind === "signature"
+    ? wrapCarrier({ position: "thought", signature })
+    : wrapOpaque(signature);
 
 /** A reasoning item that shows nothing, and that clients send back: a signature of something next to it (decision 0011). */
 export const carrierItem = (id: string, carrier: Carrier): JsonObject => ({
