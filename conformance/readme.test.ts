@@ -163,6 +163,7 @@ describe("docs/receipts.md, tags", () => {
     const output = await folder.shell(receipts.one("sh", "x-trivium-tags"));
     expect(output).toMatch(/^team-a +1 /m);
     expect(output).toMatch(/^feature=search +1 /m);
+    expect(output).toMatch(/All calls together: \d+, USD \d/);
     expect(output).toMatch(/^\d{4}-\d\d-\d\d +sim\/standard +1 /m);
   });
 });

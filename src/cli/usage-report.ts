@@ -47,8 +47,8 @@ export const usageReport = defineCommand({
     );
     if (values.json) printJson(sums.map((sum) => ({ group: sum.groups[0], ...sum })));
     else print(by, sums);
-    // Not in the table: whoever adds its lines up is to be told.
-    if (groupsOverlap(by)) console.error(aboutOverlap(total));
+    // Whoever adds the groups up is to be told; JSON stays JSON.
+    if (groupsOverlap(by)) (values.json ? console.error : console.log)(aboutOverlap(total));
     return EXIT.ok;
   },
 });

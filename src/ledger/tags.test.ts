@@ -128,6 +128,21 @@ function tagContract(databases: TestDatabases): void {
       );
     });
 
+    test("a report by tag reads a bounded number of sums, whatever callers have invented", async () => {
+      const rest = "'p', 'k', 'm', 'v', 'chat', 'ok', 1, 1, 0, 0, 1";
+      const columns = "day, tag, project, key_id, model, provider, dialect, outcome, calls, cost_nano_usd";
+      await storage.query(
+        `INSERT INTO tag_days (${columns}, first_contents, first_content_ms, total_ms)
+         WITH RECURSIVE counted (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counted WHERE n < 200001)
+         SELECT 20000 + n / 100001, 'request=' || n, ${rest} FROM counted`,
+      );
+      const days = (count: number) => ({ sinceMs: 20_000 * DAY_MS, untilMs: (20_000 + count) * DAY_MS });
+      expect(await summariseUsage(storage, { ...days(1), by: ["tag"] })).toHaveLength(1_000);
+      await expect(summariseUsage(storage, { ...days(2), by: ["tag"] })).rejects.toThrow("ask for a shorter one");
+      expect(await figures(storage, { ...days(2), tag: "request=7", by: ["model"] })).toEqual([["m", 1, 1]]);
+      expect(await figures(storage, { ...days(2), by: ["model"] })).toEqual([]);
+    });
+
     test("retention deletes receipts and leaves what each tag has cost", async () => {
       await insertAll();
       const range = { by: ["tag"], sinceMs: START_MS, untilMs: START_MS + 4 * DAY_MS } as const;

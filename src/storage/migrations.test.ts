@@ -192,6 +192,15 @@ describe.skipIf(postgres === undefined)("SQLite to PostgreSQL", () => {
     const sums = "SELECT SUM(calls) AS calls, SUM(cost_nano_usd) AS cost FROM usage_hours";
     const [[here], [there]] = [await source.query(sums), await target.query(sums)];
     expect(Object.values(there ?? {}).map(Number)).toEqual(Object.values(here ?? {}).map(Number));
+    const ofTags =
+      "SELECT tag, SUM(calls) AS calls, SUM(cost_nano_usd) AS cost FROM tag_hours GROUP BY tag ORDER BY tag";
+    const shown = async (storage: Storage) =>
+      (await storage.query(ofTags)).map((row) => [row["tag"], Number(row["calls"]), Number(row["cost"])]);
+    expect(await shown(target)).toEqual([
+      ["feature=search", 1_003, 1_003 * 420_000],
+      ["team-a", 1_003, 1_003 * 420_000],
+    ]);
+    expect(await shown(target)).toEqual(await shown(source));
     // The trigger is in place again.
     await insertReceipts(target, [sampleReceipt({ id: idOf(9), createdAtMs: CREATED_MS })]);
     const [after] = await target.query(sums);

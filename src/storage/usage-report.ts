@@ -1,4 +1,5 @@
 import type { ZoneOffset } from "../base/time-zone.ts";
+import { GatewayError } from "../canon/error.ts";
 import type { Usage } from "../canon/usage.ts";
 import { number, text } from "./columns.ts";
 import { readUsage } from "./receipt-columns.ts";
@@ -180,6 +181,7 @@ export async function sumUsage(storage: Storage, question: UsageQuestion): Promi
     { table: "receipts", spans: storage.engine === "sqlite" ? inMs(sources) : [], unsummed: true, byTag },
     { table: "receipts", spans: sources.receipts, byTag },
   ];
+  if (by.includes("tag")) await refuseTooMany(storage, given);
   // A source that has nothing to give is left out: PostgreSQL would plan for reading all of it.
   const parts = given.filter(({ spans }) => spans.length > 0).map((source) => part(storage.engine, question, source));
   if (parts.length === 0) return [];
@@ -200,6 +202,23 @@ export async function sumUsage(storage: Storage, question: UsageQuestion): Promi
     firstContents: number(row, "first_contents"),
     firstContentMs: number(row, "first_content_ms"),
   }));
+}
+
+/** Sums of tags that one report reads at most: callers invent tags, and in SQLite nothing else happens meanwhile. */
+const MAX_TAG_SUMS = 200_000;
+
+async function refuseTooMany(storage: Storage, sources: readonly Source[]): Promise<void> {
+  const sums = sources.filter(({ table, spans }) => table !== "receipts" && spans.length > 0);
+  if (sums.length === 0) return;
+  const some = sums.map((source) => `SELECT 1 AS one FROM ${spansOf(storage.engine, source)}`).join(" UNION ALL ");
+  const [row] = await storage.query(
+    `SELECT COUNT(*) AS count FROM (${some} LIMIT ${MAX_TAG_SUMS + 1}) AS some`,
+    sums.map(({ spans }) => JSON.stringify(spans.map(([start, until]) => ({ start, until })))),
+    REPORT_MS,
+  );
+  if (row === undefined || number(row, "count") <= MAX_TAG_SUMS) return;
+  const message = `There are more than ${MAX_TAG_SUMS.toLocaleString("en")} sums of tags in this range, which is more than a report reads: ask for a shorter one, or for one tag.`;
+  throw new GatewayError("invalid_request", message, { path: "by" });
 }
 
 /** What sums are read for. */
