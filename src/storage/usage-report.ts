@@ -212,7 +212,7 @@ async function refuseTooMany(storage: Storage, sources: readonly Source[]): Prom
   if (sums.length === 0) return;
   const some = sums.map((source) => `SELECT 1 AS one FROM ${spansOf(storage.engine, source)}`).join(" UNION ALL ");
   const [row] = await storage.query(
-    `SELECT COUNT(*) AS count FROM (${some} LIMIT ${MAX_TAG_SUMS + 1}) AS some`,
+    `SELECT COUNT(*) AS count FROM (${some} LIMIT ${MAX_TAG_SUMS + 1}) AS counted`,
     sums.map(({ spans }) => JSON.stringify(spans.map(([start, until]) => ({ start, until })))),
     REPORT_MS,
   );
