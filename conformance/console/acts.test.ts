@@ -120,6 +120,16 @@ describe.skipIf(!found && !mustRun)("console-notes 4: a person at the console", 
     expect(await page.content()).not.toMatch(/a-token|a-secret-of-the-chat/);
   });
 
+  test("where no one is told yet, the page of alerts shows how to begin", async () => {
+    const none = { webhooks: [], budget_percent: [50], provider_down: true, gateway_degraded: true, retry_hours: 24 };
+    await page.route("**/api/alerts/settings", (route) => route.fulfill({ json: { data: none } }));
+    await page.route("**/api/alerts?*", (route) => route.fulfill({ json: { data: [], next: null } }));
+    await page.goto(`${gateway.url}/alerts`);
+    await page.getByText("webhooks:").waitFor();
+    expect(await watched.accessibility()).toEqual([]);
+    await page.unrouteAll();
+  });
+
   test("makes a key, which is shown once, works, and is revoked by its name", async () => {
     await page.goto(`${gateway.url}/keys`);
     await page.getByRole("button", { name: "Create a key" }).click();
