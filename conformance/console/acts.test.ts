@@ -98,7 +98,14 @@ describe.skipIf(!found && !mustRun)("console-notes 4: a person at the console", 
   });
 
   test("must show: a hostile name is text on every page that shows it", async () => {
-    for (const path of ["/?range=30d", "/calls?range=30d", "/usage?by=key&range=30d", "/keys", "/alerts", "/audit"]) {
+    for (const path of [
+      "/?range=30d",
+      "/calls?range=30d&q=project%3Aresearch",
+      "/usage?by=key&range=30d",
+      "/keys",
+      "/alerts",
+      "/audit",
+    ]) {
       await page.goto(gateway.url + path);
       await page.getByText(HOSTILE).first().waitFor();
       expect(await page.locator("main img").count()).toBe(0);
