@@ -1,14 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { SAMPLED_DIALECTS, type SampledDialect } from "../../testing/sampled-dialects.ts";
-import { scriptedModels } from "../../testing/scripted-models.ts";
+import type { DialectName, UpstreamDialectName } from "../../src/canon/dialect-name.ts";
+import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { callGateway } from "../support/client-calls.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 /** Cache marks, key order, usage and schemas on the way between protocols. */
 
-type Host = SampledDialect | "converse";
-const HOSTS: readonly Host[] = [...SAMPLED_DIALECTS, "converse"];
+type Host = UpstreamDialectName;
+const HOSTS: readonly Host[] = [...EVERY_DIALECT, "converse"];
 type Json = Record<string, unknown>;
 
 let upstream: ScriptedUpstream;
@@ -16,7 +17,7 @@ let gateway: TestGateway;
 
 beforeAll(async () => {
   upstream = await startScriptedUpstream();
-  const { providers, models } = scriptedModels(upstream.url) as { providers: Json; models: Json[] };
+  const { providers, models } = modelsOfEveryDialect(upstream.url) as { providers: Json; models: Json[] };
   const like = models[0] ?? {};
   gateway = await startTestGateway({
     config: {
@@ -49,6 +50,7 @@ const COUNTS: Record<Host, Json> = {
   messages: { input_tokens: 5, output_tokens: 4 },
   genai: { promptTokenCount: 5, candidatesTokenCount: 4, totalTokenCount: 9 },
   converse: { inputTokens: 5, outputTokens: 4, totalTokens: 9 },
+  responses: { input_tokens: 5, output_tokens: 4, total_tokens: 9 },
 };
 
 /** An answer with one call, as each host writes it. */
@@ -63,6 +65,8 @@ function answerOf(host: Host, { args = "{}", usage = {} }: Reported): string {
       return `{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"id":"f1","name":"f","args":${args}}}]},"finishReason":"STOP"}],"usageMetadata":${used}}`;
     case "converse":
       return `{"output":{"message":{"role":"assistant","content":[{"toolUse":{"toolUseId":"tool1","name":"f","input":${args}}}]}},"stopReason":"tool_use","usage":${used},"metrics":{"latencyMs":1}}`;
+    case "responses":
+      return `{"id":"resp_1","object":"response","created_at":1,"status":"completed","model":"m","output":[{"type":"function_call","id":"fc_1","call_id":"call_1","status":"completed","name":"f","arguments":${JSON.stringify(args)}}],"usage":${used}}`;
     default:
       return host satisfies never;
   }
@@ -76,7 +80,7 @@ const play = (host: Host, reported: Reported = {}) =>
 /** Without spaces and escapes: what is left is the keys, in their order. */
 const bare = (text: string) => text.replaceAll(/[\s\\]/g, "");
 
-async function call(client: SampledDialect, host: string, body: Json): Promise<Response> {
+async function call(client: DialectName, host: string, body: Json): Promise<Response> {
   const response = await callGateway(gateway.url, client, gateway.key, { model: `test/${host}`, body });
   expect(response.status).toBe(200);
   return response;
@@ -87,18 +91,20 @@ describe("the order of keys", () => {
   const SCHEMA =
     '{"type":"object","properties":{"10":{"type":"string"},"2":{"type":"number"},"b":{"type":"string"},"a":{"type":"string"}}}';
   /** Bodies as text: an object of this language would have its keys in another order before they are sent. */
-  const BODIES: Record<SampledDialect, string> = {
+  const BODIES: Record<DialectName, string> = {
     chat: `"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"f","arguments":${JSON.stringify(ARGS)}}}]},{"role":"tool","tool_call_id":"call_1","content":"ok"}],"tools":[{"type":"function","function":{"name":"f","parameters":${SCHEMA}}}]`,
     messages: `"max_tokens":100,"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"f","input":${ARGS}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"ok"}]}],"tools":[{"name":"f","input_schema":${SCHEMA}}]`,
     genai: `"contents":[{"role":"user","parts":[{"text":"hi"}]},{"role":"model","parts":[{"functionCall":{"name":"f","args":${ARGS}}}]},{"role":"user","parts":[{"functionResponse":{"name":"f","response":{"output":"ok"}}}]}],"tools":[{"functionDeclarations":[{"name":"f","parametersJsonSchema":${SCHEMA}}]}]`,
+    responses: `"input":[{"role":"user","content":"hi"},{"type":"function_call","call_id":"call_1","name":"f","arguments":${JSON.stringify(ARGS)}},{"type":"function_call_output","call_id":"call_1","output":"ok"}],"tools":[{"type":"function","name":"f","parameters":${SCHEMA}}]`,
   };
-  const PATHS: Record<SampledDialect, (host: Host) => string> = {
+  const PATHS: Record<DialectName, (host: Host) => string> = {
     chat: () => "/api/v1/chat/completions",
     messages: () => "/api/msg/v1/messages",
     genai: (host) => `/api/genai/v1/publishers/test/models/${host}:generateContent`,
+    responses: () => "/api/v1/responses",
   };
 
-  for (const client of SAMPLED_DIALECTS) {
+  for (const client of EVERY_DIALECT) {
     test.each(HOSTS.filter((host) => host !== client))(
       `H05: integer-like keys of arguments and schemas keep their order, ${client} client and %s host, both ways`,
       async (host) => {
@@ -142,19 +148,31 @@ describe("cached tokens", () => {
       totalTokenCount: 1300,
     },
     converse: { inputTokens: 200, outputTokens: 300, totalTokens: 1300, cacheReadInputTokens: 800 },
+    responses: {
+      input_tokens: 1000,
+      input_tokens_details: { cached_tokens: 800 },
+      output_tokens: 300,
+      output_tokens_details: { reasoning_tokens: 200 },
+      total_tokens: 1300,
+    },
   };
 
   test.each([...HOSTS])(
-    "H06: one answer of a %s host shows the same counts in three protocols, and costs the same",
+    "H06: one answer of a %s host shows the same counts in four protocols, and costs the same",
     async (host) => {
       play(host, { usage });
-      const read = async (client: SampledDialect) => {
+      const read = async (client: DialectName) => {
         const response = await call(client, host, {});
         const body = (await response.json()) as { usage?: Json; usageMetadata?: Record<string, number> };
         const receipt = await gateway.receipt(response);
         return { shown: body.usage ?? {}, meta: body.usageMetadata ?? {}, receipt };
       };
-      const [chat, messages, genai] = await Promise.all([read("chat"), read("messages"), read("genai")]);
+      const [chat, messages, genai, responses] = await Promise.all([
+        read("chat"),
+        read("messages"),
+        read("genai"),
+        read("responses"),
+      ]);
       expect(chat.shown).toMatchObject({
         prompt_tokens: 1000,
         completion_tokens: 300,
@@ -164,7 +182,13 @@ describe("cached tokens", () => {
       expect(messages.shown).toMatchObject({ input_tokens: 200, cache_read_input_tokens: 800, output_tokens: 300 });
       expect(genai.meta).toMatchObject({ promptTokenCount: 1000, cachedContentTokenCount: 800, totalTokenCount: 1300 });
       expect((genai.meta["candidatesTokenCount"] ?? 0) + (genai.meta["thoughtsTokenCount"] ?? 0)).toBe(300);
-      for (const { receipt } of [chat, messages, genai]) {
+      expect(responses.shown).toMatchObject({
+        input_tokens: 1000,
+        input_tokens_details: { cached_tokens: 800 },
+        output_tokens: 300,
+        total_tokens: 1300,
+      });
+      for (const { receipt } of [chat, messages, genai, responses]) {
         expect(receipt.usage).toMatchObject({ input: 200, cache_read: 800 });
         // Without a price for cached tokens: 1000 × 1 + 300 × 2 dollars a million.
         expect(receipt.cost_nano_usd).toBe(1_600_000);
@@ -214,6 +238,7 @@ describe("cache marks", () => {
 
   test.each([
     ["messages", "genai", fromMessages, ["system[0].cache_control", "messages[0].content[0].cache_control"]],
+    ["messages", "responses", fromMessages, ["system[0].cache_control", "messages[0].content[0].cache_control"]],
     ["messages", "chat", fromMessages, ["system[0].cache_control", "messages[0].content[0].cache_control"]],
     ["chat", "genai", fromChat, ["messages[0].content[0].cache_control", "messages[1].content[0].cache_control"]],
   ] as const)(
@@ -243,6 +268,7 @@ describe("schemas", () => {
       (body: Json) =>
         (body["tools"] as { functionDeclarations: Json[] }[])[0]?.functionDeclarations[0]?.["parametersJsonSchema"],
     ],
+    ["responses", (body: Json) => (body["tools"] as Json[])[0]?.["parameters"]],
     [
       "converse",
       (body: Json) =>

@@ -1,7 +1,7 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { ApiError } from "@google/genai";
 import OpenAI from "openai";
-import type { SampledDialect } from "../../testing/sampled-dialects.ts";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
 
 /** What a vendor's SDK tells of an error. */
 export interface SdkFailure {
@@ -22,19 +22,22 @@ interface GenaiError {
   details?: { retryDelay?: string }[];
 }
 
-export const FAILURES: Readonly<Record<SampledDialect, (thrown: unknown) => SdkFailure>> = {
-  chat: (thrown) => {
-    if (!(thrown instanceof OpenAI.APIError)) throw thrown;
-    const headers = thrown.headers as Headers | undefined;
-    return {
-      class: thrown.constructor.name,
-      status: thrown.status as number | undefined,
-      type: thrown.type ?? "",
-      code: thrown.code ?? null,
-      message: thrown.message,
-      retryAfter: headers?.get("retry-after") ?? undefined,
-    };
-  },
+const openaiFailure = (thrown: unknown): SdkFailure => {
+  if (!(thrown instanceof OpenAI.APIError)) throw thrown;
+  const headers = thrown.headers as Headers | undefined;
+  return {
+    class: thrown.constructor.name,
+    status: thrown.status as number | undefined,
+    type: thrown.type ?? "",
+    code: thrown.code ?? null,
+    message: thrown.message,
+    retryAfter: headers?.get("retry-after") ?? undefined,
+  };
+};
+
+export const FAILURES: Readonly<Record<DialectName, (thrown: unknown) => SdkFailure>> = {
+  chat: openaiFailure,
+  responses: openaiFailure,
   messages: (thrown) => {
     if (!(thrown instanceof Anthropic.APIError)) throw thrown;
     const headers = thrown.headers as Headers | undefined;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { SAMPLED_DIALECTS, type SampledDialect } from "../../testing/sampled-dialects.ts";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
+import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
 import {
   hostedRecordings,
   LEFT_OUT,
@@ -16,7 +17,7 @@ import { FAILURES, type SdkFailure } from "../support/sdk-failure.ts";
 import { type Meaning, READERS } from "../support/sdk-meaning.ts";
 
 /**
- * Every recorded answer, rendered by the gateway to each of the three client protocols and read there by the vendor's own
+ * Every recorded answer, rendered by the gateway to each of the four client protocols and read there by the vendor's own
  * SDK, says what the SDK of the recorded protocol reads from the recording itself, without any gateway between. Every
  * recorded refusal is the error that choices 4 makes of it.
  */
@@ -37,7 +38,7 @@ afterAll(async () => {
   if (table.size > 0) printTable();
 });
 
-function count({ recording }: RecordedCase, client: SampledDialect): { equal: number; total: number } {
+function count({ recording }: RecordedCase, client: DialectName): { equal: number; total: number } {
   const cell = `${recording.dialect} ${client}`;
   const found = table.get(cell) ?? { equal: 0, total: 0 };
   table.set(cell, found);
@@ -46,12 +47,12 @@ function count({ recording }: RecordedCase, client: SampledDialect): { equal: nu
 }
 
 function printTable(): void {
-  console.log("\nrecordings read by the SDKs of the three protocols: as recorded / all");
-  const columns = ["recorded as", ...SAMPLED_DIALECTS, "left out", "recordings"];
+  console.log("\nrecordings read by the SDKs of the four protocols: as recorded / all");
+  const columns = ["recorded as", ...EVERY_DIALECT, "left out", "recordings"];
   const row = (cells: readonly string[]) => cells.map((cell, at) => cell.padEnd(at === 0 ? 22 : 12)).join("");
   console.log(row(columns));
   for (const dialect of Object.keys(RECORDED_HOSTS)) {
-    const cells = SAMPLED_DIALECTS.map((name) => {
+    const cells = EVERY_DIALECT.map((name) => {
       const { equal, total } = table.get(`${dialect} ${name}`) ?? { equal: 0, total: 0 };
       return `${equal}/${total}`;
     });
@@ -62,9 +63,14 @@ function printTable(): void {
   for (const recording of leftOut) console.log(`  ${nameOf(recording)}: ${reasonToLeaveOut(recording)}`);
 }
 
-const BASE_PATH: Record<SampledDialect, string> = { chat: "/api/v1", messages: "/api/msg", genai: "/api/genai" };
+const BASE_PATH: Record<DialectName, string> = {
+  chat: "/api/v1",
+  messages: "/api/msg",
+  genai: "/api/genai",
+  responses: "/api/v1",
+};
 
-const readThrough = (client: SampledDialect, id: string, stream: boolean): Promise<Meaning> =>
+const readThrough = (client: DialectName, id: string, stream: boolean): Promise<Meaning> =>
   READERS[client]({
     baseUrl: `${harness.gateway.url}${BASE_PATH[client]}`,
     apiKey: harness.gateway.key,
@@ -75,7 +81,7 @@ const readThrough = (client: SampledDialect, id: string, stream: boolean): Promi
 const byName = (cases: readonly RecordedCase[]) => cases.map((one) => [nameOf(one.recording), one] as const);
 
 /** A stop reason that a protocol does not have is reported as the nearest that it has. */
-function toldAs({ stop, calls, refused }: Meaning, client: SampledDialect): readonly Meaning["stop"][] {
+function toldAs({ stop, calls, refused }: Meaning, client: DialectName): readonly Meaning["stop"][] {
   // Only one of the protocols has a field for a refusal; in the others the end says it.
   if (refused) return [stop, "filter"];
   const tool: Meaning["stop"][] = calls.length > 0 && stop === "stop" ? ["tool"] : [];
@@ -85,7 +91,7 @@ function toldAs({ stop, calls, refused }: Meaning, client: SampledDialect): read
 }
 
 describe.skipIf(!present)("every recorded answer in every protocol", () => {
-  for (const client of SAMPLED_DIALECTS) {
+  for (const client of EVERY_DIALECT) {
     test.each(byName(answers))(`${client} ← %s`, async (_name, one) => {
       const { recording, id } = one;
       const read = readThrough(client, id, recording.stream);
@@ -124,31 +130,36 @@ interface Reported {
 
 // biome-ignore format: a table is read in columns
 /** Rows of choices 4, with the class that each SDK has for them. */
-const EXPECTED: Readonly<Record<Cause, Record<SampledDialect, Reported>>> = {
+const EXPECTED: Readonly<Record<Cause, Record<DialectName, Reported>>> = {
   "bad-request": {
     chat: { class: "BadRequestError", status: 400, type: "invalid_request_error" },
     messages: { class: "BadRequestError", status: 400, type: "invalid_request_error" },
     genai: { class: "ApiError", status: 400, type: "INVALID_ARGUMENT" },
+    responses: { class: "BadRequestError", status: 400, type: "invalid_request_error" },
   },
   "unknown-model": {
     chat: { class: "NotFoundError", status: 404, type: "not_found_error", code: "model_not_found" },
     messages: { class: "NotFoundError", status: 404, type: "not_found_error" },
     genai: { class: "ApiError", status: 404, type: "NOT_FOUND" },
+    responses: { class: "NotFoundError", status: 404, type: "not_found_error", code: "model_not_found" },
   },
   credentials: {
     chat: { class: "InternalServerError", status: 502, type: "api_error", code: "upstream_credentials" },
     messages: { class: "InternalServerError", status: 502, type: "api_error" },
     genai: { class: "ApiError", status: 502, type: "UNAVAILABLE" },
+    responses: { class: "InternalServerError", status: 502, type: "api_error", code: "upstream_credentials" },
   },
   "rate-limit": {
     chat: { class: "RateLimitError", status: 429, type: "rate_limit_error", code: "rate_limit_exceeded" },
     messages: { class: "RateLimitError", status: 429, type: "rate_limit_error" },
     genai: { class: "ApiError", status: 429, type: "RESOURCE_EXHAUSTED" },
+    responses: { class: "RateLimitError", status: 429, type: "rate_limit_error", code: "rate_limit_exceeded" },
   },
   overloaded: {
     chat: { class: "InternalServerError", status: 503, type: "api_error", code: "overloaded" },
     messages: { class: "OverloadedError", status: 529, type: "overloaded_error" },
     genai: { class: "ApiError", status: 503, type: "UNAVAILABLE" },
+    responses: { class: "InternalServerError", status: 503, type: "api_error", code: "overloaded" },
   },
 };
 
@@ -184,7 +195,7 @@ const REFUSALS: readonly Refusal[] = [
   { case: "ruby-llm.chat-real-error-scenarios-bedr", cause: "bad-request", words: "Number of input tokens exceeds maximum length", code: "context_length_exceeded" },
 ];
 
-async function failureOf(client: SampledDialect, id: string, stream: boolean): Promise<SdkFailure> {
+async function failureOf(client: DialectName, id: string, stream: boolean): Promise<SdkFailure> {
   try {
     await readThrough(client, id, stream);
   } catch (thrown) {
@@ -200,13 +211,13 @@ describe.skipIf(!present)("choices 4: every recorded refusal in every protocol",
     expect(refusals).toHaveLength(REFUSALS.length);
   });
 
-  for (const client of SAMPLED_DIALECTS) {
+  for (const client of EVERY_DIALECT) {
     test.each(byName(refusals))(`${client} ← %s`, async (_name, one) => {
       const cell = count(one, client);
       const refusal = REFUSALS.find(({ case: start }) => one.recording.case.startsWith(start));
       if (refusal === undefined) throw new Error("not in the table");
       const reported = EXPECTED[refusal.cause][client];
-      const code = client === "chat" ? (refusal.code ?? reported.code ?? null) : undefined;
+      const code = client === "chat" || client === "responses" ? (refusal.code ?? reported.code ?? null) : undefined;
       for (const failure of await Promise.all([failureOf(client, one.id, false), failureOf(client, one.id, true)])) {
         expect(failure).toMatchObject({ class: reported.class, status: reported.status, type: reported.type });
         expect(failure.code).toBe(code);
