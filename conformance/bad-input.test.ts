@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { buildCall, DIALECTS } from "../testing/build-call.ts";
-import type { SampledDialect } from "../testing/sampled-dialects.ts";
-import { scriptedModels } from "../testing/scripted-models.ts";
+import type { DialectName } from "../src/canon/dialect-name.ts";
+import { buildCall } from "../testing/build-call.ts";
+import { EVERY_DIALECT } from "../testing/sampled-dialects.ts";
+import { modelsOfEveryDialect } from "../testing/scripted-models.ts";
 import { beginCall, callGateway, errorOf } from "./support/client-calls.ts";
 import { type ScriptedUpstream, sendJson, sleep, startScriptedUpstream } from "./support/scripted-upstream.ts";
 import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
@@ -24,10 +25,12 @@ beforeAll(async () => {
         role: "assistant",
         content: [],
         stop_reason: "end_turn",
+        status: "completed",
+        output: [],
         usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2, input_tokens: 1, output_tokens: 1 },
       }),
   );
-  gateway = await startTestGateway({ config: scriptedModels(upstream.url), timings: { bodyStallMs: 700 } });
+  gateway = await startTestGateway({ config: modelsOfEveryDialect(upstream.url), timings: { bodyStallMs: 700 } });
 });
 afterAll(async () => {
   await gateway.stop();
@@ -35,7 +38,7 @@ afterAll(async () => {
 });
 
 /** What each protocol calls these kinds of error (choices 4). */
-const NAMES: Record<SampledDialect, Record<"invalid" | "unauthenticated" | "missing" | "large", string>> = {
+const NAMES: Record<DialectName, Record<"invalid" | "unauthenticated" | "missing" | "large", string>> = {
   chat: {
     invalid: "invalid_request_error",
     unauthenticated: "authentication_error",
@@ -48,6 +51,12 @@ const NAMES: Record<SampledDialect, Record<"invalid" | "unauthenticated" | "miss
     missing: "not_found_error",
     large: "request_too_large",
   },
+  responses: {
+    invalid: "invalid_request_error",
+    unauthenticated: "authentication_error",
+    missing: "not_found_error",
+    large: "invalid_request_error",
+  },
   genai: {
     invalid: "INVALID_ARGUMENT",
     unauthenticated: "UNAUTHENTICATED",
@@ -57,7 +66,7 @@ const NAMES: Record<SampledDialect, Record<"invalid" | "unauthenticated" | "miss
 };
 
 async function send(
-  dialect: SampledDialect,
+  dialect: DialectName,
   body: NonNullable<RequestInit["body"]>,
   headers: Record<string, string> = {},
 ) {
@@ -65,7 +74,7 @@ async function send(
   return fetch(url, { ...init, body });
 }
 
-for (const dialect of DIALECTS) {
+for (const dialect of EVERY_DIALECT) {
   const names = NAMES[dialect];
   describe(`${dialect}: bad input gets a clear error in the caller's protocol`, () => {
     test("not JSON, not an object, not UTF-8, empty", async () => {
@@ -86,6 +95,7 @@ for (const dialect of DIALECTS) {
       const wrong = {
         chat: { temperature: "hot" },
         messages: { temperature: 1.5 },
+        responses: { temperature: "hot" },
         genai: { generationConfig: { stopSequences: ["1", "2", "3", "4", "5", "6"] } },
       }[dialect];
       const error = await errorOf(await callGateway(gateway.url, dialect, gateway.key, { body: wrong }));
@@ -94,6 +104,7 @@ for (const dialect of DIALECTS) {
         {
           chat: /^temperature .*number.*"hot"/,
           messages: /^temperature .*0.*1.*1\.5/,
+          responses: /^temperature .*number.*"hot"/,
           genai: /^generationConfig\.stopSequences .*at most 5/,
         }[dialect],
       );
@@ -305,7 +316,7 @@ test("a revoked key is refused within a second, with the reason", async () => {
   expect(error.message).toContain("revoked");
 });
 
-describe.each([...DIALECTS])("S18: %s", (dialect) => {
+describe.each([...EVERY_DIALECT])("S18: %s", (dialect) => {
   test("a body of countless tiny values is refused before it is parsed", async () => {
     const body = `{"model":"test/${dialect}","messages":[${"{},".repeat(1_100_000)}{}]}`;
     const error = await errorOf(await send(dialect, body));

@@ -6,6 +6,7 @@ import { type Simulator, startSimulator } from "../simulator/simulator.ts";
 import { type App, startApp } from "../src/app/start-app.ts";
 import { system } from "../src/base/system.ts";
 import { createLog } from "../src/observe/log.ts";
+import { EVERY_DIALECT } from "../testing/sampled-dialects.ts";
 import { callGateway } from "./support/client-calls.ts";
 import { freePort, startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
@@ -138,7 +139,7 @@ describe("docs/configuration.md, The simulator", () => {
     await simulator.stop();
   });
 
-  test.each(["chat", "messages", "genai"] as const)("one without a key answers a %s call", async (dialect) => {
+  test.each([...EVERY_DIALECT])("one without a key answers a %s call", async (dialect) => {
     const response = await callGateway(gateway.url, dialect, gateway.key, { model: "lab/standard" });
     expect(response.status).toBe(200);
     expect((await gateway.receipt(response)).provider).toBe("lab");

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { DIALECTS } from "../../testing/build-call.ts";
-import type { SampledDialect } from "../../testing/sampled-dialects.ts";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
+import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
 import { callGateway, errorOf } from "../support/client-calls.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sendJson } from "../support/scripted-upstream.ts";
@@ -8,8 +8,9 @@ import { sendJson } from "../support/scripted-upstream.ts";
 const { upstream, gateway } = await scriptedHarness();
 
 /** A refusal of each dialect's host that names a field in its details alone. */
-const REFUSALS: Readonly<Record<SampledDialect, object>> = {
+const REFUSALS: Readonly<Record<DialectName, object>> = {
   chat: { error: { message: "Out of range.", type: "invalid_request_error", param: "top_p", code: null } },
+  responses: { error: { message: "Out of range.", type: "invalid_request_error", param: "top_p", code: null } },
   messages: { type: "error", error: { type: "invalid_request_error", message: "top_p: Out of range." } },
   genai: {
     error: {
@@ -27,7 +28,7 @@ const REFUSALS: Readonly<Record<SampledDialect, object>> = {
 };
 
 describe("choices 4: the message of an error names the field, whatever else does", () => {
-  for (const dialect of DIALECTS) {
+  for (const dialect of EVERY_DIALECT) {
     for (const stream of [false, true]) {
       test(`${dialect}, a host's refusal, ${stream ? "streamed" : "whole"}`, async () => {
         upstream.play((_request, response) => void sendJson(response, REFUSALS[dialect], 400));
@@ -38,7 +39,7 @@ describe("choices 4: the message of an error names the field, whatever else does
     }
 
     test(`${dialect}, refusals of the gateway`, async () => {
-      const wrong: Readonly<Record<SampledDialect, [path: string, body: object][]>> = {
+      const wrong: Readonly<Record<DialectName, [path: string, body: object][]>> = {
         chat: [
           ["messages[0].role", { messages: [{ role: "robot", content: "a" }] }],
           ["top_logprobs", { top_logprobs: 3 }],
@@ -53,6 +54,12 @@ describe("choices 4: the message of an error names the field, whatever else does
         genai: [
           ["contents[0].parts[0]", { contents: [{ parts: [{}] }] }],
           ["generationConfig.logprobs", { generationConfig: { logprobs: 3 } }],
+        ],
+        responses: [
+          ["input[0].role", { input: [{ role: "robot", content: "a" }] }],
+          ["conversation", { conversation: "conv_1" }],
+          ["top_logprobs", { top_logprobs: 30 }],
+          ["model", { model: 7 }],
         ],
       };
       for (const [path, body] of wrong[dialect]) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { buildCall } from "../../testing/build-call.ts";
-import type { SampledDialect } from "../../testing/sampled-dialects.ts";
-import { scriptedModels } from "../../testing/scripted-models.ts";
+import { EVERY_DIALECT, type SampledDialect } from "../../testing/sampled-dialects.ts";
+import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway } from "../support/client-calls.ts";
@@ -12,7 +12,7 @@ const LIMITED = `sk-trv-${"KeyWithLimits".padEnd(43, "x")}`;
 const BROKE = `sk-trv-${"KeyWithoutMoney".padEnd(43, "x")}`;
 const { upstream, gateway } = await scriptedHarness((url) => ({
   config: {
-    ...scriptedModels(url),
+    ...modelsOfEveryDialect(url),
     keys: [
       { name: "tests", key: TEST_KEY },
       { name: "limited", key: LIMITED, limits: { requests_per_minute: 2, tokens_per_minute: 100_000 } },
@@ -70,7 +70,7 @@ describe("choices 2: of several keys the one in the protocol's own header counts
     expect([response.status, await response.text()]).toEqual([status, expect.any(String)]);
   });
 
-  test.each(["chat", "messages", "genai"] as const)("%s: a key in the URL is refused", async (dialect) => {
+  test.each([...EVERY_DIALECT])("%s: a key in the URL is refused", async (dialect) => {
     const [url, init] = buildCall(gateway.url, dialect, right);
     const response = await fetch(`${url}?key=${right}`, init);
     expect(response.status).toBe(400);

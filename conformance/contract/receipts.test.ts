@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { DIALECTS } from "../../testing/build-call.ts";
-import type { SampledDialect } from "../../testing/sampled-dialects.ts";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
+import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway } from "../support/client-calls.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
@@ -8,10 +8,10 @@ import { sendJson, startEvents } from "../support/scripted-upstream.ts";
 
 const { upstream, gateway } = await scriptedHarness();
 
-const call = (client: SampledDialect, target: SampledDialect, stream: boolean, body: object = {}, headers = {}) =>
+const call = (client: DialectName, target: DialectName, stream: boolean, body: object = {}, headers = {}) =>
   callGateway(gateway.url, client, gateway.key, { model: `test/${target}`, stream, body: { ...body }, headers });
 
-const PAIRS = DIALECTS.flatMap((client) => DIALECTS.map((target) => [client, target] as const));
+const PAIRS = EVERY_DIALECT.flatMap((client) => EVERY_DIALECT.map((target) => [client, target] as const));
 
 describe("choices 6: the receipt of a call that failed names what was tried last", () => {
   for (const [client, target] of PAIRS) {
@@ -22,7 +22,7 @@ describe("choices 6: the receipt of a call that failed names what was tried last
         expect(response.status).toBe(400);
         await response.text();
         expect(await gateway.receipt(response)).toMatchObject({
-          provider: `up-${target}`,
+          provider: target === "responses" ? "up-chat" : `up-${target}`,
           upstream_model: "upstream-model",
           dialect: { client, upstream: target },
           lane: client === target ? "native" : "translated",
@@ -48,13 +48,14 @@ describe("choices 6: the receipt of a call that failed names what was tried last
 });
 
 describe("choices 6: refusals after admission have a receipt, and headers tell what was dropped from what was approximated", () => {
-  const tooMuch: Readonly<Record<SampledDialect, [path: string, body: object]>> = {
+  const tooMuch: Readonly<Record<DialectName, [path: string, body: object]>> = {
     chat: ["max_completion_tokens", { max_completion_tokens: 9000 }],
     messages: ["max_tokens", { max_tokens: 9000 }],
     genai: ["generationConfig.maxOutputTokens", { generationConfig: { maxOutputTokens: 9000 } }],
+    responses: ["max_output_tokens", { max_output_tokens: 9000 }],
   };
 
-  for (const client of DIALECTS) {
+  for (const client of EVERY_DIALECT) {
     for (const stream of [false, true]) {
       test(`H09: a strict ${client} call, ${stream ? "streamed" : "whole"}`, async () => {
         const [path, body] = tooMuch[client];

@@ -1,18 +1,18 @@
 import { describe, expect, test } from "bun:test";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { buildCall } from "../../testing/build-call.ts";
-import type { SampledDialect } from "../../testing/sampled-dialects.ts";
 import { errorOf } from "../support/client-calls.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
 
 const { upstream, gateway } = await scriptedHarness();
 
 /** The smallest body of the dialect with text inserted after its first brace. */
-function sendWith(dialect: SampledDialect, door: "contract" | "dropin", members: string, stream = false) {
+function sendWith(dialect: DialectName, door: "contract" | "dropin", members: string, stream = false) {
   const [url, init] = buildCall(gateway.url, dialect, gateway.key, { door, stream });
   return fetch(url, { ...init, body: `{${members},${String(init.body).slice(1)}` });
 }
 
-const CASES: [SampledDialect, members: string, field: string][] = [
+const CASES: [DialectName, members: string, field: string][] = [
   ["chat", '"Model":"test/dear"', "Model"],
   ["chat", '"model":"test/dear"', "model"],
   ["chat", '"N":50', "N"],
@@ -37,6 +37,17 @@ const CASES: [SampledDialect, members: string, field: string][] = [
   ["genai", '"generationConfig":{},"generation_config":{"candidateCount":8}', "generation_config"],
   ["genai", '"contents":[]', "contents"],
   ["genai", '"systemInstruction":{"parts":[{"text":"a","text":"b"}]}', "systemInstruction.parts[0].text"],
+  ["responses", '"Model":"test/dear"', "Model"],
+  ["responses", '"model":"test/dear"', "model"],
+  ["responses", '"stream":true', "stream"],
+  ["responses", '"MAX_OUTPUT_TOKENS":9', "MAX_OUTPUT_TOKENS"],
+  ["responses", '"max_output_tokens":900000,"max_output_tokens":1', "max_output_tokens"],
+  ["responses", '"store":true,"store":false', "store"],
+  ["responses", '"Previous_response_id":"resp_1"', "Previous_response_id"],
+  ["responses", '"input":[{"role":"user","content":"another"}]', "input"],
+  ["responses", '"tools":[{"type":"function","name":"a","name":"b"}]', "tools[0].name"],
+  ["responses", '"reasoning":{"effort":"low","Effort":"high"}', "reasoning.Effort"],
+  ["responses", '"PROVIDER":{}', "PROVIDER"],
 ];
 
 describe.each(["contract", "dropin"] as const)("S15 at the %s door: what two readers would read otherwise", (door) => {

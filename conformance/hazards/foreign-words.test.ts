@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { DIALECTS } from "../../testing/build-call.ts";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { plainAnswer, plainUsage } from "../../testing/plain-answer.ts";
-import type { SampledDialect } from "../../testing/sampled-dialects.ts";
+import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
 import { callGateway } from "../support/client-calls.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sendJson } from "../support/scripted-upstream.ts";
@@ -12,10 +12,15 @@ const { upstream, gateway } = await scriptedHarness();
 const WORDS = ["constructor", "__proto__"];
 
 /** A whole answer that stopped for a reason of that name. */
-const answerOf = (host: SampledDialect, stop: string): object =>
-  plainAnswer(host, { text: "hi", usage: plainUsage(host, 1, 1), stop });
+const answerOf = (host: DialectName, stop: string): object => {
+  const usage = plainUsage(host, 1, 1);
+  // An answer of Responses is complete, or says why not.
+  return host === "responses"
+    ? { ...plainAnswer(host, { text: "hi", usage, stop: "incomplete" }), incomplete_details: { reason: stop } }
+    : plainAnswer(host, { text: "hi", usage, stop });
+};
 
-const pairs = DIALECTS.flatMap((client) => DIALECTS.map((host) => [client, host] as const));
+const pairs = EVERY_DIALECT.flatMap((client) => EVERY_DIALECT.map((host) => [client, host] as const));
 
 describe("H16, H21: an unknown stop reason is reported, and stops no ledger", () => {
   test.each(pairs)("a client of %s, a host of %s", async (client, host) => {
