@@ -2,10 +2,10 @@ import { Database } from "bun:sqlite";
 import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
-import { DIALECTS } from "../../testing/build-call.ts";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
-import type { SampledDialect } from "../../testing/sampled-dialects.ts";
-import { scriptedModels } from "../../testing/scripted-models.ts";
+import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { callGateway } from "../support/client-calls.ts";
 import { startScriptedUpstream } from "../support/scripted-upstream.ts";
@@ -18,14 +18,14 @@ import { startTestGateway } from "../support/test-gateway.ts";
  */
 const CONCURRENT = 8;
 const BUDGET_USD = 1_000;
-const answerOf = (host: SampledDialect, stream: boolean): string => {
+const answerOf = (host: DialectName, stream: boolean): string => {
   const usage = plainUsage(host, 10, 20);
   return stream
     ? plainStream(host, ["Hello ", "there"], usage)
     : JSON.stringify(plainAnswer(host, { text: "Hello there", usage }));
 };
 
-function bytesOf(host: SampledDialect, stream: boolean): string {
+function bytesOf(host: DialectName, stream: boolean): string {
   const body = answerOf(host, stream);
   const type = stream ? "text/event-stream" : "application/json";
   const head = `content-type: ${type}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close`;
@@ -33,8 +33,8 @@ function bytesOf(host: SampledDialect, stream: boolean): string {
 }
 
 interface Ending {
-  client: SampledDialect;
-  host: SampledDialect;
+  client: DialectName;
+  host: DialectName;
   stream: boolean;
   /** How much of its answer the host sends, of all. */
   part: number;
@@ -44,8 +44,8 @@ interface Ending {
 }
 
 const ending: fc.Arbitrary<Ending> = fc.record({
-  client: fc.constantFrom(...DIALECTS),
-  host: fc.constantFrom(...DIALECTS),
+  client: fc.constantFrom(...EVERY_DIALECT),
+  host: fc.constantFrom(...EVERY_DIALECT),
   stream: fc.boolean(),
   part: fc.oneof(fc.constant(1), fc.double({ min: 0, max: 1, noNaN: true })),
   hostEnds: fc.constantFrom("close" as const, "reset" as const, "freeze" as const),
@@ -65,7 +65,7 @@ upstream.play(({ body }, { socket }) => {
 });
 const gateway = await startTestGateway({
   config: {
-    ...scriptedModels(upstream.url, { first_byte: 250, idle: 200, content: 500, total: 1_000 }),
+    ...modelsOfEveryDialect(upstream.url, { first_byte: 250, idle: 200, content: 500, total: 1_000 }),
     keys: [{ name: "tests", key: TEST_KEY, limits: { concurrent: CONCURRENT, budget_usd_per_day: BUDGET_USD } }],
   },
   timings: { commitDeadlineMs: 60, keepAliveMs: 30, afterFinishMs: 100, readOnMs: 100 },
@@ -97,7 +97,12 @@ async function play(one: Ending): Promise<void> {
   plays.set(name, one);
   const { client, stream, disconnectsAfterMs } = one;
   const messages = [{ role: "user", content: name }];
-  const body = client === "genai" ? { contents: [{ role: "user", parts: [{ text: name }] }] } : { messages };
+  const body = {
+    chat: { messages },
+    messages: { messages },
+    genai: { contents: [{ role: "user", parts: [{ text: name }] }] },
+    responses: { input: name },
+  }[client];
   const disconnect = new AbortController();
   const timer = disconnectsAfterMs === undefined ? undefined : setTimeout(() => disconnect.abort(), disconnectsAfterMs);
   const options = { model: `test/${one.host}`, stream, body, signal: disconnect.signal };
