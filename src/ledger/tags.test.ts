@@ -138,7 +138,8 @@ function tagContract(databases: TestDatabases): void {
       );
       const days = (count: number) => ({ sinceMs: 20_000 * DAY_MS, untilMs: (20_000 + count) * DAY_MS });
       expect(await summariseUsage(storage, { ...days(1), by: ["tag"] })).toHaveLength(1_000);
-      await expect(summariseUsage(storage, { ...days(2), by: ["tag"] })).rejects.toThrow("ask for a shorter one");
+      const refusal = await summariseUsage(storage, { ...days(2), by: ["tag"] }).catch((thrown: unknown) => thrown);
+      expect(String(refusal)).toContain("ask for a shorter one");
       expect(await figures(storage, { ...days(2), tag: "request=7", by: ["model"] })).toEqual([["m", 1, 1]]);
       expect(await figures(storage, { ...days(2), by: ["model"] })).toEqual([]);
     });
