@@ -278,7 +278,8 @@ for _, name in ipairs(redis.call('SMEMBERS', SCARCE)) do
   if not row or next(row.short) == nil then redis.call('SREM', SCARCE, name)
   elseif count > 0 and #wanted < ${MAX_WANTED} then
     local least = ofMore and 0 or shareOf(row)
-    if (row.held[me] or math.huge) > least then wanted[#wanted + 1] = name end
+    local isFree = row.base ~= nil and leftOf(row) - heldByOthers(row, nil) > 0
+    if not isFree and (row.held[me] or math.huge) > least then wanted[#wanted + 1] = name end
   end
 end
 local dead = {}

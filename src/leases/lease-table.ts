@@ -207,7 +207,7 @@ export class LeaseTable {
     }
   }
 
-  #free(row: WindowRow, instance: string, nowMs: number): number {
+  #free(row: WindowRow, instance: string | undefined, nowMs: number): number {
     if (row.base === undefined) return Number.NEGATIVE_INFINITY;
     return this.#left(row, nowMs) - this.#heldByOthers(row, instance, nowMs);
   }
@@ -325,7 +325,9 @@ export class LeaseTable {
       const least = rivals.some(({ ofMore }) => ofMore) ? 0 : this.#shareOf(row, nowMs);
       // Where it has lost what the instance holds, it is to be told of it.
       const held = row.held.get(instance) ?? Number.POSITIVE_INFINITY;
-      if (rivals.length > 0 && held > least && wanted.length < MAX_WANTED) wanted.push(window);
+      // What was given waits for those that are short: no more is wanted until they have taken it.
+      const isFree = this.#free(row, undefined, nowMs) > 0;
+      if (rivals.length > 0 && !isFree && held > least && wanted.length < MAX_WANTED) wanted.push(window);
     }
     return wanted;
   }

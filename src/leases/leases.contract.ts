@@ -74,7 +74,7 @@ export function leaseContract(name: string, source: (clock: Clock) => TestSource
       await claim("b", 1, { wants: 0 }, true);
       expect((await claim("a", 1, { wants: 900 })).held).toEqual([900]);
       expect((await claim("b", 2, { wants: 300, isShort: "of more" })).held).toEqual([0]);
-      expect((await claim("a", 2, { held: 450, wants: 450 })).wanted).toEqual(["w"]);
+      expect((await claim("a", 2, { held: 450, wants: 450 })).wanted).toEqual([]);
       expect((await claim("b", 3, { wants: 300, isShort: "of more" })).held).toEqual([450]);
       expect((await claim("a", 3, { held: 450, wants: 450 })).wanted).toEqual([]);
     });
@@ -189,6 +189,31 @@ export function leaseContract(name: string, source: (clock: Clock) => TestSource
       world.tolerance = 0;
       await world.pass(65_000, () => void world.random.pick(world.living).call(0, 5));
       expect(world.broken).toEqual([]);
+    });
+
+    test("who has given is not asked for more until others have taken it", async () => {
+      const { source: table } = worldOf(115);
+      const say = (instance: string, number: number, claimed: Partial<Claim>) =>
+        table.sync({
+          instance,
+          number,
+          epoch: "",
+          answered: 0,
+          journals: "",
+          isBehind: false,
+          claims: [{ window: "rate", kind: "rate", limit: 100, held: 0, ...claimed }],
+          reclaims: [],
+          isFirst: true,
+          dead: [],
+          leaves: false,
+          news: [],
+          newsSeen: 0,
+        });
+      await say("one", 1, { wants: 100 });
+      expect((await say("two", 1, { wants: 5, isShort: "of more" })).held).toEqual([0]);
+      expect((await say("one", 2, { held: 100, wants: 100 })).wanted).toEqual(["rate"]);
+      expect((await say("one", 3, { held: 50, wants: 50 })).wanted).toEqual([]);
+      expect((await say("two", 2, { wants: 5, isShort: "of more" })).held).toEqual([50]);
     });
 
     test("a message that arrives after a later one changes nothing", async () => {
