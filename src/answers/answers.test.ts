@@ -233,7 +233,8 @@ function answersContract(engine: string, fresh: () => Promise<string>): void {
       // What is written is trimmed as it comes, within a little; a sweep makes it exact.
       const sizes = async () => Number((await storage.query("SELECT SUM(size) AS total FROM answers"))[0]?.["total"]);
       expect(await sizes()).toBeLessThan(24_000);
-      await small.sweep();
+      // One that runs already, because of what was written last, is not waited for.
+      for (let tries = 0; tries === 0 || ((await sizes()) > 12_000 && tries < 10); tries++) await small.sweep();
       const left = (await storage.query("SELECT id, size FROM answers ORDER BY created_at_ms")).map((row) => row["id"]);
       expect(await sizes()).toBeLessThanOrEqual(12_000);
       expect(await sizes()).toBeGreaterThan(9_000);
