@@ -4,8 +4,9 @@ import type { Alert, AlertSettings, AlertTest, Page } from "../api/types.ts";
 import { counted, duration } from "../format/numbers.ts";
 import { full } from "../format/time.ts";
 import { Code, Empty, PageHead, Problem, State, Waiting } from "../parts/basics.tsx";
+import { Pager } from "../parts/pager.tsx";
 import { useData } from "../parts/use-data.ts";
-import { place, setQuery } from "../state/router.ts";
+import { place } from "../state/router.ts";
 
 type Webhook = AlertSettings["webhooks"][number];
 type Delivery = Alert["deliveries"][number];
@@ -231,18 +232,7 @@ export function Alerts() {
               </Empty>
             )
           )}
-          <nav class="pager" aria-label="Pages of alerts">
-            {after !== undefined && (
-              <button type="button" onClick={() => setQuery({ after: undefined })}>
-                Newest
-              </button>
-            )}
-            {data.next !== null && (
-              <button type="button" onClick={() => setQuery({ after: data.next ?? undefined })}>
-                Older
-              </button>
-            )}
-          </nav>
+          <Pager page={data} of="alerts" />
         </>
       )}
     </>

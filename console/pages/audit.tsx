@@ -2,6 +2,7 @@ import { ask } from "../api/client.ts";
 import type { Act, Page } from "../api/types.ts";
 import { full } from "../format/time.ts";
 import { Empty, PageHead, Problem, Waiting } from "../parts/basics.tsx";
+import { Pager } from "../parts/pager.tsx";
 import { useData } from "../parts/use-data.ts";
 import { changesOf } from "../state/changes.ts";
 import { nameOfKey } from "../state/names.ts";
@@ -98,18 +99,7 @@ export function Audit() {
               </tbody>
             </table>
           </section>
-          <nav class="pager" aria-label="Pages of acts">
-            {after !== undefined && (
-              <button type="button" onClick={() => setQuery({ after: undefined })}>
-                Newest
-              </button>
-            )}
-            {data.next !== null && (
-              <button type="button" onClick={() => setQuery({ after: data.next ?? undefined })}>
-                Older
-              </button>
-            )}
-          </nav>
+          <Pager page={data} of="acts" />
         </>
       )}
     </>

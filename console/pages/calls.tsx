@@ -1,12 +1,12 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ask } from "../api/client.ts";
 import type { Page, ReceiptItem } from "../api/types.ts";
-import { full } from "../format/time.ts";
 import { Empty, PageHead, Problem, Waiting } from "../parts/basics.tsx";
 import { CallTable } from "../parts/call-table.tsx";
 import { CallVolume } from "../parts/call-volume.tsx";
 import { currentFilter, FilterBar, RangeChoice } from "../parts/filter-bar.tsx";
 import { FirstCall } from "../parts/first-call.tsx";
+import { Pager } from "../parts/pager.tsx";
 import { useData, useThrottled } from "../parts/use-data.ts";
 import { listenTo } from "../state/events.ts";
 import { receiptQuery } from "../state/filter.ts";
@@ -82,7 +82,7 @@ export function Calls() {
           }}
         >
           <CallTable calls={data.data} filter={filter} />
-          <Pager page={data} isFirst={after === undefined} />
+          <Pager page={data} of="calls" />
         </section>
       )}
     </>
@@ -104,19 +104,3 @@ const Nothing = ({ isNarrowed }: { isNarrowed: boolean }) =>
       <FirstCall />
     </Empty>
   );
-
-const Pager = ({ page, isFirst }: { page: Page<ReceiptItem>; isFirst: boolean }) => (
-  <nav class="pager" aria-label="Pages of calls">
-    {!isFirst && (
-      <button type="button" onClick={() => setQuery({ after: undefined })}>
-        Newest
-      </button>
-    )}
-    {page.next !== null && (
-      <button type="button" onClick={() => setQuery({ after: page.next ?? undefined, live: undefined })}>
-        Older
-      </button>
-    )}
-    {page.searched_back_to && <span class="muted small">Searched back to {full(page.searched_back_to)}</span>}
-  </nav>
-);
