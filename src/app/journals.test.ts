@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { system } from "../base/system.ts";
@@ -22,6 +22,10 @@ test("a folder of journals has one name for all processes that start with it at 
     expect(statSync(join(one, "journal", "name")).mode & 0o777).toBe(0o600);
     expect(await at(join(folder, "two")).folderName()).not.toBe(names[0] ?? "");
     expect(await at(one, 0).folderName()).toBe("");
+    // A disk that takes nothing keeps no gateway from starting.
+    const file = join(folder, "file");
+    writeFileSync(file, "");
+    expect(await at(file).folderName()).toBe("");
   } finally {
     await storage.close();
     rmSync(folder, { recursive: true });

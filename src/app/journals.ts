@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Cancel } from "../base/clock.ts";
 import type { Sources } from "../base/sources.ts";
 import type { Config } from "../config/config.ts";
+import { unlessMissing } from "../files/error-code.ts";
 import { ABANDONED_MS, FileJournal } from "../ledger/journal.ts";
 import { recoverJournals } from "../ledger/recover-journals.ts";
 import type { Log } from "../observe/log.ts";
@@ -32,19 +33,34 @@ export class Journals {
     this.own = maxBytes === 0 ? undefined : new FileJournal({ ...sources, folder: this.#folder, maxBytes });
   }
 
-  /** The same for all processes with this folder, and for none with another one: made by the first that asks. */
+  /**
+   * The same for all processes with this folder, and for none with another one: made by the first that asks. "" where there is no
+   * journal, or its folder cannot be written: then no journal can be either.
+   */
   async folderName(): Promise<string> {
     if (this.own === undefined) return "";
     const path = join(this.#folder, NAME_FILE);
+    try {
+      return (await readName(path)) ?? (await this.#makeName(path));
+    } catch (err) {
+      this.#options.log.warn(
+        { err },
+        "the folder of the journal cannot be written: receipts have none while the store is away",
+      );
+      return "";
+    }
+  }
+
+  /** It appears whole, and the first one stays. */
+  async #makeName(path: string): Promise<string> {
     const name = this.#options.sources.random.id();
+    const draft = `${path}.${name}`;
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    // It appears whole, and the first one stays.
-    await writeFile(`${path}.${name}`, name, { mode: 0o600 });
-    await link(`${path}.${name}`, path).catch((thrown: unknown) => {
-      if (!(thrown instanceof Error && "code" in thrown && thrown.code === "EEXIST")) throw thrown;
-    });
-    await rm(`${path}.${name}`);
-    return await readFile(path, "utf8");
+    await writeFile(draft, name, { mode: 0o600 });
+    // Another process may have been first.
+    await unlessMissing(link(draft, path), "EEXIST");
+    await rm(draft);
+    return (await readName(path)) ?? name;
   }
 
   /** Brings their rows into the store: at the start before anything is summed up, because a killed process may have left some. */
@@ -72,3 +88,5 @@ export class Journals {
     });
   }
 }
+
+const readName = (path: string): Promise<string | undefined> => unlessMissing(readFile(path, "utf8"), "ENOENT");
