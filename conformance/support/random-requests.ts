@@ -101,7 +101,7 @@ const REQUESTS: Readonly<Record<DialectName, (spec: RequestSpec) => JsonObject>>
 
 function chatMedia(kind: Media): JsonObject {
   if (kind === "image") return { type: "image_url", image_url: { url: `data:image/png;base64,${PNG}`, detail: "low" } };
-  if (kind === "image-url") return { type: "image_url", image_url: { url: "https://pictures.example/a.png" } };
+  if (kind === "image-url") return { type: "image_url", image_url: { url: "https://images.example/a.png" } };
   if (kind === "pdf")
     return { type: "file", file: { filename: "paper 1.pdf", file_data: `data:application/pdf;base64,${PDF}` } };
   return { type: "file", file: { filename: "a_b.txt", file_data: `data:text/plain;base64,${btoa("words")}` } };
@@ -208,7 +208,7 @@ function chatRequest(spec: RequestSpec): JsonObject {
 
 function messagesMedia(kind: Media): JsonObject {
   if (kind === "image") return { type: "image", source: { type: "base64", media_type: "image/png", data: PNG } };
-  if (kind === "image-url") return { type: "image", source: { type: "url", url: "https://pictures.example/a.png" } };
+  if (kind === "image-url") return { type: "image", source: { type: "url", url: "https://images.example/a.png" } };
   if (kind === "pdf")
     return {
       type: "document",
@@ -311,7 +311,7 @@ function messagesThinking({ amount, show }: NonNullable<RequestSpec["reasoning"]
 
 function genaiMedia(kind: Media): JsonObject {
   if (kind === "image") return { inlineData: { mimeType: "image/png", data: PNG, displayName: "a.png" } };
-  if (kind === "image-url") return { fileData: { mimeType: "image/png", fileUri: "https://pictures.example/a.png" } };
+  if (kind === "image-url") return { fileData: { mimeType: "image/png", fileUri: "https://images.example/a.png" } };
   if (kind === "pdf") return { inlineData: { mimeType: "application/pdf", data: PDF, displayName: "paper_1.pdf" } };
   return { inlineData: { mimeType: "text/plain", data: btoa("words") } };
 }

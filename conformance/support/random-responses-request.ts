@@ -51,7 +51,7 @@ const pick = (list: readonly JsonObject[], at: number | undefined): JsonObject[]
 
 function mediaPart(kind: Media): JsonObject {
   if (kind === "image") return { type: "input_image", image_url: `data:image/png;base64,${PNG}`, detail: "low" };
-  if (kind === "image-url") return { type: "input_image", image_url: "https://pictures.example/a.png" };
+  if (kind === "image-url") return { type: "input_image", image_url: "https://images.example/a.png" };
   if (kind === "pdf")
     return { type: "input_file", filename: "paper 1.pdf", file_data: `data:application/pdf;base64,${PDF}` };
   return { type: "input_file", filename: "a_b.txt", file_data: `data:text/plain;base64,${btoa("words")}` };

@@ -50,19 +50,20 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
   };
   if (gateway.events.watched) tellBegun(call, gateway);
   const answer = (of: Call) => answerOrSettle(of, served, gateway);
-  if (keeping === undefined || !background) {
-    const images = incoming.dialect.hostedImages && hostedWork(call, served, gateway);
-    if (images !== undefined)
-      return answerWithImages(call, images, gateway, { first: answer, ask: (next) => relay(next, gateway) });
-    try {
-      return await answerCall(call, served, gateway);
-    } catch (thrown) {
-      return settleFailed(call, gateway, thrown);
-    }
+  if (keeping !== undefined && background) {
+    return answerInBackground(call, keeping, gateway, answer).catch((thrown: unknown) =>
+      settleFailed(call, gateway, thrown),
+    );
   }
-  return answerInBackground(call, keeping, gateway, answer).catch((thrown: unknown) =>
-    settleFailed(call, gateway, thrown),
-  );
+  const images = incoming.dialect.hostedImages && hostedWork(call, served, gateway);
+  if (images !== undefined)
+    return answerWithImages(call, images, gateway, { first: answer, ask: (next) => relay(next, gateway) });
+  // Not by `answer`: every call would pay for one more promise.
+  try {
+    return await answerCall(call, served, gateway);
+  } catch (thrown) {
+    return settleFailed(call, gateway, thrown);
+  }
 }
 
 function answerCall(call: Call, served: ServedModel, gateway: Gateway): Promise<Response> {

@@ -204,7 +204,7 @@ export async function sumUsage(storage: Storage, question: UsageQuestion): Promi
   }));
 }
 
-/** Sums of tags that one report reads at most: callers invent tags, and in SQLite nothing else happens meanwhile. */
+/** Sums of tags that one report reads at most: callers invent tags, and other reports wait for this one in SQLite. */
 const MAX_TAG_SUMS = 200_000;
 
 async function refuseTooMany(storage: Storage, sources: readonly Source[]): Promise<void> {
