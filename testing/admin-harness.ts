@@ -81,7 +81,7 @@ export class AdminHarness {
         instance: "instance_test",
         settings: gateway.config.alerts,
         observe: () => [],
-        post: async () => ({ status: 200, retryAfter: null, body: "ok" }),
+        post: async () => ({ status: 200, retryAfterMs: 0, body: "ok" }),
         onProblem: () => {},
       }),
       parts: () => [{ part: "storage", ok: true, detail: "takes writes", age_ms: 0 }],

@@ -22,7 +22,7 @@ export const SETTINGS: AlertSettings = {
   retryHours: 24,
 };
 
-export const TAKEN: AlertAnswer = { status: 200, retryAfter: null, body: "ok" };
+export const TAKEN: AlertAnswer = { status: 200, retryAfterMs: 0, body: "ok" };
 
 /** A budget of ten dollars a day. */
 export const used = (usd: number, more: Partial<BudgetUse> = {}): BudgetUse => ({

@@ -160,7 +160,7 @@ describe("a receiver that does not take it", () => {
 
   test("and takes it later gets it once more, and no more after that", async () => {
     let answers = 0;
-    world.answer = () => (++answers < 3 ? { ...TAKEN, status: 503, retryAfter: "60" } : TAKEN);
+    world.answer = () => (++answers < 3 ? { ...TAKEN, status: 503, retryAfterMs: 60_000 } : TAKEN);
     const alerts = world.process();
     const stop = alerts.start();
     await alerts.tellBudgets([used(5)], world.clock.wallMs());

@@ -11,7 +11,8 @@ export interface AlertRequest {
 
 export interface AlertAnswer {
   status: number;
-  retryAfter: string | null;
+  /** How long it asks to wait; 0 where it does not. */
+  retryAfterMs: number;
   /** The beginning of what it says. */
   body: string;
 }
@@ -56,15 +57,14 @@ export async function attempt(
     ...(secret === undefined ? {} : { "x-trivium-signature": signatureOf(body, secret, wallMs) }),
   };
   try {
-    const { status, retryAfter, body: said } = await post({ url: url.reveal(), headers, body, abort });
+    const { status, retryAfterMs, body: said } = await post({ url: url.reveal(), headers, body, abort });
     const ok = status >= 200 && status < 300;
-    const seconds = Number(retryAfter ?? 0);
     return {
       ok,
       status,
       error: ok ? undefined : refusal(status),
       answer: said.replaceAll(/\p{C}/gu, " ").slice(0, MAX_ANSWER),
-      retryAfterMs: seconds > 0 ? seconds * 1000 : 0,
+      retryAfterMs,
       isGone: status === GONE,
     };
   } catch (thrown) {

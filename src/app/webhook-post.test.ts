@@ -54,6 +54,22 @@ describe("a receiver", () => {
     expect(await send(url)).toMatchObject({ ok: false, status: 500, error: "answered 500", answer: "oops" });
   });
 
+  test("that asks to be left alone is, in seconds or until a date", async () => {
+    const later = new Date(Date.now() + 90_000).toUTCString();
+    for (const [header, least, most] of [
+      ["60", 60_000, 60_000],
+      [later, 60_000, 90_000],
+      ["soon", 0, 0],
+    ] as const) {
+      const url = await receiver((socket) =>
+        socket.end(head("503 Busy", `retry-after: ${header}\r\ncontent-length: 0\r\n\r\n`)),
+      );
+      const { retryAfterMs } = await send(url);
+      expect([retryAfterMs >= least, retryAfterMs <= most]).toEqual([true, true]);
+      server?.close();
+    }
+  });
+
   test("S12: that redirects is not followed", async () => {
     let asked = 0;
     const url = await receiver((socket) => {

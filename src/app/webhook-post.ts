@@ -1,4 +1,5 @@
 import type { PostAlert } from "../alerts/post.ts";
+import { readRetryAfter } from "../wire/http/retry-after.ts";
 
 const TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 1024;
@@ -19,7 +20,8 @@ export const webhookPost =
       keepalive: false,
       signal: AbortSignal.any([abort, AbortSignal.timeout(timeoutMs)]),
     });
-    return { status: answer.status, retryAfter: answer.headers.get("retry-after"), body: await beginning(answer) };
+    const seconds = readRetryAfter(answer.headers.get("retry-after"), Date.now()) ?? 0;
+    return { status: answer.status, retryAfterMs: seconds * 1000, body: await beginning(answer) };
   };
 
 /** It has answered by its status; how it says so matters to people alone, and may not end. */

@@ -7,7 +7,7 @@ import type { AlertAnswer } from "../../alerts/post.ts";
 const asAdmin = { secret: ADMIN_SECRET };
 let admin: AdminHarness;
 let alerts: Alerts;
-let answer: AlertAnswer = { status: 200, retryAfter: null, body: "ok" };
+let answer: AlertAnswer = { status: 200, retryAfterMs: 0, body: "ok" };
 const sent: string[] = [];
 
 beforeAll(async () => {
@@ -65,12 +65,12 @@ test("the list shows what was sent and how it was delivered, page by page", asyn
 
 test("a test is sent at once, to one or to all; what it answers is shown, and who sent it is written down", async () => {
   sent.length = 0;
-  answer = { status: 503, retryAfter: null, body: "busy\u0007<b>" };
+  answer = { status: 503, retryAfterMs: 0, body: "busy\u0007<b>" };
   const one = await admin.ask("POST", "/api/alerts/test", { ...asAdmin, body: { webhook: "hook" } });
   expect(one.json["data"]).toEqual([
     { webhook: "hook", ok: false, status: 503, error: "answered 503", answer: "busy <b>", ms: 0 },
   ]);
-  answer = { status: 200, retryAfter: null, body: "" };
+  answer = { status: 200, retryAfterMs: 0, body: "" };
   const all = await admin.ask("POST", "/api/alerts/test", asAdmin);
   expect((all.json["data"] as { ok: boolean }[]).map(({ ok }) => ok)).toEqual([true, true]);
   expect(sent.map((body) => (JSON.parse(body) as { type: string }).type)).toEqual(["test", "test", "test"]);
