@@ -73,6 +73,18 @@ export function listen(options: ListenOptions): Listener {
     }
   };
 
+  let lingers = false;
+  /**
+   * Connections that wait to be accepted when the port closes are reset. Most come from clients that just got an answer and ask
+   * again, so answers wait for the moment of closing.
+   */
+  let portCloses: Promise<void> | undefined;
+  const afterClosing = async (answer: Response | Promise<Response>): Promise<Response> => {
+    const response = await answer;
+    await portCloses;
+    return response;
+  };
+
   const server = serveOrExplain(sectionOf(options.routes), {
     hostname: options.host,
     port: options.port,
@@ -82,16 +94,23 @@ export function listen(options: ListenOptions): Listener {
     maxRequestBodySize: OUTER_WALL_BYTES,
     fetch: (request, server) => {
       arrived++;
-      return handle(request, new Connection(server, request, idleSeconds, addressOf));
+      const answer = handle(request, new Connection(server, request, idleSeconds, addressOf));
+      return lingers ? afterClosing(answer) : answer;
     },
   });
   return {
     url: `http://${options.host.includes(":") ? `[${options.host}]` : options.host}:${server.port}`,
     port: server.port ?? options.port,
     linger: async (seconds, hurry) => {
+      lingers = true;
       const untilMs = clock.nowMs() + seconds * 1000;
       while (clock.nowMs() < untilMs && !hurry?.aborted) await clock.sleep(DRAIN_LOOK_MS);
-      if (seconds > 0) void server.stop(false);
+      if (seconds === 0) return;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      portCloses = promise;
+      await quiet(LAST_WORDS_MS);
+      void server.stop(false);
+      resolve();
     },
     drain: async (seconds, hurry) => {
       // The port stays open while calls run, so that new ones learn in their own protocol that the gateway is stopping.
