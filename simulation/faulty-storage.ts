@@ -81,7 +81,7 @@ export class FaultyStorage {
   }
 }
 
-const INSERTS_RECEIPTS = /^INSERT INTO receipts\b/;
+const INSERTS_RECEIPTS = /^INSERT INTO receipt_rows\b/;
 
 class Connection implements Storage {
   readonly engine = "sqlite";

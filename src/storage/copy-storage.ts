@@ -1,11 +1,15 @@
 import { GatewayError } from "../canon/error.ts";
 import { number, text } from "./columns.ts";
 import { postgresText } from "./postgres.ts";
+import { RECEIPT_COLUMNS } from "./receipt-columns.ts";
 import { rollUpNext } from "./roll-ups.ts";
 import type { Parameter, Queries, Storage, StoredRow } from "./storage.ts";
 
 /** What only says something of the database itself, or of processes that run on it. */
 const LEFT_OUT = new Set(["migrations", "instances", "rolled_up"]);
+/** The tables of SQLite that receipts are read from. */
+const PARTS_OF_RECEIPTS = new Set(["receipt_kinds", "receipt_writers", "receipt_rows"]);
+const RECEIPTS: Table = { name: "receipts", columns: RECEIPT_COLUMNS.map(({ name }) => name), key: ["id"] };
 /** Has rows from the beginning; they are replaced. */
 const PREPARED = "change_counters";
 const ROWS_AT_ONCE = 200;
@@ -54,14 +58,17 @@ async function tablesOf(from: Queries): Promise<Table[]> {
   const rows = await from.query(
     "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid",
   );
-  const names = rows.map((row) => text(row, "name")).filter((name) => !LEFT_OUT.has(name));
-  return Promise.all(
+  const names = rows
+    .map((row) => text(row, "name"))
+    .filter((name) => !LEFT_OUT.has(name) && !PARTS_OF_RECEIPTS.has(name));
+  const tables = await Promise.all(
     names.map(async (name) => {
       const columns = await from.query(`SELECT name, pk FROM pragma_table_info('${name}') ORDER BY cid`);
       const key = columns.filter((row) => number(row, "pk") > 0).sort((a, b) => number(a, "pk") - number(b, "pk"));
       return { name, columns: columns.map((row) => text(row, "name")), key: key.map((row) => text(row, "name")) };
     }),
   );
+  return [RECEIPTS, ...tables];
 }
 
 async function requireEmpty(to: Queries, { name }: Table): Promise<void> {

@@ -183,7 +183,7 @@ describe.skipIf(postgres === undefined)("SQLite to PostgreSQL", () => {
     await insert(source, "settings", { name: "secret", value: "kept" });
     // As after retention, the sums of receipts that are gone; and as in a running gateway, receipts that are in no sum yet.
     await rollUpNext(source, receipts[500]?.id ?? "", 1_000);
-    await source.query("DELETE FROM receipts WHERE id < ?", [receipts[10]?.id ?? ""]);
+    await source.query("DELETE FROM receipt_rows WHERE id < ?", [receipts[10]?.id ?? ""]);
     const copied = await copyStorage(source, target);
     expect(copied.find(({ table }) => table === "receipts")?.rows).toBe(993);
     expect(await readSetting(target, "secret")).toBe("kept");

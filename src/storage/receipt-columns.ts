@@ -38,7 +38,7 @@ function fraction(value: number | undefined): number | null {
 }
 
 /** A string, or null: a value of another type from a host must not keep a batch out either. */
-const word = (value: unknown): string | null => (typeof value === "string" ? value : null);
+export const word = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
 const list = (values: readonly unknown[]): string => (values.length === 0 ? "[]" : JSON.stringify(values));
 
@@ -63,7 +63,41 @@ export const RECEIPT_COLUMNS: readonly ReceiptColumn[] = [
   ...["offers", "fields", "routing", "instance", "adjusts", "priced_by", "tags"].map(ofType("TEXT")),
 ];
 
-/** The row of a receipt. In one piece: it is made for every call, and a function for each column costs several times as much. */
+/** What a row has of its own in SQLite, where the words that many have in common are in other tables. */
+const ROW_COLUMNS: readonly string[] = [
+  ...["id", "kind", "writer", "created_at_ms", "cost_nano_usd", "first_content_ms", "total_ms"],
+  ...["offers", "fields", "routing", "adjusts", "priced_by", "tags"],
+  ...USAGE_COUNTERS.map((counter) => USAGE_COLUMNS[counter]),
+];
+export const INSERT_ROW = `INSERT INTO receipt_rows (${ROW_COLUMNS.join(", ")}) VALUES (${ROW_COLUMNS.map(() => "?").join(",")})
+  ON CONFLICT (id) DO NOTHING`;
+
+/** The values of `INSERT_ROW`. In one piece: it is made for every call, and a function for each column costs several times as much. */
+export function rowValues(receipt: Receipt, kind: number, writer: number | null): Parameter[] {
+  const { usage } = receipt;
+  const values: Parameter[] = [
+    word(receipt.id) ?? "",
+    kind,
+    writer,
+    whole(receipt.createdAtMs) ?? 0,
+    whole(receipt.costNanoUsd) ?? 0,
+    whole(receipt.firstContentMs),
+    whole(receipt.totalMs) ?? 0,
+    list(receipt.offers),
+    list(receipt.fields),
+    word(routingText(receipt)),
+    word(receipt.adjusts),
+    word(partsText(receipt)),
+    word(tagsText(receipt.tags)),
+  ];
+  for (const counter of USAGE_COUNTERS) {
+    const value = usage[counter];
+    values.push(value === undefined ? null : isFraction(counter) ? fraction(value) : whole(value));
+  }
+  return values;
+}
+
+/** The row of a receipt with all that it says, as PostgreSQL has it. */
 export function receiptValues(receipt: Receipt): Parameter[] {
   const { stop, usage } = receipt;
   const values: Parameter[] = [
@@ -114,8 +148,14 @@ export function readTags(row: StoredRow): Pick<Receipt, "tags"> {
 }
 
 /** The id of the prices; where parts have their own, a list of them. */
-function pricedByText({ pricedBy }: Receipt): string | undefined {
-  if (pricedBy === undefined || "id" in pricedBy) return pricedBy?.id;
+const pricedByText = (receipt: Receipt): string | undefined => pricesIdOf(receipt) ?? partsText(receipt);
+
+/** Undefined where parts have their own prices. */
+export const pricesIdOf = ({ pricedBy }: Pick<Receipt, "pricedBy">): string | undefined =>
+  pricedBy !== undefined && "id" in pricedBy ? pricedBy.id : undefined;
+
+function partsText({ pricedBy }: Receipt): string | undefined {
+  if (pricedBy === undefined || "id" in pricedBy) return undefined;
   return JSON.stringify(pricedBy.map(({ prices, usage }) => ({ prices: prices.id, usage })));
 }
 

@@ -1,8 +1,9 @@
 import type { Receipt } from "../canon/receipt.ts";
 import { postgresText } from "./postgres.ts";
 import { insertPrices, keepPrices, newPrices, pricesOf } from "./prices.ts";
-import { RECEIPT_COLUMNS, readReceipt, receiptValues } from "./receipt-columns.ts";
+import { INSERT_ROW, RECEIPT_COLUMNS, readReceipt, receiptValues, rowValues } from "./receipt-columns.ts";
 import { endIdOf } from "./receipt-ids.ts";
+import { findOrAddKind, findOrAddWriter, kindsOf } from "./receipt-kinds.ts";
 import { NOT_ROLLED_UP } from "./roll-up-columns.ts";
 import { rollUpLate, rollUpLateOne } from "./roll-ups.ts";
 import type { Parameter, Queries, Storage } from "./storage.ts";
@@ -29,17 +30,35 @@ export async function insertReceipts(storage: Storage, receipts: readonly Receip
     await storage.query(INSERT_JSON, [JSON.stringify(receipts.map(asJsonRow))]);
     return;
   }
-  const rows = receipts.map(receiptValues);
-  await storage.runForEach(INSERT_ONE, rows, rollUpLate(rows));
+  await storage.runForEach(INSERT_ROW, await sqliteRows(storage, receipts), rollUpLate(receipts));
+}
+
+async function sqliteRows(storage: Storage, receipts: readonly Receipt[]): Promise<Parameter[][]> {
+  const kinds = kindsOf(storage);
+  const rows: Parameter[][] = [];
+  for (const receipt of receipts) {
+    let kind = kinds.numberOf(receipt);
+    let writer = kinds.writerOf(receipt);
+    if (kind === undefined || writer === undefined) {
+      ({ kind, writer } = await kinds.keep(storage, receipt));
+    }
+    rows.push(rowValues(receipt, kind, writer));
+  }
+  return rows;
 }
 
 /** One receipt inside the caller's transaction. */
 export async function insertReceipt(queries: Queries, receipt: Receipt, engine: Storage["engine"]): Promise<void> {
   const prices = pricesOf(receipt);
   if (prices.length > 0) await insertPrices(queries, prices, receipt.createdAtMs);
-  const row = receiptValues(receipt);
-  const added = await queries.query(`${INSERT_ONE} RETURNING id`, row);
-  if (engine === "sqlite" && added.length > 0) await rollUpLateOne(queries, row);
+  if (engine === "postgres") {
+    await queries.query(INSERT_ONE, receiptValues(receipt));
+    return;
+  }
+  const kind = await findOrAddKind(queries, receipt);
+  const writer = await findOrAddWriter(queries, receipt);
+  const added = await queries.query(`${INSERT_ROW} RETURNING id`, rowValues(receipt, kind, writer));
+  if (added.length > 0) await rollUpLateOne(queries, receipt);
 }
 
 function asJsonRow(receipt: Receipt): Record<string, Parameter> {
@@ -57,9 +76,10 @@ export async function selectReceipt(queries: Queries, project: string, id: strin
 }
 
 /** Deletes the oldest receipts before that time that are rolled up, at most so many, and returns how many there were. */
-export async function deleteReceiptsBefore(queries: Queries, beforeMs: number, limit: number): Promise<number> {
-  const rows = await queries.query(
-    `DELETE FROM receipts WHERE id IN (SELECT id FROM receipts WHERE id < ? AND created_at_ms < ? AND NOT (${NOT_ROLLED_UP}) ORDER BY id LIMIT ?)
+export async function deleteReceiptsBefore(storage: Storage, beforeMs: number, limit: number): Promise<number> {
+  const table = storage.engine === "sqlite" ? "receipt_rows" : "receipts";
+  const rows = await storage.query(
+    `DELETE FROM ${table} WHERE id IN (SELECT id FROM receipts WHERE id < ? AND created_at_ms < ? AND NOT (${NOT_ROLLED_UP}) ORDER BY id LIMIT ?)
      RETURNING id`,
     [endIdOf(beforeMs), beforeMs, limit],
   );

@@ -1,5 +1,6 @@
+import type { Receipt } from "../canon/receipt.ts";
 import { number, optionalNumber, optionalText, text } from "./columns.ts";
-import { RECEIPT_COLUMNS } from "./receipt-columns.ts";
+import { RECEIPT_COLUMNS, receiptValues } from "./receipt-columns.ts";
 import { AMOUNTS, COUNTERS, DIMENSIONS, ofReceipt, TAG_DIMENSIONS, tagOf, withTags } from "./roll-up-columns.ts";
 import type { BoundStatement, FollowUp, Parameter, Queries, Storage, StoredRow } from "./storage.ts";
 
@@ -11,7 +12,6 @@ const HOURS_A_DAY = 24;
 const place = (name: string): number => RECEIPT_COLUMNS.findIndex((column) => column.name === name);
 const DIMENSION_PLACES = DIMENSIONS.map((name) => place(ofReceipt(name)));
 const COUNTER_PLACES = COUNTERS.map(place);
-const ID = place("id");
 const CREATED = place("created_at_ms");
 const COST = place("cost_nano_usd");
 const TOTAL_MS = place("total_ms");
@@ -35,18 +35,18 @@ const UNTIL_ID = "SELECT until_id FROM rolled_up";
  * In SQLite receipts are summed up some seconds after they are written, many at a time. Only those that come later than that, whose
  * hours are summed up already, are added to the sums in the transaction that writes them.
  */
-export const rollUpLate = (rows: readonly Row[]): FollowUp => ({
+export const rollUpLate = (receipts: readonly Receipt[]): FollowUp => ({
   given: UNTIL_ID,
   statements: (changes, [given]) => {
     const untilId = given === undefined ? "" : text(given, "until_id");
-    const late = rows.filter((row, index) => changes[index] === 1 && String(row[ID]) < untilId);
-    return late.length === 0 ? [] : rollUp(late);
+    const late = receipts.filter(({ id }, index) => changes[index] === 1 && id < untilId);
+    return late.length === 0 ? [] : rollUp(late.map(receiptValues));
   },
 });
 
 /** The same for one receipt that the caller's transaction has just added. */
-export async function rollUpLateOne(queries: Queries, row: Row): Promise<void> {
-  const { given, statements } = rollUpLate([row]);
+export async function rollUpLateOne(queries: Queries, receipt: Receipt): Promise<void> {
+  const { given, statements } = rollUpLate([receipt]);
   for (const [text, parameters] of statements([1], await queries.query(given))) await queries.query(text, parameters);
 }
 

@@ -57,7 +57,7 @@ test("issue 15: while a long report is read, the event loop goes on and rows are
 
 test("what a report must not do is refused, and costs no other report", async () => {
   const { storage } = await open();
-  const wrong = ["DELETE FROM receipts", "SELECT absent FROM receipts"].map((text) =>
+  const wrong = ["DELETE FROM receipt_rows", "SELECT absent FROM receipts"].map((text) =>
     storage.query(text, [], REPORT_MS).then(
       () => "done",
       (thrown: unknown) => (thrown as Error).message,

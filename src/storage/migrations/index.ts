@@ -21,6 +21,7 @@ import { rolledUp } from "./0020-rolled-up.ts";
 import { idsByBytes } from "./0021-ids-by-bytes.ts";
 import { alerts } from "./0022-alerts.ts";
 import { tags } from "./0023-tags.ts";
+import { receiptKinds } from "./0024-receipt-kinds.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. One that has been released is never changed; a later one corrects it. */
@@ -48,4 +49,5 @@ export const MIGRATIONS: readonly Migration[] = [
   idsByBytes,
   alerts,
   tags,
+  receiptKinds,
 ];

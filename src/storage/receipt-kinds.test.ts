@@ -1,0 +1,123 @@
+import { afterEach, expect, test } from "bun:test";
+import { system } from "../base/system.ts";
+import type { Receipt } from "../canon/receipt.ts";
+import { migrate } from "./migrate.ts";
+import { MIGRATIONS } from "./migrations/index.ts";
+import { sampleReceipt } from "./receipt.sample.ts";
+import { RECEIPT_COLUMNS, receiptValues } from "./receipt-columns.ts";
+import { deleteReceiptsBefore, insertReceipt, insertReceipts, selectReceipt } from "./receipts.ts";
+import { SqliteStorage } from "./sqlite.ts";
+import type { Storage } from "./storage.ts";
+
+const BEFORE = MIGRATIONS.findIndex(({ name }) => name === "receipt-kinds");
+const NAMES = RECEIPT_COLUMNS.map(({ name }) => name).join(", ");
+
+let open: Storage[] = [];
+afterEach(async () => {
+  await Promise.all(open.map((storage) => storage.close()));
+  open = [];
+});
+
+async function openAt(version: number): Promise<Storage> {
+  const storage = await SqliteStorage.open(":memory:", system.clock);
+  open.push(storage);
+  await migrate(storage, MIGRATIONS.slice(0, version), 1);
+  return storage;
+}
+
+const all = (storage: Storage) => storage.query(`SELECT ${NAMES} FROM receipts ORDER BY id`);
+const count = async (storage: Storage, table: string) =>
+  Number((await storage.query(`SELECT COUNT(*) AS count FROM ${table}`))[0]?.["count"]);
+
+const parts: Receipt["pricedBy"] = [
+  { prices: { id: "p1" }, usage: { input: 3 } },
+  { prices: { id: "p2" }, usage: { output: 4 } },
+];
+const without = (...names: (keyof Receipt)[]): Receipt => {
+  const receipt: Partial<Receipt> = { ...sampleReceipt() };
+  for (const name of names) delete receipt[name];
+  return receipt as Receipt;
+};
+
+/** Each differs from the first in one word, or lacks one. */
+const DIFFERENT: readonly Partial<Receipt>[] = [
+  {},
+  { project: "other" },
+  { key: "key_other" },
+  { model: "other/model" },
+  { provider: "other" },
+  { upstreamModel: "other" },
+  { verb: "count_tokens" },
+  { clientDialect: "genai" },
+  { upstreamDialect: "responses" },
+  { lane: "native" },
+  { stream: !sampleReceipt().stream },
+  { outcome: "upstream_failed" },
+  { stop: { unified: "length", raw: "length" } },
+  { usageSource: "partial" },
+  { priceRule: "another" },
+  { pricedBy: { id: "another" } },
+  { pricedBy: parts },
+  { instance: "instance_other" },
+  { adjusts: "rcp_0" },
+];
+const receipts = [
+  ...DIFFERENT.map((change) => sampleReceipt(change)),
+  without("stop"),
+  without("pricedBy"),
+  without("instance"),
+  without("tags"),
+  ...DIFFERENT.map((change) => sampleReceipt(change)),
+].map((receipt, index) => ({ ...receipt, id: `rcp_${String(index).padStart(3, "0")}`, createdAtMs: 1_000 + index }));
+
+test("issue 16: receipts that were stored in one table read the same from their kinds, to the last column", async () => {
+  const storage = await openAt(BEFORE);
+  const marks = RECEIPT_COLUMNS.map(() => "?").join(", ");
+  for (const receipt of receipts) {
+    await storage.query(`INSERT INTO receipts (${NAMES}) VALUES (${marks})`, receiptValues(receipt));
+  }
+  const before = await all(storage);
+  expect(before).toHaveLength(receipts.length);
+  await migrate(storage, MIGRATIONS, 1);
+  expect(await all(storage)).toEqual(before);
+});
+
+test("issue 16: every word of a receipt is kept, and receipts that are alike share them", async () => {
+  const [written, singly] = [await openAt(MIGRATIONS.length), await openAt(MIGRATIONS.length)];
+  await insertReceipts(written, receipts.slice(0, 7));
+  await insertReceipts(written, receipts);
+  for (const receipt of receipts) {
+    await singly.transaction((queries) => insertReceipt(queries, receipt, "sqlite"));
+  }
+  for (const storage of [written, singly]) {
+    for (const receipt of receipts) expect(await selectReceipt(storage, receipt.project, receipt.id)).toEqual(receipt);
+    expect(await count(storage, "receipt_rows")).toBe(receipts.length);
+    // Neither the writer, nor what is corrected, nor prices of parts make another kind; that there is no stop does.
+    expect(await count(storage, "receipt_kinds")).toBe(DIFFERENT.length - 3 + 1);
+    expect(await count(storage, "receipt_writers")).toBe(2);
+  }
+});
+
+test("issue 16: whatever a host says, each receipt is read back with its own words", async () => {
+  const storage = await openAt(MIGRATIONS.length);
+  const odd = Array.from({ length: 50 }, (_, index) =>
+    sampleReceipt({
+      id: `rcp_${index}`,
+      stop: { unified: "stop", raw: `\0'"${index}` },
+      priceRule: index % 2 ? "" : "é",
+    }),
+  );
+  await insertReceipts(storage, odd);
+  for (const receipt of odd) expect(await selectReceipt(storage, receipt.project, receipt.id)).toEqual(receipt);
+});
+
+test("receipts are deleted by their age, and those that stay keep their words", async () => {
+  const storage = await openAt(MIGRATIONS.length);
+  const old = sampleReceipt({ id: "rcp_000000001", createdAtMs: 1 });
+  const young = sampleReceipt({ id: "rcp_0mwjkjm9h", createdAtMs: 1_790_000_000_000 });
+  await insertReceipts(storage, [old, young]);
+  await storage.query("UPDATE rolled_up SET until_id = '~'");
+  expect(await deleteReceiptsBefore(storage, 1_780_000_000_000, 10)).toBe(1);
+  expect(await selectReceipt(storage, old.project, old.id)).toBeUndefined();
+  expect(await selectReceipt(storage, young.project, young.id)).toEqual(young);
+});
