@@ -182,10 +182,9 @@ export class LimitedEntry implements Entry, Admission {
     return true;
   }
 
-  leave(): void {
+  leave(nowMs = this.#clocks.nowMs()): void {
     if (this.#left) return;
     this.#left = true;
-    const nowMs = this.#clocks.nowMs();
     for (const account of this.#standing.all) {
       account.underWay -= 1;
       account.lastUsedMs = nowMs;
@@ -195,8 +194,8 @@ export class LimitedEntry implements Entry, Admission {
   release(actual: ActualUse): void {
     const call = this.#call;
     if (this.#left || call === undefined) return;
-    this.leave();
     const endMs = this.#clocks.nowMs();
+    this.leave(endMs);
     for (const againMs of this.#extendedMs ?? []) this.#correctTokens(againMs, endMs, call.estimatedTokens, 0);
     this.#correctTokens(this.#takenMs, endMs, call.estimatedTokens, actual.tokens);
     for (const { meter } of this.#standing.all) {

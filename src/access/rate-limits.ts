@@ -65,6 +65,21 @@ function checkShare(
   throw new ShareRefusal("rate_limited", `${reason} ${again(retryAfterSeconds)}`, { retryAfterSeconds }, shortage);
 }
 
+/** The names of headers, which are made for every call. */
+const HEADERS = {
+  requests: {
+    limit: "x-ratelimit-limit-requests",
+    remaining: "x-ratelimit-remaining-requests",
+    reset: "x-ratelimit-reset-requests",
+  },
+  tokens: {
+    limit: "x-ratelimit-limit-tokens",
+    remaining: "x-ratelimit-remaining-tokens",
+    reset: "x-ratelimit-reset-tokens",
+  },
+} as const;
+const SECONDS = Array.from({ length: 61 }, (_, seconds) => `${seconds}s`);
+
 /** What the tightest level leaves, as clients of the field read it. */
 export function rateHeaders(
   levels: readonly Level[],
@@ -102,9 +117,10 @@ function describe(
     shown = limit;
   }
   if (tightest === undefined) return;
-  headers[`x-ratelimit-limit-${what}`] = String(shown);
-  headers[`x-ratelimit-remaining-${what}`] = String(Math.max(0, least));
-  headers[`x-ratelimit-reset-${what}`] = `${tightest[what](nowMs).secondsUntilEmpty(nowMs)}s`;
+  const names = HEADERS[what];
+  headers[names.limit] = String(shown);
+  headers[names.remaining] = String(Math.max(0, least));
+  headers[names.reset] = SECONDS[tightest[what](nowMs).secondsUntilEmpty(nowMs)] ?? "60s";
 }
 
 function limited(reason: string, retryAfterSeconds: number): GatewayError {

@@ -62,13 +62,15 @@ class WindowSums {
   readonly #sums: number[] = [];
   /** What of each sum came from the ledger. */
   readonly #learnt: number[] = [];
+  /** Where the window is that was asked for last: nearly always the same one. */
+  #lastIndex = 0;
 
   of(window: number): number {
-    return this.#sums[this.#windows.indexOf(window)] ?? 0;
+    return this.#sums[this.#find(window)] ?? 0;
   }
 
   own(window: number): number {
-    const index = this.#windows.indexOf(window);
+    const index = this.#find(window);
     return (this.#sums[index] ?? 0) - (this.#learnt[index] ?? 0);
   }
 
@@ -84,8 +86,15 @@ class WindowSums {
     this.#learnt[index] = (this.#learnt[index] ?? 0) + more;
   }
 
-  #indexOf(window: number): number {
+  #find(window: number): number {
+    if (this.#windows[this.#lastIndex] === window) return this.#lastIndex;
     const index = this.#windows.indexOf(window);
+    if (index >= 0) this.#lastIndex = index;
+    return index;
+  }
+
+  #indexOf(window: number): number {
+    const index = this.#find(window);
     if (index >= 0) return index;
     this.#windows.push(window);
     this.#sums.push(0);
