@@ -68,8 +68,7 @@ export class Admissions {
    * Counts a request against the rates and the concurrency of its key, project and gateway, or refuses it before its body is
    * read: a caller over a limit must not fill the memory (S17).
    */
-  enter(principal: Principal): Entry {
-    const nowMs = this.#clocks.nowMs();
+  enter(principal: Principal, nowMs = this.#clocks.nowMs()): Entry {
     if (nowMs - this.#sweptMs >= SWEEP_MS) this.#sweep(nowMs);
     const standing = this.#standingOf(principal);
     const { levels, limited } = standing;

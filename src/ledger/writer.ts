@@ -202,21 +202,22 @@ export class LedgerWriter {
   }
 
   #add(receipt: Receipt, alone: boolean, release: () => void): Entry {
-    const entry = { receipt, sinceMs: this.#clock.nowMs(), journaled: false, isDurable: false, release };
+    const sinceMs = this.#clock.nowMs();
+    const entry = { receipt, sinceMs, journaled: false, isDurable: false, release };
     this.#queue.push(entry);
     this.#taken += 1;
     this.#watch(this.#commitTimeoutMs);
     if (this.#failures > 0) this.#planJournal();
-    if (this.#attempt === undefined && !this.#backingOff) this.#plan(alone);
+    if (this.#attempt === undefined && !this.#backingOff) this.#plan(alone, sinceMs);
     return entry;
   }
 
-  #plan(alone = false): void {
+  #plan(alone = false, nowMs = this.#clock.nowMs()): void {
     if (alone) {
       queueMicrotask(() => void this.#commit());
       return;
     }
-    const waitMs = this.#maxWaitMs - (this.#clock.nowMs() - this.#lastStartMs);
+    const waitMs = this.#maxWaitMs - (nowMs - this.#lastStartMs);
     const isDue = waitMs <= 0 || this.#queue.length === this.#maxRows;
     if (this.#planned === "soon" || (this.#planned === "later" && !isDue)) return;
     this.#planned = isDue ? "soon" : "later";

@@ -25,7 +25,7 @@ export function enterRequest(incoming: IncomingRequest, gateway: Gateway): Enter
   if (gateway.ledger.full) throw cannotStore();
   const client = new ClientPresence(request, connection, gateway.watchdog);
   try {
-    const entry = gateway.admissions.enter(principal);
+    const entry = gateway.admissions.enter(principal, startedAtMs);
     return { startedAtMs, principal, client, entry, memory: gateway.memory.open(principal) };
   } catch (refusal) {
     if (refusal instanceof ShareRefusal) return enterShared(refusal, { startedAtMs, principal, client }, gateway);
