@@ -1,4 +1,3 @@
-import { nextTurn } from "../base/next-turn.ts";
 import type { Sources } from "../base/sources.ts";
 import type { Log } from "../observe/log.ts";
 import type { Family } from "../telemetry/family.ts";
@@ -46,7 +45,6 @@ export function makeTelemetry(settings: TelemetrySettings, parts: TelemetryParts
       if (reason === undefined) log.info("the collector takes telemetry again");
       else log.warn({ reason }, "telemetry was dropped: the collector did not take it");
     },
-    turn: nextTurn,
   });
   const tracing =
     tracesUrl === undefined

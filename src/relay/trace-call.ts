@@ -31,8 +31,21 @@ export function traceCall(call: OverCall, trace: CallTrace, gateway: Gateway, re
   });
 }
 
-/** The path, with a word in place of the model: a name for many requests. */
+const lastRoute: { url: string; model: string | undefined; route: string | undefined } = {
+  url: "",
+  model: undefined,
+  route: undefined,
+};
+
+/** Calls in a row mostly have the same. */
 function routeOf(url: string, model: string | undefined): string | undefined {
+  if (url !== lastRoute.url || model !== lastRoute.model)
+    Object.assign(lastRoute, { url, model, route: findRoute(url, model) });
+  return lastRoute.route;
+}
+
+/** The path, with a word in place of the model: a name for many requests. */
+function findRoute(url: string, model: string | undefined): string | undefined {
   const path = /^(?:[a-z]+:\/\/[^/]*)?(\/[^?#]*)/.exec(url)?.[1];
   if (path === undefined || model === undefined) return path;
   const decoded = path.includes("%") ? safelyDecoded(path) : path;

@@ -41,9 +41,19 @@ export class Attributes {
     }
     return this;
   }
+
+  /** As JSON, separated by commas. */
+  toString(): string {
+    return JSON.stringify(this.list).slice(1, -1);
+  }
 }
 
-/** Nanoseconds since 1970, which no double holds. */
-export const nanoseconds = (ms: number): string => `${Math.floor(ms)}${fraction(ms)}`;
+/** One attribute as JSON behind others; without a value, none. Keys are ours and need no escaping. */
+export const textText = (key: string, value: string | undefined): string =>
+  value ? `,{"key":"${key}","value":{"stringValue":${JSON.stringify(value)}}}` : "";
 
-const fraction = (ms: number): string => String(Math.floor((ms - Math.floor(ms)) * 1e6)).padStart(6, "0");
+export const wholeText = (key: string, value: number | undefined): string =>
+  value === undefined ? "" : `,{"key":"${key}","value":{"intValue":"${Math.round(value)}"}}`;
+
+export const doubleText = (key: string, value: number | undefined): string =>
+  value === undefined || !Number.isFinite(value) ? "" : `,{"key":"${key}","value":{"doubleValue":${value}}}`;

@@ -4,7 +4,7 @@ import { parseObject } from "../../base/json.ts";
 /** What is sent to a collector. */
 export interface PostedPayload {
   url: string;
-  body: string;
+  body: string | Uint8Array<ArrayBuffer>;
 }
 
 /** What it answers, as far as it matters. */

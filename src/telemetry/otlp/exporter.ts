@@ -3,8 +3,9 @@ import { withTimeout } from "../../base/with-timeout.ts";
 import { type Family, family } from "../family.ts";
 import type { TracedCall } from "../tracing.ts";
 import { deliver, type Post, type PostedPayload } from "./delivery.ts";
-import { metricsPayload, type Resource, tracesPayload } from "./payload.ts";
-import { SpanQueue } from "./span-queue.ts";
+import { aroundSpans, metricsPayload, type Resource } from "./payload.ts";
+import { type SpanBatch, SpanQueue } from "./span-queue.ts";
+import { SpanTexts } from "./span-texts.ts";
 
 interface ExporterOptions {
   clock: Clock;
@@ -19,8 +20,6 @@ interface ExporterOptions {
   collect: () => readonly Family[];
   /** Told when a signal is given up, and with undefined when one is delivered again. */
   onTrouble: (reason: string | undefined) => void;
-  /** Others have their turn. */
-  turn: () => Promise<void>;
 }
 
 type Signal = "traces" | "metrics";
@@ -32,6 +31,7 @@ const LAST_FLUSH_MS = 2_000;
 export class OtlpExporter {
   readonly #options: ExporterOptions;
   readonly #queue: SpanQueue;
+  readonly #texts = new SpanTexts();
   readonly #startedMs: number;
   readonly #lost: Record<Signal, number> = { traces: 0, metrics: 0 };
   #stops: Cancel[] = [];
@@ -42,11 +42,15 @@ export class OtlpExporter {
   constructor(options: ExporterOptions) {
     this.#options = options;
     this.#startedMs = options.clock.wallMs();
-    this.#queue = new SpanQueue({ clock: options.clock, send: (calls) => this.#sendTraces(calls) });
+    this.#queue = new SpanQueue({
+      ...aroundSpans(options.resource, options.version),
+      clock: options.clock,
+      send: (batch) => this.#sendTraces(batch),
+    });
   }
 
   add(call: TracedCall): void {
-    if (this.#options.tracesUrl !== undefined) this.#queue.add(call);
+    if (this.#options.tracesUrl !== undefined) this.#queue.add(this.#texts.of(call));
   }
 
   start(): void {
@@ -79,14 +83,8 @@ export class OtlpExporter {
     );
   }
 
-  async #sendTraces(calls: readonly TracedCall[]): Promise<void> {
-    const { tracesUrl: url = "", resource, version, turn } = this.#options;
-    try {
-      const body = await tracesPayload(resource, version, calls, turn);
-      await this.#deliver("traces", { url, body }, calls.length);
-    } catch (error) {
-      this.#giveUp("traces", calls.length, String(error));
-    }
+  #sendTraces({ body, calls }: SpanBatch): Promise<boolean> {
+    return this.#deliver("traces", { url: this.#options.tracesUrl ?? "", body }, calls);
   }
 
   async #sendMetrics(): Promise<void> {
@@ -103,16 +101,22 @@ export class OtlpExporter {
     }
   }
 
-  async #deliver(signal: Signal, payload: PostedPayload, parts: number): Promise<void> {
+  /** Whether the collector has taken it, or some of it. */
+  async #deliver(signal: Signal, payload: PostedPayload, parts: number): Promise<boolean> {
     const { post, clock, onTrouble } = this.#options;
     const delivered = await deliver(post, payload, clock, () => !this.#stopping);
-    if (delivered.outcome === "given up") return this.#giveUp(signal, parts, delivered.reason);
+    if (delivered.outcome === "given up") {
+      this.#giveUp(signal, parts, delivered.reason);
+      return false;
+    }
     if (delivered.rejected > 0) {
       const reason = `the collector rejected ${delivered.rejected} parts of a request: ${delivered.reason}`;
-      return this.#giveUp(signal, Math.min(parts, delivered.rejected), reason);
+      this.#giveUp(signal, Math.min(parts, delivered.rejected), reason);
+    } else {
+      if (this.#inTrouble) onTrouble(undefined);
+      this.#inTrouble = false;
     }
-    if (this.#inTrouble) onTrouble(undefined);
-    this.#inTrouble = false;
+    return true;
   }
 
   #giveUp(signal: Signal, parts: number, reason: string): void {

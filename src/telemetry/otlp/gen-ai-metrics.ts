@@ -19,6 +19,8 @@ interface Cells {
 export class GenAiMetrics {
   readonly #budget = new SeriesBudget(MAX_SERIES);
   readonly #cells = new Map<string, Cells>();
+  /** Calls in a row are mostly alike. */
+  #last: { receipt: Receipt; system: string; cells: Cells } | undefined;
   readonly #duration = this.#histogram(
     GEN_AI_METRICS.duration,
     "Duration of calls.",
@@ -56,6 +58,14 @@ export class GenAiMetrics {
   }
 
   #cellsOf(receipt: Receipt, system: string): Cells {
+    const last = this.#last;
+    if (last !== undefined && last.system === system && areAlike(last.receipt, receipt)) return last.cells;
+    const cells = this.#findCells(receipt, system);
+    this.#last = { receipt, system, cells };
+    return cells;
+  }
+
+  #findCells(receipt: Receipt, system: string): Cells {
     const { verb, clientDialect, model, upstreamModel, outcome } = receipt;
     const key = `${verb}\0${clientDialect}\0${system}\0${model}\0${upstreamModel}\0${outcome}`;
     const known = this.#cells.get(key);
@@ -71,3 +81,10 @@ export class GenAiMetrics {
     return cells;
   }
 }
+
+const areAlike = (one: Receipt, other: Receipt): boolean =>
+  one.model === other.model &&
+  one.upstreamModel === other.upstreamModel &&
+  one.outcome === other.outcome &&
+  one.verb === other.verb &&
+  one.clientDialect === other.clientDialect;

@@ -1,6 +1,6 @@
 import type { Receipt } from "../../canon/receipt.ts";
 import { completionTokens, promptTokens } from "../../canon/usage.ts";
-import { Attributes } from "./attributes.ts";
+import { Attributes, doubleText, wholeText } from "./attributes.ts";
 
 /**
  * OpenTelemetry's conventions for generative AI as of version 1.41.0, the last that has a number: everything of them that is
@@ -56,28 +56,29 @@ export function usageOf({ usage }: Pick<Receipt, "usage">) {
   };
 }
 
-/** What every signal about a call says of it. */
-const commonAttributes = (receipt: Receipt, system: string): Attributes =>
+/** What the span of a call says of it, and the spans of all calls like it. */
+export const callWords = (receipt: Receipt, system: string): Attributes =>
   new Attributes()
     .text("gen_ai.operation.name", operationOf(receipt))
     .text("gen_ai.provider.name", system)
     .text("gen_ai.request.model", receipt.model)
     .text("gen_ai.response.model", receipt.upstreamModel)
-    .text("error.type", errorTypeOf(receipt.outcome));
+    .text("error.type", errorTypeOf(receipt.outcome))
+    .flag("gen_ai.request.stream", receipt.stream)
+    .texts("gen_ai.response.finish_reasons", receipt.stop === undefined ? [] : [receipt.stop.unified]);
 
-/** What the span of a call says in addition. */
-export function callAttributes(receipt: Receipt, system: string): Attributes {
+/** What is of this call alone, as JSON behind other attributes. */
+export function callNumbers(receipt: Receipt): string {
   const { input, output, cacheRead, cacheWrite } = usageOf(receipt);
-  const { stream, firstContentMs, stop } = receipt;
-  return commonAttributes(receipt, system)
-    .flag("gen_ai.request.stream", stream)
-    .texts("gen_ai.response.finish_reasons", stop === undefined ? [] : [stop.unified])
-    .number(
+  const { stream, firstContentMs } = receipt;
+  return (
+    doubleText(
       "gen_ai.response.time_to_first_chunk",
       stream && firstContentMs !== undefined ? firstContentMs / 1000 : undefined,
-    )
-    .whole("gen_ai.usage.input_tokens", input)
-    .whole("gen_ai.usage.output_tokens", output)
-    .whole("gen_ai.usage.cache_read.input_tokens", cacheRead)
-    .whole("gen_ai.usage.cache_creation.input_tokens", cacheWrite);
+    ) +
+    wholeText("gen_ai.usage.input_tokens", input) +
+    wholeText("gen_ai.usage.output_tokens", output) +
+    wholeText("gen_ai.usage.cache_read.input_tokens", cacheRead) +
+    wholeText("gen_ai.usage.cache_creation.input_tokens", cacheWrite)
+  );
 }

@@ -1,8 +1,7 @@
 import type { Family, Sample } from "../family.ts";
-import type { TracedCall } from "../tracing.ts";
-import { type Attribute, Attributes, nanoseconds } from "./attributes.ts";
+import { type Attribute, Attributes } from "./attributes.ts";
 import { SCHEMA_URL } from "./gen-ai.ts";
-import { spansOf } from "./spans.ts";
+import { nanoseconds } from "./nanoseconds.ts";
 
 export interface Resource {
   readonly attributes: readonly Attribute[];
@@ -10,24 +9,13 @@ export interface Resource {
 
 const scopeOf = (version: string) => ({ name: "trivium", version });
 
-/** One request of traces. Calls are written a few at a time: others have their turn between them. */
-export async function tracesPayload(
-  resource: Resource,
-  version: string,
-  calls: readonly TracedCall[],
-  turn: () => Promise<void>,
-): Promise<string> {
-  const parts: string[] = [];
-  for (let at = 0; at < calls.length; at += CALLS_A_TURN) {
-    if (at > 0) await turn();
-    const spans = calls.slice(at, at + CALLS_A_TURN).flatMap(spansOf);
-    parts.push(JSON.stringify(spans).slice(1, -1));
-  }
+/** What stands around the spans in a request of traces. */
+export function aroundSpans(resource: Resource, version: string): { before: string; after: string } {
   const head = `{"resourceSpans":[{"resource":${JSON.stringify(resource)},"schemaUrl":"${SCHEMA_URL}"`;
-  return `${head},"scopeSpans":[{"scope":${JSON.stringify(scopeOf(version))},"schemaUrl":"${SCHEMA_URL}","spans":[${parts.join(",")}]}]}]}`;
+  const scope = `"scopeSpans":[{"scope":${JSON.stringify(scopeOf(version))},"schemaUrl":"${SCHEMA_URL}"`;
+  return { before: `${head},${scope},"spans":[`, after: "]}]}]}" };
 }
 
-const CALLS_A_TURN = 16;
 const CUMULATIVE = 2;
 
 /** One request of metrics: everything since the start, as of now. */

@@ -1,0 +1,191 @@
+import type { OfferTried } from "../../canon/receipt.ts";
+import { outcomeClass } from "../outcome-class.ts";
+import type { TracedAttempt } from "../trace-context.ts";
+import type { TracedCall } from "../tracing.ts";
+import { Attributes, doubleText, textText, wholeText } from "./attributes.ts";
+import { callNumbers, callWords, operationOf } from "./gen-ai.ts";
+import { nanoseconds } from "./nanoseconds.ts";
+
+const KIND = { server: 2, client: 3 } as const;
+const MAX_KNOWN = 1_000;
+
+/** What calls that are alike have in common in the text of their spans: all but ids, times and amounts. */
+interface Kind {
+  like: TracedCall;
+  server: string;
+  serverEnd: string;
+  inference: string;
+  inferenceEnd: string;
+  /** Of the one attempt of the usual call, which was answered. */
+  answered: string;
+}
+
+/**
+ * The spans of calls as JSON, separated by commas: the request, the call within it, and each attempt at a provider within that. Written as text
+ * because every call pays for it: objects that are turned into the same text cost ten times as much.
+ */
+export class SpanTexts {
+  readonly #known = new Map<string, Kind>();
+  #last: Kind | undefined;
+
+  of(call: TracedCall): string {
+    const { receipt, trace, requestId } = call;
+    const kind = this.#kindOf(call);
+    const { traceId, spanId } = trace;
+    const inference = trace.newSpanId();
+    const started = nanoseconds(call.startedMs);
+    const ended = nanoseconds(call.endedMs);
+    const times = `","startTimeUnixNano":"${started}","endTimeUnixNano":"${ended}"`;
+    return (
+      `{"traceId":"${traceId}","spanId":"${spanId}${parentText(call)}${times}${kind.server}` +
+      `${textText("trivium.request.id", requestId)}${kind.serverEnd}` +
+      `,{"traceId":"${traceId}","spanId":"${inference}","parentSpanId":"${spanId}${times}${kind.inference}` +
+      `${callNumbers(receipt)},{"key":"trivium.receipt.id","value":{"stringValue":"${receipt.id}"}}` +
+      `${doubleText("trivium.cost_usd", receipt.costNanoUsd / 1e9)}${wholeText("trivium.usage.reasoning_tokens", receipt.usage.reasoning)}` +
+      `${receipt.fields.length === 0 ? "" : wholeText("trivium.fields", receipt.fields.length)}]` +
+      `${firstContentText(call)}${kind.inferenceEnd}${attemptsText(call, inference, ended, kind)}`
+    );
+  }
+
+  /** Calls in a row are mostly alike. */
+  #kindOf(call: TracedCall): Kind {
+    if (this.#last !== undefined && areAlike(this.#last.like, call)) return this.#last;
+    const key = keyOf(call);
+    let kind = this.#known.get(key);
+    if (kind === undefined) {
+      kind = makeKind(call);
+      if (this.#known.size >= MAX_KNOWN) this.#known.clear();
+      this.#known.set(key, kind);
+    }
+    this.#last = kind;
+    return kind;
+  }
+}
+
+function areAlike(one: TracedCall, other: TracedCall): boolean {
+  const [a, b] = [one.receipt, other.receipt];
+  return (
+    one.route === other.route &&
+    one.method === other.method &&
+    one.host === other.host &&
+    one.system === other.system &&
+    a.key === b.key &&
+    a.model === b.model &&
+    a.outcome === b.outcome &&
+    a.stream === b.stream &&
+    a.provider === b.provider &&
+    a.upstreamModel === b.upstreamModel &&
+    a.stop?.unified === b.stop?.unified &&
+    a.clientDialect === b.clientDialect &&
+    a.upstreamDialect === b.upstreamDialect &&
+    a.lane === b.lane &&
+    a.verb === b.verb &&
+    a.project === b.project
+  );
+}
+
+/** Of all that `areAlike` compares. */
+const keyOf = ({ receipt, route, method, host, system }: TracedCall): string =>
+  JSON.stringify([
+    ...[route, method, host, system, receipt.key, receipt.model, receipt.outcome, receipt.stream, receipt.provider],
+    ...[receipt.upstreamModel, receipt.stop?.unified, receipt.clientDialect, receipt.upstreamDialect, receipt.lane],
+    ...[receipt.verb, receipt.project],
+  ]);
+
+function makeKind(call: TracedCall): Kind {
+  const { receipt, method, route, system, host } = call;
+  const outcome = outcomeClass(receipt.outcome);
+  const ofRequest = new Attributes()
+    .text("http.request.method", method)
+    .text("http.route", route)
+    .text("error.type", outcome === "failed" ? receipt.outcome : undefined);
+  const ofCall = withHost(callWords(receipt, system), host)
+    .text("trivium.project", receipt.project)
+    .text("trivium.key.id", receipt.key)
+    .text("trivium.provider", receipt.provider)
+    .text("trivium.lane", receipt.lane)
+    .text("trivium.dialect", receipt.clientDialect)
+    .text("trivium.upstream_dialect", receipt.upstreamDialect)
+    .text("trivium.outcome", receipt.outcome);
+  const isError = outcome === "failed" || outcome === "refused";
+  return {
+    like: call,
+    server: beginning(route === undefined ? method : `${method} ${route}`, KIND.server, ofRequest),
+    // A mistake of the client is no failure of its server.
+    serverEnd: `]${statusText(outcome === "failed" ? receipt.outcome : undefined)}}`,
+    inference: beginning(`${operationOf(receipt)} ${receipt.model}`, KIND.client, ofCall),
+    inferenceEnd: `${statusText(isError ? receipt.outcome : undefined)}}`,
+    answered: attemptEnd(host, { provider: receipt.provider, outcome: "answered", ms: 0 }, 0),
+  };
+}
+
+/** Up to the end of the attributes, of which there is at least one. */
+const beginning = (name: string, kind: number, attributes: Attributes): string =>
+  `,"name":${JSON.stringify(name)},"kind":${kind},"attributes":[${attributes.toString()}`;
+
+const statusText = (failure: string | undefined): string =>
+  failure === undefined ? ',"status":{}' : `,"status":{"code":2,"message":${JSON.stringify(failure)}}`;
+
+/** In the quotes of the member before. */
+function parentText({ trace: { parent } }: TracedCall): string {
+  if (parent === undefined) return "";
+  const state = parent.state === undefined ? "" : `","traceState":${JSON.stringify(parent.state).slice(0, -1)}`;
+  return `","parentSpanId":"${parent.spanId}${state}`;
+}
+
+const firstContentText = ({ receipt: { firstContentMs }, startedMs }: TracedCall): string =>
+  firstContentMs === undefined
+    ? ""
+    : `,"events":[{"timeUnixNano":"${nanoseconds(startedMs + firstContentMs)}","name":"first_content","attributes":[]}]`;
+
+function attemptsText(call: TracedCall, inference: string, ended: string, kind: Kind): string {
+  const { offers, provider } = call.receipt;
+  let text = "";
+  for (let index = 0; index < offers.length; index++) {
+    const tried = offers[index];
+    const attempt = call.trace.attempts[index];
+    if (tried === undefined || attempt === undefined) continue;
+    const isUsual = offers.length === 1 && isAnswered(tried) && tried.provider === provider;
+    const isLast = index === offers.length - 1;
+    const end = isUsual ? kind.answered : attemptEnd(isLast ? call.host : "", tried, index);
+    // A stream that was answered goes on until the call is settled.
+    const endedAt = isLast && tried.outcome === "answered" ? ended : nanoseconds(attempt.endedAtMs + call.offsetMs);
+    text += attemptText(call, inference, attempt, endedAt, end);
+  }
+  return text;
+}
+
+const isAnswered = ({ outcome, credential, failure }: OfferTried): boolean =>
+  outcome === "answered" && credential === undefined && failure === undefined;
+
+const attemptText = (
+  { trace, offsetMs }: TracedCall,
+  inference: string,
+  { attempt, startedAtMs }: TracedAttempt,
+  ended: string,
+  end: string,
+): string =>
+  `,{"traceId":"${trace.traceId}","spanId":"${trace.spanOf(attempt)}","parentSpanId":"${inference}"` +
+  `,"startTimeUnixNano":"${nanoseconds(startedAtMs + offsetMs)}","endTimeUnixNano":"${ended}"${end}`;
+
+function attemptEnd(
+  host: string,
+  { provider, credential, outcome, reason, failure }: OfferTried,
+  index: number,
+): string {
+  const attributes = withHost(new Attributes(), failure?.host ?? host)
+    .text("http.request.method", "POST")
+    .whole("http.request.resend_count", index > 0 ? index : undefined)
+    .whole("http.response.status_code", failure?.status)
+    .text("error.type", outcome === "failed" ? (reason ?? "_OTHER") : undefined)
+    .text("trivium.provider", provider)
+    .text("trivium.credential", credential)
+    .text("trivium.attempt.outcome", outcome);
+  return `${beginning("POST", KIND.client, attributes)}]${statusText(outcome === "failed" ? (reason ?? "failed") : undefined)}}`;
+}
+
+/** `host`: with its port, where that is not the usual one. */
+function withHost(attributes: Attributes, host: string): Attributes {
+  const { address, port } = /^(?<address>\[[^\]]+\]|[^:]+)(?::(?<port>\d+))?$/.exec(host)?.groups ?? {};
+  return attributes.text("server.address", address).whole("server.port", port === undefined ? undefined : Number(port));
+}
