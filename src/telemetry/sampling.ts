@@ -9,12 +9,24 @@ export interface Sampling {
   slowMs: number;
 }
 
-/** As much as the last 53 bits of a trace's id can be. */
-const RANGE = 2 ** 52;
+/** How many digits of a trace's id decide: as many bits as OpenTelemetry's own sampler takes. */
+const DIGITS = 14;
+
+/** Below it are the ids of traces that are kept. As text: hexadecimal digits of one length sort as their numbers do. */
+const bounds = new Map<number, string>();
+
+function boundOf(ratio: number): string {
+  let bound = bounds.get(ratio);
+  if (bound === undefined) {
+    bound = (BigInt(Math.round(ratio * 2 ** 53)) << BigInt(DIGITS * 4 - 53)).toString(16).padStart(DIGITS, "0");
+    bounds.set(ratio, bound);
+  }
+  return bound;
+}
 
 /** By the trace's id alone, so that all who see the same trace decide the same. */
 export const isInRatio = (traceId: string, ratio: number): boolean =>
-  ratio >= 1 || Number.parseInt(traceId.slice(-13), 16) < ratio * RANGE;
+  ratio >= 1 || traceId.slice(-DIGITS) < boundOf(ratio);
 
 /** Decided when all is known: what an operator looks for is always kept. */
 export function isKept(
