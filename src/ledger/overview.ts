@@ -1,3 +1,4 @@
+import { completionTokens, promptTokens } from "../canon/usage.ts";
 import {
   type CallCount,
   type LatencyCount,
@@ -66,7 +67,8 @@ export async function overviewOf(storage: Storage, window: OverviewWindow, nowMs
   const untilMs = Math.ceil((Math.floor(nowMs) + 1) / everyMs) * everyMs;
   const sinceMs = untilMs - parts * everyMs;
   const span = { sinceMs, everyMs };
-  const counts = everyMs < HOUR_MS ? await selectCallCounts(storage, span) : await ofRollUps(storage, span, untilMs);
+  const counts =
+    everyMs < HOUR_MS ? await selectCallCounts(storage, { ...span, untilMs }) : await ofRollUps(storage, span, untilMs);
   const sampled = await selectLatencies(storage, { ...span, parts });
   const [firstContents, totals] = [weighted(sampled.firstContents, counts), weighted(sampled.totals, counts)];
   const top = async (dimension: "model" | "provider" | "key") =>
@@ -101,9 +103,9 @@ async function ofRollUps(
     calls,
     failures,
     costNanoUsd,
-    inputTokens: usage.input ?? 0,
+    inputTokens: promptTokens(usage) - (usage.cacheRead ?? 0),
     cachedTokens: usage.cacheRead ?? 0,
-    outputTokens: (usage.output ?? 0) + (usage.reasoning ?? 0),
+    outputTokens: completionTokens(usage),
   }));
 }
 

@@ -1,5 +1,6 @@
 import { RECEIPT_PREFIX, timePrefix } from "../base/timed-id.ts";
 import { number } from "./columns.ts";
+import { endIdOf, firstIdOf } from "./receipt-ids.ts";
 import { type Queries, REPORT_MS } from "./storage.ts";
 
 /** Each class of a distribution is a third wider than the one before: quantiles are right to a sixth. */
@@ -86,23 +87,30 @@ export interface CallCount {
   outputTokens: number;
 }
 
-/** Of the newest receipts since then: for parts of the time that are shorter than those of roll-ups. */
+/** As `promptTokens` and `completionTokens` count them, without what came from a cache. */
+const INPUT = ["usage_input", "usage_cache_write_5m", "usage_cache_write_1h", "usage_image_input", "usage_audio_input"];
+const OUTPUT = ["usage_output", "usage_reasoning", "usage_image_output", "usage_audio_output"];
+
+const together = (columns: readonly string[]): string =>
+  `CAST(SUM(${columns.map((column) => `COALESCE(${column}, 0)`).join(" + ")}) AS BIGINT)`;
+
+/** Of the newest receipts of that time: for parts of it that are shorter than those of roll-ups. */
 export async function selectCallCounts(
   queries: Queries,
-  { sinceMs, everyMs }: { sinceMs: number; everyMs: number },
+  { sinceMs, untilMs, everyMs }: { sinceMs: number; untilMs: number; everyMs: number },
 ): Promise<CallCount[]> {
   const rows = await queries.query(
     `SELECT (created_at_ms - ?) / ? AS bucket,
        CAST(SUM(CASE WHEN adjusts IS NULL THEN 1 ELSE 0 END) AS BIGINT) AS calls,
        CAST(SUM(CASE WHEN adjusts IS NULL AND outcome NOT IN ('ok', 'client_gone') THEN 1 ELSE 0 END) AS BIGINT) AS failures,
        CAST(SUM(cost_nano_usd) AS BIGINT) AS cost_nano_usd,
-       CAST(SUM(COALESCE(usage_input, 0)) AS BIGINT) AS input_tokens,
-       CAST(SUM(COALESCE(usage_cache_read, 0)) AS BIGINT) AS cached_tokens,
-       CAST(SUM(COALESCE(usage_output, 0) + COALESCE(usage_reasoning, 0)) AS BIGINT) AS output_tokens
-     FROM (SELECT created_at_ms, adjusts, outcome, cost_nano_usd, usage_input, usage_cache_read, usage_output, usage_reasoning
-       FROM receipts WHERE id >= ? ORDER BY id DESC LIMIT ${MAX_ROWS}) AS newest
-     WHERE created_at_ms >= ? GROUP BY 1`,
-    [sinceMs, everyMs, RECEIPT_PREFIX + timePrefix(sinceMs), sinceMs],
+       ${together(INPUT)} AS input_tokens,
+       ${together(["usage_cache_read"])} AS cached_tokens,
+       ${together(OUTPUT)} AS output_tokens
+     FROM (SELECT created_at_ms, adjusts, outcome, cost_nano_usd, usage_cache_read, ${[...INPUT, ...OUTPUT].join(", ")}
+       FROM receipts WHERE id >= ? AND id < ? ORDER BY id DESC LIMIT ${MAX_ROWS}) AS newest
+     WHERE created_at_ms >= ? AND created_at_ms < ? GROUP BY 1`,
+    [sinceMs, everyMs, firstIdOf(sinceMs), endIdOf(untilMs), sinceMs, untilMs],
     REPORT_MS,
   );
   return rows.map((row) => ({
