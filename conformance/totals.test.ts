@@ -6,7 +6,7 @@ import { type TestDatabases, testDatabases } from "../testing/test-databases.ts"
 import { runProgram } from "./support/program.ts";
 import { drawer } from "./support/random-load.ts";
 import { sumOf } from "./support/read-metrics.ts";
-import { drawHistory, TotalsWorld } from "./support/totals-world.ts";
+import { drawHistory, receiptIdAt, TotalsWorld } from "./support/totals-world.ts";
 import {
   type Amounts,
   type COUNTERS,
@@ -44,6 +44,7 @@ const CALLS_EACH = 36;
 interface Shown {
   data: (Amounts & { groups: string[] })[];
   total: Amounts;
+  groups_left_out: boolean;
 }
 
 const amountsOf = ({ calls, failures, cost_nano_usd, usage }: Amounts): Amounts => ({
@@ -177,6 +178,25 @@ function totalsContract(databases: TestDatabases): void {
       }
     });
 
+    test("a day of a zone is the same for the Admin API and the command", async () => {
+      const { adminUrl, adminSecret } = world.gateway;
+      for (const zone of ZONES) {
+        for (const [from, to] of [
+          ["2026-11-01", "2026-11-02"],
+          ["2026-10-31", "2026-11-03"],
+        ] as const) {
+          const expected = sorted(groupReceipts(receipts, ["day"], zone)).filter(([day]) => day >= from && day < to);
+          const shown = await usage(["day"], { from, to, zone });
+          expect([zone, sorted(groupsOf(shown))]).toEqual([zone, expected]);
+          const asked = ["usage", "--by", "day", "--from", from, "--to", to, "--zone", zone, "--json"];
+          const told = readPrinted(await printed(...asked, "--url", adminUrl, "--secret", adminSecret));
+          expect([zone, sorted(groupsOf(told))]).toEqual([zone, expected]);
+        }
+      }
+      const { total } = await usage(["model"], { to: "2026-11-20" });
+      expect(amountsOf(total)).toEqual(sumOfAll(receipts.filter(({ createdAtMs: at }) => at >= Date.UTC(2026, 9, 21))));
+    });
+
     test("exports and lists have every receipt once", async () => {
       const plain = receipts.map(({ instance: _, ...receipt }) => receipt);
       const ofCsv = (text: string) =>
@@ -276,6 +296,42 @@ function totalsContract(databases: TestDatabases): void {
           expect([window, name, ofParts]).toEqual([window, name, value]);
         }
       }
+    });
+
+    test("where there are more groups than an answer holds, it says so, and the total has them all", async () => {
+      const hours = Array.from({ length: 1_100 }, (_, hour) => Date.UTC(2025, 0, 1, hour));
+      const [first = 0, last = 0] = [hours[0], hours.at(-1)];
+      const range = { fromMs: first, toMs: last + HOUR_MS };
+      const [sample] = drawHistory(drawer(SEED), 1, range);
+      if (sample === undefined) throw new Error("no receipt was drawn");
+      const { adjusts: _, ...call } = sample;
+      const many = hours.map((ms, index) => ({
+        ...call,
+        id: receiptIdAt(ms, index),
+        createdAtMs: ms,
+        costNanoUsd: 1_001,
+      }));
+      await insertReceipts(world.storage, many);
+      const query = { from: new Date(range.fromMs).toISOString(), to: new Date(range.toMs).toISOString() };
+      const shown = await usage(["hour"], query);
+      expect([shown.data.length, shown.groups_left_out]).toEqual([1_000, true]);
+      expect(shown.total).toMatchObject({ calls: 1_100, cost_nano_usd: 1_100 * 1_001 });
+      expect((await usage(["day"], query)).groups_left_out).toBe(false);
+      const { adminUrl, adminSecret } = world.gateway;
+      const told = await printed(
+        "usage",
+        "--by",
+        "hour",
+        "--from",
+        query.from,
+        "--to",
+        query.to,
+        "--url",
+        adminUrl,
+        "--secret",
+        adminSecret,
+      );
+      expect(told).toEndWith("There may be more than these 1000 groups.\nAll calls together: 1100, USD 0.001101.");
     });
 
     test("the sums by hour and day are those of the receipts", async () => {

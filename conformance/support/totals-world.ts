@@ -147,6 +147,8 @@ export class TotalsWorld {
   }
 }
 
+export const receiptIdAt = (ms: number, rest: string | number): string => RECEIPT_PREFIX + timePrefix(ms) + rest;
+
 /** Receipts of an earlier time and of other processes: of media, corrections, and calls that took long. */
 export function drawHistory(draw: Draw, count: number, range: { fromMs: number; toMs: number }): Receipt[] {
   return Array.from({ length: count }, (_, index) => {
@@ -159,7 +161,7 @@ export function drawHistory(draw: Draw, count: number, range: { fromMs: number; 
       ...(draw(6) === 0 ? { cacheWrite1h: draw(800), searches: draw(3), characters: draw(2_000) } : {}),
     };
     const { tags: _tags, ...receipt } = sampleReceipt({
-      id: `${RECEIPT_PREFIX}${timePrefix(createdAtMs)}${draw(1e9)}-${index}`,
+      id: receiptIdAt(createdAtMs, `${draw(1e9)}-${index}`),
       createdAtMs,
       project: oneOf(draw, ["red", "green", "old"]),
       key: `key_${draw(3)}`,

@@ -36,6 +36,15 @@ export class TimeZone {
     return sign === "-" ? -size : size;
   }
 
+  /** The first moment of a day, such as `2026-01-31`. Where clocks change at midnight, there is none of that name, or there are two. */
+  startOf(date: string): number {
+    const localMs = Date.parse(`${date}T00:00Z`);
+    const found = [localMs - DAY_MS, localMs + DAY_MS]
+      .map((near) => localMs - this.minutesAt(near) * MINUTE_MS)
+      .filter((ms) => ms + this.minutesAt(ms) * MINUTE_MS >= localMs);
+    return Math.min(...found);
+  }
+
   /** Every offset that holds in the range, in order; the first one from `fromMs` on. */
   offsets(fromMs: number, toMs: number): ZoneOffset[] {
     const found: ZoneOffset[] = [{ sinceMs: fromMs, minutes: this.minutesAt(fromMs) }];

@@ -45,8 +45,7 @@ function momentOf(flag: string, words: string, zone: TimeZone): number {
   const ms = Date.parse(isDate ? `${words}T00:00Z` : words);
   if (Number.isNaN(ms))
     throw new UsageError(`--${flag}: "${words}" is no time; write 2026-01-31 or 2026-01-31T12:00Z.`);
-  // The offset is that of the moment itself, which differs from the first guess where clocks change on that day.
-  return isDate ? ms - zone.minutesAt(ms - zone.minutesAt(ms) * 60_000) * 60_000 : ms;
+  return isDate ? zone.startOf(words) : ms;
 }
 
 /** Those that were given, under the names that the ledger has for them. */

@@ -1,6 +1,6 @@
-import type { Usage } from "../canon/usage.ts";
+import { completionTokens, promptTokens, type Usage } from "../canon/usage.ts";
 import { camelKeys } from "../config/camel-keys.ts";
-import { groupsOverlap, summariseUsage, totalUsage, type UsageTotal } from "../ledger/queries.ts";
+import { groupsOverlap, MAX_GROUPS, summariseUsage, totalUsage, type UsageTotal } from "../ledger/queries.ts";
 import { USAGE_DIMENSIONS, type UsageDimension, type UsageSum } from "../storage/usage-report.ts";
 import { atGateway, GATEWAY_FLAGS } from "./at-gateway.ts";
 import { bars } from "./bars.ts";
@@ -48,7 +48,10 @@ export const usageReport = defineCommand({
     if (values.json) printJson(sums.map((sum) => ({ group: sum.groups[0], ...sum })));
     else print(by, sums);
     // Whoever adds the groups up is to be told; JSON stays JSON.
-    if (groupsOverlap(by)) (values.json ? console.error : console.log)(aboutOverlap(total));
+    const tell = values.json ? console.error : console.log;
+    if (sums.length >= MAX_GROUPS) tell(`There may be more than these ${MAX_GROUPS} groups.`);
+    if (groupsOverlap(by)) tell("A call is in the group of each of its tags, and in none without tags.");
+    if (groupsOverlap(by) || sums.length >= MAX_GROUPS) tell(allTogether(total));
     return EXIT.ok;
   },
 });
@@ -73,8 +76,8 @@ function amountsOf({ calls, failures, usage, cost_nano_usd }: GatewayAmounts): U
   return { calls, failures, usage: camelKeys(Object.fromEntries(known)) as Usage, costNanoUsd: cost_nano_usd };
 }
 
-const aboutOverlap = ({ calls, costNanoUsd }: UsageTotal): string =>
-  `A call is in the group of each of its tags, and in none without tags. All calls together: ${calls}, USD ${(costNanoUsd / 1e9).toFixed(6)}.`;
+const allTogether = ({ calls, costNanoUsd }: UsageTotal): string =>
+  `All calls together: ${calls}, USD ${(costNanoUsd / 1e9).toFixed(6)}.`;
 
 function readDimensions(words: string): UsageDimension[] {
   const by = words.split(",").map((word) => {
@@ -101,9 +104,9 @@ function figures({ calls, failures, usage, costNanoUsd }: ShownSum): string[] {
   return [
     String(calls),
     String(failures),
-    String((usage.input ?? 0) + (usage.imageInput ?? 0) + (usage.audioInput ?? 0)),
+    String(promptTokens(usage) - (usage.cacheRead ?? 0)),
     String(usage.cacheRead ?? 0),
-    String((usage.output ?? 0) + (usage.imageOutput ?? 0) + (usage.audioOutput ?? 0)),
+    String(completionTokens(usage) - (usage.reasoning ?? 0)),
     String(usage.reasoning ?? 0),
     String(usage.images ?? 0),
     String(usage.seconds ?? 0),

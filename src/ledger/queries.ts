@@ -15,7 +15,8 @@ import { sumCostByKey, sumCostOfInstance } from "../storage/usage-sums.ts";
 import { receiptsKeptSince } from "./retention.ts";
 import { usageSources } from "./usage-sources.ts";
 
-const MAX_GROUPS = 1_000;
+/** Groups of one report: the first of those that have an order by time, else the dearest. */
+export const MAX_GROUPS = 1_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 

@@ -1,4 +1,5 @@
-import { readTimestamp } from "../../base/timestamp.ts";
+import type { TimeZone } from "../../base/time-zone.ts";
+import { isDay, readTimestamp } from "../../base/timestamp.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { MAX_TAG_LENGTH, TAG_PATTERN } from "../../canon/tags.ts";
 
@@ -99,14 +100,26 @@ export function oneOfField<const Word extends string>(about: string, words: read
 
 /** A moment in milliseconds. */
 export const momentField = (about: string): QueryField<number> => ({
+  read: readMoment,
+  schema: { type: "string" },
+  about,
+});
+
+/** The same, but a date is the beginning of that day in the zone that the query names. */
+export const zonedMomentField = (about: string): QueryField<(zone: TimeZone) => number> => ({
   read: (text, name) => {
-    const ms = text.length <= 40 && /^\d{4}-/.test(text) ? readTimestamp(text) : undefined;
-    if (ms !== undefined && ms >= 0 && new Date(ms).getUTCFullYear() <= LAST_YEAR) return ms;
-    throw wrong(name, "must be a date or a moment such as 2026-11-16 or 2026-11-16T08:00:00Z");
+    const ms = readMoment(text, name);
+    return (zone) => (isDay(text) ? zone.startOf(text) : ms);
   },
   schema: { type: "string" },
   about,
 });
+
+function readMoment(text: string, name: string): number {
+  const ms = text.length <= 40 && /^\d{4}-/.test(text) ? readTimestamp(text) : undefined;
+  if (ms !== undefined && ms >= 0 && new Date(ms).getUTCFullYear() <= LAST_YEAR) return ms;
+  throw wrong(name, "must be a date or a moment such as 2026-11-16 or 2026-11-16T08:00:00Z");
+}
 
 const NANO_PER_USD = 1_000_000_000;
 

@@ -2,14 +2,29 @@ import { recordAct } from "../../access/audit.ts";
 import { TimeZone } from "../../base/time-zone.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
 import { EXPORT_FORMATS, exportReceipts } from "../../ledger/export.ts";
-import { groupsOverlap, lastDays, summariseUsage, totalUsage, type UsageTotal } from "../../ledger/queries.ts";
+import {
+  groupsOverlap,
+  lastDays,
+  MAX_GROUPS,
+  summariseUsage,
+  totalUsage,
+  type UsageTotal,
+} from "../../ledger/queries.ts";
 import { usageView } from "../../ledger/receipt-view.ts";
 import { USAGE_DIMENSIONS, type UsageDimension } from "../../storage/usage-report.ts";
 import { json } from "../openapi/operation.ts";
 import { actorOf } from "./actor.ts";
 import { adminRoute } from "./define-route.ts";
 import { projectOf } from "./project-scope.ts";
-import { momentField, oneOfField, type QueryField, tagField, textField, wholeField, wrong } from "./query-fields.ts";
+import {
+  oneOfField,
+  type QueryField,
+  tagField,
+  textField,
+  wholeField,
+  wrong,
+  zonedMomentField,
+} from "./query-fields.ts";
 import { RECEIPT_FIELDS, receiptFilter } from "./receipt-filter.ts";
 import { UsageAnswer } from "./schemas/usage.ts";
 
@@ -47,8 +62,8 @@ export const showUsage = adminRoute({
   query: {
     by: dimensions,
     days: wholeField("How many days to look back; 30 where absent.", 1, 3660),
-    from: momentField("The first moment; in place of `days`."),
-    to: momentField("The first moment that is not included; now where absent."),
+    from: zonedMomentField("The first moment, or a day of the zone; 30 days before `to` where absent."),
+    to: zonedMomentField("The first moment, or day of the zone, that is not included; now where absent."),
     zone,
     project: textField("Only this project."),
     key: textField("Only the key with this id."),
@@ -67,9 +82,10 @@ export const showUsage = adminRoute({
     const { by = ["model"], days, from, to, key, model, provider, outcome, tag } = query;
     if (days !== undefined && (from !== undefined || to !== undefined))
       throw wrong("days", "does not go with from or to");
-    const recent = lastDays(days ?? 30, gateway.clock.wallMs());
-    const sinceMs = from ?? (to === undefined ? recent.sinceMs : 0);
-    const untilMs = to ?? recent.untilMs;
+    const ofZone = query.zone ?? TimeZone.utc;
+    const nowMs = gateway.clock.wallMs();
+    const untilMs = to?.(ofZone) ?? lastDays(1, nowMs).untilMs;
+    const sinceMs = from?.(ofZone) ?? lastDays(days ?? 30, to === undefined ? nowMs : untilMs).sinceMs;
     if (sinceMs >= untilMs) throw wrong("from", "must be before to");
     const project = projectOf(operator, query.project);
     const filter = withoutAbsent({ project, keyId: key, model, provider, outcome, tag, zone: query.zone });
@@ -79,6 +95,7 @@ export const showUsage = adminRoute({
       data: sums.map((sum) => ({ group: sum.groups[0] ?? "", groups: sum.groups, ...amountsOf(sum) })),
       total: amountsOf(await totalUsage(storage, range, sums)),
       groups_overlap: groupsOverlap(by),
+      groups_left_out: sums.length >= MAX_GROUPS,
     };
   },
 });

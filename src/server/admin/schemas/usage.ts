@@ -53,6 +53,9 @@ export const UsageAnswer = Type.Object(
     groups_overlap: Type.Boolean({
       description: "A call may be in several groups, or in none: their sum is not the total. So it is by tag.",
     }),
+    groups_left_out: Type.Boolean({
+      description: "There may be more groups than are sent: their sum is then less than the total.",
+    }),
   },
   { title: "UsageAnswer" },
 );
