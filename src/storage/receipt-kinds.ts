@@ -13,7 +13,7 @@ interface Kind {
 }
 
 /** What rows of receipts refer to in a SQLite storage: kinds and writers, which are there for certain. */
-export class ReceiptKinds {
+class ReceiptKinds {
   readonly #byModel = new Map<string, Kind[]>();
   readonly #writers = new Map<string, number>();
   #known = 0;

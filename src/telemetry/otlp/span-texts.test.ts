@@ -64,7 +64,7 @@ const CALLS: readonly TracedCall[] = [
   traced({}, { system: HOSTILE }),
 ];
 
-test("observability §5: the spans of calls in any order say what each call was, whatever its words are", () => {
+test("observability 1.2: the spans of calls in any order say what each call was, whatever its words are", () => {
   const texts = new SpanTexts();
   // Each after each other one: what calls have in common must not be that of another.
   for (const before of CALLS) {
