@@ -1,3 +1,5 @@
+import type { DialectName } from "../src/canon/dialect-name.ts";
+
 /** A model of each dialect at one scripted upstream. */
 export function scriptedModels(
   upstreamUrl: string,
@@ -42,6 +44,10 @@ export function scriptedModels(
     models: [model("test/chat", "up-chat"), model("test/messages", "up-messages"), model("test/genai", "up-genai")],
   };
 }
+
+/** The provider whose model is called in the dialect. */
+export const scriptedProvider = (dialect: DialectName): string =>
+  dialect === "responses" ? "up-chat" : `up-${dialect}`;
 
 /** The same, with a model that is called in the Responses dialect. */
 export function modelsOfEveryDialect(...options: Parameters<typeof scriptedModels>): Record<string, unknown> {

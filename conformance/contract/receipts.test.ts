@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { scriptedProvider } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway } from "../support/client-calls.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
@@ -22,7 +23,7 @@ describe("choices 6: the receipt of a call that failed names what was tried last
         expect(response.status).toBe(400);
         await response.text();
         expect(await gateway.receipt(response)).toMatchObject({
-          provider: target === "responses" ? "up-chat" : `up-${target}`,
+          provider: scriptedProvider(target),
           upstream_model: "upstream-model",
           dialect: { client, upstream: target },
           lane: client === target ? "native" : "translated",

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { DIALECTS } from "../../testing/build-call.ts";
+import { ResponsesScript, responsesAnswer, responsesUsage } from "../../testing/responses-wire.ts";
+import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway, errorOf } from "../support/client-calls.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
@@ -13,90 +14,183 @@ const BROKEN = '{"only_older_than": "2020';
 const call = { id: "call_1", type: "function", function: { name: "delete_files", arguments: BROKEN } };
 const usage = { prompt_tokens: 5, completion_tokens: 4, total_tokens: 9 };
 
-const playWhole = (finish_reason: string) =>
-  upstream.play(
-    (_request, response) =>
-      void sendJson(response, {
+const HOSTS = ["chat", "responses"] as const;
+type Host = (typeof HOSTS)[number];
+/** Whether the model meant its call to be whole. */
+type End = "meant" | "cut";
+
+/** The same call as an item. */
+const item = (end: End) => ({
+  id: "fc_1",
+  type: "function_call",
+  call_id: call.id,
+  name: call.function.name,
+  arguments: BROKEN,
+  status: end === "cut" ? "incomplete" : "completed",
+});
+
+const responsesEnd = (end: End, output: object[]) => ({
+  ...responsesAnswer("", responsesUsage(5, 4)),
+  ...(end === "cut" ? { status: "incomplete", incomplete_details: { reason: "max_output_tokens" } } : {}),
+  output,
+});
+
+const chatFinish = (end: End) => (end === "cut" ? "length" : "tool_calls");
+
+const wholeOf = (host: Host, end: End): object =>
+  host === "responses"
+    ? responsesEnd(end, [item(end)])
+    : {
         id: "chatcmpl-9",
         object: "chat.completion",
         created: 1,
         model: "m",
-        choices: [{ index: 0, message: { role: "assistant", content: null, tool_calls: [call] }, finish_reason }],
+        choices: [
+          {
+            index: 0,
+            message: { role: "assistant", content: null, tool_calls: [call] },
+            finish_reason: chatFinish(end),
+          },
+        ],
         usage,
-      }),
-  );
+      };
 
-/** The text comes by itself, so that the answer has begun before its call breaks. */
-const playStream = (finish: string) =>
-  upstream.play(async (_request, response) => {
-    startEvents(response);
-    response.write(wire.chatChunk({ role: "assistant", content: "Let me see." }));
-    await Bun.sleep(50);
-    response.end(
+const playWhole = (host: Host, end: End) =>
+  upstream.play((_request, response) => void sendJson(response, wholeOf(host, end)));
+
+/** What comes of a stream at first, and all that follows. */
+function streamOf(host: Host, end: End): [first: string, rest: string] {
+  if (host === "chat")
+    return [
+      wire.chatChunk({ role: "assistant", content: "Let me see." }),
       wire.chatChunk({ content: " One moment." }) +
         wire.chatChunk({ tool_calls: [{ index: 0, ...call }] }) +
-        wire.chatChunk({}, finish) +
+        wire.chatChunk({}, chatFinish(end)) +
         wire.chatUsage(usage) +
         wire.done,
-    );
+    ];
+  const script = new ResponsesScript();
+  const at = { output_index: 1, item_id: "fc_1" };
+  const first = script.begin() + script.delta("Let me see.");
+  return [
+    first,
+    script.delta(" One moment.") +
+      script.close() +
+      script.event("output_item.added", { ...at, item: { ...item(end), arguments: "", status: "in_progress" } }) +
+      script.event("function_call_arguments.delta", { ...at, delta: BROKEN }) +
+      script.event("function_call_arguments.done", { ...at, arguments: BROKEN }) +
+      script.event("output_item.done", { output_index: 1, item: item(end) }) +
+      script.event(end === "cut" ? "incomplete" : "completed", { response: responsesEnd(end, []) }),
+  ];
+}
+
+/** The text comes by itself, so that the answer has begun before its call breaks. */
+const playStream = (host: Host, end: End) =>
+  upstream.play(async (_request, response) => {
+    const [first, rest] = streamOf(host, end);
+    startEvents(response);
+    response.write(first);
+    await Bun.sleep(50);
+    response.end(rest);
   });
 
 const OBJECT_ONLY = ["messages", "genai"] as const;
 const WORDS = "The model called delete_files with arguments that are no JSON object.";
 
 describe("H09: broken arguments are reported, and never become empty", () => {
-  test.each(OBJECT_ONLY)("%s: a call that the model meant whole fails, after another try", async (dialect) => {
-    playWhole("tool_calls");
-    const response = await callGateway(gateway.url, dialect, gateway.key, { model: "test/chat" });
+  const ways = OBJECT_ONLY.flatMap((client) => HOSTS.map((host) => [client, host] as const));
+  test.each(ways)("%s: a call that a model of a %s host meant whole fails, after another try", async (client, host) => {
+    playWhole(host, "meant");
+    const response = await callGateway(gateway.url, client, gateway.key, { model: `test/${host}` });
     expect(await errorOf(response)).toMatchObject({ status: 502, message: WORDS });
     expect(upstream.seen).toHaveLength(2);
   });
 
-  test.each(OBJECT_ONLY)("%s: in a stream that has begun, the protocol's own error ends it", async (dialect) => {
-    playStream("tool_calls");
-    const response = await callGateway(gateway.url, dialect, gateway.key, { model: "test/chat", stream: true });
-    expect(response.status).toBe(200);
-    const text = await response.text();
-    expect(text).toContain("Let me see.");
-    // Also what came in one read with the call.
-    expect(text).toContain(" One moment.");
-    expect(text).toContain(WORDS);
-    expect(text).not.toContain("functionCall");
-    expect(text).not.toMatch(/message_stop|"finishReason"/);
-  });
-
-  test.each([
-    ["messages", '"input":{}', '"partial_json":"{\\"only_older_than\\": \\"2020"', "max_tokens", "approximated"],
-    ["genai", '"parts":[{"text":""}]', "Let me see.", "MAX_TOKENS", "dropped"],
-  ] as const)(
-    "%s: an answer that was cut off says so, and the receipt too",
-    async (dialect, whole, part, stop, action) => {
-      const note = {
-        path: "content",
-        action,
-        reason: "the answer was cut off amid the arguments of its call of delete_files",
-      };
-      playWhole("length");
-      const unary = await callGateway(gateway.url, dialect, gateway.key, { model: "test/chat" });
-      const answer = await unary.text();
-      expect(answer).toContain(whole);
-      expect(answer).toContain(stop);
-      expect((await gateway.receipt(unary)).fields).toContainEqual(note);
-      playStream("length");
-      const stream = await callGateway(gateway.url, dialect, gateway.key, { model: "test/chat", stream: true });
-      const text = await stream.text();
-      expect(text).toContain(part);
-      expect(text).toContain(stop);
+  test.each(ways)(
+    "%s: in a stream of a %s host that has begun, the protocol's own error ends it",
+    async (client, host) => {
+      playStream(host, "meant");
+      const response = await callGateway(gateway.url, client, gateway.key, { model: `test/${host}`, stream: true });
+      expect(response.status).toBe(200);
+      const text = await response.text();
+      expect(text).toContain("Let me see.");
+      // Also what came in one read with the call.
+      expect(text).toContain(" One moment.");
+      expect(text).toContain(WORDS);
       expect(text).not.toContain("functionCall");
-      expect((await gateway.receipt(stream)).fields).toContainEqual(note);
+      expect(text).not.toMatch(/message_stop|"finishReason"/);
     },
   );
 
-  test("chat: the text as it came", async () => {
-    playWhole("tool_calls");
-    const response = await callGateway(gateway.url, "chat", gateway.key);
-    expect(await response.json()).toMatchObject({ choices: [{ message: { tool_calls: [call] } }] });
+  const CUT = {
+    messages: {
+      whole: '"input":{}',
+      part: '"partial_json":"{\\"only_older_than\\": \\"2020"',
+      stop: "max_tokens",
+      action: "approximated",
+    },
+    genai: { whole: '"parts":[{"text":""}]', part: "Let me see.", stop: "MAX_TOKENS", action: "dropped" },
+  };
+  test.each(ways)("%s: an answer of a %s host that was cut off says so, and the receipt too", async (client, host) => {
+    const { whole, part, stop, action } = CUT[client];
+    const note = {
+      path: "content",
+      action,
+      reason: "the answer was cut off amid the arguments of its call of delete_files",
+    };
+    playWhole(host, "cut");
+    const unary = await callGateway(gateway.url, client, gateway.key, { model: `test/${host}` });
+    const answer = await unary.text();
+    expect(answer).toContain(whole);
+    expect(answer).toContain(stop);
+    expect((await gateway.receipt(unary)).fields).toContainEqual(note);
+    playStream(host, "cut");
+    const stream = await callGateway(gateway.url, client, gateway.key, { model: `test/${host}`, stream: true });
+    const text = await stream.text();
+    expect(text).toContain(part);
+    expect(text).toContain(stop);
+    expect(text).not.toContain("functionCall");
+    expect((await gateway.receipt(stream)).fields).toContainEqual(note);
   });
+
+  const TEXT = HOSTS.flatMap((client) => HOSTS.map((host) => [client, host] as const));
+  test.each(TEXT)("%s client, %s host: the text as it came", async (client, host) => {
+    playWhole(host, "meant");
+    const response = await callGateway(gateway.url, client, gateway.key, { model: `test/${host}` });
+    const called = { type: "function_call", call_id: "call_1", name: "delete_files", arguments: BROKEN };
+    expect(await response.json()).toMatchObject(
+      client === "chat"
+        ? { choices: [{ message: { tool_calls: [call] }, finish_reason: "tool_calls" }] }
+        : { status: "completed", output: [{ ...called, status: "completed" }] },
+    );
+    playStream(host, "meant");
+    const stream = await callGateway(gateway.url, client, gateway.key, { model: `test/${host}`, stream: true });
+    const text = await stream.text();
+    expect(text).toContain(JSON.stringify(BROKEN));
+    expect(text).toContain(client === "chat" ? '"finish_reason":"tool_calls"' : "event: response.completed");
+  });
+
+  test.each(TEXT)(
+    "%s client, %s host: an answer that was cut off says so, with the text as it came",
+    async (client, host) => {
+      playWhole(host, "cut");
+      const response = await callGateway(gateway.url, client, gateway.key, { model: `test/${host}` });
+      expect(await response.json()).toMatchObject(
+        client === "chat"
+          ? { choices: [{ message: { tool_calls: [call] }, finish_reason: "length" }] }
+          : {
+              status: "incomplete",
+              incomplete_details: { reason: "max_output_tokens" },
+              output: [{ type: "function_call", arguments: BROKEN, status: "incomplete" }],
+            },
+      );
+      playStream(host, "cut");
+      const stream = await callGateway(gateway.url, client, gateway.key, { model: `test/${host}`, stream: true });
+      const text = await stream.text();
+      expect(text).toContain(JSON.stringify(BROKEN));
+      expect(text).toContain(client === "chat" ? '"finish_reason":"length"' : "event: response.incomplete");
+    },
+  );
 });
 
 describe("H09, contract 2.13: arguments that the output limit cut under the finish reason of a call", () => {
@@ -106,8 +200,9 @@ describe("H09, contract 2.13: arguments that the output limit cut under the fini
     chat: /"finish_reason":\s*"length"/,
     messages: /"stop_reason":\s*"max_tokens"/,
     genai: /"finishReason":\s*"FINISH_REASON_MAX_TOKENS"/,
+    responses: /"incomplete_details":\s*\{"reason":\s*"max_output_tokens"\}/,
   };
-  for (const dialect of DIALECTS) {
+  for (const dialect of EVERY_DIALECT) {
     for (const stream of [false, true]) {
       test(`${dialect}, streaming ${stream}: the text, the stop and the bill, and no provider is called twice`, async () => {
         upstream.play((_request, response) => {
@@ -127,7 +222,7 @@ describe("H09, contract 2.13: arguments that the output limit cut under the fini
         const text = await response.text();
         expect(text).toContain(said);
         expect(text).toMatch(LENGTH[dialect]);
-        expect(text).not.toContain('"error"');
+        expect(text).not.toMatch(/"error":\s*[^n]/);
         expect(upstream.seen).toHaveLength(1);
         const receipt = await gateway.receipt(response);
         expect(receipt).toMatchObject({ usage: { input: 5, output: 4 }, usage_source: "measured" });
@@ -146,8 +241,12 @@ describe("H09, contract 2.13: arguments that the output limit cut under the fini
 });
 
 describe("contract 2.13: an empty function_call means that nothing was called", () => {
-  const STOP = { messages: '"stop_reason":"end_turn"', genai: '"finishReason":"FINISH_REASON_STOP"' };
-  for (const dialect of ["messages", "genai"] as const) {
+  const STOP = {
+    messages: '"stop_reason":"end_turn"',
+    genai: '"finishReason":"FINISH_REASON_STOP"',
+    responses: '"status":"completed"',
+  };
+  for (const dialect of ["messages", "genai", "responses"] as const) {
     test.each([false, true])(`${dialect}, streaming %p`, async (stream) => {
       const function_call = { name: "", arguments: "" };
       upstream.play((_request, response) => {
@@ -160,7 +259,7 @@ describe("contract 2.13: an empty function_call means that nothing was called", 
       const text = await response.text();
       expect(text).toContain("Hello.");
       expect(text).toContain(STOP[dialect]);
-      expect(text).not.toMatch(/"type":"tool_use"|functionCall/);
+      expect(text).not.toMatch(/"type":"tool_use"|functionCall|function_call/);
     });
   }
 

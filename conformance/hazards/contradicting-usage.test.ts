@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import type { ServerResponse } from "node:http";
-import { DIALECTS } from "../../testing/build-call.ts";
-import { scriptedModels } from "../../testing/scripted-models.ts";
+import { plainAnswer, plainStream } from "../../testing/plain-answer.ts";
+import { responsesUsage } from "../../testing/responses-wire.ts";
+import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway } from "../support/client-calls.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
@@ -9,7 +11,7 @@ import { sendJson, startEvents } from "../support/scripted-upstream.ts";
 
 const price = (value: number) => [{ value, unit: "perMTokens", currency: "USD" }];
 const { upstream, gateway } = await scriptedHarness((url) => {
-  const { models, providers } = scriptedModels(url) as { models: object[]; providers: object };
+  const { models, providers } = modelsOfEveryDialect(url) as { models: object[]; providers: object };
   const timeout_ms = { first_byte: 3000, idle: 1500 };
   return {
     config: {
@@ -19,7 +21,11 @@ const { upstream, gateway } = await scriptedHarness((url) => {
       },
       models: [
         ...models,
-        { id: "test/apart", pricings: {}, offers: [{ provider: "up-apart", model: "upstream-model" }] },
+        {
+          id: "test/apart",
+          pricings: {},
+          offers: [{ provider: "up-apart", model: "upstream-model", dialect: "chat" }],
+        },
         {
           id: "test/audio",
           pricings: { prompt: price(1), completion: price(2), audio: price(7) },
@@ -38,7 +44,7 @@ const FIRST = {
 };
 
 describe("H27, contract 2.11: no written token vanishes between a total and its split", () => {
-  test.each(DIALECTS)("a %s client, a non-streamed answer", async (client) => {
+  test.each(EVERY_DIALECT)("a %s client, a non-streamed answer", async (client) => {
     upstream.play((_request, response) => {
       const content = [{ type: "text", text: "hi" }];
       sendJson(response, {
@@ -57,6 +63,13 @@ describe("H27, contract 2.11: no written token vanishes between a total and its 
       usage: { input: 12, cache_write_5m: 10_345, output: 1 },
       cost_nano_usd: (12 + 10_345) * 1_000 + 2_000,
     });
+    if (client === "responses")
+      expect(answer.usage).toMatchObject({
+        input_tokens: 10_357,
+        input_tokens_details: { cached_tokens: 0, cache_write_tokens: 10_345 },
+        output_tokens: 1,
+        total_tokens: 10_358,
+      });
     if (client !== "messages") return;
     expect(answer.usage).toMatchObject({
       cache_creation_input_tokens: 10_345,
@@ -64,7 +77,7 @@ describe("H27, contract 2.11: no written token vanishes between a total and its 
     });
   });
 
-  test.each(DIALECTS)("a %s client, a stream whose end tells another total than its beginning", async (client) => {
+  test.each(EVERY_DIALECT)("a %s client, a stream whose end tells another total than its beginning", async (client) => {
     upstream.play((_request, response) => {
       startEvents(response);
       const cache_creation = { ephemeral_5m_input_tokens: 100, ephemeral_1h_input_tokens: 40 };
@@ -94,12 +107,8 @@ describe("H27: reasoning that a host reports separately from its completion is b
     total_tokens: 61,
     completion_tokens_details: { reasoning_tokens: 20 },
   };
-  test.each([
-    ["chat", false],
-    ["chat", true],
-    ["messages", false],
-    ["messages", true],
-  ] as const)("a %s client, stream: %p", async (client, stream) => {
+  const ways = EVERY_DIALECT.flatMap((client) => [false, true].map((stream) => [client, stream] as const));
+  test.each(ways)("a %s client, stream: %p", async (client, stream) => {
     upstream.play((_request, response) => {
       if (!stream) {
         const choices = [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }];
@@ -115,7 +124,7 @@ describe("H27: reasoning that a host reports separately from its completion is b
   });
 });
 
-test.each(DIALECTS)("contract 2.9: sound in a prompt has its own price: a %s client", async (client) => {
+test.each(EVERY_DIALECT)("contract 2.9: sound in a prompt has its own price: a %s client", async (client) => {
   const usage = {
     promptTokenCount: 1_000,
     candidatesTokenCount: 10,
@@ -168,13 +177,19 @@ describe("H06, H27: an impossible usage is not billed as reported", () => {
     startEvents(response);
     response.end(wire.genaiChunk(SAID, undefined, usage) + wire.genaiChunk("", "STOP", usage));
   };
+  const responses = (usage: object, stream: boolean) => (response: ServerResponse) => {
+    if (!stream) return void sendJson(response, plainAnswer("responses", { text: SAID, usage }));
+    startEvents(response);
+    response.end(plainStream("responses", [SAID.slice(0, 400), SAID.slice(400)], usage));
+  };
   const NOTHING = {
     chat: chat.bind(undefined, { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }),
     messages: messages.bind(undefined, { input_tokens: 0, output_tokens: 0 }),
     genai: genai.bind(undefined, { promptTokenCount: 0, candidatesTokenCount: 0, totalTokenCount: 0 }),
+    responses: responses.bind(undefined, responsesUsage(0, 0)),
   };
-  const ways = DIALECTS.flatMap((client) =>
-    DIALECTS.flatMap((host) => [false, true].map((stream) => [client, host, stream] as const)),
+  const ways = EVERY_DIALECT.flatMap((client) =>
+    EVERY_DIALECT.flatMap((host) => [false, true].map((stream) => [client, host, stream] as const)),
   );
 
   test.each(ways)(
@@ -189,14 +204,34 @@ describe("H06, H27: an impossible usage is not billed as reported", () => {
     },
   );
 
-  test.each([false, true])("a million tokens from a cache, of ten: stream %p", async (stream) => {
-    const prompt_tokens_details = { cached_tokens: 1_000_000 };
-    const usage = { prompt_tokens: 10, completion_tokens: 900, total_tokens: 910, prompt_tokens_details };
-    upstream.play((_request, response) => chat(usage, stream)(response));
-    const response = await callGateway(gateway.url, "chat", gateway.key, { stream });
-    await response.text();
-    const receipt = await gateway.receipt(response);
-    expect(receipt).toMatchObject({ usage: { input: 10, output: 900 }, usage_source: "estimated" });
-    expect(receipt.usage["cache_read"]).toBeLessThan(20);
-  });
+  const CACHED = {
+    chat: chat.bind(undefined, {
+      prompt_tokens: 10,
+      completion_tokens: 900,
+      total_tokens: 910,
+      prompt_tokens_details: { cached_tokens: 1_000_000 },
+    }),
+    responses: responses.bind(undefined, {
+      ...responsesUsage(10, 900),
+      input_tokens_details: { cached_tokens: 1_000_000 },
+    }),
+  };
+  test.each([
+    ["chat", "chat", false],
+    ["chat", "chat", true],
+    ["responses", "responses", false],
+    ["responses", "responses", true],
+    ["responses", "chat", true],
+    ["chat", "responses", true],
+  ] as const)(
+    "a million tokens from a cache, of ten: a %s client, a %s host, stream %p",
+    async (client, host, stream) => {
+      upstream.play((_request, response) => CACHED[host](stream)(response));
+      const response = await callGateway(gateway.url, client, gateway.key, { model: `test/${host}`, stream });
+      await response.text();
+      const receipt = await gateway.receipt(response);
+      expect(receipt).toMatchObject({ usage: { input: 10, output: 900 }, usage_source: "estimated" });
+      expect(receipt.usage["cache_read"]).toBeLessThan(20);
+    },
+  );
 });

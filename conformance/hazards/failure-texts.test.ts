@@ -2,16 +2,18 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { OfferTried } from "../../src/canon/receipt.ts";
-import { DIALECTS } from "../../testing/build-call.ts";
-import { scriptedModels } from "../../testing/scripted-models.ts";
+import { ResponsesScript } from "../../testing/responses-wire.ts";
+import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { modelsOfEveryDialect, scriptedProvider } from "../../testing/scripted-models.ts";
+import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway, errorOf } from "../support/client-calls.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
-import { sendJson } from "../support/scripted-upstream.ts";
+import { sendJson, startEvents } from "../support/scripted-upstream.ts";
 import { freePort } from "../support/test-gateway.ts";
 
 const closedPort = await freePort();
 const { upstream, gateway } = await scriptedHarness((url) => {
-  const config = scriptedModels(url) as { providers: object; models: { id: string; offers: object[] }[] };
+  const config = modelsOfEveryDialect(url) as { providers: object; models: { id: string; offers: object[] }[] };
   const [model] = config.models;
   return {
     config: {
@@ -42,7 +44,7 @@ function keptOffers(response: Response): OfferTried[] {
 }
 
 /** Both lanes: each client's own dialect, and another's. */
-const lanes = DIALECTS.flatMap((client) => DIALECTS.map((host) => [client, host] as const));
+const lanes = EVERY_DIALECT.flatMap((client) => EVERY_DIALECT.map((host) => [client, host] as const));
 
 describe("S22: a provider's words reach clients without its internals, and operators as they were", () => {
   const words =
@@ -56,7 +58,11 @@ describe("S22: a provider's words reach clients without its internals, and opera
       expect([error.status, error.message]).toEqual([400, cleaned]);
       expect(error.raw).not.toMatch(/prod\.internal|Ab12cd34Ef|021753abc|10\.0\.0\.7/);
       const [offer] = keptOffers(response);
-      expect(offer?.failure).toMatchObject({ provider: `up-${host}`, status: 400, host: upstream.url.slice(7) });
+      expect(offer?.failure).toMatchObject({
+        provider: scriptedProvider(host),
+        status: 400,
+        host: upstream.url.slice(7),
+      });
       expect(offer?.failure?.said).toContain("llm-7.prod.internal:8443");
       expect(JSON.stringify(await gateway.receipt(response))).not.toContain("prod.internal");
     }
@@ -75,13 +81,49 @@ describe("S22: a provider's words reach clients without its internals, and opera
     }
   });
 
-  test("an error event inside a stream is cleaned too", async () => {
-    const event = `event: error\ndata: ${JSON.stringify({ type: "error", error: { type: "invalid_request_error", message: words } })}\n\n`;
+  const error = { type: "invalid_request_error", message: words };
+  /** How a Responses host breaks a stream off. */
+  const failures = [
+    () => wire.event({ type: "error", error }),
+    (script: ResponsesScript) =>
+      script.event("failed", {
+        response: { status: "failed", error: { code: "invalid_prompt", message: words }, output: [] },
+      }),
+  ];
+  const begunAndFailed = (fail: (script: ResponsesScript) => string): string => {
+    const script = new ResponsesScript();
+    return script.begin() + fail(script);
+  };
+  test.each([
+    ["messages", "messages", wire.event({ type: "error", error })],
+    ...EVERY_DIALECT.flatMap((client) => failures.map((fail) => [client, "responses", begunAndFailed(fail)] as const)),
+  ] as const)("%s client, %s host: an error event inside a stream is cleaned too", async (client, host, events) => {
     upstream.play((_request, response) => {
-      response.writeHead(200, { "content-type": "text/event-stream" }).end(event);
+      startEvents(response);
+      response.end(events);
     });
-    const response = await callGateway(gateway.url, "messages", gateway.key, { stream: true });
+    const response = await callGateway(gateway.url, client, gateway.key, { model: `test/${host}`, stream: true });
     expect((await errorOf(response)).message).toBe(cleaned);
+  });
+
+  test.each([...EVERY_DIALECT])("%s client: also where a Responses host has said something before", async (client) => {
+    for (const fail of failures) {
+      upstream.play(async (_request, response) => {
+        startEvents(response);
+        const script = new ResponsesScript();
+        response.write(script.begin() + script.delta("Hello"));
+        await Bun.sleep(50);
+        response.end(fail(script));
+      });
+      const response = await callGateway(gateway.url, client, gateway.key, { model: "test/responses", stream: true });
+      const text = await response.text();
+      expect(response.status).toBe(200);
+      expect(text).toContain("Hello");
+      expect(text).toContain(cleaned);
+      expect(text).not.toMatch(/prod\.internal|Ab12cd34Ef|021753abc|10\.0\.0\.7/);
+      // R1
+      if (client === "responses") expect(text).toMatch(/event: error\n.*\n\nevent: response\.failed\n.*\n\n$/);
+    }
   });
 });
 
@@ -90,11 +132,12 @@ describe("decision 0008: a refused credential names the provider, the status and
     upstream.play((_request, response) => void sendJson(response, { error: { message: "bad key" } }, 401));
     const response = await callGateway(gateway.url, client, gateway.key, { model: `test/${host}` });
     const { status, message } = await errorOf(response);
+    const provider = scriptedProvider(host);
     expect(status).toBe(502);
     expect(message).toBe(
-      `Provider \`up-${host}\` rejected the gateway's API key (HTTP 401). Check \`providers.up-${host}.api_key\`. Your Trivium key is valid.`,
+      `Provider \`${provider}\` rejected the gateway's API key (HTTP 401). Check \`providers.${provider}.api_key\`. Your Trivium key is valid.`,
     );
-    expect(keptOffers(response)[0]?.failure?.cure).toBe(`check providers.up-${host}.api_key`);
+    expect(keptOffers(response)[0]?.failure?.cure).toBe(`check providers.${provider}.api_key`);
   });
 
   test("one that is refused with a plain 400 too, as recorded", async () => {
@@ -121,7 +164,7 @@ describe("contract 7: a provider that cannot be reached is named; only operators
     ["down", "ECONNREFUSED", "connection refused", `127.0.0.1:${closedPort}`],
     ["nowhere", "ENOTFOUND", "host name not found", "no-such-host.invalid"],
   ])("%s", async (provider, errno, words, host) => {
-    for (const client of DIALECTS) {
+    for (const client of EVERY_DIALECT) {
       const response = await callGateway(gateway.url, client, gateway.key, { model: `test/${provider}` });
       const { status, message, raw } = await errorOf(response);
       expect([status, message]).toEqual([502, `Provider \`${provider}\` could not be reached (${words}).`]);

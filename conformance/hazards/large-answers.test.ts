@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import type { ServerResponse } from "node:http";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
-import { DIALECTS } from "../../testing/build-call.ts";
-import { scriptedModels } from "../../testing/scripted-models.ts";
+import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
+import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { modelsOfEveryDialect, scriptedProvider } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway, errorOf } from "../support/client-calls.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
@@ -12,7 +13,7 @@ const MEGABYTE = 1024 * 1024;
 /** Within the bound of one answer, three do not fit into the memory of all calls. */
 const { upstream, gateway } = await scriptedHarness((url) => ({
   config: {
-    ...scriptedModels(url, { first_byte: 10_000, idle: 10_000 }),
+    ...modelsOfEveryDialect(url, { first_byte: 10_000, idle: 10_000 }),
     server: { host: "127.0.0.1", port: 0, drain_seconds: 2, max_body_mb: 8, memory_mb: 80 },
   },
 }));
@@ -43,17 +44,17 @@ describe("S23: an answer is bounded, however it is packed", () => {
     upstream.play((_request, response) => {
       response.writeHead(200, { "content-type": "application/json", "content-encoding": encoding }).end(body);
     });
-    for (const dialect of encoding === "gzip" ? DIALECTS : (["chat"] as const)) {
+    for (const dialect of encoding === "gzip" ? EVERY_DIALECT : (["chat"] as const)) {
       const { status, message } = await errorOf(await callGateway(gateway.url, dialect, gateway.key));
       expect([status, message]).toEqual([
         502,
-        `Provider \`up-${dialect}\`'s answer is larger than ${32 * MEGABYTE} bytes.`,
+        `Provider \`${scriptedProvider(dialect)}\`'s answer is larger than ${32 * MEGABYTE} bytes.`,
       ]);
     }
     expect(gateway.app.heldBytes()).toBe(0);
   });
 
-  test.each([...DIALECTS])("%s: an endless non-streamed answer", async (dialect) => {
+  test.each([...EVERY_DIALECT])("%s: an endless non-streamed answer", async (dialect) => {
     upstream.play((_request, response) => {
       response.writeHead(200, { "content-type": "application/json" });
       sendWithoutEnd(response, Buffer.alloc(MEGABYTE, "x"));
@@ -62,28 +63,32 @@ describe("S23: an answer is bounded, however it is packed", () => {
     expect([status, message.includes("larger than")]).toEqual([502, true]);
   });
 
-  test("an endless event of a stream, packed too", async () => {
+  test.each(["chat", "responses"] as const)("%s: an endless event of a stream, packed too", async (dialect) => {
     upstream.play((_request, response) => {
       startEvents(response);
       response.write("data: ");
       sendWithoutEnd(response, Buffer.alloc(MEGABYTE, "x"));
     });
-    expect((await callGateway(gateway.url, "chat", gateway.key, { stream: true })).status).toBe(502);
+    expect((await callGateway(gateway.url, dialect, gateway.key, { stream: true })).status).toBe(502);
     upstream.play((_request, response) => {
       response.writeHead(200, { "content-type": "text/event-stream", "content-encoding": "gzip" }).end(packed.gzip);
     });
-    expect((await callGateway(gateway.url, "chat", gateway.key, { stream: true })).status).toBe(502);
+    expect((await callGateway(gateway.url, dialect, gateway.key, { stream: true })).status).toBe(502);
     expect(gateway.app.heldBytes()).toBe(0);
   });
 
-  test("an honest large answer passes, also packed", async () => {
-    const content = "word ".repeat(MEGABYTE);
-    const whole = gzipSync(JSON.stringify(chatAnswer(content)));
+  test.each([...EVERY_DIALECT])("%s: an honest large answer passes, also packed", async (dialect) => {
+    const text = "word ".repeat(MEGABYTE);
+    const whole = gzipSync(JSON.stringify(plainAnswer(dialect, { text, usage: plainUsage(dialect, 1, MEGABYTE) })));
     upstream.play((_request, response) => {
       response.writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" }).end(whole);
     });
-    const response = await callGateway(gateway.url, "chat", gateway.key);
-    expect(((await response.json()) as ReturnType<typeof chatAnswer>).choices[0]?.message.content).toBe(content);
+    const response = await callGateway(gateway.url, dialect, gateway.key);
+    expect((await response.text()).includes(JSON.stringify(text))).toBe(true);
+    // Also to a client of another protocol.
+    const other = dialect === "chat" ? "responses" : "chat";
+    const translated = await callGateway(gateway.url, other, gateway.key, { model: `test/${dialect}` });
+    expect((await translated.text()).includes(JSON.stringify(text))).toBe(true);
   });
 });
 
@@ -97,14 +102,14 @@ describe("S23: all answers together are bounded too", () => {
       waiting.push(response);
     });
     // Clients of every protocol, in either lane, at one host.
-    const calls = DIALECTS.flatMap((dialect) =>
+    const calls = EVERY_DIALECT.flatMap((dialect) =>
       [1, 2].map(() => callGateway(gateway.url, dialect, gateway.key, { model: "test/chat" })),
     );
     // One key may hold half of the memory: two of these fit, and the others are refused with that reason.
     const refused: Response[] = [];
     for (const call of calls) call.then((response) => !response.ok && refused.push(response));
-    while (refused.length < 4) await Bun.sleep(5);
-    expect(upstream.seen).toHaveLength(6);
+    while (refused.length < 6) await Bun.sleep(5);
+    expect(upstream.seen).toHaveLength(8);
     for (const response of refused) {
       expect(response.status).toBe(429);
       expect(response.headers.get("retry-after")).toBe("1");
@@ -117,14 +122,14 @@ describe("S23: all answers together are bounded too", () => {
     expect((await callGateway(gateway.url, "chat", gateway.key)).status).toBe(200);
   });
 
-  test("what streams hold back is counted", async () => {
+  test.each([...EVERY_DIALECT])("%s: what streams hold back is counted", async (dialect) => {
     const held: ServerResponse[] = [];
     upstream.play((_request, response) => {
       startEvents(response);
       if (held.push(response) === 1) response.write(`data: ${"x".repeat(10 * MEGABYTE)}`);
-      else response.end(wire.chatChunk({ content: "hi" }, "stop") + wire.done);
+      else response.end(plainStream(dialect, ["hi", "!"], plainUsage(dialect, 1, 1)));
     });
-    const call = callGateway(gateway.url, "chat", gateway.key, { stream: true });
+    const call = callGateway(gateway.url, dialect, gateway.key, { stream: true });
     while (gateway.app.heldBytes() < 9 * MEGABYTE) await Bun.sleep(5);
     for (const response of held) response.end(`\n\n${wire.done}`);
     await (await call).text();

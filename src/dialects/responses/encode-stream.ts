@@ -5,7 +5,7 @@ import type { Usage } from "../../canon/usage.ts";
 import type { SseFrame } from "../../wire/sse.ts";
 import type { EncodeAnswerContext, StreamEncoder } from "../codec.ts";
 import type { DeltaEvent, DeltaForm } from "../delta-form.ts";
-import { tokensOfCharacters } from "../estimate-tokens.ts";
+import { wholeUsage } from "./estimate.ts";
 import { EventWriter } from "./event-writer.ts";
 import { CLOSING_EVENTS } from "./followed-items.ts";
 import { ItemWriter } from "./item-writer.ts";
@@ -117,11 +117,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
     const { estimateInputTokens, nowSeconds, keep } = this.#context;
     const end = encodeStop(stop);
     const items = this.#items.finish(end.status);
-    const counted: Usage = {
-      ...this.#usage,
-      ...(this.#usage?.input === undefined ? { input: estimateInputTokens() } : {}),
-      ...(this.#usage?.output === undefined ? { output: tokensOfCharacters(this.#items.characters) } : {}),
-    };
+    const counted = wholeUsage(this.#usage, estimateInputTokens, this.#items.characters);
     const response = {
       ...this.#shell,
       ...end,

@@ -1,14 +1,14 @@
 // https://platform.openai.com/docs/api-reference/responses
 
-import { numberAt, objectAt } from "../../base/json.ts";
+import { numberAt } from "../../base/json.ts";
 import { modelLists } from "../chat/model-list.ts";
 import type { Dialect, NativeAnswerContext } from "../dialect.ts";
-import { estimateTokens } from "../estimate-tokens.ts";
 import { rewriteRequest } from "../rewrite-request.ts";
 import { checkResponsesRequest } from "./check-request.ts";
 import { responsesCodec } from "./codec.ts";
 import { endpoints, readCall } from "./endpoints.ts";
 import { belongsInStream, encodeError, encodeStreamError } from "./errors.ts";
+import { estimateResponsesTokens } from "./estimate.ts";
 import { hostedImages } from "./hosted-images.ts";
 import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
 import { needsCanon } from "./needs-canon.ts";
@@ -33,11 +33,7 @@ export const responses: Dialect = {
       const body = checkResponsesRequest(request.body, context);
       return rewriteRequest(request, body, checkResponsesRequest.withoutNulls);
     },
-    estimateTokens: (body, surplusBytes) =>
-      estimateTokens(
-        [body["instructions"], body["input"], body["tools"], objectAt(body["text"], "format")],
-        surplusBytes,
-      ),
+    estimateTokens: estimateResponsesTokens,
     outputLimit: (body) => numberAt(body, "max_output_tokens"),
     answerCount: () => 1,
     reasoning: (body) => decodeReasoning(body).desired,

@@ -226,6 +226,25 @@ describe("an answer that comes back natively", () => {
     expect(kept).toMatchObject([{ id: "resp_1", model: "acme/public", store: true, output: [item] }]);
   });
 
+  test("R2, R22: a host that tells no usage, and items without deltas: the usage is an estimate of what they say", () => {
+    const call = { type: "function_call", id: "fc_1", call_id: "call_1", name: "f", arguments: '{"a":"eleven"}' };
+    const ended = { ...response, status: "completed" };
+    const done = { type: "response.output_item.done", output_index: 0 };
+    for (const events of [
+      [
+        { ...done, item },
+        { ...done, output_index: 1, item: call },
+        { type: "response.completed", response: ended },
+      ],
+      [{ type: "response.completed", response: { ...ended, output: [item, call], usage: { input_tokens: 9 } } }],
+    ]) {
+      const { tap, text } = tapped(stream({ type: "response.created", response }, ...events));
+      expect(tap.generatedCharacters).toBe(16);
+      const usage = JSON.parse(text.match(/^data: (.*"response.completed".*)$/m)?.[1] ?? "").response.usage;
+      expect(usage).toMatchObject({ output_tokens: 4, total_tokens: usage.input_tokens + 4 });
+    }
+  });
+
   test("R20: what is left out leaves no gap in the numbers", () => {
     const { text } = tapped(
       stream(

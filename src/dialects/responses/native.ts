@@ -16,12 +16,13 @@ import { failIfNoAnswer } from "./decode-response.ts";
 import { CALL_ID } from "./encode-items.ts";
 import { SEALED, STATE_FIELDS } from "./encode-request.ts";
 import { MIN_OUTPUT, RAISED } from "./encode-settings.ts";
+import { estimateResponsesTokens, itemWeight, wholeUsage } from "./estimate.ts";
 import type { ResponsesQuirks } from "./quirks.ts";
 import { OWN_ORIGIN } from "./reasoning.ts";
 import { learnSealed } from "./sealed-reasoning.ts";
 import { decodeStop } from "./stop-reason.ts";
 import { unsentMembers } from "./unsent-members.ts";
-import { decodeUsage, HostedWork } from "./usage.ts";
+import { decodeUsage, encodeUsage, HostedWork } from "./usage.ts";
 
 export const PRICED_FIELDS: PricedFields = { service_tier: {} };
 
@@ -117,12 +118,13 @@ function fitTools(source: BodySource, body: JsonObject, quirks: ResponsesQuirks,
 
 export function patchAnswer(text: string, body: JsonObject, context: NativeAnswerContext): ClientAnswer {
   failIfNoAnswer(body);
-  const set = clientFields(body, context);
+  const output = arrayAt(body, "output");
+  const set = endedFields(body, context, () => output.reduce<number>((sum, item) => sum + itemWeight(item), 0));
   const usage = HostedWork.in(body).addTo(decodeUsage(body["usage"]));
   reportTerms(context.served, body["service_tier"]);
   context.keep?.({ ...body, ...set });
-  learnSealed(arrayAt(body, "output"), context.origin ?? OWN_ORIGIN, context.sealed);
-  const hasCalls = arrayAt(body, "output").some(isCall);
+  learnSealed(output, context.origin ?? OWN_ORIGIN, context.sealed);
+  const hasCalls = output.some(isCall);
   return {
     text: String(editBody({ text }, { set: asJson(set) }, body)),
     usage,
@@ -136,7 +138,7 @@ const asJson = (fields: JsonObject): Record<string, string> =>
 export const isCall = (item: unknown): boolean =>
   stringAt(item, "type") === "function_call" || stringAt(item, "type") === "custom_tool_call";
 
-/** What differs in the answer that the client gets: the model's public name, the state that is the gateway's, counts that clients read. */
+/** What differs in the answer that the client gets: the model's public name, the state that is the gateway's. */
 export function clientFields(response: JsonObject, context: AnswerContext): Record<string, unknown> {
   const set: Record<string, unknown> = { model: context.publicModel };
   if (context.answerId !== undefined) set["id"] = context.answerId;
@@ -147,8 +149,22 @@ export function clientFields(response: JsonObject, context: AnswerContext): Reco
   if ((response["background"] ?? false) !== background) set["background"] = background;
   const previous = context.request["previous_response_id"] ?? null;
   if ((response["previous_response_id"] ?? null) !== previous) set["previous_response_id"] = previous;
+  return set;
+}
+
+/** The same of an answer that has ended, which has its usage, if only an estimate (R2). `characters`: how much it says. */
+export function endedFields(
+  response: JsonObject,
+  context: AnswerContext,
+  characters: () => number,
+): Record<string, unknown> {
+  const set = clientFields(response, context);
   const usage = objectAt(response, "usage");
-  if (usage !== undefined) {
+  const reported = decodeUsage(usage);
+  if (reported?.output === undefined) {
+    const estimateInput = () => estimateResponsesTokens(context.request);
+    set["usage"] = { ...usage, ...encodeUsage(wholeUsage(reported, estimateInput, characters())) };
+  } else {
     const input = objectAt(usage, "input_tokens_details");
     const output = objectAt(usage, "output_tokens_details");
     if (countAt(input, "cached_tokens") === undefined || countAt(output, "reasoning_tokens") === undefined) {

@@ -12,8 +12,9 @@ import { decodeErrorObject } from "../error-object.ts";
 import { TapBase } from "../tap-base.ts";
 import { failureIn } from "./decode-response.ts";
 import { DeltaEvents } from "./delta-events.ts";
+import { itemWeight } from "./estimate.ts";
 import { ItemIds } from "./item-ids.ts";
-import { clientFields, isCall } from "./native.ts";
+import { clientFields, endedFields, isCall } from "./native.ts";
 import { OWN_ORIGIN } from "./reasoning.ts";
 import { learnSealed } from "./sealed-reasoning.ts";
 import { decodeStop } from "./stop-reason.ts";
@@ -36,6 +37,7 @@ export class ResponsesTap extends TapBase {
   /** The items that were done. */
   readonly #items: JsonObject[] = [];
   #keptCharacters = 0;
+  #doneWeight = 0;
   #begun = false;
   #hasCalls = false;
   readonly #hosted = new HostedWork();
@@ -172,6 +174,8 @@ export class ResponsesTap extends TapBase {
     this.#hosted.count(item);
     this.#learn([item]);
     this.contentSeen = true;
+    this.#doneWeight += itemWeight(item);
+    this.#countDone(this.#doneWeight);
     this.#keptCharacters += characters;
     if (this.#keptCharacters <= MAX_KEPT) this.#items.push(this.#ids.named(item, place));
   }
@@ -188,12 +192,19 @@ export class ResponsesTap extends TapBase {
     this.contentSeen = true;
   }
 
+  /** Some hosts send whole items without deltas, or nothing but the whole answer (R22). */
+  #countDone(weight: number): void {
+    this.generatedCharacters = Math.max(this.generatedCharacters, weight);
+  }
+
   /** The whole answer, with the items that some hosts leave out of it here (R2, R3). */
   #end(data: string, response: JsonObject): string | undefined {
     this.failure = failureIn(response);
     if (this.failure) return undefined;
-    const fields = clientFields({ ...response, id: this.#response["id"] ?? response["id"] }, this.#context);
     const given = arrayAt(response, "output");
+    this.#countDone(given.reduce<number>((sum, item) => sum + itemWeight(item), 0));
+    const named = { ...response, id: this.#response["id"] ?? response["id"] };
+    const fields = endedFields(named, this.#context, () => this.generatedCharacters);
     const items = given.length === 0 && this.#keptCharacters <= MAX_KEPT ? this.#items : this.#ids.renamed(given);
     this.#learn(given);
     this.usageSeen = decodeUsage(response["usage"]);

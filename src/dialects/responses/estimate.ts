@@ -1,0 +1,22 @@
+import { arrayAt, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
+import { textWeight } from "../../base/text-weight.ts";
+import type { Usage } from "../../canon/usage.ts";
+import { estimateTokens, tokensOfCharacters } from "../estimate-tokens.ts";
+
+export const estimateResponsesTokens = (body: JsonObject, surplusBytes?: number): number =>
+  estimateTokens([body["instructions"], body["input"], body["tools"], objectAt(body["text"], "format")], surplusBytes);
+
+/** What a host tells, and an estimate of what it does not (R2). */
+export const wholeUsage = (reported: Usage | undefined, estimateInput: () => number, characters: number): Usage => ({
+  ...reported,
+  input: reported?.input ?? estimateInput(),
+  output: reported?.output ?? tokensOfCharacters(characters),
+});
+
+/** How much an item of an answer says. */
+export function itemWeight(item: unknown): number {
+  let weight = textWeight(stringAt(item, "arguments") ?? stringAt(item, "input") ?? "");
+  for (const part of [...arrayAt(item, "content"), ...arrayAt(item, "summary")])
+    weight += textWeight(stringAt(part, "text") ?? stringAt(part, "refusal") ?? "");
+  return weight;
+}
