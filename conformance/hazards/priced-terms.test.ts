@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { DIALECTS } from "../../testing/build-call.ts";
-import type { SampledDialect } from "../../testing/sampled-dialects.ts";
-import { scriptedModels } from "../../testing/scripted-models.ts";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
+import { ResponsesScript, responsesAnswer, responsesUsage } from "../../testing/responses-wire.ts";
+import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { modelsOfEveryDialect, scriptedProvider } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway } from "../support/client-calls.ts";
@@ -11,18 +12,18 @@ import { type Script, sendJson, startEvents } from "../support/scripted-upstream
 const price = (value: number) => [{ value, unit: "perMTokens", currency: "USD" }];
 const keyOf = (name: string) => `sk-trv-${name.padEnd(43, "x")}`;
 const { upstream, gateway } = await scriptedHarness((url) => {
-  const { models, providers } = scriptedModels(url) as { models: object[]; providers: object };
-  const known = (dialect: SampledDialect) => ({
+  const { models, providers } = modelsOfEveryDialect(url) as { models: object[]; providers: object };
+  const known = (dialect: DialectName) => ({
     id: `test/known-${dialect}`,
     max_output_tokens: 8192,
     pricings: { prompt: price(1), completion: price(2), web_search: [{ value: 1, unit: "perCount", currency: "USD" }] },
     price_multiples: { priority: 2, fast: 6, "geo-us": 1.1, "long-context": 3 },
-    offers: [{ provider: `up-${dialect}`, model: "upstream-model" }],
+    offers: [{ provider: scriptedProvider(dialect), model: "upstream-model", dialect }],
   });
   return {
     config: {
       providers,
-      models: [...models, ...DIALECTS.map(known)],
+      models: [...models, ...EVERY_DIALECT.map(known)],
       keys: [
         { name: "tests", key: TEST_KEY },
         { name: "poor", key: keyOf("Poor"), limits: { budget_usd_per_day: 0.003 } },
@@ -33,7 +34,7 @@ const { upstream, gateway } = await scriptedHarness((url) => {
 
 /** An answer that says on which terms it was served, streamed or not. */
 const answering =
-  (dialect: SampledDialect, reported: Record<string, unknown>, stream: boolean): Script =>
+  (dialect: DialectName, reported: Record<string, unknown>, stream: boolean): Script =>
   (_request, response) => {
     if (stream) startEvents(response);
     switch (dialect) {
@@ -68,6 +69,16 @@ const answering =
         if (!stream)
           sendJson(response, { candidates: [{ index: 0, content, finishReason: "STOP" }], usageMetadata: usage });
         else response.end(wire.genaiChunk("hi", "STOP", usage));
+        return;
+      }
+      case "responses": {
+        const usage = responsesUsage(100, 10);
+        if (!stream) return void sendJson(response, { ...responsesAnswer("hi", usage), ...reported });
+        const script = new ResponsesScript();
+        const content = script.begin() + script.delta("hi") + script.close();
+        response.end(
+          content + script.event("completed", { response: { ...responsesAnswer("hi", usage), ...reported } }),
+        );
       }
     }
   };
@@ -76,7 +87,7 @@ const PLAIN = 100 * 1_000 + 10 * 2_000;
 const sent = () => JSON.parse(upstream.seen[0]?.body ?? "{}") as Record<string, unknown>;
 
 async function call(
-  client: SampledDialect,
+  client: DialectName,
   model: string,
   options: { body?: object; stream?: boolean; headers?: object; door?: "contract" | "dropin" },
 ) {
@@ -96,18 +107,21 @@ describe("H26: what was bought on other terms is paid on them, as the answer tel
     chat: { service_tier: "priority" },
     messages: { service_tier: "priority" },
     genai: { serviceTier: "PRIORITY" },
+    responses: { service_tier: "priority" },
   };
   const ordinary = {
     chat: { service_tier: "default" },
     messages: { service_tier: "standard" },
     genai: { trafficType: "ON_DEMAND" },
+    responses: { service_tier: "default" },
   };
   const asked = {
     chat: { service_tier: "priority" },
     messages: { service_tier: "priority" },
     genai: { serviceTier: "priority" },
+    responses: { service_tier: "priority" },
   };
-  const ways = DIALECTS.flatMap((dialect) => [false, true].map((stream) => [dialect, stream] as const));
+  const ways = EVERY_DIALECT.flatMap((dialect) => [false, true].map((stream) => [dialect, stream] as const));
 
   test.each(ways)("%s, stream: %p", async (dialect, stream) => {
     const options = { body: asked[dialect], stream };
@@ -124,11 +138,36 @@ describe("H26: what was bought on other terms is paid on them, as the answer tel
     expect(untold.receipt).toMatchObject({ cost_nano_usd: 2 * PLAIN });
   });
 
-  test.each(DIALECTS)("a %s client of a host of another protocol pays what that host tells", async (client) => {
-    const host = client === "chat" ? "messages" : "chat";
-    upstream.play(answering(host, reported[host], false));
-    expect((await call(client, `test/known-${host}`, {})).receipt).toMatchObject({ cost_nano_usd: 2 * PLAIN });
+  const apart = EVERY_DIALECT.flatMap((client) =>
+    EVERY_DIALECT.filter((host) => host !== client).map((host) => [client, host] as const),
+  );
+  test.each(apart)("a %s client of a %s host pays what that host tells", async (client, host) => {
+    for (const stream of [false, true]) {
+      upstream.play(answering(host, reported[host], stream));
+      const { receipt } = await call(client, `test/known-${host}`, { stream });
+      expect(receipt).toMatchObject({ cost_nano_usd: 2 * PLAIN });
+    }
   });
+
+  const foreign = (["chat", "messages", "genai"] as const).flatMap((host) =>
+    [false, true].map((stream) => [host, stream] as const),
+  );
+  test.each(foreign)(
+    "responses: the answer of a %s host names the tier that served it, stream: %p",
+    async (host, stream) => {
+      for (const [told, tier] of [
+        [reported[host], "priority"],
+        [ordinary[host], "default"],
+        [{}, "default"],
+      ] as const) {
+        upstream.play(answering(host, told, stream));
+        const { text, receipt } = await call("responses", `test/known-${host}`, { body: asked.responses, stream });
+        const last = text.match(/^data: (.*"response\.completed".*)$/m)?.[1] ?? `{"response":${text}}`;
+        expect(JSON.parse(last)).toMatchObject({ response: { status: "completed", service_tier: tier } });
+        expect(receipt?.fields).toContainEqual(expect.objectContaining({ path: "service_tier", action: "dropped" }));
+      }
+    },
+  );
 
   test("fast and another region come together; searches keep their price", async () => {
     const server_tool_use = { web_search_requests: 2 };
@@ -161,8 +200,10 @@ describe("H26: terms without a known price", () => {
   const ASKED = {
     messages: { speed: "fast", inference_geo: "us" },
     genai: { serviceTier: "flex" },
+    responses: { service_tier: "flex" },
   };
-  test.each(["messages", "genai"] as const)("%s: not bought at the contract door, and reported", async (dialect) => {
+  const ASKING = ["messages", "genai", "responses"] as const;
+  test.each(ASKING)("%s: not bought at the contract door, and reported", async (dialect) => {
     upstream.play(answering(dialect, {}, false));
     const { receipt } = await call(dialect, `test/${dialect}`, { body: ASKED[dialect], door: "contract" });
     for (const field of Object.keys(ASKED[dialect])) {
@@ -178,21 +219,19 @@ describe("H26: terms without a known price", () => {
     expect(strict.response.status).toBe(400);
   });
 
-  test.each(["messages", "genai"] as const)(
-    "%s: passed on at the drop-in door, and reported as unpriced",
-    async (dialect) => {
-      upstream.play(answering(dialect, {}, false));
-      const { receipt } = await call(dialect, `test/${dialect}`, { body: ASKED[dialect] });
-      expect(sent()).toMatchObject(ASKED[dialect]);
-      expect(receipt?.price_rule).toContain("unpriced");
-    },
-  );
+  test.each(ASKING)("%s: passed on at the drop-in door, and reported as unpriced", async (dialect) => {
+    upstream.play(answering(dialect, {}, false));
+    const { receipt } = await call(dialect, `test/${dialect}`, { body: ASKED[dialect] });
+    expect(sent()).toMatchObject(ASKED[dialect]);
+    expect(receipt?.price_rule).toContain("unpriced");
+  });
 
   test.each([
     ["messages", { Speed: "fast" }],
     ["messages", { INFERENCE_GEO: "us" }],
     ["genai", { servicetier: "priority" }],
     ["chat", { Service_Tier: "priority" }],
+    ["responses", { Service_Tier: "priority" }],
   ] as const)("S15: a %s request cannot buy them under another spelling: %j", async (dialect, body) => {
     expect((await call(dialect, `test/${dialect}`, { body })).response.status).toBe(400);
   });

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../base/json.ts";
+import type { ServedOn } from "../canon/terms.ts";
 import type { Usage } from "../canon/usage.ts";
 
 /** What an answer to a client depends on, whether it is handed back as it came or written anew. */
@@ -12,6 +13,8 @@ export interface AnswerContext<Options = unknown> {
   /** When the request came. */
   receivedAtMs: number;
   costUsd(usage: Usage): number;
+  /** Takes the terms on which the host says that it has served the call, and tells them. */
+  served?: ServedOn;
   /** Takes the whole answer, as the client gets it, once; absent where it is not kept. */
   keep?: (answer: JsonObject) => void;
   /** The id that the answer must have; absent: any. */

@@ -4,7 +4,6 @@ import type { ModelLists } from "../canon/listed-model.ts";
 import type { Effort, ReasoningRequest } from "../canon/reasoning.ts";
 import type { FieldNote } from "../canon/receipt.ts";
 import type { Stop } from "../canon/stop.ts";
-import type { ServedOn } from "../canon/terms.ts";
 import type { ModelTraits } from "../canon/traits.ts";
 import type { Usage } from "../canon/usage.ts";
 import type { ByteBuffer } from "../wire/byte-buffer.ts";
@@ -109,8 +108,6 @@ export interface NativeAnswerContext<Quirks extends MediaQuirks = MediaQuirks, O
   /** Whose opaque values the host makes, and where it is remembered, for the dialects whose values do not say. */
   origin?: string;
   sealed?: SealedOrigins;
-  /** Takes the terms on which the host says that it has served the call. */
-  served?: ServedOn;
 }
 
 /** An answer as the client reads it, with what the receipt needs of it. */

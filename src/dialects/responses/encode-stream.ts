@@ -10,6 +10,7 @@ import { EventWriter } from "./event-writer.ts";
 import { CLOSING_EVENTS } from "./followed-items.ts";
 import { ItemWriter } from "./item-writer.ts";
 import { encodeShell } from "./response-shell.ts";
+import { encodeTier } from "./service-tier.ts";
 import { encodeStop } from "./stop-reason.ts";
 import type { StreamPosition } from "./stream-position.ts";
 import { encodeUsage } from "./usage.ts";
@@ -114,7 +115,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
 
   /** An answer always has its usage, if only an estimate (R2). */
   #finish({ stop }: Extract<CanonEvent, { type: "finish" }>): string {
-    const { estimateInputTokens, nowSeconds, keep } = this.#context;
+    const { estimateInputTokens, nowSeconds, keep, served } = this.#context;
     const end = encodeStop(stop);
     const items = this.#items.finish(end.status);
     const counted = wholeUsage(this.#usage, estimateInputTokens, this.#items.characters);
@@ -122,6 +123,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
       ...this.#shell,
       ...end,
       ...(end.status === "completed" ? { completed_at: nowSeconds() } : {}),
+      service_tier: encodeTier(served),
       output: this.#items.output,
       usage: encodeUsage(counted),
     };
