@@ -72,6 +72,7 @@ export function scriptedGateway(scripts: readonly Script[] = []) {
     admissions: undefined as never,
     files: undefined as never,
     answers: undefined as never,
+    captures: undefined as never,
     background: undefined as never,
     ledger: {
       write: (receipt: Receipt) => {
@@ -169,6 +170,7 @@ export function sampleCall(
     client: new ClientPresence(request, connection, gateway.watchdog),
     memory: gateway.memory.open(owner),
     offersTried: [],
+    capture: undefined,
     conversation: undefined,
     plan: undefined,
     continued: undefined,

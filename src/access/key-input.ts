@@ -5,7 +5,18 @@ import { readKeyRouting } from "./key-routing.ts";
 import type { KeyRequest, KeyUpdate } from "./keys.ts";
 import { readLimits } from "./limits.ts";
 
-const BOUNDS = ["models", "protocols", "expires_at", "limits", "networks", "scopes", "strict", "routing", "tags"];
+const BOUNDS = [
+  "models",
+  "protocols",
+  "expires_at",
+  "limits",
+  "networks",
+  "scopes",
+  "strict",
+  "routing",
+  "tags",
+  "capture",
+];
 
 const DEFAULT_PROJECT = "default";
 
@@ -27,6 +38,7 @@ export function readKeyRequest(body: unknown, project = DEFAULT_PROJECT): KeyReq
     networks: input.texts("networks"),
     scopes: input.texts("scopes"),
     strict: input.flag("strict"),
+    capture: input.flag("capture"),
     tags: input.texts("tags"),
     routing: routing === undefined ? undefined : readKeyRouting(routing),
   });
@@ -44,6 +56,7 @@ export function readKeyUpdate(body: unknown): KeyUpdate {
     networks: input.isNull("networks") ? null : input.texts("networks"),
     scopes: input.isNull("scopes") ? [] : input.texts("scopes"),
     strict: input.flag("strict"),
+    capture: input.flag("capture"),
     tags: input.isNull("tags") ? [] : input.texts("tags"),
     routing: input.object("routing"),
   });

@@ -25,6 +25,8 @@ export interface KeyView {
   scopes: readonly string[];
   /** What its calls are marked with. */
   tags: readonly string[];
+  /** The bodies of its calls are kept for a while. */
+  capture: boolean;
   expires_at: string | null;
   /** `null` for a key of the configuration. */
   created_at: string | null;
@@ -54,6 +56,7 @@ export function keyView(key: Omit<KeySummary, "createdAtMs"> & { createdAtMs?: n
     networks: key.networks ?? null,
     scopes: key.scopes ?? [],
     tags: key.tags ?? [],
+    capture: key.capture === true,
     expires_at: moment(key.expiresAtMs),
     created_at: moment(key.createdAtMs),
     made_by: key.madeBy ?? null,

@@ -50,6 +50,8 @@ export interface KeyRequest {
   scopes?: readonly string[];
   /** What its calls are marked with, beside the maker's tags. */
   tags?: readonly string[];
+  /** The bodies of its calls are kept for a while. */
+  capture?: boolean;
   /** The key that makes this one; the new key can do no more than it (S05). */
   maker?: Principal;
 }
@@ -92,12 +94,16 @@ export async function createKey(
     networks: networks === undefined ? undefined : checkNetworks(networks),
     scopes: scopes.length === 0 ? undefined : scopes,
     tags: checkTags(unionOfTags(maker?.tags, request.tags) ?? []),
+    capture: request.capture ? true : undefined,
     hash,
     hint,
     createdAtMs: nowMs,
     madeBy: maker?.keyId,
   });
-  if (maker !== undefined) checkSubset(principalOf(stored), maker);
+  if (maker !== undefined) {
+    checkSubset(principalOf(stored), maker);
+    if (stored.capture) throw onlyOperators();
+  }
   await storage.transaction(async (queries) => {
     if (maker !== undefined) await checkMaker(queries, maker);
     await checkProject(queries, stored.project);
@@ -110,6 +116,15 @@ export async function createKey(
   });
   return { id: stored.id, key, hint };
 }
+
+const onlyOperators = (): GatewayError =>
+  new GatewayError(
+    "forbidden",
+    "Only an operator decides whether bodies are kept: `capture` is not for a key to set.",
+    {
+      path: "capture",
+    },
+  );
 
 /** A project that does not exist is made with its first key, so its id must be one. */
 async function checkProject(queries: Queries, id: string): Promise<void> {
@@ -177,6 +192,7 @@ export interface KeyUpdate {
   scopes?: readonly string[];
   /** All of them; a key that a key has made keeps those of its maker. */
   tags?: readonly string[];
+  capture?: boolean;
 }
 
 /** Changes the key of that id, or the one valid key of that name. */
@@ -193,7 +209,8 @@ export async function updateKey(
     refuseRevoked(key);
     const [maker] = key.madeBy === undefined ? [] : await selectKeysByIdOrName(queries, key.madeBy);
     const change = changed(key, update, maker);
-    const { name, models, protocols, expiresAtMs, limits, strict, routing, networks, scopes, tags, ...fixed } = key;
+    const { name, models, protocols, expiresAtMs, limits, strict, routing, networks, scopes, tags, capture, ...fixed } =
+      key;
     const after: StoredKey = { ...fixed, ...change };
     if (maker) checkSubset(principalOf(after), principalOf(maker));
     await replaceKey(queries, key.id, change);
@@ -218,6 +235,7 @@ function changed(key: StoredKey, update: KeyUpdate, maker: StoredKey | undefined
     networks: networks == null ? undefined : checkNetworks(networks),
     scopes: scopes === undefined || scopes.length === 0 ? undefined : scopes,
     tags: update.tags === undefined ? key.tags : checkTags(unionOfTags(maker?.tags, update.tags) ?? []),
+    capture: (update.capture ?? key.capture) ? true : undefined,
   });
 }
 

@@ -23,6 +23,7 @@ export interface StaticKey {
   networks?: readonly string[];
   scopes?: readonly string[];
   tags?: readonly string[];
+  capture?: boolean;
 }
 
 /** Marks a key of the configuration in receipts. */

@@ -35,6 +35,8 @@ export interface Principal {
   scopes?: readonly string[];
   /** What its calls are marked with, beside what they bring; the maker's are among them. */
   tags?: readonly string[];
+  /** The bodies of its calls are kept for a while, as its maker's are. */
+  capture?: boolean;
   /** The key that made it: what that may not do now, this may not either (S05). */
   maker?: Principal;
 }
@@ -75,6 +77,7 @@ export function makePrincipal(key: KnownKey, { maker, project, gateway }: Surrou
     networks: key.networks?.map(networkOf),
     scopes: key.scopes,
     tags: unionOfTags(maker?.tags, key.tags),
+    capture: key.capture || maker?.capture ? true : undefined,
     discounts: project?.discounts,
     maker,
   });

@@ -4,6 +4,7 @@ import { SharedLimits } from "../access/shared-limits.ts";
 import { Answers } from "../answers/answers.ts";
 import { Sealer } from "../answers/sealer.ts";
 import type { Receipt } from "../canon/receipt.ts";
+import { Captures } from "../capture/captures.ts";
 import type { Config } from "../config/config.ts";
 import { SealedOrigins } from "../dialects/sealed-origins.ts";
 import type { FileStore } from "../files/file-store.ts";
@@ -51,7 +52,7 @@ interface GatewaySurroundings
   leases?: Leases | undefined;
   /** Counts receipts for others, too. */
   alsoCount?: ((receipt: Receipt) => void) | undefined;
-  /** Seals stored answers; undefined where none are stored. */
+  /** Seals stored answers and captured bodies; without it none are stored. */
   answerKey: Uint8Array | undefined;
 }
 
@@ -68,6 +69,7 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
     random,
     onProblem: (error) => log.error({ err: error }, "API keys could not be read"),
   });
+  const sealer = answerKey === undefined ? undefined : new Sealer(answerKey, random);
   const sharedLimits = leases && new SharedLimits({ leases, clock });
   const admissions = new Admissions({
     nowMs: clock.nowMs,
@@ -90,6 +92,13 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
       onBehind: () => leases?.tellBehind(),
       onProblem: (error) => log.error({ err: error }, "writing receipts failed"),
       written: async () => void (await log.flush()),
+    }),
+    captures: new Captures({
+      storage,
+      clock,
+      sealer,
+      limits: config.capture,
+      onDropped: (dropped, err) => log.error({ err, dropped }, "bodies of calls were not kept; calls go on"),
     }),
     events,
     metrics: new CallMetrics({ alsoCount }),
@@ -118,7 +127,7 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
     }),
     answers: new Answers({
       storage,
-      sealer: answerKey === undefined ? undefined : new Sealer(answerKey, random),
+      sealer: config.responses.store ? sealer : undefined,
       limits: config.responses,
       clock,
       onProblem: (err, what) => log.error({ err }, what),

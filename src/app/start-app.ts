@@ -365,6 +365,7 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
       await settled(gateway);
       await inTime(gateway.keys.writeUsed(), gateway);
       await gateway.ledger.close();
+      await inTime(gateway.captures.close(), gateway);
       // What was spent is in the ledger: the rest is for others.
       if (leases !== undefined) await inTime(leases.stop(), gateway);
       await telemetry?.exporter.stop();
@@ -403,12 +404,11 @@ function tryModelOf({ catalogue }: Snapshot): string | undefined {
 }
 
 /** Without a key nothing is stored; calls are answered all the same. */
-function answerKeyOf({ responses, dataDir }: Config, random: Sources["random"], log: Log): Uint8Array | undefined {
-  if (!responses.store) return undefined;
+function answerKeyOf({ dataDir }: Config, random: Sources["random"], log: Log): Uint8Array | undefined {
   try {
     return readKeyFile(dataDir, random);
   } catch (err) {
-    log.error({ err }, "responses are not stored: their key cannot be read from data_dir, nor made there");
+    log.error({ err }, "responses and bodies are not stored: their key cannot be read from data_dir, nor made there");
     return undefined;
   }
 }
@@ -430,11 +430,13 @@ async function inTime(step: Promise<unknown>, { clock, log }: Gateway): Promise<
 }
 
 /** Removes what has expired, now and every ten minutes. */
-function sweepRegularly({ files, answers, log, clock }: Gateway, operations: Operations): () => void {
+function sweepRegularly({ files, answers, captures, log, clock }: Gateway, operations: Operations): () => void {
   const sweep = () => {
-    Promise.all([files.sweep(clock.nowMs()), operations.sweep(), answers.sweep()]).catch((error: unknown) => {
-      log.error({ err: error }, "cleanup of what has expired failed");
-    });
+    Promise.all([files.sweep(clock.nowMs()), operations.sweep(), answers.sweep(), captures.sweep()]).catch(
+      (error: unknown) => {
+        log.error({ err: error }, "cleanup of what has expired failed");
+      },
+    );
   };
   sweep();
   return clock.every(SWEEP_MS, sweep);

@@ -24,6 +24,11 @@ export const createKeyCommand = defineCommand({
     project: { type: "string", default: "default", value: "P", about: "project for usage reports" },
     ...KEY_FLAGS,
     strict: { type: "boolean", default: false, about: "refuse requests with fields that cannot be honoured exactly" },
+    capture: {
+      type: "boolean",
+      default: false,
+      about: "keep the bodies of its calls for a while, for operators to read",
+    },
     ...GATEWAY_FLAGS,
   },
   run: async ({ values }) => {
@@ -39,6 +44,7 @@ export const createKeyCommand = defineCommand({
       ...(values.networks === undefined ? {} : { networks: values.networks.split(",") }),
       ...(values.scopes === undefined ? {} : { scopes: values.scopes.split(",") }),
       ...(values.strict ? { strict: true } : {}),
+      ...(values.capture ? { capture: true } : {}),
       ...(values.tag.length === 0 ? {} : { tags: values.tag }),
       ...(values.routing.length === 0 ? {} : { routing: readKeyRouting(readRoutingFlags(values.routing)) }),
     };

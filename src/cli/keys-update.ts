@@ -21,6 +21,8 @@ const FLAGS = {
   tag: { ...KEY_FLAGS.tag, about: `${KEY_FLAGS.tag.about}, in place of those it has; "none" takes them away` },
   strict: { type: "boolean", about: "refuse requests with fields that cannot be honoured exactly" },
   "no-strict": { type: "boolean", about: "adapt such requests" },
+  capture: { type: "boolean", about: "keep the bodies of its calls for a while, for operators to read" },
+  "no-capture": { type: "boolean", about: "keep none" },
   ...GATEWAY_FLAGS,
 } as const;
 
@@ -55,6 +57,8 @@ const isNone = (given: readonly string[]): boolean => given.length === 1 && give
 function readUpdate(values: Given<typeof FLAGS>["values"]): KeyUpdate {
   if (values.strict && values["no-strict"]) throw new UsageError("--strict and --no-strict exclude each other.");
   const strict = values.strict ? true : values["no-strict"] ? false : undefined;
+  if (values.capture && values["no-capture"]) throw new UsageError("--capture and --no-capture exclude each other.");
+  const capture = values.capture ? true : values["no-capture"] ? false : undefined;
   const { protocols, expires, networks, scopes } = values;
   return {
     ...(values.name === undefined ? {} : { name: values.name }),
@@ -65,6 +69,7 @@ function readUpdate(values: Given<typeof FLAGS>["values"]): KeyUpdate {
     ...(networks === undefined ? {} : { networks: networks === "all" ? null : networks.split(",") }),
     ...(scopes === undefined ? {} : { scopes: scopes === "none" ? [] : scopes.split(",") }),
     ...(strict === undefined ? {} : { strict }),
+    ...(capture === undefined ? {} : { capture }),
     ...(values.tag.length === 0 ? {} : { tags: isNone(values.tag) ? [] : values.tag }),
     ...(values.routing.length === 0 ? {} : { routing: readRoutingChanges(values.routing) }),
   };

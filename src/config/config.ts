@@ -62,6 +62,8 @@ export interface Config {
   };
   /** Whether answers are kept for requests that build on them, for how long, and how many bytes. */
   responses: { store: boolean; retentionMs: number; maxBytes: number; imageModel?: string };
+  /** How long the bodies of calls are kept whose key says so, and how many bytes. */
+  capture: { retentionMs: number; maxBodyBytes: number; maxTotalBytes: number };
   simulator: boolean;
   routing: GatewayRouting;
   log: {
@@ -203,6 +205,8 @@ export interface StaticKeySettings {
   tags?: string[];
   /** Refuse what cannot be honoured exactly. */
   strict?: boolean;
+  /** The bodies of its calls are kept for a while. */
+  capture?: boolean;
   /** How its calls are served where they do not say otherwise. */
   routing?: RoutingSettings;
 }

@@ -166,6 +166,7 @@ const KeyFile = Type.Object(
     scopes: Type.Optional(Type.Array(Type.Enum(["keys:create"]))),
     tags: Type.Optional(Type.Array(Tag, { minItems: 1, maxItems: MAX_TAGS })),
     strict: Type.Optional(Type.Boolean()),
+    capture: Type.Optional(Type.Boolean()),
     routing: Type.Optional(KeyRoutingFile),
   },
   closed,
@@ -319,6 +320,16 @@ export const RootFile = Type.Object(
           retention_hours: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 8760 })),
           max_mb: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
           image_model: Type.Optional(Text),
+        },
+        closed,
+      ),
+    ),
+    capture: Type.Optional(
+      Type.Object(
+        {
+          retention_hours: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 8760 })),
+          max_body_kb: Type.Optional(Type.Integer({ minimum: 1, maximum: 8192 })),
+          max_total_mb: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 1_048_576 })),
         },
         closed,
       ),

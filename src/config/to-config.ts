@@ -6,6 +6,7 @@ import type { KeyFile, ModelFile, ProviderFile, RootFile } from "./schema.ts";
 import { toAlerts } from "./to-alerts.ts";
 import { toRouting, toRoutingSettings } from "./to-routing.ts";
 
+const BYTES_PER_KILOBYTE = 1024;
 const BYTES_PER_MEGABYTE = 1024 * 1024;
 const DEFAULT_MEMORY_BYTES = 512 * BYTES_PER_MEGABYTE;
 const MS_PER_HOUR = 3_600_000;
@@ -68,6 +69,11 @@ export function toConfig(
       retentionMs: Math.round((file.responses?.retention_hours ?? 168) * MS_PER_HOUR),
       maxBytes: Math.round((file.responses?.max_mb ?? 1024) * BYTES_PER_MEGABYTE),
       ...(file.responses?.image_model === undefined ? {} : { imageModel: file.responses.image_model }),
+    },
+    capture: {
+      retentionMs: Math.round((file.capture?.retention_hours ?? 72) * MS_PER_HOUR),
+      maxBodyBytes: (file.capture?.max_body_kb ?? 256) * BYTES_PER_KILOBYTE,
+      maxTotalBytes: Math.round((file.capture?.max_total_mb ?? 1024) * BYTES_PER_MEGABYTE),
     },
     simulator: file.simulator ?? true,
     routing: toRouting(file.routing),

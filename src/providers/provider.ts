@@ -284,7 +284,7 @@ export class Provider {
   redactError(error: GatewayError): GatewayError {
     const named = nameProvider(error, this.#failed).withTexts((text) => this.redact(text));
     const said = named.failure?.said;
-    return said === undefined ? named : named.withFailure({ said: cut(this.#withoutSecrets(said)) });
+    return said === undefined ? named : named.withFailure({ said: cut(this.withoutSecrets(said)) });
   }
 
   /**
@@ -293,10 +293,11 @@ export class Provider {
    * be found any more.
    */
   redact(text: string): string {
-    return redactText(cut(this.#withoutSecrets(text)));
+    return redactText(cut(this.withoutSecrets(text)));
   }
 
-  #withoutSecrets(text: string): string {
+  /** Without the credentials of its configuration. */
+  withoutSecrets(text: string): string {
     let result = text;
     for (const value of Object.values(this.#settings) as unknown[]) {
       const secret = isSecret(value) ? value.reveal() : "";

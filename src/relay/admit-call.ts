@@ -67,6 +67,7 @@ type Admitted = Pick<
   | "memory"
   | "offersTried"
   | "trace"
+  | "capture"
   | "routing"
   | "conversation"
   | "plan"
@@ -119,6 +120,7 @@ export async function admitCall<
     memory,
     offersTried: [],
     trace: gateway.tracing?.begin(incoming.request.headers),
+    capture: principal.capture === true ? gateway.captures.begin() : undefined,
     routing,
     conversation: undefined,
     plan: undefined,

@@ -1,4 +1,5 @@
 import { GatewayError } from "../canon/error.ts";
+import type { AttemptCapture, CallCapture } from "../capture/call-capture.ts";
 import type { OutgoingRequest } from "../providers/credentials.ts";
 import type { Timed } from "../routing/health/health.ts";
 import type { TextTarget } from "../routing/target.ts";
@@ -7,6 +8,7 @@ import { readRetryAfter } from "../wire/http/retry-after.ts";
 import { sendFailure } from "../wire/send.ts";
 import { AttemptTimeouts } from "./attempt-timeouts.ts";
 import { type Call, ClientDisconnectedError, EndedError, type LaneAttempt, OutrunError } from "./call.ts";
+import { CapturedAnswer } from "./capture-call.ts";
 import { chooseLane } from "./choose-lane.ts";
 import { connectionFailure } from "./connection-failure.ts";
 import { type Gateway, shuttingDown } from "./gateway.ts";
@@ -43,6 +45,7 @@ export class Attempt extends WatchedAttempt<Call, TextTarget> {
   #endedFor: EndedError | undefined;
   /** The host closed a kept connection as it was used: a new one can be opened at once, without a pause for the host. */
   retryAtOnce = false;
+  capture: AttemptCapture | undefined;
 
   constructor(call: Call, gateway: Gateway, target: TextTarget, makeLane: MakeLane = chooseLane) {
     super(call, gateway, target);
@@ -102,8 +105,10 @@ export class Attempt extends WatchedAttempt<Call, TextTarget> {
     try {
       if (this.call.client.disconnected) throw new ClientDisconnectedError();
       if (this.#closed) throw new Error("the attempt was ended while its request was prepared");
+      if (this.call.capture !== undefined) this.#beginCapture(this.call.capture, outgoing);
       this.#exchange = this.gateway.send(outgoing);
       answer = await this.#exchange.answer();
+      if (this.capture !== undefined) answer = new CapturedAnswer(answer, this.capture);
     } catch (error) {
       throw this.explain(error);
     }
@@ -113,6 +118,10 @@ export class Attempt extends WatchedAttempt<Call, TextTarget> {
     if (answer.status !== 200) throw await this.#refusal(answer);
     this.call.request?.dropMedia();
     return answer;
+  }
+
+  #beginCapture(capture: CallCapture, { body = "" }: OutgoingRequest): void {
+    this.capture = capture.attemptBegins(body, (text) => this.target.provider.withoutSecrets(text));
   }
 
   #makeRequest(): OutgoingRequest | Promise<OutgoingRequest> {

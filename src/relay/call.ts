@@ -4,6 +4,7 @@ import type { JsonObject } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { Continuation, FieldNote, KeptPrices, OfferTried, Receipt } from "../canon/receipt.ts";
 import type { Usage } from "../canon/usage.ts";
+import type { AttemptCapture, CallCapture } from "../capture/call-capture.ts";
 import type { Naming } from "../catalogue/catalogue.ts";
 import type { Model } from "../catalogue/model.ts";
 import type { Door } from "../dialects/check.ts";
@@ -73,6 +74,8 @@ export interface AttemptRecord {
   readonly workedMs?: number;
   /** By the monotonic clock; absent where no provider is asked. */
   readonly startedAtMs?: number;
+  /** Where the call's bodies are kept. */
+  readonly capture?: AttemptCapture | undefined;
 }
 
 /** What a lane knows of its attempt. */
@@ -112,6 +115,8 @@ export interface Call {
   readonly offersTried: OfferTried[];
   /** Undefined where no traces are exported. */
   readonly trace: CallTrace | undefined;
+  /** Undefined unless the key's policy is to keep bodies. */
+  readonly capture: CallCapture | undefined;
   /** Which conversation it belongs to; undefined where that makes no difference. */
   conversation: ConversationKey | undefined;
   /** Why its offers are tried in their order; undefined where there was nothing to choose. */

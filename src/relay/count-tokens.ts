@@ -30,5 +30,7 @@ export async function relayTokenCount(call: Call, gateway: Gateway, plan: readon
     stop: undefined,
     firstContentAtMs: undefined,
   });
-  return identifiedResponse(dialect.codec.encodeTokenCount(count), answerHeaders(call, "application/json"));
+  const answer = dialect.codec.encodeTokenCount(count);
+  call.capture?.answered(answer);
+  return identifiedResponse(answer, answerHeaders(call, "application/json"));
 }

@@ -4,6 +4,7 @@ import type { SharedLimits } from "../access/shared-limits.ts";
 import type { Answers } from "../answers/answers.ts";
 import type { Sources } from "../base/sources.ts";
 import { GatewayError } from "../canon/error.ts";
+import type { Captures } from "../capture/captures.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { SealedOrigins } from "../dialects/sealed-origins.ts";
 import type { Files } from "../files/files.ts";
@@ -52,6 +53,8 @@ export interface Gateway extends Sources {
   /** Requests to providers that run, and calls that wait for one to end. */
   readonly slots: Slots;
   readonly ledger: LedgerWriter;
+  /** Where the bodies of calls go whose key is to have them kept. */
+  readonly captures: Captures;
   /** Whether each call has a row before a provider is asked. */
   readonly intents: boolean;
   /** What is known of the targets; it outlives the snapshot. */

@@ -36,6 +36,7 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
     askedForText,
   );
   const { checked, served, keeping, background } = asked;
+  admitted.capture?.begin(asked.sent, incoming.credential);
   const { model, calledAs } = served;
   const call: Call = {
     ...admitted,
@@ -154,7 +155,7 @@ async function readCall(incoming: IncomingCall, entered: EnteredRequest, gateway
     ...estimateUse(principal, incoming, served, request),
   });
   const admission = admitting instanceof Promise ? await admitting : admitting;
-  return { served, admission, checked: request, keeping, background, routing, wanted };
+  return { served, admission, sent: received.text, checked: request, keeping, background, routing, wanted };
 }
 
 /** What the name of the model, the door and the routing fields did to the request. Mostly nothing, and then nothing is made. */

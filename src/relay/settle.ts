@@ -7,6 +7,7 @@ import type { Offer, Pricings } from "../catalogue/model.ts";
 import { type PriceList, priceCall } from "../catalogue/price-call.ts";
 import { tokensOfCharacters } from "../dialects/estimate-tokens.ts";
 import type { BilledLeg, Call, IncomingCall, LaneAttempt } from "./call.ts";
+import { settleCapture } from "./capture-call.ts";
 import { discountAt } from "./discount.ts";
 import type { Gateway } from "./gateway.ts";
 import { logCall } from "./log-call.ts";
@@ -85,6 +86,7 @@ export type AdmittedCall = Pick<
   | "startedAtMs"
   | "offersTried"
   | "trace"
+  | "capture"
   | "attempt"
   | "plan"
   | "continued"
@@ -158,6 +160,7 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
   gateway.metrics.settled(receipt, admissionMs(call));
   if (call.trace !== undefined) traceCall(call, call.trace, gateway, receipt);
   if (gateway.events.watched) tellEnded(receipt, gateway);
+  if (call.capture !== undefined) settleCapture(call.capture, call, gateway);
   return gateway.ledger.write(receipt, gateway.runningCalls === 0);
 }
 

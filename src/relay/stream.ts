@@ -7,6 +7,7 @@ import { streamHeaders } from "./answer-headers.ts";
 import { AnswerSoFar } from "./answer-so-far.ts";
 import type { Attempt } from "./attempt.ts";
 import { type Call, DeadlineError } from "./call.ts";
+import { capturedController } from "./capture-call.ts";
 import { ClientOutput, commitsEarly, type DirectController, directBody, streamedBody } from "./client-output.ts";
 import type { Gateway } from "./gateway.ts";
 import { tryPlan } from "./hedge.ts";
@@ -35,10 +36,16 @@ export async function relayStream(call: Call, gateway: Gateway, plan: readonly T
   const opened = early ? undefined : await openedOrTold(opening, dialect.errors);
   const relay = new StreamRelay(call, gateway, output, opening, opened, survivor);
   const isWhole = opened?.tap.state === "ended" && opened.tap.failure === undefined;
-  if (isWhole) await relay.settleWhole(opened);
+  const { capture } = call;
+  if (isWhole) {
+    await relay.settleWhole(opened);
+    capture?.answered(opened.held.view());
+  }
   const body = isWhole
     ? directBody(call.client, (controller) => output.sendWhole(controller))
-    : streamedBody(call.client, (controller) => relay.run(controller));
+    : streamedBody(call.client, (controller) =>
+        relay.run(capture === undefined ? controller : capturedController(controller, capture)),
+      );
   return identifiedResponse(body, streamHeaders(call, dialect.http.streamType(options)));
 }
 

@@ -31,6 +31,7 @@ export async function relayUnary(call: Call, gateway: Gateway, plan: readonly Te
     stop: answer.stop,
     firstContentAtMs: gateway.clock.nowMs(),
   });
+  call.capture?.answered(answer.text);
   return identifiedResponse(answer.text, answerHeaders(call, "application/json"));
 }
 

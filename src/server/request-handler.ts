@@ -169,7 +169,10 @@ function errorResponse(
   if (isUnavailable(error.cause))
     context.gateway.log.warn({ request_id: requestId }, `not answered: ${(error.cause as Error).message}`);
   const { status, headers, body } = errors.encode(error, requestId);
-  if (thrown instanceof RelayError) Object.assign(headers, thrown.headers);
+  if (thrown instanceof RelayError) {
+    Object.assign(headers, thrown.headers);
+    thrown.capture?.answered(body);
+  }
   if (error.kind === "rate_limited" || error.retryAfterSeconds !== undefined)
     headers["retry-after"] = String(clampRetryAfter(error.retryAfterSeconds));
   // Otherwise the vendors' SDKs decide by the status: a budget that only calls in flight fill is worth a retry.

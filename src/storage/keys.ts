@@ -27,6 +27,8 @@ export interface StoredKey {
   scopes?: readonly string[];
   /** What all its calls are marked with. */
   tags?: readonly string[];
+  /** The bodies of its calls are kept for a while. */
+  capture?: boolean;
   createdAtMs: number;
   /** Id of the key that made this one. */
   madeBy?: string;
@@ -61,6 +63,7 @@ const COLUMNS = [
   "rotated_at_ms",
   "last_used_at_ms",
   "tags",
+  "capture",
 ];
 const LISTED = COLUMNS.join(", ");
 const MARKS = COLUMNS.map(() => "?").join(", ");
@@ -92,6 +95,7 @@ export async function insertKey(queries: Queries, key: StoredKey): Promise<void>
     key.rotatedAtMs ?? null,
     key.lastUsedAtMs ?? null,
     optionalJson(key.tags),
+    key.capture ? 1 : 0,
   ]);
   await countKeyChange(queries);
 }
@@ -99,13 +103,23 @@ export async function insertKey(queries: Queries, key: StoredKey): Promise<void>
 /** What may change in a key while it lives. */
 export type KeyChange = Pick<
   StoredKey,
-  "name" | "models" | "protocols" | "limits" | "strict" | "routing" | "expiresAtMs" | "networks" | "scopes" | "tags"
+  | "name"
+  | "models"
+  | "protocols"
+  | "limits"
+  | "strict"
+  | "routing"
+  | "expiresAtMs"
+  | "networks"
+  | "scopes"
+  | "tags"
+  | "capture"
 >;
 
 /** Replaces what may change, and lets running servers notice. In one transaction. */
 export async function replaceKey(queries: Queries, id: string, key: KeyChange): Promise<void> {
   await queries.query(
-    "UPDATE api_keys SET name = ?, models = ?, protocols = ?, limits = ?, expires_at_ms = ?, strict = ?, routing = ?, networks = ?, scopes = ?, tags = ? WHERE id = ?",
+    "UPDATE api_keys SET name = ?, models = ?, protocols = ?, limits = ?, expires_at_ms = ?, strict = ?, routing = ?, networks = ?, scopes = ?, tags = ?, capture = ? WHERE id = ?",
     [
       key.name,
       JSON.stringify(key.models),
@@ -117,6 +131,7 @@ export async function replaceKey(queries: Queries, id: string, key: KeyChange): 
       optionalJson(key.networks),
       optionalJson(key.scopes),
       optionalJson(key.tags),
+      key.capture ? 1 : 0,
       id,
     ],
   );
@@ -213,6 +228,7 @@ function readKey(row: StoredRow): StoredKey {
     networks: json<string[]>("networks"),
     scopes: json<string[]>("scopes"),
     tags: json<string[]>("tags"),
+    capture: number(row, "capture") === 0 ? undefined : true,
     previousHash: optionalText(row, "previous_hash"),
     previousUntilMs: optionalNumber(row, "previous_until_ms"),
     rotatedAtMs: optionalNumber(row, "rotated_at_ms"),

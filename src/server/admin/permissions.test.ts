@@ -33,6 +33,7 @@ const EXPECTED: Readonly<Record<string, readonly Role[] | "open">> = {
   "GET /api/overview": READERS,
   "GET /api/receipts": READERS,
   "GET /api/receipts/{id}": READERS,
+  "GET /api/receipts/{id}/bodies": OF_KEYS,
   "GET /api/alerts": READERS,
   "GET /api/alerts/settings": READERS,
   "POST /api/alerts/test": ["admin"],

@@ -6,6 +6,7 @@ import { billOf } from "../../catalogue/price-lines.ts";
 import { nullable } from "../../dialects/schema-builders.ts";
 import { listReceipts, receiptById } from "../../ledger/receipt-pages.ts";
 import { receiptView } from "../../ledger/receipt-view.ts";
+import { hasCapture } from "../../storage/captures.ts";
 import { selectPrices } from "../../storage/prices.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { json } from "../openapi/operation.ts";
@@ -48,11 +49,13 @@ export const showReceiptRoute = adminRoute({
   summary: "Show a receipt, with what providers said where they failed.",
   roles: ["admin", "viewer"],
   answers: [json(dataAnswer("ReceiptAnswer", ReceiptDetail), "What happened to the call.")],
-  handle: async ({ parameters }, { storage }) => {
+  handle: async ({ parameters }, { storage, gateway }) => {
     const id = parameters["id"] ?? "";
     const receipt = await receiptById(storage, id);
-    if (receipt !== undefined)
-      return { data: { ...operatorView(receipt), priced: await pricedView(receipt, storage) } };
+    if (receipt !== undefined) {
+      const captured = await hasCapture(storage, id, gateway.captures.keptSinceMs);
+      return { data: { ...operatorView(receipt), priced: await pricedView(receipt, storage), captured } };
+    }
     const message = `There is no receipt ${JSON.stringify(id.slice(0, 80))}.`;
     throw new GatewayError("not_found", message, { code: "receipt_not_found" });
   },

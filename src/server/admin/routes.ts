@@ -4,6 +4,7 @@ import type { Route } from "../route-table.ts";
 import type { Handler } from "../routed-request.ts";
 import { listAlerts, showAlertSettings, testAlerts } from "./alerts.ts";
 import { listAudit } from "./audit.ts";
+import { showBodiesRoute } from "./bodies.ts";
 import { checkConfig, showConfig } from "./config.ts";
 import { type AdminParts, type AdminRoute, openRoute } from "./define-route.ts";
 import { watchEvents } from "./events.ts";
@@ -51,6 +52,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   watchEvents,
   listReceiptsRoute,
   showReceiptRoute,
+  showBodiesRoute,
   listProjectsRoute,
   createProjectRoute,
   showProjectRoute,

@@ -42,6 +42,7 @@ const KEY = {
   protocols: nullable(Type.Array(Type.String())),
   limits: LimitValues,
   strict: Type.Boolean(),
+  capture: Type.Boolean({ description: "The operator has the bodies of its calls kept for a while." }),
   routing: openObject(),
   networks: nullable(Type.Array(Type.String())),
   scopes: Type.Array(Type.String()),

@@ -22,6 +22,7 @@ import { idsByBytes } from "./0021-ids-by-bytes.ts";
 import { alerts } from "./0022-alerts.ts";
 import { tags } from "./0023-tags.ts";
 import { receiptKinds } from "./0024-receipt-kinds.ts";
+import { captures } from "./0025-captures.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. One that has been released is never changed; a later one corrects it. */
@@ -50,4 +51,5 @@ export const MIGRATIONS: readonly Migration[] = [
   alerts,
   tags,
   receiptKinds,
+  captures,
 ];

@@ -19,6 +19,7 @@ const Tags = Type.Array(Type.String({ pattern: TAG_PATTERN }), {
   description: "What its calls are marked with, such as team-a.",
 });
 const Limits = Type.Record(Type.String(), Type.Number(), { description: "Such as requests_per_minute." });
+const Capture = Type.Boolean({ description: "Whether the bodies of its calls are kept for a while; not by default." });
 const Routing = Type.Record(Type.String(), Type.Unknown(), { description: "How its calls are served." });
 
 export const KeyRequest = Type.Object(
@@ -32,6 +33,7 @@ export const KeyRequest = Type.Object(
     networks: Type.Optional(Networks),
     scopes: Type.Optional(Scopes),
     strict: Type.Optional(Type.Boolean()),
+    capture: Type.Optional(Capture),
     tags: Type.Optional(Tags),
     routing: Type.Optional(Routing),
   },
@@ -49,6 +51,7 @@ export const KeyUpdate = Type.Object(
     scopes: Type.Optional(nullable(Scopes)),
     tags: Type.Optional(nullable(Tags)),
     strict: Type.Optional(Type.Boolean()),
+    capture: Type.Optional(Capture),
     routing: Type.Optional(Routing),
   },
   { title: "KeyUpdate" },
@@ -69,6 +72,7 @@ const Key = Type.Object(
     protocols: nullable(Type.Array(Type.String())),
     limits: Type.Record(Type.String(), Type.Number()),
     strict: Type.Boolean(),
+    capture: Capture,
     routing: openObject("What differs from the gateway's."),
     networks: nullable(Type.Array(Type.String())),
     scopes: Type.Array(Type.String()),

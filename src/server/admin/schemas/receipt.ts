@@ -87,6 +87,7 @@ const BilledPart = Type.Object(
 export const ReceiptDetail = Type.Object(
   {
     ...fields,
+    captured: Type.Boolean({ description: "Bodies of the call are kept: GET /api/receipts/{id}/bodies shows them." }),
     priced: nullable(
       Type.Array(BilledPart, { description: "How the cost follows from the usage: one part, or one for each offer." }),
     ),

@@ -1,0 +1,70 @@
+/** What is read of one body, before it is redacted. Media take most of a large one, and are not kept. */
+const MAX_READ = 8 * 1024 * 1024;
+
+const decoder = new TextDecoder();
+
+/** What all captures may hold together. */
+export interface CaptureMemory {
+  /** False where nothing more may be held. */
+  hold(bytes: number): boolean;
+  release(bytes: number): void;
+}
+
+/** One body: a text that exists anyway, or the bytes of one as they pass by. */
+export class BodyCapture {
+  readonly #memory: CaptureMemory;
+  #whole: string | undefined;
+  #parts: Uint8Array[] = [];
+  #held = 0;
+  #isFull = false;
+  /** All that has passed by. */
+  bytes = 0;
+
+  constructor(memory: CaptureMemory) {
+    this.#memory = memory;
+  }
+
+  set(body: string | Uint8Array): void {
+    if (typeof body !== "string") {
+      this.add(body);
+      return;
+    }
+    this.bytes = Buffer.byteLength(body);
+    if (this.#hold(body.length)) this.#whole = body;
+  }
+
+  /** A copy: the buffer is used again. */
+  add(part: Uint8Array | string): void {
+    const bytes = typeof part === "string" ? Buffer.from(part) : part;
+    this.bytes += bytes.length;
+    if (this.#isFull || bytes.length === 0) return;
+    const room = Math.min(bytes.length, MAX_READ - this.#held);
+    const isHeld = this.#hold(room);
+    if (isHeld) this.#parts.push(Buffer.from(bytes.subarray(0, room)));
+    this.#isFull = !isHeld || room < bytes.length;
+  }
+
+  #hold(bytes: number): boolean {
+    if (!this.#memory.hold(bytes)) return false;
+    this.#held += bytes;
+    return true;
+  }
+
+  /** Undefined where nothing passed by. */
+  get text(): string | undefined {
+    if (this.bytes === 0) return undefined;
+    return this.#whole ?? decoder.decode(Buffer.concat(this.#parts));
+  }
+
+  /** Whether the end of it is missing. */
+  get isCut(): boolean {
+    return this.#isFull || (this.bytes > 0 && this.#whole === undefined && this.#parts.length === 0);
+  }
+
+  drop(): void {
+    this.#memory.release(this.#held);
+    this.#held = 0;
+    this.#whole = undefined;
+    this.#parts = [];
+  }
+}

@@ -1,0 +1,202 @@
+import type { Clock } from "../base/clock.ts";
+import {
+  deleteCapturesBefore,
+  deleteOldestCaptures,
+  insertCaptures,
+  type StoredCapture,
+  selectCapture,
+  sumCaptureSizes,
+} from "../storage/captures.ts";
+import type { Storage } from "../storage/storage.ts";
+import type { CaptureMemory } from "./body-capture.ts";
+import { CallCapture } from "./call-capture.ts";
+import { type CapturedBodies, capturedBodies } from "./captured-bodies.ts";
+
+/** What all captures hold in memory at most, and how many wait to be written. */
+const MAX_HELD_BYTES = 64 * 1024 * 1024;
+const MAX_WAITING = 256;
+const ROWS_AT_ONCE = 8;
+const DELETED_AT_ONCE = 100;
+const PAUSE_MS = 20;
+/** An answer whose end is not seen by then is kept as far as it is known. */
+const ANSWER_ENDS_MS = 5_000;
+/** What is deleted where there is too much, so that not every capture deletes another. */
+const ROOM = 0.1;
+/** Captures that are dropped are told no more often. */
+const TELL_MS = 60_000;
+
+export interface CaptureLimits {
+  retentionMs: number;
+  /** Of one body, in characters of its redacted text. */
+  maxBodyBytes: number;
+  /** Of all that are stored, compressed. */
+  maxTotalBytes: number;
+}
+
+/** Seals a text for one place, so that whoever reads the storage learns nothing of it. */
+interface Sealer {
+  seal(text: string, place: string): Promise<Uint8Array>;
+  open(sealed: Uint8Array, place: string): Promise<string>;
+}
+
+/** Whose call it was, and what is kept of its bodies. */
+type ReadCapture = Omit<StoredCapture, "bodies"> & { bodies: CapturedBodies };
+
+interface CapturesOptions {
+  storage: Storage;
+  clock: Clock;
+  /** Without one nothing is kept. */
+  sealer: Sealer | undefined;
+  limits: CaptureLimits;
+  /** Some were dropped, so many in all. */
+  onDropped: (dropped: number, why: unknown) => void;
+}
+
+/**
+ * The bodies of calls whose key is to have them kept, on their way into the storage. No call waits for it: what does not fit, or what
+ * the storage does not take, is dropped and counted.
+ */
+export class Captures implements CaptureMemory {
+  readonly #options: CapturesOptions;
+  readonly #waiting: CallCapture[] = [];
+  #heldBytes = 0;
+  #dropped = 0;
+  #toldAtMs = Number.NEGATIVE_INFINITY;
+  #writing: Promise<void> | undefined;
+  /** What is stored, as far as this process knows. */
+  #totalBytes: number | undefined;
+
+  constructor(options: CapturesOptions) {
+    this.#options = options;
+  }
+
+  get limits(): CaptureLimits {
+    return this.#options.limits;
+  }
+
+  /** Captures that were not stored, since the start. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  /** Earlier captures have expired, whether or not they are deleted yet. */
+  get keptSinceMs(): number {
+    return this.#options.clock.wallMs() - this.limits.retentionMs;
+  }
+
+  hold(bytes: number): boolean {
+    if (this.#heldBytes + bytes > MAX_HELD_BYTES) return false;
+    this.#heldBytes += bytes;
+    return true;
+  }
+
+  release(bytes: number): void {
+    this.#heldBytes -= bytes;
+  }
+
+  begin(): CallCapture | undefined {
+    if (this.#options.sealer !== undefined) return new CallCapture(this, this.#enqueue);
+    this.#drop(1, new Error("there is no key to seal them with"));
+    return undefined;
+  }
+
+  /** The call of this capture is settled: it is written when its answer has ended, and at the latest in a while. */
+  settled(capture: CallCapture): void {
+    this.#options.clock.after(ANSWER_ENDS_MS, () => capture.answered(), { background: true });
+  }
+
+  readonly #enqueue = (capture: CallCapture): void => {
+    if (this.#waiting.length >= MAX_WAITING) {
+      capture.drop();
+      this.#drop(1, new Error(`${MAX_WAITING} wait to be stored`));
+      return;
+    }
+    this.#waiting.push(capture);
+    this.#writing ??= this.#write().finally(() => {
+      this.#writing = undefined;
+    });
+  };
+
+  async #write(): Promise<void> {
+    const { clock } = this.#options;
+    while (this.#waiting.length > 0) {
+      // In a turn of its own: the end of the answer goes first.
+      await clock.sleep(0);
+      const some = this.#waiting.splice(0, ROWS_AT_ONCE);
+      try {
+        await this.#store(some);
+      } catch (why) {
+        this.#drop(some.length, why);
+      } finally {
+        for (const capture of some) capture.drop();
+      }
+    }
+  }
+
+  async #store(captures: readonly CallCapture[]): Promise<void> {
+    const { storage, clock, limits, sealer } = this.#options;
+    const rows: StoredCapture[] = [];
+    for (const capture of captures) {
+      const { call } = capture;
+      if (call === undefined || sealer === undefined) continue;
+      const bodies = JSON.stringify(capturedBodies(capture, limits.maxBodyBytes));
+      rows.push({ ...call, bodies: await sealer.seal(bodies, placeOf(call.receiptId)) });
+      await clock.sleep(0);
+    }
+    this.#totalBytes ??= await sumCaptureSizes(storage);
+    this.#totalBytes += await insertCaptures(storage, rows);
+    if (this.#totalBytes > limits.maxTotalBytes) await this.#makeRoom();
+  }
+
+  /** Deletes the oldest, so that there is room for more. */
+  async #makeRoom(): Promise<void> {
+    const { storage, clock, limits } = this.#options;
+    // Other processes store and delete, too.
+    let total = await sumCaptureSizes(storage);
+    while (total > limits.maxTotalBytes * (1 - ROOM)) {
+      const freed = await deleteOldestCaptures(storage, oldestToDelete(total, limits));
+      if (freed === 0) break;
+      total -= freed;
+      await clock.sleep(PAUSE_MS);
+    }
+    this.#totalBytes = total;
+  }
+
+  /** Undefined where none is kept. Throws where it was sealed with another key. */
+  async read(receiptId: string): Promise<ReadCapture | undefined> {
+    const { storage, sealer } = this.#options;
+    const found = await selectCapture(storage, receiptId, this.keptSinceMs);
+    if (found === undefined || sealer === undefined) return undefined;
+    const bodies = await sealer.open(found.bodies, placeOf(receiptId));
+    return { ...found, bodies: JSON.parse(bodies) as CapturedBodies };
+  }
+
+  /** Deletes what has expired, a few at a time, and what is too much. */
+  async sweep(): Promise<void> {
+    const { storage, clock, limits } = this.#options;
+    while ((await deleteCapturesBefore(storage, this.keptSinceMs, DELETED_AT_ONCE)) === DELETED_AT_ONCE) {
+      await clock.sleep(PAUSE_MS);
+    }
+    this.#totalBytes = await sumCaptureSizes(storage);
+    if (this.#totalBytes > limits.maxTotalBytes) await this.#makeRoom();
+  }
+
+  /** Resolves when nothing waits to be stored. */
+  async close(): Promise<void> {
+    await this.#writing;
+  }
+
+  #drop(count: number, why: unknown): void {
+    this.#dropped += count;
+    const nowMs = this.#options.clock.nowMs();
+    if (nowMs - this.#toldAtMs < TELL_MS) return;
+    this.#toldAtMs = nowMs;
+    this.#options.onDropped(this.#dropped, why);
+  }
+}
+
+const placeOf = (receiptId: string): string => `capture ${receiptId}`;
+
+/** One where each may be large, more where there is much to delete. */
+const oldestToDelete = (total: number, { maxTotalBytes, maxBodyBytes }: CaptureLimits): number =>
+  Math.max(1, Math.min(DELETED_AT_ONCE, Math.floor((total - maxTotalBytes * (1 - ROOM)) / (4 * maxBodyBytes))));

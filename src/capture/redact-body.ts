@@ -1,0 +1,149 @@
+/** What is said in the place of a credential. */
+const SECRET = "[secret]";
+
+/** Fields that hold a credential whatever it looks like. Not `token`: a list of probabilities has one for each word. */
+const SECRET_NAMES =
+  "(?:proxy-)?authorization|authorization[_-]token|(?:x-)?(?:[a-z]+-)?api[_-]?key|(?:access|refresh|id|session|auth|bearer)[_-]?token|(?:client[_-]?)?secret(?:[_-]?(?:access[_-]?)?key)?|private[_-]?key|access[_-]?key|passw(?:or)?d|passphrase|(?:set-)?cookie|credentials?";
+const SECRET_NAME = new RegExp(`^(?:${SECRET_NAMES})$`, "i");
+/** The same in JSON that is a string of other JSON, as arguments of tools are. */
+const NESTED_SECRET = new RegExp(`(\\\\+"(?:${SECRET_NAMES})\\\\+"\\s*:\\s*\\\\+")((?:[^"\\\\])+)`, "gi");
+
+/** Credentials by their looks: keys of this gateway, of providers and clouds, tokens, and the text form of private keys. */
+const SECRET_SHAPES =
+  /\b(?:trv|sk|pk|rk|gsk|xai|key)[-_](?=[\w-]{0,40}\d)[\w-]{16,}|\b(?:AIza|ya29\.|AKIA|ASIA|hf_|gh[pousr]_|github_pat_|glpat-|xox[abprs]-)[\w.-]{12,}|\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?|-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----(?:(?!-----END)[^"])*(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?/g;
+const BEARER = /\b(Bearer|Basic)(\s+)(?=[\w.~+/=-]*\d)[\w.~+/=-]{12,}/gi;
+
+/** No shorter text is looked at for media. */
+const MIN_MEDIA = 64;
+/** A text of nothing but base64 is data from this length on; a run of it within other text from the second. */
+const MIN_BASE64 = 200;
+const MIN_RUN = 512;
+/** How much of the beginning, the middle and the end of a text says whether all of it is base64. */
+const SAMPLE = 256;
+/** A shape may begin before a cut and end after it. */
+const OVERLAP = 4096;
+
+const DATA_URL_HEAD = /data:([\w.+-]{1,60}\/[\w.+-]{1,80})?(?:;[\w.+=-]{1,60}){0,5}$/;
+const ENCODED = ";base64,";
+/** No head of a data URL is longer. */
+const MAX_HEAD = 400;
+const NOT_BASE64 = /[^\w+/=-]/g;
+/** Greedy runs: the longest one at each place, so that a long text is read once. */
+const RUN = /[A-Za-z0-9+/_=-]{16,}/g;
+
+/** What the first characters say of what is encoded. */
+const TYPES: readonly (readonly [RegExp, string])[] = [
+  [/^iVBORw0KGgo/, "image/png"],
+  [/^\/9j\//, "image/jpeg"],
+  [/^R0lGOD/, "image/gif"],
+  [/^UklGR.{8,10}XRUJQ/, "image/webp"],
+  [/^UklGR/, "audio/wav"],
+  [/^JVBERi0/, "application/pdf"],
+  [/^(?:SUQz|\/\/[tsuv])/, "audio/mpeg"],
+  [/^T2dnUw/, "audio/ogg"],
+  [/^AAAA.{2}(?:Z0eX|mZ0e|GZ0e|ZnR5)/, "video/mp4"],
+];
+
+/** A body as it may be kept, and whether the end of it is missing. */
+export interface RedactedBody {
+  text: string;
+  cut: boolean;
+}
+
+/**
+ * Replaces media by their type and size, and credentials by a word, in JSON or in events that hold JSON. The text is not parsed and
+ * written again: numbers, white space and the order of fields stay as they were. What is left is cut to `maxLength` characters.
+ */
+export function redactBody(text: string, maxLength: number): RedactedBody {
+  const most = maxLength + OVERLAP;
+  let kept = "";
+  let from = 0;
+  let name = "";
+  for (let at = text.indexOf('"'); at >= 0 && kept.length + at - from <= most; ) {
+    const end = endOfString(text, at + 1);
+    const value = text.slice(at + 1, end);
+    if (isName(text, end)) name = value;
+    else {
+      const shown = redactValue(value, name);
+      if (shown !== value) {
+        kept += text.slice(from, at + 1) + shown;
+        from = end;
+      }
+    }
+    at = text.indexOf('"', end + 1);
+  }
+  kept += text.slice(from, from + Math.max(0, most - kept.length));
+  const shown = kept.replace(SECRET_SHAPES, SECRET).replace(BEARER, `$1$2${SECRET}`);
+  // What lies beyond `most` was not looked at, so that it is not kept either.
+  return shown.length <= maxLength ? { text: shown, cut: kept.length >= most } : cutAt(shown, maxLength);
+}
+
+/** Not between the two halves of a character. */
+function cutAt(text: string, length: number): RedactedBody {
+  const isHalf = (text.charCodeAt(length - 1) & 0xfc00) === 0xd800;
+  return { text: text.slice(0, isHalf ? length - 1 : length), cut: true };
+}
+
+/** Where the string that begins at `from` has its closing quote; the end of the text where it has none. */
+function endOfString(text: string, from: number): number {
+  for (let at = text.indexOf('"', from); at >= 0; at = text.indexOf('"', at + 1)) {
+    let slashes = 0;
+    while (at - 1 - slashes >= from && text[at - 1 - slashes] === "\\") slashes++;
+    if (slashes % 2 === 0) return at;
+  }
+  return text.length;
+}
+
+function isName(text: string, end: number): boolean {
+  let at = end + 1;
+  while (text[at] === " " || text[at] === "\n" || text[at] === "\t" || text[at] === "\r") at++;
+  return text[at] === ":";
+}
+
+function redactValue(value: string, name: string): string {
+  if (value !== "" && name.length <= 40 && SECRET_NAME.test(name)) return SECRET;
+  const shown = value.length < MIN_MEDIA ? value : withoutMedia(value);
+  return shown.includes('\\"') ? shown.replace(NESTED_SECRET, `$1${SECRET}`) : shown;
+}
+
+function withoutMedia(value: string): string {
+  if (value.length >= MIN_BASE64 && isBase64(value)) return mediaOf(undefined, value);
+  const shown = value.includes(ENCODED) ? withoutDataUrls(value) : value;
+  if (shown.length < MIN_RUN) return shown;
+  return shown.replace(RUN, (run) => (run.length >= MIN_RUN && isBase64(run) ? mediaOf(undefined, run) : run));
+}
+
+function withoutDataUrls(value: string): string {
+  let kept = "";
+  let from = 0;
+  for (let at = value.indexOf(ENCODED); at >= 0; at = value.indexOf(ENCODED, Math.max(from, at + 1))) {
+    const head = DATA_URL_HEAD.exec(value.slice(Math.max(from, at - MAX_HEAD), at));
+    if (head === null) continue;
+    const end = endOfBase64(value, at + ENCODED.length);
+    kept += value.slice(from, at - head[0].length) + mediaOf(head[1], value.slice(at + ENCODED.length, end));
+    from = end;
+  }
+  return kept + value.slice(from);
+}
+
+function endOfBase64(value: string, from: number): number {
+  NOT_BASE64.lastIndex = from;
+  for (let found = NOT_BASE64.exec(value); found !== null; found = NOT_BASE64.exec(value)) {
+    // An escaped slash is one.
+    if (found[0] !== "\\" || value[found.index + 1] !== "/") return found.index;
+  }
+  return value.length;
+}
+
+/** Hosts escape the slash and the equals sign of base64. */
+function isBase64(value: string): boolean {
+  const middle = value.length >> 1;
+  const sample = value.slice(0, SAMPLE) + value.slice(middle, middle + SAMPLE) + value.slice(-SAMPLE);
+  return /^[\w+/=\\-]+$/.test(sample) && /[a-z]/.test(sample) && /[A-Z]/.test(sample) && /[\d+/]/.test(sample);
+}
+
+function mediaOf(told: string | undefined, data: string): string {
+  const type = told ?? TYPES.find(([signature]) => signature.test(data.slice(0, 40)))?.[1] ?? "base64";
+  const padding = /(?:=|\\u003d)*$/.exec(data.slice(-12))?.[0].length ?? 0;
+  return `[${type}, ${Math.floor(((data.length - padding) * 3) / 4)} bytes]`;
+}

@@ -1,0 +1,32 @@
+import Type, { type Static } from "typebox";
+import { nullable } from "../../../dialects/schema-builders.ts";
+import { dataAnswer, Moment } from "./answers.ts";
+
+const Body = Type.Object(
+  {
+    text: Type.String({ description: "Media are replaced by their type and size, credentials by `[secret]`." }),
+    bytes: Type.Integer({ description: "Of the body itself, before anything was replaced or cut." }),
+    cut: Type.Boolean({ description: "The end of it is missing." }),
+  },
+  { title: "CapturedBody" },
+);
+
+const Bodies = Type.Object(
+  {
+    receipt: Type.String(),
+    project: Type.String(),
+    key: Type.String(),
+    created_at: Moment,
+    expires_at: Moment,
+    client_request: nullable(Body),
+    provider_request: nullable(Body),
+    provider_answer: nullable(Body),
+    client_answer: nullable(Body),
+  },
+  { title: "CapturedBodies" },
+);
+
+export const BodiesAnswer = dataAnswer("CapturedBodiesAnswer", Bodies);
+
+export type CapturedBody = Static<typeof Body>;
+export type CapturedBodies = Static<typeof Bodies>;
