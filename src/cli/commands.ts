@@ -60,8 +60,11 @@ export const COMMANDS: readonly Listed[] = [
   list("providers", "list | test NAME", "show the health of a running gateway's providers, or try one", () =>
     import("./providers.ts").then(({ providers }) => providers),
   ),
-  list("receipts", "list … | show ID", "show what happened to calls of a running gateway", () =>
-    import("./receipts.ts").then(({ receipts }) => receipts),
+  list(
+    "receipts",
+    "list … | show ID | bodies ID",
+    "show what happened to calls of a running gateway, and the bodies that are kept",
+    () => import("./receipts.ts").then(({ receipts }) => receipts),
   ),
   list("operations", "list … | cancel ID", "list or cancel a running gateway's videos and background responses", () =>
     import("./operations.ts").then(({ operations }) => operations),

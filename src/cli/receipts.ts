@@ -46,4 +46,17 @@ const show = defineCommand({
   },
 });
 
-export const receipts = withVerbs("receipts", [list, show]);
+const bodies = defineCommand({
+  name: "receipts bodies",
+  usage: "ID",
+  summary: "show the bodies of a call whose key has them kept, as JSON; the view is in the audit log",
+  flags: ADMIN_FLAGS,
+  takes: 1,
+  run: async ({ values, positionals: [id] }) => {
+    if (!id) throw new UsageError("Name the receipt by its id.");
+    printJson(await (await connectAdmin(values)).read(`/api/receipts/${encodeURIComponent(id)}/bodies`));
+    return EXIT.ok;
+  },
+});
+
+export const receipts = withVerbs("receipts", [list, show, bodies]);

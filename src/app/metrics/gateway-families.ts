@@ -27,6 +27,11 @@ export function gatewayFamilies({ gateway, condition, config, budgets, startedMs
     gauge("trivium_calls_in_flight", "Calls that were admitted and are not settled.", gateway.runningCalls),
     gauge("trivium_held_bytes", "What all calls hold of bodies and answers.", gateway.memory.held),
     ...ledgerFamilies(gateway),
+    counter(
+      "trivium_captures_dropped_total",
+      "Calls whose bodies were to be kept and were not.",
+      gateway.captures.dropped,
+    ),
     ...providerFamilies(healthReport(snapshot, health, clock.nowMs())),
     budgetFamily(budgets),
     gauge("trivium_config_reload_success", "Whether the last reload was applied.", last?.ok === false ? 0 : 1),
