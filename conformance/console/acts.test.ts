@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { findBrowser, launch, WatchedPage } from "./browser.ts";
@@ -164,6 +165,50 @@ describe.skipIf(!found && !mustRun)("console-notes 4: a person at the console", 
     await revoke.click();
     await page.waitForSelector("dialog", { state: "detached" });
     expect((await call()).status).toBe(401);
+  });
+
+  test("0064: bodies of a key that has them kept, with what changed between both sides; hostile content is text", async () => {
+    await page.goto(`${gateway.url}/keys`);
+    await page.getByRole("button", { name: "Create a key" }).click();
+    await page.getByLabel("Name").fill("with bodies");
+    await page.getByLabel(/Keep the bodies/).check();
+    await page.getByRole("button", { name: "Create", exact: true }).click();
+    const secret = (await page.locator(".secret code").textContent()) ?? "";
+    await page.getByRole("button", { name: "I have kept it" }).click();
+    const answer = await fetch(`${gateway.clientsUrl}/v1/messages`, {
+      method: "POST",
+      headers: { "x-api-key": secret, "anthropic-version": "2023-06-01", "content-type": "application/json" },
+      body: JSON.stringify({
+        model: "sim/echo-request",
+        max_tokens: 100,
+        messages: [{ role: "user", content: `${HOSTILE} ${secret}` }],
+      }),
+    });
+    expect(answer.status).toBe(200);
+    const receipt = answer.headers.get("x-trivium-receipt") ?? "";
+    const show = page.getByRole("button", { name: "Show what was said" });
+    // It is stored after the end of the answer.
+    for (let tries = 0; tries < 20 && (await show.count()) === 0; tries++) {
+      await page.goto(`${gateway.url}/calls/${receipt}`);
+      await page.waitForSelector(".timeline li");
+    }
+    await show.click();
+    await page.locator(".diff .added").first().waitFor();
+    expect(await page.locator(".diff .removed").count()).toBeGreaterThan(0);
+    for (const name of ["as it came", "as it went out", "as it came back", "as the client got it"]) {
+      await page.getByRole("button", { name, exact: true }).click();
+      expect(await page.locator(".bodies pre").textContent()).toContain("<img src=x onerror=");
+      expect(await page.locator(".bodies pre").textContent()).not.toContain(secret);
+    }
+    expect(await page.locator("main img").count()).toBe(0);
+    expect(await watched.accessibility()).toEqual([]);
+    if (process.env["TRIVIUM_SCREENSHOTS"]) {
+      await page.getByRole("button", { name: "Request: what changed" }).click();
+      const path = join(process.env["TRIVIUM_SCREENSHOTS"], "bodies.png");
+      await page.locator(".bodies").screenshot({ path, animations: "disabled" });
+    }
+    await page.goto(`${gateway.url}/audit`);
+    await page.getByText("receipt.bodies").first().waitFor();
   });
 
   test("live: a call shows up without a reload", async () => {

@@ -4,6 +4,7 @@ import { money } from "../format/money.ts";
 import { decimal, duration, known, speed } from "../format/numbers.ts";
 import { full } from "../format/time.ts";
 import { CopyButton, Outcome, PageHead, Problem, Waiting, words } from "../parts/basics.tsx";
+import { Bodies } from "../parts/bodies.tsx";
 import { CostSheet } from "../parts/cost-sheet.tsx";
 import { callsWith } from "../parts/filter-bar.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -159,6 +160,7 @@ export function OneCall() {
           <Timeline call={call} />
           <CostSheet call={call} />
           <Fields fields={call.fields} />
+          <Bodies key={call.id} call={call} />
           {call.plan !== null && <Plan plan={call.plan} />}
         </>
       )}

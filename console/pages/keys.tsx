@@ -25,7 +25,10 @@ function Row({ item, onAct }: { item: Key; onAct: ((act: Act) => void) | undefin
     <tr>
       <th scope="row" class="name">
         <a href={callsWith({ key: item.id }, "30d")}>{item.name}</a>
-        <span class="muted small block">…{item.hint}</span>
+        <span class="muted small block">
+          …{item.hint}
+          {item.capture && " · bodies kept"}
+        </span>
       </th>
       <td class="name">{item.project}</td>
       <td>

@@ -44,6 +44,13 @@ export const LimitFields = ({ limits = {} }: { limits?: Readonly<Record<string, 
   </fieldset>
 );
 
+const CaptureField = ({ isOn = false }: { isOn?: boolean }) => (
+  <label class="check">
+    <input name="capture" type="checkbox" defaultChecked={isOn} />
+    Keep the bodies of its calls for a while, for operators to read
+  </label>
+);
+
 const list = (form: FormData, name: string): string[] =>
   String(form.get(name) ?? "")
     .split(/[\s,]+/)
@@ -57,6 +64,7 @@ function keyOf(form: FormData): object {
     ...(form.has("project") ? { project: String(form.get("project")) } : {}),
     ...(models.length === 0 ? {} : { models }),
     tags: list(form, "tags"),
+    ...(form.has("capture") ? { capture: true } : {}),
     ...(expires === "" ? {} : { expires_at: new Date(expires).toISOString() }),
     limits: readLimits(form),
   };
@@ -109,6 +117,7 @@ export function CreateKey({
           Expires
           <input name="expires_at" type="datetime-local" />
         </label>
+        <CaptureField />
         <LimitFields />
         <FormProblem error={error} />
         <footer>
@@ -128,6 +137,7 @@ export function EditKey({ item, onDone, onClose }: { item: Key; onDone: () => vo
         name: String(form.get("name") ?? "").trim(),
         models: list(form, "models").length === 0 ? null : list(form, "models"),
         tags: list(form, "tags"),
+        capture: form.has("capture"),
         limits: readLimits(form, item.limits),
       }),
     () => {
@@ -150,6 +160,7 @@ export function EditKey({ item, onDone, onClose }: { item: Key; onDone: () => vo
           Tags of its calls
           <input name="tags" defaultValue={item.tags.join(" ")} />
         </label>
+        <CaptureField isOn={item.capture} />
         <LimitFields limits={item.limits} />
         <FormProblem error={error} />
         <footer>
