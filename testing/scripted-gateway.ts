@@ -21,7 +21,7 @@ import { Slots } from "../src/routing/slots.ts";
 import type { TextTarget } from "../src/routing/target.ts";
 import { Targets } from "../src/routing/targets.ts";
 import { CallMetrics } from "../src/telemetry/call-metrics.ts";
-import { BufferPool } from "../src/wire/byte-buffer.ts";
+import { BufferPool } from "../src/base/byte-buffer.ts";
 import { MemoryNetwork, type Script as NetworkScript } from "./memory-network.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 

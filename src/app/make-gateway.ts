@@ -25,7 +25,7 @@ import { Health, type HealthChange } from "../routing/health/health.ts";
 import { Slots } from "../routing/slots.ts";
 import type { Storage } from "../storage/storage.ts";
 import { CallMetrics } from "../telemetry/call-metrics.ts";
-import { BufferPool } from "../wire/byte-buffer.ts";
+import { BufferPool } from "../base/byte-buffer.ts";
 import { staticKeys } from "./static-keys.ts";
 
 /** What is beyond the gateway: the machine, the network, the disk and the log. */

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { CanonEvent } from "../canon/event.ts";
-import { ByteBuffer } from "../wire/byte-buffer.ts";
+import { ByteBuffer } from "../base/byte-buffer.ts";
 import { TranslatingTap } from "./translating-tap.ts";
 
 const EMPTY = Buffer.from("data: {}\n\n");

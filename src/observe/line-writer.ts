@@ -1,13 +1,11 @@
 import { write as writeFile } from "node:fs";
+import { ByteBuffer } from "../base/byte-buffer.ts";
 import type { Clock } from "../base/clock.ts";
 
 /** Lines are collected for this long, so that one write serves many calls. */
 const GATHER_MS = 50;
 /** Beyond this many unread bytes, lines are dropped and counted. */
 const MAX_WAITING_BYTES = 1024 * 1024;
-const FIRST_BYTES = 64 * 1024;
-/** The maximum size of a UTF-16 unit in UTF-8. */
-const MAX_BYTES_PER_CHARACTER = 3;
 const FLUSH_MS = 2_000;
 const PAUSE_MS = 20;
 
@@ -20,10 +18,9 @@ export class LineWriter {
   readonly #clock: Clock;
   readonly #write: (bytes: Uint8Array) => Promise<void>;
   readonly #tellLost: (lines: number) => string;
-  #waiting = Buffer.allocUnsafeSlow(FIRST_BYTES);
-  #length = 0;
+  #waiting = new ByteBuffer();
   /** The buffer that was written last, to be filled again. */
-  #spare: Buffer<ArrayBuffer> | undefined;
+  #spare = new ByteBuffer();
   #lost = 0;
   #planned = false;
   #writing: Promise<void> | undefined;
@@ -35,24 +32,14 @@ export class LineWriter {
   }
 
   push(line: string): void {
-    if (this.#length + line.length > MAX_WAITING_BYTES) {
+    if (this.#waiting.length + line.length > MAX_WAITING_BYTES) {
       this.#lost += 1;
       return;
     }
-    this.#put(line);
+    this.#waiting.putText(line);
     if (this.#planned) return;
     this.#planned = true;
     this.#clock.after(GATHER_MS, () => void this.#drain());
-  }
-
-  #put(line: string): void {
-    const needed = this.#length + line.length * MAX_BYTES_PER_CHARACTER;
-    if (needed > this.#waiting.length) {
-      const grown = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.#waiting.length));
-      this.#waiting.copy(grown, 0, 0, this.#length);
-      this.#waiting = grown;
-    }
-    this.#length += this.#waiting.write(line, this.#length);
   }
 
   /** Resolves with whether everything is written; after two seconds if there is no reader. */
@@ -72,15 +59,13 @@ export class LineWriter {
   }
 
   async #writeAll(): Promise<void> {
-    while (this.#length > 0 || this.#lost > 0) {
-      if (this.#lost > 0) this.#put(this.#tellLost(this.#lost));
+    while (this.#waiting.length > 0 || this.#lost > 0) {
+      if (this.#lost > 0) this.#waiting.putText(this.#tellLost(this.#lost));
       this.#lost = 0;
       const full = this.#waiting;
-      const bytes = full.subarray(0, this.#length);
-      this.#waiting = this.#spare ?? Buffer.allocUnsafeSlow(FIRST_BYTES);
-      this.#spare = undefined;
-      this.#length = 0;
-      await this.#write(bytes);
+      this.#waiting = this.#spare;
+      await this.#write(full.view());
+      full.length = 0;
       this.#spare = full;
     }
     this.#planned = false;

@@ -1,5 +1,5 @@
+import type { BufferPool, ByteBuffer } from "../base/byte-buffer.ts";
 import { GatewayError } from "../canon/error.ts";
-import type { BufferPool, ByteBuffer } from "../wire/byte-buffer.ts";
 import type { Call, ClientPresence, DisconnectListener, IncomingCall } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import { NOT_WATCHED, type Watched } from "./watchdog.ts";

@@ -1,7 +1,7 @@
+import type { ByteBuffer } from "../base/byte-buffer.ts";
 import type { Tap, TapProgress } from "../dialects/dialect.ts";
 import type { Framing } from "../providers/provider.ts";
 import { AwsEventSplitter } from "../wire/aws-event-stream.ts";
-import type { ByteBuffer } from "../wire/byte-buffer.ts";
 import type { ChunkTaker, HttpAnswer } from "../wire/http/exchange.ts";
 import { EventSplitter } from "../wire/sse.ts";
 import type { Attempt } from "./attempt.ts";

@@ -1,8 +1,8 @@
+import type { ByteBuffer } from "../base/byte-buffer.ts";
 import { parseObject } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { Tap } from "../dialects/dialect.ts";
 import type { Framing } from "../providers/provider.ts";
-import type { ByteBuffer } from "../wire/byte-buffer.ts";
 import type { HttpAnswer } from "../wire/http/exchange.ts";
 import type { AnswerSoFar } from "./answer-so-far.ts";
 import type { Attempt } from "./attempt.ts";

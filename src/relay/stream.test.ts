@@ -1,7 +1,7 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import { chatChunk, DONE, SSE } from "../../testing/chat-chunks.ts";
 import { type Script, sampleCall, scriptedGateway } from "../../testing/scripted-gateway.ts";
-import { BufferPool } from "../wire/byte-buffer.ts";
+import { BufferPool } from "../base/byte-buffer.ts";
 import { relayStream } from "./stream.ts";
 
 const HELLO = chatChunk({ content: "Hello" });

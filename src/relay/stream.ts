@@ -1,7 +1,7 @@
+import type { ByteBuffer } from "../base/byte-buffer.ts";
 import { asGatewayError, GatewayError } from "../canon/error.ts";
 import type { Dialect, TapProgress } from "../dialects/dialect.ts";
 import type { TextTarget } from "../routing/target.ts";
-import type { ByteBuffer } from "../wire/byte-buffer.ts";
 import type { ChunkTaker } from "../wire/http/exchange.ts";
 import { streamHeaders } from "./answer-headers.ts";
 import { AnswerSoFar } from "./answer-so-far.ts";

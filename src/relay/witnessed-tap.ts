@@ -1,7 +1,7 @@
+import { ByteBuffer } from "../base/byte-buffer.ts";
 import type { Stop } from "../canon/stop.ts";
 import type { Usage } from "../canon/usage.ts";
 import type { Tap, TapProgress } from "../dialects/dialect.ts";
-import { ByteBuffer } from "../wire/byte-buffer.ts";
 import { endOfEvent } from "../wire/sse.ts";
 import type { AnswerSoFar } from "./answer-so-far.ts";
 

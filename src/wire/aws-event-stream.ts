@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib";
-import { ByteBuffer } from "./byte-buffer.ts";
+import { ByteBuffer } from "../base/byte-buffer.ts";
 
 /**
  * The binary frames of `application/vnd.amazon.eventstream`, big-endian throughout: total length, length of the headers and

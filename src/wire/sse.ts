@@ -1,4 +1,4 @@
-import { ByteBuffer } from "./byte-buffer.ts";
+import { ByteBuffer } from "../base/byte-buffer.ts";
 
 /**
  * Server-sent events as bytes. Lines end in CR, LF or CRLF and in nothing else: U+2028, U+2029 and U+0085 are text (H07).

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ByteBuffer } from "../../wire/byte-buffer.ts";
+import { ByteBuffer } from "../../base/byte-buffer.ts";
 import type { NativeAnswerContext } from "../dialect.ts";
 import { type ChatQuirks, DEFAULT_CHAT_QUIRKS } from "./quirks.ts";
 import { chatRecordings, readRecording, recordingsPresent } from "./recordings.sample.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { cpuMs } from "../../base/cpu-time.sample.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { wrapOpaque } from "../../canon/opaque.ts";
-import { ByteBuffer } from "../../wire/byte-buffer.ts";
+import { ByteBuffer } from "../../base/byte-buffer.ts";
 import type { NativeAnswerContext, NativeRequestContext } from "../dialect.ts";
 import { patchAnswer, prepareRequest } from "./native.ts";
 import { needsCanon } from "./needs-canon.ts";

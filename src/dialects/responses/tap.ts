@@ -3,7 +3,7 @@ import { eventWeight } from "../../base/text-weight.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { reportTerms } from "../../canon/terms.ts";
 import type { Usage } from "../../canon/usage.ts";
-import type { ByteBuffer } from "../../wire/byte-buffer.ts";
+import type { ByteBuffer } from "../../base/byte-buffer.ts";
 import { findOnlyString } from "../../wire/edit-body.ts";
 import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
 import { endOfEvent, type SseFrame } from "../../wire/sse.ts";

@@ -1,3 +1,4 @@
+import { ByteBuffer } from "../../base/byte-buffer.ts";
 import type { Cancel, Clock } from "../../base/clock.ts";
 
 /** A request that can be sent. */
@@ -18,45 +19,10 @@ interface SpanQueueOptions {
   everyMs?: number;
 }
 
-const FIRST_BYTES = 64 * 1024;
-/** The maximum size of a UTF-16 unit in UTF-8. */
-const MAX_BYTES_PER_CHARACTER = 3;
-
 /** Spans as the bytes of a request: as objects or strings they would outlive their call, and cost the collector of garbage more than all else (decision 0016). */
-class Spans {
-  calls = 0;
-  #bytes: Buffer<ArrayBuffer>;
-  #length = 0;
-
-  constructor(bytes: Buffer<ArrayBuffer>, before: string) {
-    this.#bytes = bytes;
-    this.#put(before);
-  }
-
-  add(text: string): void {
-    this.#put(this.calls === 0 ? text : `,${text}`);
-    this.calls++;
-  }
-
-  end(after: string): SpanBatch {
-    this.#put(after);
-    return { body: this.#bytes.subarray(0, this.#length), calls: this.calls };
-  }
-
-  /** To be used again, once nothing reads it any more. */
-  get bytes(): Buffer<ArrayBuffer> {
-    return this.#bytes;
-  }
-
-  #put(text: string): void {
-    const needed = this.#length + text.length * MAX_BYTES_PER_CHARACTER;
-    if (needed > this.#bytes.length) {
-      const grown = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.#bytes.length));
-      this.#bytes.copy(grown, 0, 0, this.#length);
-      this.#bytes = grown;
-    }
-    this.#length += this.#bytes.write(text, this.#length);
-  }
+interface Spans {
+  readonly bytes: ByteBuffer;
+  calls: number;
 }
 
 /**
@@ -70,7 +36,7 @@ export class SpanQueue {
   /** Those before the last are full. */
   #queue: Spans[] = [];
   #queued = 0;
-  #spare: Buffer<ArrayBuffer> | undefined;
+  #spare: ByteBuffer | undefined;
   #sending: Promise<void> | undefined;
   /** Calls that there was no room for. */
   dropped = 0;
@@ -86,11 +52,11 @@ export class SpanQueue {
     if (this.#queued >= this.#maxQueued) this.dropped += this.#next()?.calls ?? 0;
     let last = this.#queue.at(-1);
     if (last === undefined || last.calls >= this.#maxBatch) {
-      last = new Spans(this.#spare ?? Buffer.allocUnsafeSlow(FIRST_BYTES), this.#options.before);
-      this.#spare = undefined;
+      last = this.#begin();
       this.#queue.push(last);
     }
-    last.add(spans);
+    last.bytes.putText(last.calls === 0 ? spans : `,${spans}`);
+    last.calls++;
     this.#queued++;
     if (this.#queued >= this.#maxBatch) this.#send();
   }
@@ -108,6 +74,14 @@ export class SpanQueue {
     }
   }
 
+  #begin(): Spans {
+    const bytes = this.#spare ?? new ByteBuffer();
+    this.#spare = undefined;
+    bytes.length = 0;
+    bytes.putText(this.#options.before);
+    return { bytes, calls: 0 };
+  }
+
   /** Takes the oldest. */
   #next(): Spans | undefined {
     const next = this.#queue.shift();
@@ -119,9 +93,11 @@ export class SpanQueue {
     if (this.#sending !== undefined) return;
     const next = this.#next();
     if (next === undefined) return;
-    this.#sending = this.#options.send(next.end(this.#options.after)).then((isTaken) => {
+    const { bytes, calls } = next;
+    bytes.putText(this.#options.after);
+    this.#sending = this.#options.send({ body: bytes.view(), calls }).then((isTaken) => {
       // A request that was given up may still be on its way.
-      if (isTaken) this.#spare = next.bytes;
+      if (isTaken) this.#spare = bytes;
       this.#sending = undefined;
       if (this.#queued >= this.#maxBatch) this.#send();
     });

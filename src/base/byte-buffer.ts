@@ -7,11 +7,11 @@ const ZERO = 0x30;
 /** Of the largest whole number that is exact. */
 const MAX_DIGITS = 16;
 
-const NONE = Buffer.alloc(0);
+const NONE: Buffer<ArrayBuffer> = Buffer.alloc(0);
 
 /** A buffer that grows as it is filled, and is used again. */
 export class ByteBuffer {
-  bytes: Buffer = NONE;
+  bytes: Buffer<ArrayBuffer> = NONE;
   length = 0;
 
   clear(): void {
@@ -66,7 +66,7 @@ export class ByteBuffer {
   }
 
   /** A view of its content, valid until the buffer changes. */
-  view(): Buffer {
+  view(): Buffer<ArrayBuffer> {
     return this.bytes.subarray(0, this.length);
   }
 }
