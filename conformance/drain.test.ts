@@ -1,17 +1,25 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { DIALECTS } from "../testing/build-call.ts";
-import { scriptedModels } from "../testing/scripted-models.ts";
+import { ResponsesScript } from "../testing/responses-wire.ts";
+import { EVERY_DIALECT } from "../testing/sampled-dialects.ts";
+import { modelsOfEveryDialect } from "../testing/scripted-models.ts";
 import { wire } from "../testing/upstream-wire.ts";
 import { callGateway } from "./support/client-calls.ts";
 import { type ScriptedUpstream, sendJson, startEvents, startScriptedUpstream } from "./support/scripted-upstream.ts";
 import { freePort, startTestGateway } from "./support/test-gateway.ts";
 
+const script = new ResponsesScript();
 const BEGINNING = {
   chat: wire.chatChunk({ content: "Hel" }),
   messages: wire.messageStart() + wire.textBlock("Hel"),
   genai: wire.genaiChunk("Hel"),
+  responses: script.begin() + script.delta("Hel"),
 };
-const ERROR = { chat: /"error":\{"message"/, messages: /event: error/, genai: /"error":\{"code":503/ };
+const ERROR = {
+  chat: /"error":\{"message"/,
+  messages: /event: error/,
+  genai: /"error":\{"code":503/,
+  responses: /event: error\n.*\n\nevent: response\.failed\n.*\n\n$/,
+};
 const WORDS = "This gateway is shutting down";
 
 let upstream: ScriptedUpstream;
@@ -24,19 +32,19 @@ async function startAndCall(drainSeconds: number) {
   const gateway = await startTestGateway({
     config: {
       server: { host: "127.0.0.1", port: await freePort(), drain_seconds: drainSeconds },
-      ...scriptedModels(upstream.url),
+      ...modelsOfEveryDialect(upstream.url),
     },
   });
   // Streams that stop in the middle, and answers that never come.
   upstream.play((request, response) => {
-    const dialect = DIALECTS.find((name) =>
-      request.path.includes({ chat: "chat", messages: "messages", genai: ":stream" }[name]),
+    const dialect = EVERY_DIALECT.find((name) =>
+      request.path.includes({ chat: "chat", messages: "messages", genai: ":stream", responses: "/responses" }[name]),
     );
     if (!/"stream":true|:stream/.test(request.path + request.body) || dialect === undefined) return;
     startEvents(response);
     response.write(BEGINNING[dialect]);
   });
-  const calls = DIALECTS.map(async (dialect) => {
+  const calls = EVERY_DIALECT.map(async (dialect) => {
     const response = await callGateway(gateway.url, dialect, gateway.key, { stream: true });
     const wholly = callGateway(gateway.url, dialect, gateway.key, { stream: false });
     return { dialect, text: response.text(), wholly };
@@ -73,7 +81,7 @@ test("choices 7: with a drain delay calls are still taken while readiness says n
   const gateway = await startTestGateway({
     config: {
       server: { host: "127.0.0.1", port: await freePort(), drain_delay_seconds: 0.6, drain_seconds: 2 },
-      ...scriptedModels(upstream.url),
+      ...modelsOfEveryDialect(upstream.url),
     },
   });
   const message = { role: "assistant", content: "hello" };

@@ -1,34 +1,20 @@
 import { describe, expect, test } from "bun:test";
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { DIALECTS } from "../../testing/build-call.ts";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
+import { plainAnswer, plainUsage } from "../../testing/plain-answer.ts";
+import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
 import { callGateway } from "../support/client-calls.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sendJson, sleep } from "../support/scripted-upstream.ts";
 
 const { upstream, gateway } = await scriptedHarness();
 
-const ANSWERS = {
-  chat: {
-    choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }],
-    usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
-  },
-  messages: {
-    type: "message",
-    role: "assistant",
-    content: [{ type: "text", text: "hi" }],
-    stop_reason: "end_turn",
-    usage: { input_tokens: 1, output_tokens: 1 },
-  },
-  genai: {
-    candidates: [{ content: { role: "model", parts: [{ text: "hi" }] }, finishReason: "STOP" }],
-    usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 },
-  },
-};
+const answerOf = (dialect: DialectName) => plainAnswer(dialect, { text: "hi", usage: plainUsage(dialect, 1, 1) });
 
 /** Lets the gateway keep a connection, and gives it time to rest. */
-async function warmUp(dialect: (typeof DIALECTS)[number]): Promise<void> {
-  upstream.play((_request, response) => void sendJson(response, ANSWERS[dialect]));
+async function warmUp(dialect: DialectName): Promise<void> {
+  upstream.play((_request, response) => void sendJson(response, answerOf(dialect)));
   await (await callGateway(gateway.url, dialect, gateway.key)).text();
   await sleep(20);
 }
@@ -38,7 +24,7 @@ describe("H32: a client's call reaches the provider as often as its receipt says
     closes: (socket) => void socket?.end(),
     resets: (socket) => void socket?.resetAndDestroy(),
   };
-  for (const dialect of DIALECTS) {
+  for (const dialect of EVERY_DIALECT) {
     for (const [how, close] of Object.entries(ways)) {
       for (const stream of [false, true]) {
         test(`${dialect}${stream ? ", streaming" : ""}: a host ${how} every connection on which it has read a request`, async () => {
@@ -64,7 +50,7 @@ describe("H32: a client's call reaches the provider as often as its receipt says
     await warmUp("chat");
     const kept = new Set<Socket | null>();
     upstream.play((_request, response: ServerResponse) => {
-      if (kept.size > 0) return void sendJson(response, ANSWERS.chat);
+      if (kept.size > 0) return void sendJson(response, answerOf("chat"));
       kept.add(response.socket);
       response.socket?.destroy();
     });

@@ -1,33 +1,18 @@
 import { describe, expect, test } from "bun:test";
-import { DIALECTS } from "../../testing/build-call.ts";
-import type { SampledDialect } from "../../testing/sampled-dialects.ts";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
+import { plainAnswer, plainUsage } from "../../testing/plain-answer.ts";
+import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
 import { callGateway, errorOf } from "../support/client-calls.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sendJson } from "../support/scripted-upstream.ts";
 
 const { upstream, gateway } = await scriptedHarness();
 const DEAR = "a-model-of-another-price";
-const ANSWERS: Record<SampledDialect, object> = {
-  chat: {
-    choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }],
-    usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
-  },
-  messages: {
-    type: "message",
-    role: "assistant",
-    content: [{ type: "text", text: "hi" }],
-    stop_reason: "end_turn",
-    usage: { input_tokens: 1, output_tokens: 1 },
-  },
-  genai: {
-    candidates: [{ content: { role: "model", parts: [{ text: "hi" }] }, finishReason: "STOP" }],
-    usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 },
-  },
-};
+const answerOf = (dialect: DialectName) => plainAnswer(dialect, { text: "hi", usage: plainUsage(dialect, 1, 1) });
 
 /** Hosts that are gateways themselves, or that choose among their own models, read these. */
-const FIELDS: readonly (readonly [SampledDialect, string, Record<string, unknown>])[] = [
-  ...DIALECTS.flatMap((client) => [
+const FIELDS: readonly (readonly [DialectName, string, Record<string, unknown>])[] = [
+  ...EVERY_DIALECT.flatMap((client) => [
     [client, "models", { models: [DEAR] }] as const,
     [client, "fallbacks", { fallbacks: [{ model: DEAR }] }] as const,
   ]),
@@ -40,9 +25,9 @@ const FIELDS: readonly (readonly [SampledDialect, string, Record<string, unknown
 
 describe("S07: no field of a request names another model to the host than the one that was checked and priced", () => {
   for (const [client, path, body] of FIELDS) {
-    for (const host of DIALECTS) {
+    for (const host of EVERY_DIALECT) {
       test(`${client} client of a ${host} host: ${path} stays here, and the receipt says so`, async () => {
-        upstream.play((_request, response) => void sendJson(response, ANSWERS[host]));
+        upstream.play((_request, response) => void sendJson(response, answerOf(host)));
         for (const door of ["contract", "dropin"] as const) {
           const options = { model: `test/${host}`, door, body };
           const response = await callGateway(gateway.url, client, gateway.key, options);
@@ -59,7 +44,7 @@ describe("S07: no field of a request names another model to the host than the on
   }
 
   test("S15: nor in another case", async () => {
-    for (const dialect of DIALECTS) {
+    for (const dialect of EVERY_DIALECT) {
       const response = await callGateway(gateway.url, dialect, gateway.key, { body: { Models: [DEAR] } });
       expect((await errorOf(response)).message).toContain("Models must be written models");
     }
