@@ -1,12 +1,14 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { DEFAULT_GATEWAY_ROUTING } from "../../src/canon/routing-settings.ts";
 import { BUILT_IN_DIALECTS } from "../../src/dialects/index.ts";
 import { RoutingDefaults } from "../../src/routing/call-routing.ts";
-import { type CallOptions, DIALECTS } from "../../testing/build-call.ts";
+import type { CallOptions } from "../../testing/build-call.ts";
 import { Harness } from "../../testing/harness.ts";
 import type { Script } from "../../testing/memory-network.ts";
 import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
-import type { SampledDialect } from "../../testing/sampled-dialects.ts";
+import { ResponsesScript } from "../../testing/responses-wire.ts";
+import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import type { ReadAnswer } from "../../testing/sent-call.ts";
 import { wire } from "../../testing/upstream-wire.ts";
@@ -14,7 +16,7 @@ import { wire } from "../../testing/upstream-wire.ts";
 const { breaker: BREAKER } = DEFAULT_GATEWAY_ROUTING;
 /** Pauses are up to a fifth longer. */
 const PAUSE_MS = BREAKER.openMs * 1.2;
-const KINDS = { chat: "openai", messages: "anthropic", genai: "gemini" } as const;
+const KINDS = { chat: "openai", messages: "anthropic", genai: "gemini", responses: "openai" } as const;
 const FIRST_KEY = "secret-of-the-first-account";
 const SECOND_KEY = "secret-of-the-second-account";
 
@@ -22,8 +24,8 @@ const SECOND_KEY = "secret-of-the-second-account";
 function config(): Record<string, unknown> {
   const { models } = scriptedModels("") as { models: { id: string }[] };
   const [model] = models;
-  const providers = DIALECTS.flatMap((dialect) => {
-    const at = (host: string) => `http://${host}.test${dialect === "chat" ? "/v1" : ""}`;
+  const providers = EVERY_DIALECT.flatMap((dialect) => {
+    const at = (host: string) => `http://${host}.test${KINDS[dialect] === "openai" ? "/v1" : ""}`;
     const one = (host: string) => ({ kind: KINDS[dialect], base_url: at(host), api_key: `secret-of-${host}` });
     const credentials = [
       { api_key: FIRST_KEY, weight: 1000 },
@@ -36,14 +38,14 @@ function config(): Record<string, unknown> {
     ];
   });
   const offered = (id: string, ...offers: object[]) => ({ ...model, id, offers });
-  const all = DIALECTS.flatMap((dialect) => [
+  const all = EVERY_DIALECT.flatMap((dialect) => [
     offered(
       `two/${dialect}`,
-      { provider: `one-${dialect}`, model: "upstream-model" },
-      { provider: `two-${dialect}`, model: "upstream-model" },
+      { provider: `one-${dialect}`, model: "upstream-model", dialect },
+      { provider: `two-${dialect}`, model: "upstream-model", dialect },
     ),
-    offered(`pair/${dialect}`, { provider: `pair-${dialect}`, model: "large" }),
-    offered(`pair/small-${dialect}`, { provider: `pair-${dialect}`, model: "small" }),
+    offered(`pair/${dialect}`, { provider: `pair-${dialect}`, model: "large", dialect }),
+    offered(`pair/small-${dialect}`, { provider: `pair-${dialect}`, model: "small", dialect }),
   ]);
   return { providers: Object.fromEntries(providers), models: all };
 }
@@ -64,8 +66,7 @@ beforeEach(async () => {
 });
 
 const hostOf = (url: string) => new URL(url).hostname.replace(".test", "") as Host;
-const dialectOf = (url: string): SampledDialect =>
-  url.includes("/chat/") ? "chat" : url.includes("/messages") ? "messages" : "genai";
+const dialectOf = (url: string): DialectName => EVERY_DIALECT.find((name) => url.includes(`/${name}`)) ?? "genai";
 
 /** Forgets which requests came so far. */
 function listen(): void {
@@ -94,26 +95,29 @@ const refuses =
     harness.upstream.json({ error }, status, headers)(reply, request);
 
 /** Each call is a conversation of its own, so that none is kept where another one was. */
-function options(model: string, dialect: SampledDialect, more: CallOptions = {}): CallOptions {
+function options(model: string, dialect: DialectName, more: CallOptions = {}): CallOptions {
   const text = `question ${++calls}`;
-  const body =
-    dialect === "genai"
-      ? { contents: [{ role: "user", parts: [{ text }] }] }
-      : { messages: [{ role: "user", content: text }] };
+  const messages = { messages: [{ role: "user", content: text }] };
+  const body = {
+    chat: messages,
+    messages,
+    genai: { contents: [{ role: "user", parts: [{ text }] }] },
+    responses: { input: text },
+  }[dialect];
   return { ...more, model: `${model}/${dialect}`, body: { ...body, ...more.body } };
 }
 
-const ask = (dialect: SampledDialect, more: CallOptions = {}, model = "two"): Promise<ReadAnswer> =>
+const ask = (dialect: DialectName, more: CallOptions = {}, model = "two"): Promise<ReadAnswer> =>
   harness.call(dialect, options(model, dialect, more));
 
 /** The hosts that a call was sent to. */
-async function askedBy(dialect: SampledDialect, more: CallOptions = {}, model = "two"): Promise<Host[]> {
+async function askedBy(dialect: DialectName, more: CallOptions = {}, model = "two"): Promise<Host[]> {
   listen();
   await ask(dialect, more, model);
   return harness.upstream.requests.map(({ url }) => hostOf(url));
 }
 
-describe.each(DIALECTS)("H19, %s: what a provider asks for is honoured before it hurts", (dialect) => {
+describe.each([...EVERY_DIALECT])("H19, %s: what a provider asks for is honoured before it hurts", (dialect) => {
   test("after a 429 with Retry-After the offer is left alone until then", async () => {
     hosts.one = refuses(429, { "retry-after": "20" });
     expect(await askedBy(dialect)).toEqual(["one", "two"]);
@@ -173,7 +177,7 @@ test("H19: the delay in the details of an error is honoured as a header is", asy
   expect(await askedBy("genai")).toEqual(["one"]);
 });
 
-describe.each(DIALECTS)("choices 8, %s: an offer that fails is left alone", (dialect) => {
+describe.each([...EVERY_DIALECT])("choices 8, %s: an offer that fails is left alone", (dialect) => {
   /** Until its breaker is open. */
   async function failOften(script: Script, more: CallOptions = {}) {
     hosts.one = script;
@@ -207,10 +211,12 @@ describe.each(DIALECTS)("choices 8, %s: an offer that fails is left alone", (dia
   });
 
   test("also where its streams break after their first content", async () => {
+    const script = new ResponsesScript();
     const first = {
       chat: wire.chatChunk({ content: "hel" }),
       messages: wire.messageStart() + wire.textBlock("hel", "lo").slice(0, -1),
       genai: wire.genaiChunk("hel"),
+      responses: script.begin() + script.delta("hel"),
     }[dialect];
     await failOften((...asked) => harness.upstream.brokenStream(first, 100)(...asked), { stream: true });
     expect(await askedBy(dialect)).toEqual(["two"]);
@@ -248,19 +254,24 @@ describe.each(DIALECTS)("choices 8, %s: an offer that fails is left alone", (dia
 
   test("nor for fields that a strict call forbids to drop", async () => {
     const headers = { "x-trivium-strict": "true" };
-    const other = { chat: "genai", messages: "chat", genai: "messages" } as const;
+    const other = { chat: "genai", messages: "chat", genai: "messages", responses: "messages" } as const;
     for (let at = 0; at < 2 * BREAKER.failures; at++) {
       // In another dialect than the provider's, with a field that only this one has.
       const model = `two/${other[dialect]}`;
-      const fields = { chat: { logit_bias: { 1: 1 } }, messages: { top_k: 3 }, genai: { cachedContent: "c" } }[dialect];
+      const fields = {
+        chat: { logit_bias: { 1: 1 } },
+        messages: { top_k: 3 },
+        genai: { cachedContent: "c" },
+        responses: { truncation: "auto" },
+      }[dialect];
       const given = options("two", dialect, { headers, body: fields });
-      await harness.call(dialect, { ...given, model });
+      expect((await harness.call(dialect, { ...given, model })).status).toBe(400);
     }
     expect((await askedBy(other[dialect]))[0]).toBe("one");
   });
 });
 
-describe.each(DIALECTS)("choices 8, %s: several credentials", (dialect) => {
+describe.each([...EVERY_DIALECT])("choices 8, %s: several credentials", (dialect) => {
   const keyOf = ({ headers }: { headers: Readonly<Record<string, string>> }) =>
     Object.values(headers).some((value) => value.includes(FIRST_KEY)) ? "1" : "spare";
   const refusesFirst =

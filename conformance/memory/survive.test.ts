@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { DIALECTS } from "../../testing/build-call.ts";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import { plainStream, plainUsage } from "../../testing/plain-answer.ts";
-import type { SampledDialect } from "../../testing/sampled-dialects.ts";
+import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
 import { type ReadStream, readClientStream } from "../support/client-stream.ts";
 import { continuingHost, MANNERS, type Manner } from "../support/continuing-host.ts";
 import { reasonToLeaveOut } from "../support/recorded-harness.ts";
-import { DIALECT_OF, nameOf, present, recordings, textOf } from "../support/recordings.ts";
+import { DIALECT_OF, everyRecording, nameOf, present, textOf } from "../support/recordings.ts";
 
 /**
  * H16, H17: a stream that breaks off at any event either goes on at the next offer, so that the client reads the very answer that
@@ -18,7 +18,7 @@ const ALL = process.env["TRIVIUM_SURVIVE"] === "all";
 /** An upstream's stream, event by event. */
 interface Transcript {
   name: string;
-  dialect: SampledDialect;
+  dialect: DialectName;
   events: string[];
 }
 
@@ -31,31 +31,39 @@ const LONG_ANSWER = [
 ] as const;
 
 /** What every checkout has. */
-const SAMPLES: readonly Transcript[] = DIALECTS.map((dialect) => ({
+const SAMPLES: readonly Transcript[] = EVERY_DIALECT.map((dialect) => ({
   name: `a sample of ${dialect}`,
   dialect,
   events: eventsOf(plainStream(dialect, LONG_ANSWER, plainUsage(dialect, 10, 20))),
 }));
 
+const HOSTS: Readonly<Record<string, DialectName>> = { ...DIALECT_OF, "openai-responses": "responses" };
+
 /** Recordings whose answer is text, thoughts before it or not: told by the client's own reading of them, below. */
-const RECORDED: readonly Transcript[] = recordings
+const RECORDED: readonly Transcript[] = everyRecording
+  .filter(({ dialect }) => dialect in HOSTS)
   .filter((recording) => recording.stream && recording.status === 200 && reasonToLeaveOut(recording) === undefined)
   // Each of its chunks says that the answer is over, so that no cut is one.
   .filter((recording) => !recording.case.startsWith("firebase-mock.streaming-failure-recitation"))
   .map((recording) => ({
     name: nameOf(recording),
-    dialect: DIALECT_OF[recording.dialect] ?? "chat",
+    dialect: HOSTS[recording.dialect] ?? "chat",
     events: eventsOf(textOf(recording)),
   }));
 if (!present) console.log("skipped: streams cut at every event of a recording, because there are no recordings here");
 
-const KINDS = { chat: "openai-compatible", messages: "anthropic", genai: "gemini" } as const;
+const KINDS = {
+  chat: "openai-compatible",
+  messages: "anthropic",
+  genai: "gemini",
+  responses: "openai-compatible",
+} as const;
 
 let harness: Harness;
 beforeAll(async () => {
-  const base = (place: string, dialect: SampledDialect) =>
-    `${UPSTREAM_URL}/${place}-${dialect}${dialect === "chat" ? "/v1" : ""}`;
-  const provider = (place: string, dialect: SampledDialect) => ({
+  const base = (place: string, dialect: DialectName) =>
+    `${UPSTREAM_URL}/${place}-${dialect}${KINDS[dialect] === "openai-compatible" ? "/v1" : ""}`;
+  const provider = (place: string, dialect: DialectName) => ({
     kind: KINDS[dialect],
     base_url: base(place, dialect),
     api_key: "key-of-the-host",
@@ -70,19 +78,19 @@ beforeAll(async () => {
       // The first host of each pair breaks all the time, and is to stay the first.
       routing: { survive: true, sticky: "off", breaker: { failures: 100_000, window_ms: 1 } },
       providers: Object.fromEntries(
-        DIALECTS.flatMap((dialect) =>
+        EVERY_DIALECT.flatMap((dialect) =>
           ["first", "second"].map((place) => [`${place}-${dialect}`, provider(place, dialect)]),
         ),
       ),
-      models: DIALECTS.flatMap((first) =>
-        DIALECTS.map((second) => ({
+      models: EVERY_DIALECT.flatMap((first) =>
+        EVERY_DIALECT.map((second) => ({
           id: `test/${first}-${second}`,
           reasoning: true,
           max_output_tokens: 64_000,
           pricings: prices,
           offers: [
-            { provider: `first-${first}`, model: "upstream-model", prefill: false },
-            { provider: `second-${second}`, model: "upstream-model", prefill: true },
+            { provider: `first-${first}`, model: "upstream-model", dialect: first, prefill: false },
+            { provider: `second-${second}`, model: "upstream-model", dialect: second, prefill: true },
           ],
         })),
       ),
@@ -91,8 +99,8 @@ beforeAll(async () => {
 });
 
 interface Cut {
-  client: SampledDialect;
-  second: SampledDialect;
+  client: DialectName;
+  second: DialectName;
   transcript: Transcript;
   /** How many events the first host sends before its connection breaks. */
   at: number;
@@ -126,7 +134,7 @@ async function play({ client, second, transcript, at, whole, manner }: Cut) {
 type Played = Awaited<ReturnType<typeof play>>;
 
 /** What the client reads where nothing breaks; undefined where it has no text to go on with, or is an error itself. */
-async function uncut(client: SampledDialect, transcript: Transcript): Promise<ReadStream | undefined> {
+async function uncut(client: DialectName, transcript: Transcript): Promise<ReadStream | undefined> {
   const at = transcript.events.length;
   const { read } = await play({ client, second: transcript.dialect, transcript, at, whole: "", manner: "honest" });
   return read !== undefined && read.text !== "" && read.errors.length === 0 && read.ends === 1 ? read : undefined;
@@ -147,9 +155,13 @@ function judge({ read, asked }: Played, uncut: ReadStream): Verdict {
   return isOne && isCounted && isSame ? "right" : "wrong";
 }
 
+/** A host of the client's protocol told its text at a place where another's rest would not be told. */
+const ELSEWHERE = /"content_index":\s*[1-9]/;
+
 /** No offer can go on where only a thought was sent, nor where the next words are those that were just said. */
-function mayFail({ read }: Played, whole: string): string | undefined {
+function mayFail({ read, answer }: Played, whole: string): string | undefined {
   const said = read?.text ?? "";
+  if (ELSEWHERE.test(answer.text)) return "parts that are counted from 1";
   if (said === "") return "cut in a thought";
   const rest = whole.slice(said.length);
   for (let length = 1; length <= rest.length && length <= said.length; length++) {
@@ -176,13 +188,13 @@ const manners = Object.keys(MANNERS) as Manner[];
 
 for (const [index, transcript] of [...SAMPLES, ...RECORDED].entries()) {
   const isSample = index < SAMPLES.length;
-  const tests: [SampledDialect, SampledDialect][] = DIALECTS.flatMap((client) =>
-    DIALECTS.map((second): [SampledDialect, SampledDialect] => [client, second]),
+  const tests: [DialectName, DialectName][] = EVERY_DIALECT.flatMap((client) =>
+    EVERY_DIALECT.map((second): [DialectName, DialectName] => [client, second]),
   );
   describe(`H17: ${transcript.name}, cut at its events`, () => {
     for (const [pair, [client, second]] of tests.entries()) {
-      // Without being asked for all, each recording is played on three of the nine pairs, on others than the one before it.
-      if (!ALL && !isSample && pair % 3 !== index % 3) continue;
+      // Without being asked for all, each recording is played on four of the sixteen pairs, on others than the one before it.
+      if (!ALL && !isSample && pair % 4 !== index % 4) continue;
       test(`for ${client}, going on in ${second}`, async () => {
         const reference = await uncut(client, transcript);
         if (reference === undefined) return count("not a text");

@@ -1,14 +1,17 @@
+import type { DialectName } from "../../src/canon/dialect-name.ts";
 import type { Script } from "../../testing/memory-network.ts";
 import { plainUsage } from "../../testing/plain-answer.ts";
-import type { SampledDialect } from "../../testing/sampled-dialects.ts";
+import { ResponsesScript, responsesAnswer, responsesUsage } from "../../testing/responses-wire.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 
 type Json = Record<string, unknown>;
 
+const TURNS = { chat: "messages", messages: "messages", genai: "contents", responses: "input" } as const;
+
 /** The beginning of an answer that a request gives its host to go on from; undefined where it gives none. */
-export function beginningIn(dialect: SampledDialect, body: string): string | undefined {
-  const request = JSON.parse(body) as { messages?: Json[]; contents?: Json[] };
-  const last = (dialect === "genai" ? request.contents : request.messages)?.at(-1);
+export function beginningIn(dialect: DialectName, body: string): string | undefined {
+  const request = JSON.parse(body) as Record<string, Json[]>;
+  const last = request[TURNS[dialect]]?.at(-1);
   if (last?.["role"] !== "assistant" && last?.["role"] !== "model") return undefined;
   const content = last["content"] ?? last["parts"];
   if (typeof content === "string") return content;
@@ -19,7 +22,7 @@ export function beginningIn(dialect: SampledDialect, body: string): string | und
 export const SECOND_USAGE = { input: 40, output: 9 };
 
 /** A text as a host of the dialect streams it, in small pieces. */
-export function streamText(dialect: SampledDialect, text: string): string {
+export function streamText(dialect: DialectName, text: string): string {
   const pieces = text.match(/[\s\S]{1,9}/gu) ?? [];
   const usage = plainUsage(dialect, SECOND_USAGE.input, SECOND_USAGE.output);
   switch (dialect) {
@@ -38,11 +41,16 @@ export function streamText(dialect: SampledDialect, text: string): string {
       );
     case "genai":
       return pieces.map((piece) => wire.genaiChunk(piece)).join("") + wire.genaiChunk("", "STOP", usage);
+    case "responses": {
+      const script = new ResponsesScript();
+      const deltas = pieces.map((piece) => script.delta(piece)).join("");
+      return script.begin() + deltas + script.close() + script.completed(usage);
+    }
   }
 }
 
 /** A tool call in place of an answer. */
-export function streamCall(dialect: SampledDialect): string {
+export function streamCall(dialect: DialectName): string {
   switch (dialect) {
     case "chat":
       return [
@@ -64,6 +72,17 @@ export function streamCall(dialect: SampledDialect): string {
       ].join("");
     case "genai":
       return `data: ${JSON.stringify({ candidates: [{ content: { role: "model", parts: [{ functionCall: { name: "other", args: {} } }] }, finishReason: "STOP", index: 0 }] })}\r\n\r\n`;
+    case "responses": {
+      const script = new ResponsesScript();
+      const item = { id: "fc_x", type: "function_call", call_id: "call_x", name: "other", arguments: "{}" };
+      const response = { ...responsesAnswer("", responsesUsage(10, 5)), output: [item] };
+      return (
+        script.event("created", { response: { ...response, status: "in_progress", output: [] } }) +
+        script.event("output_item.added", { output_index: 0, item: { ...item, arguments: "" } }) +
+        script.event("output_item.done", { output_index: 0, item }) +
+        script.event("completed", { response })
+      );
+    }
   }
 }
 
@@ -87,13 +106,13 @@ export const MANNERS = {
     const rest = streamText(dialect, `${whole.slice(beginning.length)}and more`);
     return rest.slice(0, rest.indexOf("\n\n", Math.floor(rest.length / 3)) + 2);
   },
-} as const satisfies Record<string, (dialect: SampledDialect, whole: string, beginning: string) => string>;
+} as const satisfies Record<string, (dialect: DialectName, whole: string, beginning: string) => string>;
 
 export type Manner = keyof typeof MANNERS;
 
 /** A host that knows the whole answer, and is asked for the rest of it, or for all of it. */
 export const continuingHost =
-  (dialect: SampledDialect, whole: string, manner: Manner): Script =>
+  (dialect: DialectName, whole: string, manner: Manner): Script =>
   async (reply, { body }) => {
     const beginning = beginningIn(dialect, body);
     if (beginning !== undefined && !whole.startsWith(beginning)) {

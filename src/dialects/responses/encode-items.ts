@@ -197,10 +197,10 @@ function withoutLoneThoughts(items: readonly JsonObject[], turn: Turn, { notes }
   return [];
 }
 
-/** This protocol knows no answer that is begun: the model is asked to go on in words (contract 2.10). */
+/** This protocol knows no answer that is begun: a model that is not known to go on by itself is asked to in words (contract 2.10). */
 function withPrefill(items: JsonObject[], scope: RequestScope): JsonObject[] {
   const last = items.at(-1);
-  if (isOwn(scope) || last?.["role"] !== "assistant") return items;
+  if (isOwn(scope) || scope.context.traits.prefill || last?.["role"] !== "assistant") return items;
   const reason = "the model does not go on from the beginning of an answer by itself: it was asked to in words";
   scope.notes.approximated(scope.call.turns.at(-1)?.path ?? "input", reason);
   return [...items, { type: "message", role: "user", content: CONTINUE_PROMPT }];

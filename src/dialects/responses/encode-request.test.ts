@@ -55,6 +55,12 @@ describe("what a host of Responses is sent for clients of other dialects", () =>
     expect(send(chat({}), { seals: false }).body["include"]).toBeUndefined();
   });
 
+  test("contract 2.10: an answer that is begun goes as it is to a model that goes on from it, to others with words that ask for it", () => {
+    const begun = conversation(["user", text("Count.")], ["assistant", text("One, two")]);
+    const last = (traits: Partial<ModelTraits>) => send(begun, {}, traits).input.at(-1)?.["role"];
+    expect([last({}), last({ prefill: false }), last({ prefill: true })]).toEqual(["user", "user", "assistant"]);
+  });
+
   test("instructions without any other words go with an empty message: hosts refuse a request without input", () => {
     const input = [{ type: "message", role: "user", content: "" }];
     const instructed = chat({ messages: [{ role: "system", content: "Say hello." }] });
