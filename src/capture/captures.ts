@@ -42,6 +42,9 @@ interface Sealer {
 /** Whose call it was, and what is kept of its bodies. */
 type ReadCapture = Omit<StoredCapture, "bodies"> & { bodies: CapturedBodies };
 
+/** Sealed with another key, or changed since. */
+export class UnreadableCapture extends Error {}
+
 interface CapturesOptions {
   storage: Storage;
   clock: Clock;
@@ -167,7 +170,9 @@ export class Captures implements CaptureMemory {
     const { storage, sealer } = this.#options;
     const found = await selectCapture(storage, receiptId, this.keptSinceMs);
     if (found === undefined || sealer === undefined) return undefined;
-    const bodies = await sealer.open(found.bodies, placeOf(receiptId));
+    const bodies = await sealer.open(found.bodies, placeOf(receiptId)).catch((cause: unknown) => {
+      throw new UnreadableCapture("it cannot be opened", { cause });
+    });
     return { ...found, bodies: JSON.parse(bodies) as CapturedBodies };
   }
 

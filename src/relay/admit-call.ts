@@ -67,7 +67,6 @@ type Admitted = Pick<
   | "memory"
   | "offersTried"
   | "trace"
-  | "capture"
   | "routing"
   | "conversation"
   | "plan"
@@ -120,7 +119,6 @@ export async function admitCall<
     memory,
     offersTried: [],
     trace: gateway.tracing?.begin(incoming.request.headers),
-    capture: principal.capture === true ? gateway.captures.begin() : undefined,
     routing,
     conversation: undefined,
     plan: undefined,

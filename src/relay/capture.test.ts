@@ -10,7 +10,7 @@ import type { Storage } from "../storage/storage.ts";
 const CAPTURED_KEY = "a-key-whose-bodies-are-kept";
 const DIALECTS: readonly DialectName[] = ["chat", "messages", "genai", "responses"];
 
-const configOf = (capture: object = {}) => ({
+const configOf = (capture: object = {}): Record<string, unknown> => ({
   ...modelsOfEveryDialect(UPSTREAM_URL),
   capture,
   keys: [
@@ -152,6 +152,72 @@ describe("0064: bodies are kept for keys that say so", () => {
     expect(bodies.client_answer?.text).toContain("Good ");
     expect(bodies.client_answer?.text).not.toContain("day");
     expect(bodies.provider_answer?.text).toContain("day");
+  });
+
+  test("a response in the background: what it is in the end, whole or streamed", async () => {
+    for (const stream of [false, true]) {
+      const harness = await start();
+      const { upstream } = harness;
+      const usage = plainUsage("responses", 3, 4);
+      const said = stream
+        ? plainStream("responses", ["Good ", "day"], usage)
+        : JSON.stringify(plainAnswer("responses", { text: "Good day", usage }));
+      upstream.play(upstream.stream(said));
+      const answer = await harness.call("responses", { ...captured, stream, body: { background: true, store: true } });
+      expect(answer.status).toBe(200);
+      await harness.clock.pass(10_000);
+      const bodies = await only(harness);
+      expect(bodies.client_request?.text).toContain('"background":true');
+      expect(bodies.provider_answer?.text).toContain("Good ");
+      expect(bodies.client_answer?.text).toContain("Good ");
+    }
+  });
+
+  test("a request that builds on a stored answer: what the client sent, not what was put into it", async () => {
+    const harness = await start();
+    const { upstream } = harness;
+    upstream.play(upstream.json(plainAnswer("responses", { text: "first", usage: plainUsage("responses", 1, 1) })));
+    const first = await harness.call("responses", captured);
+    const previous_response_id = (JSON.parse(first.text) as { id: string }).id;
+    const second = await harness.call("responses", { ...captured, body: { input: "go on", previous_response_id } });
+    const bodies = (await stored(harness)).get(second.headers.get("x-trivium-receipt") ?? "");
+    expect(bodies?.client_request?.text).toContain(previous_response_id);
+    expect(bodies?.client_request?.text).not.toContain("first");
+    expect(bodies?.provider_request?.text).toContain("first");
+  });
+
+  test("counting tokens: the request and the count", async () => {
+    const harness = await start();
+    const body = { model: "test/messages", messages: [{ role: "user", content: "hello" }] };
+    harness.upstream.play(harness.upstream.json({ input_tokens: 7 }));
+    const sent = harness.sendPost("/v1/messages/count_tokens", body, CAPTURED_KEY, {
+      "anthropic-version": "2023-06-01",
+    });
+    const answer = await harness.clock.until(sent.answer);
+    expect(answer.status).toBe(200);
+    const bodies = await only(harness);
+    expect(bodies.client_request?.text).toBe(JSON.stringify(body));
+    expect(bodies.client_answer?.text).toBe(answer.text);
+  });
+
+  test("two offers asked at once: the one that answered", async () => {
+    const config = configOf();
+    const [model] = config["models"] as Record<string, unknown>[];
+    const providers = config["providers"] as Record<string, object>;
+    const offers = ["up-chat", "up-second"].map((provider) => ({ provider, model: "upstream-model" }));
+    const harness = await start({
+      config: {
+        ...config,
+        providers: { ...providers, "up-second": providers["up-chat"] },
+        models: [{ ...model, offers }],
+        routing: { hedge: true },
+      },
+    });
+    const said = JSON.stringify(plainAnswer("chat", { text: "the second", usage: plainUsage("chat", 1, 1) }));
+    harness.upstream.play(harness.upstream.openStream(60_000), harness.upstream.stream(said));
+    const answer = await harness.call("chat", captured);
+    expect(answer.text).toContain("the second");
+    expect((await only(harness)).provider_answer).toEqual(whole(said));
   });
 
   test("no header and no credential of either side is stored", async () => {

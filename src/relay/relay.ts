@@ -36,7 +36,6 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
     askedForText,
   );
   const { checked, served, keeping, background } = asked;
-  admitted.capture?.begin(asked.sent, incoming.credential);
   const { model, calledAs } = served;
   const call: Call = {
     ...admitted,
@@ -48,6 +47,7 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
     stream: isStreamed(incoming, checked.body),
     adapted: adaptedBy(asked),
     keeping,
+    capture: admitted.principal.capture === true ? captureOf(asked, incoming, gateway) : undefined,
   };
   if (gateway.events.watched) tellBegun(call, gateway);
   const answer = (of: Call) => answerOrSettle(of, served, gateway);
@@ -65,6 +65,12 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
   } catch (thrown) {
     return settleFailed(call, gateway, thrown);
   }
+}
+
+function captureOf({ sent }: ReadCall, { credential }: IncomingCall, { captures }: Gateway): Call["capture"] {
+  const capture = captures.begin();
+  capture?.begin(sent, credential);
+  return capture;
 }
 
 function answerCall(call: Call, served: ServedModel, gateway: Gateway): Promise<Response> {

@@ -86,7 +86,6 @@ export type AdmittedCall = Pick<
   | "startedAtMs"
   | "offersTried"
   | "trace"
-  | "capture"
   | "attempt"
   | "plan"
   | "continued"
@@ -94,7 +93,11 @@ export type AdmittedCall = Pick<
   | "otherLegs"
   | "memory"
   | "client"
-> & { incoming: Pick<IncomingCall, "requestId" | "request" | "modelInPath" | "tags"> };
+> & {
+  incoming: Pick<IncomingCall, "requestId" | "request" | "modelInPath" | "tags">;
+  /** Of texts, where the key has bodies kept. */
+  capture?: Call["capture"];
+};
 
 export interface Bill extends Pick<Receipt, "verb" | "clientDialect" | "upstreamDialect" | "lane" | "outcome"> {
   /** The offer that answered, or was asked last. */

@@ -10,6 +10,7 @@ import { imageRequestOfCall } from "../../media/image-request-of-call.ts";
 import type { ImageTarget } from "../../routing/target.ts";
 import { answerHeaders, streamHeaders } from "../answer-headers.ts";
 import type { Call } from "../call.ts";
+import { capturedController } from "../capture-call.ts";
 import { ClientOutput, commitsEarly, type DirectController, streamedBody } from "../client-output.ts";
 import { discountAt } from "../discount.ts";
 import type { Gateway } from "../gateway.ts";
@@ -51,6 +52,7 @@ export async function relayConversationImages(
   const text = await answer(call, relay, gateway, plan.targets, (reply, context) =>
     incoming.dialect.codec.encodeResponse(reply, context),
   );
+  call.capture?.answered(text);
   return identifiedResponse(text, answerHeaders(relay, "application/json"));
 }
 
@@ -90,9 +92,15 @@ async function streamAnswer(
   };
   const work = answer(call, relay, gateway, plan, encode);
   const early = dialect.http.keepAlive !== undefined && (await commitsEarly(call, gateway, work));
-  const body = early
-    ? streamedBody(call.client, (controller) => writeLate(work, call, gateway, controller))
-    : await work;
+  const { capture } = call;
+  if (!early) {
+    const text = await work;
+    capture?.answered(text);
+    return identifiedResponse(text, streamHeaders(relay, dialect.http.streamType(options)));
+  }
+  const body = streamedBody(call.client, (controller) =>
+    writeLate(work, call, gateway, capture === undefined ? controller : capturedController(controller, capture)),
+  );
   return identifiedResponse(body, streamHeaders(relay, dialect.http.streamType(options)));
 }
 

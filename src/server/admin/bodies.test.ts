@@ -133,6 +133,18 @@ describe("0064: the bodies of a call at the Admin API", () => {
     expect((await bodies(id)).status).toBe(200);
   });
 
+  test("bodies that another key has sealed are a 404 that says so", async () => {
+    const { storage } = admin.gateway;
+    await storage.query(
+      "INSERT INTO captures SELECT 'rcp_moved', project, key_id, created_at_ms, size, bodies FROM captures WHERE receipt_id = ?",
+      [receipt],
+    );
+    const before = (await views()).length;
+    const { status, json } = await bodies("rcp_moved");
+    expect([status, (json["error"] as Data)["code"]]).toEqual([404, "bodies_unreadable"]);
+    expect(await views()).toHaveLength(before);
+  });
+
   test("after their retention they are gone, and are deleted at the next sweep", async () => {
     const { storage, gateway } = admin.gateway;
     await admin.clock.pass(2 * HOUR_MS + 1);

@@ -1,5 +1,6 @@
 import { recordAct } from "../../access/audit.ts";
 import { GatewayError } from "../../canon/error.ts";
+import { UnreadableCapture } from "../../capture/captures.ts";
 import { json } from "../openapi/operation.ts";
 import { actorOf } from "./actor.ts";
 import { adminRoute } from "./define-route.ts";
@@ -17,7 +18,9 @@ export const showBodiesRoute = adminRoute({
   handle: async ({ parameters, operator, connection }, { storage, gateway }) => {
     const id = parameters["id"] ?? "";
     const { captures } = gateway;
-    const found = await captures.read(id);
+    const found = await captures.read(id).catch((thrown: unknown) => {
+      throw thrown instanceof UnreadableCapture ? unreadable(id) : thrown;
+    });
     const own = projectOf(operator, undefined);
     // Another project's does not exist for an operator of one (S09).
     if (found === undefined || (own !== undefined && found.project !== own)) throw notKept(id);
@@ -36,6 +39,13 @@ export const showBodiesRoute = adminRoute({
     };
   },
 });
+
+const unreadable = (id: string): GatewayError =>
+  new GatewayError(
+    "not_found",
+    `The bodies of ${JSON.stringify(id.slice(0, 80))} were sealed with another \`responses.key\` than this gateway's.`,
+    { code: "bodies_unreadable" },
+  );
 
 const notKept = (id: string): GatewayError =>
   new GatewayError(
