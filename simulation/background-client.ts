@@ -12,6 +12,8 @@ interface BackgroundOptions {
   /** The process that runs now. */
   process: () => SimulatedProcess | undefined;
   onViolation: (rule: string, what: string) => void;
+  /** Told the id of the answer. */
+  onBegun: (id: string) => void;
 }
 
 const POLL_MS = 900;
@@ -50,6 +52,7 @@ export class BackgroundClient {
     this.#book.status = begun.status;
     if (begun.status !== 200) return this.#end("failed");
     const { id } = JSON.parse(begun.text) as { id: string };
+    this.#options.onBegun(id);
     for (let polls = 0; polls < MAX_POLLS; polls++) {
       await this.#options.clock.sleep(POLL_MS);
       const state = await this.#poll(id);

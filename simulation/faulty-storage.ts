@@ -26,6 +26,8 @@ export class FaultyStorage {
   #faultEndedMs = Number.NEGATIVE_INFINITY;
   /** The ids of receipts that are kept. */
   readonly receipts = new Set<string>();
+  /** Told when an answer that is made in the background can be read. */
+  onAnswerDone: (id: string) => void = () => {};
 
   constructor(kept: Storage, clock: VirtualClock) {
     this.#kept = kept;
@@ -81,6 +83,7 @@ export class FaultyStorage {
   }
 }
 
+const ENDS_ANSWER = /^UPDATE answers SET state\b/;
 const INSERTS_RECEIPTS = /^INSERT INTO receipt_rows\b/;
 
 class Connection implements Storage {
@@ -113,16 +116,20 @@ class Connection implements Storage {
   transaction<Result>(work: (queries: Queries) => Promise<Result>, limitMs?: number): Promise<Result> {
     return this.#run(async () => {
       const inserted: string[] = [];
+      const done: string[] = [];
       const result = await this.#kept.transaction((queries) => {
         const query: Queries["query"] = (text, parameters = []) => {
           if (!this.#isAlive) return this.#killed;
           if (INSERTS_RECEIPTS.test(text)) inserted.push(String(parameters[0]));
+          const [state, , , , id] = parameters;
+          if (ENDS_ANSWER.test(text) && state === "done") done.push(String(id));
           return queries.query(text, parameters);
         };
         // What a killed process had begun is taken back.
         return Promise.race([work({ query }), this.#killed]);
       }, limitMs);
       for (const id of inserted) this.#store.receipts.add(id);
+      for (const id of done) this.#store.onAnswerDone(id);
       return result;
     }, limitMs);
   }

@@ -74,6 +74,8 @@ export class World {
   /** Calls that are not over for their clients. */
   readonly clients = new Set<SimulatedClient | ServiceClient>();
   readonly #callOfRequest = new Map<string, number>();
+  /** Calls whose answers are made in the background, by the answer's id. */
+  readonly #inBackground = new Map<string, CallBook>();
   /** By receipt. */
   readonly settled = new Map<string, number>();
   readonly #spent = new Map<string, number>();
@@ -91,6 +93,7 @@ export class World {
     this.storage = storage;
     this.trace = new Trace(() => clock.passedMs, keepsTrace);
     this.store = new FaultyStorage(storage, clock);
+    this.store.onAnswerDone = (id) => this.#checkReadable(id);
     this.#limits = new LimitWatch((rule, what) => this.violate(rule, what));
     this.providers = new SimulatedProviders({
       clock,
@@ -246,6 +249,7 @@ export class World {
       clock: this.clock,
       process: () => this.process,
       onViolation: (rule, what) => this.violate(rule, what, book),
+      onBegun: (id) => this.#inBackground.set(id, book),
     });
     const ended = client.run();
     this.#callOfRequest.set(book.requestId, book.plan.id);
@@ -320,6 +324,13 @@ export class World {
     } else if (this.store.soundForMs > SETTLING_MS && !this.store.receipts.has(receiptId)) {
       this.violate("a row is there before the last byte", `${receiptId} is not in the ledger`, book);
     }
+  }
+
+  /** Whoever knows its id may read it from now on. */
+  #checkReadable(answerId: string): void {
+    const receiptId = this.#inBackground.get(answerId)?.receiptId;
+    if (receiptId === undefined || this.store.receipts.has(receiptId) || this.store.soundForMs <= SETTLING_MS) return;
+    this.violate("a row is there before its answer can be read", `${receiptId} is not in the ledger`);
   }
 
   #settle(call: SettledCall, { requestId }: CallFacts): void {
