@@ -102,13 +102,16 @@ function drawCall(random: SeededRandom, id: number, weather: Weather, shareOfKey
   // Some use all that they may: what is reserved for them is then what they cost.
   const plainOutput = words * 3 + Math.ceil((words * padding) / 128) + (tool ? 11 : 0);
   const background = dialect === "responses" && random.chance(0.15);
+  const stream = random.chance(0.6) && !background;
+  // A stream that is to survive seldom breaks just where it can: most of them are.
+  const survive = stream && !isHonest && random.chance(0.5);
   return {
     id,
     key,
     dialect,
     door: random.chance(0.7) ? "contract" : "dropin",
     model,
-    stream: random.chance(0.6) && !background,
+    stream,
     words,
     padding,
     tool,
@@ -117,7 +120,10 @@ function drawCall(random: SeededRandom, id: number, weather: Weather, shareOfKey
     ...(dialect === "responses" ? { store: random.chance(0.6), builds: random.chance(0.5) } : {}),
     ...(background ? { background, store: true, builds: false } : {}),
     output: isHonest && random.chance(0.6) ? MAX_TOKENS : plainOutput,
-    routing: random.chance(0.25) ? drawRouting(random, MODELS[model] ?? [], isHonest) : {},
+    routing: {
+      ...(random.chance(0.25) ? drawRouting(random, MODELS[model] ?? [], isHonest) : {}),
+      ...(survive ? { survive } : {}),
+    },
     reading: random.chance(weather.odd) ? drawReading(random) : {},
     providers: drawBehaviours(random, weather.faults),
   };
@@ -154,7 +160,6 @@ function drawRouting(random: SeededRandom, offers: readonly string[], isHonest: 
     ...(random.chance(0.3) ? { fallback: random.chance(0.5) } : {}),
     ...(random.chance(0.2) ? { deadlineMs: random.between(20, 8_000) } : {}),
     // What is asked for twice is paid twice, and a budget reserves for one answer.
-    ...(!isHonest && random.chance(0.4) ? { survive: true } : {}),
     ...(!isHonest && random.chance(0.2) ? { hedge: true } : {}),
   };
 }
