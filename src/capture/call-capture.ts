@@ -51,9 +51,8 @@ export class CallCapture {
     this.#credential = credential;
   }
 
-  attemptBegins(request: string | Uint8Array, redact: Redact): AttemptCapture {
+  attemptBegins(redact: Redact): AttemptCapture {
     const attempt = new AttemptCapture(this.#memory, redact);
-    attempt.request.set(request);
     this.#attempts.push(attempt);
     return attempt;
   }

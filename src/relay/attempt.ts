@@ -121,7 +121,8 @@ export class Attempt extends WatchedAttempt<Call, TextTarget> {
   }
 
   #beginCapture(capture: CallCapture, { body = "" }: OutgoingRequest): void {
-    this.capture = capture.attemptBegins(body, (text) => this.target.provider.withoutSecrets(text));
+    this.capture = capture.attemptBegins((text) => this.target.provider.withoutSecrets(text));
+    this.capture.request.set(body);
   }
 
   #makeRequest(): OutgoingRequest | Promise<OutgoingRequest> {

@@ -1,7 +1,7 @@
 import type { AttemptCapture, CallCapture } from "../capture/call-capture.ts";
 import { AwsEventSplitter } from "../wire/aws-event-stream.ts";
 import type { AnswerHeaders, ChunkTaker, HttpAnswer } from "../wire/http/exchange.ts";
-import type { Call } from "./call.ts";
+import type { Call, IncomingRequest } from "./call.ts";
 import type { DirectController } from "./client-output.ts";
 import type { Gateway } from "./gateway.ts";
 
@@ -65,6 +65,26 @@ export const capturedController = (controller: DirectController, capture: CallCa
     capture.answered();
   },
 });
+
+/** The chunks of an answer, of which a copy is kept. */
+export function* capturedChunks(chunks: Iterator<string, unknown>, capture: CallCapture): Generator<string> {
+  for (let next = chunks.next(); !next.done; next = chunks.next()) {
+    capture.answer.add(next.value);
+    yield next.value;
+  }
+  capture.answered();
+}
+
+/** Where the key has bodies kept. `sent`: the request as it came. */
+export function captureOf(
+  sent: string,
+  { credential }: Pick<IncomingRequest, "credential">,
+  { captures }: Pick<Gateway, "captures">,
+): CallCapture | undefined {
+  const capture = captures.begin();
+  capture?.begin(sent, credential);
+  return capture;
+}
 
 /** The call is settled: what is known of its bodies is kept as soon as its answer has ended. */
 export function settleCapture(

@@ -1,12 +1,14 @@
 import type { Cancel, Clock } from "../base/clock.ts";
 import { parseObject } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
+import type { AttemptCapture } from "../capture/call-capture.ts";
 import type { MediaAnswer, MediaRequest } from "../media/adapter.ts";
 import type { ProviderApi } from "../providers/provider-api.ts";
 import type { AnswerHeaders, Exchange, HttpAnswer, HttpRequest } from "../wire/http/exchange.ts";
 import { readRetryAfter } from "../wire/http/retry-after.ts";
 import { parseLargeJson } from "../wire/parse-large-json.ts";
 import { type Send, sendFailure } from "../wire/send.ts";
+import { CapturedAnswer } from "./capture-call.ts";
 import { connectionFailure } from "./connection-failure.ts";
 
 /** Enough for several large images in base64. */
@@ -28,6 +30,8 @@ export interface ExchangeOptions {
   idleMs?: number;
   /** The request makes nothing: it goes over a kept connection, and again where the host had closed that. */
   mayRepeat?: boolean;
+  /** Where its bodies are kept. */
+  capture?: AttemptCapture | undefined;
 }
 
 /** Sends a request to a provider's API, and resolves when the answer's headers have come. Redirects are not followed. */
@@ -37,6 +41,7 @@ export async function openExchange(
   options: ExchangeOptions,
 ): Promise<ProviderExchange> {
   const outgoing = await api.outgoing(request);
+  options.capture?.request.set(outgoing.body ?? "");
   const mayRepeat = outgoing.method === "GET" || options.mayRepeat === true;
   const first = new ProviderExchange({ ...outgoing, newConnection: !mayRepeat }, options);
   try {
@@ -72,6 +77,8 @@ export class ProviderExchange {
       signal.addEventListener("abort", this.#cut);
       this.#cancelTimeout = clock.after(timeoutMs, this.#expire, { background: true });
       this.#answer = await this.#exchange.answer();
+      const { capture } = this.#options;
+      if (capture !== undefined) this.#answer = new CapturedAnswer(this.#answer, capture);
       if (this.#options.idleMs !== undefined) this.#cancelTimeout();
       return this;
     } catch (cause) {

@@ -8,6 +8,7 @@ import { askedRouting, ONLY_AUTO } from "./asked-routing.ts";
 import { autoModel } from "./auto-model.ts";
 import { answerInBackground } from "./background.ts";
 import { type Call, DeadlineError, type IncomingCall } from "./call.ts";
+import { captureOf } from "./capture-call.ts";
 import { relayTokenCount } from "./count-tokens.ts";
 import { estimateUse } from "./estimate-use.ts";
 import type { Gateway } from "./gateway.ts";
@@ -47,7 +48,7 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
     stream: isStreamed(incoming, checked.body),
     adapted: adaptedBy(asked),
     keeping,
-    capture: admitted.principal.capture === true ? captureOf(asked, incoming, gateway) : undefined,
+    capture: admitted.principal.capture === true ? captureOf(asked.sent, incoming, gateway) : undefined,
   };
   if (gateway.events.watched) tellBegun(call, gateway);
   const answer = (of: Call) => answerOrSettle(of, served, gateway);
@@ -65,12 +66,6 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
   } catch (thrown) {
     return settleFailed(call, gateway, thrown);
   }
-}
-
-function captureOf({ sent }: ReadCall, { credential }: IncomingCall, { captures }: Gateway): Call["capture"] {
-  const capture = captures.begin();
-  capture?.begin(sent, credential);
-  return capture;
 }
 
 function answerCall(call: Call, served: ServedModel, gateway: Gateway): Promise<Response> {

@@ -18,10 +18,10 @@ const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 const COMPACTIONS: Service<"compactions", JsonObject> = {
   name: "compactions",
   read: async (request, memory, gateway) => {
-    const { body } = await readBody(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
+    const { body, text } = await readBody(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
     checkCompaction(body);
     const { input, notes } = withoutForeignReasoning(body);
-    return { request: { ...withoutRouting(body), input }, body, model: stringAt(body, "model"), notes };
+    return { sent: text, request: { ...withoutRouting(body), input }, body, model: stringAt(body, "model"), notes };
   },
   estimate: (body, offers) => estimateTokensUse(estimateTokens([body["instructions"], body["input"]]), offers),
 };
@@ -49,7 +49,9 @@ export async function relayCompactions(incoming: IncomingService, gateway: Gatew
     (attempt) => compact(call.request, attempt),
     (body) => body,
   );
-  return identifiedResponse(JSON.stringify(answer), answerHeaders(call, "application/json"));
+  const answered = JSON.stringify(answer);
+  call.capture?.answered(answered);
+  return identifiedResponse(answered, answerHeaders(call, "application/json"));
 }
 
 async function compact(body: JsonObject, attempt: ServiceAttempt<"compactions">): Promise<JsonObject> {

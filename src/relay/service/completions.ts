@@ -33,10 +33,10 @@ type Attempt = ServiceAttempt<"completions">;
 const COMPLETIONS: Service<"completions", JsonObject> = {
   name: "completions",
   read: async (request, memory, gateway) => {
-    const { body } = await readBody(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
+    const { body, text } = await readBody(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
     checkCompletion(body);
     const [model, stream, notes] = [stringAt(body, "model"), body["stream"] === true, notesOnOtherModels(body)];
-    return { request: withoutRouting(body), body, model, stream, notes };
+    return { sent: text, request: withoutRouting(body), body, model, stream, notes };
   },
   estimate: (body, offers) => {
     const usage = expectedOf(body);
@@ -84,7 +84,9 @@ export async function relayCompletions(incoming: IncomingService, gateway: Gatew
     (attempt) => complete(call, attempt),
     ({ body }) => ({ ...body, model: call.modelInAnswer }),
   );
-  return identifiedResponse(JSON.stringify(answer), answerHeaders(call, "application/json"));
+  const answered = JSON.stringify(answer);
+  call.capture?.answered(answered);
+  return identifiedResponse(answered, answerHeaders(call, "application/json"));
 }
 
 /** The request as this host is asked: other terms than the ordinary are paid at their price, or not bought (decision 0018). */

@@ -7,6 +7,7 @@ import { noteEmbeddings, requireEmbeddings } from "../../services/embeddings/fit
 import { type SizedBatch, splitBatches } from "../../services/embeddings/split-batches.ts";
 import { dimensionsOf } from "../../services/embeddings/vector-form.ts";
 import { answerHeaders } from "../answer-headers.ts";
+import { capturedChunks } from "../capture-call.ts";
 import { chunkedBody } from "../chunked-body.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
@@ -40,16 +41,18 @@ export async function relayEmbeddings(
     (attempt) => embed(call, attempt, done),
     ({ vectors, usage }) => protocol.encode({ vectors, usage, model: call.modelInAnswer }, call.request),
   );
-  return identifiedResponse(chunkedBody(chunks, call.client, gateway), answerHeaders(call, "application/json"));
+  const { capture } = call;
+  const sent = capture === undefined ? chunks : capturedChunks(chunks, capture);
+  return identifiedResponse(chunkedBody(sent, call.client, gateway), answerHeaders(call, "application/json"));
 }
 
 const serviceOf = (protocol: EmbeddingProtocol): Service<"embeddings", EmbeddingRequest> => ({
   name: "embeddings",
   read: async (request, memory, gateway) => {
-    const { body } = await readBody(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
+    const { body, text } = await readBody(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
     const decoded = protocol.decode(body);
     const { model, notes, paths } = decoded;
-    return { request: decoded, body, notes, paths, model };
+    return { sent: text, request: decoded, body, notes, paths, model };
   },
   estimate: ({ call }, offers) => estimateTokensUse(estimateInputs(call.inputs), offers),
   fit: ({ call }, { adapter, offer, model }) =>

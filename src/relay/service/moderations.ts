@@ -18,10 +18,10 @@ const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 const MODERATIONS: Service<"moderations", JsonObject> = {
   name: "moderations",
   read: async (request, memory, gateway) => {
-    const { body } = await readBody(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
+    const { body, text } = await readBody(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
     checkModeration(body);
     const model = stringAt(body, "model") ?? firstModerator(gateway);
-    return { request: withoutRouting(body), body, model, notes: notesOnOtherModels(body) };
+    return { sent: text, request: withoutRouting(body), body, model, notes: notesOnOtherModels(body) };
   },
   estimate: (body, offers) => estimateTokensUse(estimateInput(body["input"]), offers),
 };
@@ -44,7 +44,9 @@ export async function relayModerations(incoming: IncomingService, gateway: Gatew
     (attempt) => moderate(call.request, attempt),
     (body) => ({ ...body, model: call.modelInAnswer }),
   );
-  return identifiedResponse(JSON.stringify(answer), answerHeaders(call, "application/json"));
+  const answered = JSON.stringify(answer);
+  call.capture?.answered(answered);
+  return identifiedResponse(answered, answerHeaders(call, "application/json"));
 }
 
 async function moderate(body: JsonObject, attempt: ServiceAttempt<"moderations">): Promise<JsonObject> {

@@ -32,15 +32,17 @@ export async function relayRerank(incoming: IncomingService, gateway: Gateway): 
     (attempt) => rank(call, attempt, done),
     (reply) => encodeRerank(reply, call.request, { id: call.receiptId, model: call.modelInAnswer }),
   );
-  return identifiedResponse(JSON.stringify(answer), answerHeaders(call, "application/json"));
+  const answered = JSON.stringify(answer);
+  call.capture?.answered(answered);
+  return identifiedResponse(answered, answerHeaders(call, "application/json"));
 }
 
 const SERVICE: Service<"rerank", DecodedRerank> = {
   name: "rerank",
   read: async (request, memory, gateway) => {
-    const { body } = await readBody(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
+    const { body, text } = await readBody(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
     const decoded = decodeRerank(body);
-    return { request: decoded, body, notes: decoded.notes, model: decoded.model };
+    return { sent: text, request: decoded, body, notes: decoded.notes, model: decoded.model };
   },
   estimate: ({ call }, offers) => {
     const tokens = estimateRerank(call, "tokens");

@@ -2,6 +2,7 @@ import { boundNotes } from "../../canon/bound-notes.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import { sumUsage, type Usage, type UsageSource } from "../../canon/usage.ts";
+import type { AttemptCapture } from "../../capture/call-capture.ts";
 import { priceUsage } from "../../catalogue/pricing.ts";
 import type { AdapterContext, MediaAnswer, MediaRequest } from "../../media/adapter.ts";
 import type { ProviderServices } from "../../providers/provider-services.ts";
@@ -46,6 +47,7 @@ interface Asking {
 
 type WatchedCall = Pick<Call, "client" | "startedAtMs" | "routing" | "principal" | "receiptId" | "memory"> & {
   incoming: { strict: boolean };
+  capture?: Call["capture"];
   notes: readonly FieldNote[];
 };
 
@@ -60,6 +62,7 @@ export class ServiceAttempt<Name extends ServiceName = ServiceName> extends Watc
   readonly #open = new Set<OpenWork>();
   #used: Used | undefined;
   #held = 0;
+  capture: AttemptCapture | undefined;
 
   constructor(call: WatchedCall, gateway: Gateway, target: ServiceTarget<Name>) {
     super(call, gateway, target);
@@ -153,7 +156,14 @@ export class ServiceAttempt<Name extends ServiceName = ServiceName> extends Watc
     const { clock, send } = this.gateway;
     const { wholeTimeoutMs, timeoutMs } = this.target.provider;
     const limitMs = (idleMs === undefined ? wholeTimeoutMs : timeoutMs).firstByte;
-    const options = { clock, send, signal: this.signal, timeoutMs: limitMs, mayRepeat: true };
+    const options = {
+      clock,
+      send,
+      signal: this.signal,
+      timeoutMs: limitMs,
+      mayRepeat: true,
+      capture: this.#beginCapture(),
+    };
     const exchange = await openExchange(
       this.#services,
       request,
@@ -165,6 +175,13 @@ export class ServiceAttempt<Name extends ServiceName = ServiceName> extends Watc
     const answer = await readAnswer(exchange, this.gateway, { maxBytes: MAX_ERROR_BYTES });
     const { status, text } = answer;
     throw this.target.adapter.error(answer).withFailure({ status, ...(text && { said: text }) });
+  }
+
+  /** Of several requests the first is kept: the others are like it, and are answered at the same time. */
+  #beginCapture(): AttemptCapture | undefined {
+    if (this.call.capture === undefined || this.capture !== undefined) return undefined;
+    this.capture = this.call.capture.attemptBegins((text) => this.target.provider.withoutSecrets(text));
+    return this.capture;
   }
 
   /** The same, with the answer read whole. It counts against the memory of all calls (S23). */

@@ -10,6 +10,7 @@ import type { ServiceName } from "../../services/service-adapters.ts";
 import { admitCall, type EnteredRequest } from "../admit-call.ts";
 import { askedRouting, notesOnMedia } from "../asked-routing.ts";
 import type { ClientPresence, IncomingRequest } from "../call.ts";
+import { captureOf } from "../capture-call.ts";
 import { mostAfterDiscount } from "../discount.ts";
 import type { Gateway } from "../gateway.ts";
 import { inClientWords } from "../media/client-words.ts";
@@ -39,6 +40,8 @@ export interface ReadService<Request> {
   /** The client's names of fields, by the canonical ones, for errors. */
   paths?: Readonly<Partial<Record<string, string>>>;
   stream?: boolean;
+  /** The body as it came, where it may be kept: of texts, not of sound. */
+  sent?: string;
 }
 
 /** What a call may use, for keys that are limited. */
@@ -95,6 +98,10 @@ export async function admitService<Name extends ServiceName, Request>(
     notes,
     paths: read.paths ?? {},
     plan: plan.explained,
+    capture:
+      admitted.principal.capture === true && read.sent !== undefined
+        ? captureOf(read.sent, incoming, gateway)
+        : undefined,
   };
   if (gateway.events.watched) tellBegun(call, gateway);
   return { call, targets: plan.targets };

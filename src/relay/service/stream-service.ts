@@ -3,6 +3,7 @@ import type { ServiceTarget } from "../../routing/target.ts";
 import type { ServiceName } from "../../services/service-adapters.ts";
 import { streamHeaders } from "../answer-headers.ts";
 import { ClientDisconnectedError } from "../call.ts";
+import { capturedController } from "../capture-call.ts";
 import { ClientOutput, commitsEarly, streamedBody } from "../client-output.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
@@ -55,8 +56,9 @@ export async function streamService<Name extends ServiceName, Request>(
     gateway,
     form === "events" ? call.incoming.dialect.http.keepAlive : undefined,
   );
+  const { capture } = call;
   const body = streamedBody(call.client, async (controller) => {
-    output.commit(controller, !early);
+    output.commit(capture === undefined ? controller : capturedController(controller, capture), !early);
     const whole = await writeParts(call, gateway, opening, { output, form });
     if (whole || form === "events" || call.client.disconnected) return output.close();
     // The runtime then breaks the connection. It would log a reason.
