@@ -26,19 +26,19 @@ const LIMITS = {
 
 /**
  * The gateway as people run it: with keys, catalogue, prices and a ledger in SQLite below `folder`. `limited`: its key, the key's project
- * and the gateway itself have limits of every kind. `workers`: two processes share the port. With the URL of a collector, it exports traces and metrics.
+ * and the gateway itself have limits of every kind. `workers`: two processes share the port. With the URL of a collector, it exports traces and metrics; with
+ * `admin`, its Admin API is there.
  */
 export function startGateway(
   processes: Processes,
   folder: string,
   upstreamUrl: string,
-  form: "gateway" | "limited" | "workers" | { collectorUrl: string },
+  form: "gateway" | "limited" | "workers" | { collectorUrl: string } | { admin: { port: number; secret: string } },
 ): Promise<Child> {
   const limited = form === "limited";
-  const telemetry = typeof form === "object" ? { endpoint: form.collectorUrl, metrics_interval_seconds: 5 } : {};
   mkdirSync(folder, { recursive: true });
   const file = join(folder, "trivium.yaml");
-  writeFileSync(file, stringify({ ...configuration(folder, upstreamUrl, limited), telemetry }));
+  writeFileSync(file, stringify({ ...configuration(folder, upstreamUrl, limited), ...sectionsOf(form) }));
   if (limited) limitProject(file);
   return processes.start({
     name: "the gateway",
@@ -49,6 +49,12 @@ export function startGateway(
       return (await listenersAt(Number(new URL(url).port))) === 2 ? url : undefined;
     },
   });
+}
+
+function sectionsOf(form: Parameters<typeof startGateway>[3]): object {
+  if (typeof form === "string") return {};
+  if ("admin" in form) return { admin: { host: "127.0.0.1", ...form.admin } };
+  return { telemetry: { endpoint: form.collectorUrl, metrics_interval_seconds: 5 } };
 }
 
 function limitProject(file: string): void {

@@ -2,9 +2,11 @@ import type { ZoneOffset } from "../base/time-zone.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { Usage } from "../canon/usage.ts";
 import { number, text } from "./columns.ts";
+import { hoursByDay } from "./hours-by-day.ts";
+import { withPresentCounters } from "./present-counters.ts";
 import { readUsage } from "./receipt-columns.ts";
 import { endIdOf, firstIdOf } from "./receipt-ids.ts";
-import { AMOUNTS, COUNTERS, NOT_ROLLED_UP, ofReceipt, tagOf, withTags } from "./roll-up-columns.ts";
+import { NOT_ROLLED_UP, ofReceipt, tagOf, withTags } from "./roll-up-columns.ts";
 import { type Parameter, REPORT_MS, type Storage } from "./storage.ts";
 
 export const USAGE_DIMENSIONS = [
@@ -60,11 +62,6 @@ export interface UsageSum {
   failures: number;
   usage: Usage;
   costNanoUsd: number;
-  /** Of all calls together. */
-  totalMs: number;
-  /** How many calls had a first content, and after how long, together. */
-  firstContents: number;
-  firstContentMs: number;
 }
 
 const HOUR_MS = 3_600_000;
@@ -115,7 +112,7 @@ const UNITS: Readonly<Record<Table, string>> = {
   receipts: "created_at_ms",
 };
 
-/** The spans as rows, each of which leads to a range of the table's primary key. */
+/** The spans as rows, each of which leads to a range of the table's primary key. With a limit, SQLite reads their JSON once, not for each row. */
 function spansOf(engine: Storage["engine"], { table, unsummed, byTag }: Source): string {
   const names = Object.keys(FIELDS);
   const rows =
@@ -123,7 +120,7 @@ function spansOf(engine: Storage["engine"], { table, unsummed, byTag }: Source):
       ? `json_to_recordset(CAST(CAST(? AS TEXT) AS JSON)) AS span (${Object.entries(FIELDS)
           .map(([name, type]) => `${name} ${type}`)
           .join(", ")})`
-      : `(SELECT ${names.map((name) => `value ->> '${name}' AS ${name}`).join(", ")} FROM json_each(?)) AS span`;
+      : `(SELECT ${names.map((name) => `value ->> '${name}' AS ${name}`).join(", ")} FROM json_each(?) LIMIT -1) AS span`;
   const unit = UNITS[table];
   const within = `${unit} >= span.start AND ${unit} < span.until`;
   // SQLite begins with what comes first here.
@@ -133,47 +130,93 @@ function spansOf(engine: Storage["engine"], { table, unsummed, byTag }: Source):
   return `${rows} CROSS JOIN ${table} ${tagged} WHERE ${ids}${within}`;
 }
 
-/** One source's rows, with the same columns as those of the others. */
-function part(
-  engine: Storage["engine"],
-  question: UsageQuestion,
-  source: Source,
-): { text: string; parameters: Parameter[] } {
+const CALLS = ofReceipt("calls");
+
+function sumsOf(table: Table, counters: readonly string[]): string {
+  const calls = table === "receipts" ? CALLS : "calls";
+  return [
+    `SUM(${calls}) AS calls`,
+    `SUM(CASE WHEN outcome IN ('ok', 'client_gone') THEN 0 ELSE ${calls} END) AS failures`,
+    ...["cost_nano_usd", ...counters].map((name) => `SUM(${name}) AS ${name}`),
+  ].join(", ");
+}
+
+interface Part {
+  text: string;
+  parameters: Parameter[];
+}
+
+/** One source's sums, with the same columns as those of the others. */
+function part(engine: Storage["engine"], question: UsageQuestion, source: Source, counters: readonly string[]): Part {
   const { table, spans } = source;
   const groups = question.by.map((dimension, index) => {
     const isTime = dimension === "hour" || dimension === "day";
     return `${isTime ? hourOrDay(dimension, table, question.offsets) : column(dimension, table, engine)} AS group_${index}`;
   });
-  const amounts = AMOUNTS.map((name) => (table === "receipts" ? `${ofReceipt(name)} AS ${name}` : name));
-  const given = FILTERS.filter((name) => question[name] !== undefined);
   const ranges = spans.map(([start, until]) =>
     table === "receipts" ? { first_id: firstIdOf(start), end_id: endIdOf(until), start, until } : { start, until },
   );
+  const filters = filtersOf(engine, question, table);
   return {
-    text: [
-      `SELECT ${[...groups, "outcome", ...amounts, ...COUNTERS].join(", ")} FROM ${spansOf(engine, source)}`,
-      ...given.map((name) => `${column(name, table, engine)} = ?`),
-    ].join(" AND "),
-    parameters: [JSON.stringify(ranges), ...given.map((name) => question[name] ?? null)],
+    text: `SELECT ${[...groups, sumsOf(table, counters)].join(", ")} FROM ${spansOf(engine, source)}${filters.text}${groupBy(question.by)}`,
+    parameters: [JSON.stringify(ranges), ...filters.parameters],
   };
 }
 
-// A sum of BIGINT is NUMERIC in PostgreSQL; seconds are the one counter with a fraction.
-const sumOf = (name: string, what = name): string =>
-  name === "usage_seconds" ? `SUM(${what}) AS ${name}` : `CAST(SUM(${what}) AS BIGINT) AS ${name}`;
+function filtersOf(engine: Storage["engine"], question: UsageQuestion, table: Table): Part {
+  const given = FILTERS.filter((name) => question[name] !== undefined);
+  return {
+    text: given.map((name) => ` AND ${column(name, table, engine)} = ?`).join(""),
+    parameters: given.map((name) => question[name] ?? null),
+  };
+}
 
-const SUMS = [
-  ...AMOUNTS.map((name) => sumOf(name)),
-  sumOf("failures", "CASE WHEN outcome IN ('ok', 'client_gone') THEN 0 ELSE calls END"),
-  ...COUNTERS.map((name) => sumOf(name)),
-].join(", ");
+/** More parts would be slower to plan than they are to read. */
+const MAX_DAYS = 100;
+
+/**
+ * Hours in SQLite, each day by itself: a day is then known without looking, hours come in the order of the index, and what is sorted for
+ * other groups is small. Undefined where that does not fit.
+ */
+function partsByDay(
+  question: UsageQuestion,
+  { table, spans }: Source,
+  counters: readonly string[],
+): Part[] | undefined {
+  if (table !== "usage_hours") return undefined;
+  const days = hoursByDay(spans, question.offsets);
+  if (days.length > MAX_DAYS) return undefined;
+  const filters = filtersOf("sqlite", question, table);
+  // What sorts as numbers comes last: rows are in that order already.
+  const order = question.by.map((dimension, index) => [dimension, `group_${index}`] as const);
+  const grouped = [...order.filter(([dimension]) => dimension !== "hour"), ...order.filter(([name]) => name === "hour")]
+    .filter(([dimension]) => dimension !== "day")
+    .map(([, group]) => group);
+  const end = grouped.length === 0 ? " HAVING COUNT(*) > 0" : ` GROUP BY ${grouped.join(", ")}`;
+  return days.map(({ day, hours: [from, until] }) => {
+    const groups = question.by.map(
+      (dimension, index) => `${dimension === "day" ? day : column(dimension, table, "sqlite")} AS group_${index}`,
+    );
+    return {
+      text: `SELECT ${[...groups, sumsOf(table, counters)].join(", ")} FROM usage_hours WHERE hour >= ? AND hour < ?${filters.text}${end}`,
+      parameters: [from, until, ...filters.parameters],
+    };
+  });
+}
+
+const groupBy = (by: readonly UsageDimension[]): string =>
+  by.length === 0 ? "" : ` GROUP BY ${by.map((_, index) => `group_${index}`).join(", ")}`;
+
+// A sum of BIGINT is NUMERIC in PostgreSQL; seconds are the one counter with a fraction.
+const sumOf = (name: string): string =>
+  name === "usage_seconds" ? `SUM(${name}) AS ${name}` : `CAST(SUM(${name}) AS BIGINT) AS ${name}`;
 
 /**
  * Calls, counters, cost and failures by group, in one statement over all sources: rows that are written meanwhile are in all
  * of them or in none. Times come in their order, other groups by cost, highest first.
  */
 export async function sumUsage(storage: Storage, question: UsageQuestion): Promise<UsageSum[]> {
-  const { by, sources, limit } = question;
+  const { by, sources } = question;
   const byTag = by.includes("tag") || question.tag !== undefined;
   const given: Source[] = [
     { table: byTag ? "tag_days" : "usage_days", spans: sources.days, byTag },
@@ -183,12 +226,31 @@ export async function sumUsage(storage: Storage, question: UsageQuestion): Promi
   ];
   if (by.includes("tag")) await refuseTooMany(storage, given);
   // A source that has nothing to give is left out: PostgreSQL would plan for reading all of it.
-  const parts = given.filter(({ spans }) => spans.length > 0).map((source) => part(storage.engine, question, source));
-  if (parts.length === 0) return [];
+  const needed = given.filter(({ spans }) => spans.length > 0);
+  if (needed.length === 0) return [];
+  return withPresentCounters(storage, sources, (counters) => sumSources(storage, question, needed, counters));
+}
+
+/** Each source is grouped by itself first: SQLite sorts for that, and what it sorts is then as narrow as can be. */
+async function sumSources(
+  storage: Storage,
+  question: UsageQuestion,
+  sources: readonly Source[],
+  counters: readonly string[],
+): Promise<UsageSum[]> {
+  const { by, limit } = question;
+  const { engine } = storage;
+  const parts = sources.flatMap(
+    (source) =>
+      (engine === "sqlite" ? partsByDay(question, source, counters) : undefined) ?? [
+        part(engine, question, source, counters),
+      ],
+  );
   const groups = by.map((_, index) => `group_${index}`);
+  const sums = ["calls", "failures", "cost_nano_usd", ...counters].map(sumOf);
   const rows = await storage.query(
-    `SELECT ${[...groups, SUMS].join(", ")} FROM (${parts.map(({ text }) => text).join(" UNION ALL ")}) AS parts
-     ${groups.length === 0 ? "" : `GROUP BY ${groups.join(", ")}`} ORDER BY ${orderOf(by)} LIMIT ?`,
+    `SELECT ${[...groups, ...sums].join(", ")} FROM (${parts.map(({ text }) => text).join(" UNION ALL ")}) AS parts
+     ${groupBy(by)} ORDER BY ${orderOf(by)} LIMIT ?`,
     [...parts.flatMap(({ parameters }) => parameters), limit],
     REPORT_MS,
   );
@@ -198,9 +260,6 @@ export async function sumUsage(storage: Storage, question: UsageQuestion): Promi
     failures: number(row, "failures"),
     usage: readUsage(row),
     costNanoUsd: number(row, "cost_nano_usd"),
-    totalMs: number(row, "total_ms"),
-    firstContents: number(row, "first_contents"),
-    firstContentMs: number(row, "first_content_ms"),
   }));
 }
 
