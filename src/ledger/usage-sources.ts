@@ -1,5 +1,5 @@
 import type { TimeZone } from "../base/time-zone.ts";
-import type { Span, UsageSources } from "../storage/usage-report.ts";
+import type { Span, UsageSources } from "../storage/usage-spans.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;

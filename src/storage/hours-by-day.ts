@@ -1,5 +1,5 @@
 import type { ZoneOffset } from "../base/time-zone.ts";
-import type { Span } from "./usage-report.ts";
+import type { Span } from "./usage-spans.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;

@@ -1,7 +1,7 @@
 import { number } from "./columns.ts";
 import { COUNTERS, NOT_ROLLED_UP } from "./roll-up-columns.ts";
 import { REPORT_MS, type Storage } from "./storage.ts";
-import type { Span, UsageSources } from "./usage-report.ts";
+import type { Span, UsageSources } from "./usage-spans.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;

@@ -8,6 +8,7 @@ import { readUsage } from "./receipt-columns.ts";
 import { endIdOf, firstIdOf } from "./receipt-ids.ts";
 import { NOT_ROLLED_UP, ofReceipt, tagOf, withTags } from "./roll-up-columns.ts";
 import { type Parameter, REPORT_MS, type Storage } from "./storage.ts";
+import type { Span, UsageSources } from "./usage-spans.ts";
 
 export const USAGE_DIMENSIONS = [
   "model",
@@ -32,17 +33,6 @@ export interface UsageFilter {
   outcome?: string;
   /** Those that have this one among their tags. */
   tag?: string;
-}
-
-/** From the first to before the second: numbers of hours or of days since 1970, or milliseconds. */
-export type Span = readonly [from: number, until: number];
-
-/** Where the parts of a range are read. Together they hold each of its moments once. */
-export interface UsageSources {
-  days: readonly Span[];
-  hours: readonly Span[];
-  /** In milliseconds: what roll-ups are too coarse for. */
-  receipts: readonly Span[];
 }
 
 interface UsageQuestion extends UsageFilter {
