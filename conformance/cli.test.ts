@@ -239,16 +239,28 @@ describe("commands next to a running gateway", () => {
 
   test("keys: one that is made works, one that is revoked is refused, both within a second", async () => {
     const { workspace } = await harness;
-    const created = await command(workspace.folder, "keys", "create", "--name", "ci", "--models", "sim/*");
+    const created = await command(
+      workspace.folder,
+      "keys",
+      "create",
+      "--name",
+      "ci",
+      "--models",
+      "sim/*",
+      "--tag",
+      "team-a",
+    );
     expect(created.code).toBe(0);
     const [key = ""] = created.stdout.split("\n");
     await waitFor(async () => (await ask(workspace, key)).status === 200, 1000);
 
     const list = await command(workspace.folder, "keys", "list");
-    expect(list.stdout).toMatch(/^id +name +project +key +models +limits +today +month +total +made +used +state$/m);
+    expect(list.stdout).toMatch(
+      /^id +name +project +key +models +tags +limits +today +month +total +made +used +state$/m,
+    );
     const cost = (await usageOf(workspace)).find(({ group }) => group === "sim/standard")?.costNanoUsd ?? 0;
     const spent = (cost / 1e9).toFixed(4);
-    const row = `^key_\\w+ +ci +default +…${key.slice(-4)} +sim/\\* +none +${spent} +${spent} +${spent} +\\S+ +\\S+ +valid$`;
+    const row = `^key_\\w+ +ci +default +…${key.slice(-4)} +sim/\\* +team-a +none +${spent} +${spent} +${spent} +\\S+ +\\S+ +valid$`;
     expect(list.stdout).toMatch(new RegExp(row, "m"));
     expect(list.stdout).not.toContain(key);
 

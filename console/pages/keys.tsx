@@ -29,6 +29,7 @@ function Row({ item, onAct }: { item: Key; onAct: ((act: Act) => void) | undefin
           …{item.hint}
           {item.capture && " · bodies kept"}
         </span>
+        {item.tags.length > 0 && <span class="muted small block">{item.tags.join(" ")}</span>}
       </th>
       <td class="name">{item.project}</td>
       <td>

@@ -12,7 +12,8 @@ import { withStorage } from "./with-storage.ts";
 
 const NOTHING: Spent = { day: 0, month: 0, total: 0 };
 const MOST_LISTED = 100_000;
-const HEADER = ["id", "name", "project", "key", "models", "limits", "today", "month", "total", "made", "used", "state"];
+const SPENT = ["today", "month", "total"];
+const HEADER = ["id", "name", "project", "key", "models", "tags", "limits", ...SPENT, "made", "used", "state"];
 
 export const listKeysCommand = defineCommand({
   name: "keys list",
@@ -66,13 +67,14 @@ const configuredKeys = (config: Config): KeyView[] =>
     }),
   );
 
-function row({ id, name, project, hint, models, limits, spent_usd, ...key }: ListedKey): string[] {
+function row({ id, name, project, hint, models, tags, limits, spent_usd, ...key }: ListedKey): string[] {
   const state = key.revoked_at !== null ? "revoked" : isExpired(key) ? "expired" : "valid";
   const shown = Object.entries(limits).map(([limit, value]) => `${limit}=${value}`);
   const spent = [spent_usd.day, spent_usd.month, spent_usd.total].map((usd) => usd.toFixed(4));
   const used = key.last_used_at?.slice(0, 10) ?? (key.created_at === null ? "" : "never");
   const made = key.created_at === null ? "configured" : key.created_at.slice(0, 10);
-  return [id, name, project, `…${hint}`, models.join(","), shown.join(",") || "none", ...spent, made, used, state];
+  const about = [models.join(","), tags.join(","), shown.join(",") || "none"];
+  return [id, name, project, `…${hint}`, ...about, ...spent, made, used, state];
 }
 
 const isExpired = ({ expires_at }: Pick<KeyView, "expires_at">) =>
