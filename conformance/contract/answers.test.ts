@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { type CallOptions, DIALECTS } from "../../testing/build-call.ts";
-import type { SampledDialect } from "../../testing/sampled-dialects.ts";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
+import type { CallOptions } from "../../testing/build-call.ts";
+import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
+import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway } from "../support/client-calls.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
@@ -8,7 +10,7 @@ import { sendJson, startEvents } from "../support/scripted-upstream.ts";
 
 const { upstream, gateway } = await scriptedHarness();
 
-const call = (client: SampledDialect, target: SampledDialect, options: CallOptions = {}) =>
+const call = (client: DialectName, target: DialectName, options: CallOptions = {}) =>
   callGateway(gateway.url, client, gateway.key, { model: `test/${target}`, ...options });
 
 /** The payloads of a stream of events. */
@@ -101,14 +103,10 @@ describe("contract 2.7, 2.8: genai answers say when they were asked for and whic
     }
   });
 
-  test.each(["chat", "messages"] as const)("translated from %s: both are there", async (target) => {
+  test.each(["chat", "messages", "responses"] as const)("translated from %s: both are there", async (target) => {
     upstream.play((_request, response) => {
       startEvents(response);
-      response.end(
-        target === "chat"
-          ? wire.chatChunk({ content: "a" }) + wire.chatChunk({ content: "b" }, "stop") + wire.done
-          : wire.messageStart() + wire.textBlock("a", "b") + wire.messageEnd(),
-      );
+      response.end(plainStream(target, ["a", "b"], plainUsage(target, 5, 1)));
     });
     const chunks = payloads(await (await call("genai", target, { stream: true })).text());
     expect(chunks.length).toBeGreaterThan(1);
@@ -211,16 +209,10 @@ describe("contract 2.11: every counter of the messages usage", () => {
     });
   });
 
-  test.each(DIALECTS)("streamed from %s: the events together have them all", async (target) => {
+  test.each([...EVERY_DIALECT])("streamed from %s: the events together have them all", async (target) => {
     upstream.play((_request, response) => {
       startEvents(response);
-      const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
-      const events: Readonly<Record<SampledDialect, string>> = {
-        chat: wire.chatChunk({ content: "ok" }, "stop") + wire.chatUsage(usage) + wire.done,
-        messages: wire.messageStart() + wire.textBlock("ok") + wire.messageEnd(),
-        genai: wire.genaiChunk("ok", "STOP"),
-      };
-      response.end(events[target]);
+      response.end(plainStream(target, ["o", "k"], plainUsage(target, 1, 1)));
     });
     const events = payloads(await (await call("messages", target, { stream: true })).text());
     const start = events[0] as { message: { usage: object } };
@@ -238,31 +230,108 @@ describe("choices 5: translated chat usage has both details", () => {
     completion_tokens_details: { reasoning_tokens: expect.any(Number) },
   };
 
-  test.each(["messages", "genai"] as const)("from %s, whole and streamed", async (target) => {
-    upstream.play((_request, response) => {
-      if (target === "genai") {
-        const usageMetadata = { promptTokenCount: 5, candidatesTokenCount: 1, totalTokenCount: 6 };
-        const content = { role: "model", parts: [{ text: "ok" }] };
-        sendJson(response, { candidates: [{ content, finishReason: "STOP" }], usageMetadata });
-      } else {
-        const usage = { input_tokens: 5, output_tokens: 1 };
-        const content = [{ type: "text", text: "ok" }];
-        sendJson(response, { id: "m", type: "message", role: "assistant", content, stop_reason: "end_turn", usage });
-      }
-    });
+  test.each(["messages", "genai", "responses"] as const)("from %s, whole and streamed", async (target) => {
+    const usageOfHost = plainUsage(target, 5, 1);
+    upstream.play(
+      (_request, response) => void sendJson(response, plainAnswer(target, { text: "ok", usage: usageOfHost })),
+    );
     const { usage } = (await (await call("chat", target)).json()) as { usage: object };
     expect(usage).toMatchObject({ prompt_tokens: 5, completion_tokens: 1, total_tokens: 6, ...expected });
 
     upstream.play((_request, response) => {
       startEvents(response);
-      response.end(
-        target === "genai"
-          ? wire.genaiChunk("ok", "STOP")
-          : wire.messageStart() + wire.textBlock("ok") + wire.messageEnd(),
-      );
+      response.end(plainStream(target, ["o", "k"], usageOfHost));
     });
     const options = { stream: true, body: { stream_options: { include_usage: true } } };
     const chunks = payloads(await (await call("chat", target, options)).text());
     expect(chunks.at(-1)?.["usage"]).toMatchObject(expected);
+  });
+});
+
+describe("R2, R31: every counter of the Responses usage, and every setting that is echoed", () => {
+  const counted = {
+    input_tokens: 5,
+    input_tokens_details: { cached_tokens: 0 },
+    output_tokens: 1,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: 6,
+  };
+  /** What the protocol requires in an answer. */
+  const shell = {
+    id: expect.stringMatching(/^resp_/),
+    object: "response",
+    created_at: expect.any(Number),
+    error: null,
+    incomplete_details: null,
+    instructions: null,
+    metadata: expect.any(Object),
+    parallel_tool_calls: true,
+    tool_choice: "auto",
+    tools: [],
+  };
+
+  test.each([...EVERY_DIALECT])("from %s, whole and streamed", async (target) => {
+    const usage = plainUsage(target, 5, 1);
+    const model = `test/${target}`;
+    upstream.play((_request, response) => void sendJson(response, plainAnswer(target, { text: "ok", usage })));
+    const answer = await (await call("responses", target)).json();
+    expect(answer).toMatchObject({ ...shell, model, status: "completed", usage: counted });
+
+    upstream.play((_request, response) => {
+      startEvents(response);
+      response.end(plainStream(target, ["o", "k"], usage));
+    });
+    const events = payloads(await (await call("responses", target, { stream: true })).text());
+    expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, index) => index));
+    const ids = events.flatMap(({ response }) => (response as { id: string } | undefined)?.id ?? []);
+    expect([ids.length, new Set(ids).size]).toEqual([3, 1]);
+    const started = { ...shell, model, status: "in_progress", output: [], usage: null };
+    expect(events.slice(0, 2)).toMatchObject([
+      { type: "response.created", response: started },
+      { type: "response.in_progress", response: started },
+    ]);
+    const text = [{ type: "output_text", text: "ok", annotations: [] }];
+    expect(events.at(-1)).toMatchObject({
+      type: "response.completed",
+      response: { ...shell, model, status: "completed", output: [{ type: "message", content: text }], usage: counted },
+    });
+  });
+
+  test.each([...EVERY_DIALECT])("from %s: what a host counts in its cache and in its thoughts", async (target) => {
+    const usage = {
+      chat: {
+        prompt_tokens: 50,
+        completion_tokens: 30,
+        total_tokens: 80,
+        prompt_tokens_details: { cached_tokens: 40 },
+        completion_tokens_details: { reasoning_tokens: 20 },
+      },
+      messages: { input_tokens: 10, cache_read_input_tokens: 40, output_tokens: 30 },
+      genai: {
+        promptTokenCount: 50,
+        cachedContentTokenCount: 40,
+        candidatesTokenCount: 10,
+        thoughtsTokenCount: 20,
+        totalTokenCount: 80,
+      },
+      responses: {
+        input_tokens: 50,
+        input_tokens_details: { cached_tokens: 40 },
+        output_tokens: 30,
+        output_tokens_details: { reasoning_tokens: 20 },
+        total_tokens: 80,
+      },
+    }[target];
+    upstream.play((_request, response) => void sendJson(response, plainAnswer(target, { text: "ok", usage })));
+    expect(await (await call("responses", target)).json()).toMatchObject({
+      usage: {
+        input_tokens: 50,
+        input_tokens_details: { cached_tokens: 40 },
+        output_tokens: 30,
+        // Hosts of messages do not count thoughts apart.
+        output_tokens_details: { reasoning_tokens: target === "messages" ? 0 : 20 },
+        total_tokens: 80,
+      },
+    });
   });
 });

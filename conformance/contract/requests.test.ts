@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { type CallOptions, DIALECTS } from "../../testing/build-call.ts";
-import type { SampledDialect } from "../../testing/sampled-dialects.ts";
-import { wire } from "../../testing/upstream-wire.ts";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
+import type { CallOptions } from "../../testing/build-call.ts";
+import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
+import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
 import { callGateway, errorOf } from "../support/client-calls.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sendJson, startEvents } from "../support/scripted-upstream.ts";
@@ -11,35 +12,16 @@ const { upstream, gateway } = await scriptedHarness();
 /** A short answer of whichever dialect was asked, streamed where that was asked for. */
 function answer(): void {
   upstream.play(({ path, body }, response) => {
-    const stream = path.includes("streamGenerateContent") || JSON.parse(body).stream === true;
-    const dialect: SampledDialect = path.includes("/messages") ? "messages" : path.includes(":") ? "genai" : "chat";
-    const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
-    if (stream) {
-      startEvents(response);
-      const events: Readonly<Record<SampledDialect, string>> = {
-        chat: wire.chatChunk({ content: "ok" }, "stop") + wire.chatUsage(usage) + wire.done,
-        messages: wire.messageStart() + wire.textBlock("ok") + wire.messageEnd(),
-        genai: wire.genaiChunk("ok", "STOP"),
-      };
-      response.end(events[dialect]);
-      return;
-    }
-    const message = { id: "msg_1", type: "message", role: "assistant", model: "m", stop_reason: "end_turn" };
-    const answers: Readonly<Record<SampledDialect, object>> = {
-      chat: {
-        id: "c",
-        object: "chat.completion",
-        choices: [{ index: 0, message: { role: "assistant", content: "ok" }, finish_reason: "stop" }],
-        usage,
-      },
-      messages: { ...message, content: [{ type: "text", text: "ok" }], usage: { input_tokens: 1, output_tokens: 1 } },
-      genai: { candidates: [{ content: { role: "model", parts: [{ text: "ok" }] }, finishReason: "STOP", index: 0 }] },
-    };
-    sendJson(response, answers[dialect]);
+    const dialect = path.includes(":") ? "genai" : (EVERY_DIALECT.find((name) => path.includes(`/${name}`)) ?? "chat");
+    const usage = plainUsage(dialect, 1, 1);
+    if (!path.includes("streamGenerateContent") && JSON.parse(body).stream !== true)
+      return void sendJson(response, plainAnswer(dialect, { text: "ok", usage }));
+    startEvents(response);
+    response.end(plainStream(dialect, ["ok", "!"], usage));
   });
 }
 
-const call = (client: SampledDialect, target: SampledDialect, options: CallOptions) => {
+const call = (client: DialectName, target: DialectName, options: CallOptions) => {
   answer();
   return callGateway(gateway.url, client, gateway.key, { model: `test/${target}`, ...options });
 };
@@ -47,7 +29,7 @@ const call = (client: SampledDialect, target: SampledDialect, options: CallOptio
 const sent = (): Record<string, unknown> => JSON.parse(upstream.seen[0]?.body ?? "{}");
 
 describe("contract 2: null for an optional field is that field left out", () => {
-  const NULLS: Readonly<Record<SampledDialect, Record<string, unknown>>> = {
+  const NULLS: Readonly<Record<DialectName, Record<string, unknown>>> = {
     chat: {
       messages: [{ role: "user", name: null, content: [{ type: "text", text: "hi" }] }],
       tools: null,
@@ -75,17 +57,41 @@ describe("contract 2: null for an optional field is that field left out", () => 
       generationConfig: { temperature: null, stop_sequences: null, thinkingConfig: null, responseSchema: null },
       cachedContent: null,
     },
+    responses: {
+      input: [{ role: "user", content: [{ type: "input_text", text: "hi" }], status: null }],
+      instructions: null,
+      tools: null,
+      tool_choice: null,
+      parallel_tool_calls: null,
+      reasoning: null,
+      text: null,
+      max_output_tokens: null,
+      temperature: null,
+      include: null,
+      previous_response_id: null,
+      store: null,
+      metadata: null,
+      stream_options: null,
+    },
   };
 
-  for (const client of DIALECTS) {
-    for (const target of DIALECTS) {
+  for (const client of EVERY_DIALECT) {
+    for (const target of EVERY_DIALECT) {
       for (const stream of [false, true]) {
         test(`${client} at ${target}, ${stream ? "streamed" : "whole"}`, async () => {
           const response = await call(client, target, { stream, body: NULLS[client] });
           expect([response.status, await response.text()]).toEqual([200, expect.stringContaining("ok")]);
           expect((await gateway.receipt(response)).fields).toEqual([]);
           if (client !== target) expect(upstream.seen[0]?.body).not.toContain("null");
-          const needless = ["tools", "tool_choice", "response_format", "system", "thinking", "systemInstruction"];
+          const needless = [
+            "tools",
+            "tool_choice",
+            "response_format",
+            "system",
+            "thinking",
+            "systemInstruction",
+            "text",
+          ];
           for (const name of needless) expect(Object.keys(sent())).not.toContain(name);
         });
       }
@@ -120,7 +126,7 @@ describe("contract 2.6: one object where a list is meant", () => {
     });
   });
 
-  test.each(["chat", "messages"] as const)("genai at %s", async (target) => {
+  test.each(["chat", "messages", "responses"] as const)("genai at %s", async (target) => {
     const response = await call("genai", target, { stream: true, body: single });
     expect([response.status, await response.text()]).toEqual([200, expect.stringContaining("ok")]);
     expect(upstream.seen[0]?.body).toContain("Be brief.");
@@ -129,7 +135,7 @@ describe("contract 2.6: one object where a list is meant", () => {
 });
 
 /** Something of a kind that the contract does not list, its path, and what a host of the protocol gets of it. */
-const UNLISTED: readonly [string, SampledDialect, Record<string, unknown>, path: string, trace: string][] = [
+const UNLISTED: readonly [string, DialectName, Record<string, unknown>, path: string, trace: string][] = [
   [
     "a part",
     "chat",
@@ -187,7 +193,7 @@ describe("choices 3: kinds of content and tools that the contract does not list"
   for (const [what, client, body, path, trace] of UNLISTED) {
     for (const stream of [false, true]) {
       test(`${client}: ${what} (${trace}) at the contract door is refused, ${stream ? "streamed" : "whole"}`, async () => {
-        for (const target of DIALECTS) {
+        for (const target of EVERY_DIALECT) {
           const { status, message } = await errorOf(await call(client, target, { stream, body }));
           expect([status, message]).toEqual([400, expect.stringContaining(path)]);
           expect(upstream.seen).toHaveLength(0);
@@ -196,7 +202,7 @@ describe("choices 3: kinds of content and tools that the contract does not list"
     }
 
     test(`${client}: ${what} (${trace}) at the drop-in door is forwarded natively, and is in the receipt elsewhere`, async () => {
-      for (const target of DIALECTS) {
+      for (const target of EVERY_DIALECT) {
         const response = await call(client, target, { door: "dropin", body });
         expect(response.status).toBe(200);
         const { fields } = await gateway.receipt(response);
@@ -211,6 +217,73 @@ describe("choices 3: kinds of content and tools that the contract does not list"
         }
       }
     });
+  }
+});
+
+/** The same in Responses, which the contract does not have: clients send tools and items of new kinds unasked. */
+const OWN: readonly [string, Record<string, unknown>, path: string, trace: string][] = [
+  ["a tool", { tools: [{ type: "acme_search", depth: 3 }] }, "tools[0]", "acme_search"],
+  ["a tool of the vendor's", { tools: [{ type: "tool_search", execution: "client" }] }, "tools[0]", "tool_search"],
+  [
+    "an item",
+    {
+      input: [
+        { role: "user", content: "a" },
+        { type: "acme_note", text: "b" },
+      ],
+    },
+    "input[1]",
+    "acme_note",
+  ],
+  [
+    "a part",
+    {
+      input: [
+        {
+          role: "user",
+          content: [
+            { type: "input_text", text: "a" },
+            { type: "input_hologram", data: "x" },
+          ],
+        },
+      ],
+    },
+    "input[0].content[1]",
+    "input_hologram",
+  ],
+];
+
+describe("R5: what only Responses hosts know never fails a call", () => {
+  for (const [what, body, path, trace] of OWN) {
+    test.each(["contract", "dropin"] as const)(
+      `${what} (${trace}) goes on natively, and is in the receipt elsewhere: %s door`,
+      async (door) => {
+        for (const target of EVERY_DIALECT) {
+          const response = await call("responses", target, { door, body });
+          expect([target, response.status, await response.text()]).toEqual([
+            target,
+            200,
+            expect.stringContaining("ok"),
+          ]);
+          const { fields } = await gateway.receipt(response);
+          if (target === "responses") {
+            expect(upstream.seen[0]?.body).toContain(trace);
+            expect(fields).toEqual([]);
+            continue;
+          }
+          expect(upstream.seen[0]?.body).not.toContain(trace);
+          expect(fields).toContainEqual({
+            path: expect.stringContaining(path),
+            action: "dropped",
+            reason: expect.any(String),
+          });
+          const headers = { "x-trivium-strict": "true" };
+          const refused = await errorOf(await call("responses", target, { door, headers, body }));
+          expect(refused).toMatchObject({ status: 400, message: expect.stringContaining(path) });
+          expect(upstream.seen).toHaveLength(0);
+        }
+      },
+    );
   }
 });
 
@@ -232,7 +305,7 @@ describe("contract 2.12: chat", () => {
     expect(sent()["stream_options"]).toEqual({ include_usage: true, include_obfuscation: false });
   });
 
-  test.each(DIALECTS)("an answer of reasoning alone may be sent back: at %s", async (target) => {
+  test.each([...EVERY_DIALECT])("an answer of reasoning alone may be sent back: at %s", async (target) => {
     const history = (said: object) => [
       { role: "user", content: "hi" },
       { role: "assistant", content: null, ...said },
@@ -251,7 +324,7 @@ describe("contract 2.12: chat", () => {
 });
 
 describe("contract 2: data that is no base64, and counts that are not whole", () => {
-  const BAD: readonly [SampledDialect, Record<string, unknown>, path: string][] = [
+  const BAD: readonly [DialectName, Record<string, unknown>, path: string][] = [
     [
       "genai",
       { contents: [{ parts: [{ inline_data: { mime_type: "image/png", data: "***" } }] }] },
@@ -282,13 +355,31 @@ describe("contract 2: data that is no base64, and counts that are not whole", ()
       { messages: [{ role: "user", content: [{ type: "input_audio", input_audio: { data: "***", format: "wav" } }] }] },
       "messages[0].content[0].input_audio.data",
     ],
+    [
+      "responses",
+      { input: [{ role: "user", content: [{ type: "input_image", image_url: "data:image/png;base64,***" }] }] },
+      "input[0].content[0].image_url",
+    ],
+    [
+      "responses",
+      {
+        input: [
+          {
+            role: "user",
+            content: [{ type: "input_file", filename: "a.pdf", file_data: "data:application/pdf;base64,***" }],
+          },
+        ],
+      },
+      "input[0].content[0].file_data",
+    ],
+    ["responses", { max_output_tokens: 20.5 }, "max_output_tokens"],
     ["messages", { top_k: 1.5 }, "top_k"],
     ["chat", { top_k: 1.5 }, "top_k"],
     ["genai", { generationConfig: { topK: 1.5 } }, "generationConfig.topK"],
   ];
   for (const [client, body, path] of BAD) {
     test(`${client}: ${path}`, async () => {
-      for (const target of DIALECTS) {
+      for (const target of EVERY_DIALECT) {
         for (const door of ["contract", "dropin"] as const) {
           const { status, message } = await errorOf(await call(client, target, { door, body }));
           expect([status, message]).toEqual([400, expect.stringContaining(`${path} must be`)]);
@@ -312,13 +403,13 @@ describe("contract 2.10: an answer that the assistant has begun", () => {
       expect((await gateway.receipt(response)).fields).toEqual([]);
     });
 
-    test.each(["chat", "genai"] as const)(
+    test.each(["chat", "genai", "responses"] as const)(
       `H09: is asked for in words, and noted, at a host that does not go on by itself: %s, ${stream ? "streamed" : "whole"}`,
       async (target) => {
         const response = await call("messages", target, { stream, body: { messages: begun } });
         expect([response.status, await response.text()]).toEqual([200, expect.stringContaining("ok")]);
-        const turns = (sent()["messages"] ?? sent()["contents"]) as { role: string }[];
-        expect(turns.map(({ role }) => role)).toEqual(["user", target === "chat" ? "assistant" : "model", "user"]);
+        const turns = (sent()["messages"] ?? sent()["contents"] ?? sent()["input"]) as { role: string }[];
+        expect(turns.map(({ role }) => role)).toEqual(["user", target === "genai" ? "model" : "assistant", "user"]);
         expect(JSON.stringify(turns.at(-1))).toContain("Go on exactly where your last message breaks off");
         const { fields } = await gateway.receipt(response);
         expect(fields).toContainEqual({ path: "messages[1]", action: "approximated", reason: expect.any(String) });
@@ -333,12 +424,17 @@ describe("contract 2.10: an answer that the assistant has begun", () => {
 
 test("contract 2.10, H09: a cache mark on the web search is not lost without a word", async () => {
   const tools = [{ type: "web_search_20250305", name: "web_search", cache_control: { type: "ephemeral" } }];
-  for (const target of DIALECTS) {
+  // Hosts of Responses cache by themselves, tools too: only a time that is asked for is lost there.
+  const LOST = { chat: ["tools[0]"], genai: ["tools[0].cache_control"], responses: [] };
+  const timed = [{ ...tools[0], cache_control: { type: "ephemeral", ttl: "1h" } }];
+  const noted = await gateway.receipt(await call("messages", "responses", { body: { tools: timed } }));
+  expect(noted.fields.map(({ path }) => path)).toEqual(["tools[0].cache_control"]);
+  for (const target of EVERY_DIALECT) {
     const response = await call("messages", target, { body: { tools } });
     expect(response.status).toBe(200);
     const { fields } = await gateway.receipt(response);
     if (target === "messages") expect([fields, sent()["tools"]]).toEqual([[], tools]);
     // A host without a search loses the whole tool.
-    else expect(fields.map(({ path }) => path)).toEqual([target === "chat" ? "tools[0]" : "tools[0].cache_control"]);
+    else expect(fields.map(({ path }) => path)).toEqual(LOST[target]);
   }
 });

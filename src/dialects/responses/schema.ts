@@ -5,9 +5,10 @@ import { MAX_TEXT } from "./schema-content.ts";
 import { InputItem } from "./schema-items.ts";
 import { ResponsesTool, ResponsesToolChoice } from "./schema-tools.ts";
 
+// Hosts take null where the vendor says so; elsewhere it is the field left out, and is not passed on.
 const text = Type.Optional(nullable(Type.String()));
+const word = Type.Optional(Type.String());
 const flag = Type.Optional(nullable(Type.Boolean()));
-const object = Type.Optional(nullable(openObject()));
 
 const TextFormat = Type.Union([
   Type.Object({ type: Type.Literal("text") }),
@@ -22,7 +23,7 @@ const TextFormat = Type.Union([
 ]);
 
 const TextConfig = Type.Object({
-  format: Type.Optional(nullable(TextFormat)),
+  format: Type.Optional(TextFormat),
   verbosity: Type.Optional(nullable(Type.Enum(["low", "medium", "high"]))),
 });
 
@@ -34,7 +35,7 @@ const Reasoning = Type.Object({
 export const ResponsesRequest = Type.Object(
   {
     model: Type.String({ minLength: 1, description: "`<provider>/<model_name>`." }),
-    input: Type.Optional(nullable(Type.Union([Type.String({ maxLength: MAX_TEXT }), Type.Array(InputItem)]))),
+    input: Type.Optional(Type.Union([Type.String({ maxLength: MAX_TEXT }), Type.Array(InputItem)])),
     instructions: text,
     stream: flag,
     stream_options: Type.Optional(nullable(Type.Object({ include_obfuscation: Type.Optional(Type.Boolean()) }))),
@@ -43,10 +44,10 @@ export const ResponsesRequest = Type.Object(
     temperature: Type.Optional(nullable(Type.Number({ minimum: 0, maximum: 2 }))),
     top_p: Type.Optional(nullable(Type.Number({ minimum: 0, maximum: 1 }))),
     top_logprobs: Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: 20 }))),
-    tools: Type.Optional(nullable(Type.Array(ResponsesTool))),
-    tool_choice: Type.Optional(nullable(ResponsesToolChoice)),
+    tools: Type.Optional(Type.Array(ResponsesTool)),
+    tool_choice: Type.Optional(ResponsesToolChoice),
     parallel_tool_calls: flag,
-    text: Type.Optional(nullable(TextConfig)),
+    text: Type.Optional(TextConfig),
     reasoning: Type.Optional(nullable(Reasoning)),
     include: Type.Optional(nullable(Type.Array(Type.String()))),
     store: Type.Optional(
@@ -59,12 +60,12 @@ export const ResponsesRequest = Type.Object(
       nullable(Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 512 }), { maxProperties: 16 })),
     ),
     service_tier: text,
-    prompt_cache_key: text,
+    prompt_cache_key: word,
     prompt_cache_retention: text,
-    safety_identifier: Type.Optional(nullable(Type.String({ maxLength: 64 }))),
-    user: text,
+    safety_identifier: Type.Optional(Type.String({ maxLength: 64 })),
+    user: word,
     context_management: Type.Optional(nullable(Type.Array(openObject()))),
-    client_metadata: object,
+    client_metadata: Type.Optional(openObject()),
     provider: Type.Optional(ProviderRouting),
     model_routing_config: Type.Optional(ModelRouting),
     trivium: Type.Optional(CallOptions),
