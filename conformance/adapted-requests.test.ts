@@ -1,18 +1,20 @@
 import { describe, expect, test } from "bun:test";
+import type { DialectName } from "../src/canon/dialect-name.ts";
 import { buildCall } from "../testing/build-call.ts";
 import { plainAnswer, plainUsage } from "../testing/plain-answer.ts";
-import { scriptedModels } from "../testing/scripted-models.ts";
+import { EVERY_DIALECT } from "../testing/sampled-dialects.ts";
+import { modelsOfEveryDialect, scriptedProvider } from "../testing/scripted-models.ts";
 import { callGateway, errorOf } from "./support/client-calls.ts";
 import { scriptedHarness } from "./support/scripted-harness.ts";
 import { sendJson } from "./support/scripted-upstream.ts";
 
 /** What existing clients send beyond the contract, and what becomes of it at the drop-in door. */
 const { upstream, gateway } = await scriptedHarness((url) => {
-  const { models, ...config } = scriptedModels(url) as { models: object[] };
-  const plain = (provider: string) => ({
-    id: `plain/${provider}`,
+  const { models, ...config } = modelsOfEveryDialect(url) as { models: object[] };
+  const plain = (dialect: DialectName) => ({
+    id: `plain/${dialect}`,
     pricings: {},
-    offers: [{ provider: `up-${provider}`, model: "upstream-model" }],
+    offers: [{ provider: scriptedProvider(dialect), model: "upstream-model", dialect }],
   });
   const routed = { id: "plain/router", pricings: {}, offers: [{ provider: "up-router", model: "upstream-model" }] };
   return {
@@ -22,14 +24,14 @@ const { upstream, gateway } = await scriptedHarness((url) => {
         ...(config as { providers: object }).providers,
         "up-router": { kind: "openrouter", base_url: `${url}/v1`, api_key: "upstream-secret-router" },
       },
-      models: [...models, plain("chat"), plain("messages"), plain("genai"), routed],
+      models: [...models, ...EVERY_DIALECT.map(plain), routed],
     },
   };
 });
 
 function answerAll(): void {
   upstream.play(({ path }, response) => {
-    const dialect = path.includes(":generate") ? "genai" : path.includes("/messages") ? "messages" : "chat";
+    const dialect = EVERY_DIALECT.find((name) => path.includes(`/${name}`)) ?? "genai";
     sendJson(response, plainAnswer(dialect, { text: "ok", usage: plainUsage(dialect, 5, 1) }));
   });
 }
@@ -63,12 +65,12 @@ describe("contract 7: thinkingConfig for a model without thinking", () => {
   const ask = (model: string, door: "contract" | "dropin", more: object = body) =>
     callGateway(gateway.url, "genai", gateway.key, { model, door, body: more as Record<string, unknown> });
 
-  test.each(["plain/genai", "plain/messages", "plain/chat"])("%s: an error at the contract door", async (model) => {
+  test.each(EVERY_DIALECT.map((name) => `plain/${name}`))("%s: an error at the contract door", async (model) => {
     const { status, message } = await errorOf(await ask(model, "contract"));
     expect([status, message]).toEqual([400, expect.stringContaining(`the model ${model} does not support thinking`)]);
   });
 
-  test.each(["plain/genai", "plain/messages", "plain/chat"])(
+  test.each(EVERY_DIALECT.map((name) => `plain/${name}`))(
     "%s: left out at the drop-in door, in the receipt",
     async (model) => {
       answerAll();
@@ -95,9 +97,11 @@ describe("an empty list of tools", () => {
     ["messages", { tools: [], tool_choice: { type: "auto" } }, []],
     ["messages", { tools: [], tool_choice: { type: "any" } }, ["tool_choice dropped"]],
     ["genai", { tools: [] }, []],
+    ["responses", { tools: [], tool_choice: "auto", parallel_tool_calls: false }, []],
+    ["responses", { tools: [], tool_choice: "required" }, ["tool_choice dropped"]],
   ] as const)("%s: %j is left out, whichever protocol the provider speaks", async (dialect, body, noted) => {
     answerAll();
-    for (const target of ["chat", "messages", "genai"]) {
+    for (const target of EVERY_DIALECT) {
       const options = { door: "dropin", model: `test/${target}`, body } as const;
       const { sent, fields } = await sentFor(callGateway(gateway.url, dialect, gateway.key, options));
       expect(Object.keys(sent).filter((key) => /tool/i.test(key))).toEqual([]);

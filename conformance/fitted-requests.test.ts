@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../src/base/json.ts";
-import { type CallOptions, DIALECTS } from "../testing/build-call.ts";
-import type { SampledDialect } from "../testing/sampled-dialects.ts";
+import type { DialectName } from "../src/canon/dialect-name.ts";
+import type { CallOptions } from "../testing/build-call.ts";
+import { plainAnswer, plainUsage } from "../testing/plain-answer.ts";
+import { EVERY_DIALECT } from "../testing/sampled-dialects.ts";
 import { callGateway, errorOf } from "./support/client-calls.ts";
 import { scriptedHarness } from "./support/scripted-harness.ts";
 import { sendJson } from "./support/scripted-upstream.ts";
@@ -9,17 +11,11 @@ import { sendJson } from "./support/scripted-upstream.ts";
 /** What a host would refuse or misread is adapted on the way to it and noted in the receipt. */
 const { upstream, gateway } = await scriptedHarness();
 
-const ANSWERS: Readonly<Record<SampledDialect, object>> = {
-  chat: { choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }] },
-  messages: { type: "message", role: "assistant", content: [{ type: "text", text: "hi" }], stop_reason: "end_turn" },
-  genai: { candidates: [{ index: 0, content: { role: "model", parts: [{ text: "hi" }] }, finishReason: "STOP" }] },
-};
-
 /** The text that went up, and what the receipt says of it. */
-async function sent(dialect: SampledDialect, options: CallOptions): Promise<{ text: string; notes: string[] }> {
+async function sent(dialect: DialectName, options: CallOptions): Promise<{ text: string; notes: string[] }> {
   upstream.play(({ path }, response) => {
-    const asked = path.includes("chat/") ? "chat" : path.includes("/messages") ? "messages" : "genai";
-    sendJson(response, ANSWERS[asked]);
+    const asked = EVERY_DIALECT.find((name) => path.includes(`/${name}`)) ?? "genai";
+    sendJson(response, plainAnswer(asked, { text: "hi", usage: plainUsage(asked, 5, 1) }));
   });
   const response = await callGateway(gateway.url, dialect, gateway.key, options);
   expect(response.status).toBe(200);
@@ -37,6 +33,14 @@ test("choices 3: max_tokens replaces max_completion_tokens, also where that one 
     expect(text.match(/max_[a-z_]*tokens/g)).toEqual(["max_completion_tokens"]);
     expect(JSON.parse(text)).toMatchObject({ max_completion_tokens: 3 });
   }
+});
+
+test("R24, R16: a Responses limit below the least is raised, and an empty list of tools goes with its choice", async () => {
+  const body = { max_output_tokens: 5, tools: [], tool_choice: "auto", parallel_tool_calls: false };
+  const { text, notes } = await sent("responses", { body });
+  expect(JSON.parse(text)).toMatchObject({ max_output_tokens: 16, store: false });
+  expect(text).not.toContain("tool");
+  expect(notes).toEqual(["approximated max_output_tokens"]);
 });
 
 test("choices 3, mapping 6: a system message amid a conversation goes as the user's, in tags", async () => {
@@ -70,15 +74,15 @@ describe("H09, choices 6, 8: options of the gateway are never forwarded, and nee
     "x-trivium-strict": "true",
   };
 
-  test.each(DIALECTS)("in headers of %s, strict or not", async (dialect) => {
+  test.each([...EVERY_DIALECT])("in headers of %s, strict or not", async (dialect) => {
     const { text, notes } = await sent(dialect, { headers });
     expect(notes).toEqual([]);
     expect(text).not.toContain("least_latency");
   });
 
-  test.each(DIALECTS)("in the body of %s, in both lanes", async (dialect) => {
+  test.each([...EVERY_DIALECT])("in the body of %s, in both lanes", async (dialect) => {
     const body = { trivium: { survive: true, deadline_ms: 60_000 }, provider: { type: "priority" } };
-    for (const model of DIALECTS.map((name) => `test/${name}`)) {
+    for (const model of EVERY_DIALECT.map((name) => `test/${name}`)) {
       const { text, notes } = await sent(dialect, { model, body });
       expect(text).not.toContain("survive");
       expect(text).not.toContain("priority");
@@ -86,13 +90,16 @@ describe("H09, choices 6, 8: options of the gateway are never forwarded, and nee
     }
   });
 
-  test.each(DIALECTS)("an unknown member is in the receipt of %s, and refused where it is strict", async (dialect) => {
-    const body = { provider: { sort: "price" } };
-    expect((await sent(dialect, { body })).notes).toContain("dropped provider.sort");
-    const strict = { body, headers: { "x-trivium-strict": "true" } };
-    const refused = await errorOf(await callGateway(gateway.url, dialect, gateway.key, strict));
-    expect(refused).toMatchObject({ status: 400, message: expect.stringContaining("provider.sort") });
-  });
+  test.each([...EVERY_DIALECT])(
+    "an unknown member is in the receipt of %s, and refused where it is strict",
+    async (dialect) => {
+      const body = { provider: { sort: "price" } };
+      expect((await sent(dialect, { body })).notes).toContain("dropped provider.sort");
+      const strict = { body, headers: { "x-trivium-strict": "true" } };
+      const refused = await errorOf(await callGateway(gateway.url, dialect, gateway.key, strict));
+      expect(refused).toMatchObject({ status: 400, message: expect.stringContaining("provider.sort") });
+    },
+  );
 });
 
 test("H11: a request to count that holds the whole request is estimated by what it holds", async () => {

@@ -1,7 +1,8 @@
 import { afterAll, expect, test } from "bun:test";
 import { startSimulator } from "../simulator/simulator.ts";
-import { buildCall, DIALECTS } from "../testing/build-call.ts";
-import { scriptedModels } from "../testing/scripted-models.ts";
+import { buildCall } from "../testing/build-call.ts";
+import { EVERY_DIALECT } from "../testing/sampled-dialects.ts";
+import { modelsOfEveryDialect } from "../testing/scripted-models.ts";
 import { callGateway } from "./support/client-calls.ts";
 import { scriptedHarness } from "./support/scripted-harness.ts";
 import { sendJson } from "./support/scripted-upstream.ts";
@@ -16,7 +17,7 @@ afterAll(() => simulator.stop());
 let written = "";
 
 const { gateway, upstream } = await scriptedHarness((url) => {
-  const scripted = scriptedModels(url) as { providers: object; models: { offers: object[] }[] };
+  const scripted = modelsOfEveryDialect(url) as { providers: object; models: { offers: object[] }[] };
   const [chat] = scripted.models;
   const down = { kind: "openai", base_url: `http://127.0.0.1:${downPort}/v1`, api_key: "upstream-secret-of-down" };
   return {
@@ -72,9 +73,10 @@ const said = (text: string) => ({
   chat: { messages: [{ role: "user", content: text }] },
   messages: { messages: [{ role: "user", content: text }] },
   genai: { contents: [{ role: "user", parts: [{ text }] }] },
+  responses: { input: text, instructions: text },
 });
 
-test.each(DIALECTS.flatMap((dialect) => [false, true].map((stream) => [dialect, stream] as const)))(
+test.each(EVERY_DIALECT.flatMap((dialect) => [false, true].map((stream) => [dialect, stream] as const)))(
   "observability 5.5: a call in %s (stream: %p) leaves one line that agrees with its receipt",
   async (dialect, stream) => {
     const answer = await callGateway(gateway.url, dialect, gateway.key, {
@@ -161,8 +163,10 @@ test("S10, observability 5.5: the log of a run holds no prompt, no answer and no
   const quoting = { error: { message: `upstream-secret-chat is not for "${MARKER}"`, type: "invalid_request_error" } };
   for (const status of [400, 401, 404, 429, 500]) {
     upstream.play((_request, response) => void sendJson(response, quoting, status));
-    for (const stream of [false, true]) {
-      await (await callGateway(gateway.url, "chat", gateway.key, { stream, body: said(MARKER).chat })).text();
+    for (const dialect of ["chat", "responses"] as const) {
+      for (const stream of [false, true]) {
+        await (await callGateway(gateway.url, dialect, gateway.key, { stream, body: said(MARKER)[dialect] })).text();
+      }
     }
   }
   upstream.play((_request, response) => {
@@ -170,6 +174,17 @@ test("S10, observability 5.5: the log of a run holds no prompt, no answer and no
     response.end(`data: {"choices":[{"index":0,"delta":{"content":"${MARKER}"}}]}\n\ndata: ${MARKER} is no JSON\n\n`);
   });
   await (await callGateway(gateway.url, "chat", gateway.key, { stream: true, body: said(MARKER).chat })).text();
+  // What is kept, and built on, is in no line either.
+  const kept = await callGateway(gateway.url, "responses", gateway.key, {
+    model: "sim/standard",
+    body: said(MARKER).responses,
+  });
+  const { id } = (await kept.json()) as { id: string };
+  const next = { ...said(MARKER).responses, previous_response_id: id };
+  for (const previous_response_id of [id, `resp_${MARKER}`]) {
+    const body = { ...next, previous_response_id };
+    await (await callGateway(gateway.url, "responses", gateway.key, { model: "sim/standard", body })).text();
+  }
   // Refused before admission: by the check, by the key, by the model's name.
   await callGateway(gateway.url, "chat", gateway.key, { body: { messages: MARKER } });
   await callGateway(gateway.url, "chat", `sk-${MARKER}`, { body: said(MARKER).chat });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SIMULATED_TEXT_MODELS } from "../src/catalogue/simulated-models.ts";
-import { DIALECTS } from "../testing/build-call.ts";
+import { EVERY_DIALECT } from "../testing/sampled-dialects.ts";
 import { callGateway } from "./support/client-calls.ts";
 import { ANSWER, ExampleFolder, Page, root } from "./support/doc-examples.ts";
 import { programsPresent } from "./support/programs.ts";
@@ -115,11 +115,11 @@ describe("README.md", () => {
     const strict = await callGateway(gateway.url, "chat", gateway.key, { model: "sim/standard", body });
     expect(strict.status).toBe(400);
     expect(await strict.text()).toContain("max_completion_tokens");
-    for (const dialect of DIALECTS) {
+    for (const dialect of EVERY_DIALECT) {
       const answer = await callGateway(gateway.url, dialect, gateway.key, {
         model: "sim/standard",
         door: "dropin",
-        body: dialect === "genai" ? {} : body,
+        body: dialect === "chat" || dialect === "messages" ? body : {},
       });
       expect(answer.status).toBe(200);
       await answer.text();

@@ -1,6 +1,7 @@
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { buildCall } from "../../testing/build-call.ts";
-import { scriptedModels } from "../../testing/scripted-models.ts";
+import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { beginCall, callGateway, errorOf } from "../support/client-calls.ts";
 import { answeringUpstream, callAll, makeKey, readiness, revoke, timed, until } from "../support/fault-harness.ts";
@@ -19,7 +20,7 @@ const upstream = await answeringUpstream();
 
 async function start(upstreamUrl: string): Promise<TestGateway> {
   const gateway = await startTestGateway({
-    config: scriptedModels(upstreamUrl, { first_byte: FIRST_BYTE_MS, idle: FIRST_BYTE_MS }),
+    config: modelsOfEveryDialect(upstreamUrl, { first_byte: FIRST_BYTE_MS, idle: FIRST_BYTE_MS }),
     timings,
   });
   afterAll(() => gateway.stop());
@@ -30,19 +31,17 @@ test("H29, H18: a provider that freezes on kept connections costs its own calls 
   const relay = await startRelay(new URL(upstream.url));
   afterAll(() => relay.stop());
   const frozen = await start(`http://127.0.0.1:${relay.port}`);
-  await callAll(frozen, 2);
+  await callAll(frozen, 2, EVERY_DIALECT);
   const key = await makeKey(frozen);
   relay.freeze();
-  const calls = (["chat", "messages", "genai"] as const).map((dialect) =>
-    timed(callGateway(frozen.url, dialect, frozen.key).then(errorOf)),
-  );
+  const calls = EVERY_DIALECT.map((dialect) => timed(callGateway(frozen.url, dialect, frozen.key).then(errorOf)));
   expect((await readiness(frozen)).body.status).toBe("ready");
   const revokedMs = await revoke(frozen, key);
   const ended = await Promise.all(calls);
   for (const [{ status }] of ended) expect(status).toBe(504);
   const slowestMs = Math.max(...ended.map(([, ms]) => ms));
   await relay.thaw();
-  const [, recoveryMs] = await timed(callAll(frozen, 1));
+  const [, recoveryMs] = await timed(callAll(frozen, 1, EVERY_DIALECT));
 
   // A stop waits for a call to a frozen provider no longer than it may.
   relay.freeze();
@@ -53,7 +52,7 @@ test("H29, H18: a provider that freezes on kept connections costs its own calls 
   expect([503, 504]).toContain((await last).status);
   record({
     fault: "provider frozen (deadline 1.5 s here)",
-    calls: `3 of 3 got 504 by ${seconds(slowestMs)}`,
+    calls: `4 of 4 got 504 by ${seconds(slowestMs)}`,
     revocations: `here ${seconds(revokedMs)}`,
     readiness: "200 ready",
     shutdown: `${seconds(stopMs)} with a call under way`,

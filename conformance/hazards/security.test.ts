@@ -3,11 +3,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { inspect } from "node:util";
 import { readConfig } from "../../src/app/read-config.ts";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { ADMIN_ROUTES } from "../../src/server/admin/routes.ts";
 import { ROUTES } from "../../src/server/routes.ts";
-import { DIALECTS } from "../../testing/build-call.ts";
-import type { SampledDialect } from "../../testing/sampled-dialects.ts";
-import { scriptedModels } from "../../testing/scripted-models.ts";
+import { ResponsesScript } from "../../testing/responses-wire.ts";
+import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway, errorOf } from "../support/client-calls.ts";
 import {
@@ -27,8 +28,8 @@ let hasty: TestGateway;
 
 beforeAll(async () => {
   upstream = await startScriptedUpstream();
-  gateway = await startTestGateway({ config: scriptedModels(upstream.url) });
-  hasty = await startTestGateway({ config: scriptedModels(upstream.url), timings: { commitDeadlineMs: 0 } });
+  gateway = await startTestGateway({ config: modelsOfEveryDialect(upstream.url) });
+  hasty = await startTestGateway({ config: modelsOfEveryDialect(upstream.url), timings: { commitDeadlineMs: 0 } });
 });
 afterAll(async () => {
   await hasty.stop();
@@ -53,6 +54,12 @@ describe("S04: one route table, access on every line, default deny", () => {
       "/api/v1/chat%2Fcompletions",
       "/API/V1/chat/completions",
       "/api/v1/chat/completions;a=b",
+      "/api/v1/responses",
+      "//v1/responses",
+      "/v1/responses/",
+      "/api/v1/responses/input_tokens",
+      "/v1/responses/compact",
+      "/v1/responses/resp_1/cancel",
       "/api/msg/v1/messages",
       "/api/genai/v1/publishers/test/models/genai:generateContent",
       "/v1beta/models/test/genai:streamGenerateContent",
@@ -64,7 +71,7 @@ describe("S04: one route table, access on every line, default deny", () => {
         headers: { "content-type": "application/json", "partner-version": "2023-06-01" },
         ...(method === "POST"
           ? {
-              body: '{"model":"test/chat","messages":[{"role":"user","content":"x"}],"contents":[{"parts":[{"text":"x"}]}],"max_tokens":1}',
+              body: '{"model":"test/chat","messages":[{"role":"user","content":"x"}],"contents":[{"parts":[{"text":"x"}]}],"input":"x","max_tokens":1}',
             }
           : {}),
       });
@@ -226,10 +233,11 @@ describe("S08: the admin listener is closed without the secret", () => {
 });
 
 /** The key that a request of the gateway's came with, and the dialect that it was sent in. */
-function echoed({ headers }: SeenRequest): { key: string; dialect: SampledDialect } {
+function echoed({ headers, path }: SeenRequest): { key: string; dialect: DialectName } {
   if (headers["x-api-key"] !== undefined) return { key: String(headers["x-api-key"]), dialect: "messages" };
   if (headers["x-goog-api-key"] !== undefined) return { key: String(headers["x-goog-api-key"]), dialect: "genai" };
-  return { key: String(headers["authorization"]).replace("Bearer ", ""), dialect: "chat" };
+  const key = String(headers["authorization"]).replace("Bearer ", "");
+  return { key, dialect: path.endsWith("/responses") ? "responses" : "chat" };
 }
 
 const errorObject = (message: string, more: object = {}) => ({
@@ -244,15 +252,17 @@ function sendEvents(response: ServerResponse, text: string): void {
   response.end(text);
 }
 
+const script = new ResponsesScript();
 const firstContent = {
   chat: wire.chatChunk({ role: "assistant", content: "hello" }),
   messages: wire.messageStart() + wire.textBlock("hello"),
   genai: wire.genaiChunk("hello"),
+  responses: script.begin() + script.delta("hello"),
 };
 
 interface Echo {
   way: string;
-  play: (response: ServerResponse, key: string, dialect: SampledDialect) => unknown;
+  play: (response: ServerResponse, key: string, dialect: DialectName) => unknown;
   stream?: true;
   /** The gateway has committed to a stream before the upstream fails. */
   late?: true;
@@ -327,7 +337,7 @@ describe("S10: the gateway's own secrets stay inside", () => {
           { "x-secret-echo": key, "set-cookie": "a=b", "openai-organization": "org-internal" },
         );
       });
-      for (const dialect of DIALECTS) {
+      for (const dialect of EVERY_DIALECT) {
         const response = await callGateway(gateway.url, dialect, gateway.key);
         const everything = JSON.stringify([...response.headers]) + (await response.text());
         expect(everything).not.toContain("upstream-secret");
@@ -344,7 +354,7 @@ describe("S10: the gateway's own secrets stay inside", () => {
       await echo.play(response, key, dialect);
     });
     const at = echo.late ? hasty : gateway;
-    const lanes = DIALECTS.flatMap((client) => DIALECTS.map((host) => [client, host] as const));
+    const lanes = EVERY_DIALECT.flatMap((client) => EVERY_DIALECT.map((host) => [client, host] as const));
     await Promise.all(
       lanes.map(async ([client, host]) => {
         const stream = echo.stream === true;

@@ -1,6 +1,8 @@
 import { afterAll, expect } from "bun:test";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { DIALECTS } from "../../testing/build-call.ts";
 import { plainAnswer, plainUsage } from "../../testing/plain-answer.ts";
+import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
 import { callGateway } from "./client-calls.ts";
 import { type ScriptedUpstream, sendJson, startScriptedUpstream } from "./scripted-upstream.ts";
 import type { TestGateway } from "./test-gateway.ts";
@@ -12,7 +14,7 @@ export const realTimes: boolean = process.env["TRIVIUM_FAULTS"] === "real";
 export async function answeringUpstream(): Promise<ScriptedUpstream> {
   const upstream = await startScriptedUpstream();
   upstream.play(({ path }, response) => {
-    const dialect = path.includes("chat") ? "chat" : path.includes("messages") ? "messages" : "genai";
+    const dialect = EVERY_DIALECT.find((name) => path.includes(`/${name}`)) ?? "genai";
     // 20,000 nano-dollars at the prices of `scriptedModels`.
     sendJson(response, plainAnswer(dialect, { text: "Hello", usage: plainUsage(dialect, 10, 5) }));
   });
@@ -51,7 +53,7 @@ export interface Called {
 export async function callAll(
   { url, key }: Pick<TestGateway, "url" | "key">,
   rounds: number,
-  dialects = DIALECTS,
+  dialects: readonly DialectName[] = DIALECTS,
 ): Promise<Called> {
   const ids: string[] = [];
   let slowestMs = 0;
