@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { DIALECTS } from "../../testing/build-call.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
-import { scriptedModels } from "../../testing/scripted-models.ts";
+import { plainStream, plainUsage } from "../../testing/plain-answer.ts";
+import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 
 const CONCURRENT = 8;
@@ -11,6 +12,7 @@ const LIMITED_KEY = `sk-trv-${"KeyWithAFewSlots".padEnd(43, "x")}`;
 const LONG_MS = 4_000;
 
 const whole = {
+  responses: plainStream("responses", ["hi", "!"], plainUsage("responses", 10, 5)),
   chat: wire.chatChunk({ role: "assistant", content: "hi" }) + wire.chatChunk({}, "stop") + wire.done,
   messages: wire.messageStart() + wire.textBlock("hi") + wire.messageEnd(),
   genai: wire.genaiChunk("hi") + wire.genaiChunk("!", "STOP"),
@@ -20,11 +22,11 @@ const moment = fc.integer({ min: 0, max: LONG_MS });
 /** When the host begins and ends, when the client disconnects; a non-streamed answer fails here, and is tried again. */
 const visit = fc.record({ beginsMs: moment, goesOnMs: moment, leavesMs: moment, stream: fc.boolean() });
 
-for (const dialect of DIALECTS) {
+for (const dialect of EVERY_DIALECT) {
   test(`H13, H23: ${dialect}: clients that disconnect at any moment free their slot, and stop their upstream`, async () => {
     const harness = await Harness.start({
       config: {
-        ...scriptedModels(UPSTREAM_URL, { first_byte: 60_000, idle: 60_000 }),
+        ...modelsOfEveryDialect(UPSTREAM_URL, { first_byte: 60_000, idle: 60_000 }),
         keys: [{ name: "few", key: LIMITED_KEY, limits: { concurrent: CONCURRENT } }],
       },
       timings: { commitDeadlineMs: 1_500, readOnMs: 1_000 },

@@ -1,8 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Receipt } from "../../src/canon/receipt.ts";
-import { DIALECTS } from "../../testing/build-call.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import type { Script } from "../../testing/memory-network.ts";
+import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
 import { errorIn, type ReadAnswer } from "../../testing/sent-call.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 
@@ -151,7 +151,7 @@ describe("choices 6: a call says how its offers are tried", () => {
 });
 
 describe("choices 6: a model as the fallback", () => {
-  test.each([...DIALECTS])(
+  test.each([...EVERY_DIALECT])(
     "%s: answers after all offers of the first have failed, and is named and billed",
     async (dialect) => {
       harness.upstream.play(fails, fails, answers);
@@ -258,7 +258,7 @@ describe("choices 8: trivium/auto", () => {
       { model: "trivium/auto", key },
     );
 
-  test.each([...DIALECTS])(
+  test.each([...EVERY_DIALECT])(
     "%s: the answer names the model that was chosen, and the receipt says why",
     async (dialect) => {
       harness.upstream.play(answers);

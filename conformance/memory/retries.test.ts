@@ -1,9 +1,9 @@
 import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { DIALECTS } from "../../testing/build-call.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import type { Script } from "../../testing/memory-network.ts";
 import { plainStream, plainUsage } from "../../testing/plain-answer.ts";
-import { scriptedModels } from "../../testing/scripted-models.ts";
+import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { errorIn, type ReadAnswer } from "../../testing/sent-call.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 
@@ -15,7 +15,7 @@ const SECOND_PAUSE_MS = 205;
 
 let harness: Harness;
 beforeAll(async () => {
-  const config = scriptedModels(UPSTREAM_URL) as {
+  const config = modelsOfEveryDialect(UPSTREAM_URL) as {
     providers: Record<string, object>;
     models: { id: string; offers: object[] }[];
   };
@@ -56,7 +56,7 @@ const toldSeconds = ({ headers }: ReadAnswer) => Number(headers.get("retry-after
 
 describe("H19: a provider's Retry-After is heeded, and passed on", () => {
   test.each(
-    DIALECTS.flatMap((dialect) =>
+    EVERY_DIALECT.flatMap((dialect) =>
       [503, 529, 429].flatMap((status) => [true, false].map((stream) => [dialect, status, stream] as const)),
     ),
   )(
