@@ -71,6 +71,7 @@ export async function overviewOf(storage: Storage, window: OverviewWindow, nowMs
     everyMs < HOUR_MS ? await selectCallCounts(storage, { ...span, untilMs }) : await ofRollUps(storage, span, untilMs);
   const sampled = await selectLatencies(storage, { ...span, parts });
   const [firstContents, totals] = [weighted(sampled.firstContents, counts), weighted(sampled.totals, counts)];
+  const ofPart = { counts: byBucket(counts), firstContents: byBucket(firstContents), totals: byBucket(totals) };
   const top = async (dimension: "model" | "provider" | "key") =>
     (await summariseUsage(storage, { by: [dimension], sinceMs, untilMs })).slice(0, MAX_TOP).map(topGroup);
   return {
@@ -78,18 +79,18 @@ export async function overviewOf(storage: Storage, window: OverviewWindow, nowMs
     untilMs,
     everyMs,
     total: { ...sumOf(counts), firstContentMs: percentilesOf(firstContents), totalMs: percentilesOf(totals) },
-    parts: Array.from({ length: parts }, (_, index) => {
-      const own = ({ bucket }: { bucket: number }) => bucket === index;
-      return {
-        startMs: sinceMs + index * everyMs,
-        ...sumOf(counts.filter(own)),
-        firstContentMs: percentilesOf(firstContents.filter(own)),
-        totalMs: percentilesOf(totals.filter(own)),
-      };
-    }),
+    parts: Array.from({ length: parts }, (_, index) => ({
+      startMs: sinceMs + index * everyMs,
+      ...sumOf(ofPart.counts.get(index) ?? []),
+      firstContentMs: percentilesOf(ofPart.firstContents.get(index) ?? []),
+      totalMs: percentilesOf(ofPart.totals.get(index) ?? []),
+    })),
     top: { models: await top("model"), providers: await top("provider"), keys: await top("key") },
   };
 }
+
+const byBucket = <Count extends { bucket: number }>(counts: readonly Count[]): Map<number, Count[]> =>
+  Map.groupBy(counts, ({ bucket }) => bucket);
 
 async function ofRollUps(
   storage: Storage,
