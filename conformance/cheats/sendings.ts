@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
-import { DIALECTS } from "../../testing/build-call.ts";
-import { scriptedModels } from "../../testing/scripted-models.ts";
+import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway } from "../support/client-calls.ts";
 import { type ScriptedUpstream, sendJson, startEvents, startScriptedUpstream } from "../support/scripted-upstream.ts";
@@ -19,7 +19,7 @@ const answer = (content: string) => ({
 /** H32 and S22, S24: what hosts do that is not in the protocol. */
 export async function openSendings(): Promise<CheatGroup> {
   const upstream = await startScriptedUpstream();
-  const gateway = await startTestGateway({ config: scriptedModels(upstream.url) });
+  const gateway = await startTestGateway({ config: modelsOfEveryDialect(upstream.url) });
   return {
     cheats: [...resends(upstream, gateway), ...strays(upstream, gateway), ...tales(upstream, gateway)],
     close: async () => {
@@ -35,7 +35,7 @@ function resends(upstream: ScriptedUpstream, gateway: TestGateway): Cheat[] {
     "resets every connection on which it has read a request": (socket) => void socket?.resetAndDestroy(),
     "answers half a head and closes": (socket) => void socket?.end("HTTP/1.1 200 OK\r\ncontent-le"),
   };
-  return DIALECTS.flatMap((dialect) =>
+  return EVERY_DIALECT.flatMap((dialect) =>
     Object.entries(ways).flatMap(([way, act]) =>
       [false, true].map((stream) => ({
         id: "H32",
@@ -89,11 +89,12 @@ function tales(upstream: ScriptedUpstream, gateway: TestGateway): Cheat[] {
     `no quota for org-Ab12cd34Ef at llm-7.prod.internal:8443 (10.0.0.7), key upstream-secret-${dialect}, see https://internal.example/x?token=abc`;
   const leak = /Ab12cd34Ef|prod\.internal|10\.0\.0\.7|upstream-secret|internal\.example/;
   return [400, 401, 403, 404, 413, 422, 429, 500, 503].flatMap((status) =>
-    DIALECTS.map((dialect) => ({
+    EVERY_DIALECT.map((dialect) => ({
       id: "S22",
       tries: `a ${dialect} host tells of its internals with ${status}, and inside a stream`,
       run: async () => {
-        const words = wordsOf(dialect);
+        // The provider of the chat dialect speaks that of Responses too.
+        const words = wordsOf(dialect === "responses" ? "chat" : dialect);
         upstream.play(
           (_request, response) =>
             void sendJson(response, { error: { message: words, type: words, code: words } }, status),
