@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { DEFAULT_TIMINGS } from "../../src/relay/timings.ts";
 import { MAX_ORPHANS } from "../../src/relay/watched-attempt.ts";
-import { type CallOptions, DIALECTS } from "../../testing/build-call.ts";
+import type { CallOptions } from "../../testing/build-call.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import type { Reply } from "../../testing/memory-exchange.ts";
 import { plainAnswer } from "../../testing/plain-answer.ts";
@@ -163,6 +163,10 @@ describe("H26: the upstream goes on and on: it is ended, and an estimate is bill
   };
 
   test.each([
+    ["responses", { reasoning: { effort: "low" } }, 2_048],
+    ["responses", { reasoning: { effort: "high" } }, 8_191],
+    ["responses", { reasoning: { effort: "none" } }, 0],
+    ["responses", { reasoning: { effort: "high" }, max_output_tokens: 1_000 }, 999],
     ["chat", { reasoning_effort: "low" }, 2_048],
     // The model's own limit is 8,192, and one token of it was seen.
     ["chat", { reasoning_effort: "high" }, 8_191],
@@ -171,7 +175,7 @@ describe("H26: the upstream goes on and on: it is ended, and an estimate is bill
     ["chat", { reasoning_effort: "high", max_completion_tokens: 1_000 }, 999],
   ] as const)("a %s client that asks for %j pays for %p tokens of unseen thinking", async (client, body, least) => {
     playOn("chat", "last", wire.chatChunk({ content: "" }));
-    const row = await rowOf(() => leaveAt("last", client, { body }));
+    const row = await rowOf(() => leaveAt("last", client, { model: "test/chat", body }));
     expect(ended()).toEqual([true]);
     expect(row).toMatchObject({ outcome: "client_gone", usage_source: "partial", usage_output: 1 });
     expect(row.usage_reasoning ?? 0).toBe(least);
@@ -193,7 +197,7 @@ describe("H26: the upstream goes on and on: it is ended, and an estimate is bill
     expect(row).toMatchObject({ usage_source: "partial", usage_output: 101, usage_reasoning: null });
   });
 
-  test.each(DIALECTS.flatMap((client) => (["chat", "messages"] as const).map((host) => [client, host] as const)))(
+  test.each(EVERY_DIALECT.flatMap((client) => (["chat", "messages"] as const).map((host) => [client, host] as const)))(
     "a %s client, a %s host: a Chinese character is about a token",
     async (client, host) => {
       playOn(host, `${"中文字符".repeat(250)}终`);
@@ -201,6 +205,7 @@ describe("H26: the upstream goes on and on: it is ended, and an estimate is bill
         chat: { reasoning_effort: "none" },
         messages: { max_tokens: 8_000, thinking: { type: "disabled" } },
         genai: { generationConfig: { thinkingConfig: { thinkingBudget: 0 } } },
+        responses: { reasoning: { effort: "none" } },
       }[client];
       const row = await rowOf(() => leaveAt("终", client, { model: `test/${host}`, body }));
       expect(row).toMatchObject({ outcome: "client_gone", usage_source: "partial" });
@@ -209,7 +214,7 @@ describe("H26: the upstream goes on and on: it is ended, and an estimate is bill
     },
   );
 
-  test.each(DIALECTS.flatMap((client) => DIALECTS.map((host) => [client, host] as const)))(
+  test.each(EVERY_DIALECT.flatMap((client) => EVERY_DIALECT.map((host) => [client, host] as const)))(
     "a %s client, a %s host: each event is a token at least, however short",
     async (client, host) => {
       const digits = Array.from({ length: 60 }, (_, index) => String(index % 10));
@@ -218,11 +223,13 @@ describe("H26: the upstream goes on and on: it is ended, and an estimate is bill
         const delta = (text: string) =>
           wire.event({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text } });
         const said = [...digits, "last"];
+        const words = new ResponsesScript();
         const chunks = {
           chat: () => said.map((content) => wire.chatChunk({ content })),
           messages: () => [wire.messageStart(), wire.textBlock(), ...said.map(delta)],
           // A host that tells nothing as it goes on.
           genai: () => said.map((text) => wire.genaiChunk(text, undefined, {})),
+          responses: () => [words.begin(), ...said.map((text) => words.delta(text))],
         }[host]();
         for (const chunk of chunks) void reply.write(chunk);
       });
@@ -230,6 +237,7 @@ describe("H26: the upstream goes on and on: it is ended, and an estimate is bill
         chat: { reasoning_effort: "none" },
         messages: { max_tokens: 8_000, thinking: { type: "disabled" } },
         genai: { generationConfig: { thinkingConfig: { thinkingBudget: 0 } } },
+        responses: { reasoning: { effort: "none" } },
       }[client];
       const row = await rowOf(() => leaveAt("last", client, { model: `test/${host}`, body }));
       expect(row).toMatchObject({ outcome: "client_gone", usage_source: "partial" });
@@ -237,7 +245,7 @@ describe("H26: the upstream goes on and on: it is ended, and an estimate is bill
     },
   );
 
-  test.each(DIALECTS)(
+  test.each([...EVERY_DIALECT])(
     "a %s client pays for the searches that it has seen, though their number comes at the end",
     async (client) => {
       harness.upstream.play((reply) => {
@@ -290,7 +298,7 @@ describe("the client disconnects before the first content", () => {
     ["a stream whose headers are not sent", true, 0],
     ["a stream with keep-alives", true, DEFAULT_TIMINGS.commitDeadlineMs + 20_000],
   ] as const)("%s: what comes is billed by its own figures", async (_, stream, afterMs) => {
-    for (const dialect of DIALECTS) {
+    for (const dialect of EVERY_DIALECT) {
       harness.upstream.play(() => {});
       const row = await rowOf(async () => {
         const call = harness.send(dialect, { stream });
@@ -366,12 +374,13 @@ describe("the client disconnects before the first content", () => {
 });
 
 /** Mostly thoughts that were never shown. */
-const USAGE: Record<SampledDialect, object> = {
+const USAGE: Record<DialectName, object> = {
   chat: { prompt_tokens: 10, completion_tokens: 20_005, completion_tokens_details: { reasoning_tokens: 20_000 } },
   messages: { input_tokens: 10, output_tokens: 20_005, output_tokens_details: { thinking_tokens: 20_000 } },
   genai: { promptTokenCount: 10, candidatesTokenCount: 5, thoughtsTokenCount: 20_000, totalTokenCount: 20_015 },
+  responses: responsesUsage(10, 20_005, 20_000),
 };
-const wholeAnswer = (host: SampledDialect): object => plainAnswer(host, { text: "All of it.", usage: USAGE[host] });
+const wholeAnswer = (host: DialectName): object => plainAnswer(host, { text: "All of it.", usage: USAGE[host] });
 
 test("H13: no more than so many upstreams are read without a client, and the end of the program ends them all", async () => {
   const patient = await Harness.start({ config: sections(), timings: { readOnMs: 600_000 } });
