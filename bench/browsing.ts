@@ -105,7 +105,7 @@ const say = (what: string, times: readonly number[]): void =>
     `${what.padEnd(26)} ${times.length} calls  p50 ${shown(quantile(times, 0.5), 2)} ms  p95 ${shown(quantile(times, 0.95), 2)} ms  p99 ${shown(quantile(times, 0.99), 2)} ms  worst ${shown(Math.max(...times))} ms`,
   );
 
-/** Processor time of the gateway for one opening of each page, while nothing else is asked: it hardly depends on what else a machine does. */
+/** Processor time of the gateway for one opening of each page, while nothing else is asked. It depends less than times do on what else a machine does. */
 async function processorTimes(adminUrl: string, pages: readonly ConsolePage[], pids: readonly number[]) {
   const found = new Map<string, number>();
   for (const page of pages) {
