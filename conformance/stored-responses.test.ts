@@ -121,7 +121,7 @@ test("without a key that can be read nothing is stored, the log says why, and ca
   await keyless.gateway.stop();
   expect([status, body.store, refused.status]).toEqual([200, false, 400]);
   expect(keyless.said.join("")).toContain(
-    "responses are not stored: their key cannot be read from data_dir, nor made there",
+    "responses and bodies are not stored: their key cannot be read from data_dir, nor made there",
   );
 });
 
