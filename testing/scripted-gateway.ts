@@ -1,3 +1,4 @@
+import { BufferPool } from "../src/base/byte-buffer.ts";
 import type { JsonObject } from "../src/base/json.ts";
 import { Secret } from "../src/base/secret.ts";
 import type { FieldNote, Receipt } from "../src/canon/receipt.ts";
@@ -21,7 +22,6 @@ import { Slots } from "../src/routing/slots.ts";
 import type { TextTarget } from "../src/routing/target.ts";
 import { Targets } from "../src/routing/targets.ts";
 import { CallMetrics } from "../src/telemetry/call-metrics.ts";
-import { BufferPool } from "../src/base/byte-buffer.ts";
 import { MemoryNetwork, type Script as NetworkScript } from "./memory-network.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 

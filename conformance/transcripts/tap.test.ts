@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { ByteBuffer } from "../../src/base/byte-buffer.ts";
 import { completionTokens, promptTokens } from "../../src/canon/usage.ts";
 import type { NativeAnswerContext, Tap } from "../../src/dialects/dialect.ts";
 import { quirksOf } from "../../src/dialects/quirks.ts";
-import { ByteBuffer } from "../../src/base/byte-buffer.ts";
 import { EventSplitter, readFrames } from "../../src/wire/sse.ts";
 import {
   bytesOf,

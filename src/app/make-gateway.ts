@@ -3,6 +3,7 @@ import { KeyRing } from "../access/key-ring.ts";
 import { SharedLimits } from "../access/shared-limits.ts";
 import { Answers } from "../answers/answers.ts";
 import { Sealer } from "../answers/sealer.ts";
+import { BufferPool } from "../base/byte-buffer.ts";
 import type { Receipt } from "../canon/receipt.ts";
 import { Captures } from "../capture/captures.ts";
 import type { Config } from "../config/config.ts";
@@ -25,7 +26,6 @@ import { Health, type HealthChange } from "../routing/health/health.ts";
 import { Slots } from "../routing/slots.ts";
 import type { Storage } from "../storage/storage.ts";
 import { CallMetrics } from "../telemetry/call-metrics.ts";
-import { BufferPool } from "../base/byte-buffer.ts";
 import { staticKeys } from "./static-keys.ts";
 
 /** What is beyond the gateway: the machine, the network, the disk and the log. */

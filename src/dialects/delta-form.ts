@@ -1,5 +1,5 @@
-import type { CanonEvent } from "../canon/event.ts";
 import type { ByteBuffer } from "../base/byte-buffer.ts";
+import type { CanonEvent } from "../canon/event.ts";
 
 /** A step that says more of an open block. */
 export type DeltaEvent = Extract<CanonEvent, { type: "text-delta" | "reasoning-delta" | "tool-input-delta" }>;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { ByteBuffer } from "../base/byte-buffer.ts";
 import type { DialectName } from "../canon/dialect-name.ts";
 import type { CanonEvent } from "../canon/event.ts";
-import { ByteBuffer } from "../base/byte-buffer.ts";
 import { translate } from "./delta-run.sample.ts";
 import { DeltaRunTap } from "./delta-run-tap.ts";
 import { encodeContext } from "./encode-context.sample.ts";

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
-import type { CanonEvent } from "../canon/event.ts";
 import { ByteBuffer } from "../base/byte-buffer.ts";
+import type { CanonEvent } from "../canon/event.ts";
 import { FrameTemplate } from "../wire/frame-template.ts";
 import { endOfEvent, readFrames, type SseFrame } from "../wire/sse.ts";
 import type { AnswerReading, StreamDecoder, StreamEncoder } from "./codec.ts";

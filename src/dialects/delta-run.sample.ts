@@ -1,6 +1,6 @@
+import { ByteBuffer } from "../base/byte-buffer.ts";
 import type { DialectName, UpstreamDialectName } from "../canon/dialect-name.ts";
 import { AwsEventSplitter } from "../wire/aws-event-stream.ts";
-import { ByteBuffer } from "../base/byte-buffer.ts";
 import { EventSplitter } from "../wire/sse.ts";
 import type { DeltaRunTap } from "./delta-run-tap.ts";
 import { encodeContext } from "./encode-context.sample.ts";

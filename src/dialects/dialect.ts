@@ -1,3 +1,4 @@
+import type { ByteBuffer } from "../base/byte-buffer.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { GatewayError } from "../canon/error.ts";
 import type { ModelLists } from "../canon/listed-model.ts";
@@ -6,7 +7,6 @@ import type { FieldNote } from "../canon/receipt.ts";
 import type { Stop } from "../canon/stop.ts";
 import type { ModelTraits } from "../canon/traits.ts";
 import type { Usage } from "../canon/usage.ts";
-import type { ByteBuffer } from "../base/byte-buffer.ts";
 import type { AnswerContext } from "./answer-context.ts";
 import type { CheckContext, Door } from "./check.ts";
 import type { ClientCodec, UpstreamCodec } from "./codec.ts";

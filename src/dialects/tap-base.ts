@@ -1,7 +1,7 @@
+import type { ByteBuffer } from "../base/byte-buffer.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { Stop } from "../canon/stop.ts";
 import type { Usage } from "../canon/usage.ts";
-import type { ByteBuffer } from "../base/byte-buffer.ts";
 import { readFrames, type SseFrame } from "../wire/sse.ts";
 import type { Tap, TapProgress } from "./dialect.ts";
 

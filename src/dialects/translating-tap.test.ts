@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { CanonEvent } from "../canon/event.ts";
 import { ByteBuffer } from "../base/byte-buffer.ts";
+import type { CanonEvent } from "../canon/event.ts";
 import { TranslatingTap } from "./translating-tap.ts";
 
 const EMPTY = Buffer.from("data: {}\n\n");

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import { ByteBuffer } from "../base/byte-buffer.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { CanonEvent } from "../canon/event.ts";
 import type { CanonReply, ReplyPart } from "../canon/reply.ts";
 import { unfold } from "../canon/unfold.ts";
-import { ByteBuffer } from "../base/byte-buffer.ts";
 import { TranslatingTap } from "./translating-tap.ts";
 import { AnswerUnwrapper, unwrapReply } from "./unwrap-answer.ts";
 

@@ -1,6 +1,6 @@
+import type { ByteBuffer } from "../../base/byte-buffer.ts";
 import { isObject, type JsonObject, objectAt } from "../../base/json.ts";
 import { MIN_WEIGHT, weigh } from "../../base/text-weight.ts";
-import type { ByteBuffer } from "../../base/byte-buffer.ts";
 import { BytePattern } from "../../wire/byte-pattern.ts";
 import { findOnlyString } from "../../wire/edit-body.ts";
 import { findValue } from "../../wire/json-text.ts";

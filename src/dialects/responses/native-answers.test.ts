@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { bytesOf, nameOf, present, textOf } from "../../../conformance/support/recordings.ts";
-import { isObject, type JsonObject, parseObject } from "../../base/json.ts";
 import { ByteBuffer } from "../../base/byte-buffer.ts";
+import { isObject, type JsonObject, parseObject } from "../../base/json.ts";
 import { EventSplitter, readFrames } from "../../wire/sse.ts";
 import type { NativeAnswerContext } from "../dialect.ts";
 import { patchAnswer } from "./native.ts";

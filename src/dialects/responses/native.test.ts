@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { ByteBuffer } from "../../base/byte-buffer.ts";
 import { cpuMs } from "../../base/cpu-time.sample.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { wrapOpaque } from "../../canon/opaque.ts";
-import { ByteBuffer } from "../../base/byte-buffer.ts";
 import type { NativeAnswerContext, NativeRequestContext } from "../dialect.ts";
 import { patchAnswer, prepareRequest } from "./native.ts";
 import { needsCanon } from "./needs-canon.ts";

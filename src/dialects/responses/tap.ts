@@ -1,9 +1,9 @@
+import type { ByteBuffer } from "../../base/byte-buffer.ts";
 import { arrayAt, type JsonObject, numberAt, objectAt, parseObject, stringAt } from "../../base/json.ts";
 import { eventWeight } from "../../base/text-weight.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { reportTerms } from "../../canon/terms.ts";
 import type { Usage } from "../../canon/usage.ts";
-import type { ByteBuffer } from "../../base/byte-buffer.ts";
 import { findOnlyString } from "../../wire/edit-body.ts";
 import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
 import { endOfEvent, type SseFrame } from "../../wire/sse.ts";
