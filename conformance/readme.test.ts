@@ -41,7 +41,7 @@ afterAll(async () => {
 
 test("every block of these documents is run, loaded or compared here or in scripts/docs.test.ts", () => {
   expect(readme.counts()).toEqual({ sh: 7, text: 1, ts: 3, python: 1, yaml: 1 });
-  expect(receipts.counts()).toEqual({ sh: 3, json: 1 });
+  expect(receipts.counts()).toEqual({ sh: 4, json: 1 });
   expect(keys.counts()).toEqual({ sh: 5, yaml: 1 });
   expect(media.counts()).toEqual({ sh: 2, ts: 2 });
   expect(failures.counts()).toEqual({ sh: 1 });
@@ -156,6 +156,28 @@ describe("docs/receipts.md", () => {
       expect(strict).toContain("top_k");
     },
   );
+});
+
+describe("docs/receipts.md, bodies", () => {
+  test("its lines make a key whose calls are captured, and show what was said", async () => {
+    const [create = "", read = ""] = receipts.one("sh", "--capture").trim().split("\n");
+    const key = /^sk-trv-[\w-]{43}$/m.exec(await folder.shell(create))?.[0] ?? "";
+    let answer = await callGateway(gateway.url, "chat", key, { model: "sim/standard" });
+    // A running gateway sees keys of other processes within half a second.
+    for (let tries = 0; answer.status === 401 && tries < 50; tries++) {
+      await Bun.sleep(100);
+      answer = await callGateway(gateway.url, "chat", key, { model: "sim/standard" });
+    }
+    expect(answer.status).toBe(200);
+    const said = (await answer.json()) as { choices: { message: { content: string } }[] };
+    const line = read.replace("rcp_…", answer.headers.get("x-trivium-receipt") ?? "");
+    let shown = "";
+    for (let tries = 0; shown === "" && tries < 20; tries++) {
+      shown = await folder.shell(line).catch(() => "");
+      if (shown === "") await Bun.sleep(200);
+    }
+    expect(shown).toContain(said.choices[0]?.message.content.slice(0, 20) ?? "nothing was said");
+  });
 });
 
 describe("docs/receipts.md, tags", () => {
