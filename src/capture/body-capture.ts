@@ -1,3 +1,5 @@
+import { ByteBuffer } from "../base/byte-buffer.ts";
+
 /** What is read of one body, before it is redacted. Media take most of a large one, and are not kept. */
 const MAX_READ = 8 * 1024 * 1024;
 
@@ -14,7 +16,7 @@ export interface CaptureMemory {
 export class BodyCapture {
   readonly #memory: CaptureMemory;
   #whole: string | undefined;
-  #parts: Uint8Array[] = [];
+  #parts = new ByteBuffer();
   #held = 0;
   #isFull = false;
   /** All that has passed by. */
@@ -30,7 +32,10 @@ export class BodyCapture {
       return;
     }
     this.bytes = Buffer.byteLength(body);
-    if (this.#hold(body.length)) this.#whole = body;
+    const read = body.length > MAX_READ ? body.slice(0, MAX_READ) : body;
+    const isHeld = this.#hold(read.length);
+    if (isHeld) this.#whole = read;
+    this.#isFull = !isHeld || read.length < body.length;
   }
 
   /** A copy: the buffer is used again. */
@@ -40,7 +45,7 @@ export class BodyCapture {
     if (this.#isFull || bytes.length === 0) return;
     const room = Math.min(bytes.length, MAX_READ - this.#held);
     const isHeld = this.#hold(room);
-    if (isHeld) this.#parts.push(Buffer.from(bytes.subarray(0, room)));
+    if (isHeld) this.#parts.putBytes(bytes.subarray(0, room));
     this.#isFull = !isHeld || room < bytes.length;
   }
 
@@ -53,18 +58,18 @@ export class BodyCapture {
   /** Undefined where nothing passed by. */
   get text(): string | undefined {
     if (this.bytes === 0) return undefined;
-    return this.#whole ?? decoder.decode(Buffer.concat(this.#parts));
+    return this.#whole ?? decoder.decode(this.#parts.view());
   }
 
   /** Whether the end of it is missing. */
   get isCut(): boolean {
-    return this.#isFull || (this.bytes > 0 && this.#whole === undefined && this.#parts.length === 0);
+    return this.#isFull;
   }
 
   drop(): void {
     this.#memory.release(this.#held);
     this.#held = 0;
     this.#whole = undefined;
-    this.#parts = [];
+    this.#parts = new ByteBuffer();
   }
 }

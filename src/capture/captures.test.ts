@@ -126,6 +126,9 @@ describe("0064: what is held in memory", () => {
     const answer = new BodyCapture(capturesOver(storage).captures);
     for (let round = 0; round < 5; round++) answer.add(new Uint8Array(2 * 1024 * 1024).fill(98));
     expect([answer.text?.length, answer.bytes, answer.isCut]).toEqual([8 * 1024 * 1024, 10 * 1024 * 1024, true]);
+    const request = new BodyCapture(capturesOver(storage).captures);
+    request.set("c".repeat(10 * 1024 * 1024));
+    expect([request.text?.length, request.bytes, request.isCut]).toEqual([8 * 1024 * 1024, 10 * 1024 * 1024, true]);
     await storage.close();
   });
 });

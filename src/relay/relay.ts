@@ -48,7 +48,7 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
     stream: isStreamed(incoming, checked.body),
     adapted: adaptedBy(asked),
     keeping,
-    capture: admitted.principal.capture === true ? captureOf(asked.sent, incoming, gateway) : undefined,
+    capture: asked.sent === undefined ? undefined : captureOf(asked.sent, incoming, gateway),
   };
   if (gateway.events.watched) tellBegun(call, gateway);
   const answer = (of: Call) => answerOrSettle(of, served, gateway);
@@ -156,7 +156,9 @@ async function readCall(incoming: IncomingCall, entered: EnteredRequest, gateway
     ...estimateUse(principal, incoming, served, request),
   });
   const admission = admitting instanceof Promise ? await admitting : admitting;
-  return { served, admission, sent: received.text, checked: request, keeping, background, routing, wanted };
+  // Else nothing keeps the text for longer than its provider takes to be asked.
+  const sent = principal.capture === true ? received.text : undefined;
+  return { served, admission, sent, checked: request, keeping, background, routing, wanted };
 }
 
 /** What the name of the model, the door and the routing fields did to the request. Mostly nothing, and then nothing is made. */
