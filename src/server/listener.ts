@@ -108,7 +108,7 @@ export function listen(options: ListenOptions): Listener {
       if (seconds === 0) return;
       const { promise, resolve } = Promise.withResolvers<void>();
       portCloses = promise;
-      await quiet(LAST_WORDS_MS);
+      await quiet(hurry?.aborted ? 0 : LAST_WORDS_MS);
       void server.stop(false);
       resolve();
     },
