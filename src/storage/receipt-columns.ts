@@ -74,7 +74,6 @@ export const INSERT_ROW = `INSERT INTO receipt_rows (${ROW_COLUMNS.join(", ")}) 
 
 /** The values of `INSERT_ROW`. In one piece: it is made for every call, and a function for each column costs several times as much. */
 export function rowValues(receipt: Receipt, kind: number, writer: number | null): Parameter[] {
-  const { usage } = receipt;
   const values: Parameter[] = [
     word(receipt.id) ?? "",
     kind,
@@ -90,16 +89,20 @@ export function rowValues(receipt: Receipt, kind: number, writer: number | null)
     word(partsText(receipt)),
     word(tagsText(receipt.tags)),
   ];
+  addUsage(values, receipt.usage);
+  return values;
+}
+
+function addUsage(values: Parameter[], usage: Usage): void {
   for (const counter of USAGE_COUNTERS) {
     const value = usage[counter];
     values.push(value === undefined ? null : isFraction(counter) ? fraction(value) : whole(value));
   }
-  return values;
 }
 
 /** The row of a receipt with all that it says, as PostgreSQL has it. */
 export function receiptValues(receipt: Receipt): Parameter[] {
-  const { stop, usage } = receipt;
+  const { stop } = receipt;
   const values: Parameter[] = [
     word(receipt.id) ?? "",
     word(receipt.project) ?? "",
@@ -117,10 +120,7 @@ export function receiptValues(receipt: Receipt): Parameter[] {
     word(stop?.unified),
     word(stop?.raw),
   ];
-  for (const counter of USAGE_COUNTERS) {
-    const value = usage[counter];
-    values.push(isFraction(counter) ? fraction(value) : whole(value));
-  }
+  addUsage(values, receipt.usage);
   values.push(
     word(receipt.usageSource) ?? "",
     word(receipt.priceRule) ?? "",
