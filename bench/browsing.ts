@@ -1,6 +1,6 @@
 /**
  * `bin/bun bench/browsing.ts [--rows 1000000] [--rate 100] [--seconds 15] [--rounds 3]`: what calls take at a
- * fixed rate while nobody looks at the console, and while its pages are opened one after the other without a pause, with a full ledger.
+ * fixed rate without anyone at the console, and while its pages are opened one after the other without a pause, with a full ledger.
  */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -162,8 +162,8 @@ try {
     console.log(`round ${round + 1}: other programs used ${foreign.toFixed(1)} processors`);
   }
   console.log(`\n${values.rate} calls a second, ${opened} pages opened meanwhile`);
-  say("nobody looks", quiet);
-  say("somebody browses", busy);
+  say("without browsing", quiet);
+  say("while browsing", busy);
   sayPages(times, await processorTimes(adminUrl, pages, gateway.pids));
 } finally {
   await processes.stopAll();
