@@ -5,9 +5,18 @@ import { type Child, type Processes, printedUrl } from "./processes.ts";
 
 /**
  * `bare` is the yardstick; `reserialising` is the same proxy, but it parses the request and writes it anew; `limited` is the gateway with
- * limits at every level, `workers` the one of two processes, `exporting` the one with traces and metrics over OTLP.
+ * limits at every level, `workers` the one of two processes, `exporting` the one with traces and metrics over OTLP; `before` is the
+ * gateway of another checkout, next to which this one is put.
  */
-export type ContenderName = "bare" | "gateway" | "limited" | "workers" | "exporting" | "reserialising" | "nginx";
+export type ContenderName =
+  | "bare"
+  | "gateway"
+  | "before"
+  | "limited"
+  | "workers"
+  | "exporting"
+  | "reserialising"
+  | "nginx";
 
 /** The programs that are compared, each in a process of its own in front of the same upstream. */
 export class Contenders {
@@ -16,20 +25,26 @@ export class Contenders {
   readonly #upstreamUrl: string;
   readonly #folder: string;
   readonly #nginx: string | undefined;
+  readonly #before: string | undefined;
   readonly #kept = new Map<ContenderName, Child>();
   #started = 0;
 
-  constructor(processes: Processes, upstreamUrl: string, folder: string) {
+  /** `before` is the root of another checkout, with its dependencies installed. */
+  constructor(processes: Processes, upstreamUrl: string, folder: string, before?: string) {
     this.#processes = processes;
     this.#upstreamUrl = upstreamUrl;
     this.#folder = folder;
+    this.#before = before;
     this.#nginx = findNginx();
     this.nginxMissing = this.#nginx === undefined;
   }
 
-  /** Those of the names that this machine has. */
+  /** Those of the names that this machine has; the gateway of another checkout stands next to this one's. */
   present(names: readonly ContenderName[]): ContenderName[] {
-    return names.filter((name) => name !== "nginx" || this.#nginx !== undefined);
+    return names.flatMap((name): ContenderName[] => {
+      if (name === "gateway" && this.#before !== undefined) return ["gateway", "before"];
+      return name !== "nginx" || this.#nginx !== undefined ? [name] : [];
+    });
   }
 
   /** The one that runs through all scenarios, so that its code is warm. */
@@ -47,6 +62,8 @@ export class Contenders {
     if (name === "gateway" || name === "limited" || name === "workers") {
       return startGateway(this.#processes, folder, this.#upstreamUrl, name);
     }
+    if (name === "before")
+      return startGateway(this.#processes, folder, this.#upstreamUrl, { root: this.#before ?? "" });
     if (name === "nginx") return startNginx(this.#processes, this.#nginx ?? name, folder, this.#upstreamUrl);
     const program = new URL("bare-proxy.ts", import.meta.url).pathname;
     const mode = name === "bare" ? "pass" : "reserialise";

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stringify } from "yaml";
 import { MODEL, UPSTREAM_MODEL } from "./bodies.ts";
@@ -8,10 +8,11 @@ import { type Child, type Processes, printedUrl } from "./processes.ts";
 import { RESPONSES_MODEL } from "./responses-bodies.ts";
 
 const root = new URL("..", import.meta.url).pathname;
+const programOf = (checkout: string) => join(checkout, "bin/trivium");
 
 export const API_KEY = `sk-trv-${"benchmark-".repeat(5).slice(0, 43)}`;
 
-const PROGRAM = join(root, "bin/trivium");
+const PROGRAM = programOf(root);
 const PROJECT = "bench";
 
 /** More than a run uses of anything: what is measured is the counting. */
@@ -24,25 +25,39 @@ const LIMITS = {
   budget_usd_total: 500_000,
 };
 
+type Form =
+  | "gateway"
+  | "limited"
+  | "workers"
+  | { collectorUrl: string }
+  | { admin: { port: number; secret: string } }
+  | { root: string };
+
 /**
  * The gateway as people run it: with keys, catalogue, prices and a ledger in SQLite below `folder`. `limited`: its key, the key's project
  * and the gateway itself have limits of every kind. `workers`: two processes share the port. With the URL of a collector, it exports traces and metrics; with
- * `admin`, its Admin API is there.
+ * `admin`, its Admin API is there. With the `root` of another checkout, it is that one's gateway.
  */
-export function startGateway(
-  processes: Processes,
-  folder: string,
-  upstreamUrl: string,
-  form: "gateway" | "limited" | "workers" | { collectorUrl: string } | { admin: { port: number; secret: string } },
-): Promise<Child> {
+export function startGateway(processes: Processes, folder: string, upstreamUrl: string, form: Form): Promise<Child> {
   const limited = form === "limited";
+  const checkout = typeof form === "object" && "root" in form ? form.root : root;
   mkdirSync(folder, { recursive: true });
   const file = join(folder, "trivium.yaml");
-  writeFileSync(file, stringify({ ...configuration(folder, upstreamUrl, limited), ...sectionsOf(form) }));
+  writeFileSync(
+    file,
+    stringify({ ...configuration(folder, upstreamUrl, limited, dialectsOf(checkout)), ...sectionsOf(form) }),
+  );
   if (limited) limitProject(file);
   return processes.start({
     name: "the gateway",
-    command: [PROGRAM, "serve", "--config", file, "--json", ...(form === "workers" ? ["--workers", "2"] : [])],
+    command: [
+      programOf(checkout),
+      "serve",
+      "--config",
+      file,
+      "--json",
+      ...(form === "workers" ? ["--workers", "2"] : []),
+    ],
     findUrl: async (output) => {
       const url = printedUrl(output);
       if (url === undefined || form !== "workers") return url;
@@ -51,8 +66,12 @@ export function startGateway(
   });
 }
 
-function sectionsOf(form: Parameters<typeof startGateway>[3]): object {
-  if (typeof form === "string") return {};
+/** An older checkout may not know Responses yet. */
+const dialectsOf = (checkout: string) =>
+  ["chat", "responses"].filter((dialect) => existsSync(join(checkout, "src/dialects", dialect)));
+
+function sectionsOf(form: Form): object {
+  if (typeof form === "string" || "root" in form) return {};
   if ("admin" in form) return { admin: { host: "127.0.0.1", ...form.admin } };
   return { telemetry: { endpoint: form.collectorUrl, metrics_interval_seconds: 5 } };
 }
@@ -62,7 +81,7 @@ function limitProject(file: string): void {
   execFileSync(PROGRAM, ["projects", "create", PROJECT, ...flags, "--config", file], { stdio: "pipe" });
 }
 
-function configuration(folder: string, upstreamUrl: string, limited: boolean) {
+function configuration(folder: string, upstreamUrl: string, limited: boolean, dialects: readonly string[]) {
   const price = (value: number) => [{ value, unit: "perMTokens", currency: "USD" }];
   return {
     server: { host: "127.0.0.1", port: 0, drain_seconds: 0 },
@@ -74,19 +93,21 @@ function configuration(folder: string, upstreamUrl: string, limited: boolean) {
         kind: "openai-compatible",
         base_url: `${upstreamUrl}/v1`,
         api_key: "upstream-key",
-        dialects: ["chat", "responses"],
+        dialects,
       },
     },
     models: [
       { dialect: "chat", id: MODEL },
       { dialect: "responses", id: RESPONSES_MODEL },
-    ].map(({ dialect, id }) => ({
-      id,
-      context_length: 400_000,
-      max_output_tokens: 32_000,
-      pricings: { prompt: price(1.25), completion: price(10), input_cache_read: price(0.125) },
-      offers: [{ provider: "bench", model: UPSTREAM_MODEL, dialect }],
-    })),
+    ]
+      .filter(({ dialect }) => dialects.includes(dialect))
+      .map(({ dialect, id }) => ({
+        id,
+        context_length: 400_000,
+        max_output_tokens: 32_000,
+        pricings: { prompt: price(1.25), completion: price(10), input_cache_read: price(0.125) },
+        offers: [{ provider: "bench", model: UPSTREAM_MODEL, dialect }],
+      })),
     keys: [{ name: "bench", key: API_KEY, ...(limited ? { project: PROJECT, limits: LIMITS } : {}) }],
     ...(limited ? { limits: LIMITS } : {}),
   };

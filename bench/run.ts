@@ -63,12 +63,16 @@ function readArguments() {
       quick: { type: "boolean", default: false },
       json: { type: "boolean", default: false },
       only: { type: "string" },
+      before: { type: "string" },
     },
   });
   return { ...values, scenarios: chosenScenarios(values.only) };
 }
 
-async function measure(scenarios: readonly Scenario[], quick: boolean): Promise<ScenarioResult[] | "interrupted"> {
+async function measure(
+  scenarios: readonly Scenario[],
+  { quick, before }: { quick: boolean; before?: string },
+): Promise<ScenarioResult[] | "interrupted"> {
   const processes = new Processes();
   const folder = mkdtempSync(join(tmpdir(), "trivium-bench-"));
   const results: ScenarioResult[] = [];
@@ -82,7 +86,7 @@ async function measure(scenarios: readonly Scenario[], quick: boolean): Promise<
   try {
     const upstream = new UpstreamControl((await startHelper(processes, "upstream.ts")).url);
     const load = new LoadControl((await startHelper(processes, "load.ts", API_KEY)).url);
-    const contenders = new Contenders(processes, upstream.url, folder);
+    const contenders = new Contenders(processes, upstream.url, folder, before);
     if (contenders.nginxMissing) say("nginx is left out: no such program was found.");
     const bench: Bench = { contenders, load, upstream, quick };
     for (const scenario of scenarios) {
@@ -109,7 +113,7 @@ async function main(): Promise<number> {
     return 2;
   }
   const startedAt = new Date().toISOString();
-  const results = await measure(chosen.scenarios, chosen.quick);
+  const results = await measure(chosen.scenarios, chosen);
   if (results === "interrupted") return 130;
   report(results, startedAt, chosen.quick, chosen.json);
   return results.some(({ failure }) => failure !== undefined) ? 1 : 0;

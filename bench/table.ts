@@ -4,6 +4,7 @@ const COLUMNS = [
   ["direct", "no proxy"],
   ["bare", "bare Bun"],
   ["gateway", "gateway"],
+  ["before", "before"],
   ["limited", "gateway with limits"],
   ["workers", "two workers"],
   ["exporting", "gateway with OTLP"],
