@@ -6,6 +6,7 @@ import { MODEL, UPSTREAM_MODEL } from "./bodies.ts";
 import { listenersAt } from "./proc.ts";
 import { type Child, type Processes, printedUrl } from "./processes.ts";
 import { RESPONSES_MODEL } from "./responses-bodies.ts";
+import { modelOf, PAIRS } from "./translated-pairs.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 const programOf = (checkout: string) => join(checkout, "bin/trivium");
@@ -68,7 +69,7 @@ export function startGateway(processes: Processes, folder: string, upstreamUrl: 
 
 /** An older checkout may not know Responses yet. */
 const dialectsOf = (checkout: string) =>
-  ["chat", "responses"].filter((dialect) => existsSync(join(checkout, "src/dialects", dialect)));
+  ["chat", "messages", "genai", "responses"].filter((dialect) => existsSync(join(checkout, "src/dialects", dialect)));
 
 function sectionsOf(form: Form): object {
   if (typeof form === "string" || "root" in form) return {};
@@ -99,6 +100,7 @@ function configuration(folder: string, upstreamUrl: string, limited: boolean, di
     models: [
       { dialect: "chat", id: MODEL },
       { dialect: "responses", id: RESPONSES_MODEL },
+      ...PAIRS.map((pair) => ({ dialect: pair[1], id: modelOf(pair) })),
     ]
       .filter(({ dialect }) => dialects.includes(dialect))
       .map(({ dialect, id }) => ({

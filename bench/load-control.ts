@@ -1,8 +1,17 @@
 import { postJson } from "./post-json.ts";
+import type { Pair } from "./translated-pairs.ts";
 
 export interface UnaryJob {
   url: string;
   body: "small" | "large";
+  requests: number;
+  atOnce: number;
+}
+
+/** The large request, from a client of the first protocol to a host of the second. */
+export interface TranslatedJob {
+  url: string;
+  pair: Pair;
   requests: number;
   atOnce: number;
 }
@@ -36,6 +45,7 @@ export class LoadControl {
   }
 
   unary = (job: UnaryJob): Promise<void> => postJson(`${this.#url}/unary`, job);
+  translated = (job: TranslatedJob): Promise<void> => postJson(`${this.#url}/translated`, job);
   stream = (job: StreamJob): Promise<void> => postJson(`${this.#url}/stream`, job);
   /** Resolves when all the streams are open and have brought content. */
   hold = (job: HoldJob): Promise<void> => postJson(`${this.#url}/hold`, job);

@@ -11,8 +11,10 @@ import {
   UNARY_ANSWER_MARKS,
 } from "./bodies.ts";
 import { EventCounter } from "./event-counter.ts";
-import type { FirstByteJob, HoldJob, StreamJob, UnaryJob } from "./load-control.ts";
+import type { FirstByteJob, HoldJob, StreamJob, TranslatedJob, UnaryJob } from "./load-control.ts";
 import { RESPONSES_END, RESPONSES_EVENTS_AROUND, RESPONSES_REQUEST } from "./responses-bodies.ts";
+import { ANSWER_MARKS, type Pair, pathOf } from "./translated-pairs.ts";
+import { translatedRequest } from "./translated-requests.ts";
 
 const CHAT_PATH = "/api/v1/chat/completions";
 /** How a stream of each dialect is asked for, and what it holds beside its content. */
@@ -28,7 +30,12 @@ const STREAMS = {
 /** So many streams are opened at once, so that a backlog of connections is never what is measured. */
 const OPENING_AT_ONCE = 50;
 
-const headers = { "content-type": "application/json", authorization: `Bearer ${process.argv[2] ?? ""}` };
+const headers = {
+  "content-type": "application/json",
+  authorization: `Bearer ${process.argv[2] ?? ""}`,
+  // The version that the messages protocol asks for; the others do not look.
+  "anthropic-version": "2023-06-01",
+};
 
 const send = (url: string, body: Uint8Array, path: string = CHAT_PATH) =>
   fetch(url + path, { method: "POST", headers, body });
@@ -51,11 +58,18 @@ async function inParallel(times: number, atOnce: number, work: () => Promise<voi
 }
 
 async function unaryCall(url: string, body: Uint8Array): Promise<void> {
-  const response = await send(url, body);
+  await expectAnswer(await send(url, body), (text) => UNARY_ANSWER_MARKS.every((mark) => text.includes(mark)));
+}
+
+async function translatedCall(url: string, pair: Pair): Promise<void> {
+  const response = await send(url, translatedRequest(pair), pathOf(pair));
+  await expectAnswer(response, (text) => ANSWER_MARKS[pair[0]].test(text));
+}
+
+async function expectAnswer(response: Response, isWhole: (text: string) => boolean): Promise<void> {
   const text = await response.text();
-  if (response.status !== 200 || !UNARY_ANSWER_MARKS.every((mark) => text.includes(mark))) {
-    throw new Error(`an answer was not what the upstream sent: ${response.status} ${text.slice(0, 300)}`);
-  }
+  if (response.status === 200 && isWhole(text)) return;
+  throw new Error(`an answer was not what the upstream sent: ${response.status} ${text.slice(0, 300)}`);
 }
 
 /** Yields what has arrived after each chunk; returns only at a proper end. */
@@ -143,6 +157,8 @@ async function firstBytes({ targets, requests, stream }: FirstByteJob): Promise<
 const JOBS: Record<string, (job: never) => Promise<unknown>> = {
   unary: ({ url, body, requests, atOnce }: UnaryJob) =>
     inParallel(requests, atOnce, () => unaryCall(url, body === "small" ? SMALL_REQUEST : LARGE_REQUEST)),
+  translated: ({ url, pair, requests, atOnce }: TranslatedJob) =>
+    inParallel(requests, atOnce, () => translatedCall(url, pair)),
   stream: (job: StreamJob) => inParallel(job.streams, job.atOnce, () => streamCall(job)),
   hold: ({ url, streams }: HoldJob) => {
     held = new HeldStreams();

@@ -7,6 +7,7 @@ import { CONTENT_CHUNKS, FIRST_CHUNK, STREAM_ENDING, STREAM_MARK, UNARY_ANSWER }
 import { PacedStreams, type StreamSink } from "./paced-streams.ts";
 import { RESPONSES_BEGINNING, responsesDelta, responsesEnding } from "./responses-bodies.ts";
 import type { Burst, StreamPlan } from "./stream-plan.ts";
+import { ANSWERS } from "./translated-pairs.ts";
 
 const HEAD_BYTES = 256;
 const decoder = new TextDecoder();
@@ -14,12 +15,13 @@ const decoder = new TextDecoder();
 let burst: Burst = { burst: 1, between: "nothing" };
 let paced: PacedStreams | undefined;
 
+const json = (body: Uint8Array) => new Response(body, { headers: { "content-type": "application/json" } });
+
+const isStreamed = (body: ArrayBuffer): boolean =>
+  decoder.decode(new Uint8Array(body).subarray(0, HEAD_BYTES)).includes(STREAM_MARK);
+
 async function answer(request: Request): Promise<Response> {
-  const bytes = new Uint8Array(await request.arrayBuffer());
-  const head = decoder.decode(bytes.subarray(0, HEAD_BYTES));
-  if (!head.includes(STREAM_MARK)) {
-    return new Response(UNARY_ANSWER, { headers: { "content-type": "application/json" } });
-  }
+  if (!isStreamed(await request.arrayBuffer())) return json(UNARY_ANSWER);
   const streams = paced;
   const body = new ReadableStream({
     type: "direct",
@@ -34,8 +36,23 @@ async function answer(request: Request): Promise<Response> {
 
 const contentChunk = (index: number): Uint8Array => CONTENT_CHUNKS[index % CONTENT_CHUNKS.length] ?? STREAM_ENDING;
 
+const encoder = new TextEncoder();
+
+/** Gives one answer, whatever is asked. */
+function always(whole: object): (request: Request) => Promise<Response> {
+  const body = encoder.encode(JSON.stringify(whole));
+  return async (request) => {
+    await request.arrayBuffer();
+    return json(body);
+  };
+}
+
+const answerMessages = always(ANSWERS.messages);
+const answerGenai = always(ANSWERS.genai);
+const wholeResponse = encoder.encode(JSON.stringify(ANSWERS.responses));
+
 async function answerResponses(request: Request): Promise<Response> {
-  await request.arrayBuffer();
+  if (!isStreamed(await request.arrayBuffer())) return json(wholeResponse);
   const body = new ReadableStream({
     type: "direct",
     pull: (sink: StreamSink) => {
@@ -89,6 +106,10 @@ const server = Bun.serve({
     "/api/v1/chat/completions": { POST: answer },
     "/v1/responses": { POST: answerResponses },
     "/api/v1/responses": { POST: answerResponses },
+    "/v1/messages": { POST: answerMessages },
+    "/api/msg/v1/messages": { POST: answerMessages },
+    "/v1/models/*": { POST: answerGenai },
+    "/api/genai/*": { POST: answerGenai },
     "/streams": { POST: setPlan },
     "/finish": { POST: finish },
   },

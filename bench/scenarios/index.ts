@@ -8,6 +8,7 @@ import { memory } from "./memory.ts";
 import { plan } from "./plan.ts";
 import { responses } from "./responses.ts";
 import { telemetry } from "./telemetry.ts";
+import { translated300Kb } from "./translated-300kb.ts";
 import { unary1Kb } from "./unary-1kb.ts";
 import { unary300Kb } from "./unary-300kb.ts";
 import { workers } from "./workers.ts";
@@ -15,6 +16,7 @@ import { workers } from "./workers.ts";
 export const SCENARIOS: readonly Scenario[] = [
   unary1Kb,
   unary300Kb,
+  translated300Kb,
   limits,
   telemetry,
   cadence,

@@ -1,0 +1,83 @@
+/** Requests whose client and host speak different protocols. */
+import { UPSTREAM_MODEL } from "./bodies.ts";
+
+export type BenchDialect = "chat" | "messages" | "genai" | "responses";
+export type Pair = readonly [client: BenchDialect, upstream: BenchDialect];
+
+/** Each protocol is read and written at least once. */
+export const PAIRS: readonly Pair[] = [
+  ["chat", "messages"],
+  ["messages", "chat"],
+  ["messages", "responses"],
+  ["responses", "genai"],
+  ["genai", "chat"],
+];
+
+/** A model of its own for each pair, whose host speaks the second protocol only. */
+export const modelOf = ([client, upstream]: Pair): string => `bench/${client}-to-${upstream}`;
+
+/** Where clients send a request. */
+export const pathOf = (pair: Pair): string =>
+  ({
+    chat: "/api/v1/chat/completions",
+    messages: "/api/msg/v1/messages",
+    genai: `/api/genai/v1beta/models/${modelOf(pair)}:generateContent`,
+    responses: "/api/v1/responses",
+  })[pair[0]];
+
+const TEXT = "The build failed at the second step because the lock file names a package that is gone.";
+const CREATED = 1_767_225_600;
+
+/** What hosts answer; chat's answer is the one of the native rows. */
+export const ANSWERS = {
+  messages: {
+    id: "msg_01XFDUDYJgAACzvnptvVoYEL",
+    type: "message",
+    role: "assistant",
+    model: UPSTREAM_MODEL,
+    content: [{ type: "text", text: TEXT }],
+    stop_reason: "end_turn",
+    stop_sequence: null,
+    usage: { input_tokens: 214, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 37 },
+  },
+  genai: {
+    candidates: [{ content: { role: "model", parts: [{ text: TEXT }] }, finishReason: "STOP", index: 0 }],
+    usageMetadata: { promptTokenCount: 214, candidatesTokenCount: 37, totalTokenCount: 251 },
+    modelVersion: UPSTREAM_MODEL,
+    responseId: "CbT9vQe3mJk2sYp0Zr7LhX",
+  },
+  responses: {
+    id: "resp_0b7a5c1e9d3f4a6b8c2d1e0f9a8b7c6d5e4f3a2b1c0d9e8f",
+    object: "response",
+    created_at: CREATED,
+    completed_at: CREATED,
+    status: "completed",
+    error: null,
+    incomplete_details: null,
+    model: UPSTREAM_MODEL,
+    output: [
+      {
+        id: "msg_0b7a5c1e9d3f4a6b8c2d1e0f9a8b7c6d5e4f3a2b1c0d9e8f",
+        type: "message",
+        status: "completed",
+        role: "assistant",
+        content: [{ type: "output_text", annotations: [], logprobs: [], text: TEXT }],
+      },
+    ],
+    usage: {
+      input_tokens: 214,
+      input_tokens_details: { cached_tokens: 0 },
+      output_tokens: 37,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: 251,
+    },
+  },
+} as const satisfies Partial<Record<BenchDialect, object>>;
+
+/** What a whole answer of each protocol holds, whoever passed it on, but for spaces between its members. */
+export const ANSWER_MARKS: Readonly<Record<BenchDialect, RegExp>> = {
+  chat: /"finish_reason": ?"stop"/,
+  messages: /"stop_reason": ?"end_turn"/,
+  genai: /"finishReason": ?"(?:finish_reason_)?stop"/i,
+  responses: /"status": ?"completed"/,
+};
