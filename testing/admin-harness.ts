@@ -81,6 +81,8 @@ export class AdminHarness {
         instance: "instance_test",
         settings: gateway.config.alerts,
         observe: () => [],
+        countCalls: async () => [],
+        providers: () => [],
         post: async () => ({ status: 200, retryAfterMs: 0, body: "ok" }),
         onProblem: () => {},
       }),

@@ -129,7 +129,9 @@ describe.skipIf(!found && !mustRun)("console-notes 4: a person at the console", 
   });
 
   test("where no one is told yet, the page of alerts shows how to begin", async () => {
-    const none = { webhooks: [], budget_percent: [50], provider_down: true, gateway_degraded: true, retry_hours: 24 };
+    const switches = { provider_down: true, gateway_degraded: true, error_percent: 50 };
+    const numbers = { error_minutes: 10, error_min_calls: 20, retry_hours: 24 };
+    const none = { webhooks: [], budget_percent: [50], ...switches, ...numbers };
     await page.route("**/api/alerts/settings", (route) => route.fulfill({ json: { data: none } }));
     await page.route("**/api/alerts?*", (route) => route.fulfill({ json: { data: [], next: null } }));
     await page.goto(`${gateway.url}/alerts`);

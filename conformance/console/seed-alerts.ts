@@ -36,6 +36,18 @@ export async function seedAlerts(storage: Storage, hostile: string, nowMs: numbe
       deliveries: [TAKEN, { ...REFUSED, state: "delivered", tries: 3, status: 200 }],
     },
     {
+      type: "errors.high",
+      hoursAgo: 31,
+      text: '64% of the calls of the provider "claude" failed: 41 of 64 in the last 10 minutes.',
+      deliveries: [TAKEN],
+    },
+    {
+      type: "errors.normal",
+      hoursAgo: 30,
+      text: 'Less than 50% of the calls of the provider "claude" fail again: 30 of 88 in the last 10 minutes.',
+      deliveries: [TAKEN],
+    },
+    {
       type: "budget.threshold",
       hoursAgo: 7,
       text: 'The project "Web shop" has used 81% of its budget of $400.00 a month: $324.87.',

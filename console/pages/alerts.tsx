@@ -130,14 +130,18 @@ function Webhooks({ webhooks }: { webhooks: readonly Webhook[] }) {
 
 const Rules = ({ settings }: { settings: AlertSettings }) => {
   const { budget_percent, provider_down, gateway_degraded, retry_hours } = settings;
+  const { error_percent, error_minutes, error_min_calls } = settings;
   return (
     <p class="muted">
       {budget_percent.length === 0
         ? "Budgets are not told of"
         : `A budget is told of at ${budget_percent.map((percent) => `${percent}%`).join(", ")}, each once a period`}
       {provider_down && ", a provider when it is down and when it is back"}
-      {gateway_degraded && ", the gateway when something that it needs is away"}. What a webhook does not take is sent
-      again for {counted(retry_hours, "hour")}. All of it is in <a href="/config">the configuration</a>.
+      {gateway_degraded && ", the gateway when something that it needs is away"}
+      {error_percent > 0 &&
+        `, failing calls when they are ${error_percent}% of at least ${counted(error_min_calls, "call")} in ${counted(error_minutes, "minute")}`}
+      . What a webhook does not take is sent again for {counted(retry_hours, "hour")}. All of it is in{" "}
+      <a href="/config">the configuration</a>.
     </p>
   );
 };
@@ -181,7 +185,8 @@ const NoWebhooks = () => (
   <Empty title="No one is told yet">
     <p>
       Trivium tells webhooks when a budget passes 50, 80 and 100 percent, when a provider is down and when it is back,
-      and when receipts wait. Name an address in <code>trivium.yaml</code>; it is read again when it changes.
+      when half of the calls fail, and when receipts wait. Name an address in <code>trivium.yaml</code>; it is read
+      again when it changes.
     </p>
     <Code text={EXAMPLE} />
     <p>

@@ -26,6 +26,8 @@ async function race(databases: TestDatabases, run: (processes: Alerts[], sent: s
         instance: `instance_${at}`,
         settings: SETTINGS,
         observe: () => [observeProvider("acme", ["open"]) as Observation],
+        countCalls: async () => [],
+        providers: () => [],
         post: async ({ body }) => {
           sent.push((JSON.parse(body) as { id: string }).id);
           return TAKEN;

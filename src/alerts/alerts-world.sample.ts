@@ -5,6 +5,7 @@ import type { AlertSettings, WebhookSettings } from "../config/config.ts";
 import { selectAlerts } from "../storage/alerts.ts";
 import type { Storage } from "../storage/storage.ts";
 import { Alerts } from "./alerts.ts";
+import type { CallCounts } from "./error-share.ts";
 import type { Observation } from "./observation.ts";
 import type { AlertAnswer, AlertRequest } from "./post.ts";
 
@@ -19,6 +20,7 @@ export const SETTINGS: AlertSettings = {
   budgetPercent: [50, 80, 100],
   providerDown: true,
   gatewayDegraded: true,
+  errors: { percent: 50, minutes: 10, minCalls: 20 },
   retryHours: 24,
 };
 
@@ -50,6 +52,8 @@ export class AlertsWorld {
   readonly sent: SentAlert[] = [];
   readonly problems: string[] = [];
   answer: Answerer = () => TAKEN;
+  /** What became of the calls of the last minutes. */
+  calls: CallCounts[] = [];
   #made = 0;
 
   constructor(storage: Storage, clock = new VirtualClock()) {
@@ -68,6 +72,8 @@ export class AlertsWorld {
       instance,
       settings,
       observe,
+      countCalls: async () => this.calls,
+      providers: () => ["acme"],
       post: async (request) => {
         const json = JSON.parse(request.body) as SentAlert["json"];
         this.sent.push({ ...request, json, atMs: this.clock.wallMs() });

@@ -4,6 +4,7 @@ import type { AlertSettings, WebhookSettings } from "../config/config.ts";
 import { type StoredDelivery, selectLastTry, takeClaims } from "../storage/alerts.ts";
 import { makeAlert } from "./alert.ts";
 import { passedThreshold } from "./budget-alerts.ts";
+import { type CallCounts, observeErrors } from "./error-share.ts";
 import { Incidents } from "./incidents.ts";
 import type { Observation } from "./observation.ts";
 import { Outbox, type OutboxOptions } from "./outbox.ts";
@@ -13,6 +14,10 @@ interface AlertsOptions extends Omit<OutboxOptions, "settings"> {
   settings: AlertSettings;
   /** What can be down, as of now. */
   observe: () => readonly Observation[];
+  /** What became of the calls that ended within that time, of all processes. */
+  countCalls: (range: { sinceMs: number; untilMs: number }) => Promise<readonly CallCounts[]>;
+  /** Names of those that can be called. */
+  providers: () => readonly string[];
 }
 
 /** How a test went. */
@@ -22,6 +27,7 @@ export interface TestedWebhook extends Pick<Attempt, "ok" | "status" | "error" |
 }
 
 const LOOK_EVERY_MS = 30_000;
+const MINUTE_MS = 60_000;
 /** Names of what is told already are remembered, so that the storage is not asked for each of them again. */
 const MAX_KNOWN = 10_000;
 
@@ -72,10 +78,15 @@ export class Alerts {
   /** Never rejects; one look at a time. */
   look(): Promise<void> {
     if (this.#settings.webhooks.length === 0) return Promise.resolve();
-    this.#looking ??= this.#incidents.look(this.#observed()).finally(() => {
+    this.#looking ??= this.#look().finally(() => {
       this.#looking = undefined;
     });
     return this.#looking;
+  }
+
+  async #look(): Promise<void> {
+    const errors = await this.#observeErrors();
+    await this.#incidents.look([...this.#observed(), ...errors]);
   }
 
   #observed(): readonly Observation[] {
@@ -83,6 +94,20 @@ export class Alerts {
     return this.#options
       .observe()
       .filter(({ withoutStore: isGateway }) => (isGateway ? gatewayDegraded : providerDown));
+  }
+
+  async #observeErrors(): Promise<readonly Observation[]> {
+    const { errors } = this.#settings;
+    if (errors.percent === 0) return [];
+    const { clock, countCalls, providers, onProblem } = this.#options;
+    const untilMs = clock.wallMs();
+    try {
+      const counts = await countCalls({ sinceMs: untilMs - errors.minutes * MINUTE_MS, untilMs });
+      return observeErrors(counts, providers(), errors);
+    } catch (error) {
+      onProblem(error, "how many calls have failed could not be read");
+      return [];
+    }
   }
 
   /** Told what budgets are used to. Never rejects. */

@@ -1,8 +1,11 @@
 import { expect, test } from "bun:test";
 import { Harness } from "../../testing/harness.ts";
 import { SETTINGS, TAKEN } from "../alerts/alerts-world.sample.ts";
+import { RECEIPT_PREFIX, timePrefix } from "../base/timed-id.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { Condition } from "../server/condition.ts";
+import { sampleReceipt } from "../storage/receipt.sample.ts";
+import { insertReceipts } from "../storage/receipts.ts";
 import { makeAlerts } from "./make-alerts.ts";
 
 const LOOK_MS = 30_000;
@@ -45,6 +48,48 @@ test("issue 15: breakers of a provider, and the condition of the gateway, are to
   condition = { status: "ready", reasons: [] };
   await clock.pass(2 * LOOK_MS);
   expect(types.slice(2)).toEqual(["gateway.degraded", "gateway.recovered"]);
+  stop();
+  await alerts.stop();
+  await storage.close();
+});
+
+test("calls that failed in the ledger are told of; the mistakes of clients, and clients that left, are not", async () => {
+  const harness = await Harness.start();
+  const { gateway, storage, clock, machine, config } = harness;
+  const texts: string[] = [];
+  const alerts = makeAlerts(
+    { ...config, alerts: { ...SETTINGS, errors: { percent: 50, minutes: 10, minCalls: 4 } } },
+    {
+      gateway,
+      storage,
+      sources: { clock, random: machine.random },
+      condition: () => ({ status: "ready", reasons: [] }),
+      post: async ({ body }) => {
+        texts.push((JSON.parse(body) as { text: string }).text);
+        return TAKEN;
+      },
+    },
+  );
+  const stop = alerts.start();
+  const [provider = ""] = gateway.snapshot.providers.keys();
+  let made = 0;
+  const settle = (...outcomes: string[]) =>
+    insertReceipts(
+      storage,
+      outcomes.map((outcome) => {
+        const createdAtMs = clock.wallMs();
+        const id = `${RECEIPT_PREFIX}${timePrefix(createdAtMs)}${++made}`;
+        return sampleReceipt({ id, createdAtMs, provider, outcome });
+      }),
+    );
+  await settle("ok", "invalid_request", "content_blocked", "client_gone", "budget_exhausted", "upstream_failed");
+  await clock.pass(3 * LOOK_MS);
+  expect(texts).toEqual([]);
+  await settle("upstream_failed", "upstream_timeout", "upstream_failed", "internal");
+  await clock.pass(3 * LOOK_MS);
+  expect(texts).toEqual([`50% of the calls of the provider "${provider}" failed: 5 of 10 in the last 10 minutes.`]);
+  await clock.pass(30 * LOOK_MS);
+  expect(texts).toHaveLength(2);
   stop();
   await alerts.stop();
   await storage.close();

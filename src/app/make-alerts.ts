@@ -1,4 +1,5 @@
 import { Alerts } from "../alerts/alerts.ts";
+import type { CallCounts } from "../alerts/error-share.ts";
 import { type Observation, observeGateway, observeProvider } from "../alerts/observation.ts";
 import type { PostAlert } from "../alerts/post.ts";
 import type { Sources } from "../base/sources.ts";
@@ -6,7 +7,9 @@ import type { Config } from "../config/config.ts";
 import type { Gateway } from "../relay/gateway.ts";
 import { healthReport } from "../routing/health/health-report.ts";
 import type { Condition } from "../server/condition.ts";
+import { type OutcomeCount, selectOutcomeCounts } from "../storage/outcome-counts.ts";
 import type { Storage } from "../storage/storage.ts";
+import { outcomeClass } from "../telemetry/outcome-class.ts";
 import { placeOf } from "./check-others.ts";
 import { webhookPost } from "./webhook-post.ts";
 
@@ -28,6 +31,8 @@ export function makeAlerts({ alerts }: Config, parts: AlertsParts): Alerts {
     instance,
     settings: alerts,
     post,
+    countCalls: async (range) => countsOf(await selectOutcomeCounts(storage, range)),
+    providers: () => [...gateway.snapshot.providers.keys()],
     observe: () => [...observeProviders(gateway), ...observeCondition(condition())],
     onProblem: (err, what) => log.warn({ err }, what),
   });
@@ -38,6 +43,18 @@ const observeProviders = ({ snapshot, health, clock }: Gateway): Observation[] =
     const states = credentials.flatMap(({ models }) => models.map(({ state }) => state));
     return observeProvider(provider, states) ?? [];
   });
+
+/** What metrics call `failed`. */
+function countsOf(outcomes: readonly OutcomeCount[]): CallCounts[] {
+  const byProvider = new Map<string, CallCounts>();
+  for (const { provider, outcome, calls } of outcomes) {
+    const counts = byProvider.get(provider) ?? { provider, calls: 0, failed: 0 };
+    counts.calls += calls;
+    if (outcomeClass(outcome) === "failed") counts.failed += calls;
+    byProvider.set(provider, counts);
+  }
+  return [...byProvider.values()];
+}
 
 /** One that starts or ends is as it should be. */
 function observeCondition({ reasons }: Condition): Observation[] {

@@ -5,6 +5,8 @@ export const ALERT_TYPES = [
   "provider.up",
   "gateway.degraded",
   "gateway.recovered",
+  "errors.high",
+  "errors.normal",
 ] as const;
 
 export type AlertType = (typeof ALERT_TYPES)[number];

@@ -92,6 +92,15 @@ export interface AlertSettings {
   budgetPercent: readonly number[];
   providerDown: boolean;
   gatewayDegraded: boolean;
+  /** When too many calls fail. */
+  errors: {
+    /** The share of calls; 0 tells of none. */
+    percent: number;
+    /** The time that is looked at. */
+    minutes: number;
+    /** With fewer calls in that time, nothing is told. */
+    minCalls: number;
+  };
   /** For how long an alert that a webhook does not take is sent again. */
   retryHours: number;
 }

@@ -234,7 +234,14 @@ keys:
       routing: JSON.parse(JSON.stringify(DEFAULT_GATEWAY_ROUTING)),
       log: { level: "info", format: "auto", calls: "all" },
       telemetry: {},
-      alerts: { webhooks: [], budgetPercent: [50, 80, 100], providerDown: true, gatewayDegraded: true, retryHours: 24 },
+      alerts: {
+        webhooks: [],
+        budgetPercent: [50, 80, 100],
+        providerDown: true,
+        gatewayDegraded: true,
+        errors: { percent: 50, minutes: 10, minCalls: 20 },
+        retryHours: 24,
+      },
       providers: [
         { name: "openai", kind: "openai", apiKey: "[secret]" },
         { name: "my-vllm", kind: "openai-compatible", baseUrl: "http://127.0.0.1:8000/v1", dialects: ["chat"] },
@@ -346,6 +353,8 @@ keys:
       [
         "alerts:",
         "  budget_percent: [90, 50, 90]",
+        "  error_percent: 5",
+        "  error_min_calls: 100",
         "  webhooks:",
         "    - { url: 'https://chat.test/services/a-token?x=1' }",
         "    - { url: 'http://10.0.0.7:9000/', secret: '${HOOK_SECRET}', events: [provider.down] }",
@@ -357,6 +366,7 @@ keys:
     expect(alerts.webhooks.map(({ name }) => name)).toEqual(["chat.test", "10.0.0.7:9000", "chat.test-2"]);
     expect(alerts.webhooks[1]?.secret?.reveal()).toBe("0123456789abcdef");
     expect(alerts.budgetPercent).toEqual([50, 90]);
+    expect(alerts.errors).toEqual({ percent: 5, minutes: 10, minCalls: 100 });
     expect(JSON.stringify(alerts)).not.toMatch(/token|another|0123/);
   });
 
@@ -401,6 +411,7 @@ keys:
         budgetPercent: [50, 80, 100],
         providerDown: true,
         gatewayDegraded: true,
+        errors: { percent: 50, minutes: 10, minCalls: 20 },
         retryHours: 24,
       },
       log: { level: "info" as const, format: "auto" as const, calls: "all" as const },
@@ -783,14 +794,18 @@ describe("what is refused, with its position", () => {
         "    - { url: https://user:hidden@hook.test/x }",
         "    - { url: https://hook.test/x, secret: hidden, events: [budget.thresholds] }",
         "  budget_percent: [0]",
+        "  error_percent: 101",
+        "  error_minutes: 0",
         "",
       ].join("\n"),
       [
         "trivium.yaml:3:14: alerts.webhooks[0].url must be an http or https URL without fragment or credentials",
         "trivium.yaml:4:14: alerts.webhooks[1].url must be an http or https URL without fragment or credentials",
         'trivium.yaml:5:43: alerts.webhooks[2].secret must be 16 to 512 visible ASCII characters without spaces, such as "openssl rand -hex 24" makes',
-        "trivium.yaml:5:60: alerts.webhooks[2].events[0] must be one of budget.threshold, provider.down, provider.up, gateway.degraded, gateway.recovered; did you mean budget.threshold?",
+        "trivium.yaml:5:60: alerts.webhooks[2].events[0] must be one of budget.threshold, provider.down, provider.up, gateway.degraded, gateway.recovered, errors.high, errors.normal; did you mean budget.threshold?",
         "trivium.yaml:6:20: alerts.budget_percent[0] must be a whole number from 1 to 1000",
+        "trivium.yaml:7:18: alerts.error_percent must be a whole number from 0 to 100",
+        "trivium.yaml:8:18: alerts.error_minutes must be a whole number from 1 to 60",
       ],
     ],
     [

@@ -6,6 +6,9 @@ type AlertsFile = NonNullable<RootFile["alerts"]>;
 
 const BUDGET_PERCENT = [50, 80, 100];
 const RETRY_HOURS = 24;
+const ERROR_PERCENT = 50;
+const ERROR_MINUTES = 10;
+const ERROR_MIN_CALLS = 20;
 
 export function toAlerts(file: AlertsFile = {}): AlertSettings {
   return {
@@ -13,6 +16,11 @@ export function toAlerts(file: AlertsFile = {}): AlertSettings {
     budgetPercent: [...new Set(file.budget_percent ?? BUDGET_PERCENT)].sort((one, other) => one - other),
     providerDown: file.provider_down ?? true,
     gatewayDegraded: file.gateway_degraded ?? true,
+    errors: {
+      percent: file.error_percent ?? ERROR_PERCENT,
+      minutes: file.error_minutes ?? ERROR_MINUTES,
+      minCalls: file.error_min_calls ?? ERROR_MIN_CALLS,
+    },
     retryHours: file.retry_hours ?? RETRY_HOURS,
   };
 }

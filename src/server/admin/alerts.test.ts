@@ -20,6 +20,8 @@ beforeAll(async () => {
     instance: "instance_test",
     settings: { ...SETTINGS, webhooks: [HOOK, { ...HOOK, name: "other", events: ["provider.down"] }] },
     observe: () => [],
+    countCalls: async () => [],
+    providers: () => [],
     post: async ({ body }) => {
       sent.push(body);
       return answer;
@@ -37,6 +39,9 @@ test("S10: settings show hosts and states, and neither addresses nor secrets", a
   expect([status, text.includes("a-secret")]).toEqual([200, false]);
   expect(json["data"]).toMatchObject({
     budget_percent: [50, 80, 100],
+    error_percent: 50,
+    error_minutes: 10,
+    error_min_calls: 20,
     retry_hours: 24,
     webhooks: [
       {

@@ -46,7 +46,7 @@ export const showAlertSettings = adminRoute({
   roles: ["admin", "viewer"],
   answers: [json(AlertSettingsAnswer, "What `alerts` of the configuration says, without addresses and secrets.")],
   handle: async (_call, _context, { alerts }) => {
-    const { webhooks, budgetPercent, providerDown, gatewayDegraded, retryHours } = alerts.settings;
+    const { webhooks, budgetPercent, providerDown, gatewayDegraded, errors, retryHours } = alerts.settings;
     const shown = webhooks.map(async ({ name, url, secret, events }) => {
       const last = await alerts.lastTry(name);
       const address = new URL(url.reveal()).origin;
@@ -64,6 +64,9 @@ export const showAlertSettings = adminRoute({
         budget_percent: budgetPercent,
         provider_down: providerDown,
         gateway_degraded: gatewayDegraded,
+        error_percent: errors.percent,
+        error_minutes: errors.minutes,
+        error_min_calls: errors.minCalls,
         retry_hours: retryHours,
       },
     };

@@ -42,6 +42,9 @@ export const AlertSettingsAnswer = dataAnswer(
     budget_percent: Type.Array(Type.Integer()),
     provider_down: Type.Boolean(),
     gateway_degraded: Type.Boolean(),
+    error_percent: Type.Integer({ description: "The share of calls that must fail to be told; 0 tells of none." }),
+    error_minutes: Type.Integer(),
+    error_min_calls: Type.Integer(),
     retry_hours: Type.Number(),
   }),
 );

@@ -1,0 +1,117 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { system } from "../base/system.ts";
+import { openStorage } from "../storage/open.ts";
+import type { Storage } from "../storage/storage.ts";
+import { AlertsWorld, SETTINGS } from "./alerts-world.sample.ts";
+import { type CallCounts, observeErrors } from "./error-share.ts";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+let storage: Storage;
+let world: AlertsWorld;
+beforeEach(async () => {
+  storage = await openStorage("sqlite::memory:", system.clock);
+  world = new AlertsWorld(storage);
+});
+afterEach(() => storage.close());
+
+const counts = (provider: string, failed: number, calls: number): CallCounts => ({ provider, failed, calls });
+
+test("console-notes 4.1: a share of failed calls is told once by all processes together, after two looks, and once when it is over", async () => {
+  world.calls = [counts("acme", 0, 40)];
+  const stops = [1, 2, 3].map(() => world.process().start());
+  await world.clock.pass(5 * MINUTE_MS);
+  world.calls = [counts("acme", 20, 40)];
+  await world.clock.pass(30_000);
+  expect(world.types).toEqual([]);
+  await world.clock.pass(30 * MINUTE_MS);
+  expect(world.texts).toEqual(['50% of the calls of the provider "acme" failed: 20 of 40 in the last 10 minutes.']);
+  expect(world.sent[0]?.json).toMatchObject({
+    type: "errors.high",
+    data: {
+      level: "provider",
+      provider: "acme",
+      threshold_percent: 50,
+      failed_percent: 50,
+      failed_calls: 20,
+      calls: 40,
+      minutes: 10,
+    },
+  });
+  expect(world.sent[0]?.headers["x-trivium-signature"]).toMatch(/^t=\d+,v1=[0-9a-f]{64}$/);
+  world.calls = [counts("acme", 19, 40)];
+  await world.clock.pass(MINUTE_MS);
+  for (const stop of stops) stop();
+  expect(world.texts[1]).toBe(
+    'Less than 50% of the calls of the provider "acme" fail again: 19 of 40 in the last 10 minutes.',
+  );
+  expect(world.types).toEqual(["errors.high", "errors.normal"]);
+});
+
+test("a share that goes up and down is told of once in ten minutes", async () => {
+  const stop = world.process().start();
+  for (let at = 0; at < 30; at++) {
+    world.calls = [counts("acme", at % 2 === 0 ? 40 : 0, 40)];
+    await world.clock.pass(2 * MINUTE_MS);
+  }
+  stop();
+  const highs = world.types.filter((type) => type === "errors.high").length;
+  expect([highs >= 3, highs <= 6]).toEqual([true, true]);
+});
+
+test("too few calls are told of at no share; and one that is told of is over when there are too few, or none", async () => {
+  world.calls = [counts("acme", 19, 19)];
+  const stop = world.process().start();
+  await world.clock.pass(5 * MINUTE_MS);
+  expect(world.types).toEqual([]);
+  world.calls = [counts("acme", 20, 20)];
+  await world.clock.pass(5 * MINUTE_MS);
+  world.calls = [];
+  await world.clock.pass(5 * MINUTE_MS);
+  stop();
+  expect(world.texts.slice(1)).toEqual([
+    'Of the calls of the provider "acme" there are too few to say that 50% fail: 0 of 0 in the last 10 minutes failed.',
+  ]);
+});
+
+test("all calls together are told of where no provider is to be named, and are not said to be well because one is", () => {
+  const { errors } = SETTINGS;
+  const seen = (...calls: CallCounts[]) =>
+    observeErrors(calls, ["acme"], errors).map(({ subject, state }) => `${subject} ${state}`);
+  const spread = ["a", "b", "c", ""].map((provider) => counts(provider, 6, 10));
+  expect(seen(...spread)).toEqual([
+    "errors of a up",
+    "errors of b up",
+    "errors of c up",
+    "errors of acme up",
+    "errors down",
+  ]);
+  expect(seen(counts("acme", 40, 40), counts("b", 0, 10))).toEqual(["errors of acme down", "errors of b up"]);
+  expect(seen(counts("acme", 40, 40), counts("b", 0, 100))).toEqual([
+    "errors of acme down",
+    "errors of b up",
+    "errors up",
+  ]);
+  const ofAll = observeErrors(spread, [], errors).at(-1);
+  expect(ofAll?.down().text).toBe("60% of all calls failed: 24 of 40 in the last 10 minutes.");
+});
+
+test("is not told of where the configuration says so, nor to a webhook that does not want it", async () => {
+  world.calls = [counts("acme", 40, 40)];
+  const off = world.process({ ...SETTINGS, errors: { ...SETTINGS.errors, percent: 0 } }).start();
+  await world.clock.pass(HOUR_MS);
+  off();
+  expect(await world.states()).toEqual([]);
+  const [hook] = SETTINGS.webhooks;
+  if (hook === undefined) throw new Error("no webhook");
+  const stop = world.process({ ...SETTINGS, webhooks: [{ ...hook, events: ["provider.down"] }] }).start();
+  await world.clock.pass(HOUR_MS);
+  stop();
+  expect(world.types).toEqual([]);
+});
+
+test("S14: a provider's name calls no one in a chat", () => {
+  const [first] = observeErrors([counts("<!channel>@here", 40, 40)], [], SETTINGS.errors);
+  expect(first?.down().text).not.toMatch(/[<>@]/);
+});
