@@ -1,7 +1,10 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import { DeliveryCounts } from "../src/alerts/delivery-counts.ts";
+import { alertFamilies } from "../src/app/metrics/alert-families.ts";
 import { gatewayFamilies } from "../src/app/metrics/gateway-families.ts";
 import { processFamilies } from "../src/app/metrics/process-families.ts";
+import { toAlerts } from "../src/config/to-alerts.ts";
 import { makeCallFamilies } from "../src/telemetry/call-families.ts";
 import { LoopLag } from "../src/telemetry/loop-lag.ts";
 import { SeriesBudget } from "../src/telemetry/series.ts";
@@ -22,6 +25,7 @@ test("docs/telemetry.md lists every metric with its type, and the labels of thos
       budgets: { uses: [] },
       startedMs: 0,
     }),
+    ...alertFamilies({ settings: toAlerts(), deliveries: new DeliveryCounts() }),
     ...processFamilies(0),
     new LoopLag().family(),
     { name: "trivium_telemetry_dropped_total", type: "counter" as const },

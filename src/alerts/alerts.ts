@@ -4,13 +4,14 @@ import type { AlertSettings, WebhookSettings } from "../config/config.ts";
 import { type StoredDelivery, selectLastTry, takeClaims } from "../storage/alerts.ts";
 import { makeAlert } from "./alert.ts";
 import { passedThreshold } from "./budget-alerts.ts";
+import { DeliveryCounts } from "./delivery-counts.ts";
 import { type CallCounts, observeErrors } from "./error-share.ts";
 import { Incidents } from "./incidents.ts";
 import type { Observation } from "./observation.ts";
 import { Outbox, type OutboxOptions } from "./outbox.ts";
 import { type Attempt, attempt } from "./post.ts";
 
-interface AlertsOptions extends Omit<OutboxOptions, "settings"> {
+interface AlertsOptions extends Omit<OutboxOptions, "settings" | "counts"> {
   settings: AlertSettings;
   /** What can be down, as of now. */
   observe: () => readonly Observation[];
@@ -40,13 +41,14 @@ export class Alerts {
   readonly #outbox: Outbox;
   readonly #incidents: Incidents;
   readonly #known = new Set<string>();
+  readonly deliveries = new DeliveryCounts();
   #settings: AlertSettings;
   #looking: Promise<void> | undefined;
 
   constructor(options: AlertsOptions) {
     this.#options = options;
     this.#settings = options.settings;
-    const parts = { ...options, settings: () => this.#settings };
+    const parts = { ...options, settings: () => this.#settings, counts: this.deliveries };
     this.#outbox = new Outbox(parts);
     this.#incidents = new Incidents(parts, this.#outbox);
   }

@@ -123,15 +123,19 @@ export class Incidents {
   }
 
   async #sendUntilTaken(alert: StoredAlert, receiver: AlertSettings["webhooks"][number]): Promise<NewDelivery> {
-    const { clock, post, settings } = this.#options;
+    const { clock, post, settings, counts } = this.#options;
     const { signal: abort } = this.#abort;
+    counts.direct += 1;
     for (let tries = 1; ; tries++) {
       const { ok, status, error, isGone } = await attempt(post, alert, receiver, { wallMs: clock.wallMs(), abort });
       const pauseMs = pausesFor(settings().retryHours)[tries - 1];
       if (ok || isGone || pauseMs === undefined || abort.aborted) {
         const said = { ...(status === undefined ? {} : { status }), ...(error === undefined ? {} : { error }) };
+        counts.direct -= 1;
+        counts.add(receiver.name, ok ? "delivered" : "failed");
         return { webhook: receiver.name, state: ok ? "delivered" : "failed", tries, ...said };
       }
+      counts.add(receiver.name, "retried");
       await clock.sleep(pauseMs);
     }
   }

@@ -13,6 +13,7 @@ import {
   writeTry,
 } from "../storage/alerts.ts";
 import type { Queries, Storage } from "../storage/storage.ts";
+import type { DeliveryCounts } from "./delivery-counts.ts";
 import { MAX_PAUSE_MS, pausesFor } from "./pauses.ts";
 import { attempt, type PostAlert } from "./post.ts";
 
@@ -22,6 +23,7 @@ export interface OutboxOptions extends Sources {
   /** Of this process. */
   instance: string;
   settings: () => AlertSettings;
+  counts: DeliveryCounts;
   onProblem: (error: unknown, what: string) => void;
 }
 
@@ -78,6 +80,7 @@ export class Outbox {
       return { webhook: name, state: "pending", tries: 0 };
     });
     await insertAlert(queries, alert, deliveries);
+    if (isFull) for (const { name } of receivers) this.#options.counts.add(name, "failed");
   }
 
   /** Delivers what is due, and once more where more was put meanwhile. */
@@ -105,7 +108,7 @@ export class Outbox {
   }
 
   async #deliverDue(): Promise<void> {
-    const { storage, clock, instance, settings } = this.#options;
+    const { storage, clock, instance, settings, counts } = this.#options;
     for (;;) {
       const webhooks = settings().webhooks.map(({ name }) => name);
       if (webhooks.length === 0 || this.#abort.signal.aborted) return;
@@ -118,12 +121,15 @@ export class Outbox {
         limit: AT_ONCE,
       });
       await Promise.all(due.map((delivery) => this.#deliver(delivery)));
-      if (due.length < AT_ONCE) return;
+      if (due.length < AT_ONCE) {
+        counts.stored = await countPending(storage);
+        return;
+      }
     }
   }
 
   async #deliver({ id, alertId, webhook, tries, type, body }: LeasedDelivery): Promise<void> {
-    const { storage, clock, instance: owner, settings, post, onProblem } = this.#options;
+    const { storage, clock, instance: owner, settings, counts, post, onProblem } = this.#options;
     const { webhooks, retryHours } = settings();
     const receiver = webhooks.find(({ name }) => name === webhook);
     const { signal } = this.#abort;
@@ -138,18 +144,20 @@ export class Outbox {
       );
       if (!ok && signal.aborted) return await releaseDelivery(storage, id, owner);
       const pauseMs = isGone ? undefined : pausesFor(retryHours)[tries];
+      const outcome = ok ? "delivered" : pauseMs === undefined ? "failed" : "retried";
       const triedAtMs = clock.wallMs();
       await writeTry(storage, {
         id,
         owner,
-        state: ok ? "delivered" : pauseMs === undefined ? "failed" : "pending",
+        state: outcome === "retried" ? "pending" : outcome,
         tries: tries + 1,
         triedAtMs,
         dueAtMs: triedAtMs + Math.min(MAX_PAUSE_MS, Math.max(pauseMs ?? 0, retryAfterMs)),
         status,
         error,
       });
-      if (!ok && pauseMs === undefined) onProblem(error, `the webhook ${webhook} took the alert ${alertId} at no try`);
+      counts.add(webhook, outcome);
+      if (outcome === "failed") onProblem(error, `the webhook ${webhook} took the alert ${alertId} at no try`);
     } catch (error) {
       onProblem(error, "how an alert was delivered could not be written down: it will be sent again");
     }

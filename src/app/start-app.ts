@@ -231,6 +231,7 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
     condition: context.condition,
     config: history,
     budgets,
+    alerts,
     lag,
     workers: options.metrics,
     exporter: telemetry?.exporter,

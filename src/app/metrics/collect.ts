@@ -1,3 +1,4 @@
+import type { Alerts } from "../../alerts/alerts.ts";
 import type { Gateway } from "../../relay/gateway.ts";
 import type { AdminConfig } from "../../server/admin/admin-config.ts";
 import type { Condition } from "../../server/condition.ts";
@@ -5,6 +6,7 @@ import type { Family } from "../../telemetry/family.ts";
 import type { LoopLag } from "../../telemetry/loop-lag.ts";
 import type { OtlpExporter } from "../../telemetry/otlp/exporter.ts";
 import type { BudgetWatch } from "../watch-budgets.ts";
+import { alertFamilies } from "./alert-families.ts";
 import { gatewayFamilies } from "./gateway-families.ts";
 import { type MetricsOfWorkers, mergeWorkers } from "./merge-workers.ts";
 import { processFamilies } from "./process-families.ts";
@@ -14,6 +16,7 @@ interface Parts {
   condition: () => Condition;
   config: Pick<AdminConfig, "lastReload">;
   budgets: Pick<BudgetWatch, "uses">;
+  alerts: Pick<Alerts, "settings" | "deliveries">;
   lag: LoopLag;
   /** Absent where nothing is exported. */
   exporter: OtlpExporter | undefined;
@@ -30,11 +33,12 @@ interface CollectedMetrics {
 
 /** What `/metrics` shows. One of several workers answers for all: which of them a scrape reaches is up to the system. */
 export function collectMetrics(parts: Parts): CollectedMetrics {
-  const { gateway, lag, workers, exporter } = parts;
+  const { gateway, alerts, lag, workers, exporter } = parts;
   const startedMs = gateway.clock.wallMs();
   const own = () => [
     ...gateway.metrics.families(),
     ...gatewayFamilies({ ...parts, startedMs }),
+    ...alertFamilies(alerts),
     ...processFamilies(startedMs),
     lag.family(),
     ...(exporter === undefined ? [] : [exporter.family()]),
