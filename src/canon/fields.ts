@@ -6,7 +6,8 @@ import { isObject, type JsonObject, numberOf } from "../base/json.ts";
  */
 export class Fields {
   readonly #object: JsonObject;
-  readonly #read = new Set<string>();
+  /** The keys that were read; a list, because they are few, and there are such readers by the hundred in a long request. */
+  readonly #read: string[] = [];
 
   constructor(value: unknown) {
     this.#object = isObject(value) ? value : {};
@@ -14,46 +15,55 @@ export class Fields {
 
   /** A field's value; null reads as absent, as it does in every one of the protocols. */
   take(key: string): unknown {
-    this.#read.add(key);
-    const value = this.#object[key];
-    return value === null ? undefined : value;
+    this.#read.push(key);
+    return this.#object[key] ?? undefined;
   }
 
   string(key: string): string | undefined {
-    return this.#typed(key, (value) => typeof value === "string") as string | undefined;
+    const value = this.#object[key];
+    return typeof value === "string" ? this.#took(key, value) : undefined;
   }
 
   number(key: string): number | undefined {
-    return numberOf(this.#typed(key, (value) => numberOf(value) !== undefined));
+    const value = numberOf(this.#object[key]);
+    return value === undefined ? undefined : this.#took(key, value);
   }
 
   boolean(key: string): boolean | undefined {
-    return this.#typed(key, (value) => typeof value === "boolean") as boolean | undefined;
+    const value = this.#object[key];
+    return typeof value === "boolean" ? this.#took(key, value) : undefined;
   }
 
   object(key: string): JsonObject | undefined {
-    return this.#typed(key, isObject) as JsonObject | undefined;
+    const value = this.#object[key];
+    return isObject(value) ? this.#took(key, value) : undefined;
   }
 
   array(key: string): readonly unknown[] | undefined {
-    return this.#typed(key, Array.isArray) as readonly unknown[] | undefined;
+    const value = this.#object[key];
+    return Array.isArray(value) ? this.#took(key, value as readonly unknown[]) : undefined;
   }
 
   /** Fields that mean nothing to a translation, or that the gateway honours itself. */
   skip(...keys: readonly string[]): void {
-    for (const key of keys) this.#read.add(key);
+    for (const key of keys) this.#read.push(key);
   }
 
   /** What was not read, in the client's order; undefined where nothing is left. */
   rest(): JsonObject | undefined {
-    const left = Object.entries(this.#object).filter(([key, value]) => !this.#read.has(key) && value !== null);
-    return left.length === 0 ? undefined : Object.fromEntries(left);
+    let left: [string, unknown][] | undefined;
+    for (const key in this.#object) {
+      const value = this.#object[key];
+      if (value === null || this.#read.includes(key)) continue;
+      left ??= [];
+      left.push([key, value]);
+    }
+    return left === undefined ? undefined : Object.fromEntries(left);
   }
 
   /** Counts as read only where it has the type: what is of another kind stays among the left-overs. */
-  #typed(key: string, fits: (value: unknown) => boolean): unknown {
-    const value = this.#object[key];
-    if (value === null || fits(value)) this.#read.add(key);
-    return value !== null && fits(value) ? value : undefined;
+  #took<Value>(key: string, value: Value): Value {
+    this.#read.push(key);
+    return value;
   }
 }

@@ -84,8 +84,8 @@ export interface ToolResultPart extends PartBase {
   name?: string;
   content: readonly (TextPart | MediaPart | SearchResultPart | NativePart)[];
   isError?: boolean;
-  /** JSON text of the result as an object, where the client's protocol gives one; `content` then says the same in text. */
-  response?: string;
+  /** The result as an object, where the client's protocol gives one; `content` then says the same in text. */
+  response?: JsonObject;
   custom?: boolean;
 }
 

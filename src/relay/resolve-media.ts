@@ -27,11 +27,12 @@ interface Wanted {
  */
 export async function resolveMedia(call: CanonCall, quirks: MediaQuirks, fetchMedia: FetchMedia): Promise<CanonCall> {
   const wanted = new Map<string, Wanted>();
-  walkCall(call, (part, path) => {
-    const url = urlToFetch(part, quirks);
-    if (url !== undefined && !wanted.has(url)) wanted.set(url, { url, path });
-    return part;
-  });
+  for (const { parts, path: turnPath } of call.turns) {
+    visitMedia(parts, turnPath, (part, path) => {
+      const url = urlToFetch(part, quirks);
+      if (url !== undefined && !wanted.has(url)) wanted.set(url, { url, path });
+    });
+  }
   if (wanted.size === 0) return call;
   if (wanted.size > MAX_URLS)
     throw new GatewayError(
@@ -56,6 +57,17 @@ type Visit = (part: MediaPart, path: string) => MediaPart;
 
 function walkCall(call: CanonCall, visit: Visit): CanonCall {
   return { ...call, turns: call.turns.map((turn) => ({ ...turn, parts: walk(turn.parts, turn.path, visit) })) };
+}
+
+/** The same without a copy of the call: nearly all have nothing to fetch. */
+function visitMedia(parts: readonly Part[], parentPath: string, visit: (part: MediaPart, path: string) => void): void {
+  for (const part of parts) {
+    const path = part.path ?? parentPath;
+    if (part.type === "tool-result" || part.type === "search-result") visitMedia(part.content, path, visit);
+    else if (part.type !== "media") continue;
+    else if (part.source.type === "parts") visitMedia(part.source.parts, path, visit);
+    else visit(part, path);
+  }
 }
 
 /** All media at any depth: in results of tools, in search results, and in documents that are made of parts. */

@@ -11,13 +11,6 @@ interface ExactJson {
 }
 const json = JSON as unknown as ExactJson;
 
-/** Fifteen digits always survive, and so do exponents of two digits. */
-const LONG = /\d[\d.]{15}/;
-const FAR = /\d[eE][+-]?\d{3,}[\s,\]}]/;
-
-/** Whether a JSON text may contain such a number; there are false positives. */
-export const mayRound = (text: string): boolean => LONG.test(text) || FAR.test(text);
-
 export const parseExactly = (text: string): unknown => json.parse(text, keepDigits);
 
 function keepDigits(_key: string, value: unknown, { source }: { source?: string }): unknown {

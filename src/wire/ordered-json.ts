@@ -1,5 +1,6 @@
-import { mayRound, parseExactly } from "./exact-number.ts";
+import { parseExactly } from "./exact-number.ts";
 import { endOfString } from "./json-text.ts";
+import { parsingLoss } from "./parsing-loss.ts";
 
 /**
  * JSON whose objects keep the order of their keys, and whose numbers keep their digits. JavaScript puts keys that look like
@@ -8,13 +9,13 @@ import { endOfString } from "./json-text.ts";
  */
 const MARK = "\uFFFF";
 
-const INDEX_KEY = /"\d+"\s*:/;
 const MARKED_KEY = new RegExp(`"${MARK}(\\d+)":`, "g");
 
 /** Where no key and no number is in danger, a value that was parsed from the same text before is given back as it is. */
 export function parseInOrder(text: string, parsed?: unknown): unknown {
-  const parse = mayRound(text) ? parseExactly : JSON.parse;
-  if (INDEX_KEY.test(text)) return parse(markKeys(text));
+  const { order, digits } = parsingLoss(text);
+  const parse = digits ? parseExactly : JSON.parse;
+  if (order) return parse(markKeys(text));
   return parsed === undefined || parse === parseExactly ? parse(text) : parsed;
 }
 

@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from "../../base/json.ts";
 import type { ToolResultPart } from "../../canon/part.ts";
 import { fitToolId } from "../../canon/tool-id.ts";
+import { stringifyInOrder } from "../../wire/ordered-json.ts";
 import { encodeParts, joinedContent } from "./content.ts";
 import { withExtras } from "./part-fields.ts";
 import { cacheControl, ownExtras, pathIn, type RequestScope } from "./request-scope.ts";
@@ -17,7 +18,8 @@ export function encodeToolResult(result: ToolResultPart, scope: RequestScope): E
   const { quirks } = scope.context;
   const id = fitToolId(result.callId, quirks.toolId);
   const parts = encodeParts(result.content, scope);
-  if (parts.length === 0 && result.response !== undefined) parts.push({ type: "text", text: result.response });
+  if (parts.length === 0 && result.response !== undefined)
+    parts.push({ type: "text", text: stringifyInOrder(result.response) });
   const fits = (part: JsonObject) => part["type"] === "text" || quirks.mediaInToolRole;
   const kept = parts.filter(fits);
   const media = parts.filter((part) => !fits(part));

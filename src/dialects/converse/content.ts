@@ -181,7 +181,7 @@ export class ContentEncoder {
   #encodeResult(part: ToolResultPart): { block: JsonObject; beside: JsonObject[] } {
     const content: JsonObject[] = [];
     const beside: JsonObject[] = [];
-    const object = part.response === undefined ? undefined : objectIn(part.response);
+    const { response: object } = part;
     if (object !== undefined) content.push({ json: object });
     for (const inner of part.content) {
       if (inner.type === "text") {

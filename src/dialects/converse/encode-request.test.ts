@@ -163,7 +163,7 @@ describe("tools (H03, H05)", () => {
               { type: "text", text: '{"ok":true}' },
               { type: "media", kind: "image", source: { type: "data", mimeType: "image/png", data: "AAAA" } },
             ],
-            response: '{"ok":true}',
+            response: { ok: true },
           },
         ),
       ],

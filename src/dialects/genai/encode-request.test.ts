@@ -303,7 +303,7 @@ describe("decodeRequest", () => {
     expect(turn?.parts).toMatchObject([
       { content: [{ text: "plain" }] },
       { content: [{ text: "bad" }], isError: true },
-      { content: [{ text: '{"a":1}' }], response: '{"a":1}' },
+      { content: [{ text: '{"a":1}' }], response: { a: 1 } },
     ]);
   });
 

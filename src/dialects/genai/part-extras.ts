@@ -7,10 +7,11 @@ import type { Fields } from "../../canon/fields.ts";
  * `functionResponse.scheduling`, so that a receipt points at them and they can be put back where they stood.
  */
 export function leftOver(outer: Fields, inner?: { name: string; fields: Fields }): { extras?: JsonObject } {
-  const own = Object.entries(outer.rest() ?? {});
-  const nested = Object.entries(inner?.fields.rest() ?? {}).map(([key, value]) => [`${inner?.name}.${key}`, value]);
-  const extras = Object.fromEntries([...own, ...nested]) as JsonObject;
-  return Object.keys(extras).length === 0 ? {} : { extras };
+  const own = outer.rest();
+  const nested = inner?.fields.rest();
+  if (nested === undefined) return own === undefined ? {} : { extras: own };
+  const moved = Object.entries(nested).map(([key, value]): [string, unknown] => [`${inner?.name}.${key}`, value]);
+  return { extras: Object.fromEntries([...Object.entries(own ?? {}), ...moved]) };
 }
 
 export function putBack(object: JsonObject, extras: JsonObject | undefined): JsonObject {

@@ -2,7 +2,6 @@ import { isObject, type JsonObject } from "../../base/json.ts";
 import { Fields } from "../../canon/fields.ts";
 import type { MediaPart, NativePart, TextPart, ToolResultPart } from "../../canon/part.ts";
 import { stringifyInOrder } from "../../wire/ordered-json.ts";
-import { parseArguments } from "./arguments.ts";
 import { decodePart, encodePromptPart } from "./content.ts";
 import { type EncodeScope, noteCacheMark, pathOf } from "./encode-scope.ts";
 import { leftOver, putBack } from "./part-extras.ts";
@@ -34,7 +33,7 @@ export function decodeToolResult(
     name,
     content: [...text, ...media],
     ...(isError(response) ? { isError: true } : {}),
-    ...(response === undefined ? {} : { response: stringifyInOrder(response) }),
+    ...(response === undefined ? {} : { response }),
     path: source.path,
     ...leftOver(outer, { name: "functionResponse", fields: inner }),
   };
@@ -69,7 +68,7 @@ export function encodeToolResult(part: ToolResultPart, name: string, scope: Enco
     }
   }
   const text = texts.join("\n");
-  const response = parseArguments(part.response ?? "") ?? (part.isError ? { error: text } : { output: text });
+  const response = part.response ?? (part.isError ? { error: text } : { output: text });
   const inside = context.traits.mediaInToolResults === true;
   if (media.length > 0 && !inside) notes.approximated(pathOf(part), "the result's media follow it");
   const functionResponse = {

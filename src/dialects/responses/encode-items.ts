@@ -11,6 +11,7 @@ import type {
   ToolResultPart,
 } from "../../canon/part.ts";
 import { digestOf, fitToolId, type ToolIdRule } from "../../canon/tool-id.ts";
+import { stringifyInOrder } from "../../wire/ordered-json.ts";
 import { CONTINUE_PROMPT } from "../continue-prompt.ts";
 import { WEB_SEARCH } from "./decode-item.ts";
 import { encodeContent, noteCache, plainContent } from "./encode-content.ts";
@@ -51,7 +52,7 @@ function encodeResult(result: ToolResultPart, scope: RequestScope): JsonObject {
   noteCache(result, scope);
   const content = encodeContent(result.isError ? markError(result, scope) : result.content, scope);
   if (content.length === 0 && result.response !== undefined)
-    content.push({ type: "input_text", text: result.response });
+    content.push({ type: "input_text", text: stringifyInOrder(result.response) });
   return {
     type: result.custom ? "custom_tool_call_output" : "function_call_output",
     call_id: fitToolId(result.callId, CALL_ID),
