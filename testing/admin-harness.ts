@@ -3,10 +3,12 @@ import { OperatorAccess } from "../src/access/operator-access.ts";
 import { createOperator } from "../src/access/operators.ts";
 import { Alerts } from "../src/alerts/alerts.ts";
 import { ConfigHistory } from "../src/app/admin-config.ts";
+import { providerForms } from "../src/app/provider-forms.ts";
 import { readConfig } from "../src/app/read-config.ts";
 import { makeSnapshot } from "../src/app/snapshot.ts";
 import type { Random } from "../src/base/sources.ts";
 import type { Role } from "../src/canon/role.ts";
+import { BUILT_IN } from "../src/providers/index.ts";
 import { authorize } from "../src/server/admin/authorize.ts";
 import type { AdminParts } from "../src/server/admin/define-route.ts";
 import { adminRoutes } from "../src/server/admin/routes.ts";
@@ -97,6 +99,8 @@ export class AdminHarness {
           context,
         }),
       ),
+      forms: providerForms(BUILT_IN),
+      probeDraft: async () => ({ host: "upstream.test", state: "ok", detail: "key accepted" }),
       probe: async () => [{ host: "upstream.test", state: "ok", detail: "key accepted" }],
       ...parts,
     };

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are the references of the configuration file
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
@@ -138,6 +139,38 @@ describe.skipIf(!found && !mustRun)("console-notes 4: a person at the console", 
     await page.getByText("webhooks:").waitFor();
     expect(await watched.accessibility()).toEqual([]);
     await page.unrouteAll();
+  });
+
+  test("console-notes 4.1: shows how a provider is added, takes no secret, and says what is wrong", async () => {
+    await page.goto(`${gateway.url}/providers`);
+    await page.getByRole("button", { name: "Add a provider" }).click();
+    const dialog = page.getByRole("dialog", { name: "Add a provider" });
+    await dialog.getByLabel("Kind").selectOption("openai-compatible");
+    await dialog.getByLabel("Name").fill("my-vllm");
+    await dialog.getByLabel("Base URL").fill("http://10.0.0.9:8000/v1");
+    await dialog.getByLabel(/^API key/).fill("sk-a-secret-itself");
+    await page.keyboard.press("Enter");
+    expect(await dialog.locator("input:invalid").getAttribute("name")).toBe("field.api_key");
+    await dialog.getByLabel(/^API key/).fill("${NO_SUCH_VARIABLE}");
+    await page.keyboard.press("Enter");
+    await dialog.getByText(/NO_SUCH_VARIABLE.* is not set|variable NO_SUCH_VARIABLE/).waitFor();
+    await dialog.getByLabel(/^API key/).fill("");
+    await page.keyboard.press("Enter");
+    await dialog.locator(".code pre").waitFor();
+    expect(await dialog.locator(".code pre").textContent()).toBe(
+      'providers:\n  my-vllm:\n    kind: openai-compatible\n    base_url: "http://10.0.0.9:8000/v1"\n',
+    );
+    await dialog.getByText("Its key was not tried").waitFor();
+    for (const colorScheme of ["dark", "light"] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.evaluate("Promise.all(document.getAnimations().map(({ finished }) => finished))");
+      expect(await watched.accessibility()).toEqual([]);
+    }
+    await page.keyboard.press("Escape");
+    await page.waitForSelector("dialog", { state: "detached" });
+    expect(await page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }))).not.toContain(
+      "sk-a-secret",
+    );
   });
 
   test("makes a key, which is shown once, works, and is revoked by its name", async () => {

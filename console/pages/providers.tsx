@@ -3,6 +3,7 @@ import { ask, change, session } from "../api/client.ts";
 import type { ProviderHealth, ProviderTest, UsageRow } from "../api/types.ts";
 import { money } from "../format/money.ts";
 import { counted, decimal, duration, known, percent } from "../format/numbers.ts";
+import { AddProvider } from "../parts/add-provider.tsx";
 import { Empty, PageHead, Problem, State, Waiting, words } from "../parts/basics.tsx";
 import { callsWith } from "../parts/filter-bar.tsx";
 import { useData, useThrottled } from "../parts/use-data.ts";
@@ -154,9 +155,17 @@ export function Providers() {
     sums.reload();
   }, 2_000);
   useEffect(() => listenTo(({ type }) => (type === "health" || type === "call.ended") && refresh()), [refresh]);
+  const [isAdding, setAdding] = useState(false);
   return (
     <>
-      <PageHead title="Providers" />
+      <PageHead title="Providers">
+        {session.value?.role === "admin" && (
+          <button type="button" class="main" onClick={() => setAdding(true)}>
+            Add a provider
+          </button>
+        )}
+      </PageHead>
+      {isAdding && <AddProvider onClose={() => setAdding(false)} />}
       {error && <Problem error={error} retry={reload} />}
       {data === undefined ? (
         !error && <Waiting />

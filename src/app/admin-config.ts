@@ -86,6 +86,12 @@ export class ConfigHistory implements AdminConfig {
     }
   }
 
+  /** The providers that this text would make; throws a ConfigError. */
+  providersOf(text: string): Snapshot["providers"] {
+    const { read, build } = this.#options;
+    return build(read(text)).providers;
+  }
+
   overlays(): ReadonlyMap<string, Config["models"][number]> {
     return new Map(this.#current.models.map((model) => [model.id, model]));
   }

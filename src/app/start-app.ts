@@ -50,6 +50,7 @@ import { makeOperations } from "./make-operations.ts";
 import { makeTelemetry } from "./make-telemetry.ts";
 import { collectMetrics } from "./metrics/collect.ts";
 import type { MetricsOfWorkers } from "./metrics/merge-workers.ts";
+import { providerForms } from "./provider-forms.ts";
 import { type ConfigSource, readConfig } from "./read-config.ts";
 import { rollUpRegularly } from "./roll-up-regularly.ts";
 import { shareNews } from "./share-news.ts";
@@ -255,6 +256,11 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
         listener: askWithin(createRequestHandler({ ...config.server, context, routes })),
         metrics: { open: config.admin.openMetrics, collect: metrics.all },
         probe: (name) => Promise.all((gateway.snapshot.providers.get(name) ?? []).map(tryProvider)),
+        forms: providerForms(registry),
+        probeDraft: async (yaml, name) => {
+          const [draft] = history.providersOf(yaml).get(name) ?? [];
+          return draft && (await tryProvider(draft));
+        },
       }),
       ...consoleRoutes(bundledConsole),
     ],

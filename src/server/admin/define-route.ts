@@ -13,6 +13,7 @@ import type { Answer } from "../openapi/operation.ts";
 import type { Method } from "../route-table.ts";
 import type { RoutedRequest, ServerContext } from "../routed-request.ts";
 import type { AdminConfig } from "./admin-config.ts";
+import type { ProviderForm } from "./provider-form.ts";
 import { checkText, type QueryFields, type QueryValues, readQuery } from "./query-fields.ts";
 
 /** The clients' listener, asked from within. */
@@ -32,6 +33,10 @@ export interface AdminParts {
   listener: PublicListener;
   /** Tries each credential of a provider with a request that costs nothing. */
   probe: (provider: string) => Promise<readonly ProbedCredential[]>;
+  /** What a person has to say to declare a provider of each kind. */
+  forms: readonly ProviderForm[];
+  /** Tries the credential of a provider that only this text declares; undefined where it declares none of the name. */
+  probeDraft: (yaml: string, name: string) => Promise<ProbedCredential | undefined>;
   /** What the gateway depends on, each by itself. */
   parts: () => readonly PartCondition[];
   metrics: {

@@ -39,6 +39,8 @@ const EXPECTED: Readonly<Record<string, readonly Role[] | "open">> = {
   "POST /api/alerts/test": ["admin"],
   "GET /api/audit": READERS,
   "GET /api/providers": READERS,
+  "GET /api/providers/kinds": READERS,
+  "POST /api/providers/check": ["admin"],
   "POST /api/providers/{name}/test": ["admin"],
   "GET /api/models": READERS,
   "GET /api/prices": READERS,

@@ -24,6 +24,7 @@ import {
   showProjectRoute,
   updateProjectRoute,
 } from "./projects.ts";
+import { checkProvider, listProviderKinds } from "./provider-draft.ts";
 import { testProvider } from "./provider-test.ts";
 import { listProviders } from "./providers.ts";
 import { listReceiptsRoute, showReceiptRoute } from "./receipts.ts";
@@ -65,6 +66,8 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   revokeKeyRoute,
   rotateKeyRoute,
   listProviders,
+  listProviderKinds,
+  checkProvider,
   testProvider,
   listModels,
   listPrices,

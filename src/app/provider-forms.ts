@@ -1,0 +1,33 @@
+import { shapeOf } from "../config/read-values.ts";
+import { ProviderFile } from "../config/schema.ts";
+import type { Registry } from "../providers/registry.ts";
+import type { ProviderForm, ProviderFormField } from "../server/admin/provider-form.ts";
+
+/** The gateway's own, which no configuration declares. */
+const SIMULATOR = "simulator";
+/** Lists, which a form of plain texts does not ask for. */
+const NOT_ASKED: readonly string[] = ["dialects"];
+const FIELDS = shapeOf(ProviderFile).properties ?? {};
+
+/** What a person has to say to declare a provider of each kind. */
+export function providerForms({ kinds }: Registry): ProviderForm[] {
+  return [...kinds.values()]
+    .filter(({ kind }) => kind !== SIMULATOR)
+    .map(({ kind, fields: { required, optional }, variables = {} }) => {
+      const names = new Set([...required, ...optional, "base_url"]);
+      const fields = [...names]
+        .filter((name) => !NOT_ASKED.includes(name))
+        .map(
+          (name): ProviderFormField => ({
+            name,
+            required: required.includes(name),
+            secret: isSecret(name),
+            variable: variables[name] ?? null,
+          }),
+        );
+      return { kind, fields };
+    });
+}
+
+/** The path of a file with a credential is none. */
+const isSecret = (name: string): boolean => name !== "credentials" && FIELDS[name]?.writeOnly === true;

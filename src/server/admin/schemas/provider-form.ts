@@ -1,0 +1,59 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are the references of the configuration file
+import Type, { type Static } from "typebox";
+import { nullable } from "../../../dialects/schema-builders.ts";
+import { dataAnswer } from "./answers.ts";
+
+export const ProviderFormsAnswer = dataAnswer(
+  "ProviderKinds",
+  Type.Array(
+    Type.Object({
+      kind: Type.String(),
+      fields: Type.Array(
+        Type.Object({
+          name: Type.String(),
+          required: Type.Boolean(),
+          secret: Type.Boolean({ description: "It is named as `${VARIABLE}` or `${file:path}`, and never said." }),
+          variable: nullable(Type.String({ description: "Its usual environment variable." })),
+        }),
+      ),
+    }),
+  ),
+);
+
+const MAX_FIELDS = 20;
+
+export const ProviderDraftRequest = Type.Object(
+  {
+    name: Type.String({ maxLength: 64, description: "What the configuration would call it." }),
+    kind: Type.String({ maxLength: 64 }),
+    fields: Type.Optional(
+      Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 2_000 }), {
+        maxProperties: MAX_FIELDS,
+        description: "By their names in the configuration; secrets as `${VARIABLE}` or `${file:path}` alone.",
+      }),
+    ),
+  },
+  { title: "ProviderDraft" },
+);
+
+export const CheckedProviderAnswer = dataAnswer(
+  "CheckedProvider",
+  Type.Object({
+    yaml: Type.String({ description: "The section of the configuration that declares it." }),
+    ok: Type.Boolean({ description: "The configuration would be read." }),
+    problems: Type.Array(Type.String()),
+    from_environment: Type.Array(Type.String(), {
+      description: "Providers of the environment, which the section has to name too: with one, no other is made.",
+    }),
+    credential: nullable(
+      Type.Object({
+        host: Type.String(),
+        state: Type.Enum(["ok", "rejected", "unreachable", "unchecked"]),
+        detail: Type.String(),
+      }),
+    ),
+  }),
+);
+
+export type ProviderForms = Static<typeof ProviderFormsAnswer>["data"];
+export type CheckedProvider = Static<typeof CheckedProviderAnswer>["data"];
