@@ -258,16 +258,22 @@ describe("the pool", () => {
   const CHUNKED_EVIL = `${CHUNKED}4\r\nevil\r\n0\r\n\r\n`;
 
   test("S24: an extra answer right after the first reaches the connection while it is idle", async () => {
-    const pool = new ConnectionPool(system.clock);
-    // It comes before the host can have answered any other request.
+    let now = 0;
+    const pool = new ConnectionPool({ ...system.clock, nowMs: () => now });
+    const sockets: Parameters<Parameters<typeof startRawHost>[0]>[0][] = [];
     const host = startHost((socket) => {
-      setTimeout(() => {
-        socket.write(WHOLE);
-        socket.flush();
-        setTimeout(() => socket.write(EVIL), 1);
-      }, 10);
+      sockets.push(socket);
+      socket.write(WHOLE);
     });
-    for (let count = 1; count <= 20; count++) expect(await call(host.url, "{}", pool)).toBe("hello");
+    expect(await call(host.url, "{}", pool)).toBe("hello");
+    // It rests: another call does not get it.
+    expect(await call(host.url, "{}", pool)).toBe("hello");
+    expect([host.made, pool.idle]).toEqual([2, 2]);
+    sockets[0]?.write(EVIL);
+    await until(() => pool.idle === 1);
+    now += 10;
+    for (let count = 1; count <= 3; count++, now += 10) expect(await call(host.url, "{}", pool)).toBe("hello");
+    expect([host.made, pool.idle]).toEqual([2, 1]);
   });
 
   test.each([
