@@ -43,8 +43,8 @@ export class ChunkTemplate {
     this.#hide = hide;
   }
 
-  /** Learns from an event that was read already; undefined where it is not an ordinary one. */
-  static learn(raw: string, data: string, chunk: JsonObject, publicModel: string, hideReasoning: boolean) {
+  /** Learns from an event that was read already; undefined where it is not an ordinary one. `modelJson`: as clients see it. */
+  static learn(raw: string, data: string, chunk: JsonObject, modelJson: string, hideReasoning: boolean) {
     const [choice, second] = Array.isArray(chunk["choices"]) ? (chunk["choices"] as unknown[]) : [];
     const delta = objectAt(choice, "delta");
     if (second !== undefined || !delta || raw !== `data: ${data}\n\n` || isObject(chunk["usage"])) return undefined;
@@ -63,7 +63,7 @@ export class ChunkTemplate {
     const after = data.slice(text.end - 1);
     const padding = after.indexOf(PADDING_TEXT);
     const tail = padding < 0 ? after.slice(0, -1) : after.slice(0, padding);
-    const clientStart = `data: ${data.slice(0, model.start)}${JSON.stringify(publicModel)}${data.slice(model.end, text.start + 1)}`;
+    const clientStart = `data: ${data.slice(0, model.start)}${modelJson}${data.slice(model.end, text.start + 1)}`;
     const clientTwin = twin === undefined ? undefined : `","${twin}":"`;
     const hide = hideReasoning && key !== "content";
     return new ChunkTemplate(raw.slice(0, lead + text.start + 1), tail, clientStart, clientTwin, hide);

@@ -28,6 +28,7 @@ export class ChatTap extends TapBase {
   readonly #toolCalls: ToolCallIndexer;
   readonly #hideReasoning: boolean;
   readonly #showUsage: boolean;
+  readonly #modelJson: string;
   readonly #templates: ChunkTemplate[] = [];
   #id: string | undefined;
   #created: number | undefined;
@@ -40,6 +41,7 @@ export class ChatTap extends TapBase {
     this.#toolCalls = new ToolCallIndexer(context.makeId);
     this.#hideReasoning = hidesReasoning(context.request);
     this.#showUsage = wantsUsage(context.request);
+    this.#modelJson = JSON.stringify(context.publicModel);
   }
 
   override push(events: Uint8Array, output: ByteBuffer): TapProgress {
@@ -144,7 +146,7 @@ export class ChatTap extends TapBase {
       set["id"] = JSON.stringify(this.#id);
     }
     if (choices.length > 0 && !chunk["object"]) set["object"] = '"chat.completion.chunk"';
-    set["model"] = JSON.stringify(this.#context.publicModel);
+    set["model"] = this.#modelJson;
     return String(editBody({ text: data }, { set }, chunk));
   }
 
@@ -191,8 +193,7 @@ export class ChatTap extends TapBase {
 
   #learn(frame: SseFrame, data: string, chunk: JsonObject): void {
     if (!this.contentSeen || this.#templates.length === MAX_TEMPLATES) return;
-    const { publicModel } = this.#context;
-    const template = ChunkTemplate.learn(frame.raw, data, chunk, publicModel, this.#hideReasoning);
+    const template = ChunkTemplate.learn(frame.raw, data, chunk, this.#modelJson, this.#hideReasoning);
     if (template) this.#templates.push(template);
   }
 }
