@@ -1,4 +1,4 @@
-import { USAGE_DIMENSIONS, type UsageDimension } from "../../src/storage/usage-report.ts";
+import { USAGE_DIMENSIONS, type UsageDimension } from "../../src/storage/usage-question.ts";
 
 export const COUNTERS = [
   "input",

@@ -1,7 +1,8 @@
 import { completionTokens, promptTokens, type Usage } from "../canon/usage.ts";
 import { camelKeys } from "../config/camel-keys.ts";
 import { groupsOverlap, MAX_GROUPS, summariseUsage, totalUsage, type UsageTotal } from "../ledger/queries.ts";
-import { USAGE_DIMENSIONS, type UsageDimension, type UsageSum } from "../storage/usage-report.ts";
+import { USAGE_DIMENSIONS, type UsageDimension } from "../storage/usage-question.ts";
+import type { UsageSum } from "../storage/usage-report.ts";
 import { atGateway, GATEWAY_FLAGS } from "./at-gateway.ts";
 import { bars } from "./bars.ts";
 import { defineCommand, EXIT, printJson, printTable, UsageError } from "./command.ts";

@@ -7,8 +7,9 @@ import {
   selectLatencies,
 } from "../storage/receipt-series.ts";
 import type { Storage } from "../storage/storage.ts";
-import type { UsageSum } from "../storage/usage-report.ts";
-import { summariseUsage } from "./queries.ts";
+import type { UsageDimension } from "../storage/usage-question.ts";
+import type { TopSum } from "../storage/usage-tops.ts";
+import { summariseUsage, topUsage } from "./queries.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -72,8 +73,8 @@ export async function overviewOf(storage: Storage, window: OverviewWindow, nowMs
   const sampled = await selectLatencies(storage, { ...span, parts });
   const [firstContents, totals] = [weighted(sampled.firstContents, counts), weighted(sampled.totals, counts)];
   const ofPart = { counts: byBucket(counts), firstContents: byBucket(firstContents), totals: byBucket(totals) };
-  const top = async (dimension: "model" | "provider" | "key") =>
-    (await summariseUsage(storage, { by: [dimension], sinceMs, untilMs })).slice(0, MAX_TOP).map(topGroup);
+  const tops = await topUsage(storage, { by: ["model", "provider", "key"], sinceMs, untilMs }, MAX_TOP);
+  const top = (dimension: UsageDimension): TopGroup[] => tops.filter((sum) => sum.of === dimension).map(topGroup);
   return {
     sinceMs,
     untilMs,
@@ -85,7 +86,7 @@ export async function overviewOf(storage: Storage, window: OverviewWindow, nowMs
       firstContentMs: percentilesOf(ofPart.firstContents.get(index) ?? []),
       totalMs: percentilesOf(ofPart.totals.get(index) ?? []),
     })),
-    top: { models: await top("model"), providers: await top("provider"), keys: await top("key") },
+    top: { models: top("model"), providers: top("provider"), keys: top("key") },
   };
 }
 
@@ -141,9 +142,4 @@ function sumOf(counts: readonly CallCount[]): Amounts {
   return sum;
 }
 
-const topGroup = ({ groups, calls, failures, costNanoUsd }: UsageSum): TopGroup => ({
-  name: groups[0] ?? "",
-  calls,
-  failures,
-  costNanoUsd,
-});
+const topGroup = ({ of: _, ...group }: TopSum): TopGroup => group;

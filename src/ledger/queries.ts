@@ -5,13 +5,10 @@ import { selectIntent } from "../storage/intents.ts";
 import { selectMakers } from "../storage/keys.ts";
 import { selectReceipt } from "../storage/receipts.ts";
 import type { Storage } from "../storage/storage.ts";
-import {
-  sumUsage as sumStored,
-  type UsageDimension,
-  type UsageFilter,
-  type UsageSum,
-} from "../storage/usage-report.ts";
+import type { UsageDimension, UsageFilter, UsageQuestion } from "../storage/usage-question.ts";
+import { sumUsage as sumStored, type UsageSum } from "../storage/usage-report.ts";
 import { sumCostByKey, sumCostOfInstance } from "../storage/usage-sums.ts";
+import { sumTops, type TopSum } from "../storage/usage-tops.ts";
 import { receiptsKeptSince } from "./retention.ts";
 import { usageSources } from "./usage-sources.ts";
 
@@ -27,7 +24,7 @@ export async function findReceipt(storage: Storage, project: string, id: string)
 }
 
 export interface UsageRange extends UsageFilter {
-  /** At most two. Without any, the sum of all. */
+  /** Without any, the sum of all. */
   by: readonly UsageDimension[];
   sinceMs: number;
   /** Not included. */
@@ -47,22 +44,27 @@ export function lastDays(days: number, nowMs: number): { sinceMs: number; untilM
  * order, all other groups by cost, highest first.
  */
 export async function summariseUsage(storage: Storage, range: UsageRange): Promise<UsageSum[]> {
+  const { by } = range;
+  const sums = await sumStored(storage, { ...(await questionOf(storage, range)), limit: MAX_GROUPS });
+  return sums.map((sum) => ({ ...sum, groups: sum.groups.map((group, index) => nameOf(group, by[index])) }));
+}
+
+/** The dearest groups of each dimension by itself, at most so many. */
+export async function topUsage(storage: Storage, range: UsageRange, limit: number): Promise<TopSum[]> {
+  return sumTops(storage, { ...(await questionOf(storage, range)), limit });
+}
+
+async function questionOf(storage: Storage, range: UsageRange): Promise<UsageQuestion> {
   const { by, sinceMs, untilMs, zone, ...filter } = range;
   const ofZone = by.includes("day") && zone !== undefined && zone.name !== "UTC" ? zone : undefined;
-  const sums = await sumStored(storage, {
-    ...filter,
-    by,
-    sources: usageSources({
-      sinceMs,
-      untilMs,
-      needsHours: by.includes("hour") || ofZone !== undefined,
-      zone: ofZone,
-      keptSinceMs: await receiptsKeptSince(storage),
-    }),
-    offsets: ofZone?.offsets(sinceMs, untilMs) ?? [],
-    limit: MAX_GROUPS,
+  const sources = usageSources({
+    sinceMs,
+    untilMs,
+    byHour: by.includes("hour"),
+    zone: ofZone,
+    keptSinceMs: await receiptsKeptSince(storage),
   });
-  return sums.map((sum) => ({ ...sum, groups: sum.groups.map((group, index) => nameOf(group, by[index])) }));
+  return { ...filter, by, sources, offsets: ofZone?.offsets(sinceMs, untilMs) ?? [] };
 }
 
 export type UsageTotal = Pick<UsageSum, "calls" | "failures" | "usage" | "costNanoUsd">;

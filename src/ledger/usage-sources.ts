@@ -1,5 +1,6 @@
 import type { TimeZone } from "../base/time-zone.ts";
 import type { Span, UsageSources } from "../storage/usage-spans.ts";
+import { movedSpans } from "./moved-spans.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
@@ -10,9 +11,9 @@ interface UsageSpan {
   sinceMs: number;
   /** Not included. */
   untilMs: number;
-  /** Groups are hours, or days of a zone that is not UTC. */
-  needsHours: boolean;
-  /** Hours in which a day of the zone begins are read from receipts. */
+  /** Groups are hours, or parts of them. */
+  byHour: boolean;
+  /** Groups are days of a zone that is not UTC. */
   zone?: TimeZone | undefined;
   /** Receipts before this are deleted. */
   keptSinceMs: number;
@@ -20,10 +21,10 @@ interface UsageSpan {
 
 /**
  * Where the sums of a range come from: whole days from their roll-ups, other whole hours from theirs, and receipts where an
- * hour is needed in part. Of receipts that are deleted only their hours are known, so that each such hour counts as a whole
- * where it begins.
+ * hour is needed in part. Days of a zone are those of UTC, and what is moved between them: reading all their hours would be several
+ * times as much. Of receipts that are deleted only their hours are known, so that each such hour counts as a whole where it begins.
  */
-export function usageSources({ sinceMs, untilMs, needsHours, zone, keptSinceMs }: UsageSpan): UsageSources {
+export function usageSources({ sinceMs, untilMs, byHour, zone, keptSinceMs }: UsageSpan): UsageSources {
   if (untilMs <= sinceMs) return { days: [], hours: [], receipts: [] };
   const isKept = (hour: number) => hour * HOUR_MS >= keptSinceMs;
   const receipts: Span[] = [];
@@ -38,7 +39,10 @@ export function usageSources({ sinceMs, untilMs, needsHours, zone, keptSinceMs }
     if (isKept(end)) receipts.push([end * HOUR_MS, untilMs]);
     else end += 1;
   }
-  if (!needsHours) return { ...wholeDays(first, end), receipts };
+  if (!byHour) {
+    const moved = zone === undefined ? {} : { moved: movedSpans(zone.offsets(sinceMs, untilMs), first, end, isKept) };
+    return { ...wholeDays(first, end), receipts, ...moved };
+  }
   const divided = zone === undefined ? [] : hoursWithMidnight(zone, first, end).filter(isKept);
   for (const hour of divided) receipts.push([hour * HOUR_MS, (hour + 1) * HOUR_MS]);
   return { days: [], hours: spansWithout(divided, first, end), receipts };

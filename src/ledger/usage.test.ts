@@ -8,7 +8,7 @@ import { openStorage } from "../storage/open.ts";
 import { sampleReceipt } from "../storage/receipt.sample.ts";
 import { insertReceipts } from "../storage/receipts.ts";
 import type { Storage } from "../storage/storage.ts";
-import type { UsageDimension } from "../storage/usage-report.ts";
+import type { UsageDimension } from "../storage/usage-question.ts";
 import { checkRollUps } from "./check-roll-ups.ts";
 import { summariseUsage } from "./queries.ts";
 import { deleteOldReceipts } from "./retention.ts";
@@ -18,7 +18,16 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 /** In the days around it, clocks go back in Europe, and forward in the south of Australia a month earlier. */
 const START_MS = Date.UTC(2025, 9, 24);
-const ZONES = ["UTC", "Europe/Berlin", "Asia/Kolkata", "Asia/Kathmandu", "America/St_Johns", "Australia/Lord_Howe"];
+const ZONES = [
+  "UTC",
+  "Europe/Berlin",
+  "Asia/Kolkata",
+  "Asia/Kathmandu",
+  "America/St_Johns",
+  "Australia/Lord_Howe",
+  "Pacific/Kiritimati",
+  "Pacific/Pago_Pago",
+];
 
 /** Numbers that look random and are the same in each run. */
 function drawer(seed: number): (below: number) => number {
@@ -55,21 +64,41 @@ function groupOf(receipt: Receipt, by: UsageDimension, zone: string): string {
   return by === "key" ? receipt.key : by === "outcome" ? receipt.outcome : receipt.model;
 }
 
-function expected(
-  receipts: readonly Receipt[],
-  by: readonly UsageDimension[],
-  zone: string,
-): [string, number, number][] {
-  const groups = new Map<string, [string, number, number]>();
+interface Figures {
+  name: string;
+  calls: number;
+  costNanoUsd: number;
+  /** Undefined where no receipt has counted them. */
+  input: number | undefined;
+  seconds: number;
+}
+
+const byName = (figures: readonly Figures[]): Figures[] => figures.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+
+function expected(receipts: readonly Receipt[], by: readonly UsageDimension[], zone: string): Figures[] {
+  const groups = new Map<string, Figures>();
   for (const receipt of receipts) {
     const name = by.map((dimension) => groupOf(receipt, dimension, zone)).join(" ");
-    const group = groups.get(name) ?? [name, 0, 0];
-    group[1] += receipt.adjusts === undefined ? 1 : 0;
-    group[2] += receipt.costNanoUsd;
+    const group = groups.get(name) ?? { name, calls: 0, costNanoUsd: 0, input: undefined, seconds: 0 };
+    const { input, seconds = 0 } = receipt.usage;
+    group.calls += receipt.adjusts === undefined ? 1 : 0;
+    group.costNanoUsd += receipt.costNanoUsd;
+    if (input !== undefined) group.input = (group.input ?? 0) + input;
+    group.seconds += seconds;
     groups.set(name, group);
   }
-  return [...groups.values()].sort(([a], [b]) => (a < b ? -1 : 1));
+  return byName([...groups.values()]);
 }
+
+const QUESTIONS = [
+  ["day"],
+  ["day", "model"],
+  ["outcome", "day"],
+  ["key", "outcome"],
+  ["hour"],
+  ["hour", "model"],
+  ["day", "hour"],
+] as const;
 
 function usageContract(databases: TestDatabases): void {
   describe(`usage on ${databases.engine}`, () => {
@@ -83,7 +112,11 @@ function usageContract(databases: TestDatabases): void {
     test("the sums of any range, in any zone and by any two dimensions, are those of its receipts", async () => {
       const draw = drawer(14);
       const receipts = drawReceipts(400, draw);
-      for (let at = 0; at < receipts.length; at += 37) await insertReceipts(storage, receipts.slice(at, at + 37));
+      // Some are summed up, some come later than that, and some are not summed up yet.
+      for (let at = 0; at < receipts.length; at += 37) {
+        await insertReceipts(storage, receipts.slice(at, at + 37));
+        if (at === 37 * 6) await rollUpBefore(storage, START_MS + 4 * DAY_MS + HOUR_MS / 3);
+      }
       // Sent again, as after a lost answer.
       await insertReceipts(storage, receipts.slice(20, 60));
       for (let round = 0; round < 24; round += 1) {
@@ -92,15 +125,58 @@ function usageContract(databases: TestDatabases): void {
         const sinceMs = Math.floor((START_MS + draw(3 * DAY_MS)) / aligned) * aligned;
         const untilMs = sinceMs + 1 + draw(4 * DAY_MS);
         const within = receipts.filter(({ createdAtMs: at }) => at >= sinceMs && at < untilMs);
-        for (const by of [["day"], ["day", "model"], ["key", "outcome"], ["hour"]] as const) {
+        for (const by of QUESTIONS) {
           const sums = await summariseUsage(storage, { by, sinceMs, untilMs, zone: TimeZone.named(zone) });
-          const found = sums.map(({ groups, calls, costNanoUsd }) => [groups.join(" "), calls, costNanoUsd] as const);
-          expect(found.toSorted(([a], [b]) => (a < b ? -1 : 1))).toEqual(expected(within, by, zone));
+          const found = sums.map(({ groups, calls, costNanoUsd, usage: { input, seconds = 0 } }) => ({
+            name: groups.join(" "),
+            calls,
+            costNanoUsd,
+            input,
+            seconds,
+          }));
+          expect({ zone, by, found: byName(found) }).toEqual({ zone, by, found: expected(within, by, zone) });
         }
         const [total] = await summariseUsage(storage, { by: [], sinceMs, untilMs });
         expect(total?.costNanoUsd).toBe(within.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0));
       }
       expect(await checkRollUps(storage)).toMatchObject({ differences: [] });
+    });
+
+    test("what is counted only in the part of a UTC day that belongs to the next day of the zone is unknown before, not 0", async () => {
+      const at = (hour: number, minute: number, usage: Receipt["usage"]) => {
+        const createdAtMs = START_MS + hour * HOUR_MS + minute * 60_000;
+        return sampleReceipt({ id: `rcp_${timePrefix(createdAtMs)}${minute}`, createdAtMs, usage });
+      };
+      const morning = at(10, 1, { input: 5, seconds: 0.7 });
+      const evening = [0.1, 0.2, 0.3].map((seconds, index) => at(20, index, { input: 2, images: 1, seconds }));
+      await insertReceipts(storage, [morning, ...evening]);
+      await rollUpBefore(storage, START_MS + 3 * DAY_MS);
+      const zone = TimeZone.named("Asia/Kolkata");
+      const range = { sinceMs: START_MS, untilMs: START_MS + 2 * DAY_MS, zone };
+      expect((await summariseUsage(storage, { ...range, by: ["day"] })).map(({ usage }) => usage)).toEqual([
+        { input: 5, seconds: 0.7 },
+        { input: 6, images: 3, seconds: 0.6 },
+      ]);
+    });
+
+    test("S13: of more groups than a report gives, those of the first hours are given, as a whole", async () => {
+      const [hours, models] = [200, 12];
+      const receipts = Array.from({ length: hours * models }, (_, index) => {
+        const createdAtMs = START_MS + Math.floor(index / models) * HOUR_MS + (index % models) * 60_000;
+        const id = `rcp_${timePrefix(createdAtMs)}${index}`;
+        return sampleReceipt({ id, createdAtMs, model: `acme/m${index % models}`, costNanoUsd: index });
+      });
+      await insertReceipts(storage, receipts);
+      await rollUpBefore(storage, START_MS + 50 * HOUR_MS);
+      const range = { sinceMs: START_MS + HOUR_MS / 4, untilMs: START_MS + hours * HOUR_MS };
+      const within = receipts.filter(({ createdAtMs }) => createdAtMs >= range.sinceMs);
+      const sums = await summariseUsage(storage, { ...range, by: ["model", "hour"] });
+      const costs = new Map(sums.map(({ groups, costNanoUsd }) => [groups.join(" "), costNanoUsd]));
+      const first = within.slice(0, 1_200).map((receipt) => groupOf(receipt, "hour", "UTC"));
+      expect(sums.map(({ groups }) => groups[1] ?? "")).toEqual(first.slice(0, 1_000));
+      for (const receipt of within.slice(0, 900)) {
+        expect(costs.get(`${receipt.model} ${groupOf(receipt, "hour", "UTC")}`)).toBe(receipt.costNanoUsd);
+      }
     });
 
     test("a roll-up that disagrees with its receipts is found", async () => {

@@ -17,7 +17,8 @@ export async function withPresentCounters<Result>(
   sources: UsageSources,
   work: (counters: readonly string[]) => Promise<Result>,
 ): Promise<Result> {
-  const hours = sources.hours.reduce((sum, [from, until]) => sum + until - from, 0);
+  const read = [...sources.hours, ...(sources.moved?.hours ?? []).map(({ span }) => span)];
+  const hours = read.reduce((sum, [from, until]) => sum + until - from, 0);
   if (storage.engine === "postgres" || hours < MANY_HOURS) return work(COUNTERS);
   const before = await selectPresent(storage, sources);
   const result = await work(before);

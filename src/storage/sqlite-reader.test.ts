@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { getPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { system } from "../base/system.ts";
 import { openStorage } from "./open.ts";
@@ -53,6 +53,20 @@ test("issue 15: while a long report is read, the event loop goes on and rows are
   expect(await reading).toEqual([{ n: 3_000_000 }]);
   // In the thread of the event loop there would be one.
   expect(turns).toBeGreaterThan(10);
+});
+
+/** The niceness of each thread of this process, the first one first. */
+function priorities(): number[] {
+  const threads = readdirSync("/proc/self/task").map(Number);
+  return threads.toSorted((one, other) => one - other).map((thread) => getPriority(thread));
+}
+
+test.if(process.platform === "linux")("issue 15: where processors are short, calls come before reports", async () => {
+  const { storage } = await open();
+  await storage.query(COUNT, [], REPORT_MS);
+  const [ofCalls = 0, ...others] = priorities();
+  expect(others).toContain(10);
+  expect(ofCalls).toBeLessThan(10);
 });
 
 test("what a report must not do is refused, and costs no other report", async () => {

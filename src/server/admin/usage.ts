@@ -11,7 +11,7 @@ import {
   type UsageTotal,
 } from "../../ledger/queries.ts";
 import { usageView } from "../../ledger/receipt-view.ts";
-import { USAGE_DIMENSIONS, type UsageDimension } from "../../storage/usage-report.ts";
+import { USAGE_DIMENSIONS, type UsageDimension } from "../../storage/usage-question.ts";
 import { json } from "../openapi/operation.ts";
 import { actorOf } from "./actor.ts";
 import { adminRoute } from "./define-route.ts";

@@ -1,0 +1,58 @@
+import type { ZoneOffset } from "../base/time-zone.ts";
+import type { MovedSpan, Span, UsageSources } from "../storage/usage-spans.ts";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+
+/**
+ * What of the hours from `first` to before `end` is in another day of the zone than of UTC: whole hours, and receipts where an hour is
+ * divided. Hours whose receipts are not kept belong to the day in which they begin.
+ */
+export function movedSpans(
+  offsets: readonly ZoneOffset[],
+  first: number,
+  end: number,
+  isKept: (hour: number) => boolean,
+): NonNullable<UsageSources["moved"]> {
+  const hours: MovedSpan[] = [];
+  const receipts: MovedSpan[] = [];
+  for (const { span, ...days } of differences(offsets, first * HOUR_MS, end * HOUR_MS)) {
+    const divided = dividedHours(span);
+    const [from, until] = [Math.ceil(span[0] / HOUR_MS), Math.floor(span[1] / HOUR_MS)];
+    if (from < until) hours.push({ span: [from, until], ...days });
+    for (const [hour, part] of divided) {
+      if (isKept(hour)) receipts.push({ span: part, ...days });
+      else if (part[0] === hour * HOUR_MS) hours.push({ span: [hour, hour + 1], ...days });
+    }
+  }
+  return { hours, receipts };
+}
+
+/** The hours of which the span has a part only, with that part. */
+function dividedHours([fromMs, untilMs]: Span): [hour: number, part: Span][] {
+  const [first, last] = [Math.floor(fromMs / HOUR_MS), Math.floor(untilMs / HOUR_MS)];
+  if (first === last) return [[first, [fromMs, untilMs]]];
+  return [
+    ...(fromMs % HOUR_MS === 0 ? [] : [[first, [fromMs, (first + 1) * HOUR_MS]] satisfies [number, Span]]),
+    ...(untilMs % HOUR_MS === 0 ? [] : [[last, [last * HOUR_MS, untilMs]] satisfies [number, Span]]),
+  ];
+}
+
+/** The times whose days differ, in milliseconds. */
+function differences(offsets: readonly ZoneOffset[], fromMs: number, untilMs: number): MovedSpan[] {
+  const found: MovedSpan[] = [];
+  for (const [index, { sinceMs, minutes }] of offsets.entries()) {
+    const offsetMs = minutes * MINUTE_MS;
+    // The first offset holds before it as well: a range may begin within an hour.
+    const start = index === 0 ? fromMs : Math.max(fromMs, sinceMs);
+    const end = Math.min(untilMs, offsets[index + 1]?.sinceMs ?? untilMs);
+    for (let at = start; at < end; ) {
+      const [utcDay, zoneDay] = [Math.floor(at / DAY_MS), Math.floor((at + offsetMs) / DAY_MS)];
+      const until = Math.min((utcDay + 1) * DAY_MS, (zoneDay + 1) * DAY_MS - offsetMs, end);
+      if (utcDay !== zoneDay) found.push({ span: [at, until], utcDay, zoneDay });
+      at = until;
+    }
+  }
+  return found;
+}

@@ -1,0 +1,52 @@
+import type { Span, UsageSources } from "./usage-spans.ts";
+
+const HOUR_MS = 3_600_000;
+/** Read first; what they have tells how many more are needed. */
+const FIRST_HOURS = 48;
+/** Hours differ: rather some more at once than a third time. */
+const MARGIN = 1.2;
+
+/**
+ * Groups that have an hour come in the order of hours: of a long range, those that a report may give are found in its first hours, and the
+ * others need not be read. Asks for groups in some hours after the other until there are as many as that, or no hours left.
+ */
+export async function inFirstHours<Group>(
+  sources: UsageSources,
+  limit: number,
+  groupsIn: (sources: UsageSources, limit: number) => Promise<readonly Group[]>,
+): Promise<Group[]> {
+  const [first, end] = hoursOf(sources);
+  const found: Group[] = [];
+  for (let at = first; at < end && found.length < limit; ) {
+    const next = at + nextHours(at - first, found.length, limit);
+    // Little would be saved by leaving out the rest.
+    const until = next + FIRST_HOURS < end ? next : end;
+    found.push(...(await groupsIn(within(sources, [at, until]), limit - found.length)));
+    at = until;
+  }
+  return found;
+}
+
+function nextHours(read: number, found: number, limit: number): number {
+  if (read === 0) return FIRST_HOURS;
+  return Math.ceil(Math.min(((limit - found) * read * MARGIN) / Math.max(1, found), read * 10));
+}
+
+/** From the first to behind the last. */
+function hoursOf({ hours, receipts }: UsageSources): Span {
+  const starts = [...hours.map(([from]) => from), ...receipts.map(([fromMs]) => Math.floor(fromMs / HOUR_MS))];
+  const ends = [...hours.map(([, until]) => until), ...receipts.map(([, untilMs]) => Math.ceil(untilMs / HOUR_MS))];
+  return [Math.min(...starts), Math.max(...ends)];
+}
+
+function within({ hours, receipts }: UsageSources, [first, end]: Span): UsageSources {
+  const cut = (spans: readonly Span[], from: number, until: number): Span[] =>
+    spans
+      .map(([start, stop]): Span => [Math.max(start, from), Math.min(stop, until)])
+      .filter(([start, stop]) => start < stop);
+  return {
+    days: [],
+    hours: cut(hours, first, end),
+    receipts: cut(receipts, first * HOUR_MS, end * HOUR_MS),
+  };
+}
