@@ -40,7 +40,7 @@ find "$root" -exec touch -h -d "@$epoch" {} +
 ${BUILDAH:-buildah} umount "$container" >/dev/null
 ${BUILDAH:-buildah} config \
   --user 65532:65532 --workingdir /data --port 8787 --port 8788 --volume /data --stop-signal SIGTERM \
-  --env TRIVIUM_CONFIG=/etc/trivium/trivium.yaml \
+  --env TRIVIUM_CONFIG=/etc/trivium/trivium.yaml --env MIMALLOC_PURGE_HOLES_MIN_INTERVAL=10000 \
   --entrypoint '["/app/trivium"]' --cmd 'serve --host 0.0.0.0' \
   --label org.opencontainers.image.title=trivium \
   --label "org.opencontainers.image.version=$version" \
