@@ -1,4 +1,5 @@
-import Type from "typebox";
+import type { Static } from "typebox";
+import { Type } from "../base/type.ts";
 import { UPSTREAM_DIALECT_NAMES } from "../canon/dialect-name.ts";
 import { EFFORTS } from "../canon/reasoning.ts";
 import { MODALITIES, MODEL_KINDS, OWN_PRICE_NAMES, PRICE_NAMES } from "./model.ts";
@@ -80,4 +81,4 @@ export const ModelsFile = Type.Object(
   closed,
 );
 
-export type ModelEntry = Type.Static<typeof ModelEntry>;
+export type ModelEntry = Static<typeof ModelEntry>;

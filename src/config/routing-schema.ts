@@ -1,4 +1,5 @@
-import Type from "typebox";
+import type { Static } from "typebox";
+import { Type } from "../base/type.ts";
 import { FACTORS, ROUTING_TYPES } from "../canon/preference.ts";
 
 const closed = { additionalProperties: false };
@@ -48,5 +49,5 @@ export const RoutingFile = Type.Object(
   closed,
 );
 
-export type KeyRoutingFile = Type.Static<typeof KeyRoutingFile>;
-export type RoutingFile = Type.Static<typeof RoutingFile>;
+export type KeyRoutingFile = Static<typeof KeyRoutingFile>;
+export type RoutingFile = Static<typeof RoutingFile>;

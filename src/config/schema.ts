@@ -1,5 +1,6 @@
-import Type from "typebox";
+import type { Static } from "typebox";
 import { MAX_BUDGET_USD, MAX_KEY_LENGTH, MIN_KEY_LENGTH } from "../base/key-bounds.ts";
+import { Type } from "../base/type.ts";
 import { ALERT_TYPES } from "../canon/alert-type.ts";
 import { DIALECT_NAMES, UPSTREAM_DIALECT_NAMES } from "../canon/dialect-name.ts";
 import { MAX_TAG_LENGTH, MAX_TAGS, TAG_PATTERN } from "../canon/tags.ts";
@@ -411,10 +412,10 @@ export const CredentialFile = Type.Object(
   closed,
 );
 
-export type ModelFile = Type.Static<typeof ModelFile>;
-export type KeyFile = Type.Static<typeof KeyFile>;
-export type RootFile = Type.Static<typeof RootFile>;
-type PlainProviderFile = Type.Static<typeof ProviderFile>;
-export type CredentialFile = Type.Static<typeof CredentialFile> & Partial<PlainProviderFile>;
+export type ModelFile = Static<typeof ModelFile>;
+export type KeyFile = Static<typeof KeyFile>;
+export type RootFile = Static<typeof RootFile>;
+type PlainProviderFile = Static<typeof ProviderFile>;
+export type CredentialFile = Static<typeof CredentialFile> & Partial<PlainProviderFile>;
 /** `credentials` is a file, or a list. */
 export type ProviderFile = Omit<PlainProviderFile, "credentials"> & { credentials?: string | CredentialFile[] };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { TSchema } from "typebox";
-import Type from "typebox";
+import { Type } from "../base/type.ts";
 import { checkChatRequest } from "./chat/check-request.ts";
 import { ChatRequest } from "./chat/schema.ts";
 import { type CheckContext, defineCheck } from "./check.ts";

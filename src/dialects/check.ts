@@ -1,9 +1,8 @@
 import type { Static, TSchema } from "typebox";
-import { Compile } from "typebox/compile";
 import { isObject } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
 import { explainMismatch, type Mismatch } from "./explain-mismatch.ts";
-import { readNamesOf, refuseMiscasedKeys } from "./key-case.ts";
+import { type ReadNames, readNamesOf, refuseMiscasedKeys } from "./key-case.ts";
 import { listedOnly } from "./listed-only.ts";
 import { MAX_NESTING, nestsDeeperThan } from "./nesting.ts";
 import type { SchemaNode } from "./schema-node.ts";
@@ -50,13 +49,14 @@ export function defineCheck<S extends TSchema>(schema: S, rules: CheckRules<Stat
     forms[door] = form;
     return form;
   };
-  const names = readNamesOf(schema as SchemaNode, rules.alsoRead);
+  let names: ReadNames | undefined;
   const clean = (body: unknown) => withoutNulls(schema as SchemaNode, body);
   const check = (body: unknown, context: CheckContext): Static<S> => {
     if (context.levels === undefined ? nestsDeeperThan(body, MAX_NESTING) : context.levels > MAX_NESTING) {
       const problem = `The request body is nested deeper than ${MAX_NESTING} levels`;
       throw new GatewayError("invalid_request", `${problem}; it must be flatter.`);
     }
+    names ??= readNamesOf(schema as SchemaNode, rules.alsoRead);
     refuseMiscasedKeys(body, names);
     if (rules.gate !== undefined && isObject(body)) rules.gate(body, context);
     const form = formAt(context.door);
@@ -74,6 +74,8 @@ interface CompiledForm {
 }
 
 function compiled(schema: TSchema): CompiledForm {
+  // Loaded with the first request of any client: a gateway at rest needs nothing of it (docs/decisions/0071).
+  const { Compile } = require("typebox/schema") as typeof import("typebox/schema");
   const validator = Compile(schema);
   return { schema: schema as SchemaNode, check: (body) => validator.Check(body) };
 }

@@ -4,7 +4,7 @@ import { pathTo } from "./explain-mismatch.ts";
 import { alternativesOf, type SchemaNode } from "./schema-node.ts";
 
 /** The names that the gateway reads in one object of a request, and in the objects inside it. */
-interface ReadNames {
+export interface ReadNames {
   readonly known: ReadonlySet<string>;
   /** Without case, to the name as it must be written. */
   readonly folded: ReadonlyMap<string, string>;

@@ -1,4 +1,5 @@
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "../base/type.ts";
 import { COMPLEXITIES, FACTORS, ROUTING_TYPES, TASK_TYPES } from "../canon/preference.ts";
 import { EXPECTED, openObject } from "./schema-builders.ts";
 

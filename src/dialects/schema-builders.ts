@@ -1,4 +1,5 @@
-import Type, { type TSchema, type TUnsafe } from "typebox";
+import type { TSchema, TUnsafe } from "typebox";
+import { Type } from "../base/type.ts";
 
 /** A name that the contract does not list. The brand keeps `block.type === "text"` narrowing to the listed block alone. */
 export type UnlistedName = string & { readonly unlisted: true };

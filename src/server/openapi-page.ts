@@ -1,5 +1,7 @@
-import { openApiDocument } from "./openapi.ts";
 import type { Handler } from "./routed-request.ts";
 
-export const sendOpenApi: Handler = (_routed, { publicUrl, version }) =>
-  Response.json(openApiDocument({ publicUrl: publicUrl(), version }));
+/** What describes the API is loaded when it is asked for: most processes never are. */
+export const sendOpenApi: Handler = async (_routed, { publicUrl, version }) => {
+  const { openApiDocument } = await import("./openapi.ts");
+  return Response.json(openApiDocument({ publicUrl: publicUrl(), version }));
+};

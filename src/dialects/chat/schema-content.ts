@@ -1,4 +1,5 @@
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "../../base/type.ts";
 import { nullable, unlistedKind } from "../schema-builders.ts";
 
 const LISTED_PARTS = ["text", "image_url", "input_audio", "file", "refusal"];

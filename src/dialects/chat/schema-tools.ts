@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "../../base/type.ts";
 import { nullable, openObject, unlistedKind } from "../schema-builders.ts";
 
 const named = Type.Object({ name: Type.String({ minLength: 1 }) });

@@ -1,4 +1,5 @@
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "../../base/type.ts";
 import { CallOptions, ModelRouting, ProviderRouting } from "../routing-schema.ts";
 import { nullable, openObject, stringLike } from "../schema-builders.ts";
 import { ChatMessage } from "./schema-content.ts";

@@ -1,4 +1,5 @@
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "../../base/type.ts";
 import { openObject, stringLike } from "../schema-builders.ts";
 
 /** What the contract lists; in addition, whatever else is an image, a sound, a video or a text is left to the upstream. */

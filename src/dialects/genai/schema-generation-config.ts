@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "../../base/type.ts";
 import { openObject } from "../schema-builders.ts";
 import { GenaiSchema } from "./schema-schema.ts";
 

@@ -1,4 +1,5 @@
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "../../base/type.ts";
 import { EXPECTED, stringLike } from "../schema-builders.ts";
 
 /** Counts are 64-bit on this wire, and such numbers may be written as strings. */

@@ -1,4 +1,5 @@
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "../../base/type.ts";
 import { openObject } from "../schema-builders.ts";
 import { Content, SystemInstruction } from "./schema-content.ts";
 import { GenerationConfig } from "./schema-generation-config.ts";

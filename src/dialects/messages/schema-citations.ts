@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "../../base/type.ts";
 import { anyOtherKind, nullable } from "../schema-builders.ts";
 
 const cited_text = Type.String();

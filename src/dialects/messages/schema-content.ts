@@ -1,4 +1,5 @@
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "../../base/type.ts";
 import { nullable, openObject, unlisted, unlistedKind } from "../schema-builders.ts";
 import { Citation } from "./schema-citations.ts";
 

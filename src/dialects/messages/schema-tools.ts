@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "../../base/type.ts";
 import { nullable, openObject, stringLike, type UnlistedName, unlisted } from "../schema-builders.ts";
 import { CacheControl } from "./schema-content.ts";
 

@@ -1,4 +1,5 @@
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "../../base/type.ts";
 import { nullable, openObject } from "../schema-builders.ts";
 import { CacheControl, Message, SystemPrompt } from "./schema-content.ts";
 import { Tool, ToolChoice } from "./schema-tools.ts";

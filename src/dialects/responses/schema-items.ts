@@ -1,4 +1,5 @@
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "../../base/type.ts";
 import { anyOtherKind, nullable, openObject } from "../schema-builders.ts";
 import { Content, MAX_TEXT } from "./schema-content.ts";
 

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "../../base/type.ts";
 import { anyOtherKind, nullable, openObject } from "../schema-builders.ts";
 
 const name = Type.String({ minLength: 1 });

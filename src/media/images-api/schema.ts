@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "../../base/type.ts";
 import { refuse } from "../../dialects/check.ts";
 import { EXPECTED, stringLike } from "../../dialects/schema-builders.ts";
 import { defineBodyCheck } from "../check-body.ts";

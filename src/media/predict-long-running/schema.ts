@@ -1,4 +1,5 @@
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "../../base/type.ts";
 import { EXPECTED, stringLike } from "../../dialects/schema-builders.ts";
 import { PERSON_GENERATIONS } from "../person-generation.ts";
 import { aspectRatio, PredictImage } from "../predict/schema.ts";

@@ -1,4 +1,5 @@
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "../../base/type.ts";
 import { EXPECTED, openObject, stringLike } from "../../dialects/schema-builders.ts";
 import { IMAGE_TIERS } from "../image.ts";
 import { PERSON_GENERATIONS } from "../person-generation.ts";

@@ -1,7 +1,7 @@
-import Type from "typebox";
 import { recordAct } from "../../access/audit.ts";
 import type { Alerts } from "../../alerts/alerts.ts";
 import { objectAt, parseObject, stringAt } from "../../base/json.ts";
+import { Type } from "../../base/type.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { type StoredDelivery, selectAlerts } from "../../storage/alerts.ts";
 import { json } from "../openapi/operation.ts";

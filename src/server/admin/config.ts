@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "../../base/type.ts";
 import { json } from "../openapi/operation.ts";
 import { adminRoute } from "./define-route.ts";
 import { ConfigAnswer, ConfigCheck } from "./schemas/config.ts";

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "../../base/type.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { GatewayEvent } from "../../observe/event-hub.ts";
 import { events as eventAnswer } from "../openapi/operation.ts";

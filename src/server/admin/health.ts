@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "../../base/type.ts";
 import { healthReport } from "../../routing/health/health-report.ts";
 import { healthAnswer, readinessAnswer } from "../health.ts";
 import { json } from "../openapi/operation.ts";

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "../../base/type.ts";
 import { healthReport } from "../../routing/health/health-report.ts";
 import { json } from "../openapi/operation.ts";
 import { adminRoute } from "./define-route.ts";

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "../../base/type.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { Receipt } from "../../canon/receipt.ts";

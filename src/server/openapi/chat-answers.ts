@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "../../base/type.ts";
 import { ReasoningDetail, ToolCall } from "../../dialects/chat/schema-content.ts";
 import { nullable, openObject } from "../../dialects/schema-builders.ts";
 

@@ -1,4 +1,5 @@
-import Type, { type TSchema } from "typebox";
+import type { TSchema } from "typebox";
+import { Type } from "../../base/type.ts";
 import type { DialectName } from "../../canon/dialect-name.ts";
 import { ERROR_TABLE, type ErrorKind, GatewayError } from "../../canon/error.ts";
 import { DIALECTS } from "../../dialects/index.ts";

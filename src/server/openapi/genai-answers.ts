@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "../../base/type.ts";
 import { Part } from "../../dialects/genai/schema-content.ts";
 import { openObject } from "../../dialects/schema-builders.ts";
 

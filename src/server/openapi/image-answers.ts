@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "../../base/type.ts";
 
 const integer = Type.Integer({ minimum: 0 });
 const base64 = Type.String({ description: "The image in base64." });

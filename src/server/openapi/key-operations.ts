@@ -1,6 +1,6 @@
-import Type from "typebox";
 import { KEY_SCOPES } from "../../access/key-checks.ts";
 import { LIMIT_WIRE_NAMES } from "../../access/limits.ts";
+import { Type } from "../../base/type.ts";
 import { DIALECT_NAMES } from "../../canon/dialect-name.ts";
 import { MAX_TAGS, TAG_PATTERN } from "../../canon/tags.ts";
 import { nullable, openObject } from "../../dialects/schema-builders.ts";

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "../../base/type.ts";
 import { ImageEditRequest, ImageGenerationRequest } from "../../media/images-api/schema.ts";
 import { PredictRequest } from "../../media/predict/schema.ts";
 import { PollRequest, VideoRequestBody } from "../../media/predict-long-running/schema.ts";

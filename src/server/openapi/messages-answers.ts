@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "../../base/type.ts";
 import { ContentBlock } from "../../dialects/messages/schema-content.ts";
 import { nullable } from "../../dialects/schema-builders.ts";
 

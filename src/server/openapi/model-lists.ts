@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "../../base/type.ts";
 import { MODALITIES } from "../../catalogue/model.ts";
 import { nullable } from "../../dialects/schema-builders.ts";
 

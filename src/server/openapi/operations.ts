@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "../../base/type.ts";
 import { ChatRequest } from "../../dialects/chat/schema.ts";
 import { GenaiCountTokensRequest, GenerateContentRequest } from "../../dialects/genai/schema.ts";
 import { CountTokensRequest, MessagesRequest } from "../../dialects/messages/schema.ts";

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "../../base/type.ts";
 import { DIALECT_NAMES, UPSTREAM_DIALECT_NAMES } from "../../canon/dialect-name.ts";
 import { nullable } from "../../dialects/schema-builders.ts";
 

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "../../base/type.ts";
 import { OutputItem } from "../../dialects/responses/schema-items.ts";
 import { nullable, openObject } from "../../dialects/schema-builders.ts";
 

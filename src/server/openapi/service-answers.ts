@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "../../base/type.ts";
 
 const integer = Type.Integer({ minimum: 0 });
 const Values = Type.Array(Type.Number());

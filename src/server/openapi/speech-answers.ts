@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "../../base/type.ts";
 import { openObject } from "../../dialects/schema-builders.ts";
 
 const integer = Type.Integer({ minimum: 0 });

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "../../base/type.ts";
 import { CompactionRequest } from "../../services/compaction/schema.ts";
 import { CompletionRequest } from "../../services/completion/schema.ts";
 import { ModerationRequest } from "../../services/moderation/schema.ts";

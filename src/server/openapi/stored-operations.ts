@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "../../base/type.ts";
 import { openObject } from "../../dialects/schema-builders.ts";
 import { json, type Operation } from "./operation.ts";
 import { ResponseAnswer } from "./responses-answers.ts";

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "../../base/type.ts";
 
 const name = Type.String({ examples: ["publishers/sim/models/video/operations/8fJQ2m0vT4y1Zc7xLw3nRA"] });
 const failure = { code: Type.Integer({ description: "As google.rpc.Code counts." }), message: Type.String() };

@@ -1,4 +1,5 @@
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "../../base/type.ts";
 import { EXPECTED, openObject } from "../../dialects/schema-builders.ts";
 import { defineBodyCheck } from "../../media/check-body.ts";
 

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "../../base/type.ts";
 import { EXPECTED } from "../../dialects/schema-builders.ts";
 import { defineBodyCheck } from "../../media/check-body.ts";
 import { SPEECH_FORMATS } from "./speech-call.ts";

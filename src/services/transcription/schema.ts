@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "../../base/type.ts";
 import { refuse } from "../../dialects/check.ts";
 import { defineBodyCheck } from "../../media/check-body.ts";
 import { TRANSCRIPT_FORMATS } from "./transcription-call.ts";

@@ -1,4 +1,5 @@
-import Type, { type TSchema } from "typebox";
+import type { TSchema } from "typebox";
+import { Type } from "../../../base/type.ts";
 import { nullable } from "../../../dialects/schema-builders.ts";
 
 const next = nullable(Type.String({ description: "For `after` of the next page; null at the end." }));

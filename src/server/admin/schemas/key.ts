@@ -1,4 +1,5 @@
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "../../../base/type.ts";
 import { DIALECT_NAMES } from "../../../canon/dialect-name.ts";
 import { MAX_TAGS, TAG_PATTERN } from "../../../canon/tags.ts";
 import { nullable, openObject } from "../../../dialects/schema-builders.ts";

@@ -1,4 +1,5 @@
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "../../../base/type.ts";
 import { nullable } from "../../../dialects/schema-builders.ts";
 import { dataAnswer, Moment } from "./answers.ts";
 

@@ -1,4 +1,5 @@
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "../../../base/type.ts";
 import { nullable } from "../../../dialects/schema-builders.ts";
 
 export /** What is not known is null, never 0. */
