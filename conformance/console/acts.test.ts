@@ -99,6 +99,53 @@ describe.skipIf(!found && !mustRun)("console-notes 4: a person at the console", 
     expect(page.url()).toContain("q=outcome%3Afailed");
   });
 
+  test("console-notes 4.1: columns are hidden and shown by keyboard, and the browser keeps the choice", async () => {
+    const open = async () => {
+      await page.goto(`${gateway.url}/calls?range=30d`);
+      await page.waitForSelector("table.calls tbody tr");
+    };
+    const heads = () => page.locator("table.calls thead th").allTextContents();
+    await open();
+    const all = await heads();
+    expect(all).toContain("Cost");
+    await page.getByRole("button", { name: "Columns" }).focus();
+    await page.keyboard.press("Enter");
+    const cost = page.getByRole("checkbox", { name: "Cost" });
+    await cost.focus();
+    await page.keyboard.press("Space");
+    expect(await heads()).toEqual(all.filter((head) => head !== "Cost"));
+    expect(await page.locator("table.calls tbody tr").first().locator("td").count()).toBe(all.length - 1);
+    for (const colorScheme of ["dark", "light"] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.evaluate("Promise.all(document.getAnimations().map(({ finished }) => finished))");
+      expect(await watched.accessibility()).toEqual([]);
+    }
+    await page.keyboard.press("Escape");
+    expect(await cost.isVisible()).toBe(false);
+    await open();
+    expect(await heads()).not.toContain("Cost");
+    await page.getByRole("button", { name: "Columns (1 hidden)" }).click();
+    await page.getByRole("button", { name: "Show all" }).click();
+    expect(await heads()).toEqual(all);
+    await open();
+    expect(await heads()).toEqual(all);
+  });
+
+  test("a filter by outcome narrows the figures above the calls; one that figures are not kept by is named", async () => {
+    const shown = async (q: string) => {
+      await page.goto(`${gateway.url}/calls?range=30d&q=${encodeURIComponent(q)}`);
+      const label = (await page.locator(".volume .plot").getAttribute("aria-label")) ?? "";
+      return { label, calls: Number(/([\d,]+) calls? in/.exec(label)?.[1]?.replaceAll(",", "")) };
+    };
+    const all = await shown("");
+    const failed = await shown("outcome:failed");
+    const answered = await shown("outcome:ok");
+    const left = await shown("outcome:client_gone");
+    expect([failed.calls > 0, failed.calls + answered.calls + left.calls]).toEqual([true, all.calls]);
+    expect(failed.label).toStartWith("Volume. ");
+    expect((await shown("outcome:failed lane:native")).label).toStartWith("Volume, not narrowed by lane. ");
+  });
+
   test("must show: a hostile name is text on every page that shows it", async () => {
     for (const path of [
       "/?range=30d",

@@ -4,6 +4,7 @@ import type { Page, ReceiptItem } from "../api/types.ts";
 import { Empty, PageHead, Problem, Waiting } from "../parts/basics.tsx";
 import { CallTable } from "../parts/call-table.tsx";
 import { CallVolume } from "../parts/call-volume.tsx";
+import { ColumnChoice } from "../parts/column-choice.tsx";
 import { currentFilter, FilterBar, RangeChoice } from "../parts/filter-bar.tsx";
 import { FirstCall } from "../parts/first-call.tsx";
 import { Pager } from "../parts/pager.tsx";
@@ -55,6 +56,7 @@ export function Calls() {
         >
           <i class={live ? "dot live" : "dot"} aria-hidden="true" /> Live
         </button>
+        <ColumnChoice />
         <RangeChoice range={range} />
       </PageHead>
       <FilterBar label="Filter calls" />

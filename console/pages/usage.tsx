@@ -10,7 +10,7 @@ import { FirstCall } from "../parts/first-call.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { UsageTable } from "../parts/usage-table.tsx";
 import { useData } from "../parts/use-data.ts";
-import { receiptQuery, usageQuery } from "../state/filter.ts";
+import { notNarrowedBy, receiptQuery, unsummed, usageQuery } from "../state/filter.ts";
 import { ownZone, rangeQuery, readRange } from "../state/range.ts";
 import { place, setQuery } from "../state/router.ts";
 import {
@@ -108,6 +108,7 @@ export function Usage() {
     const [rows, all] = await Promise.all([load(by.join(",")), load("outcome")]);
     return { rows, all };
   });
+  const note = notNarrowedBy(unsummed(filter));
   const format = metric === "cost" ? money : short;
   return (
     <>
@@ -140,6 +141,7 @@ export function Usage() {
         <GroupBy by={by} />
         <ZoneChoice zone={zone} />
       </div>
+      {note !== "" && <p class="muted">Sums are {note}; the export of calls is.</p>}
       {error && <Problem error={error} retry={reload} />}
       {data === undefined ? (
         !error && <Waiting rows={10} />

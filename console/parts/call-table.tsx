@@ -1,33 +1,13 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ReceiptItem } from "../api/types.ts";
-import { usd } from "../format/money.ts";
-import { decimal, duration, known, speed, whole } from "../format/numbers.ts";
+import { whole } from "../format/numbers.ts";
 import { full, when } from "../format/time.ts";
 import type { CallFilter } from "../state/filter.ts";
 import { writeFilter } from "../state/filter.ts";
-import { nameOfKey } from "../state/names.ts";
 import { goTo, setQuery } from "../state/router.ts";
-import { Outcome } from "./basics.tsx";
-
-const sumOf = (...parts: (number | null)[]): number | null =>
-  parts.every((part) => part === null) ? null : parts.reduce<number>((sum, part) => sum + (part ?? 0), 0);
-
-/** What is worth a word about how a call was served. */
-function remarks({ offers, fields, hedged, continued, adjusts, stream }: ReceiptItem): string[] {
-  const tried = offers.length > 1 ? [`${offers.length} offers`] : [];
-  return [
-    ...(adjusts === null ? [] : ["correction"]),
-    ...tried,
-    ...(hedged ? ["hedged"] : []),
-    ...(continued.length > 0 ? ["continued"] : []),
-    ...(fields.length > 0 ? [`${fields.length} field${fields.length === 1 ? "" : "s"}`] : []),
-    ...(stream ? [] : ["whole"]),
-  ];
-}
+import { CALL_COLUMNS, shownColumns } from "./call-columns.tsx";
 
 function Row({ call, filter, isChosen }: { call: ReceiptItem; filter: CallFilter; isChosen: boolean }) {
-  const { usage } = call;
-  const out = sumOf(usage.output, usage.reasoning);
   const row = useRef<HTMLTableRowElement>(null);
   useEffect(() => {
     if (isChosen) row.current?.scrollIntoView({ block: "nearest" });
@@ -42,32 +22,11 @@ function Row({ call, filter, isChosen }: { call: ReceiptItem; filter: CallFilter
       <td class="time" title={full(call.created_at)}>
         <a href={`/calls/${call.id}`}>{when(call.created_at)}</a>
       </td>
-      <td>
-        <Outcome outcome={call.outcome} />
-      </td>
-      <td class="name">
-        <button type="button" class="cell" title="Only this model" onClick={() => narrow({ model: call.model })}>
-          {call.model}
-        </button>
-      </td>
-      <td class="name muted">{call.provider}</td>
-      <td class="name">
-        <button type="button" class="cell" title="Only this key" onClick={() => narrow({ key: call.key })}>
-          {nameOfKey(call.key)}
-        </button>
-      </td>
-      <td class="number">{known(call.first_content_ms, duration)}</td>
-      <td class="number">{duration(call.total_ms)}</td>
-      <td class="number">{known(sumOf(usage.input, usage.cache_write_5m, usage.cache_write_1h))}</td>
-      <td class="number muted">{known(usage.cache_read)}</td>
-      <td class="number">{known(out)}</td>
-      <td class="number muted">{known(speed(out, call.first_content_ms, call.total_ms), decimal)}</td>
-      <td class="number">{usd(call.cost_nano_usd, 6)}</td>
-      <td class="muted">
-        {call.dialect.client}
-        {call.lane === "translated" && ` → ${call.dialect.upstream}`}
-      </td>
-      <td class="muted remarks">{remarks(call).join(", ")}</td>
+      {shownColumns().map((name) => (
+        <td key={name} class={CALL_COLUMNS[name].class}>
+          {CALL_COLUMNS[name].cell(call, narrow)}
+        </td>
+      ))}
     </tr>
   );
 }
@@ -105,33 +64,11 @@ export function CallTable({ calls, filter }: { calls: readonly ReceiptItem[]; fi
         <thead>
           <tr>
             <th scope="col">Time</th>
-            <th scope="col">Outcome</th>
-            <th scope="col">Model</th>
-            <th scope="col">Provider</th>
-            <th scope="col">Key</th>
-            <th scope="col" class="number">
-              First content
-            </th>
-            <th scope="col" class="number">
-              Total
-            </th>
-            <th scope="col" class="number">
-              In
-            </th>
-            <th scope="col" class="number">
-              Cached
-            </th>
-            <th scope="col" class="number">
-              Out
-            </th>
-            <th scope="col" class="number">
-              Tok/s
-            </th>
-            <th scope="col" class="number">
-              Cost
-            </th>
-            <th scope="col">Dialect</th>
-            <th scope="col">Remarks</th>
+            {shownColumns().map((name) => (
+              <th key={name} scope="col" class={CALL_COLUMNS[name].headClass}>
+                {CALL_COLUMNS[name].title}
+              </th>
+            ))}
           </tr>
         </thead>
         <tbody>

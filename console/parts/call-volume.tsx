@@ -1,7 +1,7 @@
 import { ask } from "../api/client.ts";
 import type { Overview, UsageRow } from "../api/types.ts";
 import { counted, short } from "../format/numbers.ts";
-import { type CallFilter, usageQuery } from "../state/filter.ts";
+import { type CallFilter, notNarrowedBy, unsummed, usageQuery } from "../state/filter.ts";
 import { type Range, rangeQuery } from "../state/range.ts";
 import { setQuery } from "../state/router.ts";
 import { Chart } from "./chart.tsx";
@@ -62,11 +62,12 @@ export function CallVolume({ filter, range }: { filter: CallFilter; range: Range
   const { data } = useData(key, (abort) => load(filter, range, abort));
   if (data === undefined) return <div class="chart volume" />;
   const all = data.calls.reduce((sum, calls) => sum + calls, 0);
-  const isNarrowed = isShort && Object.keys(filter).length > 0;
+  // Minutes are those of all calls together.
+  const note = notNarrowedBy(isShort ? Object.keys(filter) : unsummed(filter));
   return (
     <div class="volume">
       <Chart
-        title={isNarrowed ? "All calls" : "Volume"}
+        title={note === "" ? "Volume" : `Volume, ${note}`}
         times={data.times}
         everyMs={data.everyMs}
         kind="bars"

@@ -1,6 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type CallFilter, NAMES, readFilter, receiptQuery, usageQuery, writeFilter } from "./filter.ts";
+import {
+  type CallFilter,
+  NAMES,
+  notNarrowedBy,
+  readFilter,
+  receiptQuery,
+  unsummed,
+  usageQuery,
+  writeFilter,
+} from "./filter.ts";
 
 describe("console-notes 4: one filter grammar", () => {
   test("reads names, comparisons, quotes and words", () => {
@@ -33,12 +42,23 @@ describe("console-notes 4: one filter grammar", () => {
 
   test("the Admin API gets its own words", () => {
     expect(receiptQuery({ model: "m", cost: "1", ms: "5" })).toEqual({ model: "m", min_cost: "1", min_ms: "5" });
-    expect(usageQuery({ model: "m", outcome: "failed", text: "x" })).toEqual({
+    expect(usageQuery({ model: "m", outcome: "failed", dialect: "chat", text: "x" })).toEqual({
       model: "m",
       provider: undefined,
       key: undefined,
       project: undefined,
-      outcome: undefined,
+      tag: undefined,
+      outcome: "failed",
+      dialect: "chat",
     });
+  });
+
+  test("what sums are not narrowed by is said", () => {
+    expect(unsummed({ model: "m", outcome: "failed", lane: "native", cost: "1", text: "x" })).toEqual([
+      "lane",
+      "cost",
+      "text",
+    ]);
+    expect([notNarrowedBy([]), notNarrowedBy(["lane", "cost"])]).toEqual(["", "not narrowed by lane, cost"]);
   });
 });

@@ -53,14 +53,16 @@ export function receiptQuery({ cost, ms, ...rest }: CallFilter): Record<string, 
   return { ...rest, min_cost: cost, min_ms: ms };
 }
 
+const SUMMED = ["model", "provider", "key", "project", "outcome", "dialect", "tag"] as const;
+
 /** The part of it that sums are kept by. */
-export function usageQuery({
-  model,
-  provider,
-  key,
-  project,
-  outcome,
-  tag,
-}: CallFilter): Record<string, string | undefined> {
-  return { model, provider, key, project, tag, outcome: outcome === "failed" ? undefined : outcome };
-}
+export const usageQuery = (filter: CallFilter): Partial<Record<(typeof SUMMED)[number], string | undefined>> =>
+  Object.fromEntries(SUMMED.map((name) => [name, filter[name]]));
+
+/** The names of the rest of it, by which sums are not narrowed. */
+export const unsummed = (filter: CallFilter): string[] =>
+  Object.keys(filter).filter((name) => SUMMED.every((known) => known !== name));
+
+/** What is said beside figures that some of the filter does not narrow; empty where all of it does. */
+export const notNarrowedBy = (names: readonly string[]): string =>
+  names.length === 0 ? "" : `not narrowed by ${names.join(", ")}`;

@@ -12,7 +12,11 @@ export const RANGE_FLAGS = {
   key: { type: "string", value: "ID", about: "only this key" },
   model: { type: "string", value: "M", about: "only this model" },
   provider: { type: "string", value: "NAME", about: "only this provider" },
-  outcome: { type: "string", value: "WORD", about: "only calls that ended so, such as ok" },
+  outcome: {
+    type: "string",
+    value: "WORD",
+    about: "only calls that ended so: ok, client_gone, the kind of an error, or failed for all",
+  },
   tag: { type: "string", value: "TAG", about: "only calls with this tag" },
 } as const;
 

@@ -9,6 +9,7 @@ import { sampleReceipt } from "../storage/receipt.sample.ts";
 import { insertReceipts } from "../storage/receipts.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { UsageDimension } from "../storage/usage-question.ts";
+import type { UsageSum } from "../storage/usage-report.ts";
 import { checkRollUps } from "./check-roll-ups.ts";
 import { summariseUsage } from "./queries.ts";
 import { deleteOldReceipts } from "./retention.ts";
@@ -90,6 +91,17 @@ function expected(receipts: readonly Receipt[], by: readonly UsageDimension[], z
   return byName([...groups.values()]);
 }
 
+const figuresOf = (sums: readonly UsageSum[]): Figures[] =>
+  byName(
+    sums.map(({ groups, calls, costNanoUsd, usage: { input, seconds = 0 } }) => ({
+      name: groups.join(" "),
+      calls,
+      costNanoUsd,
+      input,
+      seconds,
+    })),
+  );
+
 const QUESTIONS = [
   ["day"],
   ["day", "model"],
@@ -127,14 +139,14 @@ function usageContract(databases: TestDatabases): void {
         const within = receipts.filter(({ createdAtMs: at }) => at >= sinceMs && at < untilMs);
         for (const by of QUESTIONS) {
           const sums = await summariseUsage(storage, { by, sinceMs, untilMs, zone: TimeZone.named(zone) });
-          const found = sums.map(({ groups, calls, costNanoUsd, usage: { input, seconds = 0 } }) => ({
-            name: groups.join(" "),
-            calls,
-            costNanoUsd,
-            input,
-            seconds,
-          }));
-          expect({ zone, by, found: byName(found) }).toEqual({ zone, by, found: expected(within, by, zone) });
+          expect({ zone, by, found: figuresOf(sums) }).toEqual({ zone, by, found: expected(within, by, zone) });
+        }
+        for (const outcome of ["failed", "client_gone"]) {
+          const asked = { by: ["day"], sinceMs, untilMs, outcome, zone: TimeZone.named(zone) } as const;
+          const meant = outcome === "failed" ? "upstream_failed" : outcome;
+          const ofOutcome = within.filter((receipt) => receipt.outcome === meant);
+          const found = figuresOf(await summariseUsage(storage, asked));
+          expect({ zone, outcome, found }).toEqual({ zone, outcome, found: expected(ofOutcome, ["day"], zone) });
         }
         const [total] = await summariseUsage(storage, { by: [], sinceMs, untilMs });
         expect(total?.costNanoUsd).toBe(within.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0));

@@ -1,5 +1,6 @@
 import type { Receipt } from "../canon/receipt.ts";
 import { optionalNumber, optionalText } from "./columns.ts";
+import { FAILED, HAS_FAILED } from "./failed-outcomes.ts";
 import { RECEIPT_COLUMNS, readReceipt } from "./receipt-columns.ts";
 import { endIdOf, firstIdOf } from "./receipt-ids.ts";
 import { NOT_ROLLED_UP } from "./roll-up-columns.ts";
@@ -44,15 +45,11 @@ const DIMENSIONS = {
   outcome: "outcome",
 } as const;
 
-/** Whoever disconnects has not failed. */
-const FAILED = "failed";
-
 function dimensionsOf(filter: ReceiptFilter): Condition[] {
   return Object.entries(DIMENSIONS).flatMap(([name, column]) => {
     const value = filter[name as keyof typeof DIMENSIONS];
     if (value === undefined) return [];
-    if (name === "outcome" && value === FAILED)
-      return [{ text: "outcome NOT IN ('ok', 'client_gone')", parameters: [] }];
+    if (name === "outcome" && value === FAILED) return [{ text: HAS_FAILED, parameters: [] }];
     return [{ text: `${column} = ?`, parameters: [value] }];
   });
 }

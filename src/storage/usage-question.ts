@@ -21,6 +21,7 @@ export interface UsageFilter {
   model?: string;
   provider?: string;
   dialect?: string;
+  /** `failed` stands for every kind of error. */
   outcome?: string;
   /** Those that have this one among their tags. */
   tag?: string;

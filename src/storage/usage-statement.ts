@@ -1,4 +1,5 @@
 import type { ZoneOffset } from "../base/time-zone.ts";
+import { FAILED, HAS_FAILED } from "./failed-outcomes.ts";
 import { hoursByDay } from "./hours-by-day.ts";
 import { endIdOf, firstIdOf } from "./receipt-ids.ts";
 import { NOT_ROLLED_UP, ofReceipt, tagOf, withTags } from "./roll-up-columns.ts";
@@ -136,7 +137,7 @@ const CALLS = ofReceipt("calls");
 function sumsOf(calls: string, counters: readonly string[]): string {
   return [
     `SUM(${calls}) AS calls`,
-    `SUM(CASE WHEN outcome IN ('ok', 'client_gone') THEN 0 ELSE ${calls} END) AS failures`,
+    `SUM(CASE WHEN ${HAS_FAILED} THEN ${calls} ELSE 0 END) AS failures`,
     ...["cost_nano_usd", ...counters].map((name) => `SUM(${name}) AS ${name}`),
   ].join(", ");
 }
@@ -188,9 +189,11 @@ function byKind(question: UsageQuestion, source: Source, counters: readonly stri
 }
 
 function filtersOf(engine: Engine, question: UsageQuestion, table: Table): Part {
-  const given = FILTERS.filter((name) => question[name] !== undefined);
+  const isFailed = question.outcome === FAILED;
+  const given = FILTERS.filter((name) => question[name] !== undefined && !(isFailed && name === "outcome"));
+  const equal = given.map((name) => ` AND ${column(name, table, engine)} = ?`);
   return {
-    text: given.map((name) => ` AND ${column(name, table, engine)} = ?`).join(""),
+    text: [...equal, ...(isFailed ? [` AND ${HAS_FAILED}`] : [])].join(""),
     parameters: given.map((name) => question[name] ?? null),
   };
 }

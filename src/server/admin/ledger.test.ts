@@ -66,6 +66,12 @@ describe("choices 10: receipts, usage and the overview", () => {
       ["invalid_request", 1, 0],
       ["ok", 3, 3 * COST],
     ]);
+    const callsOf = async (query: string) =>
+      listOf<{ calls: number }>((await admin.ask("GET", `/api/usage?${query}`, asAdmin)).json).map(
+        ({ calls }) => calls,
+      );
+    expect([await callsOf("outcome=failed"), await callsOf("outcome=ok&dialect=chat")]).toEqual([[1], [3]]);
+    expect(await callsOf("dialect=messages")).toEqual([]);
     for (const query of ["by=a", "by=model,model", "by=model,key,day", "zone=Mars", "days=1&from=2026-01-01"]) {
       expect([query, (await admin.ask("GET", `/api/usage?${query}`, asAdmin)).status]).toEqual([query, 400]);
     }

@@ -69,7 +69,8 @@ export const showUsage = adminRoute({
     key: textField("Only the key with this id."),
     model: textField("Only this model."),
     provider: textField("Only this provider."),
-    outcome: textField("Only this outcome."),
+    dialect: textField("Only calls in this dialect."),
+    outcome: textField("Only this outcome: `ok`, `client_gone`, the kind of an error, or `failed` for every error."),
     tag: tagField("Only calls with this tag."),
   },
   answers: [
@@ -79,7 +80,7 @@ export const showUsage = adminRoute({
     ),
   ],
   handle: async ({ query, operator }, { storage, gateway }) => {
-    const { by = ["model"], days, from, to, key, model, provider, outcome, tag } = query;
+    const { by = ["model"], days, from, to, key, model, provider, dialect, outcome, tag } = query;
     if (days !== undefined && (from !== undefined || to !== undefined))
       throw wrong("days", "does not go with from or to");
     const ofZone = query.zone ?? TimeZone.utc;
@@ -88,7 +89,7 @@ export const showUsage = adminRoute({
     const sinceMs = from?.(ofZone) ?? lastDays(days ?? 30, to === undefined ? nowMs : untilMs).sinceMs;
     if (sinceMs >= untilMs) throw wrong("from", "must be before to");
     const project = projectOf(operator, query.project);
-    const filter = withoutAbsent({ project, keyId: key, model, provider, outcome, tag, zone: query.zone });
+    const filter = withoutAbsent({ project, keyId: key, model, provider, dialect, outcome, tag, zone: query.zone });
     const range = { ...filter, by, sinceMs, untilMs };
     const sums = await summariseUsage(storage, range);
     return {

@@ -1,0 +1,30 @@
+import { COLUMNS, hidden, showAllColumns, showColumn } from "../state/columns.ts";
+import { CALL_COLUMNS } from "./call-columns.tsx";
+
+/** Which columns a list of calls has. The browser keeps the choice. */
+export function ColumnChoice() {
+  const left = hidden.value.size;
+  return (
+    <>
+      <button type="button" popovertarget="columns">
+        Columns{left > 0 ? ` (${left} hidden)` : ""}
+      </button>
+      <fieldset id="columns" popover="auto" class="columns">
+        <legend>Columns</legend>
+        {COLUMNS.map((name) => (
+          <label key={name} class="check">
+            <input
+              type="checkbox"
+              checked={!hidden.value.has(name)}
+              onChange={(event) => showColumn(name, event.currentTarget.checked)}
+            />
+            {CALL_COLUMNS[name].title}
+          </label>
+        ))}
+        <button type="button" class="quiet" disabled={left === 0} onClick={showAllColumns}>
+          Show all
+        </button>
+      </fieldset>
+    </>
+  );
+}
