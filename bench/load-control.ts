@@ -8,7 +8,7 @@ export interface UnaryJob {
   atOnce: number;
 }
 
-/** The large request, from a client of the first protocol to a host of the second. */
+/** The large request, or a small streamed one, from a client of the first protocol to a host of the second. */
 export interface TranslatedJob {
   url: string;
   pair: Pair;
@@ -53,6 +53,9 @@ export class LoadControl {
   held = (): Promise<number> => postJson(`${this.#url}/held`, {});
   /** Resolves when the held streams have ended properly, with the content chunks of all of them. */
   ended = (): Promise<number> => postJson(`${this.#url}/ended`, {});
+  translatedStream = (job: TranslatedJob): Promise<void> => postJson(`${this.#url}/translatedStream`, job);
+  /** Milliseconds to the first content of streams that are begun at once. */
+  firstContents = (job: HoldJob): Promise<number[]> => postJson(`${this.#url}/firstContents`, job);
   /** Milliseconds of every call, a list per target. */
   firstBytes = (job: FirstByteJob): Promise<number[][]> => postJson(`${this.#url}/firstBytes`, job);
 }

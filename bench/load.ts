@@ -15,6 +15,7 @@ import type { FirstByteJob, HoldJob, StreamJob, TranslatedJob, UnaryJob } from "
 import { RESPONSES_END, RESPONSES_EVENTS_AROUND, RESPONSES_REQUEST } from "./responses-bodies.ts";
 import { ANSWER_MARKS, type Pair, pathOf } from "./translated-pairs.ts";
 import { translatedRequest } from "./translated-requests.ts";
+import { STREAM_ENDS, streamPathOf, translatedStreamRequest } from "./translated-streams.ts";
 
 const CHAT_PATH = "/api/v1/chat/completions";
 /** How a stream of each dialect is asked for, and what it holds beside its content. */
@@ -95,6 +96,30 @@ async function streamCall({ url, dialect = "chat", contentChunks }: StreamJob): 
   if (events !== expected) throw new Error(`a stream brought ${events} events instead of ${expected}`);
 }
 
+/** As long as the last events of any protocol. */
+const END_BYTES = 8 * 1024;
+
+async function translatedStreamCall(url: string, pair: Pair, request: Uint8Array): Promise<void> {
+  const response = await send(url, request, streamPathOf(pair));
+  if (response.status !== 200 || !response.body)
+    throw new Error(`a stream did not begin: ${response.status} ${(await response.text()).slice(0, 300)}`);
+  let last = Buffer.alloc(0);
+  for await (const chunk of response.body) last = Buffer.concat([last.subarray(-END_BYTES), chunk]);
+  const text = last.toString();
+  if (!STREAM_ENDS[pair[0]].test(text)) throw new Error(`a stream ended with ${JSON.stringify(text.slice(-300))}`);
+}
+
+/** Until a word of the answer is there, not only the beginning of the stream. */
+async function firstContentMs(url: string): Promise<number> {
+  const startMs = performance.now();
+  let contentMs: number | undefined;
+  // The first event has a role and no text.
+  for await (const { events } of readStream(await send(url, STREAM_REQUEST)))
+    if (events > 1) contentMs ??= performance.now() - startMs;
+  if (contentMs === undefined) throw new Error("a stream had no content");
+  return contentMs;
+}
+
 /** Streams that stay open while something is measured. */
 class HeldStreams {
   events = 0;
@@ -159,6 +184,11 @@ const JOBS: Record<string, (job: never) => Promise<unknown>> = {
     inParallel(requests, atOnce, () => unaryCall(url, body === "small" ? SMALL_REQUEST : LARGE_REQUEST)),
   translated: ({ url, pair, requests, atOnce }: TranslatedJob) =>
     inParallel(requests, atOnce, () => translatedCall(url, pair)),
+  translatedStream: ({ url, pair, requests, atOnce }: TranslatedJob) => {
+    const request = translatedStreamRequest(pair);
+    return inParallel(requests, atOnce, () => translatedStreamCall(url, pair, request));
+  },
+  firstContents: ({ url, streams }: HoldJob) => Promise.all(Array.from({ length: streams }, () => firstContentMs(url))),
   stream: (job: StreamJob) => inParallel(job.streams, job.atOnce, () => streamCall(job)),
   hold: ({ url, streams }: HoldJob) => {
     held = new HeldStreams();

@@ -4,12 +4,14 @@
  * client's headers on.
  */
 import { CONTENT_CHUNKS, FIRST_CHUNK, STREAM_ENDING, STREAM_MARK, UNARY_ANSWER } from "./bodies.ts";
+import { GENAI_STREAM, MESSAGES_STREAM, type StreamBytes } from "./other-streams.ts";
 import { PacedStreams, type StreamSink } from "./paced-streams.ts";
 import { RESPONSES_BEGINNING, responsesDelta, responsesEnding } from "./responses-bodies.ts";
 import type { Burst, StreamPlan } from "./stream-plan.ts";
 import { ANSWERS } from "./translated-pairs.ts";
 
-const HEAD_BYTES = 256;
+/** As long as a small request: what the gateway writes may have the mark at its end. */
+const HEAD_BYTES = 2 * 1024;
 const decoder = new TextDecoder();
 
 let burst: Burst = { burst: 1, between: "nothing" };
@@ -38,17 +40,28 @@ const contentChunk = (index: number): Uint8Array => CONTENT_CHUNKS[index % CONTE
 
 const encoder = new TextEncoder();
 
-/** Gives one answer, whatever is asked. */
-function always(whole: object): (request: Request) => Promise<Response> {
+/** Gives one answer, whole or as a stream, whatever is asked. */
+function always(whole: object, stream: StreamBytes): (request: Request) => Promise<Response> {
   const body = encoder.encode(JSON.stringify(whole));
   return async (request) => {
-    await request.arrayBuffer();
-    return json(body);
+    const asked = await request.arrayBuffer();
+    return isStreamed(asked) || request.url.includes(":stream") ? streamed(stream) : json(body);
   };
 }
 
-const answerMessages = always(ANSWERS.messages);
-const answerGenai = always(ANSWERS.genai);
+function streamed({ beginning, content, ending }: StreamBytes): Response {
+  const body = new ReadableStream({
+    type: "direct",
+    pull: (sink: StreamSink) => {
+      if (beginning.length > 0) sink.write(beginning);
+      return sendBurst(sink, burst, (index) => content[index % content.length] ?? ending, ending);
+    },
+  } as unknown as ConstructorParameters<typeof ReadableStream>[0]);
+  return new Response(body, { headers: { "content-type": "text/event-stream" } });
+}
+
+const answerMessages = always(ANSWERS.messages, MESSAGES_STREAM);
+const answerGenai = always(ANSWERS.genai, GENAI_STREAM);
 const wholeResponse = encoder.encode(JSON.stringify(ANSWERS.responses));
 
 async function answerResponses(request: Request): Promise<Response> {

@@ -57,6 +57,7 @@ export default defineConfig({
           page("Developing a provider", "adding-a-provider"),
           page("Developing a dialect", "adding-a-dialect"),
           page("Simulation", "simulation"),
+          page("Benchmarks", "benchmarks"),
           page("API reference", "reference/api"),
           page("Choices", "reference/choices"),
           page("Hazards", "reference/hazards"),
