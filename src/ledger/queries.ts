@@ -46,7 +46,9 @@ export function lastDays(days: number, nowMs: number): { sinceMs: number; untilM
 export async function summariseUsage(storage: Storage, range: UsageRange): Promise<UsageSum[]> {
   const { by } = range;
   const sums = await sumStored(storage, { ...(await questionOf(storage, range)), limit: MAX_GROUPS });
-  return sums.map((sum) => ({ ...sum, groups: sum.groups.map((group, index) => nameOf(group, by[index])) }));
+  const names = by.map((dimension) => namesOf(dimension));
+  for (const sum of sums) sum.groups = sum.groups.map((group, index) => names[index]?.(group) ?? group);
+  return sums;
 }
 
 /** The dearest groups of each dimension by itself, at most so many. */
@@ -89,7 +91,17 @@ export async function totalUsage(
   };
 }
 
-function nameOf(group: string, dimension: UsageDimension | undefined): string {
+/** Of many groups few differ in their time: each is named once. */
+function namesOf(dimension: UsageDimension): (group: string) => string {
+  const known = new Map<string, string>();
+  return (group) => {
+    const name = known.get(group) ?? nameOf(group, dimension);
+    known.set(group, name);
+    return name;
+  };
+}
+
+function nameOf(group: string, dimension: UsageDimension): string {
   if (dimension === "day") return new Date(Number(group) * DAY_MS).toISOString().slice(0, 10);
   if (dimension === "hour") return `${new Date(Number(group) * HOUR_MS).toISOString().slice(0, 16)}Z`;
   return group;

@@ -212,10 +212,10 @@ export function readReceipt(row: StoredRow): Receipt {
   };
 }
 
-/** The counters of a receipt's row, or of a sum over many; what is NULL stays unknown. */
-export function readUsage(row: StoredRow): Usage {
+/** The counters of a receipt's row, or of a sum over many; what is NULL stays unknown. `counters`: those that it can have. */
+export function readUsage(row: StoredRow, counters: readonly UsageCounter[] = USAGE_COUNTERS): Usage {
   const usage: Usage = {};
-  for (const counter of USAGE_COUNTERS) {
+  for (const counter of counters) {
     const value = optionalNumber(row, USAGE_COLUMNS[counter]);
     if (value !== undefined) usage[counter] = value;
   }

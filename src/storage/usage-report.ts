@@ -1,9 +1,9 @@
 import { GatewayError } from "../canon/error.ts";
-import type { Usage } from "../canon/usage.ts";
+import { USAGE_COUNTERS, type Usage } from "../canon/usage.ts";
 import { number, text } from "./columns.ts";
 import { inFirstHours } from "./first-hours.ts";
 import { withPresentCounters } from "./present-counters.ts";
-import { readUsage } from "./receipt-columns.ts";
+import { readUsage, USAGE_COLUMNS } from "./receipt-columns.ts";
 import { REPORT_MS, type Storage } from "./storage.ts";
 import type { UsageDimension, UsageQuestion } from "./usage-question.ts";
 import { rowsOf, type Source, sourcesOf, spansAsJson, usageStatement } from "./usage-statement.ts";
@@ -56,11 +56,13 @@ async function sumSources(
     [...statement.parameters, limit],
     REPORT_MS,
   );
+  const groups = by.map((_, index) => `group_${index}`);
+  const counted = USAGE_COUNTERS.filter((counter) => counters.includes(USAGE_COLUMNS[counter]));
   return rows.map((row) => ({
-    groups: by.map((_, index) => text(row, `group_${index}`)),
+    groups: groups.map((group) => text(row, group)),
     calls: number(row, "calls"),
     failures: number(row, "failures"),
-    usage: readUsage(row),
+    usage: readUsage(row, counted),
     costNanoUsd: number(row, "cost_nano_usd"),
   }));
 }
