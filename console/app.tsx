@@ -22,6 +22,7 @@ const PAGES: Readonly<Record<string, Loader>> = {
   config: async () => (await import("./pages/config.tsx")).Config,
   alerts: async () => (await import("./pages/alerts.tsx")).Alerts,
   audit: async () => (await import("./pages/audit.tsx")).Audit,
+  bodies: async () => (await import("./pages/bodies.tsx")).BodiesOfCall,
   call: async () => (await import("./pages/call.tsx")).OneCall,
 };
 

@@ -293,6 +293,47 @@ describe.skipIf(!found && !mustRun)("console-notes 4: a person at the console", 
     await page.getByText("receipt.bodies").first().waitFor();
   });
 
+  test("S09: an operator of a project reads the bodies of its calls by their receipts, and of no other's", async () => {
+    const makeKey = async (project: string): Promise<string> => {
+      const headers = { authorization: `Bearer ${gateway.secret}`, "content-type": "application/json" };
+      const body = JSON.stringify({ name: `kept for ${project}`, project, capture: true });
+      const answer = await fetch(`${gateway.url}/api/keys`, { method: "POST", headers, body });
+      return ((await answer.json()) as { data: { key: string } }).data.key;
+    };
+    const callWith = async (key: string): Promise<string> => {
+      const answer = await fetch(`${gateway.clientsUrl}/v1/chat/completions`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+        body: JSON.stringify({ model: "sim/echo-request", messages: [{ role: "user", content: HOSTILE }] }),
+      });
+      await answer.text();
+      return answer.headers.get("x-trivium-receipt") ?? "";
+    };
+    const [own, foreign] = [await callWith(await makeKey("shop")), await callWith(await makeKey("research"))];
+    const theirs = await browser.newContext();
+    const other = await WatchedPage.open(theirs, gateway.url);
+    await other.page.goto(gateway.url);
+    await other.page.getByLabel(/Admin secret/).fill(gateway.projectSecret);
+    await other.page.keyboard.press("Enter");
+    await other.page.getByRole("link", { name: "Bodies" }).click();
+    const find = async (receipt: string) => {
+      await other.page.getByLabel("Receipt").fill(receipt);
+      await other.page.keyboard.press("Enter");
+      await other.page.getByRole("button", { name: "Show what was said" }).click();
+    };
+    await find(own);
+    await other.page.getByRole("button", { name: "as it came", exact: true }).click();
+    expect(await other.page.locator(".bodies pre").textContent()).toContain("<img src=x");
+    for (const colorScheme of ["dark", "light"] as const) {
+      await other.page.emulateMedia({ colorScheme });
+      await other.page.evaluate("Promise.all(document.getAnimations().map(({ finished }) => finished))");
+      expect(await other.accessibility()).toEqual([]);
+    }
+    await find(foreign);
+    await other.page.getByText(`No bodies of "${foreign}" are kept`).waitFor();
+    await theirs.close();
+  });
+
   test("live: a call shows up without a reload", async () => {
     await page.goto(`${gateway.url}/calls?live=1&range=24h`);
     await page.waitForSelector("table.calls tbody tr");

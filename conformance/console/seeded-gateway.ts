@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { createOperator } from "../../src/access/operators.ts";
 import { system } from "../../src/base/system.ts";
 import { openStorage } from "../../src/storage/open.ts";
 import { startTestGateway } from "../support/test-gateway.ts";
@@ -11,6 +12,8 @@ export interface SeededGateway {
   /** Where clients call. */
   clientsUrl: string;
   secret: string;
+  /** Of an operator of the project `shop`. */
+  projectSecret: string;
   /** That the start prints; it works once. */
   link: string;
   /** The receipt of a call that a second offer has answered. */
@@ -64,11 +67,14 @@ export async function startSeeded(): Promise<SeededGateway> {
   const storage = await openStorage(`sqlite:${join(folder, "data/trivium.db")}`, system.clock);
   await seed(storage, receipts);
   await seedAlerts(storage, HOSTILE, Date.now());
+  const operator = { name: "shop's own", role: "project", project: "shop" } as const;
+  const { secret: projectSecret } = await createOperator(storage, operator, system, { who: "tests" });
   await storage.close();
   return {
     url: adminUrl,
     clientsUrl: gateway.url,
     secret: adminSecret,
+    projectSecret,
     link: gateway.app.consoleUrl,
     retried: receipts.findLast(({ offers, fields }) => offers.length > 1 && fields.length > 0)?.id ?? "",
     stop: async () => {

@@ -19,7 +19,7 @@ const VIEWS = [
 type View = (typeof VIEWS)[number]["value"];
 
 /** What came and went, where the key has it kept. It is read when it is asked for, since each view is on record. */
-export function Bodies({ call }: { call: ReceiptDetail }) {
+export function Bodies({ call }: { call: Pick<ReceiptDetail, "id" | "captured"> }) {
   const [bodies, setBodies] = useState<CapturedBodies | undefined>(undefined);
   const [error, setError] = useState<Error | undefined>(undefined);
   const [view, setView] = useState<View>("request");

@@ -22,6 +22,7 @@ const ENTRIES: readonly (readonly Entry[])[] = [
     { path: "/", name: "Overview", icon: "overview", roles: ["admin", "viewer"] },
     { path: "/calls", name: "Calls", icon: "calls", keeps: KEPT, roles: ["admin", "viewer"] },
     { path: "/usage", name: "Usage", icon: "usage", keeps: KEPT },
+    { path: "/bodies", name: "Bodies", icon: "audit", roles: ["project"] },
   ],
   [
     { path: "/play", name: "Playground", icon: "play", roles: ["admin"] },
