@@ -129,6 +129,16 @@ describe("choices 11: the import arrows", () => {
     expect(wrong).toEqual([]);
   });
 
+  test("decision 0071: of TypeBox src imports types alone, which cost nothing at rest", async () => {
+    const statements: string[] = [];
+    for (const file of files) {
+      const found = (await Bun.file(root + file).text()).match(/^import .*from "typebox.*$/gm) ?? [];
+      statements.push(...found.map((statement) => `${file}: ${statement}`));
+    }
+    expect(statements.length).toBeGreaterThan(20);
+    expect(statements.filter((statement) => !statement.includes(": import type "))).toEqual([]);
+  });
+
   test("src names the simulator in one file alone, which loads it when it is asked to", async () => {
     const naming: string[] = [];
     for (const file of files) if ((await importsOf(file)).map(folderOf).includes("simulator")) naming.push(file);

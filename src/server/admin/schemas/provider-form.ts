@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are the references of the configuration file
-import Type, { type Static } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "../../../base/type.ts";
 import { nullable } from "../../../dialects/schema-builders.ts";
 import { dataAnswer } from "./answers.ts";
 
