@@ -19,7 +19,8 @@ async function measurePair(bench: Bench, pair: Pair): Promise<Row> {
   const rounds = await inTurns(bench, {
     names: ["bare", "gateway", "reserialising"],
     rounds: bench.quick ? 2 : 4,
-    warmUp: ({ url }) => call(url, bench.quick ? requests : requests * 2),
+    // So many until the runtime has compiled a translation: before that it costs twice as much.
+    warmUp: ({ url }) => call(url, bench.quick ? requests : requests * 5),
     measure: (child) => cpuMicrosecondsPer(child, () => call(child.url, requests).then(() => requests)),
   });
   const target = atMost(0.95, "× re-serialising", medianRatio(rounds, "gateway", "reserialising"));

@@ -11,17 +11,23 @@ export function distinctCallIds(turns: readonly Turn[]): Turn[] {
   const ids = new CallIds();
   return turns.map((turn, index) => {
     if (turn.role === "assistant" && turns[index - 1]?.role !== "assistant") ids.nextAnswer();
-    const parts = turn.parts.map((part) => ids.tellApart(part));
-    return parts.every((part, at) => part === turn.parts[at]) ? turn : { ...turn, parts };
+    let parts: Part[] | undefined;
+    for (const [at, part] of turn.parts.entries()) {
+      const told = ids.tellApart(part);
+      if (told === part) continue;
+      parts ??= [...turn.parts];
+      parts[at] = told;
+    }
+    return parts === undefined ? turn : { ...turn, parts };
   });
 }
 
-/** The calls of one answer that came with the same id. */
+/** The calls of one answer that came with the same id: mostly one. */
 interface SameId {
   answer: number;
   last: OpenCall;
-  open: OpenCalls;
-  byName: OpenCallsByWord;
+  /** All of them, where there are several. */
+  several: { open: OpenCalls; byName: OpenCallsByWord } | undefined;
 }
 
 class CallIds {
@@ -52,24 +58,31 @@ class CallIds {
   }
 
   #remember(cameAs: string, asked: OpenCall): void {
-    const before = this.#latest.get(cameAs);
-    const known =
-      before?.answer === this.#answer
-        ? before
-        : { answer: this.#answer, last: asked, open: new OpenCalls(), byName: new OpenCallsByWord() };
+    const known = this.#latest.get(cameAs);
+    if (known?.answer !== this.#answer) {
+      this.#latest.set(cameAs, { answer: this.#answer, last: asked, several: undefined });
+      return;
+    }
+    known.several ??= severalFrom(known.last);
     known.last = asked;
-    known.open.push(asked);
-    known.byName.push(asked.name, asked);
-    this.#latest.set(cameAs, known);
+    known.several.open.push(asked);
+    known.several.byName.push(asked.name, asked);
   }
 
   /** The first call that has no result yet, where the result has a name the first of that name; else the last one. */
   #result(part: ToolResultPart): ToolResultPart {
     const known = this.#latest.get(part.callId);
     if (known === undefined) return part;
-    const named = part.name === undefined ? undefined : known.byName.first(part.name);
-    const asked = named ?? known.open.first ?? known.last;
+    const named = part.name === undefined ? undefined : known.several?.byName.first(part.name);
+    const asked = named ?? known.several?.open.first ?? known.last;
     asked.answered = true;
     return asked.id === part.callId ? part : { ...part, callId: asked.id };
   }
+}
+
+function severalFrom(first: OpenCall): NonNullable<SameId["several"]> {
+  const several = { open: new OpenCalls(), byName: new OpenCallsByWord() };
+  several.open.push(first);
+  several.byName.push(first.name, first);
+  return several;
 }

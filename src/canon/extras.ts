@@ -28,7 +28,8 @@ function reportPart(part: Part, notes: Notes): void {
 }
 
 function report(extras: JsonObject | undefined, path: string | undefined, notes: Notes): void {
-  for (const key of Object.keys(extras ?? {})) notes.dropped(path === undefined ? key : `${path}.${key}`, REASON);
+  if (extras === undefined) return;
+  for (const key of Object.keys(extras)) notes.dropped(path === undefined ? key : `${path}.${key}`, REASON);
 }
 
 /** Puts a call's extras back where they stood in a request of the same dialect. */

@@ -30,6 +30,7 @@ interface FittedCall {
  * the history. The reading gives the answer's calls the client's names again.
  */
 export function fitToolNames(call: CanonCall, rule: ToolNameRule, notes: Notes): FittedCall {
+  if (namesFit(call, rule)) return { call, reading: {} };
   const toolNames: Record<string, string> = {};
   const fit = (name: string): string => {
     if (rule.pattern.test(name)) return name;
@@ -44,7 +45,6 @@ export function fitToolNames(call: CanonCall, rule: ToolNameRule, notes: Notes):
     return { ...tool, name };
   });
   const turns = call.turns.map((turn) => ({ ...turn, parts: turn.parts.map((part) => fitPart(part, fit)) }));
-  if (Object.keys(toolNames).length === 0) return { call, reading: {} };
   const { toolChoice } = call;
   const fitted = {
     ...call,
@@ -53,6 +53,20 @@ export function fitToolNames(call: CanonCall, rule: ToolNameRule, notes: Notes):
     ...(toolChoice === undefined ? {} : { toolChoice: fitChoice(toolChoice, fit) }),
   };
   return { call: fitted, reading: { toolNames } };
+}
+
+/** Nearly always; then nothing is copied. */
+function namesFit({ tools, turns }: CanonCall, { pattern }: ToolNameRule): boolean {
+  for (const tool of tools) {
+    if ((tool.type === "function" || tool.type === "custom") && !pattern.test(tool.name)) return false;
+  }
+  for (const { parts } of turns) {
+    for (const part of parts) {
+      if (part.type !== "tool-call" && part.type !== "tool-result") continue;
+      if (part.name !== undefined && !pattern.test(part.name)) return false;
+    }
+  }
+  return true;
 }
 
 /** What is legal of the name, and a digest that keeps it apart from every other. */
