@@ -15,6 +15,7 @@ import {
   expectUpstreamStopped,
   extra,
   failureOf,
+  hasReachedUpstream,
   receiptOf,
   type SimulatedGateway,
   startSimulatedGateway,
@@ -161,7 +162,7 @@ function answers<Block extends ReadBlock>({ version, errors, connect }: Messages
         await expectUpstreamStopped(harness, async () => {
           const { signal, abort } = abortable();
           const failure = failureOf(open().messages.create(asking("Hello?", "slow-first-byte-3"), { signal }));
-          await Bun.sleep(100);
+          await hasReachedUpstream(harness);
           abort();
           expect((await failure).constructor).toBe(errors.aborted);
         });

@@ -15,6 +15,7 @@ import {
   collect,
   expectUpstreamStopped,
   failureOf,
+  hasReachedUpstream,
   receiptOf,
   type SimulatedGateway,
   startSimulatedGateway,
@@ -166,7 +167,7 @@ function answers<Turn extends ReadTurn>({ version, error, finish, connect }: Gen
           const controller = new AbortController();
           const config = { abortSignal: controller.signal };
           const failure = failureOf(open().generateContent({ ...asking("Hello?", "slow-first-byte-3"), config }));
-          await Bun.sleep(100);
+          await hasReachedUpstream(harness);
           controller.abort();
           expect((await failure).message).toMatch(/abort/i);
         });

@@ -5,6 +5,7 @@ import {
   expectUpstreamStopped,
   extra,
   failureOf,
+  hasReachedUpstream,
   receiptOf,
   type SimulatedGateway,
   startSimulatedGateway,
@@ -153,7 +154,7 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
             signal: controller.signal,
           });
           const failure = failureOf(call);
-          await Bun.sleep(100);
+          await hasReachedUpstream(harness);
           controller.abort();
           expect((await failure).constructor).toBe(errors.APIUserAbortError);
         });

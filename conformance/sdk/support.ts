@@ -116,6 +116,10 @@ export async function expectUpstreamStopped(
   expect(simulator.stats()).toMatchObject({ requests: before.requests + 1, aborted: before.aborted + 1 });
 }
 
+/** Resolves when a call is at its upstream. */
+export const hasReachedUpstream = ({ simulator }: SimulatedGateway): Promise<void> =>
+  waitFor(() => simulator.stats().openRequests > 0);
+
 /** Makes a call while its key is busy with another: the key is let go as soon as the call was refused once. */
 export async function callWithBusyKey<T>(
   { gateway }: SimulatedGateway,

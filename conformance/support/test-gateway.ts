@@ -48,9 +48,10 @@ export async function startTestGateway({
 }: TestGatewayOptions = {}): Promise<TestGateway> {
   const folder = mkdtempSync(join(tmpdir(), "trivium-test-"));
   const configFile = join(folder, "trivium.yaml");
+  const [port, adminPort] = await freePorts(2);
   const sections = {
-    server: { host: "127.0.0.1", port: await freePort(), drain_seconds: 2 },
-    admin: { host: "127.0.0.1", port: await freePort(), secret: TEST_ADMIN_SECRET },
+    server: { host: "127.0.0.1", port, drain_seconds: 2 },
+    admin: { host: "127.0.0.1", port: adminPort, secret: TEST_ADMIN_SECRET },
     data_dir: join(folder, "data"),
     simulator: false,
     keys: [{ name: "tests", key: TEST_KEY }],
@@ -90,11 +91,18 @@ export async function startTestGateway({
 }
 
 export async function freePort(): Promise<number> {
-  const probe = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
-  const { port } = probe;
-  await probe.stop(true);
+  const [port] = await freePorts(1);
   if (port === undefined) throw new Error("no free port");
   return port;
+}
+
+/** All of them different: each is held until the last is found. */
+async function freePorts(count: number): Promise<number[]> {
+  const probe = () => Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  const probes = Array.from({ length: count }, probe);
+  const ports = probes.flatMap(({ port }) => port ?? []);
+  await Promise.all(probes.map((server) => server.stop(true)));
+  return ports;
 }
 
 /** A provider for each dialect, at the host of it that a simulator plays. */
