@@ -54,6 +54,7 @@ export class AlertsWorld {
   answer: Answerer = () => TAKEN;
   /** What became of the calls of the last minutes. */
   calls: CallCounts[] = [];
+  countCalls = async (): Promise<readonly CallCounts[]> => this.calls;
   #made = 0;
 
   constructor(storage: Storage, clock = new VirtualClock()) {
@@ -72,7 +73,7 @@ export class AlertsWorld {
       instance,
       settings,
       observe,
-      countCalls: async () => this.calls,
+      countCalls: () => this.countCalls(),
       providers: () => ["acme"],
       post: async (request) => {
         const json = JSON.parse(request.body) as SentAlert["json"];

@@ -44,6 +44,7 @@ export class Alerts {
   readonly deliveries = new DeliveryCounts();
   #settings: AlertSettings;
   #looking: Promise<void> | undefined;
+  #counting: Promise<void> | undefined;
 
   constructor(options: AlertsOptions) {
     this.#options = options;
@@ -77,18 +78,21 @@ export class Alerts {
     await this.#outbox.stop();
   }
 
-  /** Never rejects; one look at a time. */
-  look(): Promise<void> {
-    if (this.#settings.webhooks.length === 0) return Promise.resolve();
-    this.#looking ??= this.#look().finally(() => {
+  /** Never rejects; one look at a time. The ledger is asked beside the rest: that it does not answer is to be told, too. */
+  async look(): Promise<void> {
+    if (this.#settings.webhooks.length === 0) return;
+    this.#looking ??= this.#incidents.look(this.#observed()).finally(() => {
       this.#looking = undefined;
     });
-    return this.#looking;
+    this.#counting ??= this.#lookAtErrors().finally(() => {
+      this.#counting = undefined;
+    });
+    await Promise.all([this.#looking, this.#counting]);
   }
 
-  async #look(): Promise<void> {
+  async #lookAtErrors(): Promise<void> {
     const errors = await this.#observeErrors();
-    await this.#incidents.look([...this.#observed(), ...errors]);
+    if (errors.length > 0) await this.#incidents.look(errors);
   }
 
   #observed(): readonly Observation[] {

@@ -4,6 +4,7 @@ import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
 import { AlertsWorld, SETTINGS } from "./alerts-world.sample.ts";
 import { type CallCounts, observeErrors } from "./error-share.ts";
+import { observeGateway } from "./observation.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -47,6 +48,14 @@ test("console-notes 4.1: a share of failed calls is told once by all processes t
     'Less than 50% of the calls of the provider "acme" fail again: 19 of 40 in the last 10 minutes.',
   );
   expect(world.types).toEqual(["errors.high", "errors.normal"]);
+});
+
+test("H29: a ledger that does not say how many calls have failed delays no other alert", async () => {
+  world.countCalls = () => new Promise(() => {});
+  const stop = world.process(SETTINGS, () => [observeGateway("host", ["receipts wait"])]).start();
+  await world.clock.pass(2 * MINUTE_MS);
+  stop();
+  expect(world.types).toEqual(["gateway.degraded"]);
 });
 
 test("a share that goes up and down is told of once in ten minutes", async () => {
