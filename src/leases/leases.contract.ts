@@ -23,7 +23,10 @@ export function leaseContract(name: string, source: (clock: Clock) => TestSource
           if (what === "kill") one?.kill();
           else if (what === "flush") await world.flush();
           else if (what === "leave" && living.length > 1) await one?.leave();
-          else if (what === "join" && living.length < 5) await joinInAnyWeather(world);
+          else if (what === "join" && living.length < 5) {
+            await joinInAnyWeather(world);
+            await calm(world);
+          }
           else if (what === "part" && one) one.isParted = true;
           const busy = world.living;
           await world.pass(world.random.between(200, LEASE_MS * 0.7), () => {
@@ -33,11 +36,7 @@ export function leaseContract(name: string, source: (clock: Clock) => TestSource
           });
           for (const { isAlive } of world.living) expect(isAlive).toBe(true);
           for (const instance of world.living) instance.isParted = false;
-          // So that nothing is parted from the source for longer than a lease, which has a bound of its own.
-          const { weather } = world;
-          world.weather = { lost: 0, late: 0 };
-          await world.pass(1_500);
-          world.weather = weather;
+          await calm(world);
         }
         expect(world.broken).toEqual([]);
       });
@@ -265,6 +264,14 @@ async function joinInAnyWeather(world: LeaseWorld): Promise<void> {
       world.instances.pop();
     }
   }
+}
+
+/** So that nothing is parted from the source for longer than a lease, which has a bound of its own. */
+async function calm(world: LeaseWorld): Promise<void> {
+  const { weather } = world;
+  world.weather = { lost: 0, late: 0 };
+  await world.pass(1_500);
+  world.weather = weather;
 }
 
 /** Asks the source of a world for one window, as an instance that does nothing else. */

@@ -39,8 +39,8 @@ const SYNC_MS = 1_000;
 const MAX_CLAIMS = 500;
 /** Windows of which nothing is new that are told of in each sync. */
 const REMINDED = 4;
-/** How long a start waits for its shares, which others may have to give back. */
-const START_MS = 1_500;
+/** How long a start waits for its shares, which others may have to give back: seconds on machines that have too much to do. */
+const START_MS = 4_000;
 /** How long it waits for any answer. */
 const FIRST_ANSWER_MS = 5_000;
 const LEDGER_RETRY_MS = 1_000;
