@@ -6,7 +6,7 @@ export const MODEL = "bench/model";
 export const UPSTREAM_MODEL = "bench-model";
 
 /** The upstream looks for it in the first bytes only: parsing the body would cost it more than answering. */
-export const STREAM_MARK = '"stream":true';
+export const STREAM_MARK = /"stream": ?true/;
 
 const SENTENCES = [
   "The build failed at the second step because the lock file names a package that the registry no longer has.",

@@ -1,12 +1,13 @@
 import { join } from "node:path";
 import { startGateway } from "./gateway.ts";
 import { findNginx, startNginx } from "./nginx.ts";
+import { hasPeer, isPeer, type PeerName, startPeer } from "./peers.ts";
 import { type Child, type Processes, printedUrl } from "./processes.ts";
 
 /**
  * `bare` is the yardstick; `reserialising` is the same proxy, but it parses the request and writes it anew; `limited` is the gateway with
  * limits at every level, `workers` the one of two processes, `exporting` the one with traces and metrics over OTLP; `before` is the
- * gateway of another checkout, next to which this one is put.
+ * gateway of another checkout, next to which this one is put; the last two are other gateways (`peers.ts`).
  */
 export type ContenderName =
   | "bare"
@@ -16,7 +17,13 @@ export type ContenderName =
   | "workers"
   | "exporting"
   | "reserialising"
-  | "nginx";
+  | "nginx"
+  | PeerName;
+
+interface OtherPrograms {
+  before?: string | undefined;
+  peers?: string | undefined;
+}
 
 /** The programs that are compared, each in a process of its own in front of the same upstream. */
 export class Contenders {
@@ -26,15 +33,17 @@ export class Contenders {
   readonly #folder: string;
   readonly #nginx: string | undefined;
   readonly #before: string | undefined;
+  readonly #peers: string | undefined;
   readonly #kept = new Map<ContenderName, Child>();
   #started = 0;
 
-  /** `before` is the root of another checkout, with its dependencies installed. */
-  constructor(processes: Processes, upstreamUrl: string, folder: string, before?: string) {
+  /** `before` is the root of another checkout, with its dependencies installed; `peers` the folder that other gateways are in. */
+  constructor(processes: Processes, upstreamUrl: string, folder: string, { before, peers }: OtherPrograms) {
     this.#processes = processes;
     this.#upstreamUrl = upstreamUrl;
     this.#folder = folder;
     this.#before = before;
+    this.#peers = peers;
     this.#nginx = findNginx();
     this.nginxMissing = this.#nginx === undefined;
   }
@@ -43,6 +52,7 @@ export class Contenders {
   present(names: readonly ContenderName[]): ContenderName[] {
     return names.flatMap((name): ContenderName[] => {
       if (name === "gateway" && this.#before !== undefined) return ["gateway", "before"];
+      if (isPeer(name)) return hasPeer(name, this.#peers) ? [name] : [];
       return name !== "nginx" || this.#nginx !== undefined ? [name] : [];
     });
   }
@@ -58,6 +68,7 @@ export class Contenders {
   fresh(name: ContenderName): Promise<Child> {
     this.#started += 1;
     const folder = join(this.#folder, `${name}-${this.#started}`);
+    if (isPeer(name)) return startPeer(this.#processes, name, this.#peers ?? "", folder, this.#upstreamUrl);
     if (name === "exporting") return this.#startExporting(folder);
     if (name === "gateway" || name === "limited" || name === "workers") {
       return startGateway(this.#processes, folder, this.#upstreamUrl, name);

@@ -16,6 +16,16 @@ export interface TranslatedJob {
   atOnce: number;
 }
 
+/** A call of the chat protocol as any gateway takes it. */
+export interface PlainJob {
+  url: string;
+  headers?: Readonly<Record<string, string>> | undefined;
+  /** `translated` is the large request to a host of messages. */
+  what: "small" | "large" | "translated" | "stream";
+  requests: number;
+  atOnce: number;
+}
+
 export interface StreamJob {
   url: string;
   /** Chat where absent. */
@@ -45,6 +55,7 @@ export class LoadControl {
   }
 
   unary = (job: UnaryJob): Promise<void> => postJson(`${this.#url}/unary`, job);
+  plain = (job: PlainJob): Promise<void> => postJson(`${this.#url}/plain`, job);
   translated = (job: TranslatedJob): Promise<void> => postJson(`${this.#url}/translated`, job);
   stream = (job: StreamJob): Promise<void> => postJson(`${this.#url}/stream`, job);
   /** Resolves when all the streams are open and have brought content. */

@@ -11,9 +11,9 @@ import {
   UNARY_ANSWER_MARKS,
 } from "./bodies.ts";
 import { EventCounter } from "./event-counter.ts";
-import type { FirstByteJob, HoldJob, StreamJob, TranslatedJob, UnaryJob } from "./load-control.ts";
+import type { FirstByteJob, HoldJob, PlainJob, StreamJob, TranslatedJob, UnaryJob } from "./load-control.ts";
 import { RESPONSES_END, RESPONSES_EVENTS_AROUND, RESPONSES_REQUEST } from "./responses-bodies.ts";
-import { ANSWER_MARKS, type Pair, pathOf } from "./translated-pairs.ts";
+import { ANSWER_MARKS, CHAT_TO_MESSAGES, type Pair, pathOf } from "./translated-pairs.ts";
 import { translatedRequest } from "./translated-requests.ts";
 import { STREAM_ENDS, streamPathOf, translatedStreamRequest } from "./translated-streams.ts";
 
@@ -36,6 +36,13 @@ const headers = {
   authorization: `Bearer ${process.argv[2] ?? ""}`,
   // The version that the messages protocol asks for; the others do not look.
   "anthropic-version": "2023-06-01",
+};
+
+const PLAIN_BODIES: Readonly<Record<PlainJob["what"], Uint8Array>> = {
+  small: SMALL_REQUEST,
+  large: LARGE_REQUEST,
+  translated: translatedRequest(CHAT_TO_MESSAGES),
+  stream: STREAM_REQUEST,
 };
 
 const send = (url: string, body: Uint8Array, path: string = CHAT_PATH) =>
@@ -71,6 +78,15 @@ async function expectAnswer(response: Response, isWhole: (text: string) => boole
   const text = await response.text();
   if (response.status === 200 && isWhole(text)) return;
   throw new Error(`an answer was not what the upstream sent: ${response.status} ${text.slice(0, 300)}`);
+}
+
+/** Other gateways write answers anew: that an answer is whole is all that is asked of it. */
+async function plainCall({ url, headers: own, what }: PlainJob): Promise<void> {
+  const body = PLAIN_BODIES[what];
+  const response = await fetch(`${url}/v1/chat/completions`, { method: "POST", headers: { ...headers, ...own }, body });
+  await expectAnswer(response, (text) =>
+    what === "stream" ? text.trimEnd().endsWith(DONE.trimEnd()) : ANSWER_MARKS.chat.test(text),
+  );
 }
 
 /** Yields what has arrived after each chunk; returns only at a proper end. */
@@ -182,6 +198,7 @@ async function firstBytes({ targets, requests, stream }: FirstByteJob): Promise<
 const JOBS: Record<string, (job: never) => Promise<unknown>> = {
   unary: ({ url, body, requests, atOnce }: UnaryJob) =>
     inParallel(requests, atOnce, () => unaryCall(url, body === "small" ? SMALL_REQUEST : LARGE_REQUEST)),
+  plain: (job: PlainJob) => inParallel(job.requests, job.atOnce, () => plainCall(job)),
   translated: ({ url, pair, requests, atOnce }: TranslatedJob) =>
     inParallel(requests, atOnce, () => translatedCall(url, pair)),
   translatedStream: ({ url, pair, requests, atOnce }: TranslatedJob) => {

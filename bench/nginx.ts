@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { answers, freePort } from "./free-port.ts";
 import type { Child, Processes } from "./processes.ts";
 
 const PATHS = ["/usr/sbin/nginx", "/usr/local/sbin/nginx", "/opt/homebrew/bin/nginx"];
@@ -20,21 +21,6 @@ export function startNginx(processes: Processes, program: string, folder: string
     command: [program, "-p", folder, "-c", file, "-g", "daemon off;"],
     findUrl: async () => ((await answers(url)) ? url : undefined),
   });
-}
-
-/** nginx cannot choose a port and tell it, so one is taken that was free a moment ago. */
-function freePort(): number {
-  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => undefined } });
-  const { port } = listener;
-  listener.stop(true);
-  return port;
-}
-
-async function answers(url: string): Promise<boolean> {
-  return fetch(url).then(
-    () => true,
-    () => false,
-  );
 }
 
 /** Bodies stay in memory, connections stay open, chunks go out as they come: what a gateway does, too. */

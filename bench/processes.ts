@@ -6,6 +6,8 @@ const KEPT_CHARACTERS = 4_000;
 
 export interface Child {
   readonly url: string;
+  /** What every call to it must send beside the body. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** The process and those that it started, such as nginx's worker. */
   readonly pids: readonly number[];
   stop(): Promise<void>;
@@ -14,6 +16,8 @@ export interface Child {
 interface ChildOptions {
   name: string;
   command: string[];
+  environment?: Readonly<Record<string, string>>;
+  startTimeoutMs?: number;
   /** Where the child listens, according to its output so far; undefined until it says so. */
   findUrl: (output: string) => string | undefined | Promise<string | undefined>;
 }
@@ -28,18 +32,19 @@ export class Processes {
   readonly #running = new Map<Bun.Subprocess, readonly number[]>();
   #endedCpuSeconds = 0;
 
-  async start({ name, command, findUrl }: ChildOptions): Promise<Child> {
+  async start(options: ChildOptions): Promise<Child> {
+    const { command, environment } = options;
     const subprocess = Bun.spawn(command, {
       stdin: "ignore",
       stdout: "pipe",
       stderr: "pipe",
-      env: { ...process.env, BUN_CONFIG_MAX_HTTP_REQUESTS: "65535" },
+      env: { ...process.env, BUN_CONFIG_MAX_HTTP_REQUESTS: "65535", ...environment },
     });
     this.#running.set(subprocess, [subprocess.pid]);
     const output = { text: "" };
     void collect(subprocess.stdout, output);
     void collect(subprocess.stderr, output);
-    const url = await this.#ready(subprocess, name, output, findUrl);
+    const url = await this.#ready(subprocess, output, options);
     const pids = [subprocess.pid, ...childrenOf(subprocess.pid)];
     this.#running.set(subprocess, pids);
     return { url, pids, stop: () => this.#stop(subprocess) };
@@ -57,11 +62,10 @@ export class Processes {
 
   async #ready(
     subprocess: Bun.Subprocess,
-    name: string,
     output: { text: string },
-    findUrl: ChildOptions["findUrl"],
+    { name, findUrl, startTimeoutMs = START_TIMEOUT_MS }: ChildOptions,
   ): Promise<string> {
-    const deadline = performance.now() + START_TIMEOUT_MS;
+    const deadline = performance.now() + startTimeoutMs;
     for (;;) {
       const url = await findUrl(output.text);
       if (url !== undefined) return url;

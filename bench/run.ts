@@ -64,6 +64,7 @@ function readArguments() {
       json: { type: "boolean", default: false },
       only: { type: "string" },
       before: { type: "string" },
+      peers: { type: "string" },
     },
   });
   return { ...values, scenarios: chosenScenarios(values.only) };
@@ -71,7 +72,7 @@ function readArguments() {
 
 async function measure(
   scenarios: readonly Scenario[],
-  { quick, before }: { quick: boolean; before?: string },
+  { quick, before, peers }: { quick: boolean; before?: string; peers?: string },
 ): Promise<ScenarioResult[] | "interrupted"> {
   const processes = new Processes();
   const folder = mkdtempSync(join(tmpdir(), "trivium-bench-"));
@@ -86,7 +87,7 @@ async function measure(
   try {
     const upstream = new UpstreamControl((await startHelper(processes, "upstream.ts")).url);
     const load = new LoadControl((await startHelper(processes, "load.ts", API_KEY)).url);
-    const contenders = new Contenders(processes, upstream.url, folder, before);
+    const contenders = new Contenders(processes, upstream.url, folder, { before, peers });
     if (contenders.nginxMissing) say("nginx is left out: no such program was found.");
     const bench: Bench = { contenders, load, upstream, quick };
     for (const scenario of scenarios) {

@@ -10,14 +10,17 @@ const COLUMNS = [
   ["exporting", "gateway with OTLP"],
   ["reserialising", "re-serialising Bun"],
   ["nginx", "nginx"],
+  ["litellm", "LiteLLM"],
+  ["portkey", "Portkey"],
 ] as const;
 
-/** The rows as text: absolute values, ratios to the bare proxy in brackets, and the bar with its verdict. */
+/** The rows as text: absolute values, ratios to the bare proxy in brackets, and the bar with its verdict. Who was never measured has no column. */
 export function formatTable(rows: readonly Row[]): string {
-  const header = ["", ...COLUMNS.map(([, title]) => title), "target"];
+  const columns = COLUMNS.filter(([name]) => rows.some(({ values }) => values[name] !== undefined));
+  const header = ["", ...columns.map(([, title]) => title), "target"];
   const lines = [
     header,
-    ...rows.map((row) => [row.measure, ...COLUMNS.map(([name]) => cell(row, name)), verdict(row)]),
+    ...rows.map((row) => [row.measure, ...columns.map(([name]) => cell(row, name)), verdict(row)]),
   ];
   const widths = header.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   return lines

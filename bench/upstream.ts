@@ -20,7 +20,7 @@ let paced: PacedStreams | undefined;
 const json = (body: Uint8Array) => new Response(body, { headers: { "content-type": "application/json" } });
 
 const isStreamed = (body: ArrayBuffer): boolean =>
-  decoder.decode(new Uint8Array(body).subarray(0, HEAD_BYTES)).includes(STREAM_MARK);
+  STREAM_MARK.test(decoder.decode(new Uint8Array(body).subarray(0, HEAD_BYTES)));
 
 async function answer(request: Request): Promise<Response> {
   if (!isStreamed(await request.arrayBuffer())) return json(UNARY_ANSWER);

@@ -6,6 +6,7 @@ import { firstContent } from "./first-content.ts";
 import { growth } from "./growth.ts";
 import { limits } from "./limits.ts";
 import { memory } from "./memory.ts";
+import { peers } from "./peers.ts";
 import { plan } from "./plan.ts";
 import { responses } from "./responses.ts";
 import { telemetry } from "./telemetry.ts";
@@ -31,4 +32,5 @@ export const SCENARIOS: readonly Scenario[] = [
   growth,
   plan,
   workers,
+  peers,
 ];
