@@ -26,8 +26,7 @@ export function leaseContract(name: string, source: (clock: Clock) => TestSource
           else if (what === "join" && living.length < 5) {
             await joinInAnyWeather(world);
             await calm(world);
-          }
-          else if (what === "part" && one) one.isParted = true;
+          } else if (what === "part" && one) one.isParted = true;
           const busy = world.living;
           await world.pass(world.random.between(200, LEASE_MS * 0.7), () => {
             if (busy.length === 0 || !world.random.chance(0.4)) return;
