@@ -58,7 +58,9 @@ function checkFallback(book: CallBook, onViolation: OnViolation): void {
   const { deadlineMs, fallback } = plan.routing;
   if (deadlineMs !== undefined || fallback === false) return;
   const last = attempts.at(-1);
-  if (last?.status !== undefined && FINAL_STATUSES.includes(last.status)) return;
+  // Of two that were asked at once, the one that was asked first may be the one that says so.
+  const decisive = plan.routing.hedge ? attempts : attempts.slice(-1);
+  if (decisive.some(({ status }) => status !== undefined && FINAL_STATUSES.includes(status))) return;
   // A provider that has all the requests it may have is waited for, and not for long.
   const free = offersOf(plan).filter((provider) => MAX_CONCURRENT_AT[provider] === undefined);
   const untried = free.filter((provider) => attempts.every((attempt) => attempt.provider !== provider));

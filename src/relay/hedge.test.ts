@@ -103,12 +103,23 @@ describe("choices 8: with hedge, a second offer is asked where the first is slow
   });
 
   test("where both fail, the client gets one error", async () => {
-    const played = await hedged(false, [
-      { status: 429, body: [16_000, "{}"] },
+    const played = await hedged(true, [
       { status: 429, body: [3_000, "{}"] },
+      { status: 429, body: [2_000, "{}"] },
     ]);
+    expect([played.sentMs, played.answeredMs]).toEqual([[0, 2_000], 4_000]);
     expect(played.ended).toMatchObject({ kind: "rate_limited" });
     expect(outcomesOf(played)).toEqual(["one: failed", "two: failed"]);
+  });
+
+  test("a mistake of the client that the second finds is told, where the first can say nothing of it", async () => {
+    const mistake: Script = { status: 400, body: ["{}"] };
+    const refused = await hedged(true, [{ status: 403, body: [3_000, "{}"] }, mistake]);
+    expect([refused.sentMs, refused.answeredMs]).toEqual([[0, 2_000], 3_000]);
+    expect(refused.ended).toMatchObject({ kind: "invalid_request" });
+    expect(outcomesOf(refused)).toEqual(["one: failed", "two: failed"]);
+    const served = await hedged(true, [says("first", 3_000), mistake]);
+    expect(served.text).toContain("first");
   });
 
   test("the client's own mistake ends both", async () => {

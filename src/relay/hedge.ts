@@ -101,14 +101,17 @@ class Race<T> {
     }
     // The client's own mistake is one wherever it is found, but only where it is the first offer that says so.
     const isFinal = runner === first && !this.#mayAskOthers(outcome.error) && !isEnd(outcome.error);
-    if (!isFinal) {
-      const later = await other.outcome;
-      if ("result" in later) return this.#won(other, later.result);
-      if (isEnd(outcome.error) && isEnd(later.error)) this.#bill(runner);
-      throw this.#lost(other, later.error);
+    if (isFinal) {
+      await this.#stop(other);
+      throw this.#lost(runner, outcome.error);
     }
-    await this.#stop(other);
-    throw this.#lost(runner, outcome.error);
+    const later = await other.outcome;
+    if ("result" in later) return this.#won(other, later.result);
+    if (isEnd(outcome.error) && isEnd(later.error)) this.#bill(runner);
+    // As if the second had been asked after the first: what it said last counts, unless the first has left no choice.
+    if (runner === second && !isEnd(outcome.error) && this.#mayTryAgain(later.error))
+      throw this.#lost(runner, outcome.error);
+    throw this.#lost(other, later.error);
   }
 
   async #last(runner: Runner<T>): Promise<T> {
@@ -186,8 +189,11 @@ class Race<T> {
   }
 
   #mayAskOthers(error: unknown): boolean {
-    if (!(error instanceof GatewayError) || isEnd(error)) return false;
-    return mayTryAgain(error, this.#gateway) && this.#call.offersTried.length < this.#call.routing.maxAttempts;
+    return this.#mayTryAgain(error) && this.#call.offersTried.length < this.#call.routing.maxAttempts;
+  }
+
+  #mayTryAgain(error: unknown): boolean {
+    return error instanceof GatewayError && !isEnd(error) && mayTryAgain(error, this.#gateway);
   }
 }
 
