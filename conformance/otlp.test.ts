@@ -171,6 +171,43 @@ describe("observability 1 to 3: traces over OTLP", () => {
     expect(spansOf(streamed)[2]?.endMs).toBe(inference?.endMs ?? 0);
   });
 
+  test("a video, which ends after its request, is a part of its client's trace", async () => {
+    const trace = TRACE.replace("0a", "0e");
+    const submitted = await fetch(`${gateway.url}/api/genai/v1/publishers/sim/models/video:predictLongRunning`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${gateway.key}`,
+        "content-type": "application/json",
+        traceparent: `00-${trace}-${SPAN}-01`,
+      },
+      body: JSON.stringify({
+        instances: [{ prompt: "words of a prompt" }],
+        parameters: { durationSeconds: 4, resolution: "480p" },
+      }),
+    });
+    expect([submitted.status, await submitted.text()]).toEqual([200, expect.stringContaining("operations/")]);
+    await collector.until(() => spansOf(trace).length === 3);
+    const [server, call] = spansOf(trace);
+    expect(server).toMatchObject({ kind: 2, parentSpanId: SPAN });
+    expect(call).toMatchObject({ name: "video_generation sim/video", parentSpanId: server?.spanId });
+    expect(call?.attributes["trivium.receipt.id"]).toBe(submitted.headers.get("x-trivium-receipt"));
+    expect((server?.endMs ?? 0) < (call?.endMs ?? 0)).toBe(true);
+  }, 60_000);
+
+  test("a refused request is a span of its client's trace", async () => {
+    const trace = TRACE.replace("0a", "0f");
+    const answer = await chat({ model: "no/such" }, { traceparent: `00-${trace}-${SPAN}-01` });
+    expect([answer.status, (await answer.text()).includes("no/such")]).toEqual([404, true]);
+    await collector.until(() => spansOf(trace).length === 1);
+    expect(spansOf(trace)[0]).toMatchObject({
+      name: "POST /v1/chat/completions",
+      kind: 2,
+      parentSpanId: SPAN,
+      status: {},
+      attributes: { "http.response.status_code": 404, "error.type": "not_found" },
+    });
+  });
+
   test("metrics: those of the conventions, and our own", async () => {
     const countOf = (name: string) =>
       collector.metrics.find((metric) => metric.name === name)?.points.reduce((sum, { value }) => sum + value, 0);

@@ -6,6 +6,7 @@ import { Settlement } from "../operations/settlement.ts";
 import type { Gateway } from "../relay/gateway.ts";
 import { logCall } from "../relay/log-call.ts";
 import { FULL_STORE_CURE } from "../relay/media/require-file-space.ts";
+import { traceOperation } from "../relay/media/trace-operation.ts";
 import { VideoJobs } from "../relay/media/video-jobs.ts";
 import { tellEnded, tellOperation } from "../relay/tell-call.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -30,8 +31,10 @@ export async function makeOperations(
     onSettled: (operation, costNanoUsd, isHere) =>
       reservations.settle(operation, isHere || gateway.sharedLimits === undefined ? costNanoUsd : 0),
     onEnded: (receipt, operation) => {
-      logCall(gateway, receipt);
+      const { request } = operation.job;
+      logCall(gateway, receipt, request?.id, request?.trace);
       gateway.metrics.settled(receipt);
+      traceOperation(operation, receipt, gateway);
       if (!gateway.events.watched) return;
       tellOperation(operation, operation.state === "failed" ? "failed" : "done", gateway);
       tellEnded(receipt, gateway);

@@ -49,7 +49,12 @@ export function makeTelemetry(settings: TelemetrySettings, parts: TelemetryParts
   const tracing =
     tracesUrl === undefined
       ? undefined
-      : new Tracing({ random: sources.random, sampling: { ratio, slowMs }, keep: (call) => exporter.add(call) });
+      : new Tracing({
+          random: sources.random,
+          sampling: { ratio, slowMs },
+          keep: (call) => exporter.add(call),
+          keepRefused: (request) => exporter.addRefused(request),
+        });
   return { exporter, tracing, genAi };
 }
 

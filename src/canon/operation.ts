@@ -43,6 +43,28 @@ export interface OperationPart {
   error?: StoredError;
 }
 
+/** Where the request of an operation stands in its client's trace. All moments are of the wall clock: another process may end the operation. */
+export interface OperationTrace {
+  traceId: string;
+  /** Of the request. */
+  spanId: string;
+  parent?: { spanId: string; sampled: boolean; state?: string };
+  method: string;
+  route?: string;
+  startedMs: number;
+  /** When the client got the operation's name; absent where it got an error. */
+  answeredMs?: number;
+  /** In the order of the offers that were tried. */
+  attempts: { startedMs: number; endedMs: number }[];
+}
+
+/** The request that an operation began with: for the log and the trace, which are written when it ends. */
+export interface OperationRequest {
+  id: string;
+  /** Absent where traces were not exported. */
+  trace?: OperationTrace;
+}
+
 /** What has to be known about the job later: neither its prompt nor its images. */
 export interface OperationJob {
   upstreamModel: string;
@@ -58,6 +80,8 @@ export interface OperationJob {
   offers: OfferTried[];
   /** As in the receipt. */
   plan?: readonly PlannedOffer[];
+  /** Absent in operations of earlier versions. */
+  request?: OperationRequest;
 }
 
 /** An asynchronous job for a project, bound to the provider and the credential that accepted it (H24). */

@@ -1,6 +1,5 @@
 import type { OfferTried, Receipt } from "../canon/receipt.ts";
-import type { FailedAttempt } from "../observe/call-line.ts";
-import type { CallTrace } from "../telemetry/trace-context.ts";
+import type { CallFacts, FailedAttempt } from "../observe/call-line.ts";
 import type { Gateway } from "./gateway.ts";
 
 const NONE: readonly FailedAttempt[] = [];
@@ -11,7 +10,7 @@ export function logCall(
   { log, snapshot }: Pick<Gateway, "log" | "snapshot">,
   receipt: Receipt,
   requestId?: string,
-  trace?: CallTrace,
+  trace?: CallFacts["trace"],
 ): void {
   const { offers } = receipt;
   log.call(receipt, {

@@ -11,10 +11,9 @@ interface OverCall {
 /** Hands over what the spans of a settled call are made of. Called only where traces are exported, as is the other one here. */
 export function traceCall(call: OverCall, trace: CallTrace, gateway: Gateway, receipt: Receipt): void {
   gateway.tracing?.settled(receipt, trace, () => {
-    const { clock, snapshot } = gateway;
+    const { clock } = gateway;
     const endedMs = clock.wallMs();
     const offsetMs = endedMs - clock.nowMs();
-    const [provider] = snapshot.providers.get(receipt.provider) ?? [];
     const { request, requestId, modelInPath } = call.incoming;
     return {
       receipt,
@@ -25,10 +24,15 @@ export function traceCall(call: OverCall, trace: CallTrace, gateway: Gateway, re
       requestId,
       method: request.method,
       route: routeOf(request.url, modelInPath),
-      system: provider?.systemName ?? "_OTHER",
-      host: provider?.host ?? "",
+      ...nameOfProvider(receipt, gateway),
     };
   });
+}
+
+/** As the conventions call the provider of a call, and where it is. */
+export function nameOfProvider({ provider: name }: Receipt, { snapshot }: Gateway) {
+  const [provider] = snapshot.providers.get(name) ?? [];
+  return { system: provider?.systemName ?? "_OTHER", host: provider?.host ?? "" };
 }
 
 const lastRoute: { url: string; model: string | undefined; route: string | undefined } = {
@@ -38,7 +42,7 @@ const lastRoute: { url: string; model: string | undefined; route: string | undef
 };
 
 /** Calls in a row mostly have the same. */
-function routeOf(url: string, model: string | undefined): string | undefined {
+export function routeOf(url: string, model: string | undefined): string | undefined {
   if (url !== lastRoute.url || model !== lastRoute.model)
     Object.assign(lastRoute, { url, model, route: findRoute(url, model) });
   return lastRoute.route;

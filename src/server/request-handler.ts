@@ -15,6 +15,7 @@ import { createLoopbackGuard } from "./loopback-guard.ts";
 import { resembledDialect } from "./resembled-dialect.ts";
 import { type Route, RouteTable } from "./route-table.ts";
 import type { Handler, ServerContext } from "./routed-request.ts";
+import { traceRefused } from "./trace-refused.ts";
 import { unknownEndpoint } from "./unknown-endpoint.ts";
 
 /** The connection that a request came on. */
@@ -62,6 +63,7 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
 
   return async (request, connection) => {
     const requestId = `req_${random.id()}`;
+    const startedAtMs = clock.nowMs();
     const { path, query } = splitUrl(request.url);
     const match = table.find(request.method, path);
     const dialect =
@@ -112,10 +114,22 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
       if (connection.trusted) connection.rest();
       // A call with a receipt has a line of its own. An error message may quote the request, so it is not logged.
       if (!(thrown instanceof RelayError)) {
-        if (match?.route.access === "key") context.gateway.metrics.refused(asGatewayError(thrown).kind);
+        const { gateway } = context;
         const { status } = response;
-        context.gateway.log.debug(
-          { request_id: requestId, method: request.method, path: path.slice(0, 200), status },
+        const { kind } = asGatewayError(thrown);
+        const isCall = match?.route.access === "key";
+        if (isCall) gateway.metrics.refused(kind);
+        const trace = isCall
+          ? traceRefused({ request, requestId, match, path, startedAtMs, status, kind }, gateway)
+          : undefined;
+        gateway.log.debug(
+          {
+            request_id: requestId,
+            ...(trace === undefined ? {} : { trace_id: trace.traceId, span_id: trace.spanId }),
+            method: request.method,
+            path: path.slice(0, 200),
+            status,
+          },
           "refused",
         );
       }

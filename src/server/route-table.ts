@@ -21,7 +21,7 @@ export interface Route<Handler> {
   errors?: Pick<Dialect["errors"], "encode">;
 }
 
-interface RouteMatch<Handler> {
+export interface RouteMatch<Handler> {
   route: Route<Handler>;
   parameters: Readonly<Record<string, string>>;
 }

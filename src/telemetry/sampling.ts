@@ -37,5 +37,9 @@ export function isKept(
 ): boolean {
   if (outcomeClass(receipt.outcome) === "failed" || receipt.totalMs >= sampling.slowMs) return true;
   if (receipt.offers.length > 1 || receipt.continued !== undefined) return true;
-  return parent?.sampled ?? isInRatio(traceId, sampling.ratio);
+  return isChosen(traceId, parent, sampling);
 }
+
+/** Whether an ordinary one is kept: its parent decides, else the ratio. */
+export const isChosen = (traceId: string, parent: TraceParent | undefined, { ratio }: Sampling): boolean =>
+  parent?.sampled ?? isInRatio(traceId, ratio);

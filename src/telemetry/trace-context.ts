@@ -93,11 +93,12 @@ export class CallTrace {
   /** An array: a call has few attempts, usually one. */
   readonly #spans: { readonly of: object; readonly id: string }[] = [];
 
-  constructor(ids: IdPool, parent: TraceParent | undefined) {
+  /** `begun`: its ids, where it was begun earlier, perhaps by another process. */
+  constructor(ids: IdPool, parent: TraceParent | undefined, begun?: { traceId: string; spanId: string }) {
     this.#ids = ids;
     this.parent = parent;
-    this.traceId = parent?.traceId ?? ids.traceId();
-    this.spanId = ids.spanId();
+    this.traceId = parent?.traceId ?? begun?.traceId ?? ids.traceId();
+    this.spanId = begun?.spanId ?? ids.spanId();
   }
 
   newSpanId(): string {

@@ -1,7 +1,7 @@
 import type { Sources } from "../base/sources.ts";
 import type { Receipt } from "../canon/receipt.ts";
-import { isInRatio, isKept, type Sampling } from "./sampling.ts";
-import { CallTrace, IdPool, readTraceParent } from "./trace-context.ts";
+import { isChosen, isKept, type Sampling } from "./sampling.ts";
+import { CallTrace, IdPool, readTraceParent, type TraceParent } from "./trace-context.ts";
 
 /** A call that is over, with all that its spans are made of. */
 export interface TracedCall {
@@ -10,6 +10,8 @@ export interface TracedCall {
   /** When it began and ended, by the wall clock. */
   startedMs: number;
   endedMs: number;
+  /** When its request was answered, where the call went on after that. */
+  answeredMs?: number | undefined;
   /** What is added to a moment of the monotonic clock to get one of the wall clock. */
   offsetMs: number;
   requestId: string | undefined;
@@ -20,16 +22,36 @@ export interface TracedCall {
   host: string;
 }
 
+/** A request that was turned away before it became a call: no provider was asked, and there is no receipt. */
+export interface RefusedRequest {
+  trace: CallTrace;
+  /** By the wall clock. */
+  startedMs: number;
+  endedMs: number;
+  requestId: string;
+  method: string;
+  route: string;
+  status: number;
+  /** The kind of the error. */
+  outcome: string;
+}
+
 interface TracingOptions extends Pick<Sources, "random"> {
   sampling: Sampling;
   /** Takes what is to be exported; never waits, never throws. */
   keep: (call: TracedCall) => void;
+  keepRefused: (request: RefusedRequest) => void;
 }
+
+/** Strangers can have as many requests refused as they like: their spans must not take the place of those of calls. */
+const REFUSED_PER_SECOND = 20;
 
 /** Makes a trace of each call, and decides at its end whether it is kept. */
 export class Tracing {
   readonly #options: TracingOptions;
   readonly #ids: IdPool;
+  #refusedSecond = 0;
+  #refusedInSecond = 0;
 
   constructor(options: TracingOptions) {
     this.#options = options;
@@ -40,14 +62,32 @@ export class Tracing {
     return new CallTrace(this.#ids, readTraceParent(headers));
   }
 
+  /** The trace of a call that another process may have begun. */
+  resume(begun: { traceId: string; spanId: string }, parent: TraceParent | undefined): CallTrace {
+    return new CallTrace(this.#ids, parent, begun);
+  }
+
   /** What a provider is told of the trace. Whether it is kept is not known yet: what is known already counts. */
   headersFor(trace: CallTrace, attempt: object): Record<string, string> {
-    return trace.headersFor(attempt, trace.parent?.sampled ?? isInRatio(trace.traceId, this.#options.sampling.ratio));
+    return trace.headersFor(attempt, isChosen(trace.traceId, trace.parent, this.#options.sampling));
   }
 
   /** `make` is called only where the call is kept. */
   settled(receipt: Receipt, trace: CallTrace, make: () => TracedCall): void {
     const { sampling, keep } = this.#options;
     if (isKept(receipt, trace.traceId, trace.parent, sampling)) keep(make());
+  }
+
+  /** The gateway's own failures are always kept, the client's mistakes as ordinary calls are; up to so many a second. */
+  refused(request: RefusedRequest): void {
+    const { sampling, keepRefused } = this.#options;
+    const { trace, status, endedMs } = request;
+    if (status < 500 && !isChosen(trace.traceId, trace.parent, sampling)) return;
+    const second = Math.floor(endedMs / 1000);
+    if (second !== this.#refusedSecond) {
+      this.#refusedSecond = second;
+      this.#refusedInSecond = 0;
+    }
+    if (++this.#refusedInSecond <= REFUSED_PER_SECOND) keepRefused(request);
   }
 }

@@ -13,7 +13,7 @@ const ROOTS: readonly [Door, string][] = [
 ];
 
 /** `v1`, `v1beta` or `v1beta1`, and the project and location that some clients put before the rest. */
-const VERSION = "/(?:v1|v1beta|v1beta1)/(?:projects/[^/]+/locations/[^/]+/)?";
+const VERSION = "/(?:v1|v1beta|v1beta1)/(?:projects/(?<cloudProject>[^/]+)/locations/(?<location>[^/]+)/)?";
 /** The three ways to name a model in a path; the verb follows the last colon. */
 const MODEL = "(?:publishers/(?<publisher>[^/]+)/models/(?<name>.+)|models/(?<id>.+)|(?<bareId>[^/]+/.+))";
 

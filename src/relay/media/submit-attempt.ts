@@ -14,17 +14,17 @@ export class SubmitAttempt implements Try {
   notes: FieldNote[] = [];
   readonly terms: readonly string[] = [];
   readonly timed = "whole";
-  readonly #startedAtMs: number;
+  readonly startedAtMs: number;
   readonly #nowMs: () => number;
 
   constructor(target: VideoTarget, nowMs: () => number) {
     this.target = target;
     this.#nowMs = nowMs;
-    this.#startedAtMs = nowMs();
+    this.startedAtMs = nowMs();
   }
 
   get msSoFar(): number {
-    return Math.round(this.#nowMs() - this.#startedAtMs);
+    return Math.round(this.#nowMs() - this.startedAtMs);
   }
 
   close(): void {}

@@ -29,6 +29,7 @@ import { digestOf, findRepeated, idempotencyKey } from "./repeated-operation.ts"
 import { expectedVideoBytes, requireFileSpace } from "./require-file-space.ts";
 import { SubmitAttempt } from "./submit-attempt.ts";
 import { isCertain, submitAt } from "./submit-videos.ts";
+import { keptTrace } from "./trace-operation.ts";
 
 /** A submit request as the server hands it over. */
 interface IncomingVideo extends IncomingRequest {
@@ -101,14 +102,25 @@ async function submit(
   if (tags !== undefined) operation.tags = tags;
   const key = idempotencyKey(incoming.request);
   if (key !== undefined) operation.idempotencyKey = key;
+  const trace = gateway.tracing?.begin(incoming.request.headers);
+  const keepTrace = () => {
+    const { request, requestId: id, modelInPath } = incoming;
+    operation.job.request = { id };
+    if (trace !== undefined)
+      operation.job.request.trace = keptTrace(trace, { request, modelInPath, startedAtMs }, gateway);
+  };
+  keepTrace();
+  let isBegun = false;
   gateway.runningCalls++;
   const submitting = { operation, asked, principal, strict: incoming.strict || principal.strict === true };
   try {
     // A client that disconnects does not cancel the job: it may come back for it.
     await operations.begin(operation, client, async (save) => {
+      isBegun = true;
       const trying: Trying = {
         principal,
         offersTried: operation.job.offers,
+        trace,
         routing: { maxAttempts: routing.maxAttempts, deadlineMs: undefined },
         attempt: undefined,
         client: { disconnected: false, disconnection: new Promise<void>(() => {}) },
@@ -120,9 +132,13 @@ async function submit(
         (target) => new SubmitAttempt(target, gateway.clock.nowMs),
         ({ target }) => submitAt(target, submitting, gateway, model, save),
         isCertain,
-      );
+      ).finally(keepTrace);
+      const { request } = operation.job;
+      if (request?.trace !== undefined) request.trace.answeredMs = gateway.clock.wallMs();
     });
   } catch (thrown) {
+    // It was not saved, and has no receipt.
+    if (!isBegun) throw thrown;
     const error = asGatewayError(thrown);
     const { receiptId, job } = operation;
     throw new RelayError(inClientWords(error, asked.paths), { receiptId, admission, attempt: job });

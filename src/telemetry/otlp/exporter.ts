@@ -1,7 +1,7 @@
 import type { Cancel, Clock } from "../../base/clock.ts";
 import { withTimeout } from "../../base/with-timeout.ts";
 import { type Family, family } from "../family.ts";
-import type { TracedCall } from "../tracing.ts";
+import type { RefusedRequest, TracedCall } from "../tracing.ts";
 import { deliver, type Post, type PostedPayload } from "./delivery.ts";
 import { aroundSpans, metricsPayload, type Resource } from "./payload.ts";
 import { type SpanBatch, SpanQueue } from "./span-queue.ts";
@@ -51,6 +51,10 @@ export class OtlpExporter {
 
   add(call: TracedCall): void {
     if (this.#options.tracesUrl !== undefined) this.#queue.add(this.#texts.of(call));
+  }
+
+  addRefused(request: RefusedRequest): void {
+    if (this.#options.tracesUrl !== undefined) this.#queue.add(this.#texts.ofRefused(request));
   }
 
   start(): void {

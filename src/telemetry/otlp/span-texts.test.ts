@@ -61,6 +61,7 @@ const CALLS: readonly TracedCall[] = [
   traced({}, { method: "GET" }),
   traced({}, { host: "[::1]:90" }),
   traced({}, { host: "" }),
+  traced({ outcome: "upstream_failed" }, { answeredMs: 1_700_000_000_100 }),
   traced({}, { system: HOSTILE }),
 ];
 
@@ -99,7 +100,9 @@ test("observability 1.2: the spans of calls in any order say what each call was,
         "trivium.fields": "1",
       });
       expect(shown(attempt)["trivium.provider"]).toBe("my-vllm");
-      expect(server.status.code).toBe(receipt.outcome === "upstream_failed" ? 2 : undefined);
+      const isRequests = call.answeredMs === undefined;
+      expect(server.status.code).toBe(receipt.outcome === "upstream_failed" && isRequests ? 2 : undefined);
+      expect(server.endTimeUnixNano).toBe(nanoseconds(call.answeredMs ?? call.endedMs));
       expect(inference.status.message).toBe(receipt.outcome === "ok" ? undefined : receipt.outcome);
     }
   }

@@ -1,7 +1,7 @@
 import type { OfferTried } from "../../canon/receipt.ts";
 import { outcomeClass } from "../outcome-class.ts";
 import type { TracedAttempt } from "../trace-context.ts";
-import type { TracedCall } from "../tracing.ts";
+import type { RefusedRequest, TracedCall } from "../tracing.ts";
 import { Attributes, doubleText, textText, wholeText } from "./attributes.ts";
 import { callNumbers, callWords, operationOf } from "./gen-ai.ts";
 import { nanoseconds } from "./nanoseconds.ts";
@@ -33,17 +33,38 @@ export class SpanTexts {
     const kind = this.#kindOf(call);
     const { traceId, spanId } = trace;
     const inference = trace.newSpanId();
-    const started = nanoseconds(call.startedMs);
+    const started = `","startTimeUnixNano":"${nanoseconds(call.startedMs)}","endTimeUnixNano":"`;
     const ended = nanoseconds(call.endedMs);
-    const times = `","startTimeUnixNano":"${started}","endTimeUnixNano":"${ended}"`;
+    const answered = call.answeredMs === undefined ? ended : nanoseconds(call.answeredMs);
+    const times = `${started}${ended}"`;
     return (
-      `{"traceId":"${traceId}","spanId":"${spanId}${parentText(call)}${times}${kind.server}` +
+      `{"traceId":"${traceId}","spanId":"${spanId}${parentText(call)}${started}${answered}"${kind.server}` +
       `${textText("trivium.request.id", requestId)}${kind.serverEnd}` +
       `,{"traceId":"${traceId}","spanId":"${inference}","parentSpanId":"${spanId}${times}${kind.inference}` +
       `${callNumbers(receipt)},{"key":"trivium.receipt.id","value":{"stringValue":"${receipt.id}"}}` +
       `${doubleText("trivium.cost_usd", receipt.costNanoUsd / 1e9)}${wholeText("trivium.usage.reasoning_tokens", receipt.usage.reasoning)}` +
+      `${doubleText("trivium.usage.seconds", receipt.usage.seconds)}` +
       `${receipt.fields.length === 0 ? "" : wholeText("trivium.fields", receipt.fields.length)}]` +
       `${firstContentText(call)}${kind.inferenceEnd}${attemptsText(call, inference, ended, kind)}`
+    );
+  }
+
+  /** Of a request that did not become a call: one span. Rare enough to be made of objects. */
+  ofRefused(request: RefusedRequest): string {
+    const { trace, requestId, method, route, status, outcome } = request;
+    const attributes = new Attributes()
+      .text("http.request.method", method)
+      .text("http.route", route)
+      .whole("http.response.status_code", status)
+      .text("error.type", outcome)
+      .text("trivium.outcome", outcome)
+      .text("trivium.request.id", requestId);
+    // A mistake of the client is no failure of its server.
+    const failure = status >= 500 ? outcome : undefined;
+    return (
+      `{"traceId":"${trace.traceId}","spanId":"${trace.spanId}${parentText(request)}` +
+      `","startTimeUnixNano":"${nanoseconds(request.startedMs)}","endTimeUnixNano":"${nanoseconds(request.endedMs)}"` +
+      `${beginning(`${method} ${route}`, KIND.server, attributes)}]${statusText(failure)}}`
     );
   }
 
@@ -69,6 +90,7 @@ function areAlike(one: TracedCall, other: TracedCall): boolean {
     one.method === other.method &&
     one.host === other.host &&
     one.system === other.system &&
+    wentOn(one) === wentOn(other) &&
     a.key === b.key &&
     a.model === b.model &&
     a.outcome === b.outcome &&
@@ -84,21 +106,27 @@ function areAlike(one: TracedCall, other: TracedCall): boolean {
   );
 }
 
+/** Whether its request had its answer before the call ended: then what became of it is not that request's. */
+const wentOn = ({ answeredMs }: TracedCall): boolean => answeredMs !== undefined;
+
 /** Of all that `areAlike` compares. */
-const keyOf = ({ receipt, route, method, host, system }: TracedCall): string =>
-  JSON.stringify([
+const keyOf = (call: TracedCall): string => {
+  const { receipt, route, method, host, system } = call;
+  return JSON.stringify([
     ...[route, method, host, system, receipt.key, receipt.model, receipt.outcome, receipt.stream, receipt.provider],
     ...[receipt.upstreamModel, receipt.stop?.unified, receipt.clientDialect, receipt.upstreamDialect, receipt.lane],
-    ...[receipt.verb, receipt.project],
+    ...[receipt.verb, receipt.project, wentOn(call)],
   ]);
+};
 
 function makeKind(call: TracedCall): Kind {
   const { receipt, method, route, system, host } = call;
   const outcome = outcomeClass(receipt.outcome);
+  const failure = outcome === "failed" && !wentOn(call) ? receipt.outcome : undefined;
   const ofRequest = new Attributes()
     .text("http.request.method", method)
     .text("http.route", route)
-    .text("error.type", outcome === "failed" ? receipt.outcome : undefined);
+    .text("error.type", failure);
   const ofCall = withHost(callWords(receipt, system), host)
     .text("trivium.project", receipt.project)
     .text("trivium.key.id", receipt.key)
@@ -112,7 +140,7 @@ function makeKind(call: TracedCall): Kind {
     like: call,
     server: beginning(route === undefined ? method : `${method} ${route}`, KIND.server, ofRequest),
     // A mistake of the client is no failure of its server.
-    serverEnd: `]${statusText(outcome === "failed" ? receipt.outcome : undefined)}}`,
+    serverEnd: `]${statusText(failure)}}`,
     inference: beginning(`${operationOf(receipt)} ${receipt.model}`, KIND.client, ofCall),
     inferenceEnd: `${statusText(isError ? receipt.outcome : undefined)}}`,
     answered: attemptEnd(host, { provider: receipt.provider, outcome: "answered", ms: 0 }, 0),
@@ -127,7 +155,7 @@ const statusText = (failure: string | undefined): string =>
   failure === undefined ? ',"status":{}' : `,"status":{"code":2,"message":${JSON.stringify(failure)}}`;
 
 /** In the quotes of the member before. */
-function parentText({ trace: { parent } }: TracedCall): string {
+function parentText({ trace: { parent } }: Pick<TracedCall, "trace">): string {
   if (parent === undefined) return "";
   const state = parent.state === undefined ? "" : `","traceState":${JSON.stringify(parent.state).slice(0, -1)}`;
   return `","parentSpanId":"${parent.spanId}${state}`;
@@ -148,8 +176,9 @@ function attemptsText(call: TracedCall, inference: string, ended: string, kind: 
     const isUsual = offers.length === 1 && isAnswered(tried) && tried.provider === provider;
     const isLast = index === offers.length - 1;
     const end = isUsual ? kind.answered : attemptEnd(isLast ? call.host : "", tried, index);
-    // A stream that was answered goes on until the call is settled.
-    const endedAt = isLast && tried.outcome === "answered" ? ended : nanoseconds(attempt.endedAtMs + call.offsetMs);
+    // A stream that was answered goes on until the call is settled; a job that was taken does not.
+    const goesOn = isLast && tried.outcome === "answered" && !wentOn(call);
+    const endedAt = goesOn ? ended : nanoseconds(attempt.endedAtMs + call.offsetMs);
     text += attemptText(call, inference, attempt, endedAt, end);
   }
   return text;
