@@ -54,6 +54,8 @@ export class AlertsWorld {
   answer: Answerer = () => TAKEN;
   /** What became of the calls of the last minutes. */
   calls: CallCounts[] = [];
+  /** Those of the configuration. */
+  providers: string[] = ["acme"];
   countCalls = async (): Promise<readonly CallCounts[]> => this.calls;
   #made = 0;
 
@@ -74,7 +76,7 @@ export class AlertsWorld {
       settings,
       observe,
       countCalls: () => this.countCalls(),
-      providers: () => ["acme"],
+      providers: () => this.providers,
       post: async (request) => {
         const json = JSON.parse(request.body) as SentAlert["json"];
         this.sent.push({ ...request, json, atMs: this.clock.wallMs() });

@@ -309,6 +309,20 @@ describe("a provider", () => {
     expect(world.types).toEqual(["provider.down", "provider.up"]);
   });
 
+  test("0060: that leaves the configuration while it is down is told of once more, with the reason", async () => {
+    const observe = () => (world.providers.includes("acme") ? seen(["open"])() : []);
+    const stops = [1, 2].map(() => world.process(SETTINGS, observe).start());
+    await world.clock.pass(300_000);
+    world.providers = [];
+    await world.clock.pass(HOUR_MS);
+    for (const stop of stops) stop();
+    expect(world.types).toEqual(["provider.down", "provider.up"]);
+    expect(world.sent[1]?.json).toMatchObject({
+      text: 'The provider "acme" is not in the configuration any more.',
+      data: { provider: "acme", reason: "provider_removed" },
+    });
+  });
+
   test("that flutters is told of once in ten minutes", async () => {
     let at = 0;
     const alerts = world.process(SETTINGS, () => seen([Math.floor(at++ / 3) % 2 === 0 ? "open" : "closed"])());

@@ -5,9 +5,9 @@ import { type StoredDelivery, selectLastTry, takeClaims } from "../storage/alert
 import { makeAlert } from "./alert.ts";
 import { passedThreshold } from "./budget-alerts.ts";
 import { DeliveryCounts } from "./delivery-counts.ts";
-import { type CallCounts, observeErrors } from "./error-share.ts";
+import { type CallCounts, observeErrors, removedFromErrors } from "./error-share.ts";
 import { Incidents } from "./incidents.ts";
-import type { Observation } from "./observation.ts";
+import { type Observation, type RemovedProvider, removedProvider } from "./observation.ts";
 import { Outbox, type OutboxOptions } from "./outbox.ts";
 import { type Attempt, attempt } from "./post.ts";
 
@@ -81,7 +81,7 @@ export class Alerts {
   /** Never rejects; one look at a time. The ledger is asked beside the rest: that it does not answer is to be told, too. */
   async look(): Promise<void> {
     if (this.#settings.webhooks.length === 0) return;
-    this.#looking ??= this.#incidents.look(this.#observed()).finally(() => {
+    this.#looking ??= this.#incidents.look(this.#observed(), this.#removed(removedProvider)).finally(() => {
       this.#looking = undefined;
     });
     this.#counting ??= this.#lookAtErrors().finally(() => {
@@ -92,7 +92,18 @@ export class Alerts {
 
   async #lookAtErrors(): Promise<void> {
     const errors = await this.#observeErrors();
-    if (errors.length > 0) await this.#incidents.look(errors);
+    const ended = (subject: string) => removedFromErrors(subject, this.#settings.errors);
+    if (errors.length > 0) await this.#incidents.look(errors, this.#removed(ended));
+  }
+
+  /** A provider that has left the configuration is looked at no more, so that nothing else would end what is open of it. */
+  #removed(ended: (subject: string) => RemovedProvider | undefined) {
+    return (subject: string): Observation | undefined => {
+      const removed = ended(subject);
+      return removed === undefined || this.#options.providers().includes(removed.provider)
+        ? undefined
+        : removed.observation;
+    };
   }
 
   #observed(): readonly Observation[] {

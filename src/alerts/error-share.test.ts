@@ -3,7 +3,7 @@ import { system } from "../base/system.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
 import { AlertsWorld, SETTINGS } from "./alerts-world.sample.ts";
-import { type CallCounts, observeErrors } from "./error-share.ts";
+import { type CallCounts, observeErrors, removedFromErrors } from "./error-share.ts";
 import { observeGateway } from "./observation.ts";
 
 const MINUTE_MS = 60_000;
@@ -87,7 +87,7 @@ test("too few calls are told of at no share; and one that is told of is over whe
 test("all calls together are told of where no provider is to be named, and are not said to be well because one is", () => {
   const { errors } = SETTINGS;
   const seen = (...calls: CallCounts[]) =>
-    observeErrors(calls, ["acme"], errors).map(({ subject, state }) => `${subject} ${state}`);
+    observeErrors(calls, ["a", "b", "c", "acme"], errors).map(({ subject, state }) => `${subject} ${state}`);
   const spread = ["a", "b", "c", ""].map((provider) => counts(provider, 6, 10));
   expect(seen(...spread)).toEqual([
     "errors of a up",
@@ -96,13 +96,19 @@ test("all calls together are told of where no provider is to be named, and are n
     "errors of acme up",
     "errors down",
   ]);
-  expect(seen(counts("acme", 40, 40), counts("b", 0, 10))).toEqual(["errors of acme down", "errors of b up"]);
+  const others = ["errors of a up", "errors of c up"];
+  expect(seen(counts("acme", 40, 40), counts("b", 0, 10))).toEqual([
+    "errors of acme down",
+    "errors of b up",
+    ...others,
+  ]);
   expect(seen(counts("acme", 40, 40), counts("b", 0, 100))).toEqual([
     "errors of acme down",
     "errors of b up",
+    ...others,
     "errors up",
   ]);
-  const ofAll = observeErrors(spread, [], errors).at(-1);
+  const ofAll = observeErrors(spread, ["a", "b", "c"], errors).at(-1);
   expect(ofAll?.down().text).toBe("60% of all calls failed: 24 of 40 in the last 10 minutes.");
 });
 
@@ -121,6 +127,55 @@ test("is not told of where the configuration says so, nor to a webhook that does
 });
 
 test("S14: a provider's name calls no one in a chat", () => {
-  const [first] = observeErrors([counts("<!channel>@here", 40, 40)], [], SETTINGS.errors);
+  const [first] = observeErrors([counts("<!channel>@here", 40, 40)], ["<!channel>@here"], SETTINGS.errors);
   expect(first?.down().text).not.toMatch(/[<>@]/);
+  const removed = removedFromErrors("errors of <!channel>@here", SETTINGS.errors);
+  expect(removed?.observation.up().text).not.toMatch(/[<>@]/);
+});
+
+test("0065: a provider that leaves the configuration while it is told of is told to be over, once, with the reason", async () => {
+  world.calls = [counts("acme", 40, 40)];
+  const stops = [1, 2, 3].map(() => world.process().start());
+  await world.clock.pass(5 * MINUTE_MS);
+  expect(world.types).toEqual(["errors.high"]);
+  // Its calls are in the ledger for some minutes more.
+  world.providers = ["other"];
+  await world.clock.pass(2 * MINUTE_MS);
+  world.calls = [];
+  await world.clock.pass(HOUR_MS);
+  for (const stop of stops) stop();
+  expect(world.texts.slice(1)).toEqual([
+    'The provider "acme" is not in the configuration any more: its calls are not counted.',
+  ]);
+  expect(world.sent[1]?.json).toMatchObject({
+    type: "errors.normal",
+    data: { level: "provider", provider: "acme", reason: "provider_removed" },
+  });
+});
+
+test("0065: the same where the process that told of it is gone, and another starts without the provider", async () => {
+  world.calls = [counts("acme", 40, 40)];
+  const first = world.process().start();
+  await world.clock.pass(5 * MINUTE_MS);
+  first();
+  world.providers = [];
+  const second = world.process().start();
+  await world.clock.pass(2 * MINUTE_MS);
+  // The one that told of it may still run with it.
+  expect(world.types).toEqual(["errors.high"]);
+  await world.clock.pass(10 * MINUTE_MS);
+  second();
+  expect(world.types).toEqual(["errors.high", "errors.normal"]);
+});
+
+test("a provider that comes back and fails is a new incident", async () => {
+  world.calls = [counts("acme", 40, 40)];
+  const stop = world.process().start();
+  await world.clock.pass(5 * MINUTE_MS);
+  world.providers = [];
+  await world.clock.pass(15 * MINUTE_MS);
+  world.providers = ["acme"];
+  await world.clock.pass(5 * MINUTE_MS);
+  stop();
+  expect(world.types).toEqual(["errors.high", "errors.normal", "errors.high"]);
 });

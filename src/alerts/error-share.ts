@@ -1,6 +1,6 @@
 import type { AlertSettings } from "../config/config.ts";
 import { quotedName } from "./alert.ts";
-import type { Observation } from "./observation.ts";
+import { type Observation, REMOVED, type RemovedProvider } from "./observation.ts";
 
 /** What became of the calls of a provider within the time that is looked at. */
 export interface CallCounts {
@@ -15,13 +15,15 @@ type ErrorSettings = AlertSettings["errors"];
 
 /**
  * A provider is told of when the share of its calls that fail is too high, and all calls together when it is and no provider is to
- * be named for it. With too few calls, nothing is too high.
+ * be named for it. With too few calls, nothing is too high. The calls of a provider that has left the configuration count for nothing: whoever
+ * removed it knows that they failed.
  */
 export function observeErrors(
-  counts: readonly CallCounts[],
+  ofLedger: readonly CallCounts[],
   providers: readonly string[],
   settings: ErrorSettings,
 ): Observation[] {
+  const counts = ofLedger.filter(({ provider }) => provider === "" || providers.includes(provider));
   const named = counts.filter(({ provider }) => provider !== "");
   const without = providers
     .filter((provider) => named.every((count) => count.provider !== provider))
@@ -35,6 +37,18 @@ export function observeErrors(
   // Neither too high nor well: a provider is told of for it, and all together may have been before.
   const isNamed = ofAll.state === "down" && ofProviders.some(({ state }) => state === "down");
   return isNamed ? ofProviders : [...ofProviders, ofAll];
+}
+
+const OF_PROVIDER = "errors of ";
+
+/** How it ends for a provider that has left the configuration; undefined where the subject is not one. */
+export function removedFromErrors(subject: string, settings: ErrorSettings): RemovedProvider | undefined {
+  if (!subject.startsWith(OF_PROVIDER)) return undefined;
+  const provider = subject.slice(OF_PROVIDER.length);
+  const none = observation({ provider, calls: 0, failed: 0 }, settings);
+  const text = `The provider ${quotedName(provider)} is not in the configuration any more: its calls are not counted.`;
+  const up = () => ({ ...none.up(), text, data: { ...none.up().data, ...REMOVED } });
+  return { provider, observation: { ...none, up } };
 }
 
 function observation({ provider, calls, failed }: CallCounts, settings: ErrorSettings): Observation {
@@ -54,7 +68,7 @@ function observation({ provider, calls, failed }: CallCounts, settings: ErrorSet
     minutes,
   };
   return {
-    subject: provider === "" ? "errors" : `errors of ${provider}`,
+    subject: provider === "" ? "errors" : `${OF_PROVIDER}${provider}`,
     state: isHigh ? "down" : "up",
     down: () => ({ type: "errors.high", text: `${share}% of ${whose} failed: ${counted}.`, data }),
     up: () => ({

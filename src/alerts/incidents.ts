@@ -39,11 +39,19 @@ export class Incidents {
     this.#abort.abort();
   }
 
-  async look(observations: readonly Observation[]): Promise<void> {
+  /** `gone`: how what is open ends, though it cannot be observed any more; undefined where that is not for this look to say. */
+  async look(
+    observations: readonly Observation[],
+    gone: (subject: string) => Observation | undefined = () => undefined,
+  ): Promise<void> {
     const open = await this.#open(observations);
     for (const one of observations) {
       if (one.state === "down") await this.#down(one);
       else await this.#up(one, open);
+    }
+    for (const subject of new Set([...(open ?? []), ...this.#told.keys()])) {
+      const ended = observations.every((one) => one.subject !== subject) && gone(subject);
+      if (ended) await this.#up(ended, open);
     }
     this.#outbox.kick();
   }

@@ -13,6 +13,29 @@ export interface Observation {
 
 type BreakerState = "closed" | "open" | "half_open";
 
+/** How what was told of a provider ends that is not in the configuration any more. */
+export interface RemovedProvider {
+  provider: string;
+  observation: Observation;
+}
+
+/** For programs, beside the sentence for people. */
+export const REMOVED = { reason: "provider_removed" } as const;
+
+/** Undefined where the subject is not a provider. */
+export function removedProvider(subject: string): RemovedProvider | undefined {
+  if (!subject.startsWith(PROVIDER)) return undefined;
+  const provider = subject.slice(PROVIDER.length);
+  const up = (): AlertDraft => ({
+    type: "provider.up",
+    text: `The provider ${quotedName(provider)} is not in the configuration any more.`,
+    data: { provider, ...REMOVED },
+  });
+  return { provider, observation: { subject, state: "up", down: up, up, withoutStore: false } };
+}
+
+const PROVIDER = "provider ";
+
 /** A provider is down while each of its models that were called is left alone, or has not answered since. */
 export function observeProvider(provider: string, states: readonly BreakerState[]): Observation | undefined {
   if (states.length === 0) return undefined;
@@ -22,7 +45,7 @@ export function observeProvider(provider: string, states: readonly BreakerState[
       ? "the one model of it that was called fails"
       : `all ${states.length} models of it that were called fail`;
   return {
-    subject: `provider ${provider}`,
+    subject: `${PROVIDER}${provider}`,
     state: isUp ? "up" : "down",
     down: () => ({
       type: "provider.down",
