@@ -92,6 +92,7 @@ const command = (...args: string[]) =>
   runProgram(["alerts", ...args, "--url", `http://127.0.0.1:${adminPort}`, "--secret", ADMIN_SECRET], { cwd: folder });
 
 interface Listed {
+  id: string;
   type: string;
   deliveries: { state: string; tries: number }[];
 }
@@ -136,7 +137,15 @@ test("issue 15: a budget is told once, with one id, through kill -9, a receiver 
   const count = received.length;
   await end("SIGTERM");
   await start();
-  expect((await listed()).map(({ type }) => type)).toEqual(["budget.threshold"]);
-  await end("SIGTERM");
+  const told = await listed();
+  expect(told.map(({ type }) => type)).toEqual(["budget.threshold"]);
   expect(received.length).toBe(count);
+
+  const id = told[0]?.id ?? "";
+  const taken = await command("deliver", id);
+  expect([taken.code, taken.stderr.includes("Name one to send it again")]).toEqual([1, true]);
+  expect((await command("deliver", id, "hook")).stdout).toContain(`${id} is delivered again: hook `);
+  await until(() => received.length === count + 1);
+  expect(received.at(-1)).toMatchObject({ id, body: received[0]?.body });
+  await end("SIGTERM");
 }, 240_000);

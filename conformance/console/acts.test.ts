@@ -176,6 +176,19 @@ describe.skipIf(!found && !mustRun)("console-notes 4: a person at the console", 
     expect(await page.content()).not.toMatch(/a-token|a-secret-of-the-chat/);
   });
 
+  test("issue 15: delivers an alert again that a webhook did not take, by keyboard", async () => {
+    await page.goto(`${gateway.url}/alerts`);
+    const row = page.locator("table.alerts tbody tr", { hasText: "all 3 models" });
+    const button = row.getByRole("button", { name: /^Deliver again: provider\.down of .*, to pager$/ });
+    await button.focus();
+    await page.keyboard.press("Enter");
+    // The seeded pager refuses everything.
+    await row.getByRole("button", { name: /^Try now: provider\.down/ }).waitFor();
+    expect(await watched.accessibility()).toEqual([]);
+    await page.goto(`${gateway.url}/audit?act=alerts.deliver`);
+    await page.getByRole("cell", { name: "alerts.deliver" }).first().waitFor();
+  });
+
   test("where no one is told yet, the page of alerts shows how to begin", async () => {
     const switches = { provider_down: true, gateway_degraded: true, error_percent: 50 };
     const numbers = { error_minutes: 10, error_min_calls: 20, retry_hours: 24 };

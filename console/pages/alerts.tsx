@@ -146,40 +146,84 @@ const Rules = ({ settings }: { settings: AlertSettings }) => {
   );
 };
 
-const History = ({ alerts }: { alerts: readonly Alert[] }) => (
-  <section class="told" aria-labelledby="history">
-    <h2 id="history">What was told</h2>
-    <section class="wide" tabIndex={0} aria-label="Table of alerts">
-      <table class="list alerts">
-        <thead>
-          <tr>
-            <th scope="col">Time</th>
-            <th scope="col">What</th>
-            <th scope="col">Message</th>
-            <th scope="col">Delivery</th>
-          </tr>
-        </thead>
-        <tbody>
-          {alerts.map(({ id, type, at, text, deliveries }) => (
-            <tr key={id}>
-              <td class="time">{full(at)}</td>
-              <td class="name">{type}</td>
-              <td>{text}</td>
-              <td>
-                {deliveries.length === 0 && <span class="muted">no webhook wants it</span>}
-                {deliveries.map((delivery) => (
-                  <div key={delivery.webhook} class="delivery">
-                    <span class="muted">{delivery.webhook}</span> <Delivered delivery={delivery} />
-                  </div>
-                ))}
-              </td>
+/** Sends one alert again to one webhook. */
+function useDeliver(done: () => void) {
+  const [failed, setFailed] = useState<Error | undefined>(undefined);
+  const [busy, setBusy] = useState(false);
+  const run = async (id: string, webhook: string) => {
+    setBusy(true);
+    try {
+      await change("POST", `/api/alerts/${encodeURIComponent(id)}/deliver`, { webhook });
+      setFailed(undefined);
+      done();
+    } catch (thrown) {
+      setFailed(thrown instanceof Error ? thrown : new Error(String(thrown)));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return { failed, busy, run };
+}
+
+const againText = ({ state }: Delivery) => (state === "pending" ? "Try now" : "Deliver again");
+
+interface HistoryProps {
+  alerts: readonly Alert[];
+  /** Those that can be sent to. */
+  webhooks: readonly string[];
+  reload: () => void;
+}
+
+function History({ alerts, webhooks, reload }: HistoryProps) {
+  const { failed, busy, run } = useDeliver(reload);
+  const mayDeliver = session.value?.role === "admin";
+  return (
+    <section class="told" aria-labelledby="history">
+      <h2 id="history">What was told</h2>
+      {failed && <Problem error={failed} />}
+      <section class="wide" tabIndex={0} aria-label="Table of alerts">
+        <table class="list alerts">
+          <thead>
+            <tr>
+              <th scope="col">Time</th>
+              <th scope="col">What</th>
+              <th scope="col">Message</th>
+              <th scope="col">Delivery</th>
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {alerts.map(({ id, type, at, text, deliveries }) => (
+              <tr key={id}>
+                <td class="time">{full(at)}</td>
+                <td class="name">{type}</td>
+                <td>{text}</td>
+                <td>
+                  {deliveries.length === 0 && <span class="muted">no webhook wants it</span>}
+                  {deliveries.map((delivery) => (
+                    <div key={delivery.webhook} class="delivery">
+                      <span class="muted">{delivery.webhook}</span> <Delivered delivery={delivery} />{" "}
+                      {mayDeliver && webhooks.includes(delivery.webhook) && (
+                        <button
+                          type="button"
+                          class="small"
+                          disabled={busy}
+                          onClick={() => run(id, delivery.webhook)}
+                          aria-label={`${againText(delivery)}: ${type} of ${full(at)}, to ${delivery.webhook}`}
+                        >
+                          {againText(delivery)}
+                        </button>
+                      )}
+                    </div>
+                  ))}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
     </section>
-  </section>
-);
+  );
+}
 
 const NoWebhooks = () => (
   <Empty title="No one is told yet">
@@ -229,7 +273,7 @@ export function Alerts() {
             </>
           )}
           {data.data.length > 0 ? (
-            <History alerts={data.data} />
+            <History alerts={data.data} webhooks={rules.webhooks.map(({ name }) => name)} reload={retry} />
           ) : (
             rules.webhooks.length > 0 && (
               <Empty title="Nothing was told">

@@ -21,6 +21,7 @@ const ACTS = [
   "provider.test",
   "operation.cancel",
   "alerts.test",
+  "alerts.deliver",
 ];
 
 const Changes = ({ act }: { act: Act }) => (

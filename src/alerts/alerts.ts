@@ -2,6 +2,7 @@ import type { BudgetUse } from "../access/budget-use.ts";
 import type { Cancel } from "../base/clock.ts";
 import type { AlertSettings, WebhookSettings } from "../config/config.ts";
 import { type StoredDelivery, selectLastTry, takeClaims } from "../storage/alerts.ts";
+import type { Queries } from "../storage/storage.ts";
 import { makeAlert } from "./alert.ts";
 import { passedThreshold } from "./budget-alerts.ts";
 import { DeliveryCounts } from "./delivery-counts.ts";
@@ -167,6 +168,19 @@ export class Alerts {
         return { webhook: webhook.name, ok, status, error, answer, ms: Math.round(clock.nowMs() - startedMs) };
       }),
     );
+  }
+
+  /** Sends an alert again, under its id; `record` writes down who wants that, in the same transaction. */
+  async deliverAgain(
+    alertId: string,
+    webhooks: readonly string[],
+    record: (queries: Queries) => Promise<void>,
+  ): Promise<void> {
+    await this.#options.storage.transaction(async (queries) => {
+      await this.#outbox.again(queries, alertId, webhooks);
+      await record(queries);
+    });
+    this.#outbox.kick();
   }
 
   lastTry(webhook: string): Promise<StoredDelivery | undefined> {

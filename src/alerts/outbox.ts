@@ -1,8 +1,10 @@
 import type { Cancel } from "../base/clock.ts";
 import type { Sources } from "../base/sources.ts";
+import { GatewayError } from "../canon/error.ts";
 import type { AlertSettings, WebhookSettings } from "../config/config.ts";
 import {
   countPending,
+  deliverAgain,
   insertAlert,
   type LeasedDelivery,
   leaseDeliveries,
@@ -81,6 +83,15 @@ export class Outbox {
     });
     await insertAlert(queries, alert, deliveries);
     if (isFull) for (const { name } of receivers) this.#options.counts.add(name, "failed");
+  }
+
+  /** Has an alert sent again to these webhooks. Within a transaction, as `put`. One that is being sent right now is not sent twice. */
+  async again(queries: Queries, alertId: string, webhooks: readonly string[]): Promise<void> {
+    const nowMs = this.#options.clock.wallMs();
+    if ((await countPending(queries)) + webhooks.length > MAX_PENDING) {
+      throw new GatewayError("overloaded", `${MAX_PENDING} deliveries wait already. Try again when they are sent.`);
+    }
+    for (const webhook of webhooks) await deliverAgain(queries, { alertId, webhook, nowMs });
   }
 
   /** Delivers what is due, and once more where more was put meanwhile. */

@@ -1,7 +1,7 @@
 import { arrayAt, isObject, stringAt } from "../base/json.ts";
 import { ADMIN_FLAGS, connectAdmin } from "./admin-client.ts";
 import { LIST_FLAGS } from "./admin-list.ts";
-import { defineCommand, EXIT, printJson, printTable } from "./command.ts";
+import { defineCommand, EXIT, printJson, printTable, UsageError } from "./command.ts";
 import { readWholeNumber } from "./whole-number.ts";
 import { withVerbs } from "./with-verbs.ts";
 
@@ -54,6 +54,23 @@ const test = defineCommand({
   },
 });
 
+const deliver = defineCommand({
+  name: "alerts deliver",
+  usage: "ID [WEBHOOK]",
+  summary: "have a running gateway deliver an alert again: to one webhook, or to all that have not taken it",
+  flags: ADMIN_FLAGS,
+  takes: 2,
+  run: async ({ values, positionals: [id, webhook] }) => {
+    if (!id) throw new UsageError("Name the alert by its id; alerts list --json shows it.");
+    const client = await connectAdmin(values);
+    const path = `/api/alerts/${encodeURIComponent(id)}/deliver`;
+    const sent = await client.change("POST", path, webhook === undefined ? {} : { webhook });
+    if (values.json) printJson(sent);
+    else console.log(`${id} is delivered again: ${arrayAt(sent, "deliveries").map(stateOf).join(", ")}.`);
+    return EXIT.ok;
+  },
+});
+
 const stateOf = (delivery: unknown): string => `${stringAt(delivery, "webhook")} ${stringAt(delivery, "state")}`;
 
-export const alerts = withVerbs("alerts", [list, test]);
+export const alerts = withVerbs("alerts", [list, test, deliver]);

@@ -69,8 +69,11 @@ export const COMMANDS: readonly Listed[] = [
   list("operations", "list … | cancel ID", "list or cancel a running gateway's videos and background responses", () =>
     import("./operations.ts").then(({ operations }) => operations),
   ),
-  list("alerts", "list | test [WEBHOOK]", "show what webhooks were told by a running gateway, or test them", () =>
-    import("./alerts.ts").then(({ alerts }) => alerts),
+  list(
+    "alerts",
+    "list | test [WEBHOOK] | deliver ID [WEBHOOK]",
+    "show what webhooks were told by a running gateway, test them, or have an alert delivered again",
+    () => import("./alerts.ts").then(({ alerts }) => alerts),
   ),
   list("audit", "[--act ACT] [--limit N]", "show who changed what at a running gateway", () =>
     import("./audit.ts").then(({ audit }) => audit),

@@ -160,16 +160,46 @@ export async function releaseDelivery(queries: Queries, id: string, owner: strin
   );
 }
 
+/**
+ * Makes a delivery due at once: one that has ended with all of its tries before it, one that waits with those that are left. One that is
+ * being made right now stays as it is.
+ */
+export async function deliverAgain(
+  queries: Queries,
+  { alertId, webhook, nowMs }: { alertId: string; webhook: string; nowMs: number },
+): Promise<void> {
+  const now = Math.floor(nowMs);
+  await queries.query(
+    `UPDATE alert_deliveries SET tries = CASE WHEN state = 'pending' THEN tries ELSE 0 END, state = 'pending',
+       due_at_ms = ?, lease_owner = '', lease_until_ms = 0
+     WHERE id = ? AND (state <> 'pending' OR lease_until_ms <= ?)`,
+    [now, `${alertId}.${webhook}`, now],
+  );
+}
+
+/** An alert, and its way to each webhook. */
+export type DeliveredAlert = StoredAlert & { deliveries: StoredDelivery[] };
+
+export async function selectAlert(queries: Queries, id: string): Promise<DeliveredAlert | undefined> {
+  const rows = await queries.query("SELECT id, type, at_ms, body FROM alerts WHERE id = ?", [id]);
+  const [found] = await withDeliveries(queries, rows);
+  return found;
+}
+
 /** The newest first; `after` is the last id of the page before. */
 export async function selectAlerts(
   queries: Queries,
   { limit, after }: { limit: number; after?: string | undefined },
-): Promise<(StoredAlert & { deliveries: StoredDelivery[] })[]> {
+): Promise<DeliveredAlert[]> {
   const where = after === undefined ? "" : "WHERE id < ?";
   const rows = await queries.query(`SELECT id, type, at_ms, body FROM alerts ${where} ORDER BY id DESC LIMIT ?`, [
     ...(after === undefined ? [] : [after]),
     limit,
   ]);
+  return withDeliveries(queries, rows);
+}
+
+async function withDeliveries(queries: Queries, rows: readonly StoredRow[]): Promise<DeliveredAlert[]> {
   if (rows.length === 0) return [];
   const ids = rows.map((row) => text(row, "id"));
   const sent = await queries.query(
@@ -212,14 +242,14 @@ function readDelivery(row: StoredRow): StoredDelivery {
   };
 }
 
-/** Ends what no process has delivered since then (its webhook is configured no more), and forgets what is older still. */
+/** Ends what was due then and no process has delivered since (its webhook is configured no more), and forgets what is older still. */
 export async function sweepAlerts(
   queries: Queries,
   { abandonedMs, forgottenMs, nowMs }: { abandonedMs: number; forgottenMs: number; nowMs: number },
 ): Promise<void> {
   await queries.query(
     `UPDATE alert_deliveries SET state = 'failed', error = 'this webhook is not configured any more'
-     WHERE state = 'pending' AND alert_id IN (SELECT id FROM alerts WHERE at_ms < ?)`,
+     WHERE state = 'pending' AND due_at_ms < ?`,
     [Math.floor(abandonedMs)],
   );
   await queries.query("DELETE FROM alert_deliveries WHERE alert_id IN (SELECT id FROM alerts WHERE at_ms < ?)", [

@@ -83,6 +83,83 @@ test("a test is sent at once, to one or to all; what it answers is shown, and wh
   expect(acts.map(({ target }) => target)).toEqual(["all", "hook"]);
 });
 
+interface Listed {
+  id: string;
+  type: string;
+  deliveries: { webhook: string; state: string; tries: number; status: number | null }[];
+}
+const newest = async () => {
+  const { json } = await admin.ask("GET", "/api/alerts?limit=1", asAdmin);
+  const [first] = json["data"] as Listed[];
+  if (first === undefined) throw new Error("no alert");
+  return first;
+};
+const deliver = (id: string, body?: object) =>
+  admin.ask("POST", `/api/alerts/${id}/deliver`, { ...asAdmin, ...(body && { body }) });
+
+test("issue 15: an alert that a webhook refused is delivered again, as the same bytes; who wanted that is written down", async () => {
+  sent.length = 0;
+  answer = { status: 410, retryAfterMs: 0, body: "" };
+  await admin.clock.pass(1_000);
+  await alerts.tellBudgets([used(10)], admin.clock.wallMs());
+  await admin.clock.pass(1);
+  const { id, deliveries } = await newest();
+  expect(deliveries).toMatchObject([{ webhook: "hook", state: "failed", tries: 1 }]);
+  answer = { status: 200, retryAfterMs: 0, body: "" };
+  const again = await deliver(id);
+  expect([again.status, (again.json["data"] as Listed).deliveries]).toMatchObject([
+    202,
+    [{ webhook: "hook", state: "pending", tries: 0 }],
+  ]);
+  await admin.clock.pass(1);
+  expect((await newest()).deliveries).toMatchObject([{ webhook: "hook", state: "delivered", tries: 1, status: 200 }]);
+  expect([sent.length, sent[1]]).toEqual([2, sent[0]]);
+  const acts = (await admin.ask("GET", "/api/audit?act=alerts.deliver", asAdmin)).json["data"];
+  expect(acts).toMatchObject([{ target: id, who: "operator:admin", after: { webhooks: ["hook"] } }]);
+});
+
+test("one that was taken is sent again only to a webhook that is named; a waiting one is tried at once, with the tries that are left", async () => {
+  const { id } = await newest();
+  sent.length = 0;
+  const all = await deliver(id);
+  expect([all.status, all.text.includes("alert_delivered")]).toEqual([400, true]);
+  answer = { status: 503, retryAfterMs: 0, body: "" };
+  expect((await deliver(id, { webhook: "hook" })).status).toBe(202);
+  await admin.clock.pass(1);
+  expect((await newest()).deliveries).toMatchObject([{ state: "pending", tries: 1, status: 503 }]);
+  answer = { status: 200, retryAfterMs: 0, body: "" };
+  expect((await deliver(id)).status).toBe(202);
+  await admin.clock.pass(1);
+  expect((await newest()).deliveries).toMatchObject([{ state: "delivered", tries: 2, status: 200 }]);
+  expect(sent).toHaveLength(2);
+});
+
+test("H25: what cannot be delivered again says why, and nothing is sent", async () => {
+  const { id } = await newest();
+  sent.length = 0;
+  const unknown = await deliver("alr_none");
+  expect([unknown.status, unknown.text.includes("alert_not_found")]).toEqual([404, true]);
+  const other = await deliver(id, { webhook: "other" });
+  expect([other.status, other.text.includes("told were hook")]).toEqual([404, true]);
+  const { settings } = alerts;
+  alerts.reconfigure({ ...SETTINGS, webhooks: [{ ...HOOK, name: "new" }] });
+  const gone = await deliver(id, { webhook: "hook" });
+  expect([gone.status, gone.text.includes("webhook_not_configured")]).toEqual([400, true]);
+  alerts.reconfigure(settings);
+  await admin.clock.pass(10_000);
+  expect(sent).toEqual([]);
+});
+
+test("S11: a page of another origin cannot have one delivered with an operator's cookie alone", async () => {
+  const { id } = await newest();
+  sent.length = 0;
+  const { cookie } = await admin.login(ADMIN_SECRET);
+  const forged = await admin.ask("POST", `/api/alerts/${id}/deliver`, { cookie, body: { webhook: "hook" } });
+  expect(forged.status).toBe(403);
+  await admin.clock.pass(10_000);
+  expect(sent).toEqual([]);
+});
+
 test("H25: a webhook that does not exist, or none at all, is said", async () => {
   const unknown = await admin.ask("POST", "/api/alerts/test", { ...asAdmin, body: { webhook: "none" } });
   expect([unknown.status, unknown.text.includes("known are hook, other")]).toEqual([404, true]);

@@ -3,13 +3,13 @@ import type { Alerts } from "../../alerts/alerts.ts";
 import { objectAt, parseObject, stringAt } from "../../base/json.ts";
 import { Type } from "../../base/type.ts";
 import { GatewayError } from "../../canon/error.ts";
-import { type StoredDelivery, selectAlerts } from "../../storage/alerts.ts";
+import { type DeliveredAlert, type StoredDelivery, selectAlert, selectAlerts } from "../../storage/alerts.ts";
 import { json } from "../openapi/operation.ts";
 import { actorOf } from "./actor.ts";
 import { adminRoute } from "./define-route.ts";
 import { limitOf, PAGE_FIELDS } from "./query-fields.ts";
 import { Alert, AlertSettingsAnswer, AlertTestAnswer } from "./schemas/alert.ts";
-import { pageAnswer } from "./schemas/answers.ts";
+import { dataAnswer, pageAnswer } from "./schemas/answers.ts";
 
 export const listAlerts = adminRoute({
   method: "GET",
@@ -23,18 +23,7 @@ export const listAlerts = adminRoute({
     const limit = limitOf(query);
     const found = await selectAlerts(storage, { limit: limit + 1, after: query.after });
     const shown = found.slice(0, limit);
-    const data = shown.map(({ id, type, atMs, body, deliveries }) => {
-      const said = parseObject(body);
-      return {
-        id,
-        type,
-        at: new Date(atMs).toISOString(),
-        text: stringAt(said, "text") ?? "",
-        data: objectAt(said, "data") ?? {},
-        deliveries: deliveries.map(deliveryView),
-      };
-    });
-    return { data, next: found.length > limit ? (shown.at(-1)?.id ?? null) : null };
+    return { data: shown.map(alertView), next: found.length > limit ? (shown.at(-1)?.id ?? null) : null };
   },
 });
 
@@ -94,6 +83,63 @@ export const testAlerts = adminRoute({
   },
 });
 
+export const deliverAlert = adminRoute({
+  method: "POST",
+  path: "/api/alerts/{id}/deliver",
+  id: "deliverAlert",
+  summary: "Deliver an alert again: to one webhook, or to all that have not taken it.",
+  roles: ["admin"],
+  body: Type.Object(
+    {
+      webhook: Type.Optional(Type.String({ description: "Its name; all that have not taken it where it is absent." })),
+    },
+    { title: "AlertDeliverRequest" },
+  ),
+  bodyMayBeAbsent: true,
+  answers: [
+    {
+      ...json(
+        dataAnswer("AlertAnswer", Alert),
+        "It is sent now, with the id and the bytes that it had, and tried again as a new one is.",
+      ),
+      status: 202,
+    },
+  ],
+  handle: async ({ parameters, body, operator, connection }, { storage, gateway }, { alerts }) => {
+    const id = parameters["id"] ?? "";
+    const alert = await selectAlert(storage, id);
+    if (alert === undefined) {
+      const message = `There is no alert ${JSON.stringify(id.slice(0, 100))}; GET /api/alerts shows the ids.`;
+      throw new GatewayError("not_found", message, { code: "alert_not_found" });
+    }
+    const webhooks = receiversAgain(alert, alerts, body.webhook);
+    const about = { act: "alerts.deliver", target: id, after: { webhooks } };
+    await alerts.deliverAgain(id, webhooks, (queries) =>
+      recordAct(queries, { ...actorOf(operator, connection), ...about }, gateway),
+    );
+    return { data: alertView((await selectAlert(storage, id)) ?? alert) };
+  },
+});
+
+/** Those of an alert's webhooks that are to get it again. */
+function receiversAgain({ deliveries }: DeliveredAlert, alerts: Alerts, name: string | undefined): string[] {
+  const configured = new Set(alerts.settings.webhooks.map((webhook) => webhook.name));
+  if (name !== undefined) {
+    if (deliveries.every(({ webhook }) => webhook !== name)) {
+      const told = deliveries.map(({ webhook }) => webhook).join(", ") || "none";
+      const message = `The webhook ${JSON.stringify(name.slice(0, 100))} was not told of it; told were ${told}.`;
+      throw new GatewayError("not_found", message, { code: "webhook_not_found" });
+    }
+    if (configured.has(name)) return [name];
+    const message = `The webhook ${JSON.stringify(name)} is not in the configuration any more.`;
+    throw new GatewayError("invalid_request", message, { code: "webhook_not_configured", path: "webhook" });
+  }
+  const waiting = deliveries.filter(({ webhook, state }) => state !== "delivered" && configured.has(webhook));
+  if (waiting.length > 0) return waiting.map(({ webhook }) => webhook);
+  const message = "Every webhook that is configured has taken it. Name one to send it again.";
+  throw new GatewayError("invalid_request", message, { code: "alert_delivered" });
+}
+
 function webhooksOf(alerts: Alerts, name: string | undefined) {
   const { webhooks } = alerts.settings;
   if (webhooks.length === 0) {
@@ -107,6 +153,18 @@ function webhooksOf(alerts: Alerts, name: string | undefined) {
   throw new GatewayError("not_found", `There is no webhook ${JSON.stringify(name)}; known are ${known}.`, {
     code: "webhook_not_found",
   });
+}
+
+function alertView({ id, type, atMs, body, deliveries }: DeliveredAlert) {
+  const said = parseObject(body);
+  return {
+    id,
+    type,
+    at: new Date(atMs).toISOString(),
+    text: stringAt(said, "text") ?? "",
+    data: objectAt(said, "data") ?? {},
+    deliveries: deliveries.map(deliveryView),
+  };
 }
 
 const deliveryView = ({ webhook, state, tries, triedAtMs, status, error }: StoredDelivery) => ({

@@ -37,6 +37,7 @@ const EXPECTED: Readonly<Record<string, readonly Role[] | "open">> = {
   "GET /api/alerts": READERS,
   "GET /api/alerts/settings": READERS,
   "POST /api/alerts/test": ["admin"],
+  "POST /api/alerts/{id}/deliver": ["admin"],
   "GET /api/audit": READERS,
   "GET /api/providers": READERS,
   "GET /api/providers/kinds": READERS,

@@ -2,7 +2,7 @@ import { openObject } from "../../dialects/schema-builders.ts";
 import { json } from "../openapi/operation.ts";
 import type { Route } from "../route-table.ts";
 import type { Handler } from "../routed-request.ts";
-import { listAlerts, showAlertSettings, testAlerts } from "./alerts.ts";
+import { deliverAlert, listAlerts, showAlertSettings, testAlerts } from "./alerts.ts";
 import { listAudit } from "./audit.ts";
 import { showBodiesRoute } from "./bodies.ts";
 import { checkConfig, showConfig } from "./config.ts";
@@ -80,6 +80,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   listAlerts,
   showAlertSettings,
   testAlerts,
+  deliverAlert,
   listAudit,
   showConfig,
   checkConfig,
