@@ -474,6 +474,20 @@ describe("commands next to a running gateway", () => {
     expect(sums).toEqual([expect.objectContaining({ group: "simulator" })]);
     expect(sums[0]?.failures).toBe(1);
     expect(sums[0]?.costNanoUsd).toBeGreaterThan(0);
+    const callsOf = async (...flags: string[]) => {
+      const found = await jsonOf<{ group: string; calls: number }[]>(
+        workspace.folder,
+        "usage",
+        "--by",
+        "dialect",
+        ...flags,
+      );
+      return found.map(({ group }) => group);
+    };
+    expect(await callsOf("--dialect", "chat")).toEqual(["chat"]);
+    expect(await callsOf("--dialect", "genai")).toEqual([]);
+    const exported = await command(workspace.folder, "usage", "export", "--dialect", "genai", "--format", "jsonl");
+    expect(exported).toEqual({ code: 0, stdout: "", stderr: "" });
   });
 });
 
@@ -531,6 +545,7 @@ describe("commands by themselves", () => {
         /--by: "colour" is not one of model, key, day, hour, provider, project, dialect, outcome/,
         ["usage", "--by", "colour"],
       ],
+      [2, /--dialect: "german" is not one of chat, messages, genai, responses/, ["usage", "--dialect", "german"]],
     ];
     const ended = await Promise.all(cases.map(([, , args]) => command(folder, ...args)));
     ended.forEach(({ code, stdout, stderr }, index) => {

@@ -1,3 +1,4 @@
+import { DIALECT_NAMES } from "../canon/dialect-name.ts";
 import { ADMIN_FLAGS, connectAdmin } from "./admin-client.ts";
 import { LIST_FLAGS, printAdminList } from "./admin-list.ts";
 import { defineCommand, EXIT, printJson, UsageError } from "./command.ts";
@@ -15,10 +16,14 @@ const list = defineCommand({
     key: { type: "string", value: "ID", about: "only those of the key with this id" },
     project: { type: "string", value: "P", about: "only those of this project" },
     outcome: { type: "string", value: "O", about: "ok, client_gone or the kind of an error" },
+    dialect: { type: "string", value: "NAME", about: `only those of clients that speak ${DIALECT_NAMES.join(", ")}` },
+    lane: { type: "string", value: "LANE", about: "native or translated" },
+    stream: { type: "string", value: "true|false", about: "only those that were streamed, or were not" },
     tag: { type: "string", value: "TAG", about: "only those with this tag" },
     from: { type: "string", value: "DATE", about: "not before, such as 2026-11-16 or 2026-11-16T08:00:00Z" },
     to: { type: "string", value: "DATE", about: "before" },
     "min-cost": { type: "string", value: "USD", about: "only those that cost at least this" },
+    "min-ms": { type: "string", value: "MS", about: "only those that took at least so many milliseconds" },
     text: {
       type: "string",
       value: "TEXT",
@@ -27,8 +32,9 @@ const list = defineCommand({
     ...LIST_FLAGS,
   },
   run: async ({ values }) => {
-    const { model, provider, key, project, outcome, tag, from, to, text } = values;
-    const query = { model, provider, key, project, outcome, tag, from, to, min_cost: values["min-cost"], text };
+    const { model, provider, key, project, outcome, dialect, lane, stream, tag, from, to, text } = values;
+    const least = { min_cost: values["min-cost"], min_ms: values["min-ms"] };
+    const query = { model, provider, key, project, outcome, dialect, lane, stream, tag, from, to, text, ...least };
     return printAdminList(values, "/api/receipts", query, COLUMNS);
   },
 });
