@@ -1,6 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are the references of the configuration file
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
+import { crc32 } from "node:zlib";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { findBrowser, launch, WatchedPage } from "./browser.ts";
@@ -12,6 +13,39 @@ const found = findBrowser();
 const mustRun = process.env["CI"] === "true";
 if (!found)
   console.log("skipped: what is done in the console, because no Chromium was found (apt-get install chromium)");
+
+/** One pixel, and a text that makes it long enough to be taken for data. */
+const PNG = pngWithText("x".repeat(300));
+
+function pngWithText(text: string): string {
+  const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+  const bytes = Buffer.from(pixel, "base64");
+  const body = Buffer.from(`tEXtnote\0${text}`, "latin1");
+  const chunk = Buffer.alloc(body.length + 8);
+  chunk.writeUInt32BE(body.length - 4, 0);
+  body.copy(chunk, 4);
+  chunk.writeUInt32BE(crc32(body), body.length + 4);
+  // Before the last chunk, which has twelve bytes.
+  return Buffer.concat([bytes.subarray(0, -12), chunk, bytes.subarray(-12)]).toBase64();
+}
+
+/** Of sound at 8,000 Hz with 16 bits. */
+function wavHead(length: number): Buffer {
+  const head = Buffer.alloc(44);
+  head.write("RIFF", 0, "latin1");
+  head.writeUInt32LE(36 + length, 4);
+  head.write("WAVEfmt ", 8, "latin1");
+  head.writeUInt32LE(16, 16);
+  head.writeUInt16LE(1, 20);
+  head.writeUInt16LE(1, 22);
+  head.writeUInt32LE(8_000, 24);
+  head.writeUInt32LE(16_000, 28);
+  head.writeUInt16LE(2, 32);
+  head.writeUInt16LE(16, 34);
+  head.write("data", 36, "latin1");
+  head.writeUInt32LE(length, 40);
+  return head;
+}
 
 const FIRST_PAGE_BYTES = 60_000;
 const ALL_BYTES = 150_000;
@@ -304,6 +338,58 @@ describe.skipIf(!found && !mustRun)("console-notes 4: a person at the console", 
     }
     await page.goto(`${gateway.url}/audit`);
     await page.getByText("receipt.bodies").first().waitFor();
+  });
+
+  test("0074: images and sounds of captured bodies are shown; what only says that it is one stays text", async () => {
+    const headers = { authorization: `Bearer ${gateway.secret}`, "content-type": "application/json" };
+    const made = await fetch(`${gateway.url}/api/keys`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify({ name: "with media", capture: true }),
+    });
+    const { data } = (await made.json()) as { data: { key: string } };
+    const silence = Buffer.concat([wavHead(2_000), Buffer.alloc(2_000)]).toBase64();
+    const svg = Buffer.from(
+      `<svg xmlns="http://www.w3.org/2000/svg" onload="alert('stored')">${" ".repeat(300)}</svg>`,
+    );
+    const image = (url: string) => ({ type: "image_url", image_url: { url } });
+    const answer = await fetch(`${gateway.clientsUrl}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${data.key}`, "content-type": "application/json" },
+      body: JSON.stringify({
+        model: "sim/standard",
+        messages: [
+          {
+            role: "user",
+            content: [
+              { type: "text", text: `${HOSTILE} data:image/png;base64,${svg.toBase64()}` },
+              image(`data:image/png;base64,${PNG}`),
+              { type: "input_audio", input_audio: { data: silence, format: "wav" } },
+            ],
+          },
+        ],
+      }),
+    });
+    expect([answer.status, await answer.text()]).toEqual([200, expect.any(String)]);
+    const show = page.getByRole("button", { name: "Show what was said" });
+    for (let tries = 0; tries < 20 && (await show.count()) === 0; tries++) {
+      await page.goto(`${gateway.url}/calls/${answer.headers.get("x-trivium-receipt")}`);
+      await page.waitForSelector(".timeline li");
+    }
+    await show.click();
+    const picture = page.getByRole("img", { name: "Medium 1 of the call" });
+    await picture.waitFor();
+    const width = "(async (image) => (await image.decode(), image.naturalWidth))(document.querySelector('.media img'))";
+    expect(await page.evaluate(width)).toBe(1);
+    const sound = page.locator(".bodies audio");
+    await page.waitForFunction("document.querySelector('.bodies audio').readyState >= 1");
+    expect(await page.evaluate("document.querySelector('.bodies audio').error")).toBeNull();
+    expect([await page.locator("main img").count(), await sound.count()]).toEqual([1, 1]);
+    await page.getByRole("button", { name: "as it came", exact: true }).click();
+    const text = (await page.locator(".bodies pre").textContent()) ?? "";
+    expect(text).toContain("medium 1]");
+    expect(text).toContain("<img src=x onerror=");
+    expect(await watched.accessibility()).toEqual([]);
   });
 
   test("S09: an operator of a project reads the bodies of its calls by their receipts, and of no other's", async () => {

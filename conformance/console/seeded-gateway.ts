@@ -32,6 +32,7 @@ export async function startSeeded(): Promise<SeededGateway> {
   const gateway = await startTestGateway({
     config: {
       simulator: true,
+      capture: { max_media_kb: 256 },
       alerts: {
         webhooks: [
           { name: "chat", url: `http://127.0.0.1:${receiver.port}/services/a-token`, secret: "a-secret-of-the-chat" },

@@ -1,6 +1,6 @@
 export type { Alert, AlertSettings, AlertTest } from "../../src/server/admin/schemas/alert.ts";
 export type { Act } from "../../src/server/admin/schemas/audit.ts";
-export type { CapturedBodies, CapturedBody } from "../../src/server/admin/schemas/bodies.ts";
+export type { CapturedBodies, CapturedBody, CapturedMedium } from "../../src/server/admin/schemas/bodies.ts";
 export type { ConfigChecked, ConfigShown } from "../../src/server/admin/schemas/config.ts";
 export type { CreatedKey, Key, RotatedKey } from "../../src/server/admin/schemas/key.ts";
 export type { CatalogueModel } from "../../src/server/admin/schemas/model.ts";

@@ -6,6 +6,7 @@ import { full } from "../format/time.ts";
 import { diffOf, nearChanges } from "../state/diff.ts";
 import { layOut } from "../state/lay-out.ts";
 import { Choice, Code, Problem } from "./basics.tsx";
+import { CapturedMedia } from "./captured-media.tsx";
 
 const VIEWS = [
   { value: "request", name: "Request: what changed" },
@@ -38,9 +39,13 @@ export function Bodies({ call }: { call: Pick<ReceiptDetail, "id" | "captured"> 
           <Unread onShow={show} />
         ) : (
           <>
-            <p class="muted">Kept until {full(bodies.expires_at)}, without media and credentials.</p>
+            <p class="muted">
+              Kept until {full(bodies.expires_at)}, without credentials
+              {bodies.media.length === 0 ? " and media" : "; images and sounds are below"}.
+            </p>
             <Choice label="Which body" options={VIEWS} value={view} onChange={setView} />
             <Shown bodies={bodies} view={view} />
+            {bodies.media.length > 0 && <CapturedMedia media={bodies.media} />}
           </>
         )}
       </div>

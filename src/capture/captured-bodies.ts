@@ -1,5 +1,6 @@
 import type { BodyCapture } from "./body-capture.ts";
 import type { CallCapture } from "./call-capture.ts";
+import { KeptMedia, type KeptMedium } from "./kept-media.ts";
 import { redactBody } from "./redact-body.ts";
 
 /** One body as it is kept. */
@@ -17,21 +18,25 @@ export interface CapturedBodies {
   provider_request: CapturedBody | null;
   provider_answer: CapturedBody | null;
   client_answer: CapturedBody | null;
+  /** Images and sounds of them, by the numbers that the texts have for them; none unless the configuration says so. */
+  media?: KeptMedium[];
 }
 
 /** What is kept of a call's bodies: redacted and cut. */
-export function capturedBodies(capture: CallCapture, maxLength: number): CapturedBodies {
+export function capturedBodies(capture: CallCapture, maxLength: number, maxMediaBytes: number): CapturedBodies {
+  const media = new KeptMedia(maxMediaBytes);
   const { request, answer, attempt } = capture;
   const kept = (body: BodyCapture | undefined): CapturedBody | null => {
     const text = body?.text;
     if (body === undefined || text === undefined) return null;
-    const redacted = redactBody(capture.redact(text), maxLength);
+    const redacted = redactBody(capture.redact(text), maxLength, media);
     return { text: redacted.text, bytes: body.bytes, cut: redacted.cut || body.isCut };
   };
-  return {
+  const bodies = {
     client_request: kept(request),
     provider_request: kept(attempt?.request),
     provider_answer: kept(attempt?.answer),
     client_answer: kept(answer),
   };
+  return media.list.length === 0 ? bodies : { ...bodies, media: media.list };
 }

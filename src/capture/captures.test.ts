@@ -8,7 +8,12 @@ import type { Storage } from "../storage/storage.ts";
 import { BodyCapture } from "./body-capture.ts";
 import { type CaptureLimits, Captures, UnreadableCapture } from "./captures.ts";
 
-const LIMITS: CaptureLimits = { retentionMs: 3_600_000, maxBodyBytes: 10_000, maxTotalBytes: 100_000 };
+const LIMITS: CaptureLimits = {
+  retentionMs: 3_600_000,
+  maxBodyBytes: 10_000,
+  maxMediaBytes: 0,
+  maxTotalBytes: 100_000,
+};
 /** A text that cannot be compressed much. */
 const noise = (length: number) =>
   Buffer.from(system.random.bytes((length * 3) / 8))

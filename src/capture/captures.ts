@@ -29,6 +29,8 @@ export interface CaptureLimits {
   retentionMs: number;
   /** Of one body, in characters of its redacted text. */
   maxBodyBytes: number;
+  /** Of the images and sounds of one call that are kept beside its bodies; 0 keeps none. */
+  maxMediaBytes: number;
   /** Of all that are stored, compressed. */
   maxTotalBytes: number;
 }
@@ -142,7 +144,7 @@ export class Captures implements CaptureMemory {
     for (const capture of captures) {
       const { call } = capture;
       if (call === undefined || sealer === undefined) continue;
-      const bodies = JSON.stringify(capturedBodies(capture, limits.maxBodyBytes));
+      const bodies = JSON.stringify(capturedBodies(capture, limits.maxBodyBytes, limits.maxMediaBytes));
       rows.push({ ...call, bodies: await sealer.seal(bodies, placeOf(call.receiptId)) });
       await clock.sleep(0);
     }

@@ -17,6 +17,14 @@ describe("0064: media are replaced by their type and size", () => {
       '{"url":"[audio/L16, 3008 bytes]"}',
     ],
     ["base64 alone, by its beginning", { data: png.toBase64() }, '{"data":"[image/png, 3008 bytes]"}'],
+    [
+      "WebP and WAV, which begin alike",
+      {
+        a: Buffer.concat([Buffer.from("RIFF\x01\x02\x03\x04WEBP", "latin1"), noise(300)]).toBase64(),
+        b: Buffer.concat([Buffer.from("RIFF\x01\x02\x03\x04WAVE", "latin1"), noise(300)]).toBase64(),
+      },
+      '{"a":"[image/webp, 312 bytes]","b":"[audio/wav, 312 bytes]"}',
+    ],
     ["base64 of something else", { b64_json: noise(1000).toBase64() }, '{"b64_json":"[base64, 1000 bytes]"}'],
     ["base64url", { data: noise(1000).toBase64({ alphabet: "base64url" }) }, '{"data":"[base64, 1000 bytes]"}'],
     [

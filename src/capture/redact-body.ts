@@ -1,3 +1,6 @@
+import type { KeptMedia } from "./kept-media.ts";
+import { mediaTypeOf } from "./media-type.ts";
+
 /** What is said in the place of a credential. */
 const SECRET = "[secret]";
 
@@ -31,19 +34,6 @@ const NOT_BASE64 = /[^\w+/=-]/g;
 /** Greedy runs: the longest one at each place, so that a long text is read once. */
 const RUN = /[A-Za-z0-9+/_=-]{16,}/g;
 
-/** What the first characters say of what is encoded. */
-const TYPES: readonly (readonly [RegExp, string])[] = [
-  [/^iVBORw0KGgo/, "image/png"],
-  [/^\/9j\//, "image/jpeg"],
-  [/^R0lGOD/, "image/gif"],
-  [/^UklGR.{8,10}XRUJQ/, "image/webp"],
-  [/^UklGR/, "audio/wav"],
-  [/^JVBERi0/, "application/pdf"],
-  [/^(?:SUQz|\/\/[tsuv])/, "audio/mpeg"],
-  [/^T2dnUw/, "audio/ogg"],
-  [/^AAAA.{2}(?:Z0eX|mZ0e|GZ0e|ZnR5)/, "video/mp4"],
-];
-
 /** A body as it may be kept, and whether the end of it is missing. */
 export interface RedactedBody {
   text: string;
@@ -53,8 +43,9 @@ export interface RedactedBody {
 /**
  * Replaces media by their type and size, and credentials by a word, in JSON or in events that hold JSON. The text is not parsed and
  * written again: numbers, white space and the order of fields stay as they were. What is left is cut to `maxLength` characters.
+ * `media` takes what is to be shown of them; their number is told in their place.
  */
-export function redactBody(text: string, maxLength: number): RedactedBody {
+export function redactBody(text: string, maxLength: number, media?: KeptMedia): RedactedBody {
   const most = maxLength + OVERLAP;
   let kept = "";
   let from = 0;
@@ -64,7 +55,7 @@ export function redactBody(text: string, maxLength: number): RedactedBody {
     const value = text.slice(at + 1, end);
     if (isName(text, end)) name = value;
     else {
-      const shown = redactValue(value, name);
+      const shown = redactValue(value, name, media);
       if (shown !== value) {
         kept += text.slice(from, at + 1) + shown;
         from = end;
@@ -100,27 +91,27 @@ function isName(text: string, end: number): boolean {
   return text[at] === ":";
 }
 
-function redactValue(value: string, name: string): string {
+function redactValue(value: string, name: string, media?: KeptMedia): string {
   if (value !== "" && name.length <= 40 && SECRET_NAME.test(name)) return SECRET;
-  const shown = value.length < MIN_MEDIA ? value : withoutMedia(value);
+  const shown = value.length < MIN_MEDIA ? value : withoutMedia(value, media);
   return shown.includes('\\"') ? shown.replace(NESTED_SECRET, `$1${SECRET}`) : shown;
 }
 
-function withoutMedia(value: string): string {
-  if (value.length >= MIN_BASE64 && isBase64(value)) return mediaOf(undefined, value);
-  const shown = value.includes(ENCODED) ? withoutDataUrls(value) : value;
+function withoutMedia(value: string, media?: KeptMedia): string {
+  if (value.length >= MIN_BASE64 && isBase64(value)) return mediaOf(undefined, value, media);
+  const shown = value.includes(ENCODED) ? withoutDataUrls(value, media) : value;
   if (shown.length < MIN_RUN) return shown;
-  return shown.replace(RUN, (run) => (run.length >= MIN_RUN && isBase64(run) ? mediaOf(undefined, run) : run));
+  return shown.replace(RUN, (run) => (run.length >= MIN_RUN && isBase64(run) ? mediaOf(undefined, run, media) : run));
 }
 
-function withoutDataUrls(value: string): string {
+function withoutDataUrls(value: string, media?: KeptMedia): string {
   let kept = "";
   let from = 0;
   for (let at = value.indexOf(ENCODED); at >= 0; at = value.indexOf(ENCODED, Math.max(from, at + 1))) {
     const head = DATA_URL_HEAD.exec(value.slice(Math.max(from, at - MAX_HEAD), at));
     if (head === null) continue;
     const end = endOfBase64(value, at + ENCODED.length);
-    kept += value.slice(from, at - head[0].length) + mediaOf(head[1], value.slice(at + ENCODED.length, end));
+    kept += value.slice(from, at - head[0].length) + mediaOf(head[1], value.slice(at + ENCODED.length, end), media);
     from = end;
   }
   return kept + value.slice(from);
@@ -142,8 +133,11 @@ function isBase64(value: string): boolean {
   return /^[\w+/=\\-]+$/.test(sample) && /[a-z]/.test(sample) && /[A-Z]/.test(sample) && /[\d+/]/.test(sample);
 }
 
-function mediaOf(told: string | undefined, data: string): string {
-  const type = told ?? TYPES.find(([signature]) => signature.test(data.slice(0, 40)))?.[1] ?? "base64";
+function mediaOf(told: string | undefined, data: string, media?: KeptMedia): string {
+  const type = told ?? mediaTypeOf(data) ?? "base64";
   const padding = /(?:=|\\u003d)*$/.exec(data.slice(-12))?.[0].length ?? 0;
+  const number = media?.add(data);
+  const kept = number === undefined ? undefined : media?.list[number - 1];
+  if (kept !== undefined) return `[${type}, ${kept.bytes} bytes, medium ${number}]`;
   return `[${type}, ${Math.floor(((data.length - padding) * 3) / 4)} bytes]`;
 }

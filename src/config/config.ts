@@ -63,7 +63,7 @@ export interface Config {
   /** Whether answers are kept for requests that build on them, for how long, and how many bytes. */
   responses: { store: boolean; retentionMs: number; maxBytes: number; imageModel?: string };
   /** How long the bodies of calls are kept whose key says so, and how many bytes. */
-  capture: { retentionMs: number; maxBodyBytes: number; maxTotalBytes: number };
+  capture: { retentionMs: number; maxBodyBytes: number; maxMediaBytes: number; maxTotalBytes: number };
   simulator: boolean;
   routing: GatewayRouting;
   log: {

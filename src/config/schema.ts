@@ -333,6 +333,7 @@ export const RootFile = Type.Object(
         {
           retention_hours: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 8760 })),
           max_body_kb: Type.Optional(Type.Integer({ minimum: 1, maximum: 8192 })),
+          max_media_kb: Type.Optional(Type.Integer({ minimum: 0, maximum: 4096 })),
           max_total_mb: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 1_048_576 })),
         },
         closed,

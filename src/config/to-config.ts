@@ -73,6 +73,7 @@ export function toConfig(
     capture: {
       retentionMs: Math.round((file.capture?.retention_hours ?? 72) * MS_PER_HOUR),
       maxBodyBytes: (file.capture?.max_body_kb ?? 256) * BYTES_PER_KILOBYTE,
+      maxMediaBytes: (file.capture?.max_media_kb ?? 0) * BYTES_PER_KILOBYTE,
       maxTotalBytes: Math.round((file.capture?.max_total_mb ?? 1024) * BYTES_PER_MEGABYTE),
     },
     simulator: file.simulator ?? true,

@@ -35,6 +35,7 @@ export const showBodiesRoute = adminRoute({
         created_at: new Date(createdAtMs).toISOString(),
         expires_at: new Date(createdAtMs + captures.limits.retentionMs).toISOString(),
         ...found.bodies,
+        media: found.bodies.media ?? [],
       },
     };
   },

@@ -1,5 +1,6 @@
 import type { Static } from "typebox";
 import { Type } from "../../../base/type.ts";
+import { SHOWN_TYPES } from "../../../capture/kept-media.ts";
 import { nullable } from "../../../dialects/schema-builders.ts";
 import { dataAnswer, Moment } from "./answers.ts";
 
@@ -10,6 +11,15 @@ const Body = Type.Object(
     cut: Type.Boolean({ description: "The end of it is missing." }),
   },
   { title: "CapturedBody" },
+);
+
+const Medium = Type.Object(
+  {
+    type: Type.Enum(SHOWN_TYPES, { description: "By its bytes, whatever its sender calls it." }),
+    bytes: Type.Integer(),
+    data: Type.String({ description: "As base64." }),
+  },
+  { title: "CapturedMedium" },
 );
 
 const Bodies = Type.Object(
@@ -23,6 +33,10 @@ const Bodies = Type.Object(
     provider_request: nullable(Body),
     provider_answer: nullable(Body),
     client_answer: nullable(Body),
+    media: Type.Array(Medium, {
+      description:
+        "Images and sounds: the texts say `medium 1` of the first. Empty unless `capture.max_media_kb` is set.",
+    }),
   },
   { title: "CapturedBodies" },
 );
@@ -30,4 +44,5 @@ const Bodies = Type.Object(
 export const BodiesAnswer = dataAnswer("CapturedBodiesAnswer", Bodies);
 
 export type CapturedBody = Static<typeof Body>;
+export type CapturedMedium = Static<typeof Medium>;
 export type CapturedBodies = Static<typeof Bodies>;
