@@ -16,6 +16,8 @@ export interface Agent {
   home(task: Task): Readonly<Record<string, object>>;
   /** It has no tools of its own that the simulated model could call, and is only talked to. */
   talksOnly?: true;
+  /** Models that it lets call tools in parallel; the vendor's own and one of each other wire, unless there are others. */
+  parallelModels?: readonly string[];
   /** What it is tried with besides the common task. */
   cases?: readonly Case[];
   /** Its last words, from what it printed. */
@@ -35,6 +37,8 @@ export interface Package {
 
 export interface Task {
   prompt: string;
+  /** Further arguments of this turn. */
+  options: readonly string[];
   model: string;
   gatewayUrl: string;
   key: string;
@@ -45,11 +49,20 @@ export interface Case {
   name: string;
   models: readonly string[];
   turns: readonly Turn[];
+  /** Its answers are not streamed. */
+  whole?: boolean;
+  /** It has no sums of its own here that could be compared. */
+  uncounted?: boolean;
 }
 
 /** One start of the program: the common task, unless there is a prompt. */
 export interface Turn {
   prompt?: string;
+  /** The common task with two files, which are to be read in parallel. */
+  two?: true;
+  /** Files that lie in its folder, and the arguments that name them by their paths. */
+  files?: Readonly<Record<string, string | Uint8Array>>;
+  options?(path: (name: string) => string): string[];
   /** What its last words must be like; those of the common task, unless there are others. */
   says?: RegExp;
   /** What must be in what it prints. */

@@ -9,7 +9,7 @@ export const aider: Agent = {
   vendorModel: "gpt-4.1",
   native: "chat",
   talksOnly: true,
-  arguments: ({ prompt, model }) => [
+  arguments: ({ prompt, model, options }) => [
     "--model",
     `openai/${model}`,
     "--message",
@@ -24,6 +24,7 @@ export const aider: Agent = {
     "--no-show-release-notes",
     "--analytics-disable",
     "--no-pretty",
+    ...options,
   ],
   environment: ({ gatewayUrl, key }) => ({
     OPENAI_API_BASE: `${gatewayUrl}/v1`,
@@ -31,6 +32,14 @@ export const aider: Agent = {
     LITELLM_LOCAL_MODEL_COST_MAP: "True",
   }),
   home: () => ({}),
+  cases: [
+    {
+      name: "streamed",
+      models: ["gpt-4.1"],
+      turns: [{ prompt: "Hello, who are you?", says: /simulator speaking/, options: () => ["--stream"] }],
+      uncounted: true,
+    },
+  ],
   lastWords: (output) => /This is Trivium's simulator[^\n]*/.exec(output)?.[0] ?? "",
   /** It rounds to hundreds above a thousand. */
   tokens: (output) => {

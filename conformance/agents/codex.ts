@@ -1,4 +1,4 @@
-import { ALIASES_BY_WIRE, MODELS_BY_WIRE } from "../support/client-harness.ts";
+import { ALIASES_BY_WIRE, brokenOf, failingOf, MODELS_BY_WIRE, refusingOf } from "../support/client-harness.ts";
 import type { Agent, Task, Turn } from "./agent.ts";
 
 interface Line {
@@ -16,6 +16,18 @@ const read = (output: string) =>
 
 /** More tokens than the simulated models take, in fewer characters than Codex takes. */
 const LONG = `Hello ${"x y z ".repeat(70_000)}`;
+/** An image of one pixel. */
+const PIXEL = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+);
+const CITY = {
+  type: "object",
+  properties: { name: { type: "string" }, inhabitants: { type: "integer" } },
+  required: ["name", "inhabitants"],
+  additionalProperties: false,
+};
+const ofEachWire = (nameOf: (wire: string) => string) => Object.keys(MODELS_BY_WIRE).map(nameOf);
 const PATCHED = /"type":"file_change"/;
 const task: Turn = {};
 const settings = ({ gatewayUrl, model }: Task): string[] =>
@@ -36,7 +48,9 @@ export const codex = (version: string): Agent => ({
   package: { from: "npm", name: "@openai/codex", version, program: "codex" },
   vendorModel: "gpt-5.5",
   native: "responses",
-  arguments: (given) => ["exec", ...options, ...settings(given), "-"],
+  // Of a name that it does not know, older releases ask for one call at a time.
+  parallelModels: ["gpt-5.5", ...Object.values(ALIASES_BY_WIRE)],
+  arguments: (given) => ["exec", ...options, ...settings(given), ...given.options, "-"],
   resume: (given) => ["exec", ...options, ...settings(given), "resume", "--last", "-"],
   input: ({ prompt }) => prompt,
   environment: ({ key }) => ({ TRIVIUM_API_KEY: key }),
@@ -67,6 +81,57 @@ export const codex = (version: string): Agent => ({
       name: "compaction",
       models: Object.values(MODELS_BY_WIRE),
       turns: [{ prompt: LONG, fails: true, prints: /ran out of room in the model's context window/ }, task, task],
+    },
+    {
+      name: "image",
+      models: Object.values(MODELS_BY_WIRE),
+      turns: [
+        {
+          prompt: "What is this?",
+          files: { "dot.png": PIXEL },
+          options: (path) => [`--image=${path("dot.png")}`],
+          says: /With it came \[.*image/i,
+        },
+      ],
+    },
+    {
+      name: "structured output",
+      models: Object.values(MODELS_BY_WIRE),
+      turns: [
+        {
+          prompt: "Describe a city.",
+          files: { "city.json": JSON.stringify(CITY) },
+          options: (path) => [`--output-schema=${path("city.json")}`],
+          says: /^\{"name":".*","inhabitants":\d+\}$/,
+        },
+      ],
+    },
+    {
+      // Of a part `refusal` it shows nothing.
+      name: "refusal",
+      models: ["chat", "responses"].map(refusingOf),
+      turns: [{ prompt: "Hello, who are you?", says: /^$/ }],
+    },
+    {
+      // Claude and Gemini refuse without a word: such an answer is incomplete, and it tries again before it tells.
+      name: "refusal without words",
+      models: ["messages", "genai"].map(refusingOf),
+      turns: [
+        { prompt: "Hello, who are you?", fails: true, prints: /Incomplete response returned, reason: content_filter/ },
+      ],
+      uncounted: true,
+    },
+    {
+      name: "failing provider",
+      models: ofEachWire(failingOf),
+      turns: [{ prompt: "Hello, who are you?", fails: true, prints: /429/ }],
+      uncounted: true,
+    },
+    {
+      name: "stream that breaks off",
+      models: ofEachWire(brokenOf),
+      turns: [{ prompt: "Hello, who are you?", fails: true, prints: /stream disconnected before completion/ }],
+      uncounted: true,
     },
   ],
 });

@@ -3,8 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Package } from "./agent.ts";
 
-const INSTALL_TIMEOUT_MS = 600_000;
-
 /** How a registry's packages are put into a folder, and where their programs lie in it. */
 const INSTALLERS: Readonly<
   Record<Package["from"], { programs: string; commands(folder: string, wanted: readonly string[]): string[][] }>
@@ -12,17 +10,77 @@ const INSTALLERS: Readonly<
   npm: {
     programs: join("node_modules", ".bin"),
     // Some programs are put in place by their install scripts, which a machine's settings may forbid.
-    commands: (_folder, wanted) => [["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts=false", ...wanted]],
+    commands: (folder, wanted) => [
+      ["npm", "install", "--prefix", folder, "--no-audit", "--no-fund", "--ignore-scripts=false", ...wanted],
+    ],
   },
-  // An environment of Python's knows its own path, and cannot be moved.
+  // An environment of Python's knows its own path, and cannot be moved. Of thousands of files, what is used is compiled then.
   pip: {
     programs: "bin",
     commands: (folder, wanted) => [
       ["python3", "-m", "venv", folder],
-      [join(folder, "bin", "pip"), "install", "--quiet", "--disable-pip-version-check", ...wanted],
+      [join(folder, "bin", "pip"), "install", "--quiet", "--no-compile", "--disable-pip-version-check", ...wanted],
     ],
   },
 };
+
+/** A registry may be slow, or stop in the middle of a download. */
+interface Patience {
+  attempts: number;
+  timeoutMs: number;
+}
+const PATIENCE: Patience = { attempts: 3, timeoutMs: 600_000 };
+
+/**
+ * Runs the commands of an installation until all have succeeded. Another attempt goes on with what the one before has
+ * left; the last begins with an empty folder, in case that is what was wrong.
+ */
+export async function installInto(
+  folder: string,
+  commands: readonly string[][],
+  { attempts, timeoutMs }: Patience = PATIENCE,
+): Promise<void> {
+  // Only a whole installation gets the mark, so that one that broke off is not taken for one.
+  const mark = join(folder, "installed");
+  if (existsSync(mark)) return;
+  let problem = "";
+  for (let attempt = 1; attempt <= attempts; attempt++) {
+    if (attempt > 1 && attempt === attempts) rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder, { recursive: true });
+    problem = await runAll(commands, folder, timeoutMs);
+    if (problem !== "") continue;
+    writeFileSync(`${mark}.new`, "");
+    renameSync(`${mark}.new`, mark);
+    return;
+  }
+  throw new Error(`not installed in ${attempts} attempts: ${problem}`);
+}
+
+/** What went wrong; nothing where all commands succeeded in time. */
+async function runAll(commands: readonly string[][], folder: string, timeoutMs: number): Promise<string> {
+  const until = performance.now() + timeoutMs;
+  const log = join(folder, "install.log");
+  for (const command of commands) {
+    const child = Bun.spawn(command, {
+      cwd: folder,
+      stdin: "ignore",
+      stdout: Bun.file(log),
+      stderr: Bun.file(`${log}.err`),
+      // A process group of its own, so that what the installer has started ends with it.
+      detached: true,
+    });
+    let late = false;
+    const tooLate = setTimeout(() => {
+      late = true;
+      process.kill(-child.pid, "SIGKILL");
+    }, until - performance.now());
+    const code = await child.exited;
+    clearTimeout(tooLate);
+    if (late) return `${command[0]} took more than ${timeoutMs / 1000} s`;
+    if (code !== 0) return `${command[0]} ended with code ${code}\n${readFileSync(`${log}.err`, "utf8").slice(-2000)}`;
+  }
+  return "";
+}
 
 /**
  * Installs packages from their registry into a temporary folder, where later runs find them again, and gives the folder of
@@ -32,27 +90,7 @@ export async function installPackages(from: Package["from"], name: string, wante
   const digest = Bun.hash(wanted.join(" ")).toString(36);
   const folder = join(tmpdir(), `trivium-client-${name.replaceAll(/[^\w.-]/g, "-")}-${digest}`);
   const { programs, commands } = INSTALLERS[from];
-  // Only a whole installation gets the mark, so that one that broke off is not found again.
-  const mark = join(folder, "installed");
-  if (!existsSync(mark)) {
-    rmSync(folder, { recursive: true, force: true });
-    mkdirSync(folder, { recursive: true });
-    if (from === "npm") writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true }));
-    const log = join(folder, "install.log");
-    for (const command of commands(folder, wanted)) {
-      const child = Bun.spawn(command, {
-        cwd: folder,
-        stdin: "ignore",
-        stdout: Bun.file(log),
-        stderr: Bun.file(`${log}.err`),
-        timeout: INSTALL_TIMEOUT_MS,
-      });
-      if ((await child.exited) !== 0)
-        throw new Error(`${wanted.join(" ")} was not installed:\n${readFileSync(`${log}.err`, "utf8").slice(-2000)}`);
-    }
-    writeFileSync(`${mark}.new`, wanted.join("\n"));
-    renameSync(`${mark}.new`, mark);
-  }
+  await installInto(folder, commands(folder, wanted));
   return join(folder, programs);
 }
 

@@ -28,7 +28,7 @@ export class Workplace {
     return join(this.#work, name);
   }
 
-  write(name: string, content: string): void {
+  write(name: string, content: string | Uint8Array): void {
     writeFileSync(this.path(name), content);
   }
 

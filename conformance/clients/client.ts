@@ -9,6 +9,8 @@ export interface Client {
   /** The file in `python` or `javascript`. */
   script: string;
   environment?: Readonly<Record<string, string>>;
+  /** The protocol in which its calls must have come. */
+  protocol: Protocol;
   model: string;
   /** A model whose streams break off in the middle: the library must not take that for an end. */
   broken?: string;
@@ -16,6 +18,8 @@ export interface Client {
   refusing?: string;
   failing?: string;
 }
+
+type Protocol = "chat" | "messages" | "genai" | "responses";
 
 /** What a script prints of its calls: a streamed answer, and one with a tool. */
 export interface ClientReport {
@@ -32,9 +36,11 @@ export interface ClientReport {
   shown?: string[];
 }
 
-const GPT = "gpt-5-mini";
-const CLAUDE = "claude-opus-4-8";
-const GEMINI = "gemini-2.5-flash";
+/** Vendors' own names, and the protocol of the vendors' own classes. */
+const GPT = ["gpt-5-mini", "chat"] as const;
+const GPT_RESPONSES = ["gpt-5-mini", "responses"] as const;
+const CLAUDE = ["claude-opus-4-8", "messages"] as const;
+const GEMINI = ["gemini-2.5-flash", "genai"] as const;
 
 const LANGCHAIN = ["langchain-openai==1.7.3", "langchain-anthropic==1.7.7", "langchain-google-genai==4.4.2"];
 const LLAMA_INDEX = ["llama-index-llms-openai==0.8.3", "llama-index-llms-google-genai==0.11.3"];
@@ -48,7 +54,7 @@ const LANGCHAIN_JS = [
   "@langchain/anthropic@1.5.11",
   "@langchain/google-genai@2.3.2",
 ];
-const AI_SDK = [
+const AI_SDK_6 = [
   "ai@6.0.326",
   "@ai-sdk/openai@3.0.139",
   "@ai-sdk/openai-compatible@2.0.87",
@@ -59,33 +65,38 @@ const AI_SDK = [
 const OPENAI_PYTHON = ["openai==3.49.0"];
 const OPENAI_AGENTS = ["openai-agents==0.24.0"];
 const ZOD = "zod@3.25.76";
-const AI_SDK_7 = ["ai@7.0.169", "@ai-sdk/openai@4.0.114"];
+const AI_SDK_7 = [
+  "ai@7.0.169",
+  "@ai-sdk/openai@4.0.114",
+  "@ai-sdk/openai-compatible@3.0.90",
+  "@ai-sdk/anthropic@4.0.102",
+  "@ai-sdk/google@4.0.117",
+];
+const PYDANTIC_AI = ["pydantic-ai-slim[openai,google,anthropic]==2.66.0"];
+const LLM = ["llm==0.36"];
 
-const python = (
+type Setting = readonly [variable: string, value: string];
+const made = (
+  from: Client["from"],
   name: string,
   script: string,
   packages: readonly string[],
-  model: string,
-  environment?: Client["environment"],
-): Client => ({ name, from: "pip", packages, script, model, ...(environment ? { environment } : {}) });
-const javascript = (
-  name: string,
-  script: string,
-  packages: readonly string[],
-  model: string,
-  variable: string,
-  value: string,
+  [model, protocol]: readonly [string, Protocol],
+  setting?: Setting,
 ): Client => ({
   name,
-  from: "npm",
+  from,
   packages,
   script,
   model,
-  environment: { [variable]: value },
+  protocol,
+  ...(setting ? { environment: Object.fromEntries([setting]) } : {}),
 });
+const python = made.bind(undefined, "pip");
+const javascript = made.bind(undefined, "npm");
 
 /** Clients of the Responses API, which are run with a model of each wire. */
-const RESPONSES_CLIENTS: readonly Omit<Client, "model">[] = [
+const RESPONSES_CLIENTS: readonly Omit<Client, "model" | "protocol">[] = [
   { name: "openai Python", from: "pip", packages: OPENAI_PYTHON, script: "openai_responses_client.py" },
   { name: "openai 7 (JS)", from: "npm", packages: ["openai@7.53.0", ZOD], script: "openai-responses.mjs" },
   { name: "openai 5 (JS)", from: "npm", packages: ["openai@5.23.2", ZOD], script: "openai-responses.mjs" },
@@ -97,6 +108,7 @@ const RESPONSES_CLIENTS: readonly Omit<Client, "model">[] = [
 const responsesClients = RESPONSES_CLIENTS.flatMap((client) =>
   Object.keys(MODELS_BY_WIRE).map((wire) => ({
     ...client,
+    protocol: "responses" as const,
     model: thinkerOf(wire),
     broken: brokenOf(wire),
     refusing: refusingOf(wire),
@@ -104,30 +116,44 @@ const responsesClients = RESPONSES_CLIENTS.flatMap((client) =>
   })),
 );
 
+const aiSdk = (release: string, packages: readonly string[]): Client[] => [
+  javascript(`AI SDK ${release} openai.chat`, "ai-sdk.mjs", packages, GPT, ["AI_SDK_PROVIDER", "openai"]),
+  javascript(`AI SDK ${release} openai-compatible`, "ai-sdk.mjs", packages, GPT, [
+    "AI_SDK_PROVIDER",
+    "openai-compatible",
+  ]),
+  javascript(`AI SDK ${release} anthropic`, "ai-sdk.mjs", packages, CLAUDE, ["AI_SDK_PROVIDER", "anthropic"]),
+  javascript(`AI SDK ${release} google`, "ai-sdk.mjs", packages, GEMINI, ["AI_SDK_PROVIDER", "google"]),
+];
+
 export const CLIENTS: readonly Client[] = [
   ...responsesClients,
-  python("LangChain OpenAI (Python)", "langchain_client.py", LANGCHAIN, GPT, { LANGCHAIN_PROVIDER: "openai" }),
-  python("LangChain Anthropic (Python)", "langchain_client.py", LANGCHAIN, CLAUDE, { LANGCHAIN_PROVIDER: "anthropic" }),
-  python("LangChain Google (Python)", "langchain_client.py", LANGCHAIN, GEMINI, { LANGCHAIN_PROVIDER: "google" }),
+  python("openai Python, chat", "openai_chat_client.py", OPENAI_PYTHON, GPT),
+  python("anthropic Python", "anthropic_client.py", ["anthropic==2.8.0"], CLAUDE),
+  python("google-genai Python", "google_genai_client.py", ["google-genai==3.1.0"], GEMINI),
+  python("LangChain OpenAI (Python)", "langchain_client.py", LANGCHAIN, GPT, ["LANGCHAIN_PROVIDER", "openai"]),
+  python("LangChain Anthropic (Python)", "langchain_client.py", LANGCHAIN, CLAUDE, ["LANGCHAIN_PROVIDER", "anthropic"]),
+  python("LangChain Google (Python)", "langchain_client.py", LANGCHAIN, GEMINI, ["LANGCHAIN_PROVIDER", "google"]),
   python("LlamaIndex OpenAI", "llamaindex_openai_client.py", LLAMA_INDEX, GPT),
   python("LlamaIndex Anthropic", "llamaindex_anthropic_client.py", LLAMA_INDEX_ANTHROPIC, CLAUDE),
   python("LlamaIndex Google", "llamaindex_google_client.py", LLAMA_INDEX, GEMINI),
-  python("LiteLLM openai/", "litellm_client.py", LITELLM, GPT, { LITELLM_ROUTE: "openai" }),
-  python("LiteLLM anthropic/", "litellm_client.py", LITELLM, CLAUDE, { LITELLM_ROUTE: "anthropic" }),
-  python("LiteLLM gemini/", "litellm_client.py", LITELLM, GEMINI, { LITELLM_ROUTE: "gemini" }),
-  python("openai-agents", "openai_agents_client.py", ["openai-agents==0.20.0"], GPT),
-  python("pydantic-ai OpenAI", "pydantic_ai_client.py", ["pydantic-ai-slim[openai,google]==2.31.1"], GPT, {
-    PYDANTIC_AI_PROVIDER: "openai",
-  }),
-  python("pydantic-ai Google", "pydantic_ai_client.py", ["pydantic-ai-slim[openai,google]==2.31.1"], GEMINI, {
-    PYDANTIC_AI_PROVIDER: "google",
-  }),
+  python("LiteLLM openai/", "litellm_client.py", LITELLM, GPT, ["LITELLM_ROUTE", "openai"]),
+  python("LiteLLM anthropic/", "litellm_client.py", LITELLM, CLAUDE, ["LITELLM_ROUTE", "anthropic"]),
+  python("LiteLLM gemini/", "litellm_client.py", LITELLM, GEMINI, ["LITELLM_ROUTE", "gemini"]),
+  python("openai-agents", "openai_agents_client.py", OPENAI_AGENTS, GPT),
+  python("pydantic-ai OpenAI", "pydantic_ai_client.py", PYDANTIC_AI, GPT, ["PYDANTIC_AI_PROVIDER", "openai"]),
+  python("pydantic-ai OpenAI Responses", "pydantic_ai_client.py", PYDANTIC_AI, GPT_RESPONSES, [
+    "PYDANTIC_AI_PROVIDER",
+    "openai-responses",
+  ]),
+  python("pydantic-ai Anthropic", "pydantic_ai_client.py", PYDANTIC_AI, CLAUDE, ["PYDANTIC_AI_PROVIDER", "anthropic"]),
+  python("pydantic-ai Google", "pydantic_ai_client.py", PYDANTIC_AI, GEMINI, ["PYDANTIC_AI_PROVIDER", "google"]),
   python("strands", "strands_client.py", ["strands-agents[openai]==1.62.0"], GPT),
-  javascript("LangChain OpenAI (JS)", "langchain.mjs", LANGCHAIN_JS, GPT, "LANGCHAIN_PROVIDER", "openai"),
-  javascript("LangChain Anthropic (JS)", "langchain.mjs", LANGCHAIN_JS, CLAUDE, "LANGCHAIN_PROVIDER", "anthropic"),
-  javascript("LangChain Google (JS)", "langchain.mjs", LANGCHAIN_JS, GEMINI, "LANGCHAIN_PROVIDER", "google"),
-  javascript("AI SDK openai.chat", "ai-sdk.mjs", AI_SDK, GPT, "AI_SDK_PROVIDER", "openai"),
-  javascript("AI SDK openai-compatible", "ai-sdk.mjs", AI_SDK, GPT, "AI_SDK_PROVIDER", "openai-compatible"),
-  javascript("AI SDK anthropic", "ai-sdk.mjs", AI_SDK, CLAUDE, "AI_SDK_PROVIDER", "anthropic"),
-  javascript("AI SDK google", "ai-sdk.mjs", AI_SDK, GEMINI, "AI_SDK_PROVIDER", "google"),
+  python("llm", "llm_client.py", LLM, GPT, ["LLM_PROTOCOL", "chat"]),
+  python("llm, responses", "llm_client.py", LLM, GPT_RESPONSES, ["LLM_PROTOCOL", "responses"]),
+  javascript("LangChain OpenAI (JS)", "langchain.mjs", LANGCHAIN_JS, GPT, ["LANGCHAIN_PROVIDER", "openai"]),
+  javascript("LangChain Anthropic (JS)", "langchain.mjs", LANGCHAIN_JS, CLAUDE, ["LANGCHAIN_PROVIDER", "anthropic"]),
+  javascript("LangChain Google (JS)", "langchain.mjs", LANGCHAIN_JS, GEMINI, ["LANGCHAIN_PROVIDER", "google"]),
+  ...aiSdk("6", AI_SDK_6),
+  ...aiSdk("7", AI_SDK_7),
 ];

@@ -9,17 +9,18 @@ import { installPackages } from "../agents/install.ts";
 import { MODELS_BY_WIRE, startClientHarness } from "../support/client-harness.ts";
 import { CLIENTS, type Client, type ClientReport } from "./client.ts";
 
-const CALL_TIMEOUT_MS = 120_000;
+const CALL_TIMEOUT_MS = 300_000;
 const scripts = new URL(".", import.meta.url).pathname;
 
 /** Where a script finds what was installed for it: Python by its interpreter, JavaScript by its own folder. */
-async function commandOf({ from, packages, script }: Client): Promise<string[]> {
+async function commandOf({ from, packages, script }: Client): Promise<{ command: string[]; pythonCache: string }> {
   const programs = await installPackages(from, "library", packages);
-  if (from === "pip") return [join(programs, "python"), join(scripts, "python", script)];
-  const folder = dirname(dirname(programs));
+  const folder = from === "pip" ? dirname(programs) : dirname(dirname(programs));
+  const pythonCache = join(folder, "compiled");
+  if (from === "pip") return { command: [join(programs, "python"), join(scripts, "python", script)], pythonCache };
   const copies = join(folder, "scripts");
   cpSync(join(scripts, "javascript"), copies, { recursive: true });
-  return ["node", join(copies, script)];
+  return { command: ["node", join(copies, script)], pythonCache };
 }
 
 const harness = await startClientHarness("standard");
@@ -28,7 +29,15 @@ const brokenModels = Object.keys(MODELS_BY_WIRE).map((wire) => `broken/${wire}`)
 /** Some make an error of a refusal, and then have no usage. */
 const uncounted = Object.keys(MODELS_BY_WIRE).flatMap((wire) => [`fails/${wire}`, `refuses/${wire}`]);
 /** What a client of the Responses API must have shown, each streamed and not. */
-const CASES = ["tools in parallel", "structured output", "image", "refusal", "refusal, streamed", "error by its kind"];
+const CASES = [
+  "a tool",
+  "tools in parallel",
+  "thinking over turns",
+  "structured output",
+  "image",
+  "refusal",
+  "error by its kind",
+].flatMap((name) => [name, `${name}, streamed`]);
 const chosen = process.argv.slice(2).map((word) => word.toLowerCase());
 const sums = async () =>
   [await harness.used(), await harness.used(...brokenModels), await harness.used(...uncounted)] as const;
@@ -36,9 +45,16 @@ let [passed, failed] = [0, 0];
 try {
   for (const client of CLIENTS) {
     if (chosen.length > 0 && !chosen.some((word) => client.name.toLowerCase().includes(word))) continue;
-    const command = await commandOf(client);
+    const title = `${client.name} (${client.packages[0]}) with ${client.model}`;
+    const installed = await commandOf(client).catch((thrown: Error) => thrown);
+    if (installed instanceof Error) {
+      console.log(`FAILED  ${title}: ${installed.message}`);
+      failed++;
+      continue;
+    }
     const [before, brokenBefore, uncountedBefore] = await sums();
-    const child = Bun.spawn(command, {
+    const callsBefore = (await harness.calls()).length;
+    const child = Bun.spawn(installed.command, {
       env: {
         PATH: process.env["PATH"] ?? "",
         TRIVIUM_URL: harness.gateway.url,
@@ -47,7 +63,7 @@ try {
         TRIVIUM_BROKEN_MODEL: client.broken ?? "",
         TRIVIUM_REFUSING_MODEL: client.refusing ?? "",
         TRIVIUM_FAILING_MODEL: client.failing ?? "",
-        PYTHONDONTWRITEBYTECODE: "1",
+        PYTHONPYCACHEPREFIX: installed.pythonCache,
         ...client.environment,
       },
       stdin: "ignore",
@@ -57,7 +73,9 @@ try {
     });
     const [output, complaints] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
     const [after, brokenAfter, uncountedAfter] = await sums();
-    const ledger = (field: "calls" | "failures" | "input" | "output") =>
+    const calls = (await harness.calls()).slice(callsBefore);
+    const streamed = calls.filter(({ stream, outcome }) => stream && outcome === "ok");
+    const ledger = (field: "calls" | "failures" | "input" | "output" | "reasoning") =>
       after[field] -
       before[field] -
       (brokenAfter[field] - brokenBefore[field]) -
@@ -70,25 +88,27 @@ try {
     expectThat((report.chunks ?? 0) > 1, `the answer came in ${report.chunks} chunks`);
     expectThat(report.tools?.includes("get_weather") === true, `the tools called are ${JSON.stringify(report.tools)}`);
     expectThat(ledger("failures") === 0, `${ledger("failures")} calls failed`);
+    expectThat(streamed.length > 0, "the ledger has no streamed call");
+    const protocols = [...new Set(calls.map(({ dialect }) => dialect.client))].join(", ");
+    expectThat(protocols === client.protocol, `the ledger has calls in ${protocols}, not in ${client.protocol}`);
     if (client.broken !== undefined) {
       expectThat(typeof report.broken === "string", "a stream that broke off was no error");
       const begun = brokenAfter.failures > brokenBefore.failures && brokenAfter.output > brokenBefore.output;
       expectThat(begun, "the ledger has no stream that broke off after some words");
       expectThat(typeof report.refused === "string", "a model that does not exist was no error");
+      expectThat(ledger("reasoning") > 0, "the ledger has no thinking");
       for (const name of CASES) expectThat(report.shown?.includes(name) === true, `it did not show: ${name}`);
     }
     for (const side of ["input", "output"] as const) {
       const held = ledger(side);
       expectThat(report[side] === held, `it counts ${report[side]} tokens of ${side}, the ledger ${held}`);
     }
-    const counted = `${ledger("calls")} calls, ${report.input} tokens in, ${report.output} out`;
+    const counted = `${protocols}, ${ledger("calls")} calls, ${report.input} tokens in, ${report.output} out`;
     const errors =
       client.broken === undefined
         ? ""
         : `; ${report.shown?.length} cases; cut: ${report.broken}, unknown model: ${report.refused}, 429: ${report.failed}`;
-    console.log(
-      `${problems.length === 0 ? "passed" : "FAILED"}  ${client.name} with ${client.model}: ${counted}${errors}`,
-    );
+    console.log(`${problems.length === 0 ? "passed" : "FAILED"}  ${title}: ${counted}${errors}`);
     if (problems.length > 0)
       console.log([...problems, line, complaints.slice(-2000)].join("\n").replace(/^/gm, "        "));
     if (problems.length === 0) passed++;

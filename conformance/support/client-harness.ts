@@ -56,6 +56,8 @@ const FACTS = {
   reasoning: true,
   pricings: {},
 };
+/** Models that the simulator knows for what goes wrong; they do not think. */
+const FAULTY = { ...FACTS, reasoning: false };
 const ofWires = <T>(make: (wire: string) => T): T[] => Object.keys(MODELS_BY_WIRE).map(make);
 
 export interface ClientHarness {
@@ -63,6 +65,8 @@ export interface ClientHarness {
   simulator: Simulator;
   /** What the ledger holds so far of the models whose ids it is given; of all of them without. */
   used(...models: string[]): Promise<LedgerSum>;
+  /** The calls so far, the oldest first. */
+  calls(): Promise<LedgerCall[]>;
   stop(): Promise<void>;
 }
 
@@ -71,6 +75,16 @@ interface LedgerSum {
   failures: number;
   input: number;
   output: number;
+  /** What of the output was thinking. */
+  reasoning: number;
+}
+
+export interface LedgerCall {
+  model: string;
+  verb: string;
+  outcome: string;
+  stream: boolean;
+  dialect: { client: string };
 }
 
 interface UsageRow extends Pick<LedgerSum, "calls" | "failures"> {
@@ -118,22 +132,21 @@ export async function startClientHarness(upstreamModel: string): Promise<ClientH
         })),
         ...ofWires((wire) => ({
           id: `broken/${wire}`,
-          ...FACTS,
+          ...FAULTY,
           offers: [{ provider: wire, model: "cut-mid-stream" }],
         })),
-        ...ofWires((wire) => ({ id: `refuses/${wire}`, ...FACTS, offers: [{ provider: wire, model: "refusal" }] })),
-        ...ofWires((wire) => ({ id: `fails/${wire}`, ...FACTS, offers: [{ provider: wire, model: "fail-429" }] })),
+        ...ofWires((wire) => ({ id: `refuses/${wire}`, ...FAULTY, offers: [{ provider: wire, model: "refusal" }] })),
+        ...ofWires((wire) => ({ id: `fails/${wire}`, ...FAULTY, offers: [{ provider: wire, model: "fail-429" }] })),
       ],
     },
   });
+  const ask = (path: string) =>
+    fetch(`${gateway.adminUrl}${path}`, { headers: { authorization: `Bearer ${gateway.adminSecret}` } });
   return {
     gateway,
     simulator,
     used: async (...models) => {
-      const response = await fetch(`${gateway.adminUrl}/api/usage?by=model`, {
-        headers: { authorization: `Bearer ${gateway.adminSecret}` },
-      });
-      const { data } = (await response.json()) as { data: UsageRow[] };
+      const { data } = (await (await ask("/api/usage?by=model")).json()) as { data: UsageRow[] };
       const rows = data.filter(({ group }) => models.length === 0 || models.includes(group));
       const sum = (...names: string[]) =>
         rows.reduce((all, { usage }) => all + names.reduce((one, name) => one + (usage[name] ?? 0), 0), 0);
@@ -142,7 +155,12 @@ export async function startClientHarness(upstreamModel: string): Promise<ClientH
         failures: rows.reduce((all, { failures }) => all + failures, 0),
         input: sum("input", "cache_read", "cache_write_5m", "cache_write_1h"),
         output: sum("output", "reasoning"),
+        reasoning: sum("reasoning"),
       };
+    },
+    calls: async () => {
+      const lines = (await (await ask("/api/usage/export?format=jsonl")).text()).split("\n");
+      return lines.filter((line) => line !== "").map((line) => JSON.parse(line) as LedgerCall);
     },
     stop: async () => {
       await gateway.stop();

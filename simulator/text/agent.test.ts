@@ -75,6 +75,46 @@ describe("the simulator's agent", () => {
       expect(said(conversation(tools, { text: "one" }, { text: "written" }))?.[0]).toStartWith("Done: ");
     });
 
+  test("reads two files in parallel where it may, and writes both", () => {
+    const { tools } = SETS["other"] ?? { tools: [] };
+    const text = "Read the files /a.txt and /b.txt in parallel and write their content in upper case to /c.txt.";
+    const read = ["/a.txt", "/b.txt"].map((path) => ["read_file", { absolute_path: path }]);
+    const result = (id: string, answer: string) => ({
+      type: "result" as const,
+      id,
+      name: "x",
+      text: answer,
+      media: [],
+      failed: false,
+    });
+    const calls = ["1", "2"].map((id) => ({ type: "call" as const, id, name: "x", input: {} }));
+    const after = (...turns: Prompt["turns"]): Prompt => ({
+      ...emptyPrompt(),
+      parallel: true,
+      tools,
+      turns: [{ role: "user", parts: [{ type: "text", text }] }, ...turns],
+    });
+    expect(inputOf(after())).toEqual(read);
+    expect(inputOf({ ...after(), parallel: false })).toEqual(read.slice(0, 1));
+    const both: Prompt["turns"] = [
+      { role: "assistant", parts: calls },
+      { role: "user", parts: [result("1", "one"), result("2", "two")] },
+    ];
+    expect(inputOf(after(...both))).toEqual([["write_file", { file_path: "/c.txt", content: "ONE\nTWO" }]]);
+    const written: Prompt["turns"] = [
+      { role: "assistant", parts: calls.slice(0, 1) },
+      { role: "user", parts: [result("1", "written")] },
+    ];
+    expect(said(after(...both, ...written))).toEqual([
+      "Done: /c.txt holds /a.txt and /b.txt in upper case, read in parallel.",
+    ]);
+    const oneByOne = ["1", "2"].flatMap((id): Prompt["turns"] => [
+      { role: "assistant", parts: calls.slice(0, 1) },
+      { role: "user", parts: [result(id, "x")] },
+    ]);
+    expect(said(after(...oneByOne, ...written))?.[0]).toEndWith("in upper case.");
+  });
+
   test("works with a shell, and with patches where the agent takes them", () => {
     const words = { type: "object", properties: { command: { type: "array" } } };
     const shells: [Tool, (command: string) => JsonObject][] = [

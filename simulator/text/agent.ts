@@ -6,6 +6,9 @@ import { inputFor } from "./tool-calls.ts";
 
 /** What the agent can do: "Read the file a.txt and write its content in upper case to b.txt". */
 const TASK = /\bread\b[^\n]*?([\w~./-]*[\w-]\.\w+)[^\n]*?\bwrite\b[^\n]*?([\w~./-]*[\w-]\.\w+)/i;
+/** And "Read the files a.txt and b.txt in parallel and write their content in upper case to c.txt". */
+const TASK_OF_TWO =
+  /\bread the files ([\w~./-]*[\w-]\.\w+) and ([\w~./-]*[\w-]\.\w+) in parallel\b[^\n]*?\bwrite\b[^\n]*?([\w~./-]*[\w-]\.\w+)/i;
 /** And "Call the tool close_agent". */
 const NAMED_TOOL = /\bcall the tool ([\w-]+)/i;
 /** Agents add words of their own to what a tool has said. */
@@ -32,33 +35,55 @@ function fileText(result: string): string {
 }
 
 /**
- * The next step of the task, for models that play one for coding agents: reads a file, writes another, and says so; or calls
- * the tool that it is asked to call. `undefined` where there is no such task, or no tools for it.
+ * The next step of the task, for models that play one for coding agents: reads a file or two, writes another, and says so; or
+ * calls the tool that it is asked to call. `undefined` where there is no such task, or no tools for it.
  */
 export function agentSteps(prompt: Prompt, seed: Seed): Segment[] | undefined {
   const begin = prompt.turns.findLastIndex((turn) => turn.role === "user" && isTask(textOf(turn)));
   const asked = textOf(prompt.turns[begin]);
-  const since = prompt.turns.slice(begin).flatMap((turn) => turn.parts);
-  const results = since.filter((part): part is Result => part.type === "result");
-  const [, source, target] = TASK.exec(asked) ?? [];
-  if (source !== undefined && target !== undefined) return fileSteps(source, target, results, prompt.tools);
+  const since = prompt.turns.slice(begin);
+  const results = since.flatMap((turn) => turn.parts).filter((part): part is Result => part.type === "result");
+  const named = (TASK_OF_TWO.exec(asked) ?? TASK.exec(asked))?.slice(1) ?? [];
+  const target = named.at(-1);
+  if (target !== undefined) {
+    const task = { sources: named.slice(0, -1), target, readAtOnce: callsOfOneTurn(since) > 1 };
+    return fileSteps(task, results, prompt);
+  }
   return callSteps(NAMED_TOOL.exec(asked)?.[1] ?? "", results, prompt.tools, seed);
 }
 
+/** The first calls: in one turn where they were made in parallel. */
+const callsOfOneTurn = (turns: Prompt["turns"]): number =>
+  turns.map(({ parts }) => parts.filter(({ type }) => type === "call").length).find((calls) => calls > 0) ?? 0;
+
 const isTask = (text: string): boolean => TASK.test(text) || NAMED_TOOL.test(text);
-const call = (one: Call): Segment[] => [{ type: "call", ordinal: 0, ...one }];
+const call = (...calls: Call[]): Segment[] => calls.map((one, ordinal) => ({ type: "call", ordinal, ...one }));
 const say = (text: string): Segment[] => [{ type: "text", spans: [{ text }] }];
 
 type Result = PromptPart & { type: "result" };
 
-function fileSteps(source: string, target: string, results: Result[], tools: Tool[]): Segment[] | undefined {
-  const hands = findHands(tools);
+interface FileTask {
+  sources: string[];
+  target: string;
+  readAtOnce: boolean;
+}
+
+function fileSteps(
+  { sources, target, readAtOnce }: FileTask,
+  results: Result[],
+  prompt: Prompt,
+): Segment[] | undefined {
+  const hands = findHands(prompt.tools);
   if (hands === undefined) return undefined;
-  const last = results.at(-1);
-  if (last === undefined) return call(hands.read(source));
-  if (last.failed || SHELL_FAILED.test(last.text)) return say(`The simulator's agent gives up: ${last.text}`);
-  if (results.length > 1) return say(`Done: ${target} holds ${source} in upper case.`);
-  return call(hands.write(target, fileText(last.text).toUpperCase()));
+  const wrong = results.find(({ failed, text }) => failed || SHELL_FAILED.test(text));
+  if (wrong !== undefined) return say(`The simulator's agent gives up: ${wrong.text}`);
+  const unread = sources.slice(results.length);
+  if (unread.length > 0) return call(...unread.slice(0, prompt.parallel ? undefined : 1).map(hands.read));
+  if (results.length > sources.length)
+    return say(
+      `Done: ${target} holds ${sources.join(" and ")} in upper case${readAtOnce ? ", read in parallel" : ""}.`,
+    );
+  return call(hands.write(target, results.map(({ text }) => fileText(text).toUpperCase()).join("\n")));
 }
 
 /** Where a protocol has no namespaces, the name of a tool ends as it is called in its own. */

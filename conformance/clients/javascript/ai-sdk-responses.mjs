@@ -38,7 +38,8 @@ const streamedWhole = async (request) => {
   if (failed !== undefined) throw failed;
   const total = await answer.totalUsage;
   report.tokens(total.inputTokens, total.outputTokens);
-  return { text: await answer.text, steps: await answer.steps, output: await answer.output };
+  const response = await answer.response;
+  return { text: await answer.text, steps: await answer.steps, output: await answer.output, response };
 };
 const city = jsonSchema({
   type: "object",
@@ -53,11 +54,14 @@ for (const [kind, ask] of [
   [", streamed", streamedWhole],
 ]) {
   const loop = { tools: { get_weather }, stopWhen: stepCountIs(3) };
-  const answer = await ask({ ...loop, prompt: WEATHER });
+  const asked = { role: "user", content: WEATHER };
+  const answer = await ask({ ...loop, messages: [asked] });
   report.showCase(`a tool${kind}`, answer.steps.length === 2 && /Sunny in/.test(answer.text), answer);
   assert.match(sent.at(-1), /"item_reference"/);
   const both = await ask({ ...loop, prompt: report.TWO_CITIES });
   report.showCase(`tools in parallel${kind}`, both.steps[0].toolCalls.length === 2, both.steps);
+  const next = await ask({ ...loop, messages: [asked, ...answer.response.messages, asked] });
+  report.showCase(`thinking over turns${kind}`, next.steps.length === 2 && /Sunny in/.test(next.text), next);
   const described = await ask({ prompt: report.DESCRIBE, output: Output.object({ schema: city }) });
   report.showCase(`structured output${kind}`, typeof described.output.name === "string", described.output);
   const seen = await ask({ messages: look });
@@ -84,4 +88,11 @@ await report.decline("refusal, streamed", async () => {
 });
 const failure = await report.error("failed", () => generateText({ ...quiet, model: openai(report.failingModel) }));
 report.showCase("error by its kind", failure?.statusCode === 429, failure);
+const failureStreamed = await report.error("failed, streamed", async () => {
+  let failed;
+  const answer = streamText({ ...quiet, model: openai(report.failingModel), onError: ({ error }) => (failed = error) });
+  await answer.consumeStream();
+  if (failed !== undefined) throw failed;
+});
+report.showCase("error by its kind, streamed", failureStreamed?.statusCode === 429, failureStreamed);
 report.show();

@@ -21,19 +21,24 @@ count(await stream.finalResponse());
 const whole = async (request) => count(await client.responses.create({ ...options, ...request }));
 const streamed = async (request) => count(await client.responses.stream({ ...options, ...request }).finalResponse());
 
-/** A loop over the whole history. */
-async function runTools(content, ask) {
-  const input = [{ role: "user", content }];
+/** A loop over the whole history, which it gives back with the number of calls. */
+async function runTools(content, ask, before = []) {
+  const input = [...before, { role: "user", content }];
   const answer = await ask({ input, tools });
   const calls = answer.output.filter(({ type }) => type === "function_call");
   for (const { name } of calls) report.tool(name);
   const results = calls.map(({ call_id }) => ({ type: "function_call_output", call_id, output: "Sunny in Paris" }));
   // The helper adds what it parsed to the items, which no host takes.
-  const said = answer.output.map(({ parsed_arguments: _parsed, ...item }) => item);
-  const ended = await ask({ input: [...input, ...said, ...results], tools });
+  const saidBy = ({ output }) =>
+    output.map(({ parsed_arguments: _arguments, ...item }) => ({
+      ...item,
+      ...(item.type === "message" && { content: item.content.map(({ parsed: _text, ...part }) => part) }),
+    }));
+  input.push(...saidBy(answer), ...results);
+  const ended = await ask({ input, tools });
   const text = ended.output.flatMap(({ content: parts = [] }) => parts.map(({ text: part }) => part ?? "")).join("");
   assert.match(text, /Sunny in Paris/);
-  return calls.length;
+  return { called: calls.length, history: [...input, ...saidBy(ended)] };
 }
 
 const format = zodTextFormat(z.object({ name: z.string(), inhabitants: z.number() }), "city");
@@ -43,8 +48,12 @@ for (const [kind, ask] of [
   ["", whole],
   [", streamed", streamed],
 ]) {
-  report.showCase(`a tool${kind}`, (await runTools(WEATHER, ask)) === 1);
-  report.showCase(`tools in parallel${kind}`, (await runTools(report.TWO_CITIES, ask)) === 2);
+  const first = await runTools(WEATHER, ask);
+  report.showCase(`a tool${kind}`, first.called === 1);
+  const both = await runTools(report.TWO_CITIES, ask, first.history);
+  report.showCase(`tools in parallel${kind}`, both.called === 2);
+  const third = await runTools(WEATHER, ask, both.history);
+  report.showCase(`thinking over turns${kind}`, third.called === 1);
   const seen = await ask({ input: look });
   report.showCase(`image${kind}`, /image/i.test(JSON.stringify(seen.output)), seen);
 }
@@ -72,4 +81,8 @@ const failure = await report.error("failed", () =>
   client.responses.create({ model: report.failingModel, input: HELLO }),
 );
 report.showCase("error by its kind", failure instanceof OpenAI.RateLimitError, failure);
+const failureStreamed = await report.error("failed, streamed", async () => {
+  for await (const _ of await client.responses.create({ model: report.failingModel, input: HELLO, stream: true }));
+});
+report.showCase("error by its kind, streamed", failureStreamed instanceof OpenAI.RateLimitError, failureStreamed);
 report.show();

@@ -69,6 +69,11 @@ def run(work):
     return asyncio.run(work)
 
 
+def after(ended, asked: str) -> list:
+    """The next turn of a conversation."""
+    return [*ended.to_input_list(), {"role": "user", "content": asked}]
+
+
 def told_by(ended) -> str:
     said = [part for answer in ended.raw_responses for item in answer.output for part in getattr(item, "content", [])]
     refusals = [part.refusal for part in said if part.type == "refusal"]
@@ -82,8 +87,10 @@ async def main():
         ended = await ask(MODEL, WEATHER, tools=[get_weather])
         report.show_case(f"a tool{kind}", "Sunny in Paris" in ended.final_output, ended)
         called = len(report.tools)
-        ended = await ask(MODEL, TWO_CITIES, tools=[get_weather])
+        ended = await ask(MODEL, after(ended, TWO_CITIES), tools=[get_weather])
         report.show_case(f"tools in parallel{kind}", len(report.tools) == called + 2, report.tools)
+        ended = await ask(MODEL, after(ended, WEATHER), tools=[get_weather])
+        report.show_case(f"thinking over turns{kind}", len(report.tools) == called + 3, report.tools)
         described = await ask(MODEL, DESCRIBE, output_type=City)
         report.show_case(f"structured output{kind}", isinstance(described.final_output, City), described)
         seen = await ask(MODEL, [{"role": "user", "content": image}])
@@ -98,4 +105,6 @@ report.error("broken", lambda: run(stream(BROKEN_MODEL)))
 report.error("refused", lambda: run(stream(UNKNOWN_MODEL.replace("/", "-"))))
 report.error("failed", lambda: run(whole(FAILING_MODEL)))
 report.show_case("error by its kind", report.errors["failed"] == "RateLimitError", report.errors)
+report.error("failed, streamed", lambda: run(stream(FAILING_MODEL)))
+report.show_case("error by its kind, streamed", report.errors["failed, streamed"] == "RateLimitError", report.errors)
 report.show()

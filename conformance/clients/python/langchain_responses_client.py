@@ -65,17 +65,19 @@ def model_of(model) -> str:
     return getattr(model, "bound", model).model_name
 
 
-def run_tools(asked: str, ask) -> int:
+def run_tools(asked: str, ask, before=()):
+    """The number of calls, and the history with them."""
     tooled = client(MODEL, **thinking).bind_tools([get_weather])
-    question = HumanMessage(asked)
-    answer = ask(tooled, [question])
+    history = [*before, HumanMessage(asked)]
+    answer = ask(tooled, history)
     results = []
     for call in answer.tool_calls:
         report.tool(call["name"])
         results.append(ToolMessage(get_weather(**call["args"]), tool_call_id=call["id"]))
-    ended = ask(tooled, [question, answer, *results])
+    history += [answer, *results]
+    ended = ask(tooled, history)
     assert "Sunny in" in ended.text, ended
-    return len(answer.tool_calls)
+    return len(results), [*history, ended]
 
 
 def told_by(message) -> str:
@@ -89,16 +91,28 @@ def told_by(message) -> str:
 streamed(client(MODEL, **thinking), HELLO, report.chunk)
 look = HumanMessage([{"type": "text", "text": LOOK}, {"type": "image_url", "image_url": {"url": PIXEL}}])
 for kind, ask in (("", whole), (", streamed", streamed)):
-    report.show_case(f"a tool{kind}", run_tools(WEATHER, ask) == 1, report.tools)
-    report.show_case(f"tools in parallel{kind}", run_tools(TWO_CITIES, ask) == 2, report.tools)
+    called, history = run_tools(WEATHER, ask)
+    report.show_case(f"a tool{kind}", called == 1, report.tools)
+    called, history = run_tools(TWO_CITIES, ask, history)
+    report.show_case(f"tools in parallel{kind}", called == 2, report.tools)
+    report.show_case(f"thinking over turns{kind}", run_tools(WEATHER, ask, history)[0] == 1, report.tools)
     seen = ask(client(MODEL, **thinking), [look]).text
     report.show_case(f"image{kind}", "image" in seen.lower(), seen)
     report.decline(f"refusal{kind}", lambda ask=ask: told_by(ask(client(REFUSING_MODEL), HELLO)))
-described = client(MODEL, **thinking).with_structured_output(City, include_raw=True).invoke(DESCRIBE)
+structured = client(MODEL, **thinking).with_structured_output(City, include_raw=True)
+described = structured.invoke(DESCRIBE)
 count(described["raw"])
 report.show_case("structured output", isinstance(described["parsed"], City), described)
+pieces = {}
+for piece in structured.stream(DESCRIBE):
+    for name, value in piece.items():
+        pieces[name] = pieces[name] + value if name == "raw" and name in pieces else value
+count(pieces["raw"])
+report.show_case("structured output, streamed", isinstance(pieces["parsed"], City), pieces)
 report.error("broken", lambda: list(client(BROKEN_MODEL).stream(HELLO)))
 report.error("refused", lambda: client(UNKNOWN_MODEL).invoke(HELLO))
 report.error("failed", lambda: client(FAILING_MODEL).invoke(HELLO))
 report.show_case("error by its kind", "RateLimit" in report.errors["failed"], report.errors)
+report.error("failed, streamed", lambda: list(client(FAILING_MODEL).stream(HELLO)))
+report.show_case("error by its kind, streamed", "RateLimit" in report.errors["failed, streamed"], report.errors)
 report.show()

@@ -58,9 +58,9 @@ def count(answer):
     return answer
 
 
-def run_tools(asked: str, ask) -> None:
+def run_tools(asked: str, ask, **before):
     """A loop over stored answers: only what is new is sent."""
-    answer = ask(input=asked, tools=[TOOL])
+    answer = ask(input=asked, tools=[TOOL], **before)
     outputs = []
     for item in answer.output:
         if item.type == "function_call":
@@ -69,6 +69,7 @@ def run_tools(asked: str, ask) -> None:
             outputs.append({"type": "function_call_output", "call_id": item.call_id, "output": get_weather(city)})
     ended = ask(input=outputs, previous_response_id=answer.id, tools=[TOOL])
     assert "Sunny in" in ended.output_text, ended.output_text
+    return len(outputs), {"previous_response_id": ended.id}
 
 
 def create(**request):
@@ -80,6 +81,11 @@ def stream_whole(**request):
         for _ in events:
             pass
         return count(events.get_final_response())
+
+
+def fail_streamed() -> None:
+    for _ in client.responses.create(model=FAILING_MODEL, input=HELLO, stream=True):
+        pass
 
 
 def break_off() -> None:
@@ -102,10 +108,12 @@ def decline_streamed() -> str:
 
 
 stream(MODEL)
-run_tools(WEATHER, create)
-run_tools(TWO_CITIES, create)
-run_tools(TWO_CITIES, stream_whole)
-report.show_case("tools in parallel", report.tools == ["get_weather"] * 5, report.tools)
+for kind, ask in (("", create), (", streamed", stream_whole)):
+    called, before = run_tools(WEATHER, ask)
+    report.show_case(f"a tool{kind}", called == 1, called)
+    called, before = run_tools(TWO_CITIES, ask, **before)
+    report.show_case(f"tools in parallel{kind}", called == 2, called)
+    report.show_case(f"thinking over turns{kind}", run_tools(WEATHER, ask, **before)[0] == 1, before)
 for name, parsed in (
     ("structured output", count(client.responses.parse(model=MODEL, input=DESCRIBE, text_format=City, **options))),
     ("structured output, streamed", stream_whole(input=DESCRIBE, text_format=City)),
@@ -121,4 +129,6 @@ report.error("broken", break_off)
 report.error("refused", lambda: client.responses.create(model=UNKNOWN_MODEL, input=HELLO))
 report.error("failed", lambda: client.responses.create(model=FAILING_MODEL, input=HELLO))
 report.show_case("error by its kind", report.errors["failed"] == "RateLimitError", report.errors)
+report.error("failed, streamed", fail_streamed)
+report.show_case("error by its kind, streamed", report.errors["failed, streamed"] == "RateLimitError", report.errors)
 report.show()

@@ -9,15 +9,23 @@ report = Report()
 
 
 def model():
-    if os.environ["PYDANTIC_AI_PROVIDER"] == "google":
-        from pydantic_ai.models.google import GoogleModel
-        from pydantic_ai.providers.google import GoogleProvider
+    match os.environ["PYDANTIC_AI_PROVIDER"]:
+        case "google":
+            from pydantic_ai.models.google import GoogleModel
+            from pydantic_ai.providers.google import GoogleProvider
 
-        return GoogleModel(MODEL, provider=GoogleProvider(api_key=KEY, base_url=URL))
-    from pydantic_ai.models.openai import OpenAIChatModel
-    from pydantic_ai.providers.openai import OpenAIProvider
+            return GoogleModel(MODEL, provider=GoogleProvider(api_key=KEY, base_url=URL))
+        case "anthropic":
+            from pydantic_ai.models.anthropic import AnthropicModel
+            from pydantic_ai.providers.anthropic import AnthropicProvider
 
-    return OpenAIChatModel(MODEL, provider=OpenAIProvider(base_url=f"{URL}/v1", api_key=KEY))
+            return AnthropicModel(MODEL, provider=AnthropicProvider(api_key=KEY, base_url=URL))
+        case protocol:
+            from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
+            from pydantic_ai.providers.openai import OpenAIProvider
+
+            provider = OpenAIProvider(base_url=f"{URL}/v1", api_key=KEY)
+            return (OpenAIResponsesModel if protocol == "openai-responses" else OpenAIChatModel)(MODEL, provider=provider)
 
 
 async def main() -> None:
