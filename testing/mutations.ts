@@ -5,7 +5,7 @@
  * Options: `--count 40`, `--seed 1` (which places are chosen), `--folder src/relay` (may be given several times), or
  * `--folder src/relay/settle.ts` for one file. Some folders are tested from elsewhere: `TESTED_FROM`.
  */
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
@@ -23,6 +23,8 @@ const IN_MEMORY = "conformance/memory";
 /** A change may make a loop endless. Tests that take this many times as long as without it are ended, which is as good as failed. */
 const MAX_SLOWDOWN = 3;
 const MIN_TIMEOUT_MS = 15_000;
+/** For one test: some look at thousands of drawn cases, and the machine may have other work. */
+const TEST_TIMEOUT_MS = 60_000;
 
 interface Mutation {
   file: string;
@@ -130,15 +132,18 @@ function choose(all: Mutation[], count: number, seed: number): Mutation[] {
 
 type Verdict = "noticed" | "hung" | "SURVIVED";
 
-/** What the unit tests of these folders say, within a time. */
+/** What the unit tests of these folders, or of this file, say within a time. */
 async function runTests(copy: string, folders: readonly string[], timeoutMs: number): Promise<Verdict> {
-  const tests = Bun.spawn(["bin/bun", "test", "--bail", "--timeout", "10000", ...folders.map((one) => `./${one}`)], {
-    cwd: copy,
-    stdout: "ignore",
-    stderr: "ignore",
-    timeout: timeoutMs,
-    killSignal: "SIGKILL",
-  });
+  const tests = Bun.spawn(
+    ["bin/bun", "test", "--bail", "--timeout", String(TEST_TIMEOUT_MS), ...folders.map((one) => `./${one}`)],
+    {
+      cwd: copy,
+      stdout: "ignore",
+      stderr: "ignore",
+      timeout: timeoutMs,
+      killSignal: "SIGKILL",
+    },
+  );
   const code = await tests.exited;
   if (tests.signalCode === "SIGKILL") return "hung";
   return code === 0 ? "SURVIVED" : "noticed";
@@ -149,12 +154,15 @@ async function tryOut(copy: string, mutation: Mutation, folders: readonly string
   const path = join(copy, mutation.file);
   const text = readFileSync(path, "utf8");
   writeFileSync(path, apply(text, mutation));
-  // The tests that stand next to it most likely notice, so the others are seldom needed.
+  // The tests of the file most likely notice, then those of its folder, so all the others are seldom needed.
+  const beside = mutation.file.replace(/\.ts$/, ".test.ts");
   const near = Object.entries(TESTED_FROM).find(([path]) => mutation.file.startsWith(path))?.[1] ?? [];
   const own = folders.filter((folder) => mutation.file.startsWith(`${folder}/`) || near.includes(folder));
   const others = folders.filter((folder) => !own.includes(folder));
-  let verdict = await runTests(copy, own, timeoutMs);
-  if (verdict === "SURVIVED" && others.length > 0) verdict = await runTests(copy, others, timeoutMs);
+  let verdict: Verdict = "SURVIVED";
+  for (const tests of [existsSync(join(copy, beside)) ? [beside] : [], own, others]) {
+    if (verdict === "SURVIVED" && tests.length > 0) verdict = await runTests(copy, tests, timeoutMs);
+  }
   writeFileSync(path, text);
   return verdict;
 }

@@ -31,7 +31,7 @@ export class BillingHarness {
 
   static async open(options: HarnessOptions = {}): Promise<BillingHarness> {
     const host = await BillingHost.start();
-    const { limits, models = [], config, timings, ...rest } = options;
+    const { limits, models = [], config, ...rest } = options;
     const scripted = scriptedModels(host.upstream.url, { first_byte: 30_000, idle: 30_000 });
     const gateway = await startTestGateway({
       ...rest,
@@ -46,7 +46,6 @@ export class BillingHarness {
         ...config,
         keys: [{ name: "tests", key: TEST_KEY }, ...purseKeys(limits)],
       },
-      timings: { readOnMs: 500, ...timings },
     });
     return new BillingHarness(host, gateway);
   }

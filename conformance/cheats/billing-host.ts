@@ -15,7 +15,9 @@ import {
 const PROMPT_PRICE = 1_000;
 const OUTPUT_PRICE = 2_000;
 /** Terms that are dearer, as hosts spell them. */
-const MULTIPLES: Readonly<Record<string, number>> = { priority: 2, fast: 6 };
+const MULTIPLES: Readonly<Record<string, number>> = { priority: 2, fast: 6, us: 1.5 };
+/** A prompt above the first is billed at the second times the price, where the beta for it was sent. */
+const LONG_CONTEXT = { tokens: 200_000, multiple: 3, beta: "context-1m" };
 /** The price of a model that no one was allowed to request. */
 const DEAR = 100;
 export const DEAR_MODEL = "up-dear";
@@ -23,6 +25,8 @@ export const DEAR_MODEL = "up-dear";
 /** One answer, as the host makes it. */
 export interface Performance {
   promptTokens: number;
+  /** Of a token of the prompt, in nano-dollars, where it has another price than the usual: sound, a cache, a longer prompt. */
+  promptPrice?: number;
   /** Hidden thinking before the first word. */
   thinkingTokens?: number;
   /** What is said, in chunks, each with the tokens that it truly has. */
@@ -35,6 +39,8 @@ export interface Performance {
   tailMs?: number;
   /** The usage that it reports instead of the truth. */
   tells?: object;
+  /** At the beginning of a messages stream; the rest at its end. */
+  tellsFirst?: object;
 }
 
 export type Chunk = readonly [text: string, tokens: number];
@@ -84,11 +90,11 @@ export class BillingHost {
     book.requests++;
     const body = foldedFields(JSON.parse(request.body));
     const answers = Number(body["n"] ?? foldedFields(body["generationconfig"])["candidatecount"] ?? 1);
-    const times = timesOf(request, body);
+    const times = timesOf(request, body, performance);
     const charge = (tokens: number, price: number) => {
       book.nanoUsd += tokens * price * times;
     };
-    charge(performance.promptTokens, PROMPT_PRICE);
+    charge(performance.promptTokens, performance.promptPrice ?? PROMPT_PRICE);
     await new Answer(request, body, response, performance, answers).send((tokens) =>
       charge(tokens * answers, OUTPUT_PRICE),
     );
@@ -100,7 +106,7 @@ export class BillingHost {
 }
 
 /** How many times the ordinary price a request costs: by its model, by a model that it names elsewhere, and by its terms. */
-function timesOf({ path }: SeenRequest, body: Record<string, unknown>): number {
+function timesOf({ path, headers }: SeenRequest, body: Record<string, unknown>, { promptTokens }: Performance): number {
   const named = JSON.stringify([
     body["model"],
     body["models"],
@@ -109,7 +115,10 @@ function timesOf({ path }: SeenRequest, body: Record<string, unknown>): number {
     body["generationconfig"],
   ]);
   let times = `${named}${path}`.includes(DEAR_MODEL) ? DEAR : 1;
-  for (const field of ["service_tier", "servicetier", "speed"])
+  const isLong = promptTokens > LONG_CONTEXT.tokens;
+  if (isLong && String(headers["anthropic-beta"]).toLowerCase().includes(LONG_CONTEXT.beta))
+    times *= LONG_CONTEXT.multiple;
+  for (const field of ["service_tier", "servicetier", "speed", "inference_geo"])
     times *= MULTIPLES[String(body[field]).toLowerCase()] ?? 1;
   return times;
 }
@@ -216,8 +225,8 @@ class Answer {
   }
 
   #messageStart(): string {
-    const { promptTokens, tells } = this.#performance;
-    const start = wire.messageStart(tells ?? { input_tokens: promptTokens, output_tokens: 1 });
+    const { promptTokens, tells, tellsFirst = tells } = this.#performance;
+    const start = wire.messageStart(tellsFirst ?? { input_tokens: promptTokens, output_tokens: 1 });
     return start + wire.event({ type: "content_block_start", index: 0, content_block: { type: "text", text: "" } });
   }
 

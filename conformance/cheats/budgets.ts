@@ -33,6 +33,15 @@ export async function openBudgets(): Promise<CheatGroup> {
         offers: [{ provider: "up-chat", model: "upstream-model" }],
       },
       {
+        id: "test/long-genai",
+        max_output_tokens: MAX_TOKENS,
+        pricings: {
+          prompt: [{ value: 1, unit: "perMTokens", currency: "USD" }],
+          completion: [{ value: 2, unit: "perMTokens", currency: "USD" }],
+        },
+        offers: [{ provider: "up-genai", model: "upstream-model" }],
+      },
+      {
         id: "other/dear",
         max_output_tokens: 8192,
         pricings: {
@@ -132,6 +141,12 @@ export async function openBudgets(): Promise<CheatGroup> {
           if (last.ok) return last;
         }
         return last;
+      }),
+    ),
+    refusal("H23", "eight answers at once, of which the budget has one", (key, purse) =>
+      post("/v1beta/models/test/long-genai:generateContent", key, {
+        contents: [{ role: "user", parts: [{ text: purse }] }],
+        generationConfig: { candidateCount: 8, maxOutputTokens: MAX_TOKENS },
       }),
     ),
     refusal("S09", "the receipt of another project, and one that does not exist", (key) =>

@@ -11,7 +11,7 @@ const pricedModel = (dialect: DialectName) => ({
   id: `test/known-${dialect}`,
   max_output_tokens: 8192,
   pricings: { prompt: price(1), completion: price(2) },
-  price_multiples: { priority: 2, fast: 6 },
+  price_multiples: { priority: 2, fast: 6, "geo-us": 1.5, "long-context": 3 },
   offers: [
     dialect === "responses"
       ? { provider: "up-chat", model: "upstream-model", dialect }
@@ -27,6 +27,8 @@ interface Forgery {
   after?: string;
   door?: "contract" | "dropin";
   model?: string;
+  headers?: Record<string, string>;
+  answer?: Performance;
 }
 
 const DOORS = ["contract", "dropin"] as const;
@@ -102,6 +104,7 @@ const TERMS: readonly Forgery[] = (
     ["messages", '"service_tier":"priority"'],
     ["messages", '"speed":"fast"'],
     ["messages", '"speed":"FAST"'],
+    ["messages", '"inference_geo":"us"'],
     ["responses", '"service_tier":"priority"'],
     ["responses", '"service_tier":"PRIORITY"'],
     ["responses", '"service_tier":"fast"'],
@@ -114,6 +117,21 @@ const TERMS: readonly Forgery[] = (
     { client, what: `decision 0018|${after}, priced here (${door})`, after, door, model: `test/known-${client}` },
     ...(door === "contract" ? [{ client, what: `decision 0018|${after}, no price here (${door})`, after, door }] : []),
   ]),
+);
+
+/** A beta that makes a long prompt dearer. */
+const LONG_CONTEXTS: readonly Forgery[] = ["context-1m-2025-08-07", "CONTEXT-1M-2025-08-07"].flatMap((beta) =>
+  [
+    { door: "contract", model: "test/messages", priced: "no price here" },
+    ...DOORS.map((door) => ({ door, model: "test/known-messages", priced: "priced here" })),
+  ].map(({ door, model, priced }) => ({
+    client: "messages",
+    what: `decision 0018|a prompt of 300,000 tokens and the beta ${beta}, ${priced} (${door})`,
+    door: door as (typeof DOORS)[number],
+    model,
+    headers: { "partner-beta": beta, "anthropic-beta": beta },
+    answer: { ...ANSWER, promptTokens: 300_000 },
+  })),
 );
 
 const ANSWERS: readonly Forgery[] = (
@@ -131,15 +149,24 @@ const ANSWERS: readonly Forgery[] = (
 /** H23, decision 0018, S15 and S07: what a host reads in a request is what the gateway has read, allowed and priced. */
 export async function openFields(): Promise<CheatGroup> {
   const harness = await BillingHarness.open({ models: DIALECT_NAMES.map(pricedModel) });
-  const cheats = [...DOUBLES, ...OTHER_MODELS, ...TERMS, ...ANSWERS].map(
-    ({ client, what, before = "", after = "", door = "contract", model = `test/${client}` }): Cheat => {
+  const cheats = [...DOUBLES, ...OTHER_MODELS, ...TERMS, ...LONG_CONTEXTS, ...ANSWERS].map(
+    ({
+      client,
+      what,
+      before = "",
+      after = "",
+      door = "contract",
+      model = `test/${client}`,
+      headers = {},
+      answer = ANSWER,
+    }): Cheat => {
       const [id = "", tries = ""] = what.split("|");
       return {
         id,
         tries: `${client}: ${tries}`,
         run: async () => {
-          const purse = harness.purse(ANSWER);
-          const [url, init] = harness.call(purse, client, { door, model });
+          const purse = harness.purse(answer);
+          const [url, init] = harness.call(purse, client, { door, model, headers });
           const members = String(init.body).slice(1, -1);
           const body = `{${[before, members, after].filter(Boolean).join(",")}}`;
           const response = await fetch(url, { ...init, body });

@@ -43,7 +43,12 @@ export async function openMedia(): Promise<CheatGroup> {
     timings: { mediaPollFactor: 0.02, commitDeadlineMs: 50, keepAliveMs: 40 },
   });
   return {
-    cheats: [...disconnects(upstream, gateway), ...videos(gateway, simulator), ...files(gateway), fullStore(simulator)],
+    cheats: [
+      ...disconnects(upstream, gateway),
+      ...videos(gateway, simulator),
+      ...files(gateway),
+      ...fullStores(simulator),
+    ],
     close: async () => {
       await gateway.stop();
       await simulator.stop();
@@ -93,7 +98,7 @@ function disconnects(upstream: ScriptedUpstream, gateway: TestGateway): Cheat[] 
       return [
         {
           id: "H26",
-          tries: `disconnects from  ${moment}`,
+          tries: `disconnects from ${way} ${moment}`,
           run: async (): Promise<Outcome> => {
             let made = 0;
             upstream.play(async (request, response) => {
@@ -245,44 +250,66 @@ function files(gateway: TestGateway): Cheat[] {
 }
 
 const VIDEO_NANO_USD = 3_200_000_000;
+/** For the one video that is expected to need 8 MB, and not for a second beside what the first has left. */
+const ONE_VIDEO_MB = 8.1;
 
 /** Videos that are asked for when there is no space for them: refused before the provider is asked, or paid. */
-function fullStore(simulator: { url: string }): Cheat {
-  return {
+function fullStores(simulator: { url: string }): Cheat[] {
+  const cheat = (tries: string, totalMb: number, askers: readonly string[], expected: readonly number[]): Cheat => ({
     id: "decision 0019",
-    tries: "three videos, one after the other, with a file store of 40 MB",
+    tries,
     run: async () => {
       const gateway = await startTestGateway({
         config: {
           providers: { gemini: { kind: "gemini", base_url: `${simulator.url}/gemini`, api_key: "upstream-secret" } },
-          retention: { max_total_mb: 40, max_project_mb: 40 },
+          retention: { max_total_mb: totalMb, max_project_mb: ONE_VIDEO_MB },
+          keys: [
+            { name: "tests", key: TEST_KEY },
+            { name: "stranger", key: keyOf("Stranger"), project: "elsewhere" },
+          ],
         },
         timings: { mediaPollFactor: 0.02 },
       });
       try {
         const statuses: number[] = [];
-        for (let index = 0; index < 3; index++) {
+        let upstream = 0;
+        for (const key of askers) {
           const response = await fetch(`${gateway.url}${VEO}:predictLongRunning`, {
             method: "POST",
-            headers: { authorization: `Bearer ${TEST_KEY}`, "content-type": "application/json" },
+            headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
             body: JSON.stringify({
-              instances: [{ prompt: `a fox ${index}` }],
+              instances: [{ prompt: `a fox ${statuses.length}` }],
               parameters: { durationSeconds: 8, resolution: "720p" },
             }),
           });
           await response.text();
           statuses.push(response.status);
-          await Bun.sleep(400);
+          if (response.ok) upstream += VIDEO_NANO_USD;
+          const deadline = Date.now() + 20_000;
+          while (spent(gateway) < upstream && Date.now() < deadline) await Bun.sleep(50);
         }
-        const upstream = statuses.filter((status) => status === 200).length * VIDEO_NANO_USD;
-        const deadline = Date.now() + 40_000;
-        while (spent(gateway) < upstream && Date.now() < deadline) await Bun.sleep(50);
-        return { got: statuses.join(", "), upstream, ledger: spent(gateway) };
+        const outcome = { got: statuses.join(", "), upstream, ledger: spent(gateway) };
+        return outcome.got === expected.join(", ") ? outcome : { ...outcome, broken: `not ${expected.join(", ")}` };
       } finally {
         await gateway.stop();
       }
     },
-  };
+  });
+  const stranger = keyOf("Stranger");
+  return [
+    cheat(
+      "two videos one after the other, where there is space for one",
+      ONE_VIDEO_MB,
+      [TEST_KEY, TEST_KEY],
+      [200, 503],
+    ),
+    cheat(
+      "one project uses up its share of the space for files, then another asks for a video",
+      3 * ONE_VIDEO_MB,
+      [TEST_KEY, TEST_KEY, stranger],
+      [200, 503, 200],
+    ),
+  ];
 }
 
 function changed(uri: URL, name: string, value: string): URL {

@@ -37,12 +37,56 @@ export async function openMemory(): Promise<CheatGroup> {
     },
   });
   return {
-    cheats: [...bodies(harness, measured), ...forms(harness, measured), ...answers(harness, measured)],
+    cheats: [
+      ...simulatorPort(harness),
+      ...bodies(harness, measured),
+      ...forms(harness, measured),
+      ...answers(harness, measured),
+    ],
     close: () => harness.stop(),
   };
 }
 
 type Measured = (id: string, tries: string, attack: () => Promise<string>) => Cheat;
+
+/** The simulator's own port: models without a key of the gateway, and without a row. */
+function simulatorPort(harness: ProgramHarness): Cheat[] {
+  const ways: Record<string, Record<string, string>> = {
+    "with no key": {},
+    "with a key of the gateway": { authorization: `Bearer ${TEST_KEY}` },
+    "with any key": { authorization: "Bearer any", "x-api-key": "any", "x-goog-api-key": "any" },
+    "from a page of another origin": { authorization: "Bearer any", origin: "https://evil.example" },
+    "under a rebound name": { authorization: "Bearer any", host: "evil.example" },
+  };
+  const hosts: Record<string, object> = {
+    "/openai/v1/chat/completions": { model: "standard", messages: [{ role: "user", content: "a" }] },
+    "/anthropic/v1/messages": { model: "standard", max_tokens: 9, messages: [{ role: "user", content: "a" }] },
+    "/gemini/v1beta/models/standard:generateContent": { contents: [{ role: "user", parts: [{ text: "a" }] }] },
+  };
+  return Object.entries(ways).map(([way, headers]) => ({
+    id: "S19",
+    tries: `calls the simulator at its own port ${way}`,
+    run: async () => {
+      const own = [harness.url, harness.adminUrl].map((url) => Number(new URL(url).port));
+      const others = harness.ports().filter((port) => !own.includes(port));
+      const statuses: number[] = [];
+      for (const port of others) {
+        for (const [path, body] of Object.entries(hosts)) {
+          const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+            method: "POST",
+            headers: { "content-type": "application/json", ...headers },
+            body: JSON.stringify(body),
+          });
+          await response.text();
+          statuses.push(response.status);
+        }
+      }
+      const got = statuses.join(", ");
+      if (others.length === 0) return { got, broken: "its port was not found" };
+      return statuses.some((status) => status < 400) ? { got, broken: "it answers strangers" } : { got };
+    },
+  }));
+}
 
 /** Bodies that come slowly, or are made for the parser. */
 function bodies(harness: ProgramHarness, measured: Measured): Cheat[] {
@@ -81,10 +125,12 @@ function bodies(harness: ProgramHarness, measured: Measured): Cheat[] {
     }),
     measured("S18", "a body of 20 MB of opening brackets", () => post(`${model}${"[".repeat(20 * MB)}`)),
     measured("S18", "a body of ten million tiny values", () => post(`${model}[${"1,".repeat(10_000_000)}1]}`)),
-    measured("S19", "a body of 100,000 tiny messages to the simulator", async () => {
-      const one = '{"role":"user","content":"a"},';
-      return post(`{"model":"sim/standard","messages":[${one.repeat(100_000).slice(0, -1)}]}`);
-    }),
+    ...[100_000, 300_000].map((count) =>
+      measured("S19", `a body of ${count} tiny messages to the simulator`, async () => {
+        const one = '{"role":"user","content":"a"},';
+        return post(`{"model":"sim/standard","messages":[${one.repeat(count).slice(0, -1)}]}`);
+      }),
+    ),
     measured("S18", "a body of 100,000 keys, the first of them twice", async () => {
       const keys = Array.from({ length: 100_000 }, (_, index) => `"k${index}":1`);
       return post(`${model}[{"role":"user","content":"a"}],"x":{${keys.join(",")},"k0":2}}`);

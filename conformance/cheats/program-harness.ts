@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { scriptedModels } from "../../testing/scripted-models.ts";
@@ -9,6 +9,8 @@ import { freePort, TEST_ADMIN_SECRET } from "../support/test-gateway.ts";
 
 const MB = 1024 * 1024;
 const START_MS = 20_000;
+/** The state of a socket in `/proc/net/tcp`. */
+const LISTENS = "0A";
 
 /** The whole program with its own memory and its own deadlines, before a scripted host. */
 export class ProgramHarness {
@@ -68,6 +70,19 @@ export class ProgramHarness {
     const status = readFileSync(`/proc/${this.#child.pid}/status`, "utf8");
     const read = (name: string) => Math.round((Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1]) * 1024) / MB);
     return { nowMb: read("VmRSS"), mostMb: read("VmHWM") };
+  }
+
+  /** Every port on which the program listens, as any user of the machine can find them. */
+  ports(): number[] {
+    const folder = `/proc/${this.#child.pid}/fd`;
+    const inodes = new Set(
+      readdirSync(folder).flatMap((name) => /^socket:\[(\d+)\]$/.exec(readlinkSync(join(folder, name)))?.[1] ?? []),
+    );
+    return readFileSync("/proc/net/tcp", "utf8")
+      .split("\n")
+      .map((line) => line.trim().split(/\s+/))
+      .filter(([, , , state, , , , , , inode = ""]) => state === LISTENS && inodes.has(inode))
+      .map(([, local = ""]) => Number.parseInt(local.split(":")[1] ?? "", 16));
   }
 
   /** Forgets what it has held at most. */

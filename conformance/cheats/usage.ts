@@ -9,12 +9,34 @@ interface Lie {
   host: DialectName;
   what: string;
   tells: object;
+  tellsFirst?: object;
+  model?: string;
+  promptPrice?: number;
   promptTokens?: number;
   thinkingTokens?: number;
   chunks?: readonly Chunk[];
 }
 
 const TEXT = words(1_000);
+const price = (value: number) => ({ value, unit: "perMTokens", currency: "USD" });
+
+/** What costs more than an ordinary prompt: sound, what is written to a cache, and all of a prompt that is long. */
+const DEARER_PROMPTS = {
+  id: "test/dearer-prompts",
+  context_length: 1_000_000,
+  max_output_tokens: 8192,
+  input_modalities: ["text", "audio"],
+  pricings: {
+    prompt: [
+      { ...price(1), conditions: { prompt_tokens: { unit: "kTokens", gte: 0, lte: 200 } } },
+      { ...price(3), conditions: { prompt_tokens: { unit: "kTokens", gt: 200 } } },
+    ],
+    completion: [price(2)],
+    audio: [price(7)],
+    input_cache_write_5_min: [price(5)],
+  },
+};
+const dearerAt = (host: DialectName) => `${DEARER_PROMPTS.id}-${host}`;
 const LIES: readonly Lie[] = [
   {
     id: "H27",
@@ -75,6 +97,32 @@ const LIES: readonly Lie[] = [
   },
   {
     id: "H27",
+    host: "messages",
+    what: "first a cache split, at last another total, of which a write is dearer",
+    model: dearerAt("messages"),
+    promptTokens: 10_345,
+    promptPrice: 5_000,
+    chunks: words(20),
+    tellsFirst: {
+      input_tokens: 0,
+      cache_creation_input_tokens: 345,
+      cache_creation: { ephemeral_5m_input_tokens: 345, ephemeral_1h_input_tokens: 0 },
+      output_tokens: 1,
+    },
+    tells: { input_tokens: 0, cache_creation_input_tokens: 10_345, output_tokens: 20 },
+  },
+  ...[200_000, 200_001].map((promptTokens) => ({
+    id: "H27",
+    host: "genai" as const,
+    what: `a prompt of ${promptTokens} tokens, above 200,000 of which all are dearer`,
+    model: dearerAt("genai"),
+    promptTokens,
+    promptPrice: promptTokens > 200_000 ? 3_000 : 1_000,
+    chunks: words(10),
+    tells: { promptTokenCount: promptTokens, candidatesTokenCount: 10, totalTokenCount: promptTokens + 10 },
+  })),
+  {
+    id: "H27",
     host: "chat",
     what: "reasoning beside the completion",
     promptTokens: 9,
@@ -104,8 +152,10 @@ const LIES: readonly Lie[] = [
   {
     id: "H27",
     host: "chat",
-    what: "sound in the prompt, at the price of sound",
+    what: "sound in the prompt, which is dearer",
+    model: dearerAt("chat"),
     promptTokens: 10_000,
+    promptPrice: 7_000,
     chunks: words(10),
     tells: {
       prompt_tokens: 10_000,
@@ -182,17 +232,22 @@ const LIES: readonly Lie[] = [
 
 /** H27: whatever a host tells of its usage, no less is billed than what passed through. */
 export async function openUsage(): Promise<CheatGroup> {
-  const harness = await BillingHarness.open();
-  const cheats = LIES.flatMap(({ id, host, what, tells, promptTokens = 10, thinkingTokens = 0, chunks = TEXT }) =>
+  const models = (["chat", "messages", "genai"] as const).map((host) => ({
+    ...DEARER_PROMPTS,
+    id: dearerAt(host),
+    offers: [{ provider: `up-${host}`, model: "upstream-model" }],
+  }));
+  const harness = await BillingHarness.open({ models });
+  const cheats = LIES.flatMap(({ id, host, what, model = `test/${host}`, chunks = TEXT, promptTokens = 10, ...lie }) =>
     DIALECT_NAMES.flatMap((client) =>
       [false, true].map((stream): Cheat => {
-        const performance: Performance = { promptTokens, thinkingTokens, chunks, tells };
+        const performance: Performance = { ...lie, promptTokens, chunks };
         return {
           id,
           tries: `a ${host} host tells a ${client} client${stream ? ", streaming," : ""} ${what}`,
           run: async () => {
             const purse = harness.purse(performance);
-            const [url, init] = harness.call(purse, client, { model: `test/${host}`, stream });
+            const [url, init] = harness.call(purse, client, { model, stream });
             const response = await fetch(url, init);
             await response.text();
             return harness.outcome(purse, String(response.status));

@@ -2,11 +2,13 @@ import { afterAll, expect, test } from "bun:test";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { startHeldVideoHost } from "../media/held-video-host.ts";
 import { idOf, receiptOf, startVideoHarness, until } from "../media/video-harness.ts";
+import { faultTable, seconds } from "../support/fault-table.ts";
 
 const USD_PER_SECOND = 0.001;
 const SECONDS = 4;
 const STATEMENT_MS = 150;
 
+const record = faultTable();
 const host = startHeldVideoHost();
 const prices = [{ value: USD_PER_SECOND, unit: "perSecond", currency: "USD" }];
 const harness = await startVideoHarness({
@@ -42,7 +44,9 @@ test("H29, H26: a job that the provider took while the storage was away is seen 
   // Longer than several statements are waited for.
   await Bun.sleep(6 * STATEMENT_MS);
   harness.database.run("ROLLBACK");
+  const freedMs = performance.now();
   const answer = await answering;
+  const acceptedMs = performance.now() - freedMs;
   const { name } = (await answer.json()) as { name?: string };
   expect([answer.status, host.taken()]).toEqual([200, 1]);
   host.finish(true);
@@ -52,4 +56,12 @@ test("H29, H26: a job that the provider took while the storage was away is seen 
   await until(() => !["submitting", "running"].includes(stateOf() ?? ""), "the operation ends");
   expect(stateOf()).toBe("done");
   expect((await receiptOf(harness, name)).cost_nano_usd).toBe(USD_PER_SECOND * SECONDS * 1e9);
+  record({
+    fault: "storage held while a video's job is submitted",
+    calls: `the submit waits, 200 ${seconds(acceptedMs)} after it`,
+    revocations: "-",
+    readiness: "-",
+    shutdown: "-",
+    recovery: `done ${seconds(performance.now() - freedMs)} after it, billed once`,
+  });
 });

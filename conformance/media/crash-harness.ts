@@ -85,6 +85,15 @@ class GatewaySlot {
     await this.#current?.exited;
   }
 
+  /** The process does nothing from here on, and does not know it afterwards. */
+  freeze(): void {
+    this.#current?.kill("SIGSTOP");
+  }
+
+  thaw(): void {
+    this.#current?.kill("SIGCONT");
+  }
+
   async close(): Promise<void> {
     await this.kill();
     this.#next.kill("SIGKILL");
@@ -117,10 +126,17 @@ interface CrashOptions {
   storageUrl?: string | undefined;
   /** Where more than one gateway share their limits. */
   redis?: string;
+  /** How long the hosts take for a video. */
+  jobMs?: number;
 }
 
 /** Gateways on one database and one folder of files. Their simulator is in this process, so that jobs outlive them. */
-export async function startCrashHarness({ gateways, storageUrl, redis }: CrashOptions): Promise<CrashHarness> {
+export async function startCrashHarness({
+  gateways,
+  storageUrl,
+  redis,
+  jobMs = 300,
+}: CrashOptions): Promise<CrashHarness> {
   const folder = mkdtempSync(join(tmpdir(), "trivium-crash-"));
   const storage = storageUrl ?? `sqlite:${join(folder, "trivium.db")}`;
   const filesFolder = join(folder, "files");
@@ -130,7 +146,7 @@ export async function startCrashHarness({ gateways, storageUrl, redis }: CrashOp
   // One for all: they are not watched.
   const video = await makeStillVideo(VIDEO);
   const simulator = await startSimulator({
-    mediaJobMs: 300,
+    mediaJobMs: jobMs,
     makeVideo: async () => video,
     onRequest: ({ method, path }) => {
       questions.push({ method, path, atMs: performance.now() });

@@ -316,9 +316,16 @@ test("refused, DNS and TLS are what the matrix plays them as, over real sockets"
 
 afterAll(() => {
   if (!PRINT) return;
-  console.log(
-    `| fault | answer | fallback | ${EVERY_DIALECT.join(" | ")} | tries of it | billed | kind, health after two calls |`,
-  );
-  console.log("|---|---|---|---|---|---|---|---|---|");
+  const columns = [
+    "fault",
+    "answer",
+    "fallback",
+    ...EVERY_DIALECT,
+    "tries of it",
+    "billed",
+    "kind, health after two calls",
+  ];
+  console.log(`| ${columns.join(" | ")} |`);
+  console.log(`|${"---|".repeat(columns.length)}`);
   for (const [key, cells] of rows) console.log(`| ${key} | ${cells.join(" | ")} |`);
 });
