@@ -70,6 +70,19 @@ describe("targets of conversations", () => {
     expect(new Set(found.map(({ id }) => id)).size).toBe(3);
   });
 
+  test("an answer is gone on with by chat hosts that are known to, and elsewhere where the configuration says so", () => {
+    const goesOn = (provider: string, prefill?: boolean) =>
+      textTargets(
+        made({ offers: [{ provider, model: "some-model", ...(prefill === undefined ? {} : { prefill }) }] }),
+      ).map((target) => [target.via, target.goesOn]);
+    expect(goesOn("maker")).toEqual([["messages", false]]);
+    expect(goesOn("maker", true)).toEqual([["messages", true]]);
+    expect(goesOn("painter")).toEqual([
+      ["chat", false],
+      ["responses", false],
+    ]);
+  });
+
   test("each knows what its host and its model need", () => {
     const [converse, messages, maker] = textTargets(both);
     expect(converse).toMatchObject({ framing: "aws-event-stream", origin: "messages" });
