@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createProject } from "../src/access/projects.ts";
 import { system } from "../src/base/system.ts";
 import { openStorage } from "../src/storage/open.ts";
-import { startRedis } from "../testing/redis.ts";
+import { startRedis, type TemporaryRedis } from "../testing/redis.ts";
 import { scriptedModels } from "../testing/scripted-models.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
 import { callOnce, HoldingProvider, RACED_LIMITS, raceLine } from "./support/limit-race.ts";
@@ -15,9 +15,9 @@ import { startTestGateway, TEST_ADMIN_SECRET, type TestGateway } from "./support
 const redis = programsPresent("limits of several instances", "redis-server") ? await startRedis() : undefined;
 const folder = mkdtempSync(join(tmpdir(), "trivium-shared-"));
 const provider = new HoldingProvider();
+const servers: { stop(): Promise<void> }[] = [provider, ...(redis ? [redis] : [])];
 afterAll(async () => {
-  await provider.stop();
-  await redis?.stop();
+  for (const server of servers) await server.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -27,25 +27,28 @@ let started = 0;
 async function startInstances(
   count: number,
   limits: Readonly<Record<string, number>>,
-  level: "key" | "project" | "gateway" = "key",
+  {
+    level = "key",
+    at = { redis, provider },
+  }: { level?: "key" | "project" | "gateway"; at?: { redis: typeof redis; provider: HoldingProvider } } = {},
 ): Promise<TestGateway[]> {
-  started++;
-  const url = `sqlite:${join(folder, `${started}.db`)}`;
+  const number = ++started;
+  const url = `sqlite:${join(folder, `${number}.db`)}`;
   if (level === "project") {
     const storage = await openStorage(url, system.clock);
     await createProject(storage, { id: "raced", limits }, system, { who: "test" });
     await storage.close();
   }
   const config = {
-    ...scriptedModels(provider.url, { first_byte: 30_000, idle: 30_000 }),
+    ...scriptedModels(at.provider.url, { first_byte: 30_000, idle: 30_000 }),
     storage: url,
     keys: [{ name: "tests", key: TEST_KEY, project: "raced", ...(level === "key" && { limits }) }],
     ...(level === "gateway" && { limits }),
-    ...(count > 1 && redis ? { redis: `${redis.url}/${started}` } : {}),
+    ...(count > 1 && at.redis ? { redis: `${at.redis.url}/${number}` } : {}),
   };
   const instances: TestGateway[] = [];
   const timings = { limitLeaseMs: 3_000 };
-  for (let at = 0; at < count; at++) instances.push(await startTestGateway({ config, timings }));
+  while (instances.length < count) instances.push(await startTestGateway({ config, timings }));
   return instances;
 }
 
@@ -88,10 +91,10 @@ describe.skipIf(redis === undefined)("H23, choices 9: the same at the other leve
   ]) {
     test(`${what} of the ${level}: three instances never admit more than one, and at least 98%`, async () => {
       const limits = RACED_LIMITS.find(([name]) => name === what)?.[1] ?? {};
-      const alone = await startInstances(1, limits, level);
+      const alone = await startInstances(1, limits, { level });
       const one = await provider.race(urlsOf(alone), 2_000);
       await stopAll(alone);
-      const three = await startInstances(3, limits, level);
+      const three = await startInstances(3, limits, { level });
       const many = await provider.race(urlsOf(three), 2_000);
       await stopAll(three);
       console.log(raceLine(`${what} of the ${level}`, one, many, "three instances"));
@@ -111,7 +114,6 @@ describe.skipIf(redis === undefined)("choices 9, H29: Redis fails under load", (
 
   /** Sends calls without a pause while the work lasts; says how they ended. */
   async function underLoad(instances: readonly TestGateway[], work: () => Promise<void>) {
-    provider.release();
     const statuses = new Map<number, number>();
     let isOver = false;
     const callers = Array.from({ length: 6 }, async (_, at) => {
@@ -127,19 +129,25 @@ describe.skipIf(redis === undefined)("choices 9, H29: Redis fails under load", (
     return statuses;
   }
 
-  const faults: readonly [what: string, begin: () => unknown, end: () => unknown][] = [
-    ["stopped", () => redis?.halt(), () => redis?.start()],
-    ["frozen", () => redis?.freeze(), () => redis?.thaw()],
-    ["flushed", () => redis?.flush(), () => {}],
+  const faults: readonly [what: string, begin: (redis: TemporaryRedis) => unknown, end?: typeof begin][] = [
+    ["stopped", (own) => own.halt(), (own) => own.start()],
+    ["frozen", (own) => own.freeze(), (own) => own.thaw()],
+    ["flushed", (own) => own.flush()],
   ];
   for (const [what, begin, end] of faults) {
-    test(`${what}: calls are answered or refused by their limit, which holds; it heals`, async () => {
-      const instances = await startInstances(2, { requests_per_minute: LIMIT, concurrent: 50 });
+    // Each has servers of its own: they wait most of the time, so they run at the same time.
+    test.concurrent(`${what}: calls are answered or refused by their limit, which holds; it heals`, async () => {
+      const own = await startRedis();
+      if (own === undefined) throw new Error("no server");
+      const asked = new HoldingProvider();
+      asked.release();
+      servers.push(asked, own);
+      const limits = { requests_per_minute: LIMIT, concurrent: 50 };
+      const instances = await startInstances(2, limits, { at: { redis: own, provider: asked } });
       let degraded = false;
-      const before = provider.asked;
       const statuses = await underLoad(instances, async () => {
         await Bun.sleep(300);
-        await begin();
+        await begin(own);
         for (const until = Date.now() + 6_000; Date.now() < until; await Bun.sleep(100)) {
           for (const instance of instances) {
             const [status, word] = await readiness(instance);
@@ -147,14 +155,14 @@ describe.skipIf(redis === undefined)("choices 9, H29: Redis fails under load", (
             degraded ||= word === "degraded";
           }
         }
-        await end();
+        await end?.(own);
       });
       expect([...statuses.keys()].sort()).toEqual([200, 429]);
       const admitted = statuses.get(200) ?? 0;
       // Counted by whole seconds, of a minute that is not over.
       expect(admitted).toBeLessThanOrEqual(LIMIT);
       expect(admitted).toBeGreaterThanOrEqual(Math.floor(0.98 * LIMIT));
-      expect(provider.asked - before).toBe(admitted);
+      expect(asked.asked).toBe(admitted);
       expect(degraded).toBe(what !== "flushed");
       for (const until = Date.now() + 10_000; Date.now() < until; await Bun.sleep(50)) {
         const words = await Promise.all(instances.map(readiness));
