@@ -98,6 +98,10 @@ export async function crashWithIntents({ storageUrl, runs, seed }: CrashOptions)
       };
       const clients = Array.from({ length: CLIENTS }, client);
       await sleep(20 + draw(500));
+      // On a slow machine no call may have come as far as the provider by then, in any of the runs.
+      for (const untilMs = performance.now() + START_MS; run === runs && reached.size === 0; await sleep(5)) {
+        if (performance.now() > untilMs) throw new Error("No call has reached the provider.");
+      }
       child.kill("SIGKILL");
       await child.exited;
       isOver = true;

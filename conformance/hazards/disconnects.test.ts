@@ -9,6 +9,7 @@ import { sleep, startEvents } from "../support/scripted-upstream.ts";
 
 const CONCURRENT = 8;
 const ROUNDS = 4;
+const WAIT_MS = 10_000;
 const LIMITED_KEY = `sk-trv-${"KeyWithAFewSlots".padEnd(43, "x")}`;
 const { upstream, gateway } = await scriptedHarness((url) => ({
   config: {
@@ -40,14 +41,19 @@ test("H13, H23: clients that disconnect at any moment free their slot, and stop 
     });
     await Promise.all(disconnects);
   }
-  const until = Date.now() + 3000;
-  while (upstream.open > 0 && Date.now() < until) await sleep(20);
-  expect(upstream.open).toBe(0);
-  await sleep(50);
-  const calls = Array.from({ length: CONCURRENT }, () =>
-    callGateway(gateway.url, "chat", LIMITED_KEY, { stream: true }),
-  );
-  const statuses = await Promise.all(calls.map(async (call) => (await call).status));
+  const isQuiet = () => upstream.open === 0 && gateway.app.active() === 0;
+  for (const until = Date.now() + WAIT_MS; !isQuiet() && Date.now() < until; ) await sleep(20);
+  expect({ upstream: upstream.open, gateway: gateway.app.active() }).toEqual({ upstream: 0, gateway: 0 });
+  // A call whose client has left may still lie unread in a socket, and takes a slot for a moment. One that was not freed never is.
+  const fill = () =>
+    Promise.all(
+      Array.from({ length: CONCURRENT }, async () => {
+        const answer = await callGateway(gateway.url, "chat", LIMITED_KEY, { stream: true });
+        await answer.text();
+        return answer.status;
+      }),
+    );
+  let statuses = await fill();
+  for (const until = Date.now() + WAIT_MS; statuses.includes(429) && Date.now() < until; ) statuses = await fill();
   expect(statuses).toEqual(Array.from({ length: CONCURRENT }, () => 200));
-  await Promise.all(calls.map(async (call) => (await call).text()));
 });

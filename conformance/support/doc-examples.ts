@@ -105,9 +105,11 @@ export class ExampleFolder {
   }
 }
 
-/** Progress of curl, and what the program says of a chat's cost or a video's name. */
+/** Progress of curl, and what the program says of a chat's cost, of a video's name, and every ten seconds of its progress. */
 const withoutProgress = (stderr: string): string =>
-  stderr.replace(/^ *%[\s\S]*/m, "").replaceAll(/^(?:Operation publishers\/|\d+ in, \d+ out, ).*\n/gm, "");
+  stderr
+    .replace(/^ *%[\s\S]*/m, "")
+    .replaceAll(/^(?:Operation publishers\/.*|\d+ in, \d+ out, .*|\S+(?: {2}\d+ %)? {2}\d+:\d\d)\n/gm, "");
 
 /** The words that the simulator answers with. */
 export const ANSWER = /simulator speaking, not a model\. You wrote: “Hello, who are you\?”/;
