@@ -38,8 +38,18 @@ afterAll(async () => {
   await gateway.stop();
 });
 
-/** Other processes write to the storage; the gateway looks twice a second. */
-const noticed = () => Bun.sleep(1_000);
+const NOTICE_MS = 15_000;
+
+/** Other processes write to the storage, and the gateway looks twice a second, at everything: once it knows this key, it knows all from before. */
+const noticed = async () => {
+  const { key } = await createKey(storage, { name: "marker", project: "default" }, system, ACTOR);
+  const headers = { authorization: `Bearer ${key}` };
+  for (const until = Date.now() + NOTICE_MS; ; await Bun.sleep(20)) {
+    const { status } = await fetch(`${gateway.url}/api/v1/generation?id=none`, { headers });
+    if (status !== 401) return;
+    if (Date.now() > until) throw new Error("the gateway has not noticed what another process wrote");
+  }
+};
 
 const make = async (request: Partial<KeyRequest>) => {
   const made = await createKey(storage, { name: "made", project: "default", ...request }, system, ACTOR);

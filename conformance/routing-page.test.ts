@@ -17,7 +17,7 @@ let gateway: TestGateway;
 let folder: ExampleFolder;
 
 beforeAll(async () => {
-  simulator = await startSimulator();
+  simulator = await startSimulator({ tokenDelayMs: 0 });
   const [file = ""] = page.in("yaml");
   const config = Bun.YAML.parse(file.replaceAll("http://127.0.0.1:8790", simulator.url)) as Record<string, unknown>;
   gateway = await startTestGateway({ config });

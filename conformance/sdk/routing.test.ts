@@ -15,7 +15,7 @@ const SLOW_MODEL = "test/slow";
 let simulator: Simulator;
 let gateway: TestGateway;
 beforeAll(async () => {
-  simulator = await startSimulator();
+  simulator = await startSimulator({ tokenDelayMs: 0 });
   const settings = { kind: "simulator", base_url: simulator.url, api_key: "upstream-secret-of-the-suite" };
   const offered = (id: string, model: string) => ({
     id,
