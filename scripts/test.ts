@@ -1,5 +1,5 @@
 /**
- * `npm test`: types, format and lint, then every test. Files run in parallel in a few processes, since most of them
+ * `npm test`: every test, and beside them types, format and lint. Files run in parallel in a few processes, since most of them
  * wait for something most of the time; the slowest begin. The last line reads `N passed, N failed, N skipped`, where each of the static
  * checks counts as one; before it stands why something was skipped.
  */
@@ -23,8 +23,8 @@ const FOLDERS = ["src", "console", "simulator", "simulation", "testing", "script
 const USUAL_SECONDS = 0.2;
 const SLOWEST_SHOWN = 12;
 
-async function run(title: string, command: string[]): Promise<{ code: number; output: string }> {
-  console.log(`\n── ${title}`);
+/** Runs a command to its end, and hands on what it says as it comes. */
+async function run(command: string[], say: (text: string) => void): Promise<{ code: number; output: string }> {
   const child = Bun.spawn(command, {
     cwd: root,
     stdout: "pipe",
@@ -37,15 +37,17 @@ async function run(title: string, command: string[]): Promise<{ code: number; ou
     for await (const part of stream) {
       const text = decoder.decode(part, { stream: true });
       output += text;
-      process.stdout.write(text);
+      say(text);
     }
   };
   await Promise.all([show(child.stdout), show(child.stderr)]);
   return { code: await child.exited, output };
 }
 
+/** What it says is printed at its end, in one piece: tests run at the same time. */
 async function check(title: string, command: string[]): Promise<void> {
-  const { code } = await run(title, command);
+  const { code, output } = await run(command, () => {});
+  process.stdout.write(`\n── ${title}: ${code === 0 ? "passed" : "failed"}\n${output}\n`);
   counts[code === 0 ? "passed" : "failed"]++;
   if (code !== 0) failures.push(title);
 }
@@ -53,7 +55,10 @@ async function check(title: string, command: string[]): Promise<void> {
 /** Bun ends a run with lines such as ` 12 pass`; a run without them has not come to its end. */
 async function suite(title: string, paths: string[], more: string[] = []): Promise<void> {
   const parallel = [`--parallel=${WORKERS}`, "--no-isolate", "--timeout", "60000", ...more];
-  const { code, output } = await run(title, [`${root}bin/bun`, "test", ...parallel, ...paths]);
+  console.log(`\n── ${title}`);
+  const { code, output } = await run([`${root}bin/bun`, "test", ...parallel, ...paths], (text) => {
+    process.stdout.write(text);
+  });
   const count = (word: string) => Number(new RegExp(`^ *(\\d+) ${word}$`, "m").exec(output)?.[1] ?? 0);
   counts.passed += count("pass");
   counts.skipped += count("skip") + count("todo");
@@ -103,8 +108,8 @@ async function withPostgres(work: () => Promise<void>): Promise<void> {
   }
 }
 
-if (chosen.length > 0) await withPostgres(() => suite("chosen tests", chosen));
-else {
+/** One after the other: they would take both cores from the tests. */
+async function staticChecks(): Promise<void> {
   await check("types", [`${root}bin/bun`, `${root}node_modules/typescript/bin/tsc`, "--noEmit", "-p", root]);
   await check("types of the console", [
     `${root}bin/bun`,
@@ -114,8 +119,10 @@ else {
     `${root}console`,
   ]);
   await check("format and lint", [`${root}bin/bun`, `${root}node_modules/@biomejs/biome/bin/biome`, "check"]);
-  await withPostgres(everything);
 }
+
+if (chosen.length > 0) await withPostgres(() => suite("chosen tests", chosen));
+else await Promise.all([staticChecks(), withPostgres(everything)]);
 if (reasons.size > 0) console.log(`\n${[...reasons].sort().join("\n")}`);
 if (failures.length > 0) console.log(`\n${[...new Set(failures)].map((name) => `failed: ${name}`).join("\n")}`);
 console.log(`\n${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
