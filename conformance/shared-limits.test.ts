@@ -129,7 +129,8 @@ describe.skipIf(redis === undefined)("choices 9, H29: Redis fails under load", (
     return statuses;
   }
 
-  const faults: readonly [what: string, begin: (redis: TemporaryRedis) => unknown, end?: typeof begin][] = [
+  type Act = (redis: TemporaryRedis) => unknown;
+  const faults: readonly [what: string, begin: Act, end?: Act][] = [
     ["stopped", (own) => own.halt(), (own) => own.start()],
     ["frozen", (own) => own.freeze(), (own) => own.thaw()],
     ["flushed", (own) => own.flush()],
