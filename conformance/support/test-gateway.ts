@@ -96,11 +96,20 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** All of them different: each is held until the last is found. */
+/** Those that this process has been given: the system may give a port again as soon as it is free. */
+const given = new Set<number>();
+
+/** All of them different, and from those before. */
 async function freePorts(count: number): Promise<number[]> {
-  const probe = () => Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
-  const probes = Array.from({ length: count }, probe);
-  const ports = probes.flatMap(({ port }) => port ?? []);
+  const probes: Bun.Server<undefined>[] = [];
+  const ports: number[] = [];
+  while (ports.length < count) {
+    const probe = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+    probes.push(probe);
+    if (probe.port === undefined || given.has(probe.port)) continue;
+    given.add(probe.port);
+    ports.push(probe.port);
+  }
   await Promise.all(probes.map((server) => server.stop(true)));
   return ports;
 }

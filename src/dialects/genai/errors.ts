@@ -71,6 +71,9 @@ export function encodeError(error: GatewayError): ErrorAnswer {
   return { status: error.rule.status, headers: { "content-type": "application/json" }, body: errorBody(error) };
 }
 
+/** Long enough for a client with much to do to have read what came before. */
+const OWN_READ_MS = 100;
+
 /**
  * Sent twice: the newer readers see an error only as a framed event, the older ones only as bare JSON in a read of its
  * own, which the pause brings about (sdks 1.5). In an array it is the last element.
@@ -84,6 +87,6 @@ export function encodeStreamError(
   if (options.arrayFraming) return [{ text: `${begun ? ",\r\n" : "["}${body}]`, pauseMs: 0 }];
   return [
     { text: `data: ${body}\n\n`, pauseMs: 0 },
-    { text: body, pauseMs: 25 },
+    { text: body, pauseMs: OWN_READ_MS },
   ];
 }
