@@ -257,7 +257,10 @@ describe.skipIf(postgresServer === undefined)("a store that is away", () => {
     await using at = await harness();
     const storage = await openStorage(at.database.url.href, system.clock, 300);
     const backends = async () => {
-      const rows = await at.database.sql.unsafe("SELECT pid FROM pg_stat_activity WHERE datname = current_database()");
+      // Autovacuum comes and goes.
+      const rows = await at.database.sql.unsafe(
+        "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend'",
+      );
       return rows.map(({ pid }: { pid: number }) => pid);
     };
     await storage.query("SELECT 1");

@@ -260,7 +260,8 @@ for (const dialect of EVERY_DIALECT) {
       call.goOn();
       const { text, endMs } = await clock.until(call.answer);
       expect(text).toContain(`fell silent for ${IDLE_MS} ms`);
-      expect(endMs).toBeWithin(IDLE_MS, IDLE_MS + 10_000 + 3 * TICK_MS);
+      // In genai the error is written twice, a tick apart.
+      expect(endMs).toBeWithin(IDLE_MS, IDLE_MS + 10_000 + 4 * TICK_MS);
     });
 
     test("H20, H22: a client that reads again gets everything, in order", async () => {
