@@ -16,8 +16,8 @@ const counts = { passed: 0, failed: 0, skipped: 0 };
 const reasons = new Set<string>();
 const failures: string[] = [];
 const environment: Record<string, string> = {};
-/** Two more than there are cores: a process that waits leaves its core to another. */
-const WORKERS = Math.min(8, availableParallelism() + 2);
+/** One more than there are cores: a process that waits leaves its core to another. With two more, tests of deadlines begin to miss them. */
+const WORKERS = Math.min(8, availableParallelism() + 1);
 const FOLDERS = ["src", "console", "simulator", "simulation", "testing", "scripts", "conformance"];
 /** What the runner takes a file for that is not among the slow ones. One that it knows nothing of would start before them. */
 const USUAL_SECONDS = 0.2;

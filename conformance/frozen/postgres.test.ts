@@ -254,8 +254,10 @@ describe.skipIf(postgresServer === undefined)("a store that is away", () => {
   );
 
   test("H29: a statement that is slow on a server that is alive costs no connection", async () => {
+    // A server that is busy stops a statement within it, too.
+    const TIMEOUT_MS = 1_500;
     await using at = await harness();
-    const storage = await openStorage(at.database.url.href, system.clock, 300);
+    const storage = await openStorage(at.database.url.href, system.clock, TIMEOUT_MS);
     const backends = async () => {
       // Autovacuum comes and goes.
       const rows = await at.database.sql.unsafe(
@@ -266,8 +268,8 @@ describe.skipIf(postgresServer === undefined)("a store that is away", () => {
     await storage.query("SELECT 1");
     const before = await backends();
     const [thrown, ms] = await timed(storage.query("SELECT pg_sleep(20)").catch((error: unknown) => error));
-    expect(String(thrown)).toBe("StorageTimeout: The store did not answer within 300 ms.");
-    expect(ms).toBeLessThan(5_000);
+    expect(String(thrown)).toBe(`StorageTimeout: The store did not answer within ${TIMEOUT_MS} ms.`);
+    expect(ms).toBeLessThan(10_000);
     const running = () =>
       at.database.sql.unsafe("SELECT 1 FROM pg_stat_activity WHERE query LIKE '%pg_sleep(20)' AND state = 'active'");
     await until("the server has stopped it", async () => (await running()).length === 0);
@@ -276,7 +278,7 @@ describe.skipIf(postgresServer === undefined)("a store that is away", () => {
       await queries.query("INSERT INTO projects (id, created_at_ms) VALUES ('late', 1)");
       await queries.query("SELECT pg_sleep(20)");
     });
-    await expect(late).rejects.toThrow("did not answer within 300 ms");
+    await expect(late).rejects.toThrow(`did not answer within ${TIMEOUT_MS} ms`);
     expect(await at.database.sql.unsafe("SELECT 1 FROM projects WHERE id = 'late'")).toHaveLength(0);
     expect(await backends()).toEqual(expect.arrayContaining(before));
     await storage.close();

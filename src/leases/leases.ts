@@ -39,9 +39,9 @@ const SYNC_MS = 1_000;
 const MAX_CLAIMS = 500;
 /** Windows of which nothing is new that are told of in each sync. */
 const REMINDED = 4;
-/** How long a start waits for its shares, which others may have to give back: seconds on machines that have too much to do. */
+/** How long a start waits for its shares after the first answer: others may have to give them back, which takes seconds on machines that have too much to do. */
 const START_MS = 4_000;
-/** How long it waits for any answer. */
+/** How long it waits for that answer. */
 const FIRST_ANSWER_MS = 5_000;
 const LEDGER_RETRY_MS = 1_000;
 
@@ -139,15 +139,15 @@ export class Leases implements LeaseState {
   /** Takes the first shares. Rejects where the source does not answer. */
   async start(): Promise<void> {
     const { clock } = this.#options;
-    const startedMs = clock.nowMs();
-    const isOver = () => clock.nowMs() - startedMs >= (this.#answered === 0 ? FIRST_ANSWER_MS : START_MS);
-    const lacks = () => this.#answered === 0 || this.#touched.size > 0 || this.#asked.size > 0;
-    for (;;) {
+    for (const untilMs = clock.nowMs() + FIRST_ANSWER_MS; ; await clock.sleep(RETRY_MS)) {
       await this.#sync();
-      if (!lacks() || isOver()) break;
+      if (this.#answered > 0) break;
+      if (clock.nowMs() >= untilMs) throw this.#trouble;
+    }
+    for (const untilMs = clock.nowMs() + START_MS; clock.nowMs() < untilMs; await this.#sync()) {
+      if (this.#touched.size === 0 && this.#asked.size === 0) break;
       await clock.sleep(RETRY_MS);
     }
-    if (this.#answered === 0) throw this.#trouble;
     this.#plan();
   }
 
