@@ -22,7 +22,8 @@ const options = (timings: Partial<Timings>) => ({
 
 const gateway = await startTestGateway(options({}));
 const impatient = await startTestGateway(options({ bodyStallMs: 400, bodyBytesPerSecond: MB }));
-const slow = await startTestGateway(options({ bodyStallMs: 50, bodyBytesPerSecond: 32 * 1024 }));
+/** A body may take longer than a stall; at its rate the smaller one has five seconds, since a busy machine pauses. */
+const slow = await startTestGateway(options({ bodyStallMs: 50, bodyBytesPerSecond: 4 * 1024 }));
 afterAll(() => Promise.all([gateway.stop(), impatient.stop(), slow.stop()]));
 
 interface Protocol {
