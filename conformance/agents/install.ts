@@ -25,11 +25,11 @@ const INSTALLERS: Readonly<
 };
 
 /** A registry may be slow, or stop in the middle of a download. */
-interface Patience {
+interface InstallLimits {
   attempts: number;
   timeoutMs: number;
 }
-const PATIENCE: Patience = { attempts: 3, timeoutMs: 600_000 };
+const INSTALL_LIMITS: InstallLimits = { attempts: 3, timeoutMs: 600_000 };
 
 /**
  * Runs the commands of an installation until all have succeeded. Another attempt goes on with what the one before has
@@ -38,7 +38,7 @@ const PATIENCE: Patience = { attempts: 3, timeoutMs: 600_000 };
 export async function installInto(
   folder: string,
   commands: readonly string[][],
-  { attempts, timeoutMs }: Patience = PATIENCE,
+  { attempts, timeoutMs }: InstallLimits = INSTALL_LIMITS,
 ): Promise<void> {
   // Only a whole installation gets the mark, so that one that broke off is not taken for one.
   const mark = join(folder, "installed");

@@ -377,8 +377,8 @@ describe.skipIf(!found && !mustRun)("console-notes 4: a person at the console", 
       await page.waitForSelector(".timeline li");
     }
     await show.click();
-    const picture = page.getByRole("img", { name: "Medium 1 of the call" });
-    await picture.waitFor();
+    const preview = page.getByRole("img", { name: "Medium 1 of the call" });
+    await preview.waitFor();
     const width = "(async (image) => (await image.decode(), image.naturalWidth))(document.querySelector('.media img'))";
     expect(await page.evaluate(width)).toBe(1);
     const sound = page.locator(".bodies audio");
