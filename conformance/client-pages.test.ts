@@ -15,7 +15,7 @@ const pages = readdirSync(join(root, FOLDER))
 const page = (name: string) => pages.find(({ file }) => file === join(FOLDER, `${name}.md`)) ?? new Page(name);
 
 /** Programs that are somebody else's: conformance/agents and conformance/clients install them and run them for real. */
-const PROGRAMS = ["claude", "gemini", "opencode", "aider", "codex", "qwen", "llm", "pip", "npm"];
+const PROGRAMS = ["claude", "gemini", "opencode", "aider", "codex", "qwen", "cline", "cn", "llm", "pip", "npm"];
 
 let harness: ClientHarness;
 let folder: ExampleFolder;

@@ -22,8 +22,11 @@ export interface Agent {
   cases?: readonly Case[];
   /** Its last words, from what it printed. */
   lastWords(output: string): string;
-  /** Tokens as the agent itself adds them up over its conversation, cached ones included. */
-  tokens(output: string): Tokens;
+  /**
+   * Tokens as the agent itself adds them up over its conversation, cached ones included: from what it printed, or from the files of its
+   * home folder that match a pattern.
+   */
+  tokens(output: string, inHome: (pattern: string) => string[]): Tokens;
 }
 
 /** What is installed, at the version that the suite was written for. */

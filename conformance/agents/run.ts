@@ -10,7 +10,9 @@ import { MODELS_BY_WIRE, startClientHarness } from "../support/client-harness.ts
 import type { Agent, Case, Tokens, Turn } from "./agent.ts";
 import { aider } from "./aider.ts";
 import { claudeCode } from "./claude-code.ts";
+import { cline } from "./cline.ts";
 import { codex } from "./codex.ts";
+import { continueCli } from "./continue.ts";
 import { geminiCli } from "./gemini-cli.ts";
 import { installAgent } from "./install.ts";
 import { opencodeChat, opencodeMessages } from "./opencode.ts";
@@ -27,6 +29,8 @@ const AGENTS: readonly Agent[] = [
   opencodeMessages,
   qwenCode,
   aider,
+  cline,
+  continueCli,
 ];
 const CONTENT = "three roads meet here\nand each of them works\n";
 /** Reading, writing, and the last word. */
@@ -79,7 +83,7 @@ async function work(agent: Agent, program: string, model: string, { turns, whole
     if (fails) continue;
     const words = attempt(() => agent.lastWords(output));
     expectThat(says.test(words ?? ""), `the last words of turn ${at} are ${JSON.stringify(words)}`);
-    tokens = attempt(() => agent.tokens(output));
+    tokens = attempt(() => agent.tokens(output, (pattern) => place.inHome(pattern)));
     if (turn.prompt !== undefined) continue;
     const written = place.read(target);
     const wanted = sources.map(() => CONTENT.trim().toUpperCase()).join("\n");

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { Glob } from "bun";
 
 const WORK_TIMEOUT_MS = 120_000;
 
@@ -39,6 +40,12 @@ export class Workplace {
     } catch {
       return undefined;
     }
+  }
+
+  /** The files of its home folder that match a pattern. */
+  inHome(pattern: string): string[] {
+    const paths = new Glob(pattern).scanSync({ cwd: this.#home, dot: true });
+    return [...paths].map((path) => readFileSync(join(this.#home, path), "utf8"));
   }
 
   async run(command: string[], environment: Record<string, string>, input: string | undefined): Promise<Ran> {

@@ -1,8 +1,10 @@
 import { isObject, type Json, type JsonObject } from "../json.ts";
 import type { Tool } from "./prompt.ts";
 
-const PATH_NAMES = ["file_path", "absolute_path", "path", "filePath", "filename", "file"];
-const CONTENT_NAMES = ["content", "contents", "text", "data"];
+const PATH_NAMES = ["file_path", "absolute_path", "path", "filePath", "filepath", "filename", "file"];
+const CONTENT_NAMES = ["content", "contents", "text", "data", "new_text"];
+/** A list of files, each an object with its path. */
+const LIST_NAME = "files";
 const COMMAND_NAMES = ["cmd", "command"];
 const SHELL = /^(?:exec_command|shell|shell_command|bash|container\.exec)$/;
 const PATCH = /^apply_patch$/;
@@ -45,12 +47,21 @@ function findFileTool(tools: readonly Tool[], verb: RegExp, writes: boolean): Fi
   return undefined;
 }
 
-function fileHands(tools: readonly Tool[]): Hands | undefined {
+function singleReader(tools: readonly Tool[]): Hands["read"] | undefined {
   const reader = findFileTool(tools, /read/i, false);
-  const writer = findFileTool(tools, /write/i, true);
+  return reader && ((path) => call(reader.name, { [reader.path]: path }));
+}
+
+function listReader(tools: readonly Tool[]): Hands["read"] | undefined {
+  const reader = tools.find((tool) => /read/i.test(tool.name) && LIST_NAME in propertiesOf(tool));
+  return reader && ((path) => call(reader.name, { [LIST_NAME]: [{ path }] }));
+}
+
+function fileHands(tools: readonly Tool[]): Hands | undefined {
+  const read = singleReader(tools) ?? listReader(tools);
+  const writer = findFileTool(tools, /write|^editor$/i, true);
   const contentName = writer?.content;
-  if (reader === undefined) return undefined;
-  const read: Hands["read"] = (path) => call(reader.name, { [reader.path]: path });
+  if (read === undefined) return undefined;
   if (writer !== undefined && contentName !== undefined) {
     return { read, write: (path, content) => call(writer.name, { [writer.path]: path, [contentName]: content }) };
   }

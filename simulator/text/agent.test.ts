@@ -40,6 +40,11 @@ const SETS: Readonly<Record<string, { tools: Tool[]; read: [string, string]; wri
     read: ["read_file", "absolute_path"],
     write: ["write_file", "file_path"],
   },
+  third: {
+    tools: [tool("MultiEdit", "filepath", "edits"), tool("Read", "filepath"), tool("Write", "filepath", "content")],
+    read: ["Read", "filepath"],
+    write: ["Write", "filepath"],
+  },
 };
 
 const conversation = (tools: Tool[], ...results: Partial<PromptPart & { type: "result" }>[]): Prompt => ({
@@ -165,9 +170,29 @@ describe("the simulator's agent", () => {
     expect(inputOf(conversation(tools, { text: inTags }))).toEqual([
       ["Write", { file_path: "/notes/loud.txt", content: "ONE\nTWO" }],
     ]);
+    expect(inputOf(conversation(tools, { text: "Content of /notes/today.txt:\none\n" }))).toEqual([
+      ["Write", { file_path: "/notes/loud.txt", content: "ONE" }],
+    ]);
     // Numbers that are the file's own stay.
     expect(inputOf(conversation(tools, { text: "1\tone\ntwo" }))).toEqual([
       ["Write", { file_path: "/notes/loud.txt", content: "1\tONE\nTWO" }],
+    ]);
+  });
+
+  test("reads with a tool that takes a list of files, and writes with an editor", () => {
+    const tools = [
+      tool("team_read_mailbox", "unread"),
+      tool("read_files", "files"),
+      tool("editor", "path", "new_text"),
+    ];
+    expect(inputOf(conversation(tools))).toEqual([["read_files", { files: [{ path: "/notes/today.txt" }] }]]);
+    const text = JSON.stringify([{ query: "/notes/today.txt", result: "1 | one\n2 | two", success: true }]);
+    expect(inputOf(conversation(tools, { text }))).toEqual([
+      ["editor", { path: "/notes/loud.txt", new_text: "ONE\nTWO" }],
+    ]);
+    const list = '[{"a":1}]';
+    expect(inputOf(conversation(tools, { text: list }))).toEqual([
+      ["editor", { path: "/notes/loud.txt", new_text: list.toUpperCase() }],
     ]);
   });
 

@@ -13,17 +13,31 @@ const TASK_OF_TWO =
 const NAMED_TOOL = /\bcall the tool ([\w-]+)/i;
 /** Agents add words of their own to what a tool has said. */
 const REMARK = /<system-reminder>[\s\S]*?<\/system-reminder>/g;
-const LINE_NUMBER = /^\s*\d+(?:→|\t|: |$)/;
+const LINE_NUMBER = /^\s*\d+(?:→|\t|: | \| |$)/;
 /** Some put the file into tags, with a note of its length. */
 const TAGGED = /<content>\n([\s\S]*?)\n<\/content>/;
 /** A shell's output comes after what was noted of the program's run. */
 const SHELL_NOTE = /^(?:[A-Z][^\n]*\n)*?Output:\n/;
 const SHELL_FAILED = /^(?:[^\n]*\n)*?(?:Process exited with code|Exit code:) [1-9]/;
+/** Some say before its text which file it is. */
+const TITLE = /^Content of [^\n]*:\n/;
 const END_NOTE = /\n+\(End of file[^\n]*\)$/;
 
+/** A tool that does several things at once gives a list of what came of each. */
+function resultText(text: string): string {
+  if (!text.startsWith("[{")) return text;
+  try {
+    const list = JSON.parse(text) as { result?: unknown }[];
+    return list.every(({ result }) => typeof result === "string") ? list.map(({ result }) => result).join("\n") : text;
+  } catch {
+    return text;
+  }
+}
+
 /** What the file holds, without the numbers that some agents put before its lines. */
-function fileText(result: string): string {
-  const [, tagged = result.replace(SHELL_NOTE, "")] = TAGGED.exec(result) ?? [];
+function fileText(answer: string): string {
+  const result = resultText(answer);
+  const [, tagged = result.replace(SHELL_NOTE, "").replace(TITLE, "")] = TAGGED.exec(result) ?? [];
   const lines = tagged
     .replace(REMARK, "")
     .replace(END_NOTE, "")
