@@ -19,7 +19,8 @@ export const cline: Agent = {
   vendorModel: "gpt-4.1",
   native: "chat",
   arguments: ({ prompt, options }: Task) => ["--json", ...options, prompt],
-  environment: () => ({ CLINE_TELEMETRY_DISABLED: "1", AI_SDK_LOG_WARNINGS: "false" }),
+  // Without it, it starts a program in the background that outlives it.
+  environment: () => ({ CLINE_SESSION_BACKEND_MODE: "local" }),
   // As `cline auth --provider openai --baseurl … --apikey … --modelid …` writes it.
   home: ({ gatewayUrl, key, model }) => ({
     ".cline/data/settings/providers.json": {
