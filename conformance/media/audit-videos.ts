@@ -16,7 +16,7 @@ const LATER_MS = 2 * 3_600_000;
 const PACE_MS = 200;
 /** Rows hold whole milliseconds. */
 const ROUNDING_MS = 2;
-const OPEN_PATIENCE_MS = 20_000;
+const OPEN_TIMEOUT_MS = 20_000;
 
 interface Audit {
   operations: number;
@@ -31,7 +31,7 @@ interface Audit {
 /** Waits until every operation has ended, including those whose name no client received. */
 export async function awaitNothingOpen(storageUrl: string): Promise<void> {
   const storage = await openStorage(storageUrl, system.clock);
-  const giveUpAtMs = performance.now() + OPEN_PATIENCE_MS;
+  const giveUpAtMs = performance.now() + OPEN_TIMEOUT_MS;
   const countOpen = async () => {
     const rows = await storage.query("SELECT id FROM operations WHERE state NOT IN ('done', 'failed')");
     return rows.length;

@@ -7,7 +7,7 @@ import type { ImageHarness } from "./image-harness.ts";
 import type { RandomImageRequest } from "./random-images.ts";
 
 /** How long a call may take before it counts as stuck. */
-const PATIENCE_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 /** The sides of an image are multiples of a step, so that its shape may be off by so much. */
 const SHAPE_TOLERANCE = 0.07;
 
@@ -40,7 +40,7 @@ async function send({ gateway }: ImageHarness, model: string, request: RandomIma
     method: "POST",
     headers: { authorization: `Bearer ${gateway.key}`, ...(form ? {} : { "content-type": "application/json" }) },
     body: form ? body : JSON.stringify(body),
-    signal: AbortSignal.timeout(PATIENCE_MS),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
   });
   return { status: response.status, text: await response.text(), headers: response.headers };
 }

@@ -2,7 +2,7 @@ import type { InlineImage } from "../../src/media/image.ts";
 import type { RandomVideoRequest } from "./random-videos.ts";
 import type { VideoHarness } from "./video-harness.ts";
 
-const PATIENCE_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 
 export function videoBody({ prompt, image, lastFrame, parameters }: RandomVideoRequest): object {
   const bytes = ({ base64, mimeType }: InlineImage) => ({ bytesBase64Encoded: base64, mimeType });
@@ -28,7 +28,7 @@ export async function judgeVideos(
       method: "POST",
       headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
       body: JSON.stringify(videoBody(request)),
-      signal: AbortSignal.timeout(PATIENCE_MS),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
     },
   );
   const text = await response.text();

@@ -21,7 +21,7 @@ export interface VideoOutcome {
 
 const STOPPED =
   "The gateway was stopped while it submitted this video. Submit it again, under a new Idempotency-Key if it had one.";
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 const PAUSE_MS = 100;
 
 interface OperationAnswer {
@@ -36,7 +36,7 @@ interface OperationAnswer {
 export async function orderVideos(ordered: VideoOrder, urlOf: () => string): Promise<VideoOutcome> {
   let order = ordered;
   const names: string[] = [];
-  const giveUpAtMs = performance.now() + PATIENCE_MS;
+  const giveUpAtMs = performance.now() + TIMEOUT_MS;
   for (;;) {
     const { name = "" } = await ask(order, "predictLongRunning", textOf(order), urlOf, giveUpAtMs);
     names.push(name);
@@ -55,7 +55,7 @@ export async function orderVideos(ordered: VideoOrder, urlOf: () => string): Pro
 
 /** The same submit again: with its key it must get the same name, whatever has happened since. */
 export async function repeatOrder({ order, names }: VideoOutcome, url: string): Promise<boolean> {
-  const { name } = await ask(order, "predictLongRunning", textOf(order), () => url, performance.now() + PATIENCE_MS);
+  const { name } = await ask(order, "predictLongRunning", textOf(order), () => url, performance.now() + TIMEOUT_MS);
   return name === names.at(-1);
 }
 
