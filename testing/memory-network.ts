@@ -87,8 +87,9 @@ export class MemoryNetwork {
     return this.replies.filter((reply) => (reply as MemoryExchange).isOpen).length;
   }
 
-  readonly send: Send = ({ method = "POST", url, headers, body = "" }) => {
+  readonly send: Send = ({ method = "POST", url, headers: shared, ownHeaders, body = "" }) => {
     const text = typeof body === "string" ? body : Buffer.from(body).toString();
+    const headers = ownHeaders === undefined ? shared : { ...shared, ...ownHeaders };
     const request = { method, url, headers, body: text, atMs: this.#clock.nowMs() };
     const exchange = new MemoryExchange(this.#clock);
     const script = this.#scripts[Math.min(this.requests.length, this.#scripts.length - 1)];

@@ -55,7 +55,7 @@ export interface OperationTrace {
   /** When the client got the operation's name; absent where it got an error. */
   answeredMs?: number;
   /** In the order of the offers that were tried. */
-  attempts: { startedMs: number; endedMs: number }[];
+  attempts: { startedMs: number; endedMs: number; spanId?: string }[];
 }
 
 /** The request that an operation began with: for the log and the trace, which are written when it ends. */

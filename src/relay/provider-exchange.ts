@@ -32,15 +32,19 @@ export interface ExchangeOptions {
   mayRepeat?: boolean;
   /** Where its bodies are kept. */
   capture?: AttemptCapture | undefined;
+  /** What the provider's own hosts are told of the trace, and no others. */
+  traceHeaders?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Sends a request to a provider's API, and resolves when the answer's headers have come. Redirects are not followed. */
 export async function openExchange(
-  api: Pick<ProviderApi, "outgoing">,
+  api: Pick<ProviderApi, "outgoing" | "owns">,
   request: MediaRequest,
   options: ExchangeOptions,
 ): Promise<ProviderExchange> {
-  const outgoing = await api.outgoing(request);
+  const made = await api.outgoing(request);
+  const { traceHeaders } = options;
+  const outgoing = traceHeaders !== undefined && api.owns(made.url) ? { ...made, ownHeaders: traceHeaders } : made;
   options.capture?.request.set(outgoing.body ?? "");
   const mayRepeat = outgoing.method === "GET" || options.mayRepeat === true;
   const first = new ProviderExchange({ ...outgoing, newConnection: !mayRepeat }, options);

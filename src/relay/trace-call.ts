@@ -1,5 +1,6 @@
 import type { Receipt } from "../canon/receipt.ts";
 import type { OutgoingRequest } from "../providers/credentials.ts";
+import type { Provider } from "../providers/provider.ts";
 import type { CallTrace } from "../telemetry/trace-context.ts";
 import type { Gateway } from "./gateway.ts";
 
@@ -63,6 +64,15 @@ function safelyDecoded(path: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** What the host of an attempt is told of the trace; undefined where it is told nothing. */
+export function traceHeaders(
+  { trace }: { readonly trace?: CallTrace | undefined },
+  attempt: { readonly target: { readonly provider: Pick<Provider, "tracesCalls"> } },
+  { tracing }: Gateway,
+): Record<string, string> | undefined {
+  return trace !== undefined && attempt.target.provider.tracesCalls ? tracing?.headersFor(trace, attempt) : undefined;
 }
 
 /** The same request, which tells its host of the trace. */

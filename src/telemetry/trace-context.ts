@@ -117,6 +117,13 @@ export class CallTrace {
     this.attempts.push({ attempt, startedAtMs: attempt.startedAtMs ?? endedAtMs, endedAtMs });
   }
 
+  /** An attempt that another process may have made; `spanId`: what its provider was told of it. */
+  attemptResumed({ startedMs, endedMs, spanId }: { startedMs: number; endedMs: number; spanId?: string }): void {
+    const attempt = { startedAtMs: startedMs };
+    if (spanId !== undefined) this.#spans.push({ of: attempt, id: spanId });
+    this.attemptEnded(attempt, endedMs);
+  }
+
   /** What a provider is told, whose span is part of this trace. */
   headersFor(attempt: object, sampled: boolean): Record<string, string> {
     const tracestate = this.parent?.state;

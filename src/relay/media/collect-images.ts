@@ -24,7 +24,16 @@ export interface ImageBatch extends ImageUpstream {
 
 type Finishing = Pick<
   ImageBatch,
-  "clock" | "send" | "streamMedia" | "provider" | "signal" | "asked" | "adapter" | "upstreamModel" | "note"
+  | "clock"
+  | "send"
+  | "streamMedia"
+  | "provider"
+  | "signal"
+  | "traceHeaders"
+  | "asked"
+  | "adapter"
+  | "upstreamModel"
+  | "note"
 >;
 
 /**

@@ -4,7 +4,7 @@ import type { Provider } from "../../providers/provider.ts";
 import { MediaFetchError } from "../../wire/media-fetch.ts";
 import { sniffMedia } from "../../wire/sniff-media.ts";
 import type { Gateway } from "../gateway.ts";
-import { isSuccess } from "../provider-exchange.ts";
+import { type ExchangeOptions, isSuccess } from "../provider-exchange.ts";
 import { mediaOf, openMedia } from "./exchange.ts";
 
 const MAX_IMAGE_BYTES = 64 * 1024 * 1024;
@@ -17,7 +17,7 @@ interface FetchedResult {
   content: ReadableStream<Uint8Array>;
 }
 
-interface Fetching extends Pick<Gateway, "clock" | "send" | "streamMedia"> {
+interface Fetching extends Pick<Gateway, "clock" | "send" | "streamMedia">, Pick<ExchangeOptions, "traceHeaders"> {
   provider: Provider;
   signal: AbortSignal;
 }
@@ -27,13 +27,13 @@ interface Fetching extends Pick<Gateway, "clock" | "send" | "streamMedia"> {
  * needs it; all others under the rules for foreign URLs (S12), and never with the credential.
  */
 export async function fetchResult(link: MediaLink, fetching: Fetching): Promise<FetchedResult> {
-  const { clock, send, provider, signal } = fetching;
+  const { clock, send, provider, signal, traceHeaders } = fetching;
   let { url } = link;
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
     const own = url.startsWith("/") || mediaOf(provider).owns(url);
     if (!own) return fetchForeign(url, fetching);
     const request = { method: "GET" as const, url, headers: { accept: "*/*" }, anonymous: link.credential !== true };
-    const exchange = await openMedia(provider, request, { clock, send, signal, timeoutMs: TIMEOUT_MS });
+    const exchange = await openMedia(provider, request, { clock, send, signal, timeoutMs: TIMEOUT_MS, traceHeaders });
     const { status, headers } = exchange;
     if (!isSuccess(exchange)) exchange.close();
     const location = headers.get("location");

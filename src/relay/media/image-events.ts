@@ -55,9 +55,9 @@ async function* streamedSteps(
   stream: StreamAdapter,
   batch: ImageBatch,
 ): AsyncGenerator<ImageStep> {
-  const { provider, adapter, signal } = batch;
+  const { clock, send, provider, adapter, signal, traceHeaders } = batch;
   const context = mediaOf(provider).context(batch.upstreamModel, batch.jobName);
-  const options = { clock: batch.clock, send: batch.send, signal, timeoutMs: MAX_STREAM_MS };
+  const options = { clock, send, signal, timeoutMs: MAX_STREAM_MS, traceHeaders };
   const request = stream.submit(call, context);
   batch.begin(call.count);
   const exchange = await openMedia(provider, request, options);

@@ -12,6 +12,7 @@ import type { Provider } from "../../providers/provider.ts";
 import type { ImageTarget } from "../../routing/target.ts";
 import type { Gateway } from "../gateway.ts";
 import { refuseNotes } from "../refuse-notes.ts";
+import { traceHeaders } from "../trace-call.ts";
 import { inClientWords } from "./client-words.ts";
 import { collectImages, type ImageBatch } from "./collect-images.ts";
 import { mediaOf } from "./exchange.ts";
@@ -52,6 +53,7 @@ export function batchFor(call: ImageRelay, gateway: Gateway, attempt: ImageAttem
     upstreamModel: target.offer.upstreamModel,
     jobName: call.receiptId,
     signal: attempt.signal,
+    traceHeaders: traceHeaders(call, attempt, gateway),
     begin: (images) => attempt.begin(images),
     pollFactor: gateway.timings.mediaPollFactor,
     asked: call.request.call,

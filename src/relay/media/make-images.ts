@@ -6,7 +6,7 @@ import type { UpstreamImageReply } from "../../media/image-reply.ts";
 import { forgottenJob } from "../../providers/media-adapters/failed-job.ts";
 import type { Provider } from "../../providers/provider.ts";
 import type { Gateway } from "../gateway.ts";
-import { isSuccess } from "../provider-exchange.ts";
+import { type ExchangeOptions, isSuccess } from "../provider-exchange.ts";
 import { exchangeMedia, mediaOf } from "./exchange.ts";
 
 /** An image of the highest quality takes minutes; longer than this is not waited for. */
@@ -16,7 +16,9 @@ const POLL_TIMEOUT_MS = 60_000;
 /** Polls in a row that may fail. The job is running and will be billed, so that submitting it again would cost twice. */
 const MAX_FAILED_POLLS = 5;
 
-export interface ImageUpstream extends Pick<Gateway, "clock" | "send" | "streamMedia"> {
+export interface ImageUpstream
+  extends Pick<Gateway, "clock" | "send" | "streamMedia">,
+    Pick<ExchangeOptions, "traceHeaders"> {
   provider: Provider;
   adapter: ImageAdapter;
   upstreamModel: string;
@@ -30,10 +32,10 @@ export interface ImageUpstream extends Pick<Gateway, "clock" | "send" | "streamM
 
 /** One call to the provider, polled where the provider answers later. */
 export async function makeImages(call: FittedImageCall, upstream: ImageUpstream): Promise<UpstreamImageReply> {
-  const { clock, send, provider, adapter, signal } = upstream;
+  const { clock, send, provider, adapter, signal, traceHeaders } = upstream;
   const context = mediaOf(provider).context(upstream.upstreamModel, upstream.jobName);
   const deadlineMs = clock.nowMs() + MAX_WAIT_MS;
-  const options = { clock, send, signal, timeoutMs: MAX_WAIT_MS };
+  const options = { clock, send, signal, timeoutMs: MAX_WAIT_MS, traceHeaders };
   const request = adapter.submit(call, context);
   upstream.begin(call.count);
   const first = await exchangeMedia(provider, request, options);
@@ -60,11 +62,11 @@ export async function makeImages(call: FittedImageCall, upstream: ImageUpstream)
 
 async function ask(
   job: JobHandle,
-  { clock, send, provider, adapter, signal }: ImageUpstream,
+  { clock, send, provider, adapter, signal, traceHeaders }: ImageUpstream,
   context: AdapterContext,
 ): Promise<JobState<UpstreamImageReply>> {
   if (!adapter.poll || !adapter.readPoll) throw new Error("an adapter with waiting jobs must have poll and readPoll");
-  const options = { clock, send, signal, timeoutMs: POLL_TIMEOUT_MS };
+  const options = { clock, send, signal, timeoutMs: POLL_TIMEOUT_MS, traceHeaders };
   const answer = await exchangeMedia(provider, adapter.poll(job, context), options);
   if (isSuccess(answer)) return adapter.readPoll(answer, job, context);
   const error = adapter.error(answer);

@@ -7,12 +7,15 @@ import { foldSeed } from "../../media/number-range.ts";
 import type { VideoRequest } from "../../media/predict-long-running/decode-video.ts";
 import type { FittedVideoCall } from "../../media/video-call.ts";
 import type { VideoTarget } from "../../routing/target.ts";
+import type { CallTrace } from "../../telemetry/trace-context.ts";
 import { discountAt } from "../discount.ts";
 import type { Gateway } from "../gateway.ts";
-import { isSuccess, UncertainError } from "../provider-exchange.ts";
+import { type ExchangeOptions, isSuccess, UncertainError } from "../provider-exchange.ts";
 import { refuseNotes } from "../refuse-notes.ts";
+import { traceHeaders } from "../trace-call.ts";
 import { exchangeMedia, mediaOf } from "./exchange.ts";
 import { fitVideo } from "./fit-video.ts";
+import type { SubmitAttempt } from "./submit-attempt.ts";
 import { DEFAULT_VIDEO_POLL_MS } from "./video-jobs.ts";
 
 /** What is being submitted. */
@@ -21,16 +24,18 @@ export interface Submitting {
   asked: VideoRequest;
   strict: boolean;
   principal: Principal;
+  trace?: CallTrace | undefined;
 }
 
 /** Submits all parts to one offer. An accepted part is saved at once; a later failure ends that part, not the operation. */
 export async function submitAt(
-  target: VideoTarget,
-  { operation, asked, strict, principal }: Submitting,
+  attempt: Pick<SubmitAttempt, "target">,
+  { operation, asked, strict, principal, trace }: Submitting,
   gateway: Gateway,
   model: Model,
   save: () => Promise<void>,
 ): Promise<void> {
+  const { target } = attempt;
   const { provider, adapter, offer } = target;
   const { call, notes } = fitVideo(asked, target, model);
   if (strict) refuseNotes(notes);
@@ -51,19 +56,22 @@ export async function submitAt(
   operation.parts = partsOf(count, perJob);
   for (const part of operation.parts) part.state = "asking";
   await save();
+  const upstream: Upstream = { ...target, traceHeaders: traceHeaders({ trace }, attempt, gateway) };
   const outcomes = await Promise.allSettled(
-    operation.parts.map((part, index) => submitPart(part, index, call, target, operation, gateway, save)),
+    operation.parts.map((part, index) => submitPart(part, index, call, upstream, operation, gateway, save)),
   );
   const failures = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason as unknown] : []));
   if (failures.length < operation.parts.length) return;
   throw failures.find((failure) => failure instanceof UncertainError) ?? failures[0];
 }
 
+type Upstream = VideoTarget & Pick<ExchangeOptions, "traceHeaders">;
+
 async function submitPart(
   part: OperationPart,
   index: number,
   call: FittedVideoCall,
-  { provider, adapter, offer }: VideoTarget,
+  { provider, adapter, offer, traceHeaders }: Upstream,
   operation: Operation,
   gateway: Gateway,
   save: () => Promise<void>,
@@ -75,7 +83,8 @@ async function submitPart(
   try {
     const request = adapter.submit(share, context);
     const { signal } = new AbortController();
-    const options = { clock: gateway.clock, send: gateway.send, signal, timeoutMs: provider.timeoutMs.firstByte };
+    const { clock, send } = gateway;
+    const options = { clock, send, signal, timeoutMs: provider.timeoutMs.firstByte, traceHeaders };
     const answer = await exchangeMedia(provider, request, options);
     if (!isSuccess(answer)) throw adapter.error(answer);
     const state = readTaken(() => adapter.readSubmit(answer, share, context));

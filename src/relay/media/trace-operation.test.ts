@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { KeptTraces } from "../../../testing/kept-traces.ts";
 import type { Script } from "../../../testing/memory-network.ts";
-import { MemoryVideos } from "../../../testing/memory-videos.ts";
+import { MemoryVideos, VIDEO_CONFIG } from "../../../testing/memory-videos.ts";
 import { SpanTexts } from "../../telemetry/otlp/span-texts.ts";
 import type { TracedCall } from "../../telemetry/tracing.ts";
 
@@ -61,6 +61,36 @@ test("observability 2: a video is its request, which ends with its answer, and t
     .find(({ msg }) => msg === "call");
   expect(line).toMatchObject({ trace_id: TRACE, span_id: server?.spanId });
   expect(line?.["request_id"]).toBe(submitted.headers.get("x-trivium-request-id"));
+});
+
+test("0057: a host of one's own is told of the attempt with its submit, its polls and its download, by whichever process", async () => {
+  const first = new KeptTraces();
+  const { providers } = VIDEO_CONFIG;
+  const config = { providers: { ...providers, one: { ...providers.one, trace_context: true } } };
+  const before = await MemoryVideos.start({ tracing: first.tracing, polls: false, config });
+  const { id } = await before.submit({ headers });
+  const second = new KeptTraces();
+  const { machine } = before.harness;
+  const after = await MemoryVideos.start({ tracing: second.tracing, machine, host: before.host, config });
+  await after.ended(id);
+  const [, , attempt] = spansOf(second.calls[0]);
+  const told = machine.upstream.requests.map(({ method, headers: { traceparent, tracestate } }) => ({
+    method,
+    traceparent,
+    tracestate,
+  }));
+  const traceparent = `00-${TRACE}-${attempt?.spanId}-01`;
+  expect(told.map(({ method }) => method).slice(0, 2)).toEqual(["POST", "GET"]);
+  expect(machine.upstream.requests.at(-1)?.url).toEndWith("/video.mp4");
+  for (const one of told) expect(one).toMatchObject({ traceparent, tracestate: "rojo=1" });
+});
+
+test("0057: a vendor of videos is told nothing", async () => {
+  const videos = await MemoryVideos.start({ tracing: new KeptTraces().tracing });
+  await videos.made({ headers });
+  const told = videos.harness.upstream.requests.map(({ headers: { traceparent } }) => traceparent);
+  expect(told.length).toBeGreaterThan(2);
+  expect(new Set(told)).toEqual(new Set([undefined]));
 });
 
 test("observability 2: a video that another process ends has the spans of its request", async () => {

@@ -1,5 +1,6 @@
 import type { Operation, OperationTrace } from "../../canon/operation.ts";
 import type { Receipt } from "../../canon/receipt.ts";
+import type { Provider } from "../../providers/provider.ts";
 import type { CallTrace } from "../../telemetry/trace-context.ts";
 import type { Gateway } from "../gateway.ts";
 import { nameOfProvider, routeOf } from "../trace-call.ts";
@@ -25,6 +26,7 @@ export function keptTrace(trace: CallTrace, { request, modelInPath, startedAtMs 
     attempts: attempts.map((one) => ({
       startedMs: one.startedAtMs + offsetMs,
       endedMs: one.endedAtMs + offsetMs,
+      spanId: trace.spanOf(one.attempt),
     })),
   };
   if (route !== undefined) kept.route = route;
@@ -35,17 +37,38 @@ export function keptTrace(trace: CallTrace, { request, modelInPath, startedAtMs 
   return kept;
 }
 
-/** Hands over what the spans of an operation are made of that has ended. */
-export function traceOperation({ job: { request } }: Operation, receipt: Receipt, gateway: Gateway): void {
-  const { tracing, clock } = gateway;
+/** The trace of an operation, which another process may have begun; undefined where none is exported. */
+function resumedTrace({ job: { request } }: Operation, { tracing }: Gateway): CallTrace | undefined {
   const kept = request?.trace;
-  if (tracing === undefined || request === undefined || kept === undefined) return;
-  const { traceId, spanId, parent, startedMs, answeredMs } = kept;
+  if (tracing === undefined || kept === undefined) return undefined;
+  const { traceId, spanId, parent } = kept;
   const trace = tracing.resume(
     { traceId, spanId },
     parent && { traceId, spanId: parent.spanId, sampled: parent.sampled, state: parent.state },
   );
-  for (const { startedMs: startedAtMs, endedMs } of kept.attempts) trace.attemptEnded({ startedAtMs }, endedMs);
+  for (const attempt of kept.attempts) trace.attemptResumed(attempt);
+  return trace;
+}
+
+/** What a provider that polls go to is told of the trace: they are part of the attempt that submitted the job. */
+export function pollHeaders(
+  operation: Operation,
+  { tracesCalls }: Pick<Provider, "tracesCalls">,
+  gateway: Gateway,
+): Record<string, string> | undefined {
+  const trace = tracesCalls ? resumedTrace(operation, gateway) : undefined;
+  const attempt = trace?.attempts.at(-1)?.attempt;
+  return trace === undefined || attempt === undefined ? undefined : gateway.tracing?.headersFor(trace, attempt);
+}
+
+/** Hands over what the spans of an operation are made of that has ended. */
+export function traceOperation(operation: Operation, receipt: Receipt, gateway: Gateway): void {
+  const { tracing, clock } = gateway;
+  const { request } = operation.job;
+  const kept = request?.trace;
+  const trace = resumedTrace(operation, gateway);
+  if (tracing === undefined || trace === undefined || request === undefined || kept === undefined) return;
+  const { startedMs, answeredMs } = kept;
   tracing.settled(receipt, trace, () => ({
     receipt,
     trace,

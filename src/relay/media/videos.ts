@@ -112,7 +112,7 @@ async function submit(
   keepTrace();
   let isBegun = false;
   gateway.runningCalls++;
-  const submitting = { operation, asked, principal, strict: incoming.strict || principal.strict === true };
+  const submitting = { operation, asked, principal, trace, strict: incoming.strict || principal.strict === true };
   try {
     // A client that disconnects does not cancel the job: it may come back for it.
     await operations.begin(operation, client, async (save) => {
@@ -130,7 +130,7 @@ async function submit(
         gateway,
         fitting.map(({ target }) => target),
         (target) => new SubmitAttempt(target, gateway.clock.nowMs),
-        ({ target }) => submitAt(target, submitting, gateway, model, save),
+        (attempt) => submitAt(attempt, submitting, gateway, model, save),
         isCertain,
       ).finally(keepTrace);
       const { request } = operation.job;

@@ -12,6 +12,7 @@ import { type Call, ClientDisconnectedError } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { isSuccess, openExchange, type ProviderExchange, readAnswer } from "../provider-exchange.ts";
 import { refuseNotes } from "../refuse-notes.ts";
+import { traceHeaders } from "../trace-call.ts";
 import { WatchedAttempt } from "../watched-attempt.ts";
 
 const LANE = { name: "translated" } as const;
@@ -45,7 +46,7 @@ interface Asking {
   idleMs?: number;
 }
 
-type WatchedCall = Pick<Call, "client" | "startedAtMs" | "routing" | "principal" | "receiptId" | "memory"> & {
+type WatchedCall = Pick<Call, "client" | "startedAtMs" | "routing" | "principal" | "receiptId" | "memory" | "trace"> & {
   incoming: { strict: boolean };
   capture?: Call["capture"];
   notes: readonly FieldNote[];
@@ -163,6 +164,7 @@ export class ServiceAttempt<Name extends ServiceName = ServiceName> extends Watc
       timeoutMs: limitMs,
       mayRepeat: true,
       capture: this.#beginCapture(),
+      traceHeaders: traceHeaders(this.call, this, this.gateway),
     };
     const exchange = await openExchange(
       this.#services,
