@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { system } from "../../src/base/system.ts";
@@ -8,13 +8,15 @@ import { openStorage } from "../../src/storage/open.ts";
 import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { callGateway } from "../support/client-calls.ts";
-import { TRIVIUM } from "../support/program.ts";
 import { sendJson, sleep, startEvents, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { freePort, TEST_ADMIN_SECRET } from "../support/test-gateway.ts";
+import { CrashingGateway } from "./crashing-gateway.ts";
 
 const CLIENTS = 6;
 const CALLS_A_RUN = 300;
-const START_MS = 60_000;
+/** Of a run's calls, so many at most reach the provider before the kill. */
+const MOST_BEFORE = 100;
+const REACHED_MS = 60_000;
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 interface CrashOptions {
@@ -22,18 +24,27 @@ interface CrashOptions {
   storageUrl?: string;
   runs: number;
   seed: number;
+  /** 0: one process without any. */
+  workers?: number;
 }
 
-export interface CrashReport {
+/** What is killed: one of the workers, the first process, whose workers finish their calls, or all processes at once. */
+const VICTIMS = ["worker", "first process", "all"] as const;
+type Victim = (typeof VICTIMS)[number];
+
+interface CrashReport {
+  /** How often each was killed. */
+  kills: Readonly<Record<Victim, number>>;
   asked: number;
   answered: number;
   /** Calls of which a request has reached the provider. */
   reached: number;
   rows: number;
-  interrupted: number;
+  /** Calls that are `pending` or `interrupted`. */
+  open: number;
   /** Calls that have reached the provider, or were answered, of which there is no row. */
   missing: string[];
-  /** Calls that were answered whole, and are no receipt. */
+  /** Calls that were answered whole, and have no receipt. */
   unsettled: string[];
   twice: number;
   wrongSums: number;
@@ -43,7 +54,7 @@ export interface CrashReport {
  * A gateway with `ledger.intents` under load is killed with SIGKILL at a random moment, again and again. Each call has a key of its
  * own, which its prompt names, so that the provider and the rows tell of the same calls.
  */
-export async function crashWithIntents({ storageUrl, runs, seed }: CrashOptions): Promise<CrashReport> {
+export async function crashWithIntents({ storageUrl, runs, seed, workers = 0 }: CrashOptions): Promise<CrashReport> {
   let state = seed;
   const draw = (below: number): number => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -64,54 +75,61 @@ export async function crashWithIntents({ storageUrl, runs, seed }: CrashOptions)
       response.end(plainStream("chat", ["Hel", "lo"], plainUsage("chat", 10, 5)));
     } else sendJson(response, plainAnswer("chat", { text: "Hello", usage: plainUsage("chat", 10, 5) }));
   });
-  const [port, adminPort] = [await freePort(), await freePort()];
-  const url = `http://127.0.0.1:${port}`;
+  mkdirSync(join(folder, "data"));
+  const gateway = new CrashingGateway({
+    folder,
+    workers,
+    config: {
+      server: { port: await freePort() },
+      admin: { port: await freePort(), secret: TEST_ADMIN_SECRET },
+      storage,
+      ledger: { intents: true },
+      simulator: false,
+      log: { calls: "off" },
+      ...withMedia(scriptedModels(upstream.url)),
+    },
+  });
+  const keysOf = (run: number) =>
+    Array.from({ length: CALLS_A_RUN }, (_, call) => ({ name: nameOf(run, call), key: keyOf(run, call) }));
+  const kills = { worker: 0, "first process": 0, all: 0 };
   const answered: string[] = [];
   let asked = 0;
-  const configure = (run: number) =>
-    writeFileSync(
-      join(folder, "trivium.yaml"),
-      JSON.stringify({
-        server: { port },
-        admin: { port: adminPort, secret: TEST_ADMIN_SECRET },
-        storage,
-        ledger: { intents: true },
-        simulator: false,
-        log: { calls: "off" },
-        keys: Array.from({ length: CALLS_A_RUN }, (_, call) => ({ name: nameOf(run, call), key: keyOf(run, call) })),
-        ...withMedia(scriptedModels(upstream.url)),
-      }),
-    );
+
+  const crashOnce = async (run: number): Promise<void> => {
+    await gateway.start(keysOf(run));
+    let [isOver, next] = [false, 0];
+    const client = async () => {
+      while (!isOver && next < CALLS_A_RUN) {
+        const call = next++;
+        asked += 1;
+        const isWhole = await send(gateway.url, keyOf(run, call), nameOf(run, call), draw(5)).catch(() => false);
+        if (isWhole) answered.push(nameOf(run, call));
+      }
+    };
+    const clients = Array.from({ length: CLIENTS }, client);
+    // Counted in calls: how many come in a time depends on the machine.
+    const enough = reached.size + 1 + draw(MOST_BEFORE);
+    for (const untilMs = performance.now() + REACHED_MS; reached.size < enough && next < CALLS_A_RUN; await sleep(2)) {
+      if (performance.now() > untilMs) throw new Error(`${enough} calls have not reached the provider.`);
+    }
+    await sleep(draw(20));
+    const victim = workers === 0 ? "all" : (VICTIMS[(run - 1) % VICTIMS.length] ?? "all");
+    kills[victim] += 1;
+    if (victim === "worker") await gateway.killWorker(draw);
+    else if (victim === "first process") await gateway.kill();
+    else await gateway.killAll();
+    isOver = true;
+    await Promise.all(clients);
+    if (gateway.isRunning) await gateway.stop();
+  };
 
   try {
-    for (let run = 1; run <= runs; run += 1) {
-      configure(run);
-      const child = await start(folder, url);
-      let [isOver, next] = [false, 0];
-      const client = async () => {
-        while (!isOver && next < CALLS_A_RUN) {
-          const call = next++;
-          asked += 1;
-          const isWhole = await send(url, keyOf(run, call), nameOf(run, call), draw(5)).catch(() => false);
-          if (isWhole) answered.push(nameOf(run, call));
-        }
-      };
-      const clients = Array.from({ length: CLIENTS }, client);
-      await sleep(20 + draw(500));
-      // On a slow machine no call may have come as far as the provider by then, in any of the runs.
-      for (const untilMs = performance.now() + START_MS; run === runs && reached.size === 0; await sleep(5)) {
-        if (performance.now() > untilMs) throw new Error("No call has reached the provider.");
-      }
-      child.kill("SIGKILL");
-      await child.exited;
-      isOver = true;
-      await Promise.all(clients);
-    }
-    const last = await start(folder, url);
-    last.kill("SIGTERM");
-    await last.exited;
-    return { asked, answered: answered.length, ...(await compare(storage, reached, answered)) };
+    for (let run = 1; run <= runs; run += 1) await crashOnce(run);
+    await gateway.start();
+    await gateway.stop();
+    return { kills, asked, answered: answered.length, ...(await compare(storage, reached, answered)) };
   } finally {
+    if (gateway.isRunning) await gateway.killAll();
     await upstream.stop();
     rmSync(folder, { recursive: true, force: true });
   }
@@ -166,17 +184,6 @@ async function send(url: string, key: string, name: string, kind: number): Promi
   return kind !== 2 && text !== "";
 }
 
-async function start(folder: string, url: string): Promise<Bun.Subprocess> {
-  const child = Bun.spawn([TRIVIUM, "serve"], { cwd: folder, stdin: "ignore", stdout: "ignore", stderr: "ignore" });
-  const untilMs = performance.now() + START_MS;
-  for (;;) {
-    const ready = await fetch(`${url}/readyz`).catch(() => undefined);
-    if (ready?.status === 200) return child;
-    if (performance.now() > untilMs || child.exitCode !== null) throw new Error("The gateway did not start.");
-    await sleep(20);
-  }
-}
-
 async function compare(url: string, reached: ReadonlySet<string>, answered: readonly string[]) {
   const storage = await openStorage(url, system.clock);
   try {
@@ -188,7 +195,7 @@ async function compare(url: string, reached: ReadonlySet<string>, answered: read
     return {
       reached: reached.size,
       rows: rows.length,
-      interrupted: named.filter(({ outcome }) => outcome === "interrupted").length,
+      open: named.filter(({ outcome }) => outcome === "pending" || outcome === "interrupted").length,
       missing: [...new Set([...reached, ...answered])].filter((name) => !known.has(name)),
       unsettled: answered.filter((name) => !settled.has(name)),
       twice: rows.length - new Set(rows.map(({ id }) => id)).size + (rows.length - known.size),

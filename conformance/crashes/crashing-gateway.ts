@@ -18,6 +18,12 @@ const ASKED = {
 /** Where nothing listens or listens no more, the next call comes a moment later. */
 const AWAY_MS = 10;
 
+interface CrashKey {
+  name: string;
+  key: string;
+  limits?: Readonly<Record<string, number>>;
+}
+
 interface CrashingGatewayOptions {
   /** Where it runs; its configuration and its data are there. */
   folder: string;
@@ -50,9 +56,9 @@ export class CrashingGateway {
     return this.#child !== undefined;
   }
 
-  async start(limits: Readonly<Record<string, number>> = {}): Promise<void> {
+  /** With the key of `call`, where none are given. */
+  async start(keys: readonly CrashKey[] = [{ name: "tests", key: TEST_KEY }]): Promise<void> {
     const { folder, config, workers } = this.#options;
-    const keys = [{ name: "tests", key: TEST_KEY, limits }];
     writeFileSync(join(folder, "trivium.yaml"), JSON.stringify({ ...config, keys }));
     const several = workers > 0 ? ["--workers", String(workers)] : [];
     this.#child = Bun.spawn([TRIVIUM, "serve", ...several], {
@@ -92,6 +98,17 @@ export class CrashingGateway {
     await child.exited;
     this.#child = undefined;
     await this.#until(async () => !workers.some(isAlive), ORPHANED_MS, "workers without a first process did not end");
+  }
+
+  /** All of its processes at once: none finishes a call. */
+  async killAll(): Promise<void> {
+    const child = this.#child;
+    if (child === undefined) throw new Error("it does not run");
+    const workers = this.#workers();
+    for (const pid of [child.pid, ...workers]) process.kill(pid, "SIGKILL");
+    await child.exited;
+    this.#child = undefined;
+    await this.#until(async () => !workers.some(isAlive), ORPHANED_MS, "workers that were killed did not end");
   }
 
   async stop(): Promise<void> {

@@ -15,6 +15,12 @@ describe("H14, H21: with ledger.intents, a call that reached a provider has a ro
     expect(report.reached).toBeGreaterThan(0);
   }, 120_000);
 
+  test("with workers: one of them, the first process, and all of them", async () => {
+    const report = await crashWithIntents({ runs: 3, seed: 9, workers: 3 });
+    expect(report).toMatchObject({ ...NOTHING_WRONG, kills: { worker: 1, "first process": 1, all: 1 } });
+    expect(report.reached).toBeGreaterThan(0);
+  }, 180_000);
+
   test.skipIf(postgresServer === undefined)(
     "on PostgreSQL",
     async () => {

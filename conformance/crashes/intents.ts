@@ -1,8 +1,9 @@
 /**
- * `npm run crashes:intents`: a gateway with `ledger.intents` under load is killed with SIGKILL at a random moment, again and again. In the
- * end every call of which a request has reached the provider has a row: a receipt, or `interrupted`.
+ * `npm run crashes:intents`: a gateway with `ledger.intents` under load is killed with SIGKILL at a random moment, again and again; where it
+ * has workers, in turn one of them, the first process, and all at once. In the end every call of which a request has reached the provider
+ * has a row: a receipt, `pending` or `interrupted`.
  *
- * Options: --store sqlite|postgres (default sqlite), --runs N (default 100), --seed N.
+ * Options: --store sqlite|postgres (default sqlite), --runs N (default 100), --workers N (default none), --seed N.
  */
 import { parseArgs } from "node:util";
 import { startPostgres } from "../../testing/postgres.ts";
@@ -12,6 +13,7 @@ const { values } = parseArgs({
   options: {
     store: { type: "string", default: "sqlite" },
     runs: { type: "string", default: "100" },
+    workers: { type: "string", default: "0" },
     seed: { type: "string", default: String(Date.now() % 100_000) },
   },
 });
@@ -22,12 +24,13 @@ try {
   const report = await crashWithIntents({
     runs: Number(values.runs),
     seed: Number(values.seed),
+    workers: Number(values.workers),
     ...(postgres && { storageUrl: postgres.url }),
   });
-  const { missing, unsettled, twice, wrongSums } = report;
+  const { kills, missing, unsettled, twice, wrongSums } = report;
   console.log(
-    `${values.store}: ${values.runs} kills, seed ${values.seed}: ${report.asked} calls, ${report.reached} reached the provider, ${report.answered} answered whole, ` +
-      `${report.rows} rows, ${report.interrupted} of them interrupted; ${missing.length} calls without a row, ${unsettled.length} answers without a receipt, ${twice} rows twice, ${wrongSums} wrong sums`,
+    `${values.store}, ${values.workers} workers: killed ${kills.worker} times a worker, ${kills["first process"]} times the first process, ${kills.all} times all, seed ${values.seed}: ` +
+      `${report.asked} calls, ${report.reached} reached the provider, ${report.answered} answered whole, ${report.rows} rows, ${report.open} of them pending or interrupted; ${missing.length} calls without a row, ${unsettled.length} answers without a receipt, ${twice} rows twice, ${wrongSums} wrong sums`,
   );
   process.exitCode = missing.length + unsettled.length + twice + wrongSums > 0 ? 1 : 0;
 } finally {

@@ -16,6 +16,7 @@ import { number, text } from "../../src/storage/columns.ts";
 import { openStorage } from "../../src/storage/open.ts";
 import { startPostgres } from "../../testing/postgres.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
+import { TEST_KEY } from "../../testing/test-key.ts";
 import { HoldingProvider } from "../support/limit-race.ts";
 import { freePort, TEST_ADMIN_SECRET } from "../support/test-gateway.ts";
 import { CrashingGateway } from "./crashing-gateway.ts";
@@ -63,10 +64,11 @@ const gateway = new CrashingGateway({
   },
 });
 const kills = { gateway: 0, worker: 0 };
+const keyWith = (limits: Readonly<Record<string, number>>) => [{ name: "tests", key: TEST_KEY, limits }];
 
 /** Under load, until the moment comes; what is killed is drawn. */
 async function crashOnce(): Promise<void> {
-  if (!gateway.isRunning) await gateway.start({ concurrent: SLOTS, budget_usd_total: 1_000 });
+  if (!gateway.isRunning) await gateway.start(keyWith({ concurrent: SLOTS, budget_usd_total: 1_000 }));
   let isOver = false;
   const clients = Array.from({ length: CLIENTS }, () => gateway.load(() => isOver));
   await Bun.sleep(20 + draw(600));
@@ -131,7 +133,7 @@ try {
   await gateway.start();
   await gateway.stop();
   const budgetNanoUsd = sumOf(await rowsOf()) + LEFT_CALLS * COST_NANO_USD;
-  await gateway.start({ concurrent: SLOTS, budget_usd_total: budgetNanoUsd / 1e9 });
+  await gateway.start(keyWith({ concurrent: SLOTS, budget_usd_total: budgetNanoUsd / 1e9 }));
   const slots = await slotsLeft();
   await spendTheRest();
   await gateway.stop();
