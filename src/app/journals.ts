@@ -5,6 +5,7 @@ import type { Sources } from "../base/sources.ts";
 import type { Config } from "../config/config.ts";
 import { unlessMissing } from "../files/error-code.ts";
 import { ABANDONED_MS, FileJournal } from "../ledger/journal.ts";
+import { LeftJournals } from "../ledger/left-journals.ts";
 import { recoverJournals } from "../ledger/recover-journals.ts";
 import type { Log } from "../observe/log.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -22,6 +23,7 @@ const NAME_FILE = "name";
 export class Journals {
   readonly #options: JournalsOptions;
   readonly #folder: string;
+  readonly #left: LeftJournals;
   /** Undefined where the configuration wants none. */
   readonly own: FileJournal | undefined;
 
@@ -29,6 +31,7 @@ export class Journals {
     const { config, sources } = options;
     this.#options = options;
     this.#folder = join(config.dataDir, "journal");
+    this.#left = new LeftJournals(sources.clock.nowMs);
     const { journalBytes: maxBytes } = config.ledger;
     this.own = maxBytes === 0 ? undefined : new FileJournal({ ...sources, folder: this.#folder, maxBytes });
   }
@@ -65,13 +68,11 @@ export class Journals {
 
   /** Brings their rows into the store: at the start before anything is summed up, because a killed process may have left some. */
   async recover(): Promise<void> {
-    const { storage, sources, log } = this.#options;
-    const folder = this.#folder;
-    const nowMs = sources.clock.wallMs();
+    const { storage, log } = this.#options;
     const { rows, damaged } = await recoverJournals({
       storage,
-      folder,
-      nowMs,
+      folder: this.#folder,
+      isLeft: this.#left.isLeft,
       ...(this.own && { own: this.own.path }),
     });
     if (rows > 0) log.info({ rows }, "receipts of a journal are stored");

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { readConfig } from "../app/read-config.ts";
 import { system } from "../base/system.ts";
+import { leftBefore } from "../ledger/left-journals.ts";
 import { recoverJournals } from "../ledger/recover-journals.ts";
 import { copyStorage } from "../storage/copy-storage.ts";
 import { openStorage } from "../storage/open.ts";
@@ -28,7 +29,8 @@ export const migrate = defineCommand({
     try {
       await requireStopped(source);
       // What a killed gateway has left there belongs to the ledger.
-      await recoverJournals({ storage: source, folder: join(config.dataDir, "journal"), nowMs: Date.now() });
+      const isLeft = leftBefore(Date.now());
+      await recoverJournals({ storage: source, folder: join(config.dataDir, "journal"), isLeft });
       const copied = await copyTo(to, source);
       if (values.json) printJson(copied);
       else {

@@ -9,6 +9,7 @@ import { sampleReceipt } from "../storage/receipt.sample.ts";
 import { insertReceipts } from "../storage/receipts.ts";
 import type { Storage } from "../storage/storage.ts";
 import { ABANDONED_MS, FileJournal } from "./journal.ts";
+import { LeftJournals, leftBefore } from "./left-journals.ts";
 import { recoverJournals } from "./recover-journals.ts";
 import { deleteOldReceipts } from "./retention.ts";
 import { rollUpBefore } from "./roll-up-before.ts";
@@ -29,8 +30,8 @@ describe("H21: the journal", () => {
   });
 
   const open = (maxBytes = 1024 ** 2) => new FileJournal({ ...system, folder, maxBytes });
-  const recover = (nowMs = Date.now(), own?: string) =>
-    recoverJournals({ storage, folder, nowMs, ...(own === undefined ? {} : { own }) });
+  const recover = (wallMs = Date.now(), own?: string) =>
+    recoverJournals({ storage, folder, isLeft: leftBefore(wallMs), ...(own === undefined ? {} : { own }) });
   const storedIds = async () => {
     const found = await storage.query("SELECT id FROM receipts ORDER BY id");
     return found.map((row) => String(row["id"]));
@@ -61,6 +62,38 @@ describe("H21: the journal", () => {
     expect(readdirSync(folder)).toEqual([]);
     expect(await storedIds()).toHaveLength(601);
     expect(await recover(later())).toEqual({ rows: 0, damaged: [] });
+  });
+
+  test("H30: of a process that lives is not removed by another whose clock is an hour ahead, or is set", async () => {
+    const journal = open();
+    await journal.append(rows("a", 1));
+    let nowMs = 0;
+    const { isLeft } = new LeftJournals(() => nowMs);
+    const look = () => recoverJournals({ storage, folder, isLeft });
+    // The other one touches it by its own clock.
+    for (const ahead of [0, -3_600, 86_400, -86_400]) {
+      const seconds = Date.now() / 1000 + ahead;
+      utimesSync(journal.path, seconds, seconds);
+      for (let looks = 0; looks < 2; looks++, nowMs += ABANDONED_MS / 2) await look();
+      expect(existsSync(journal.path)).toBe(true);
+    }
+    nowMs += ABANDONED_MS;
+    expect(await look()).toEqual({ rows: 1, damaged: [] });
+    expect(existsSync(journal.path)).toBe(false);
+  });
+
+  test("that grows while it is read is not removed", async () => {
+    const journal = open();
+    await journal.append(rows("a", 1));
+    const before = storage.runForEach.bind(storage);
+    storage.runForEach = async (text, parameters, next) => {
+      storage.runForEach = before;
+      await before(text, parameters, next);
+      await journal.append(rows("b", 1));
+    };
+    await recover(later());
+    expect(existsSync(journal.path)).toBe(true);
+    expect(await recover(later())).toEqual({ rows: 2, damaged: [] });
   });
 
   test("of this process is not taken from it", async () => {

@@ -4,8 +4,9 @@ import type { Receipt } from "../canon/receipt.ts";
 import { isRefusal } from "../storage/is-refusal.ts";
 import type { Storage } from "../storage/storage.ts";
 import { insertRows } from "./insert-rows.ts";
-import { ABANDONED_MS, JOURNAL_SUFFIX } from "./journal.ts";
+import { JOURNAL_SUFFIX } from "./journal.ts";
 import { type DamagedBytes, MAX_RECORD_BYTES, readRecords } from "./journal-records.ts";
+import type { IsLeft } from "./left-journals.ts";
 import { receiptsKeptSince } from "./retention.ts";
 
 const ROWS_AT_ONCE = 256;
@@ -15,7 +16,7 @@ interface Recovery {
   folder: string;
   /** The journal of this process, which is not left to others. */
   own?: string;
-  nowMs: number;
+  isLeft: IsLeft;
 }
 
 export interface RecoveredJournals {
@@ -39,7 +40,7 @@ interface DamagedJournal {
  * Brings the rows of other processes' journals into the store. A row that is there already is left as it is, so that it does no
  * harm if a process whose journal this is still lives; only a journal that was left is removed.
  */
-export async function recoverJournals({ storage, folder, own, nowMs }: Recovery): Promise<RecoveredJournals> {
+export async function recoverJournals({ storage, folder, own, isLeft }: Recovery): Promise<RecoveredJournals> {
   const recovered: RecoveredJournals = { rows: 0, damaged: [] };
   const keptSinceMs = await receiptsKeptSince(storage);
   for (const name of await journalsIn(folder)) {
@@ -49,11 +50,13 @@ export async function recoverJournals({ storage, folder, own, nowMs }: Recovery)
     // Another process was faster.
     if (file === undefined) continue;
     try {
+      // Before it is read: what a process writes meanwhile shows that it lives.
+      const { mtimeMs, size } = await file.stat();
       const found = await recoverOne(file, storage, keptSinceMs);
       const { places, refused, expired } = found;
       recovered.rows += found.rows;
-      const isAbandoned = nowMs - (await file.stat()).mtimeMs > ABANDONED_MS;
-      if (!isAbandoned) continue;
+      const after = await file.stat();
+      if (after.mtimeMs !== mtimeMs || after.size !== size || !isLeft({ path, mtimeMs, size })) continue;
       if (places.length + refused.length + expired.length === 0) await rm(path, { force: true });
       else {
         const kept = `${path}.damaged`;
