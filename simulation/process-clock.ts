@@ -6,13 +6,19 @@ export class ProcessClock implements Clock {
   readonly #clock: VirtualClock;
   readonly #cancels = new Set<Cancel>();
   #isAlive = true;
+  #setMs = 0;
   readonly nowMs: () => number;
   readonly wallMs: () => number;
 
   constructor(clock: VirtualClock) {
     this.#clock = clock;
     this.nowMs = clock.nowMs;
-    this.wallMs = clock.wallMs;
+    this.wallMs = () => clock.wallMs() + this.#setMs;
+  }
+
+  /** The clock of its machine is set. */
+  stepWall(byMs: number): void {
+    this.#setMs += byMs;
   }
 
   readonly after = (ms: number, run: () => void): Cancel => {

@@ -26,6 +26,7 @@ import { Trace } from "./trace.ts";
 const INSTANCES = 3;
 const CALLS = 600;
 const SHARE_OF_KEY = { rated: 6, narrow: 3, poor: 4, bound: 3 };
+const DAY_MS = 86_400_000;
 const { limitLeaseMs: LEASE_MS } = DEFAULT_TIMINGS;
 
 export interface SeveralResult {
@@ -35,6 +36,8 @@ export interface SeveralResult {
   /** Requests of the key with a rate that were admitted. */
   rated: number;
   kills: number;
+  /** How often the clock of an instance was set. */
+  clocksSet: number;
 }
 
 /** Plays calls against several instances that share limits, with a source of leases that loses messages and forgets. */
@@ -66,6 +69,7 @@ class SeveralInstances {
   #processes: SimulatedProcess[] = [];
   #started = 0;
   #kills = 0;
+  #clocksSet = 0;
   #rated = 0;
 
   constructor(seed: number, config: Config, isRough: boolean, clock: VirtualClock, storage: Storage) {
@@ -111,7 +115,13 @@ class SeveralInstances {
     await this.#clock.pass(700_000);
     await this.#checkLedger();
     for (const process of this.#processes) process.kill();
-    return { violations: this.#violations, statuses: this.#statuses, rated: this.#rated, kills: this.#kills };
+    return {
+      violations: this.#violations,
+      statuses: this.#statuses,
+      rated: this.#rated,
+      kills: this.#kills,
+      clocksSet: this.#clocksSet,
+    };
   }
 
   #makeTable(): LeaseTable {
@@ -121,6 +131,7 @@ class SeveralInstances {
 
   async #disturb(): Promise<void> {
     if (this.#random.chance(1 / 150)) this.#table = this.#makeTable();
+    if (this.#random.chance(1 / 60)) this.#setClock(this.#random.pick(this.#processes));
     if (!this.#random.chance(1 / 120)) return;
     const victim = this.#random.pick(this.#processes);
     this.#kills++;
@@ -129,6 +140,14 @@ class SeveralInstances {
     this.#providers.cutProcess(victim.number);
     for (const client of [...this.#clients]) if (client.book.process === victim.number) client.cut();
     await this.#clock.until(this.#start());
+  }
+
+  /** By minutes up to days, forward or back: a day that was left may be come back to. */
+  #setClock({ clock }: SimulatedProcess): void {
+    const HOUR_MS = 3_600_000;
+    const byMs = this.#random.pick([-30 * HOUR_MS, -24 * HOUR_MS, -HOUR_MS, -60_000, 60_000, HOUR_MS, 24 * HOUR_MS]);
+    clock.stepWall(byMs);
+    this.#clocksSet++;
   }
 
   async #start(): Promise<void> {
@@ -207,7 +226,8 @@ class SeveralInstances {
   }
 
   async #checkLedger(): Promise<void> {
-    const sums = "SELECT key_id, SUM(cost_nano_usd) AS spent FROM receipts GROUP BY key_id";
+    // Of each day that the clock of some instance has shown.
+    const sums = `SELECT key_id, SUM(cost_nano_usd) AS spent FROM receipts GROUP BY key_id, created_at_ms / ${DAY_MS}`;
     for (const row of await this.#storage.query(sums)) {
       const key = String(row["key_id"]).replace("static:", "");
       if (KEYS[key] !== undefined) this.#limits.spent(key, Number(row["spent"]));

@@ -35,6 +35,7 @@ import { VERSION } from "../version.ts";
 import { fetchMedia, streamMedia } from "../wire/media-fetch.ts";
 import { createSend } from "../wire/send.ts";
 import { ConfigHistory } from "./admin-config.ts";
+import { agreedClock } from "./agreed-clock.ts";
 import { bundledConsole } from "./bundled-console.ts";
 import { conditionOf, partsOf } from "./condition.ts";
 import { deleteOldReceiptsRegularly } from "./delete-old-receipts.ts";
@@ -73,6 +74,8 @@ interface AppOptions extends ConfigSource {
   metrics?: MetricsOfWorkers;
   /** Other processes listen on the same ports. */
   sharesPorts?: boolean;
+  /** Of a worker: how far the clock of its first process is ahead of the machine's. */
+  firstAheadMs?: number | undefined;
   /** Shorter timeouts, for tests. */
   timings?: Partial<Timings>;
 }
@@ -109,16 +112,27 @@ export interface App extends StartedApp {
 }
 
 const SWEEP_MS = 600_000;
+/** By more than this the clock of a machine and that of the database do not differ where both are kept right. */
+const WRONG_CLOCK_MS = 30_000;
 /** How long each last step of a stop may take. */
 const LAST_STEP_MS = 3_000;
 
 /** Puts the program together and starts it. */
 export async function startApp(options: AppOptions): Promise<App> {
   const config = readConfig(options);
-  const storage = await openStorage(config.storage, (options.sources ?? system).clock, options.timings?.statementMs);
-  const instance = instanceId(options.sources ?? system);
+  const { sources = system, firstAheadMs, log } = options;
+  const storage = await openStorage(config.storage, sources.clock, options.timings?.statementMs);
+  const instance = instanceId(sources);
   try {
-    return await startWith(config, storage, instance, options);
+    const { clock, differsMs } = await agreedClock(storage, sources.clock, firstAheadMs);
+    if (Math.abs(differsMs) > WRONG_CLOCK_MS) {
+      const way = differsMs > 0 ? "ahead of" : "behind";
+      log.warn(
+        { seconds: Math.round(Math.abs(differsMs) / 1000) },
+        `the clock of this machine is ${way} that of the database: days of budgets and the expiry of keys follow this machine's`,
+      );
+    }
+    return await startWith(config, storage, instance, { ...options, sources: { ...sources, clock } });
   } catch (thrown) {
     // A start that failed is no gateway that others have to heed.
     await deleteInstance(storage, instance).catch(() => {});

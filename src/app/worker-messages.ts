@@ -27,3 +27,5 @@ export type ToWorker =
 
 /** Says that a process is a worker, and of which gateway. */
 export const WORKER_VARIABLE = "TRIVIUM_WORKER_OF";
+/** Says how far the clock of the first process is ahead of the machine's. */
+export const AHEAD_VARIABLE = "TRIVIUM_WORKER_AHEAD_MS";

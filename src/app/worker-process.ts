@@ -3,12 +3,14 @@ import type { Family } from "../telemetry/family.ts";
 import type { MetricsOfWorkers, WorkerMetrics } from "./metrics/merge-workers.ts";
 import type { Sharing } from "./sharing.ts";
 import type { StartedApp } from "./start-app.ts";
-import { type FromWorker, type ToWorker, WORKER_VARIABLE } from "./worker-messages.ts";
+import { AHEAD_VARIABLE, type FromWorker, type ToWorker, WORKER_VARIABLE } from "./worker-messages.ts";
 
 /** One of several processes of a gateway, as it sees the one that has started it. */
 export interface WorkerProcess {
   readonly sharing: Sharing;
   readonly metrics: MetricsOfWorkers;
+  /** How far the clock of that process is ahead of the machine's. */
+  readonly firstAheadMs: number | undefined;
   ready(app: StartedApp): void;
   /** Called when that process is gone. */
   onOrphaned(run: () => void): void;
@@ -29,6 +31,7 @@ export function workerProcess(environment: Readonly<Record<string, string | unde
   return {
     sharing: { name: `workers of ${gateway}`, source: new ParentSource(tell) },
     metrics: new ParentMetrics(tell),
+    firstAheadMs: readAhead(environment[AHEAD_VARIABLE]),
     ready: (app) => tell({ kind: "ready", app }),
     onOrphaned: (run) => {
       if (!process.connected) orphaned.resolve();
@@ -38,6 +41,11 @@ export function workerProcess(environment: Readonly<Record<string, string | unde
       if (process.connected) process.disconnect?.();
     },
   };
+}
+
+function readAhead(text: string | undefined): number | undefined {
+  const ms = Number(text);
+  return text === undefined || !Number.isFinite(ms) ? undefined : ms;
 }
 
 /** Leases from the process that has started this one. */

@@ -2,9 +2,10 @@ import type { Cancel } from "../base/clock.ts";
 import type { Sources } from "../base/sources.ts";
 import { LeaseTable } from "../leases/lease-table.ts";
 import type { Log } from "../observe/log.ts";
+import { aheadOfWall } from "./agreed-clock.ts";
 import { WorkerCollector } from "./metrics/collect-workers.ts";
 import type { StartedApp } from "./start-app.ts";
-import { type FromWorker, type ToWorker, WORKER_VARIABLE } from "./worker-messages.ts";
+import { AHEAD_VARIABLE, type FromWorker, type ToWorker, WORKER_VARIABLE } from "./worker-messages.ts";
 
 interface WorkersOptions {
   count: number;
@@ -92,7 +93,11 @@ export class Workers {
   #spawn(): void {
     const { command, environment, sources } = this.#options;
     const child = Bun.spawn([...command], {
-      env: { ...environment, [WORKER_VARIABLE]: this.#name },
+      env: {
+        ...environment,
+        [WORKER_VARIABLE]: this.#name,
+        [AHEAD_VARIABLE]: String(aheadOfWall(sources.clock)),
+      },
       stdin: "ignore",
       stdout: "inherit",
       stderr: "inherit",

@@ -74,7 +74,8 @@ export const serve = defineCommand({
 /** One of several processes: how many there are, and what is printed, is for the first one to say. */
 async function runWorker(worker: WorkerProcess, source: ConfigSource, config: Config, log: Log): Promise<number> {
   const sharing = config.redis === undefined ? worker.sharing : undefined;
-  const app = await startApp({ ...source, log, sharing, metrics: worker.metrics, sharesPorts: true });
+  const { metrics, firstAheadMs } = worker;
+  const app = await startApp({ ...source, log, sharing, metrics, firstAheadMs, sharesPorts: true });
   worker.ready(app);
   try {
     return await runUntilStopped(app, log, worker);

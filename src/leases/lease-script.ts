@@ -8,13 +8,18 @@ import {
   MINUTE_MS,
   SHORT_MS,
   SILENCE_MS,
+  STEP_MS,
 } from "./lease-source.ts";
 
 /**
  * `LeaseTable` in Redis: one call, one round trip, all or nothing. What it keeps, each key behind KEYS[1]:
- * `meta` (epoch, grace, heard, news), `instances` (id → number|seen|gone|folder of a journal with receipts that the ledger has not), `scarce` (windows of which some instance is short),
+ * `meta` (epoch, grace, heard, ahead, news), `instances` (id → number|seen|gone|folder of a journal with receipts that the ledger has not), `scarce` (windows of which some instance is short),
  * `news`, `b:<instance>` (its budgets), and for each window a hash `w:<window>` with what is in a `WindowRow`: h: held, r: reclaimed,
  * s: short. A window of another epoch is an empty one.
+ *
+ * Redis has no clock but that of its machine, which may be set (H30). Times here are those of that clock and what is `ahead`, which changes when
+ * the clock is set: they never go back, and no further than what the instance that tells something knows to have passed since it last did.
+ * One that cannot know, because it is new, moves them on only where it is the first.
  *
  * ARGV: the sync as JSON, how long a lease lasts, a name for a new epoch, and the time in tests. Amounts are returned as text,
  * because they may need all 53 bits.
@@ -47,10 +52,19 @@ local function saveInstance(id)
   redis.call('HSET', INSTANCES, id, text(row.number) .. '|' .. text(row.seenMs) .. '|' .. gone .. '|' .. row.unstoredIn)
 end
 
-local meta = redis.call('HMGET', META, 'epoch', 'grace', 'heard', 'news')
+local meta = redis.call('HMGET', META, 'epoch', 'grace', 'heard', 'news', 'ahead')
 local epoch, graceUntilMs, heardMs = meta[1], tonumber(meta[2] or '0') or 0, tonumber(meta[3] or '')
 local newsNumber = tonumber(meta[4] or '0') or 0
 local known = instances[me]
+local clockMs, aheadMs = nowMs, tonumber(meta[5] or '0') or 0
+nowMs = clockMs + aheadMs
+local latestMs
+if known and sync.number > known.number and sync.answered > 0 and sync.answered <= known.number and sync.answeredAgoMs then
+  latestMs = known.seenMs + sync.answeredAgoMs
+elseif not sync.isFirst then latestMs = heardMs end
+if latestMs and nowMs - latestMs > ${STEP_MS} then nowMs = latestMs end
+if heardMs and nowMs < heardMs then nowMs = heardMs end
+if nowMs - clockMs ~= aheadMs then redis.call('HSET', META, 'ahead', text(nowMs - clockMs)) end
 local function hasLostWindow()
   if not known or known.goneMs ~= nil then return false end
   for _, it in ipairs(sync.claims) do

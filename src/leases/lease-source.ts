@@ -39,6 +39,8 @@ export interface Sync {
   epoch: string;
   /** The last one whose answer has arrived; a source of the same epoch that does not know of it has lost what it knew. */
   answered: number;
+  /** How long ago that one was sent, by a clock that never steps: the source's own clock may be set (H30). */
+  answeredAgoMs: number;
   /** The name of the folder with its journal. */
   journals: string;
   /** Receipts of it are in its journal alone. Should it die now, only an instance with the same journals can tell what it has spent. */
@@ -89,6 +91,8 @@ export const JOURNAL_LOST_MS = 86_400_000;
 export const MINUTE_MS = 61_000;
 /** Time in which the source heard of no instance for longer than this counts against none: it was away itself. */
 export const SILENCE_MS = 2_000;
+/** By so much the clock of a source may be ahead of what instances say has passed: more than that, and it was set. */
+export const STEP_MS = 2_000;
 /** How long others are told that an instance was short. */
 export const SHORT_MS = 1_000;
 /** At most so many windows of dead instances are told at once. */

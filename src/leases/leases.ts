@@ -65,6 +65,8 @@ export class Leases implements LeaseState {
   #epoch = "";
   #number = 0;
   #answered = 0;
+  /** When the message was sent that this is the number of. */
+  #answeredSentMs = 0;
   #sentMs = Number.NEGATIVE_INFINITY;
   #failures = 0;
   #syncing: Promise<void> | undefined;
@@ -255,6 +257,7 @@ export class Leases implements LeaseState {
       number: ++this.#number,
       epoch: this.#epoch,
       answered: this.#answered,
+      answeredAgoMs: this.#answered === 0 ? 0 : Math.ceil(nowMs - this.#answeredSentMs),
       journals: journal?.folder ?? "",
       isBehind: journal?.isBehind() ?? false,
       claims: batch.map((window) => window.claim(nowMs, this.#spent.get(window.name))),
@@ -271,6 +274,7 @@ export class Leases implements LeaseState {
     const { clock, leaseMs } = this.#options;
     const nowMs = clock.nowMs();
     this.#answered = sync.number;
+    this.#answeredSentMs = sentMs;
     this.instances = answer.instances;
     this.#news.splice(0, sync.news.length);
     this.#reclaims.splice(0, sync.reclaims.length);

@@ -23,11 +23,14 @@ if (redis === undefined) {
     return source;
   };
   afterAll(() => Promise.all(sources.map((source) => source.close())));
+  /** By how much the clock of the server was set in the last world. */
+  let setMs = 0;
   /** A world of its own on the same server: the time is that of the test. */
   const sourceOf = (clock: Clock): TestSource => {
+    setMs = 0;
     const prefix = () => `world${++worlds}:`;
-    const make = () =>
-      keep(new RedisSource({ url: redis.url, prefix: prefix(), leaseMs: LEASE_MS, ...system, nowMs: clock.nowMs }));
+    const nowMs = () => clock.nowMs() + setMs;
+    const make = () => keep(new RedisSource({ url: redis.url, prefix: prefix(), leaseMs: LEASE_MS, ...system, nowMs }));
     let source = make();
     return {
       sync: (sync) => source.sync(sync),
@@ -77,6 +80,92 @@ if (redis === undefined) {
     }
   });
 
+  describe("H30, H23: the clock of the Redis server is set", () => {
+    const HOUR_MS = 3_600_000;
+    const startThree = async (seed: number) => {
+      const world = new LeaseWorld(seed, sourceOf);
+      for (let count = 0; count < 3; count++) await world.start();
+      return world;
+    };
+
+    test("forward: what a dead instance has used of a rate is not free before its minute is over", async () => {
+      const world = await startThree(301);
+      const [first] = world.living;
+      if (first === undefined) throw new Error("no instance");
+      await world.pass(4_000, () => void first.call(0, 5));
+      expect(world.admitted).toBe(LIMITS.rate);
+      first.kill();
+      await world.pass(1_000);
+      setMs = HOUR_MS;
+      await world.pass(50_000, () => void world.random.pick(world.living).call(0, 5));
+      expect(world.broken).toEqual([]);
+      await world.pass(30_000, () => void world.random.pick(world.living).call(0, 5));
+      expect(world.broken).toEqual([]);
+      expect(world.admitted).toBeGreaterThanOrEqual(LIMITS.rate + Math.floor(0.98 * LIMITS.rate));
+    });
+
+    /** All that there is to have, asked for by calls. */
+    const getsAll = async (world: LeaseWorld) => {
+      const [last] = world.living;
+      await world.pass(4_000, () => void last?.call(0, 3_500));
+      expect(last?.mayUse("slots")).toBe(LIMITS.slots);
+      await world.pass(4_000, () => void last?.call(0, 5));
+      expect(last?.mayUse("rate")).toBe(LIMITS.rate);
+    };
+
+    test("back: what dead instances held comes back, concurrent calls when their leases are over and rates a minute later", async () => {
+      const world = await startThree(302);
+      const [first, second, third] = world.living;
+      if (first === undefined || second === undefined || third === undefined) throw new Error("no instance");
+      await world.pass(2_000, () => void (world.random.chance(0.1) && first.call(0, 20)));
+      setMs = -HOUR_MS;
+      first.kill();
+      second.kill();
+      await world.pass(LEASE_MS + 1_000);
+      await world.pass(4_000, () => void third.call(0, 3_500));
+      expect(third.mayUse("slots")).toBe(LIMITS.slots);
+      await world.pass(62_000);
+      await getsAll(world);
+      expect(world.broken).toEqual([]);
+    });
+
+    test("forward after a flush: nothing is granted before those that are not heard of have lost their leases", async () => {
+      const world = await startThree(303);
+      const [first] = world.living;
+      if (first === undefined) throw new Error("no instance");
+      await world.pass(2_000, () => void first.call(0, 2_000));
+      first.isParted = true;
+      await world.flush();
+      await world.pass(500);
+      setMs = HOUR_MS;
+      await world.pass(LEASE_MS - 1_000, () => void world.random.pick(world.living).call(0, 2_000));
+      expect(world.broken).toEqual([]);
+    });
+
+    for (let seed = 310; seed < 310 + Number(process.env["LEASE_RUNS"] ?? 3); seed++) {
+      test(`again and again, while instances die and join: no limit is passed, and all of it comes back (${seed})`, async () => {
+        const world = await startThree(seed);
+        const call = () => {
+          const { living } = world;
+          if (living.length > 0 && world.random.chance(0.3))
+            world.random.pick(living).call(world.random.between(0, 4_000_000), world.random.between(5, 2_000));
+        };
+        for (let round = 0; round < 12; round++) {
+          setMs += world.random.between(-2 * HOUR_MS, 2 * HOUR_MS);
+          if (world.random.chance(0.3) && world.living.length > 1) world.random.pick(world.living).kill();
+          if (world.living.length < 3) await world.start();
+          await world.pass(world.random.between(300, 9_000), call);
+        }
+        expect(world.broken).toEqual([]);
+        const [last] = world.living;
+        for (const one of world.living) if (one !== last) one.kill();
+        await world.pass(75_000);
+        await getsAll(world);
+        expect(world.broken).toEqual([]);
+      });
+    }
+  });
+
   describe("choices 9, H29: a Redis server that fails", () => {
     const leaseMs = LEASE_MS;
     const empty: Sync = {
@@ -84,6 +173,7 @@ if (redis === undefined) {
       number: 1,
       epoch: "",
       answered: 0,
+      answeredAgoMs: 0,
       journals: "",
       isBehind: false,
       claims: [],

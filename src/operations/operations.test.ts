@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { GatewayError } from "../canon/error.ts";
 import type { Operation, OperationPart } from "../canon/operation.ts";
-import { claimUnheard, insertOperation, leaseDue, selectOperation } from "../storage/operations.ts";
+import { claimUnheard, insertOperation, leaseDue, renewLease, selectOperation } from "../storage/operations.ts";
 import { StorageTimeout } from "../storage/storage-timeout.ts";
 import type { WaitingClient } from "./operations.ts";
 import { Bench, COST_NANO_USD, KEPT_MS, LEASE_MS, type SampleProcess, WAITING, waitingPart } from "./process.sample.ts";
@@ -334,5 +334,34 @@ describe("operations that are kept", () => {
     const [row] = await bench.storage.query("SELECT parts FROM operations", []);
     expect(JSON.parse(String(row?.["parts"]))).toMatchObject([{ state: "waiting", ticket: { id: "job" } }]);
     expect((await bench.read()).parts).toEqual([WAITING]);
+  });
+});
+
+describe("H30: an operation that a process with another clock has left", () => {
+  const HOUR_MS = 3_600_000;
+
+  test("is taken after one lease, though its lease and its next poll are an hour ahead", async () => {
+    const { bench, process } = await start();
+    const operation = bench.operation({ dueAtMs: bench.nowMs + HOUR_MS + LEASE_MS });
+    await insertOperation(bench.storage, operation, { owner: "ahead", untilMs: bench.nowMs + HOUR_MS + LEASE_MS });
+    await process.operations.sweep();
+    const taken = () => leaseDue(bench.storage, { owner: "here", untilMs: bench.nowMs + LEASE_MS }, bench.nowMs, 10);
+    await bench.clock.pass(LEASE_MS - 10);
+    expect(await taken()).toEqual([]);
+    await bench.clock.pass(20);
+    expect(await taken()).toHaveLength(1);
+  });
+
+  test("stays with a process that lives and renews its lease, however often others look", async () => {
+    const { bench, process } = await start();
+    await insertOperation(bench.storage, bench.operation(), { owner: "lives", untilMs: bench.nowMs + LEASE_MS });
+    for (let looks = 0; looks < 10; looks++) {
+      await bench.clock.pass(LEASE_MS / 3);
+      await process.operations.sweep();
+      expect(await renewLease(bench.storage, "operation_1", { owner: "lives", untilMs: bench.nowMs + LEASE_MS })).toBe(
+        true,
+      );
+      expect(await leaseDue(bench.storage, { owner: "here", untilMs: bench.nowMs }, bench.nowMs, 10)).toEqual([]);
+    }
   });
 });

@@ -15,6 +15,7 @@ import {
   selectByIdempotencyKey,
   selectOpenOperations,
   selectOperation,
+  shortenLeases,
 } from "../storage/operations.ts";
 import type { Storage } from "../storage/storage.ts";
 import { expectedCostOf } from "./bill.ts";
@@ -173,8 +174,10 @@ export class Operations {
     return this.#options.keptMs / MS_PER_HOUR;
   }
 
-  /** Deletes expired operations. */
-  sweep(): Promise<number> {
-    return deleteExpiredOperations(this.#options.storage, this.#options.clock.nowMs());
+  /** Deletes expired operations, and frees what a wrong clock would keep from all processes. */
+  async sweep(): Promise<number> {
+    const { storage, clock, leaseMs } = this.#options;
+    await shortenLeases(storage, clock.nowMs(), leaseMs);
+    return await deleteExpiredOperations(storage, clock.nowMs());
   }
 }

@@ -84,6 +84,9 @@ export async function forgetIdempotencyKey(
   );
 }
 
+/** Jobs are polled more often than this. */
+const LATEST_DUE_MS = 3_600_000;
+
 /** Whether the client has received the operation's name: not yet, yes, or it disconnected before. */
 const NOT_YET = 0;
 const HEARD = 1;
@@ -299,6 +302,23 @@ export async function selectNextDue(queries: Queries): Promise<number | undefine
      FROM operations WHERE kind = 'video' AND state IN ('submitting', 'running')`,
   );
   return row === undefined ? undefined : optionalNumber(row, "due");
+}
+
+/**
+ * No process writes leases that end so late, or work that is due so late: a clock that was ahead has, and was set back since (H30). What it
+ * has left is free after one lease, and due now.
+ */
+export async function shortenLeases(queries: Queries, nowMs: number, leaseMs: number): Promise<void> {
+  const now = Math.floor(nowMs);
+  const latest = Math.ceil(nowMs + leaseMs);
+  await queries.query(
+    "UPDATE operations SET lease_until_ms = ? WHERE state IN ('submitting', 'running') AND lease_until_ms > ?",
+    [latest, latest + Math.ceil(leaseMs)],
+  );
+  await queries.query(
+    "UPDATE operations SET due_at_ms = ? WHERE kind = 'video' AND state IN ('submitting', 'running') AND due_at_ms > ?",
+    [now, now + LATEST_DUE_MS],
+  );
 }
 
 export async function deleteExpiredOperations(queries: Queries, nowMs: number): Promise<number> {

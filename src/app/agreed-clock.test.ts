@@ -1,0 +1,47 @@
+import { describe, expect, test } from "bun:test";
+import { VirtualClock } from "../../testing/virtual-clock.ts";
+import type { Clock } from "../base/clock.ts";
+import { openStorage } from "../storage/open.ts";
+import type { Storage } from "../storage/storage.ts";
+import { agreedClock, aheadOfWall } from "./agreed-clock.ts";
+
+const HOUR_MS = 3_600_000;
+
+/** As a process has it that starts now on a machine whose clock is wrong by so much. */
+const wrongBy = (clock: Clock, ms: number): Clock => ({
+  ...clock,
+  nowMs: () => clock.nowMs() + ms,
+  wallMs: () => clock.wallMs() + ms,
+});
+
+describe("H30: processes of one storage go by one time", () => {
+  test("on PostgreSQL by the server's, whatever the clocks of their machines show", async () => {
+    const clock = new VirtualClock();
+    const query = async () => [{ now_ms: BigInt(Math.round(clock.nowMs())) }];
+    const storage = { engine: "postgres", query } as unknown as Storage;
+    for (const ms of [-HOUR_MS, 0, 24 * HOUR_MS]) {
+      const own = wrongBy(clock, ms);
+      const agreed = await agreedClock(storage, own);
+      expect(agreed.clock.nowMs()).toBeCloseTo(clock.nowMs(), -1);
+      expect(agreed.clock.wallMs()).toBe(own.wallMs());
+      expect(agreed.differsMs).toBeCloseTo(ms, -1);
+      await clock.pass(5_000);
+      expect(agreed.clock.nowMs()).toBeCloseTo(clock.nowMs(), -1);
+    }
+  });
+
+  test("on one machine a worker that starts after the clock was set goes by that of the first process", async () => {
+    const clock = new VirtualClock();
+    const storage = await openStorage("sqlite::memory:", clock);
+    for (const ms of [-HOUR_MS, 0, 24 * HOUR_MS]) {
+      clock.stepWall(ms);
+      // What a process that starts now takes for the time.
+      const byMs = clock.wallMs() - clock.nowMs();
+      const fresh: Clock = { ...clock, wallMs: clock.wallMs, nowMs: () => clock.nowMs() + byMs };
+      const worker = await agreedClock(storage, fresh, aheadOfWall(clock));
+      expect(worker.clock.nowMs()).toBeCloseTo(clock.nowMs(), 3);
+      expect((await agreedClock(storage, fresh)).clock).toBe(fresh);
+    }
+    await storage.close();
+  });
+});
