@@ -17,7 +17,7 @@ for (const databases of testDatabases("the Admin API")) {
     afterAll(() => databases.clear());
 
     const started = async () =>
-      startTestGateway({ config: { ...scriptedModels(upstream.url), storage: await databases.fresh() } });
+      startTestGateway({ config: { ...scriptedModels(upstream.url), storage: await databases.withTables() } });
 
     async function ask(gateway: TestGateway, method: string, path: string, body?: object) {
       const answer = await fetch(gateway.adminUrl + path, {

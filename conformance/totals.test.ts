@@ -98,7 +98,7 @@ function totalsContract(databases: TestDatabases): void {
     let receipts: (CountedReceipt & { instance: string })[];
     beforeAll(async () => {
       const draw = drawer(SEED);
-      world = await TotalsWorld.start(await databases.fresh(), MOMENTS[0] ?? 0, drawHistory(draw, 150, RANGE));
+      world = await TotalsWorld.start(await databases.withTables(), MOMENTS[0] ?? 0, drawHistory(draw, 150, RANGE));
       for (const moment of MOMENTS) {
         await world.play(draw, moment, CALLS_EACH);
         // Written by others while the gateway runs, of times that it has summed up already.

@@ -1,4 +1,4 @@
-import { openStorage } from "../src/storage/open.ts";
+import { openMemoryStorage } from "../testing/memory-storage.ts";
 import { VirtualClock } from "../testing/virtual-clock.ts";
 import { checkKept, checkLedger, comeToRest, recover } from "./final-checks.ts";
 import type { Scenario } from "./scenario.ts";
@@ -23,7 +23,7 @@ export interface RunResult {
 /** Plays one scenario against the gateway, and says which rules did not hold. */
 export async function runScenario(scenario: Scenario, options: WorldOptions): Promise<RunResult> {
   const clock = new VirtualClock({ turns: 1 });
-  const storage = await openStorage("sqlite::memory:", clock);
+  const storage = await openMemoryStorage(clock);
   try {
     const world = new World(scenario, options, clock, storage);
     await clock.until(world.start());

@@ -6,9 +6,9 @@ import { LeaseTable } from "../src/leases/lease-table.ts";
 import { Leases } from "../src/leases/leases.ts";
 import { DEFAULT_TIMINGS } from "../src/relay/timings.ts";
 import { insertInstance } from "../src/storage/instances.ts";
-import { openStorage } from "../src/storage/open.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import { MemoryFileStore } from "../testing/memory-file-store.ts";
+import { openMemoryStorage } from "../testing/memory-storage.ts";
 import { VirtualClock } from "../testing/virtual-clock.ts";
 import type { CallBook } from "./book.ts";
 import { SimulatedClient } from "./client.ts";
@@ -43,7 +43,7 @@ export interface SeveralResult {
 /** Plays calls against several instances that share limits, with a source of leases that loses messages and forgets. */
 export async function runSeveral(seed: number, config: Config, isRough: boolean): Promise<SeveralResult> {
   const clock = new VirtualClock({ turns: 1 });
-  const storage = await openStorage("sqlite::memory:", clock);
+  const storage = await openMemoryStorage(clock);
   try {
     return await new SeveralInstances(seed, config, isRough, clock, storage).play();
   } finally {

@@ -18,13 +18,13 @@ import { DEFAULT_TIMINGS, type Timings } from "../src/relay/timings.ts";
 import { createRequestHandler, type RequestHandler } from "../src/server/request-handler.ts";
 import type { ServerContext } from "../src/server/routed-request.ts";
 import { ROUTES } from "../src/server/routes.ts";
-import { openStorage } from "../src/storage/open.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import type { Tracing } from "../src/telemetry/tracing.ts";
 import type { Send } from "../src/wire/send.ts";
 import { buildCall, type CallOptions } from "./build-call.ts";
 import { MemoryFileStore } from "./memory-file-store.ts";
 import { MemoryNetwork } from "./memory-network.ts";
+import { openMemoryStorage } from "./memory-storage.ts";
 import { MemoryWeb } from "./memory-web.ts";
 import type { ReceiptData } from "./receipt-data.ts";
 import { scriptedModels } from "./scripted-models.ts";
@@ -72,7 +72,7 @@ export async function makeMachine(): Promise<Machine> {
     upstream: new MemoryNetwork(clock),
     web: new MemoryWeb(clock),
     random: predictable(),
-    storage: await openStorage("sqlite::memory:", clock),
+    storage: await openMemoryStorage(clock),
     fileStore: new MemoryFileStore(clock.wallMs),
   };
 }
@@ -264,14 +264,23 @@ export class Harness {
   }
 }
 
+/** Those that were read before, by their text: most tests of a file have the same one, and to read it takes longer than to start. */
+const read = new Map<string, Config>();
+const READ_AT_MOST = 100;
+
 /** As the program reads it, from a file that is gone again. */
 function configOf(sections: Record<string, unknown>): Config {
+  const text = JSON.stringify({ simulator: false, keys: [{ name: "tests", key: TEST_KEY }], ...sections });
+  const known = read.get(text);
+  if (known !== undefined) return known;
   const folder = mkdtempSync(join(tmpdir(), "trivium-harness-"));
   const configPath = join(folder, "trivium.yaml");
   try {
-    const given = { simulator: false, keys: [{ name: "tests", key: TEST_KEY }], ...sections };
-    writeFileSync(configPath, JSON.stringify(given));
-    return readConfig({ configPath, cwd: folder, environment: {} });
+    writeFileSync(configPath, text);
+    const config = readConfig({ configPath, cwd: folder, environment: {} });
+    if (read.size >= READ_AT_MOST) read.clear();
+    read.set(text, config);
+    return config;
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -39,7 +39,7 @@ export async function startPostgres(): Promise<TemporaryPostgres | undefined> {
   const port = freePort();
   const data = join(folder, "data");
   run(join(bin, "initdb"), "-D", data, "-U", "trivium", "--auth=trust", "--no-sync");
-  const options = `-c listen_addresses=127.0.0.1 -c unix_socket_directories=${folder} -c fsync=off -p ${port}`;
+  const options = `-c listen_addresses=127.0.0.1 -c unix_socket_directories=${folder} -c fsync=off -c full_page_writes=off -p ${port}`;
   const start = () => run(join(bin, "pg_ctl"), "-D", data, "-w", "-l", join(folder, "log"), "-o", options, "start");
   const halt = () => run(join(bin, "pg_ctl"), "-D", data, "-m", "immediate", "stop");
   const server = () => Number(readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[0]);

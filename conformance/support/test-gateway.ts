@@ -8,6 +8,7 @@ import { createLog, LOG_LEVELS, type LogOptions } from "../../src/observe/log.ts
 import type { Registry } from "../../src/providers/registry.ts";
 import type { Timings } from "../../src/relay/timings.ts";
 import type { ReceiptData } from "../../testing/receipt-data.ts";
+import { writeSqliteTables } from "../../testing/sqlite-tables.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 
 export interface TestGateway {
@@ -58,6 +59,7 @@ export async function startTestGateway({
     ...config,
   };
   writeFileSync(configFile, JSON.stringify(sections, null, 1));
+  if (!("storage" in config || "data_dir" in config)) await writeSqliteTables(join(folder, "data", "trivium.db"));
   const app = await startApp({
     configPath: configFile,
     cwd: folder,

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { openMemoryStorage } from "../../testing/memory-storage.ts";
 import { VirtualClock } from "../../testing/virtual-clock.ts";
 import { system } from "../base/system.ts";
 import { GatewayError } from "../canon/error.ts";
-import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
 import { Admissions } from "./admit.ts";
 import { KeyRing } from "./key-ring.ts";
@@ -22,7 +22,7 @@ let sources: typeof system;
 beforeEach(async () => {
   clock = new VirtualClock();
   sources = { ...system, clock };
-  storage = await openStorage("sqlite::memory:", system.clock);
+  storage = await openMemoryStorage(system.clock);
 });
 afterEach(() => storage.close());
 

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:tes
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openMemoryStorage } from "../../testing/memory-storage.ts";
 import { VirtualClock } from "../../testing/virtual-clock.ts";
 import type { TimerOptions } from "../base/clock.ts";
 import { system } from "../base/system.ts";
@@ -75,7 +76,7 @@ describe("KeyRing", () => {
   let nowMs = 0;
   beforeEach(async () => {
     nowMs = Date.UTC(2026, 0, 1);
-    storage = await openStorage("sqlite::memory:", system.clock);
+    storage = await openMemoryStorage(system.clock);
   });
   afterEach(() => storage.close());
   const open = (staticKeys: Parameters<typeof KeyRing.open>[0]["staticKeys"] = []): Promise<KeyRing> =>

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { openMemoryStorage } from "../../testing/memory-storage.ts";
 import { system } from "../base/system.ts";
 import { GatewayError } from "../canon/error.ts";
-import { openStorage } from "../storage/open.ts";
 import { selectProjects } from "../storage/projects.ts";
 import type { Storage } from "../storage/storage.ts";
 import { readKeyRouting } from "./key-routing.ts";
@@ -37,7 +37,7 @@ async function kindOf(promise: Promise<unknown>): Promise<string> {
 describe("keys", () => {
   let storage: Storage;
   beforeEach(async () => {
-    storage = await openStorage("sqlite::memory:", system.clock);
+    storage = await openMemoryStorage(system.clock);
   });
   afterEach(() => storage.close());
 

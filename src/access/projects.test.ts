@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { openMemoryStorage } from "../../testing/memory-storage.ts";
 import { system } from "../base/system.ts";
 import { GatewayError } from "../canon/error.ts";
-import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
 import { listActs } from "./audit.ts";
 import { readKeyRequest, readKeyUpdate } from "./key-input.ts";
@@ -13,7 +13,7 @@ const ACTOR = { who: "operator:ada", address: "192.0.2.1" };
 
 let storage: Storage;
 beforeEach(async () => {
-  storage = await openStorage("sqlite::memory:", system.clock);
+  storage = await openMemoryStorage(system.clock);
 });
 afterEach(() => storage.close());
 

@@ -13,7 +13,7 @@ const SETTLED_MS = 8_000;
 
 /** Processes with connections of their own to one database, in real time. */
 async function race(databases: TestDatabases, run: (processes: Alerts[], sent: string[]) => Promise<void>) {
-  const url = await databases.fresh();
+  const url = await databases.withTables();
   const storages = [];
   for (let at = 0; at < PROCESSES; at++) storages.push(await openStorage(url, system.clock));
   const sent: string[] = [];

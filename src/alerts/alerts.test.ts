@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
+import { openMemoryStorage } from "../../testing/memory-storage.ts";
 import { system } from "../base/system.ts";
-import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
 import { dollars, quotedName } from "./alert.ts";
 import { AlertsWorld, HOOK, SETTINGS, TAKEN, used } from "./alerts-world.sample.ts";
@@ -14,7 +14,7 @@ const DAY_MS = 24 * HOUR_MS;
 let storage: Storage;
 let world: AlertsWorld;
 beforeEach(async () => {
-  storage = await openStorage("sqlite::memory:", system.clock);
+  storage = await openMemoryStorage(system.clock);
   world = new AlertsWorld(storage);
 });
 afterEach(() => storage.close());

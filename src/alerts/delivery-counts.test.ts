@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { openMemoryStorage } from "../../testing/memory-storage.ts";
 import { system } from "../base/system.ts";
-import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Alerts } from "./alerts.ts";
 import { AlertsWorld, SETTINGS, TAKEN, used } from "./alerts-world.sample.ts";
@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
 let storage: Storage;
 let world: AlertsWorld;
 beforeEach(async () => {
-  storage = await openStorage("sqlite::memory:", system.clock);
+  storage = await openMemoryStorage(system.clock);
   world = new AlertsWorld(storage);
 });
 afterEach(() => storage.close());

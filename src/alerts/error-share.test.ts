@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { openMemoryStorage } from "../../testing/memory-storage.ts";
 import { system } from "../base/system.ts";
-import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
 import { AlertsWorld, SETTINGS } from "./alerts-world.sample.ts";
 import { type CallCounts, observeErrors, removedFromErrors } from "./error-share.ts";
@@ -12,7 +12,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 let storage: Storage;
 let world: AlertsWorld;
 beforeEach(async () => {
-  storage = await openStorage("sqlite::memory:", system.clock);
+  storage = await openMemoryStorage(system.clock);
   world = new AlertsWorld(storage);
 });
 afterEach(() => storage.close());

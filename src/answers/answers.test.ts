@@ -1,8 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { SQL } from "bun";
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { type TestDatabases, testDatabases } from "../../testing/test-databases.ts";
 import { VirtualClock } from "../../testing/virtual-clock.ts";
 import { system } from "../base/system.ts";
 import { openStorage } from "../storage/open.ts";
@@ -53,15 +50,16 @@ async function converse(answers: Answers, turns: number): Promise<void> {
 }
 
 /** What every engine must do alike. */
-function answersContract(engine: string, fresh: () => Promise<string>): void {
-  describe(`stored answers on ${engine}`, () => {
+function answersContract(databases: TestDatabases): void {
+  describe(`stored answers on ${databases.engine}`, () => {
     let storage: Storage;
     let answers: Answers;
     beforeEach(async () => {
-      storage = await openStorage(await fresh(), system.clock);
+      storage = await openStorage(await databases.withTables(), system.clock);
       answers = open(storage);
       problems.length = 0;
     });
+    afterAll(() => databases.clear());
 
     test("an answer is found by its own project alone, as it was kept", async () => {
       await answers.keep(sample());
@@ -270,24 +268,4 @@ function answersContract(engine: string, fresh: () => Promise<string>): void {
   });
 }
 
-const folder = mkdtempSync(join(tmpdir(), "trivium-answers-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-let count = 0;
-answersContract("sqlite", async () => `sqlite:${join(folder, `${++count}.db`)}`);
-
-const postgresUrl = process.env["TRIVIUM_TEST_POSTGRES"];
-if (postgresUrl) {
-  const made: string[] = [];
-  const server = new SQL(postgresUrl, { max: 1 });
-  beforeAll(() => server.connect());
-  afterAll(async () => {
-    for (const name of made) await server.unsafe(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
-    await server.close();
-  });
-  answersContract("postgres", async () => {
-    const name = `trivium_answers_${crypto.randomUUID().replaceAll("-", "")}`;
-    await server.unsafe(`CREATE DATABASE ${name}`);
-    made.push(name);
-    return Object.assign(new URL(postgresUrl), { pathname: `/${name}` }).href;
-  });
-}
+for (const databases of testDatabases("stored answers")) answersContract(databases);

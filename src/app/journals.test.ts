@@ -2,14 +2,14 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openMemoryStorage } from "../../testing/memory-storage.ts";
 import { system } from "../base/system.ts";
 import { createLog } from "../observe/log.ts";
-import { openStorage } from "../storage/open.ts";
 import { Journals } from "./journals.ts";
 
 test("a folder of journals has one name for all processes that start with it at once, and another one has another", async () => {
   const folder = mkdtempSync(join(tmpdir(), "trivium-journals-"));
-  const storage = await openStorage("sqlite::memory:", system.clock);
+  const storage = await openMemoryStorage(system.clock);
   try {
     const log = createLog({ clock: system.clock, level: "silent" });
     const at = (dataDir: string, journalBytes = 1_000) =>

@@ -1,15 +1,15 @@
 import { expect, test } from "bun:test";
+import { openMemoryStorage } from "../../testing/memory-storage.ts";
 import { windowAt, windowName } from "../access/shared-window.ts";
 import { system } from "../base/system.ts";
 import { beat } from "../storage/instances.ts";
 import { insertKey } from "../storage/keys.ts";
-import { openStorage } from "../storage/open.ts";
 import { sampleReceipt } from "../storage/receipt.sample.ts";
 import { insertReceipts } from "../storage/receipts.ts";
 import { spentByInstance } from "./spent-by-instance.ts";
 
 test("S05: what a key has spent is counted for the key that made it, its project and the gateway", async () => {
-  const storage = await openStorage("sqlite::memory:", system.clock);
+  const storage = await openMemoryStorage(system.clock);
   const key = { name: "k", project: "default", hint: "", models: ["*"], limits: {}, createdAtMs: 1 };
   await insertKey(storage, { ...key, id: "maker", hash: "1" });
   await insertKey(storage, { ...key, id: "child", hash: "2", madeBy: "maker" });

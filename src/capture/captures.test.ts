@@ -50,7 +50,7 @@ for (const databases of testDatabases("captures")) {
       );
 
     test("what was captured is read back as it was, also characters that a database does not take", async () => {
-      const storage = await openStorage(await databases.fresh(), system.clock);
+      const storage = await openStorage(await databases.withTables(), system.clock);
       const { captures, keep } = capturesOver(storage);
       const text = '{"a":"\u0000 \ud800 😀 \\u0000"}';
       keep("rcp_1", text);
@@ -64,7 +64,7 @@ for (const databases of testDatabases("captures")) {
     });
 
     test("in the storage it is sealed, for its own receipt and with the key of this gateway", async () => {
-      const storage = await openStorage(await databases.fresh(), system.clock);
+      const storage = await openStorage(await databases.withTables(), system.clock);
       const { captures, keep } = capturesOver(storage);
       keep("rcp_1", "a text that is not to be found");
       await captures.close();
@@ -77,7 +77,7 @@ for (const databases of testDatabases("captures")) {
     });
 
     test("what is older than its retention is deleted, in small steps; the rest stays", async () => {
-      const storage = await openStorage(await databases.fresh(), system.clock);
+      const storage = await openStorage(await databases.withTables(), system.clock);
       const { captures, keep } = capturesOver(storage);
       for (let round = 0; round < 230; round++) keep(`rcp_old${round}`, "old", NOW - LIMITS.retentionMs - 1);
       keep("rcp_edge", "just within", NOW - LIMITS.retentionMs);
@@ -89,7 +89,7 @@ for (const databases of testDatabases("captures")) {
     });
 
     test("beyond the bound of all, the oldest make room, also what another process stored", async () => {
-      const storage = await openStorage(await databases.fresh(), system.clock);
+      const storage = await openStorage(await databases.withTables(), system.clock);
       const one = capturesOver(storage);
       const two = capturesOver(storage);
       for (let round = 0; round < 30; round++) {

@@ -32,7 +32,7 @@ function intentsContract(databases: TestDatabases): void {
   describe(`intents on ${databases.engine}`, () => {
     let storage: Storage;
     beforeEach(async () => {
-      storage = await openStorage(await databases.fresh(), system.clock);
+      storage = await openStorage(await databases.withTables(), system.clock);
       await beat(storage, ALIVE);
     });
     afterEach(() => storage.close());

@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { appendFileSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { openMemoryStorage } from "../../testing/memory-storage.ts";
 import { system } from "../base/system.ts";
 import { timePrefix } from "../base/timed-id.ts";
-import { openStorage } from "../storage/open.ts";
 import { sampleReceipt } from "../storage/receipt.sample.ts";
 import { insertReceipts } from "../storage/receipts.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -22,7 +22,7 @@ describe("H21: the journal", () => {
   let storage: Storage;
   beforeEach(async () => {
     folder = join(mkdtempSync(join(tmpdir(), "trivium-journal-")), "journal");
-    storage = await openStorage("sqlite::memory:", system.clock);
+    storage = await openMemoryStorage(system.clock);
   });
   afterEach(async () => {
     await storage.close();

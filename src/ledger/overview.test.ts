@@ -16,7 +16,7 @@ function overviewContract(databases: TestDatabases): void {
   describe(`overview on ${databases.engine}`, () => {
     let storage: Storage;
     beforeEach(async () => {
-      storage = await openStorage(await databases.fresh(), system.clock);
+      storage = await openStorage(await databases.withTables(), system.clock);
     });
     afterEach(() => storage.close());
     afterAll(() => databases.clear());

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { openMemoryStorage } from "../../testing/memory-storage.ts";
 import { system } from "../base/system.ts";
 import { timePrefix } from "../base/timed-id.ts";
 import { insertKey } from "../storage/keys.ts";
-import { openStorage } from "../storage/open.ts";
 import { sampleReceipt } from "../storage/receipt.sample.ts";
 import { insertReceipts } from "../storage/receipts.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -12,7 +12,7 @@ import { receiptView } from "./receipt-view.ts";
 describe("ledger queries", () => {
   let storage: Storage;
   beforeEach(async () => {
-    storage = await openStorage("sqlite::memory:", system.clock);
+    storage = await openMemoryStorage(system.clock);
   });
   afterEach(() => storage.close());
 

@@ -53,7 +53,7 @@ function pagesContract(databases: TestDatabases): void {
     let storage: Storage;
     const receipts = Array.from({ length: 400 }, (_, index) => receiptAt(index));
     beforeEach(async () => {
-      storage = await openStorage(await databases.fresh(), system.clock);
+      storage = await openStorage(await databases.withTables(), system.clock);
       await insertReceipts(storage, receipts);
     });
     afterEach(() => storage.close());

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { openMemoryStorage } from "../../testing/memory-storage.ts";
 import { VirtualClock } from "../../testing/virtual-clock.ts";
 import { RECEIPT_PREFIX, timePrefix } from "../base/timed-id.ts";
 import type { Receipt } from "../canon/receipt.ts";
-import { openStorage } from "../storage/open.ts";
 import { sampleReceipt } from "../storage/receipt.sample.ts";
 import { readReceipt } from "../storage/receipt-columns.ts";
 import { insertReceipts } from "../storage/receipts.ts";
@@ -16,7 +16,7 @@ const PRICES = { id: "a".repeat(32), text: "old" };
 
 let storage: Storage;
 beforeEach(async () => {
-  storage = await openStorage("sqlite::memory:", new VirtualClock());
+  storage = await openMemoryStorage(new VirtualClock());
 });
 afterEach(() => storage.close());
 

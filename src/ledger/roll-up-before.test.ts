@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { openMemoryStorage } from "../../testing/memory-storage.ts";
 import { system } from "../base/system.ts";
 import { RECEIPT_PREFIX, timePrefix } from "../base/timed-id.ts";
 import type { Receipt } from "../canon/receipt.ts";
-import { openStorage } from "../storage/open.ts";
 import { sampleReceipt } from "../storage/receipt.sample.ts";
 import { insertReceipt, insertReceipts } from "../storage/receipts.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -57,7 +57,7 @@ async function expectTotals(storage: Storage, receipts: readonly Receipt[], nowM
 describe("sums of hours and days in SQLite follow behind the receipts, and never show", () => {
   for (const seed of [1, 2, 3]) {
     test(`early, late and repeated rows, corrections and deleted ones, seed ${seed}`, async () => {
-      const storage = await openStorage("sqlite::memory:", system.clock);
+      const storage = await openMemoryStorage(system.clock);
       const below = numbers(seed);
       const receipts: Receipt[] = [];
       let nowMs = START_MS + HOUR_MS;
@@ -101,7 +101,7 @@ describe("sums of hours and days in SQLite follow behind the receipts, and never
   }
 
   test("many receipts are summed up in parts", async () => {
-    const storage = await openStorage("sqlite::memory:", system.clock);
+    const storage = await openMemoryStorage(system.clock);
     const receipts = Array.from({ length: 2_500 }, (_, index) =>
       sampleReceipt({
         id: `${RECEIPT_PREFIX}${timePrefix(START_MS + index)}${index}`,

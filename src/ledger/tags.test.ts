@@ -75,7 +75,7 @@ function tagContract(databases: TestDatabases): void {
     let storage: Storage;
     const receipts = drawReceipts(400);
     beforeEach(async () => {
-      storage = await openStorage(await databases.fresh(), system.clock);
+      storage = await openStorage(await databases.withTables(), system.clock);
     });
     afterEach(() => storage.close());
     afterAll(() => databases.clear());

@@ -116,7 +116,7 @@ function usageContract(databases: TestDatabases): void {
   describe(`usage on ${databases.engine}`, () => {
     let storage: Storage;
     beforeEach(async () => {
-      storage = await openStorage(await databases.fresh(), system.clock);
+      storage = await openStorage(await databases.withTables(), system.clock);
     });
     afterEach(() => storage.close());
     afterAll(() => databases.clear());

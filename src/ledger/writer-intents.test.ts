@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { openMemoryStorage } from "../../testing/memory-storage.ts";
 import { VirtualClock } from "../../testing/virtual-clock.ts";
 import { system } from "../base/system.ts";
 import type { Receipt } from "../canon/receipt.ts";
-import { openStorage } from "../storage/open.ts";
 import { sampleReceipt } from "../storage/receipt.sample.ts";
 import type { Storage } from "../storage/storage.ts";
 import { checkRollUps } from "./check-roll-ups.ts";
@@ -22,7 +22,7 @@ describe("H21: a call whose intent is kept", () => {
     clock = new VirtualClock();
     store = "works";
     inserts = 0;
-    const opened = await openStorage("sqlite::memory:", system.clock);
+    const opened = await openMemoryStorage(system.clock);
     storage = Object.assign(Object.create(opened) as Storage, {
       query: opened.query.bind(opened),
       close: opened.close.bind(opened),
@@ -84,7 +84,7 @@ describe("H21: a call whose intent is kept", () => {
   });
 
   test("and its receipt are stored once each by a store that fails every third statement, before or after it was done", async () => {
-    const opened = await openStorage("sqlite::memory:", system.clock);
+    const opened = await openMemoryStorage(system.clock);
     let statements = 0;
     const liar = Object.assign(Object.create(opened) as Storage, {
       query: opened.query.bind(opened),

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:tes
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openMemoryStorage } from "../../testing/memory-storage.ts";
 import { VirtualClock } from "../../testing/virtual-clock.ts";
 import { system } from "../base/system.ts";
 import type { Receipt } from "../canon/receipt.ts";
@@ -105,7 +106,7 @@ describe("LedgerWriter", () => {
   let problems: string[];
   beforeEach(async () => {
     clock = new VirtualClock();
-    storage = new TroubledStorage(await openStorage("sqlite::memory:", system.clock), clock);
+    storage = new TroubledStorage(await openMemoryStorage(system.clock), clock);
     problems = [];
   });
   afterEach(() => storage.close());

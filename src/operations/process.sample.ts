@@ -1,8 +1,8 @@
+import { openMemoryStorage } from "../../testing/memory-storage.ts";
 import { VirtualClock } from "../../testing/virtual-clock.ts";
 import type { GatewayError } from "../canon/error.ts";
 import type { Operation, OperationPart } from "../canon/operation.ts";
 import type { Receipt } from "../canon/receipt.ts";
-import { openStorage } from "../storage/open.ts";
 import { insertOperation, selectOperation } from "../storage/operations.ts";
 import type { Storage } from "../storage/storage.ts";
 import { Operations } from "./operations.ts";
@@ -46,7 +46,7 @@ export class Bench {
 
   static async open(): Promise<Bench> {
     const clock = new VirtualClock();
-    return new Bench(clock, await openStorage("sqlite::memory:", clock));
+    return new Bench(clock, await openMemoryStorage(clock));
   }
 
   get nowMs(): number {

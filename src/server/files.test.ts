@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openMemoryStorage } from "../../testing/memory-storage.ts";
 import { KeyRing } from "../access/key-ring.ts";
 import { system } from "../base/system.ts";
 import { BUILT_IN_DIALECTS } from "../dialects/index.ts";
@@ -11,7 +12,6 @@ import { openFileStore } from "../files/open-file-store.ts";
 import type { Gateway } from "../relay/gateway.ts";
 import { DEFAULT_TIMINGS } from "../relay/timings.ts";
 import type { StoredFile } from "../storage/files.ts";
-import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
 import { sendFile } from "./files.ts";
 import { type Listener, listen } from "./listener.ts";
@@ -28,7 +28,7 @@ let video: StoredFile;
 let nowMs = Date.now();
 
 beforeAll(async () => {
-  storage = await openStorage("sqlite::memory:", system.clock);
+  storage = await openMemoryStorage(system.clock);
   const staticKeys = Object.entries(KEYS).map(([project, key]) => ({ name: project, project, key, models: ["*"] }));
   const keys = await KeyRing.open({ ...system, storage, staticKeys, clock: { ...system.clock, wallMs: () => nowMs } });
   files = await Files.open({

@@ -34,7 +34,7 @@ function filesContract(databases: TestDatabases): void {
     let url: string;
     let storage: Storage;
     beforeEach(async () => {
-      url = await databases.fresh();
+      url = await databases.withTables();
       storage = await openStorage(url, system.clock);
     });
     afterEach(() => storage.close());

@@ -22,7 +22,7 @@ for (const databases of testDatabases("counts of outcomes")) {
   describe(`outcomes of calls on ${databases.engine}`, () => {
     let storage: Storage;
     beforeEach(async () => {
-      storage = await openStorage(await databases.fresh(), system.clock);
+      storage = await openStorage(await databases.withTables(), system.clock);
     });
     afterEach(() => storage.close());
     afterAll(() => databases.clear());

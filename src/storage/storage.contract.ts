@@ -52,7 +52,7 @@ export function storageContract(databases: TestDatabases): void {
     let storage: Storage;
 
     beforeEach(async () => {
-      url = await databases.fresh();
+      url = await databases.withTables();
       storage = await openStorage(url, system.clock);
     });
     afterEach(() => storage.close());
