@@ -22,15 +22,17 @@ function chunk(type: string, data: Uint8Array): Uint8Array {
 /** Each row as its difference from the row above: flat areas become zeros, which compress fast. */
 function filteredRows(canvas: Canvas, channels: number): Uint8Array {
   const { width, height, bytes } = canvas;
+  const pixels = new Uint32Array(bytes.buffer);
   const rows = new Uint8Array((width * channels + 1) * height);
-  let at = 0;
-  for (let y = 0; y < height; y++) {
+  for (let y = 0, pixel = 0; y < height; y++) {
+    let at = y * (width * channels + 1);
     rows[at++] = UP;
-    let from = y * width * 4;
-    const above = y === 0 ? bytes.length : width * 4;
-    for (let x = 0; x < width; x++, from += 4) {
+    for (let x = 0; x < width; x++, pixel++, at += channels) {
+      // Nearly all pixels are those above them, and their differences are zeros already.
+      if (y > 0 && pixels[pixel] === pixels[pixel - width]) continue;
       for (let channel = 0; channel < channels; channel++) {
-        rows[at++] = (bytes[from + channel] ?? 0) - (bytes[from + channel - above] ?? 0);
+        const above = y === 0 ? 0 : (bytes[(pixel - width) * 4 + channel] ?? 0);
+        rows[at + channel] = (bytes[pixel * 4 + channel] ?? 0) - above;
       }
     }
   }
