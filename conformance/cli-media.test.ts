@@ -1,18 +1,17 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { Canvas } from "../simulator/media-maker/canvas.ts";
 import { encodePng } from "../simulator/media-maker/png.ts";
 import { readMp4 } from "../simulator/media-maker/read-mp4.sample.ts";
 import { type Simulator, startSimulator } from "../simulator/simulator.ts";
+import { TRIVIUM } from "./support/program.ts";
 import { freePort, startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
 // Each test starts the program several times, on whatever machine this is.
 setDefaultTimeout(60_000);
 
-const root = new URL("..", import.meta.url).pathname;
-const trivium = join(root, "bin/trivium");
 const workFolder = mkdtempSync(join(tmpdir(), "trivium-cli-media-"));
 const running = new Set<Bun.Subprocess>();
 /** Long enough for something to happen meanwhile. */
@@ -43,7 +42,7 @@ afterAll(async () => {
 const newFolder = () => mkdtempSync(join(workFolder, "workspace-"));
 
 const environment = (more: Record<string, string> = {}): Record<string, string> => ({
-  PATH: `${join(root, "bin")}${delimiter}${process.env["PATH"] ?? ""}`,
+  PATH: `${dirname(TRIVIUM)}${delimiter}${process.env["PATH"] ?? ""}`,
   TRIVIUM_CONFIG: gateway.configFile,
   TRIVIUM_API_KEY: gateway.key,
   ...more,
@@ -67,7 +66,7 @@ async function finish(child: ReturnType<typeof start>): Promise<Finished> {
   return { code: await child.exited, stdout, stderr };
 }
 
-const run = (folder: string, args: string[], env = environment()) => finish(start(folder, [trivium, ...args], env));
+const run = (folder: string, args: string[], env = environment()) => finish(start(folder, [TRIVIUM, ...args], env));
 
 async function jsonOf<T>(folder: string, args: string[]): Promise<T> {
   const { code, stdout, stderr } = await run(folder, [...args, "--json"]);
@@ -233,7 +232,7 @@ describe("trivium video", () => {
   test("a process that is killed loses nothing: the name was printed, and it fetches the same video", async () => {
     const folder = newFolder();
     const jobsBefore = simulator.stats().mediaJobs;
-    const child = start(folder, [trivium, ...asked, "-o", "cat.mp4"]);
+    const child = start(folder, [TRIVIUM, ...asked, "-o", "cat.mp4"]);
     const name = await operationTold(child.stderr);
     child.kill("SIGKILL");
     await child.exited;
@@ -253,7 +252,7 @@ describe("trivium video", () => {
     const jobsBefore = simulator.stats().mediaJobs;
     let screen = "";
     const decoder = new TextDecoder();
-    const child = Bun.spawn([trivium, ...asked, "-o", "my cat.mp4"], {
+    const child = Bun.spawn([TRIVIUM, ...asked, "-o", "my cat.mp4"], {
       cwd: folder,
       env: environment(),
       terminal: {
@@ -289,7 +288,7 @@ describe("trivium video", () => {
       return new Promise<Response>(() => {});
     });
     const args = ["video", "a cat", "-o", "cat.mp4", "--model", "acme/reel", "--url", host.url.origin];
-    const child = start(folder, [trivium, ...args]);
+    const child = start(folder, [TRIVIUM, ...args]);
     await asked.promise;
     child.kill("SIGINT");
     const { code, stdout, stderr } = await finish(child);

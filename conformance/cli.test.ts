@@ -3,11 +3,11 @@ import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlin
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { callGateway } from "./support/client-calls.ts";
+import { TRIVIUM } from "./support/program.ts";
 import { programsPresent } from "./support/programs.ts";
 import { freePort } from "./support/test-gateway.ts";
 
 const root = new URL("..", import.meta.url).pathname;
-const trivium = join(root, "bin/trivium");
 const workFolder = mkdtempSync(join(tmpdir(), "trivium-cli-"));
 const running = new Set<Child>();
 const canPaste = programsPresent("the curl line of the first start", "curl");
@@ -97,7 +97,7 @@ const readSections = ({ configFile }: Workspace) =>
 
 /** Resolves when everything is printed and a call would be taken. */
 async function serve(workspace: Workspace, ...args: string[]): Promise<Child> {
-  const child = new Child([trivium, "serve", ...args], workspace.folder);
+  const child = new Child([TRIVIUM, "serve", ...args], workspace.folder);
   await waitFor(() => child.stdout.endsWith("\n"));
   expect((await fetch(`${workspace.url}/readyz`)).status).toBe(200);
   return child;
@@ -111,7 +111,7 @@ interface Finished {
 
 /** A command that ends by itself. */
 async function command(folder: string, ...args: string[]): Promise<Finished> {
-  const child = new Child([trivium, ...args], folder);
+  const child = new Child([TRIVIUM, ...args], folder);
   return { code: await child.ended(), stdout: child.stdout, stderr: child.stderr };
 }
 
@@ -578,7 +578,7 @@ describe("commands by themselves", () => {
     const { folder } = await newWorkspace();
     for (const json of [false, true]) {
       const port = await freePort();
-      const child = new Child([trivium, "sim", "--port", String(port), ...(json ? ["--json"] : [])], folder);
+      const child = new Child([TRIVIUM, "sim", "--port", String(port), ...(json ? ["--json"] : [])], folder);
       const url = `http://127.0.0.1:${port}`;
       await waitFor(() => child.stdout.includes(url) && child.stdout.endsWith("\n"));
       if (json) expect(JSON.parse(child.stdout)).toEqual({ url });
@@ -597,7 +597,7 @@ test("a port in use is reported in one line, ends the program, and makes no key"
     hostname: "127.0.0.1",
     fetch: () => new Response(),
   });
-  const failed = new Child([trivium, "serve"], workspace.folder);
+  const failed = new Child([TRIVIUM, "serve"], workspace.folder);
   expect(await failed.ended()).toBe(1);
   expect(failed.stderr.trim()).toMatch(/^Port \d+ of 127\.0\.0\.1 is in use\.[^\n]*$/);
   await blocker.stop(true);

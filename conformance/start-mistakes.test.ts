@@ -2,12 +2,12 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { TRIVIUM } from "./support/program.ts";
 import { freePort, startTestGateway } from "./support/test-gateway.ts";
 
 // Each test starts the program several times, on whatever machine this is.
 setDefaultTimeout(60_000);
 
-const trivium = join(new URL("..", import.meta.url).pathname, "bin/trivium");
 const workFolder = mkdtempSync(join(tmpdir(), "trivium-mistakes-"));
 afterAll(() => rmSync(workFolder, { recursive: true, force: true }));
 
@@ -29,7 +29,7 @@ const run = (folder: string, ...args: string[]) => runWith({}, folder, ...args);
 
 async function runWith(variables: Record<string, string>, folder: string, ...args: string[]): Promise<Ended> {
   const env = { PATH: process.env["PATH"] ?? "", TRIVIUM_API_KEY: "sk-any", ...variables };
-  const child = Bun.spawn([trivium, ...args], {
+  const child = Bun.spawn([TRIVIUM, ...args], {
     cwd: folder,
     env,
     stdin: "ignore",

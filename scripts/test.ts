@@ -8,6 +8,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { Glob } from "bun";
 import { startPostgres } from "../testing/postgres.ts";
+import { bundleProgram } from "./bundle-program.ts";
 import { SLOW_TESTS } from "./slow-tests.ts";
 
 const root = new URL("..", import.meta.url).pathname;
@@ -75,12 +76,13 @@ interface Timings {
 
 /** Every test, the slowest files first; then how long the slowest took. */
 async function everything(): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), "trivium-timings-"));
+  const folder = mkdtempSync(join(tmpdir(), "trivium-tests-"));
   const path = join(folder, "timings.json");
   const files = FOLDERS.flatMap((one) => [...new Glob(`${one}/**/*.test.ts`).scanSync(root)]);
   const expected = files.map((file): [string, number] => [file, (SLOW_TESTS[file] ?? USUAL_SECONDS) * 1000]);
   const timings: Timings = { version: 1, files: Object.fromEntries(expected) };
   try {
+    environment["TRIVIUM_TEST_PROGRAM"] = await bundleProgram(root, folder);
     writeFileSync(path, JSON.stringify(timings));
     const paths = FOLDERS.map((one) => `./${one}`);
     await suite("tests", paths, [`--timings=${path}`, "--update-timings"]);
