@@ -35,9 +35,14 @@ export interface StreamJob {
   contentChunks: number;
 }
 
-export interface HoldJob {
+export interface FirstContentsJob {
   url: string;
   streams: number;
+}
+
+export interface HoldJob extends FirstContentsJob {
+  /** Native chat where absent. */
+  pair?: Pair | undefined;
 }
 
 export interface FirstByteJob {
@@ -62,11 +67,11 @@ export class LoadControl {
   hold = (job: HoldJob): Promise<void> => postJson(`${this.#url}/hold`, job);
   /** Events that the held streams have brought so far. */
   held = (): Promise<number> => postJson(`${this.#url}/held`, {});
-  /** Resolves when the held streams have ended properly, with the content chunks of all of them. */
+  /** Resolves when the held streams have ended properly, with the number of their events. */
   ended = (): Promise<number> => postJson(`${this.#url}/ended`, {});
   translatedStream = (job: TranslatedJob): Promise<void> => postJson(`${this.#url}/translatedStream`, job);
   /** Milliseconds to the first content of streams that are begun at once. */
-  firstContents = (job: HoldJob): Promise<number[]> => postJson(`${this.#url}/firstContents`, job);
+  firstContents = (job: FirstContentsJob): Promise<number[]> => postJson(`${this.#url}/firstContents`, job);
   /** Milliseconds of every call, a list per target. */
   firstBytes = (job: FirstByteJob): Promise<number[][]> => postJson(`${this.#url}/firstBytes`, job);
 }

@@ -11,7 +11,15 @@ import {
   UNARY_ANSWER_MARKS,
 } from "./bodies.ts";
 import { EventCounter } from "./event-counter.ts";
-import type { FirstByteJob, HoldJob, PlainJob, StreamJob, TranslatedJob, UnaryJob } from "./load-control.ts";
+import type {
+  FirstByteJob,
+  FirstContentsJob,
+  HoldJob,
+  PlainJob,
+  StreamJob,
+  TranslatedJob,
+  UnaryJob,
+} from "./load-control.ts";
 import { RESPONSES_END, RESPONSES_EVENTS_AROUND, RESPONSES_REQUEST } from "./responses-bodies.ts";
 import { ANSWER_MARKS, CHAT_TO_MESSAGES, type Pair, pathOf } from "./translated-pairs.ts";
 import { translatedRequest } from "./translated-requests.ts";
@@ -90,7 +98,7 @@ async function plainCall({ url, headers: own, what }: PlainJob): Promise<void> {
 }
 
 /** Yields what has arrived after each chunk; returns only at a proper end. */
-async function* readStream(response: Response, ending?: string): AsyncGenerator<EventCounter> {
+async function* readStream(response: Response, ending: string | RegExp = DONE): AsyncGenerator<EventCounter> {
   const type = response.headers.get("content-type") ?? "none";
   if (response.status !== 200 || !response.body || !type.startsWith("text/event-stream")) {
     const text = await response.text();
@@ -101,7 +109,8 @@ async function* readStream(response: Response, ending?: string): AsyncGenerator<
     counter.push(chunk);
     yield counter;
   }
-  if (!counter.done) throw new Error(`a stream of ${counter.events} events ended without a proper end`);
+  if (!counter.done)
+    throw new Error(`a stream of ${counter.events} events ended with ${JSON.stringify(counter.end.slice(-300))}`);
 }
 
 async function streamCall({ url, dialect = "chat", contentChunks }: StreamJob): Promise<void> {
@@ -112,17 +121,9 @@ async function streamCall({ url, dialect = "chat", contentChunks }: StreamJob): 
   if (events !== expected) throw new Error(`a stream brought ${events} events instead of ${expected}`);
 }
 
-/** As long as the last events of any protocol. */
-const END_BYTES = 8 * 1024;
-
+/** How many events the stream has depends on the pair. */
 async function translatedStreamCall(url: string, pair: Pair, request: Uint8Array): Promise<void> {
-  const response = await send(url, request, streamPathOf(pair));
-  if (response.status !== 200 || !response.body)
-    throw new Error(`a stream did not begin: ${response.status} ${(await response.text()).slice(0, 300)}`);
-  let last = Buffer.alloc(0);
-  for await (const chunk of response.body) last = Buffer.concat([last.subarray(-END_BYTES), chunk]);
-  const text = last.toString();
-  if (!STREAM_ENDS[pair[0]].test(text)) throw new Error(`a stream ended with ${JSON.stringify(text.slice(-300))}`);
+  for await (const _ of readStream(await send(url, request, streamPathOf(pair)), STREAM_ENDS[pair[0]]));
 }
 
 /** Until a word of the answer is there, not only the beginning of the stream. */
@@ -139,35 +140,45 @@ async function firstContentMs(url: string): Promise<number> {
 /** Streams that stay open while something is measured. */
 class HeldStreams {
   events = 0;
+  readonly #ask: () => Promise<Response>;
+  readonly #ending: string | RegExp;
   #running: Promise<void>[] = [];
 
-  async open(url: string, streams: number): Promise<void> {
+  /** Native chat without a `pair`. */
+  constructor({ url, pair }: Pick<HoldJob, "url" | "pair">) {
+    const body = pair ? translatedStreamRequest(pair) : STREAM_REQUEST;
+    const path = pair ? streamPathOf(pair) : CHAT_PATH;
+    this.#ask = () => send(url, body, path);
+    this.#ending = pair ? STREAM_ENDS[pair[0]] : DONE;
+  }
+
+  async open(streams: number): Promise<void> {
     await inParallel(streams, OPENING_AT_ONCE, () => {
       const { promise: opened, resolve, reject } = Promise.withResolvers<void>();
-      const running = this.#follow(url, resolve);
+      const running = this.#follow(resolve);
       running.catch(reject);
       this.#running.push(running);
       return opened;
     });
   }
 
-  async #follow(url: string, opened: () => void): Promise<void> {
+  async #follow(opened: () => void): Promise<void> {
     let events = 0;
-    for await (const counter of readStream(await send(url, STREAM_REQUEST))) {
+    for await (const counter of readStream(await this.#ask(), this.#ending)) {
       this.events += counter.events - events;
       events = counter.events;
       if (events > 1) opened();
     }
   }
 
-  /** Resolves when the upstream has ended them all, with the content chunks that came in all. */
+  /** Resolves when the upstream has ended them all, with the events that came in all. */
   async ended(): Promise<number> {
     await Promise.all(this.#running);
-    return this.events - this.#running.length * EVENTS_AROUND_CONTENT;
+    return this.events;
   }
 }
 
-let held = new HeldStreams();
+let held: HeldStreams | undefined;
 
 async function firstByteMs(url: string, body: Uint8Array): Promise<number> {
   const startMs = performance.now();
@@ -205,14 +216,15 @@ const JOBS: Record<string, (job: never) => Promise<unknown>> = {
     const request = translatedStreamRequest(pair);
     return inParallel(requests, atOnce, () => translatedStreamCall(url, pair, request));
   },
-  firstContents: ({ url, streams }: HoldJob) => Promise.all(Array.from({ length: streams }, () => firstContentMs(url))),
+  firstContents: ({ url, streams }: FirstContentsJob) =>
+    Promise.all(Array.from({ length: streams }, () => firstContentMs(url))),
   stream: (job: StreamJob) => inParallel(job.streams, job.atOnce, () => streamCall(job)),
-  hold: ({ url, streams }: HoldJob) => {
-    held = new HeldStreams();
-    return held.open(url, streams);
+  hold: (job: HoldJob) => {
+    held = new HeldStreams(job);
+    return held.open(job.streams);
   },
-  held: async () => held.events,
-  ended: () => held.ended(),
+  held: async () => held?.events,
+  ended: async () => held?.ended(),
   firstBytes,
 };
 

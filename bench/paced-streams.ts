@@ -1,4 +1,4 @@
-import { CONTENT_CHUNKS, STREAM_ENDING } from "./bodies.ts";
+import type { HostStream } from "./host-streams.ts";
 
 /** What Bun hands to a stream of type "direct". */
 export interface StreamSink {
@@ -8,6 +8,7 @@ export interface StreamSink {
 
 interface PacedStream {
   sink: StreamSink;
+  stream: HostStream;
   sent: number;
   end: () => void;
 }
@@ -32,14 +33,14 @@ export class PacedStreams {
   }
 
   /** Resolves when the stream has been ended, or left. */
-  join(sink: StreamSink, left: AbortSignal): Promise<void> {
+  join(sink: StreamSink, stream: HostStream, left: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const slot = this.#slots[this.#joined % this.#periodMs];
-    const stream = { sink, sent: this.#joined, end: resolve };
+    const joined = { sink, stream, sent: 0, end: resolve };
     this.#joined += 1;
-    slot?.add(stream);
+    slot?.add(joined);
     left.addEventListener("abort", () => {
-      slot?.delete(stream);
+      slot?.delete(joined);
       resolve();
     });
     return promise;
@@ -49,8 +50,8 @@ export class PacedStreams {
   finish(): number {
     clearInterval(this.#timer);
     for (const slot of this.#slots) {
-      for (const { sink, end } of slot) {
-        sink.write(STREAM_ENDING);
+      for (const { sink, stream, sent, end } of slot) {
+        sink.write(stream.endingAfter(sent));
         end();
       }
       slot.clear();
@@ -63,14 +64,14 @@ export class PacedStreams {
     // After a long pause of the machine the missed chunks are left out rather than sent in a heap.
     this.#slotsPlayed = Math.max(this.#slotsPlayed, due - this.#periodMs);
     for (; this.#slotsPlayed < due; this.#slotsPlayed++) {
-      for (const stream of this.#slots[this.#slotsPlayed % this.#periodMs] ?? []) this.#send(stream);
+      for (const paced of this.#slots[this.#slotsPlayed % this.#periodMs] ?? []) this.#send(paced);
     }
   }
 
-  #send(stream: PacedStream): void {
-    stream.sent += 1;
+  #send(paced: PacedStream): void {
+    paced.sink.write(paced.stream.chunkAt(paced.sent));
+    paced.sink.flush();
+    paced.sent += 1;
     this.#contentChunks += 1;
-    stream.sink.write(CONTENT_CHUNKS[stream.sent % CONTENT_CHUNKS.length] ?? STREAM_ENDING);
-    stream.sink.flush();
   }
 }

@@ -3,16 +3,16 @@
  * is never what is measured. How it streams is set from outside (`POST /streams`), because the gateway passes none of a
  * client's headers on.
  */
-import { CONTENT_CHUNKS, FIRST_CHUNK, STREAM_ENDING, STREAM_MARK, UNARY_ANSWER } from "./bodies.ts";
-import { GENAI_STREAM, MESSAGES_STREAM, type StreamBytes } from "./other-streams.ts";
+import { STREAM_MARK, UNARY_ANSWER } from "./bodies.ts";
+import { HOST_STREAMS, type HostStream } from "./host-streams.ts";
 import { PacedStreams, type StreamSink } from "./paced-streams.ts";
-import { RESPONSES_BEGINNING, responsesDelta, responsesEnding } from "./responses-bodies.ts";
 import type { Burst, StreamPlan } from "./stream-plan.ts";
 import { ANSWERS } from "./translated-pairs.ts";
 
 /** As long as a small request: what the gateway writes may have the mark at its end. */
 const HEAD_BYTES = 2 * 1024;
 const decoder = new TextDecoder();
+const encoder = new TextEncoder();
 
 let burst: Burst = { burst: 1, between: "nothing" };
 let paced: PacedStreams | undefined;
@@ -22,67 +22,32 @@ const json = (body: Uint8Array) => new Response(body, { headers: { "content-type
 const isStreamed = (body: ArrayBuffer): boolean =>
   STREAM_MARK.test(decoder.decode(new Uint8Array(body).subarray(0, HEAD_BYTES)));
 
-async function answer(request: Request): Promise<Response> {
-  if (!isStreamed(await request.arrayBuffer())) return json(UNARY_ANSWER);
-  const streams = paced;
-  const body = new ReadableStream({
-    type: "direct",
-    pull: (sink: StreamSink) => {
-      sink.write(FIRST_CHUNK);
-      sink.flush();
-      return streams ? streams.join(sink, request.signal) : sendBurst(sink, burst, contentChunk, STREAM_ENDING);
-    },
-  } as unknown as ConstructorParameters<typeof ReadableStream>[0]);
-  return new Response(body, { headers: { "content-type": "text/event-stream" } });
-}
-
-const contentChunk = (index: number): Uint8Array => CONTENT_CHUNKS[index % CONTENT_CHUNKS.length] ?? STREAM_ENDING;
-
-const encoder = new TextEncoder();
-
 /** Gives one answer, whole or as a stream, whatever is asked. */
-function always(whole: object, stream: StreamBytes): (request: Request) => Promise<Response> {
-  const body = encoder.encode(JSON.stringify(whole));
+function always(whole: Uint8Array, stream: HostStream): (request: Request) => Promise<Response> {
   return async (request) => {
     const asked = await request.arrayBuffer();
-    return isStreamed(asked) || request.url.includes(":stream") ? streamed(stream) : json(body);
+    return isStreamed(asked) || request.url.includes(":stream") ? streamed(request, stream) : json(whole);
   };
 }
 
-function streamed({ beginning, content, ending }: StreamBytes): Response {
+function streamed({ signal }: Request, stream: HostStream): Response {
+  const streams = paced;
+  const { beginning } = stream;
   const body = new ReadableStream({
     type: "direct",
     pull: (sink: StreamSink) => {
-      if (beginning.length > 0) sink.write(beginning);
-      return sendBurst(sink, burst, (index) => content[index % content.length] ?? ending, ending);
+      if (beginning.length > 0) {
+        sink.write(beginning);
+        sink.flush();
+      }
+      return streams ? streams.join(sink, stream, signal) : sendBurst(sink, stream);
     },
   } as unknown as ConstructorParameters<typeof ReadableStream>[0]);
   return new Response(body, { headers: { "content-type": "text/event-stream" } });
 }
 
-const answerMessages = always(ANSWERS.messages, MESSAGES_STREAM);
-const answerGenai = always(ANSWERS.genai, GENAI_STREAM);
-const wholeResponse = encoder.encode(JSON.stringify(ANSWERS.responses));
-
-async function answerResponses(request: Request): Promise<Response> {
-  if (!isStreamed(await request.arrayBuffer())) return json(wholeResponse);
-  const body = new ReadableStream({
-    type: "direct",
-    pull: (sink: StreamSink) => {
-      sink.write(RESPONSES_BEGINNING);
-      sink.flush();
-      return sendBurst(sink, burst, responsesDelta, responsesEnding(burst.burst));
-    },
-  } as unknown as ConstructorParameters<typeof ReadableStream>[0]);
-  return new Response(body, { headers: { "content-type": "text/event-stream" } });
-}
-
-async function sendBurst(
-  sink: StreamSink,
-  { burst: length, between }: Burst,
-  chunkAt: (index: number) => Uint8Array,
-  ending: Uint8Array,
-): Promise<void> {
+async function sendBurst(sink: StreamSink, { chunkAt, endingAfter }: HostStream): Promise<void> {
+  const { burst: length, between } = burst;
   for (let index = 0; index < length; index++) {
     sink.write(chunkAt(index));
     const flushed = sink.flush();
@@ -91,7 +56,7 @@ async function sendBurst(
     if (between === "turn") await nextTurn();
     else if (between !== "nothing") await Bun.sleep(between);
   }
-  sink.write(ending);
+  sink.write(endingAfter(length));
 }
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -110,13 +75,19 @@ function finish(): Response {
   return Response.json(contentChunks);
 }
 
+const encode = (answer: object) => encoder.encode(JSON.stringify(answer));
+const answerChat = always(UNARY_ANSWER, HOST_STREAMS.chat);
+const answerMessages = always(encode(ANSWERS.messages), HOST_STREAMS.messages);
+const answerGenai = always(encode(ANSWERS.genai), HOST_STREAMS.genai);
+const answerResponses = always(encode(ANSWERS.responses), HOST_STREAMS.responses);
+
 const server = Bun.serve({
   hostname: "127.0.0.1",
   port: 0,
   idleTimeout: 0,
   routes: {
-    "/v1/chat/completions": { POST: answer },
-    "/api/v1/chat/completions": { POST: answer },
+    "/v1/chat/completions": { POST: answerChat },
+    "/api/v1/chat/completions": { POST: answerChat },
     "/v1/responses": { POST: answerResponses },
     "/api/v1/responses": { POST: answerResponses },
     "/v1/messages": { POST: answerMessages },

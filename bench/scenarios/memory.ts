@@ -1,3 +1,4 @@
+import { finishHeld } from "../finish-held.ts";
 import { residentMegabytes } from "../proc.ts";
 import { atMost, type Bench, type Row, type Scenario } from "../scenario.ts";
 import { blaming, type Rounds, summary } from "../turns.ts";
@@ -43,9 +44,7 @@ async function largestWithStreams({ load, upstream, quick }: Bench, url: string,
     await Bun.sleep(SAMPLE_EVERY_MS);
     largest = Math.max(largest, residentMegabytes(pids));
   }
-  const sent = await upstream.finish();
-  const received = await load.ended();
-  if (received !== sent) throw new Error(`${sent} content chunks were sent, but ${received} arrived`);
+  await finishHeld({ load, upstream }, { streams: STREAMS });
   return largest;
 }
 

@@ -1,14 +1,24 @@
-/** What hosts of messages and of genai stream: the same words as in chat, encoded once. */
-import { UPSTREAM_MODEL } from "./bodies.ts";
+/** What hosts stream in each protocol: the same words, encoded once. */
+import { CONTENT_CHUNKS, FIRST_CHUNK, STREAM_ENDING, UPSTREAM_MODEL } from "./bodies.ts";
+import { RESPONSES_BEGINNING, responsesDelta, responsesEnding } from "./responses-bodies.ts";
+import type { BenchDialect } from "./translated-pairs.ts";
 
 const encoder = new TextEncoder();
 const WORDS = ["The", " build", " failed", " at", " the", " second", " step", ",", " because", " überall"];
 
-export interface StreamBytes {
+export interface HostStream {
   beginning: Uint8Array;
-  content: readonly Uint8Array[];
-  ending: Uint8Array;
+  chunkAt(index: number): Uint8Array;
+  /** What follows so many chunks. */
+  endingAfter(count: number): Uint8Array;
 }
+
+/** A stream whose chunks are not numbered: a few, again and again. */
+const repeating = (beginning: Uint8Array, chunks: readonly Uint8Array[], ending: Uint8Array): HostStream => ({
+  beginning,
+  chunkAt: (index) => chunks[index % chunks.length] ?? ending,
+  endingAfter: () => ending,
+});
 
 const named = (data: { type: string; [name: string]: unknown }) =>
   `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
@@ -26,15 +36,13 @@ const message = {
   usage,
 };
 
-export const MESSAGES_STREAM: StreamBytes = {
-  beginning: events(
+const MESSAGES_STREAM = repeating(
+  events(
     named({ type: "message_start", message }),
     named({ type: "content_block_start", index: 0, content_block: { type: "text", text: "" } }),
   ),
-  content: WORDS.map((text) =>
-    events(named({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text } })),
-  ),
-  ending: events(
+  WORDS.map((text) => events(named({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text } }))),
+  events(
     named({ type: "content_block_stop", index: 0 }),
     named({
       type: "message_delta",
@@ -43,7 +51,7 @@ export const MESSAGES_STREAM: StreamBytes = {
     }),
     named({ type: "message_stop" }),
   ),
-};
+);
 
 function genaiChunk(text: string, finishReason?: string): Uint8Array {
   const data = {
@@ -55,8 +63,15 @@ function genaiChunk(text: string, finishReason?: string): Uint8Array {
   return events(`data: ${JSON.stringify(data)}\r\n\r\n`);
 }
 
-export const GENAI_STREAM: StreamBytes = {
-  beginning: new Uint8Array(),
-  content: WORDS.map((text) => genaiChunk(text)),
-  ending: genaiChunk(".", "STOP"),
+const GENAI_STREAM = repeating(
+  new Uint8Array(),
+  WORDS.map((text) => genaiChunk(text)),
+  genaiChunk(".", "STOP"),
+);
+
+export const HOST_STREAMS: Readonly<Record<BenchDialect, HostStream>> = {
+  chat: repeating(FIRST_CHUNK, CONTENT_CHUNKS, STREAM_ENDING),
+  messages: MESSAGES_STREAM,
+  genai: GENAI_STREAM,
+  responses: { beginning: RESPONSES_BEGINNING, chunkAt: responsesDelta, endingAfter: responsesEnding },
 };
