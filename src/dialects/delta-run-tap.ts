@@ -3,6 +3,7 @@ import { ByteBuffer } from "../base/byte-buffer.ts";
 import type { CanonEvent } from "../canon/event.ts";
 import { FrameTemplate } from "../wire/frame-template.ts";
 import { endOfEvent, readFrames, type SseFrame } from "../wire/sse.ts";
+import { viewedBytes } from "../wire/viewed-bytes.ts";
 import type { AnswerReading, StreamDecoder, StreamEncoder } from "./codec.ts";
 import { type DeltaForm, isDelta } from "./delta-form.ts";
 import type { TapProgress } from "./dialect.ts";
@@ -45,16 +46,15 @@ export class DeltaRunTap extends TranslatingTap {
       this.#tell();
       return super.push(events, output);
     }
-    const bytes = Buffer.from(events.buffer, events.byteOffset, events.length);
-    const view = new DataView(events.buffer, events.byteOffset, events.length);
-    for (let at = 0; at < bytes.length && !this.failure && this.state !== "ended"; ) {
+    const { bytes, view } = viewedBytes(events);
+    for (let at = 0; at < events.length && !this.failure && this.state !== "ended"; ) {
       const run = this.#passRun(bytes, view, at, output);
       if (run > at) {
         at = run;
         continue;
       }
       this.#tell();
-      const end = endOfEvent(bytes, at);
+      const end = endOfEvent(events, at);
       output.putText(this.pushCarefully(bytes.toString("utf8", at, end)));
       at = end;
     }
@@ -87,7 +87,8 @@ export class DeltaRunTap extends TranslatingTap {
     }
     if (from === at) return at;
     this.#last.clear();
-    this.#last.putBytes(bytes.subarray(last, from));
+    this.#last.reserve(from - last);
+    this.#last.putPart(bytes, last, from);
     if (this.#unheard.length > MAX_UNHEARD_BYTES) this.#tell();
     return from;
   }

@@ -139,6 +139,7 @@ class StreamRelay {
     const { tap, reader, attempt } = stream;
     let stopped = !this.#passHeld(stream);
     const taker: ChunkTaker = {
+      atOnce: true,
       take: (chunk) => {
         const rendered = output.buffer;
         return this.#pass(reader.take(chunk, rendered), rendered, attempt);

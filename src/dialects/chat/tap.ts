@@ -6,6 +6,7 @@ import { reportTerms } from "../../canon/terms.ts";
 import { editBody } from "../../wire/edit-body.ts";
 import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
 import { endOfEvent, type SseFrame } from "../../wire/sse.ts";
+import { viewedBytes } from "../../wire/viewed-bytes.ts";
 import type { NativeAnswerContext, TapProgress } from "../dialect.ts";
 import { TapBase } from "../tap-base.ts";
 import { answerError } from "./answer-error.ts";
@@ -46,21 +47,21 @@ export class ChatTap extends TapBase {
 
   override push(events: Uint8Array, output: ByteBuffer): TapProgress {
     if (events.includes(CR)) output.putText(this.pushCarefully(decoder.decode(events)));
-    else this.#pass(Buffer.from(events.buffer, events.byteOffset, events.length), output);
+    else this.#pass(events, output);
     return this;
   }
 
   /** Runs of ordinary chunks as they are, but for their heads; what is between them is read. */
-  #pass(events: Buffer, output: ByteBuffer): void {
-    const view = new DataView(events.buffer, events.byteOffset, events.length);
+  #pass(events: Uint8Array, output: ByteBuffer): void {
+    const { bytes, view } = viewedBytes(events);
     for (let at = 0; at < events.length && !this.failure && this.state !== "ended"; ) {
-      const endOfRun = this.#renderRun(events, view, at, output);
+      const endOfRun = this.#renderRun(bytes, view, at, output);
       if (endOfRun >= 0) {
         at = endOfRun;
         continue;
       }
       const end = endOfEvent(events, at);
-      output.putText(this.pushCarefully(events.toString("utf8", at, end)));
+      output.putText(this.pushCarefully(bytes.toString("utf8", at, end)));
       at = end;
     }
   }

@@ -38,6 +38,8 @@ export interface HttpAnswer {
 }
 
 export interface ChunkTaker {
+  /** It is done with a chunk when `take` returns: the chunk may then stand where the next one will. */
+  readonly atOnce?: true;
   /** Whether the next chunk is wanted, too. */
   take(chunk: Uint8Array): boolean;
 }

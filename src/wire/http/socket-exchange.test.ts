@@ -450,6 +450,16 @@ describe("chunks passed on as they arrive", () => {
     expect([await answer.readWhile({ take }), await answer.read()]).toEqual([false, undefined]);
   });
 
+  test("a taker that is done at once reads the same, and one that keeps its chunks has them to itself", async () => {
+    const host = startHost((socket) => void three(socket));
+    const done: string[] = [];
+    const take = (chunk: Uint8Array) => done.push(Buffer.from(chunk).toString()) > 0;
+    expect(await (await begin(host.url).answer()).readWhile({ atOnce: true, take })).toBe(false);
+    const kept: Uint8Array[] = [];
+    await (await begin(host.url).answer()).readWhile({ take: (chunk) => kept.push(chunk) > 0 });
+    expect([done.join(""), Buffer.concat(kept).toString()]).toEqual(["abc", "abc"]);
+  });
+
   /** What comes before the first wait fails as what comes after it. */
   const takeAll = async (answer: HttpAnswer, take: (chunk: Uint8Array) => boolean) => answer.readWhile({ take });
 

@@ -14,9 +14,17 @@ const MAX_INTERIM = 1000;
 /** How many bytes may wait unread before the host is paused. */
 const MAX_UNREAD_BYTES = 256 * 1024;
 const NOTHING = new Uint8Array(0);
+/** Where small reads are put whose takers do not keep them: the content of a read is a part of it, and parts of new memory are costly. */
+const SHARED = Buffer.allocUnsafeSlow(4 * 1024);
 const HEAD_END = "\r\n\r\n";
 
 const tooMany = () => malformed("there is more of it than one request asked for");
+
+function shared(bytes: Uint8Array): Uint8Array {
+  if (bytes.length > SHARED.length) return bytes;
+  SHARED.set(bytes);
+  return SHARED.subarray(0, bytes.length);
+}
 
 interface Taking {
   taker: ChunkTaker;
@@ -200,7 +208,7 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
 
   #receiveBody(bytes: Uint8Array): void {
     if (this.#chunked) {
-      const content = this.#chunked.push(bytes);
+      const content = this.#chunked.push(this.#taking?.taker.atOnce === true ? shared(bytes) : bytes);
       if (content.length > 0) this.#deliver(content);
       if (this.#chunked.done) this.#finish();
       return;
