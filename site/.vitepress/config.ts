@@ -1,4 +1,5 @@
 import { defineConfig } from "vitepress";
+import { unlinkRepository } from "./repository-links.ts";
 
 /** Pages of `docs`, in the order in which people need them. */
 const page = (text: string, name: string) => ({ text, link: `/${name}` });
@@ -12,11 +13,15 @@ export default defineConfig({
   // Everything that a page needs comes with it: nothing is asked of another host.
   cleanUrls: false,
   lastUpdated: false,
-  // Links to files of the repository lead out of the site.
-  ignoreDeadLinks: [/^(\.\/)?(\.\.\/)+/, /\/(decisions|clients)$/, /^\.\/(decisions|CONTRIBUTING|CHANGELOG|LICENSE)$/],
-  rewrites: { "clients/README.md": "clients/index.md" },
-  markdown: { html: false },
+  rewrites: { ":folder/README.md": ":folder/index.md" },
+  markdown: {
+    html: false,
+    config: unlinkRepository,
+    theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
+  },
+  head: [["link", { rel: "icon", href: "/icon.svg", type: "image/svg+xml" }]],
   themeConfig: {
+    logo: "/icon.svg",
     search: { provider: "local" },
     outline: [2, 3],
     sidebar: [

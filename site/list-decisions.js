@@ -1,0 +1,12 @@
+// A page that lists the decisions: in the repository the folder does.
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+
+const folder = new URL("pages/decisions/", import.meta.url);
+const lines = readdirSync(folder)
+  .filter((name) => /^\d{4}-.*\.md$/.test(name))
+  .sort()
+  .map((name) => {
+    const [title = name] = readFileSync(new URL(name, folder), "utf8").split("\n");
+    return `- [${title.replace(/^#\s*/, "")}](${name})`;
+  });
+writeFileSync(new URL("README.md", folder), `# Decisions\n\nWhy things are as they are.\n\n${lines.join("\n")}\n`);
