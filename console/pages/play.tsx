@@ -72,7 +72,7 @@ function Prompt({ common, set }: { common: Common; set: Set }) {
       )}
       <div class="knobs">
         <label>
-          Output tokens, at most
+          Max output tokens
           <input
             type="number"
             min="1"

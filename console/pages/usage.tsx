@@ -11,7 +11,7 @@ import { Icon } from "../parts/icon.tsx";
 import { UsageTable } from "../parts/usage-table.tsx";
 import { useData } from "../parts/use-data.ts";
 import { notNarrowedBy, receiptQuery, unsummed, usageQuery } from "../state/filter.ts";
-import { ownZone, rangeQuery, readRange } from "../state/range.ts";
+import { ownZone, type Range, rangeQuery, readRange } from "../state/range.ts";
 import { place, setQuery } from "../state/router.ts";
 import {
   DIMENSIONS,
@@ -141,7 +141,7 @@ export function Usage() {
         <GroupBy by={by} />
         <ZoneChoice zone={zone} />
       </div>
-      {note !== "" && <p class="muted">Sums are {note}; the export of calls is.</p>}
+      {note !== "" && <p class="muted note">Sums are {note}; the export of calls is.</p>}
       {error && <Problem error={error} retry={reload} />}
       {data === undefined ? (
         !error && <Waiting rows={10} />
@@ -158,9 +158,9 @@ export function Usage() {
         </Empty>
       ) : (
         <>
-          {by.some(isTime) && <OverTime rows={data.rows} by={by} metric={metric} format={format} />}
+          {by.some(isTime) && <OverTime rows={data.rows} by={by} metric={metric} format={format} range={range} />}
           {overlap(by) && (
-            <p class="muted">
+            <p class="muted note">
               A call counts under each of its tags, and under none without tags: the rows do not add up to the total,
               which has every call once.
             </p>
@@ -191,11 +191,13 @@ function OverTime({
   by,
   metric,
   format,
+  range,
 }: {
   rows: readonly UsageRow[];
   by: readonly string[];
   metric: MetricName;
   format: (value: number) => string;
+  range: Range;
 }) {
   const { times, everyMs, series } = stackOf(rows, by, metric);
   const all = series.reduce((sum, { values }) => sum + values.reduce((one, value) => one + value, 0), 0);
@@ -205,6 +207,7 @@ function OverTime({
         title={`${METRICS[metric].name} by ${words(by.join(" and "))}`}
         times={times}
         everyMs={everyMs}
+        span={[range.fromMs, range.toMs ?? Date.now()]}
         kind="bars"
         height={220}
         format={format}

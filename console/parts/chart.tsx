@@ -25,6 +25,8 @@ interface ChartProps {
   /** What it shows, in a sentence. */
   summary: string;
   height?: number;
+  /** The time that it is of, though the first or last part of it may have nothing to show. */
+  span?: readonly [fromMs: number, toMs: number];
   /** The reader has drawn over a span of time. */
   onSpan?: (fromMs: number, toMs: number) => void;
 }
@@ -40,6 +42,21 @@ export function stacked(series: readonly Series[]): number[][] {
   }
   return sums;
 }
+
+type Spanned = Pick<ChartProps, "times" | "everyMs" | "kind" | "span">;
+
+/** From where to where the time goes, in milliseconds: all of what was asked for, and the whole of every bar. */
+export function spanShown({ times, everyMs, kind, span }: Spanned): [number, number] {
+  const [first = span?.[0] ?? 0, last = span?.[1] ?? 0] = [times[0], times.at(-1)];
+  const end = kind === "bars" ? last + everyMs : last;
+  const [from, to] = [Math.min(first, span?.[0] ?? first), Math.max(end, span?.[1] ?? end)];
+  return [from, to > from ? to : from + everyMs];
+}
+
+/** So few that a line between them would hardly be seen. */
+const FEW = 3;
+const isFew = (values: ArrayLike<unknown> = []): boolean =>
+  Array.from(values).filter((value) => value !== null && value !== undefined).length <= FEW;
 
 function coloursIn(host: HTMLElement, classes: readonly string[]): string[] {
   const probe = document.createElement("i");
@@ -64,8 +81,12 @@ function axisWords(seconds: readonly number[]): string[] {
 
 const FONT = "11px Inter, ui-sans-serif, system-ui, sans-serif";
 
-function optionsOf(props: ChartProps, host: HTMLElement, onCursor: (at: number | undefined) => void): uPlot.Options {
-  const { series, kind, format, height = 150, onSpan } = props;
+function optionsOf(
+  latest: { readonly current: ChartProps },
+  host: HTMLElement,
+  onCursor: (at: number | undefined) => void,
+): uPlot.Options {
+  const { series, kind, format, height = 150, onSpan } = latest.current;
   const drawn = kind === "bars" ? series.toReversed() : series;
   const tones = coloursIn(host, ["tone-axis", "tone-grid", ...drawn.map(({ tone }) => `tone-${tone}`)]);
   const [axis = "", grid = "", ...colours] = tones;
@@ -73,7 +94,7 @@ function optionsOf(props: ChartProps, host: HTMLElement, onCursor: (at: number |
   return {
     width: Math.max(120, host.clientWidth),
     height,
-    padding: [8, 16, 0, 0],
+    padding: [8, 22, 0, 0],
     legend: { show: false },
     cursor: {
       sync: { key: SYNC },
@@ -82,7 +103,13 @@ function optionsOf(props: ChartProps, host: HTMLElement, onCursor: (at: number |
       y: false,
     },
     scales: {
-      x: { time: true, range: (_plot, min, max) => [min, max + (kind === "bars" ? props.everyMs / 1_000 : 0)] },
+      x: {
+        time: true,
+        range: () => {
+          const [from, to] = spanShown(latest.current);
+          return [from / 1_000, to / 1_000];
+        },
+      },
       y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.12 : 1] },
     },
     axes: [
@@ -111,7 +138,12 @@ function optionsOf(props: ChartProps, host: HTMLElement, onCursor: (at: number |
         const stroke = colours[at] ?? axis;
         return kind === "bars"
           ? { stroke, fill: stroke, width: 0, points: { show: false }, ...(bars === undefined ? {} : { paths: bars }) }
-          : { stroke, width: 1.75, points: { show: false }, spanGaps: true };
+          : {
+              stroke,
+              width: 1.75,
+              points: { show: (plot, index) => isFew(plot.data[index]), size: 6, fill: stroke },
+              spanGaps: true,
+            };
       }),
     ],
     hooks: {
@@ -153,7 +185,7 @@ export function Chart(props: ChartProps) {
   useEffect(() => {
     const element = host.current;
     if (element === null || asTable) return;
-    const made = new uPlot(optionsOf(latest.current, element, setAt), dataOf(latest.current), element);
+    const made = new uPlot(optionsOf(latest, element, setAt), dataOf(latest.current), element);
     plot.current = made;
     const observer = new ResizeObserver(() => {
       if (element.clientWidth !== made.width)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { volumeOf } from "./call-volume.tsx";
-import { stacked } from "./chart.tsx";
+import { spanShown, stacked } from "./chart.tsx";
 import { sparkPath } from "./sparkline.tsx";
 import { failureWords, spansOf } from "./timeline.tsx";
 
@@ -15,7 +15,7 @@ const offer = (ms: number, outcome: "answered" | "failed" = "answered") => ({
 
 describe("the timeline of a call", () => {
   test("offers follow each other; what the gateway did itself comes first", () => {
-    const spans = spansOf({ offers: [offer(20, "failed"), offer(70)], total_ms: 100, hedged: false });
+    const spans = spansOf({ verb: "generate", offers: [offer(20, "failed"), offer(70)], total_ms: 100, hedged: false });
     expect(spans.map(({ start, length }) => [start, length])).toEqual(
       [
         [0.1, 0.2],
@@ -25,10 +25,15 @@ describe("the timeline of a call", () => {
   });
 
   test("offers that were at work at once end together, and none leaves the track", () => {
-    const spans = spansOf({ offers: [offer(100), offer(40)], total_ms: 100, hedged: true });
+    const spans = spansOf({ verb: "generate", offers: [offer(100), offer(40)], total_ms: 100, hedged: true });
     expect(spans.map(({ start, length }) => start + length)).toEqual([1, 1]);
-    for (const { start, length } of spansOf({ offers: [offer(900)], total_ms: 100, hedged: false }))
+    for (const { start, length } of spansOf({ verb: "generate", offers: [offer(900)], total_ms: 100, hedged: false }))
       expect([start >= 0, start + length <= 1]).toEqual([true, true]);
+  });
+
+  test("a video's job is submitted first, and goes on", () => {
+    const spans = spansOf({ verb: "videos", offers: [offer(20)], total_ms: 100, hedged: false });
+    expect(spans.map(({ start, length }) => [start, length])).toEqual([[0, 0.2]]);
   });
 
   test("what a provider said is text", () => {
@@ -58,5 +63,23 @@ describe("charts", () => {
   test("a curve without values is a line at the bottom", () => {
     expect(sparkPath([0, 0], 100, 20)).toBe("M0 19H100");
     expect(sparkPath([0, 2], 100, 20)).toBe("M0.0 19.0L100.0 2.0");
+  });
+});
+
+describe("the time that a chart shows", () => {
+  const DAY = 86_400_000;
+
+  test("one day of thirty is one of thirty", () => {
+    const shown = spanShown({ times: [29.2 * DAY], everyMs: DAY, kind: "bars", span: [0, 30 * DAY] });
+    expect(shown).toEqual([0, 30.2 * DAY]);
+  });
+
+  test("a first bar that begins before what was asked for is shown whole", () => {
+    expect(spanShown({ times: [5, 15], everyMs: 10, kind: "bars", span: [9, 20] })).toEqual([5, 25]);
+  });
+
+  test("a single moment, and none, have some width", () => {
+    expect(spanShown({ times: [7], everyMs: 10, kind: "lines" })).toEqual([7, 17]);
+    expect(spanShown({ times: [], everyMs: 10, kind: "lines" })).toEqual([0, 10]);
   });
 });

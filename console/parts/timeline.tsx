@@ -13,17 +13,17 @@ export interface Span {
   ms: number;
 }
 
-type Offers = Pick<ReceiptDetail, "offers" | "total_ms" | "hedged">;
+type Offers = Pick<ReceiptDetail, "verb" | "offers" | "total_ms" | "hedged">;
 
 /**
  * One bar for each offer. They were tried one after the other, and the last ends with the call; of two that were at work at once only
  * how long each took is known: both end with it.
  */
-export function spansOf({ offers, total_ms, hedged }: Offers): Span[] {
+export function spansOf({ verb, offers, total_ms, hedged }: Offers): Span[] {
   const together = offers.reduce((sum, { ms }) => sum + ms, 0);
   const whole = Math.max(total_ms, hedged ? 0 : together, 0.001);
-  // What the gateway did itself comes before the first offer.
-  let at = hedged ? 0 : Math.max(0, whole - together);
+  // What the gateway did itself comes before the first offer, a job that was submitted goes on after the last.
+  let at = hedged || isJob({ verb }) ? 0 : Math.max(0, whole - together);
   return offers.map(({ provider, credential, outcome, reason, ms, failure }) => {
     const start = hedged ? Math.max(0, whole - ms) : at;
     at += ms;
@@ -46,6 +46,13 @@ export function failureWords(failure: Record<string, unknown>): string {
     .map(([name, value]) => `${words(name)}: ${typeof value === "object" ? JSON.stringify(value) : String(value)}`)
     .join(" · ");
 }
+
+const IN_THE_GATEWAY = "passed in the gateway itself: reading, planning, writing.";
+const AT_THE_PROVIDER =
+  "passed while the provider worked on the job: it was asked again and again until that was done.";
+
+/** A video's offers are tried by submitting a job, which goes on after that. */
+const isJob = ({ verb }: Pick<ReceiptDetail, "verb">): boolean => verb === "videos";
 
 const KINDS: Readonly<Record<string, "good" | "bad" | "idle">> = { answered: "good", failed: "bad", abandoned: "idle" };
 
@@ -92,7 +99,7 @@ export function Timeline({ call }: { call: ReceiptDetail }) {
         {call.first_content_ms !== null && `The mark is the first content, after ${duration(call.first_content_ms)}. `}
         {call.hedged
           ? "Two offers were at work at once."
-          : own > 0 && `${duration(own)} passed in the gateway itself: reading, planning, writing.`}
+          : own > 0 && `${duration(own)} ${isJob(call) ? AT_THE_PROVIDER : IN_THE_GATEWAY}`}
         {call.continued.map(
           ({ provider, from_characters }) => ` Went on at ${provider} after ${from_characters} characters.`,
         )}

@@ -35,6 +35,15 @@ describe("S14: the console", () => {
     expect(policy).not.toContain("unsafe");
   });
 
+  test("each of its pages can be opened by its address, and loaded again", async () => {
+    const app = await Bun.file(new URL("../../console/app.tsx", import.meta.url)).text();
+    const names = [...app.matchAll(/^ {2}(\w+): async \(\) => \(await import/gm)].map(([, name]) => name);
+    expect(names.length).toBeGreaterThan(10);
+    // One call has its address below that of all.
+    for (const name of names.filter((one) => one !== "call"))
+      expect([name, (await served()(`/${name}`))?.status]).toEqual([name, 200]);
+  });
+
   test.each(["/api/keys", "/callsign", "/metrics", "/assets/", "/healthz"])("is not at %s", async (path) => {
     expect(await served()(path)).toBeUndefined();
   });

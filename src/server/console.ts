@@ -37,6 +37,7 @@ const PAGES = [
   "config",
   "alerts",
   "audit",
+  "bodies",
 ] as const;
 
 /** Nothing is loaded from elsewhere, nothing in a text becomes code, and no page of another origin shows this one (S14). */
