@@ -108,7 +108,7 @@ export class AdminHarness {
       host: "127.0.0.1",
       publicUrl: URL_OF_ADMIN,
       routes: adminRoutes(this.parts),
-      authorize: (request, roles) => authorize(request, roles, access),
+      authorize: (request, roles) => authorize(request, roles, this.parts),
       context,
     });
   }

@@ -23,6 +23,9 @@ import { CrashingGateway } from "./crashing-gateway.ts";
 
 const CLIENTS = 8;
 const SLOTS = 12;
+/** So many answers come at most before a kill. */
+const MOST_BEFORE = 200;
+const ANSWERED_MS = 60_000;
 /** At the prices of `scriptedModels`: 10 tokens there and 10 back. */
 const COST_NANO_USD = 30_000;
 /** So many calls are left of the budget in the end. */
@@ -71,7 +74,12 @@ async function crashOnce(): Promise<void> {
   if (!gateway.isRunning) await gateway.start(keyWith({ concurrent: SLOTS, budget_usd_total: 1_000 }));
   let isOver = false;
   const clients = Array.from({ length: CLIENTS }, () => gateway.load(() => isOver));
-  await Bun.sleep(20 + draw(600));
+  // Counted in answers: how many come in a time depends on the machine.
+  const enough = gateway.answered.length + draw(MOST_BEFORE);
+  for (const untilMs = performance.now() + ANSWERED_MS; gateway.answered.length < enough; await Bun.sleep(2)) {
+    if (performance.now() > untilMs) throw new Error(`${enough} answers have not come in all`);
+  }
+  await Bun.sleep(draw(30));
   if (workers > 0 && draw(3) > 0) {
     await gateway.killWorker(draw);
     kills.worker += 1;

@@ -249,6 +249,9 @@ describe("keys", () => {
     const make = (changes: Partial<KeyRequest>): Promise<string> =>
       kindOf(createKey(storage, { name: "n", project: "p", ...changes }, system, ACTOR));
     expect(await make({ name: "" })).toBe("invalid_request name");
+    // Escape sequences of terminals, lines, directions, and half a character.
+    for (const hostile of ["a\u001b[2J", "a\u009b2J", "a\u2028b", "a\u202eb", "a\u2066b", "a\ud800"])
+      expect([hostile, await make({ name: hostile })]).toEqual([hostile, "invalid_request name"]);
     expect(await make({ name: "a\0b" })).toBe("invalid_request name");
     expect(await make({ project: "x".repeat(101) })).toBe("invalid_request project");
     expect(await make({ models: [] })).toBe("invalid_request models");

@@ -1,11 +1,11 @@
+import { isPlainLine } from "../base/is-plain-line.ts";
 import { GatewayError } from "../canon/error.ts";
 
 const MAX_NAME_LENGTH = 100;
 
 /** The name of a key or a project, for people. */
 export function checkName(path: string, name: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-  if (name === "" || name.length > MAX_NAME_LENGTH || /[\u0000-\u001f\u007f]/.test(name)) {
+  if (name === "" || name.length > MAX_NAME_LENGTH || !isPlainLine(name)) {
     const message = `\`${path}\` must have 1 to ${MAX_NAME_LENGTH} characters, none of them a control character.`;
     throw new GatewayError("invalid_request", message, { path });
   }

@@ -1,3 +1,4 @@
+import { isPlainLine } from "../base/is-plain-line.ts";
 import type { Random, Sources } from "../base/sources.ts";
 import { GatewayError } from "../canon/error.ts";
 import { ROLES, type Role } from "../canon/role.ts";
@@ -125,8 +126,7 @@ function checkRole(role: string): Role {
 }
 
 function checkName(name: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-  if (name.trim() !== "" && name.length <= MAX_NAME_LENGTH && !/[\u0000-\u001f\u007f]/.test(name)) return name;
+  if (name.trim() !== "" && name.length <= MAX_NAME_LENGTH && isPlainLine(name)) return name;
   const message = `\`name\` must have 1 to ${MAX_NAME_LENGTH} characters, none of them a control character.`;
   throw new GatewayError("invalid_request", message, { path: "name" });
 }

@@ -278,7 +278,7 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
       }),
       ...consoleRoutes(bundledConsole),
     ],
-    authorize: (request, roles) => authorize(request, roles, access),
+    authorize: (request, roles) => authorize(request, roles, { access, publicUrl: config.admin.publicUrl }),
   });
 
   // A port chosen by the system is known only now.

@@ -1,5 +1,5 @@
 /** What a spreadsheet would take for a formula, whatever the cell's type is. */
-const FORMULA = /^[=+\-@\t\r]/;
+const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
 const SPECIAL = /[",\r\n]/;
 
 /**

@@ -148,6 +148,7 @@ for (const databases of testDatabases("pages of receipts")) pagesContract(databa
 
 describe("csvRow", () => {
   test("S14: cells that a spreadsheet would run are text, and quotes and lines stay in their cell", () => {
+    expect(csvRow(["＝1+1", "＠x", "\n=1"])).toBe(`'＝1+1,'＠x,"'\n=1"\r\n`);
     expect(csvRow(["=1+1", "+a", "-2", "@SUM(A1)", "\tx", -2, null, 'say "x", y', "a\nb", "plain"])).toBe(
       `'=1+1,'+a,'-2,'@SUM(A1),'\tx,-2,,"say ""x"", y","a\nb",plain\r\n`,
     );

@@ -5,6 +5,12 @@ import { sessionToken } from "./session-cookie.ts";
 
 type AdminRequest = Pick<Request, "method" | "headers">;
 
+interface Admittance {
+  access: OperatorAccess;
+  /** How browsers reach the Admin API. */
+  publicUrl: string;
+}
+
 /**
  * The operator who sends a request, if the role is one of these: the one place where access to the Admin API is decided (S04). A
  * route without roles is closed to all. Where there is an `Authorization` header, a cookie beside it does not count.
@@ -12,25 +18,25 @@ type AdminRequest = Pick<Request, "method" | "headers">;
 export async function authorize(
   request: AdminRequest,
   roles: readonly Role[],
-  access: OperatorAccess,
+  admittance: Admittance,
 ): Promise<Operator> {
   const operator = request.headers.has("authorization")
-    ? await bySecret(request, access)
-    : await bySession(request, access);
+    ? await bySecret(request, admittance)
+    : await bySession(request, admittance);
   if (roles.includes(operator.role)) return operator;
   const message = `This endpoint is not for the role ${operator.role}${roles.length === 0 ? "" : `, but for ${roles.join(" or ")}`}.`;
   throw new GatewayError("forbidden", message, { code: "role_not_allowed" });
 }
 
-async function bySecret({ headers }: AdminRequest, access: OperatorAccess): Promise<Operator> {
+async function bySecret({ headers }: AdminRequest, { access }: Admittance): Promise<Operator> {
   const presented = /^bearer\s+(\S.*)$/i.exec(headers.get("authorization") ?? "")?.[1]?.trim() ?? "";
   const operator = await access.bySecret(presented);
   if (operator !== undefined) return operator;
   throw notAuthenticated("This endpoint needs the secret of an operator: Authorization: Bearer <secret>.");
 }
 
-async function bySession({ method, headers }: AdminRequest, access: OperatorAccess): Promise<Operator> {
-  const token = sessionToken(headers);
+async function bySession({ method, headers }: AdminRequest, { access, publicUrl }: Admittance): Promise<Operator> {
+  const token = sessionToken(headers, publicUrl);
   if (token === undefined) {
     throw notAuthenticated(
       "This endpoint needs the secret of an operator: Authorization: Bearer <secret>, or a session of POST /api/session.",

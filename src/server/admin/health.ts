@@ -33,10 +33,10 @@ export const readinessRoute = openRoute({
     verbose: { ...textField("Present: the parts of the gateway and the providers are shown."), read: () => true },
   },
   answers: [json(Readiness, "They should."), { ...json(Readiness, "They should not."), status: 503 }],
-  handle: async ({ request, query }, context, { access, parts }) => {
+  handle: async ({ request, query }, context, { access, publicUrl, parts }) => {
     const plain = readinessAnswer(context);
     if (query.detail === undefined && query.verbose === undefined) return plain;
-    await authorize(request, ["admin", "viewer"], access);
+    await authorize(request, ["admin", "viewer"], { access, publicUrl });
     const { gateway } = context;
     const providers = healthReport(gateway.snapshot, gateway.health, gateway.clock.nowMs());
     const body = (await plain.json()) as object;

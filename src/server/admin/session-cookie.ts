@@ -4,8 +4,14 @@ import { SESSION_MS } from "../../access/operator-access.ts";
 const SECURE_NAME = "__Host-trv";
 const PLAIN_NAME = "trv_session";
 
-/** The token of the session that a request belongs to. */
-export function sessionToken(headers: Headers): string | undefined {
+/** Whether browsers reach the Admin API by https. */
+export const isSecure = (publicUrl: string): boolean => publicUrl.startsWith("https:");
+
+/**
+ * The token of the session that a request belongs to. Over https the cookie of plain http does not count: a page of a neighbouring domain
+ * may have set it, so that an operator would work in the session of another (S11).
+ */
+export function sessionToken(headers: Headers, publicUrl: string): string | undefined {
   const cookies = headers.get("cookie");
   if (cookies === null) return undefined;
   const found = new Map<string, string>();
@@ -15,7 +21,7 @@ export function sessionToken(headers: Headers): string | undefined {
     // The first of a name counts: a later one may be set for a broader path or domain.
     if (at > 0 && !found.has(name)) found.set(name, pair.slice(at + 1).trim());
   }
-  return found.get(SECURE_NAME) ?? found.get(PLAIN_NAME);
+  return found.get(isSecure(publicUrl) ? SECURE_NAME : PLAIN_NAME);
 }
 
 /** `secure`: the Admin API is reached by https. */

@@ -30,6 +30,20 @@ describe("choices 10: a session", () => {
     expect(answer.headers.get("set-cookie")).toMatch(/^__Host-trv=[\w-]{43}; .*HttpOnly; SameSite=Strict; Secure$/);
   });
 
+  test("S11: over https the cookie of plain http does not count: a page of a neighbouring domain could have set it", async () => {
+    const admin = await AdminHarness.start({}, { publicUrl: "https://admin.example" });
+    const answer = await admin.ask("POST", "/api/session", { body: { secret: ADMIN_SECRET } });
+    const token = /^__Host-trv=([\w-]{43});/.exec(answer.headers.get("set-cookie") ?? "")?.[1] ?? "";
+    const { data } = answer.json as { data: { csrf: string } };
+    const session = (name: string) => ({ cookie: `${name}=${token}`, csrf: data.csrf });
+    expect((await admin.ask("GET", "/api/session", session("__Host-trv"))).status).toBe(200);
+    for (const method of ["GET", "DELETE"] as const)
+      expect((await admin.ask(method, "/api/session", session("trv_session"))).status).toBe(401);
+    expect((await admin.ask("GET", "/readyz?verbose", session("trv_session"))).status).toBe(401);
+    const planted = `trv_session=${"A".repeat(43)}; __Host-trv=${token}`;
+    expect((await admin.ask("GET", "/api/session", { cookie: planted })).status).toBe(200);
+  });
+
   test("tells who is asking, and ends when it is told to", async () => {
     const admin = await AdminHarness.start();
     const session = await admin.login(await admin.operator("viewer"));

@@ -7,13 +7,11 @@ import { actorOf } from "./actor.ts";
 import { refuseForeignPages } from "./authorize.ts";
 import { adminRoute, openRoute } from "./define-route.ts";
 import { type Login, LoginRequest, SessionAnswer } from "./schemas/session.ts";
-import { endedCookie, sessionCookie, sessionToken } from "./session-cookie.ts";
+import { endedCookie, isSecure, sessionCookie, sessionToken } from "./session-cookie.ts";
 
 const view = ({ name, role, project }: { name: string; role: string; project?: string }, csrf: string | null) => ({
   data: { operator: name, role, project: project ?? null, csrf },
 });
-
-const isSecure = (url: string): boolean => url.startsWith("https:");
 
 export const openSession = openRoute({
   method: "POST",
@@ -60,8 +58,8 @@ export const showSession = adminRoute({
   summary: "Show who is asking, and the value for x-trivium-csrf.",
   roles: ROLES,
   answers: [json(SessionAnswer, "The operator.")],
-  handle: ({ request: { headers }, operator }) => {
-    const token = headers.has("authorization") ? undefined : sessionToken(headers);
+  handle: ({ request: { headers }, operator }, _context, { publicUrl }) => {
+    const token = headers.has("authorization") ? undefined : sessionToken(headers, publicUrl);
     return Response.json(view(operator, token === undefined ? null : csrfOf(token)), {
       headers: { "cache-control": "no-store" },
     });
@@ -76,7 +74,7 @@ export const closeSession = adminRoute({
   roles: ROLES,
   answers: [{ status: 204, description: "The session has ended." }],
   handle: async ({ request: { headers } }, _context, { access, publicUrl }) => {
-    const token = headers.has("authorization") ? undefined : sessionToken(headers);
+    const token = headers.has("authorization") ? undefined : sessionToken(headers, publicUrl);
     if (token === undefined)
       throw new GatewayError("invalid_request", "There is no session: this request has a secret.");
     await access.close(token);
