@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type Simulator, startSimulator } from "../simulator/simulator.ts";
-import { type MapNode, readDocument } from "../src/config/document.ts";
+import { readDocument } from "../src/config/document.ts";
+import type { MapNode } from "../src/config/document-node.ts";
 import type { ReceiptData } from "../testing/receipt-data.ts";
 import { ExampleFolder, Page } from "./support/doc-examples.ts";
 import { programsPresent } from "./support/programs.ts";

@@ -1,5 +1,5 @@
 import type { Config } from "./config.ts";
-import type { MapNode, Report } from "./document.ts";
+import type { MapNode, Report } from "./document-node.ts";
 import { positionAt } from "./position-at.ts";
 
 /** Clients and the operator need separate ports. A port that is left out counts too, so the defaults are filled in by now. */

@@ -1,5 +1,5 @@
 import type { Config } from "./config.ts";
-import type { MapNode, Report } from "./document.ts";
+import type { MapNode, Report } from "./document-node.ts";
 import { positionAt } from "./position-at.ts";
 
 const BYTES_PER_MEGABYTE = 1024 * 1024;

@@ -1,5 +1,5 @@
 import { readFallback } from "../canon/preference.ts";
-import type { MapNode, Report } from "./document.ts";
+import type { MapNode, Report } from "./document-node.ts";
 import { nearestName } from "./nearest-name.ts";
 import { positionAt } from "./position-at.ts";
 import { SIMULATOR } from "./read-providers.ts";

@@ -7,7 +7,8 @@ import { checkReferences, type Incomplete, type KnownModels } from "./check-refe
 import { checkSecrets } from "./check-secrets.ts";
 import type { Config } from "./config.ts";
 import { ConfigError, type ConfigProblem } from "./config-error.ts";
-import { type MapNode, type Position, readDocument } from "./document.ts";
+import { readDocument } from "./document.ts";
+import type { MapNode, Position } from "./document-node.ts";
 import { hidePasswords } from "./hide-passwords.ts";
 import { type ProviderKind, readProviders } from "./read-providers.ts";
 import { readValue, type Shape, shapeOf } from "./read-values.ts";

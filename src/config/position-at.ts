@@ -1,4 +1,4 @@
-import type { DocumentNode, Position } from "./document.ts";
+import type { DocumentNode, Position } from "./document-node.ts";
 
 /** The position of a field, or of the nearest enclosing node that is in the file. */
 export function positionAt(root: DocumentNode, path: readonly (string | number)[]): Position {

@@ -1,5 +1,5 @@
 import type { ProviderSettings } from "./config.ts";
-import type { DocumentNode, Position, Report } from "./document.ts";
+import type { DocumentNode, Position, Report } from "./document-node.ts";
 import { type ReadContext, readValue, type Shape, shapeOf } from "./read-values.ts";
 import { CredentialFile, ProviderFile } from "./schema.ts";
 import { toProviders } from "./to-config.ts";

@@ -1,5 +1,5 @@
 import type { TSchema } from "typebox";
-import type { DocumentNode, MapNode, Position, Report, ScalarNode } from "./document.ts";
+import type { DocumentNode, MapNode, Position, Report, ScalarNode } from "./document-node.ts";
 import { FORMATS } from "./formats.ts";
 import { nearestName } from "./nearest-name.ts";
 import { expandReferences, type ReferenceSource } from "./variables.ts";

@@ -1,4 +1,4 @@
-import type { MapNode, Report } from "./document.ts";
+import type { MapNode, Report } from "./document-node.ts";
 import { positionAt } from "./position-at.ts";
 import type { ModelFile } from "./schema.ts";
 
