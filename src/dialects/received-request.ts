@@ -5,6 +5,8 @@ import type { BodySource } from "../wire/edit-body.ts";
 /** A client's request as it came, and what it says. */
 export interface ReceivedRequest extends BodySource {
   body: JsonObject;
+  /** The length of its text, where that is not held. */
+  characters?: number;
   /** How deeply the body is nested, if that was seen when it was read. */
   levels?: number;
   /** What the door has done to it. */

@@ -70,8 +70,10 @@ function estimateText(principal: Principal, incoming: IncomingCall, served: Serv
 const ESCAPED_CHARACTER = Buffer.from("\\u");
 
 /** How many bytes more than characters a large request has. What is written as `\u4e2d` does not show in that. */
-const surplusBytes = ({ text, bytes }: ReceivedRequest): number | undefined =>
-  bytes === undefined || bytes.includes(ESCAPED_CHARACTER) ? undefined : bytes.length - text.length;
+const surplusBytes = ({ bytes, characters }: ReceivedRequest): number | undefined =>
+  bytes === undefined || characters === undefined || bytes.includes(ESCAPED_CHARACTER)
+    ? undefined
+    : bytes.length - characters;
 
 /** What so many tokens cost at the dearest of the offers that may answer. */
 function dearest(

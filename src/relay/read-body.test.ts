@@ -192,6 +192,18 @@ describe("what is no request", () => {
   });
 
   test.each([
+    ["small", 10],
+    ["large", 40 * KB],
+    ["read as it arrives", 1100 * KB],
+  ])("its text, bytes and length are those that came: %s", async (_, characters) => {
+    const text = JSON.stringify({ text: "é".repeat(characters), other: "👍\ud800\u0000" });
+    const { text: kept, bytes, characters: counted = kept.length, body } = await clock.until(read(text).reading);
+    expect([kept === text, counted, body]).toEqual([true, text.length, JSON.parse(text)]);
+    if (characters > 10) expect(bytes?.equals(Buffer.from(text))).toBe(true);
+    else expect(bytes).toBeUndefined();
+  });
+
+  test.each([
     ["[1]", "The body must be a JSON object.", undefined],
     ["{", "The body is not valid JSON: Expected '}'.", undefined],
     ['{"a":1,"a":2}', "a is there twice; a field may stand in an object once.", "a"],

@@ -63,8 +63,22 @@ async function readLarge(request: Request, bounds: BodyBounds, gateway: BodyRead
     throw notUtf8(cause);
   }
   const { body, levels } = parse(text);
-  return { text, bytes, body, levels };
+  return fromBytes(bytes, text.length, body, levels);
 }
+
+/**
+ * A text that is not all ASCII takes twice the memory of its bytes. So it is not held while a provider is asked, and made again for
+ * the few requests that need it: those that are changed in more than a search can find, or captured.
+ */
+const fromBytes = (bytes: Buffer, characters: number, body: JsonObject, levels: number): ReceivedRequest => ({
+  get text() {
+    return decoder.decode(bytes);
+  },
+  characters,
+  bytes,
+  body,
+  levels,
+});
 
 /** Reads a body that nothing is kept of. */
 export async function readSmallBody(

@@ -39,7 +39,8 @@ export async function recall(
   const { project } = caller.principal;
   const words = stored.read(checked.body);
   const generates = verb === "generate";
-  const keeps = generates && words.keep && gateway.answers.on && gateway.answers.fits(checked.text.length);
+  const keeps =
+    generates && words.keep && gateway.answers.on && gateway.answers.fits(checked.characters ?? checked.text.length);
   const background = generates && words.background;
   if (background && !keeps) throw stored.refuseBackground();
   const names = words.previous !== undefined || words.references.length > 0;

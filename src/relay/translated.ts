@@ -15,7 +15,7 @@ import { fitTerms, NO_TERMS } from "../dialects/priced-fields.ts";
 import { TranslatingTap } from "../dialects/translating-tap.ts";
 import { unwrapReply } from "../dialects/unwrap-answer.ts";
 import type { UpstreamFailure } from "../dialects/upstream-failure.ts";
-import { parseInOrder, stringifyInOrder } from "../wire/ordered-json.ts";
+import { bodyInOrder, parseInOrder, stringifyInOrder } from "../wire/ordered-json.ts";
 import { CallAnswerContext } from "./answer-context.ts";
 import type { Call, LaneAttempt } from "./call.ts";
 import type { ContinuingEncoder } from "./continuing-encoder.ts";
@@ -76,7 +76,7 @@ export class TranslatedLane implements Lane {
   }
 
   readAnswer(text: string, body: JsonObject): ClientAnswer {
-    const decoded = this.#upstream.decodeResponse(inOrder(text, body), this.#decodeContext());
+    const decoded = this.#upstream.decodeResponse(orBody(parseInOrder(text, body), body), this.#decodeContext());
     const reply = unwrapReply(decoded, this.#reading);
     return {
       text: this.#call.incoming.dialect.codec.encodeResponse(reply, this.#encodeContext()),
@@ -141,8 +141,8 @@ export const canonicalCall = (
   { codec, markSealed }: Dialect,
   { sealed }: Pick<Gateway, "sealed">,
 ): CanonCall =>
-  request.canonical(({ text, body }) => {
-    const ordered = inOrder(text, body);
+  request.canonical((received) => {
+    const ordered = orBody(bodyInOrder(received, received.body), received.body);
     return codec.decodeRequest(markSealed?.(ordered, sealed) ?? ordered);
   });
 
@@ -150,7 +150,4 @@ const withoutMembers = (body: JsonObject, keys: readonly string[]): JsonObject =
   Object.fromEntries(Object.entries(body).filter(([key]) => !keys.includes(key)));
 
 /** The body that was parsed already, except for the rare text whose keys lose their order in it, or numbers digits (H05). */
-function inOrder(text: string, body: JsonObject): JsonObject {
-  const ordered = parseInOrder(text, body);
-  return isObject(ordered) ? ordered : body;
-}
+const orBody = (ordered: unknown, body: JsonObject): JsonObject => (isObject(ordered) ? ordered : body);

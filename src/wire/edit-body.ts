@@ -1,10 +1,10 @@
 import type { JsonObject } from "../base/json.ts";
 import { endOfString, ObjectEdit, type Span } from "./json-text.ts";
 
-/** A JSON object as it came over the wire, as text; a large one also as the bytes that it was. */
+/** A JSON object as it came over the wire: as text, a large one as the bytes that it was, whose text is made when it is asked for. */
 export interface BodySource {
-  text: string;
-  bytes?: Buffer;
+  readonly text: string;
+  readonly bytes?: Buffer;
 }
 
 /** Changes to the members of the object, given by key. Values are JSON text. */
@@ -95,14 +95,19 @@ function spliceText(text: string, splices: readonly Splice[]): string {
 }
 
 function spliceBytes(bytes: Buffer, splices: readonly Splice[]): Buffer {
-  const parts: Buffer[] = [];
-  let at = 0;
-  for (const splice of splices) {
-    parts.push(bytes.subarray(at, splice.start), Buffer.from(splice.text));
-    at = splice.end;
+  let length = bytes.length;
+  for (const { start, end, text } of splices) length += Buffer.byteLength(text) - (end - start);
+  // Every byte of it is written below, so it need not be cleared first.
+  const result = Buffer.allocUnsafeSlow(length);
+  let read = 0;
+  let written = 0;
+  for (const { start, end, text } of splices) {
+    written += bytes.copy(result, written, read, start);
+    written += result.write(text, written);
+    read = end;
   }
-  parts.push(bytes.subarray(at));
-  return Buffer.concat(parts);
+  bytes.copy(result, written, read);
+  return result;
 }
 
 /** The offset after a key that occurs once in the whole body, at any depth: then it is the member that the parser saw. */

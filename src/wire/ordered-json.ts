@@ -1,6 +1,7 @@
+import type { BodySource } from "./edit-body.ts";
 import { parseExactly } from "./exact-number.ts";
 import { endOfString } from "./json-text.ts";
-import { parsingLoss } from "./parsing-loss.ts";
+import { type ParsingLoss, parsingLoss } from "./parsing-loss.ts";
 
 /**
  * JSON whose objects keep the order of their keys, and whose numbers keep their digits. JavaScript puts keys that look like
@@ -18,6 +19,18 @@ export function parseInOrder(text: string, parsed?: unknown): unknown {
   if (order) return parse(markKeys(text));
   return parsed === undefined || parse === parseExactly ? parse(text) : parsed;
 }
+
+/**
+ * The same of a body whose bytes are held. All that is looked for is ASCII, which is the same where each byte is taken for a character;
+ * the text is made only where it has to be parsed again.
+ */
+export function bodyInOrder(source: BodySource, parsed: unknown): unknown {
+  const { bytes } = source;
+  if (bytes !== undefined && keepsAll(parsingLoss(bytes.toString("latin1")))) return parsed;
+  return parseInOrder(source.text, parsed);
+}
+
+const keepsAll = ({ order, digits }: ParsingLoss): boolean => !order && !digits;
 
 export function stringifyInOrder(value: unknown): string {
   const text = JSON.stringify(value);
