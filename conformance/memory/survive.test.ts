@@ -180,7 +180,7 @@ const count = (what: string) => {
 function cutsOf(transcript: Transcript, index: number): number[] {
   const all = transcript.events.map((_, at) => at);
   if (ALL || all.length <= 8) return all;
-  const step = Math.ceil(all.length / 4);
+  const step = Math.ceil(all.length / 8);
   return all.filter((at) => at % step === index % step || at >= all.length - 3);
 }
 
