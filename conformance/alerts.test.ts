@@ -99,7 +99,7 @@ interface Listed {
 
 const listed = async () => JSON.parse((await command("list", "--json")).stdout) as Listed[];
 
-test("issue 15: a budget is told once, with one id, through kill -9, a receiver that fails, and restarts; a reload is enough to begin", async () => {
+test("a budget is told once, with one id, through kill -9, a receiver that fails, and restarts; a reload is enough to begin", async () => {
   configure(undefined);
   const url = await start();
   const answer = await fetch(`${url}/v1/chat/completions`, {

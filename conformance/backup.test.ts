@@ -74,7 +74,7 @@ const usage = async (cwd: string) => {
 };
 const check = async (cwd: string) => (await runProgram(["usage", "check"], { cwd })).code;
 
-test("issue 15: a backup under load, and restored: receipts and budgets are equal", async () => {
+test("a backup under load, and restored: receipts and budgets are equal", async () => {
   const place = await start("one");
   const answered: string[] = [];
   let isOver = false;

@@ -62,7 +62,7 @@ exec chroot --userspec=65532:65532 "$shift_root" "$@"
 `;
 
 test.skipIf(!isPossible)(
-  "issue 15: the image runs as a non-root user, as PID 1, with a root that it cannot write; it serves and drains",
+  "the image runs as a non-root user, as PID 1, with a root that it cannot write; it serves and drains",
   async () => {
     const dist = join(folder, "dist");
     run([process.execPath, "scripts/build/binary.ts", "--out", dist]);

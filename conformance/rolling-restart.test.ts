@@ -101,7 +101,7 @@ async function call(stream: boolean): Promise<string | undefined> {
 }
 
 test.skipIf(!isPossible)(
-  "issue 15: a rolling restart of two instances behind nginx, under load: no call fails",
+  "a rolling restart of two instances behind nginx, under load: no call fails",
   async () => {
     const failures: string[] = [];
     let calls = 0;

@@ -12,7 +12,7 @@ const isPossible = found !== undefined && existsSync(join(built, "index.html"));
 if (!isPossible)
   console.log("skipped: the documentation is not read by a browser: it needs Chromium, and `npm run docs` before");
 
-/** Those whose content differs most: the beginning, long tables, code, pictures, a page below a folder. */
+/** Those whose content differs most: the beginning, long tables, code, images, a page below a folder. */
 const PAGES = ["index", "configuration", "console", "telemetry", "clients/index", "reference/hazards"];
 
 /** The folder as any host of static files has it. */
@@ -29,7 +29,7 @@ function serveFolder() {
   });
 }
 
-describe.skipIf(!isPossible)("issue 15: the documentation as a site", () => {
+describe.skipIf(!isPossible)("the documentation as a site", () => {
   let server: ReturnType<typeof serveFolder>;
   let browser: Browser;
   let origin: string;

@@ -210,7 +210,7 @@ describe.skipIf(!found && !mustRun)("console-notes 4: a person at the console", 
     expect(await page.content()).not.toMatch(/a-token|a-secret-of-the-chat/);
   });
 
-  test("issue 15: delivers an alert again that a webhook did not take, by keyboard", async () => {
+  test("delivers an alert again that a webhook did not take, by keyboard", async () => {
     await page.goto(`${gateway.url}/alerts`);
     const row = page.locator("table.alerts tbody tr", { hasText: "all 3 models" });
     const button = row.getByRole("button", { name: /^Deliver again: provider\.down of .*, to pager$/ });

@@ -22,7 +22,7 @@ async function say(more: Partial<Speech> = {}, client = harness.client): Promise
 
 const recorded = async (more: Partial<Speech> = {}) => toFile(await say(more), "said.wav");
 
-describe("issue 13: a synthesised sentence comes back", () => {
+describe("a synthesised sentence comes back", () => {
   test("through every host that speaks, and every one that listens", async () => {
     for (const model of [
       "openai/tts-1",
@@ -294,7 +294,7 @@ describe("moderations and completions", () => {
   });
 });
 
-test("issue 13: what is not served says so in one sentence", async () => {
+test("what is not served says so in one sentence", async () => {
   const sentences: [string, string][] = [
     ["/v1/files", "The Files API is not supported"],
     ["/v1/batches", "The Batch API is not supported"],

@@ -10,7 +10,7 @@ import { makeAlerts } from "./make-alerts.ts";
 
 const LOOK_MS = 30_000;
 
-test("issue 15: breakers of a provider, and the condition of the gateway, are told when they change and not before", async () => {
+test("breakers of a provider, and the condition of the gateway, are told when they change and not before", async () => {
   const harness = await Harness.start();
   const { gateway, storage, clock, machine, config } = harness;
   const types: string[] = [];

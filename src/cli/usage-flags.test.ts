@@ -10,7 +10,7 @@ const OF_PAGES = ["limit", "after"];
 const flagsOf = (help: string) =>
   [...help.matchAll(/^ +(?:-\w, )?--([a-z-]+)/gm)].map(([, name = ""]) => name.replaceAll("-", "_"));
 
-test("issue 15: whatever the Admin API narrows sums and receipts by, the command line does too", () => {
+test("whatever the Admin API narrows sums and receipts by, the command line does too", () => {
   const ofUsage = Object.keys(showUsage.query ?? {});
   expect(ofUsage.length).toBeGreaterThan(8);
   expect(flagsOf(usageReport.help())).toEqual(expect.arrayContaining(ofUsage));

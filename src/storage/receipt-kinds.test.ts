@@ -70,7 +70,7 @@ const receipts = [
   ...DIFFERENT.map((change) => sampleReceipt(change)),
 ].map((receipt, index) => ({ ...receipt, id: `rcp_${String(index).padStart(3, "0")}`, createdAtMs: 1_000 + index }));
 
-test("issue 16: receipts that were stored in one table read the same from their kinds, to the last column", async () => {
+test("receipts that were stored in one table read the same from their kinds, to the last column", async () => {
   const storage = await openAt(BEFORE);
   const marks = RECEIPT_COLUMNS.map(() => "?").join(", ");
   for (const receipt of receipts) {
@@ -82,7 +82,7 @@ test("issue 16: receipts that were stored in one table read the same from their 
   expect(await all(storage)).toEqual(before);
 });
 
-test("issue 16: every word of a receipt is kept, and receipts that are alike share them", async () => {
+test("every word of a receipt is kept, and receipts that are alike share them", async () => {
   const [written, singly] = [await openAt(MIGRATIONS.length), await openAt(MIGRATIONS.length)];
   await insertReceipts(written, receipts.slice(0, 7));
   await insertReceipts(written, receipts);
@@ -98,7 +98,7 @@ test("issue 16: every word of a receipt is kept, and receipts that are alike sha
   }
 });
 
-test("issue 16: whatever a host says, each receipt is read back with its own words", async () => {
+test("whatever a host says, each receipt is read back with its own words", async () => {
   const storage = await openAt(MIGRATIONS.length);
   const odd = Array.from({ length: 50 }, (_, index) =>
     sampleReceipt({

@@ -38,7 +38,7 @@ test("a report sees what was written before it", async () => {
   }
 });
 
-test("issue 15: while a long report is read, the event loop goes on and rows are written", async () => {
+test("while a long report is read, the event loop goes on and rows are written", async () => {
   const { storage } = await open();
   await storage.query(COUNT, [], REPORT_MS);
   let isRead = false;
@@ -61,7 +61,7 @@ function priorities(): number[] {
   return threads.toSorted((one, other) => one - other).map((thread) => getPriority(thread));
 }
 
-test.if(process.platform === "linux")("issue 15: where processors are short, calls come before reports", async () => {
+test.if(process.platform === "linux")("where processors are short, calls come before reports", async () => {
   const { storage } = await open();
   await storage.query(COUNT, [], REPORT_MS);
   const [ofCalls = 0, ...others] = priorities();

@@ -97,7 +97,7 @@ const newest = async () => {
 const deliver = (id: string, body?: object) =>
   admin.ask("POST", `/api/alerts/${id}/deliver`, { ...asAdmin, ...(body && { body }) });
 
-test("issue 15: an alert that a webhook refused is delivered again, as the same bytes; who wanted that is written down", async () => {
+test("an alert that a webhook refused is delivered again, as the same bytes; who wanted that is written down", async () => {
   sent.length = 0;
   answer = { status: 410, retryAfterMs: 0, body: "" };
   await admin.clock.pass(1_000);
