@@ -21,6 +21,8 @@ export class BodyCapture {
   #isFull = false;
   /** All that has passed by. */
   bytes = 0;
+  /** Where it is no text but an image or a sound: of this type. */
+  mediaType: string | undefined;
 
   constructor(memory: CaptureMemory) {
     this.#memory = memory;
@@ -58,7 +60,21 @@ export class BodyCapture {
   /** Undefined where nothing passed by. */
   get text(): string | undefined {
     if (this.bytes === 0) return undefined;
+    if (this.mediaType !== undefined) return this.#mediaText(this.mediaType);
     return this.#whole ?? decoder.decode(this.#parts.view());
+  }
+
+  /** As a JSON text with a data URL, of which media are taken out like of any other. Half of a medium is only told. */
+  #mediaText(type: string): string {
+    if (this.#isFull) return `"[${type}, ${this.bytes} bytes]"`;
+    return `"data:${type};base64,${Buffer.from(this.#parts.view()).toString("base64")}"`;
+  }
+
+  /** What comes next takes the place of what there is: a job's last answer says what came of it. */
+  restart(): void {
+    this.drop();
+    this.#isFull = false;
+    this.bytes = 0;
   }
 
   /** Whether the end of it is missing. */

@@ -8,7 +8,7 @@ import type { AnswerHeaders, Exchange, HttpAnswer, HttpRequest } from "../wire/h
 import { readRetryAfter } from "../wire/http/retry-after.ts";
 import { parseLargeJson } from "../wire/parse-large-json.ts";
 import { type Send, sendFailure } from "../wire/send.ts";
-import { CapturedAnswer } from "./capture-call.ts";
+import { CapturedAnswer, formText } from "./capture-call.ts";
 import { connectionFailure } from "./connection-failure.ts";
 
 /** Enough for several large images in base64. */
@@ -30,8 +30,8 @@ export interface ExchangeOptions {
   idleMs?: number;
   /** The request makes nothing: it goes over a kept connection, and again where the host had closed that. */
   mayRepeat?: boolean;
-  /** Where its bodies are kept. */
-  capture?: AttemptCapture | undefined;
+  /** Where its bodies are kept; of a poll the answer alone. */
+  capture?: (Pick<AttemptCapture, "answer"> & Partial<Pick<AttemptCapture, "request">>) | undefined;
   /** What the provider's own hosts are told of the trace, and no others. */
   traceHeaders?: Readonly<Record<string, string>> | undefined;
 }
@@ -45,7 +45,8 @@ export async function openExchange(
   const made = await api.outgoing(request);
   const { traceHeaders } = options;
   const outgoing = traceHeaders !== undefined && api.owns(made.url) ? { ...made, ownHeaders: traceHeaders } : made;
-  options.capture?.request.set(outgoing.body ?? "");
+  const { body } = request;
+  options.capture?.request?.set(body && "form" in body ? formText(body.form, true) : (outgoing.body ?? ""));
   const mayRepeat = outgoing.method === "GET" || options.mayRepeat === true;
   const first = new ProviderExchange({ ...outgoing, newConnection: !mayRepeat }, options);
   try {

@@ -95,7 +95,7 @@ export type AdmittedCall = Pick<
   | "client"
 > & {
   incoming: Pick<IncomingCall, "requestId" | "request" | "modelInPath" | "tags">;
-  /** Of texts, where the key has bodies kept. */
+  /** Where the key has bodies kept. */
   capture?: Call["capture"];
 };
 

@@ -1,4 +1,5 @@
 import type { GatewayError } from "../../canon/error.ts";
+import type { AttemptCapture } from "../../capture/call-capture.ts";
 import type { ImageCall } from "../../media/image-call.ts";
 import type { ImageReply } from "../../media/image-reply.ts";
 import type { ImageRequest } from "../../media/image-request.ts";
@@ -35,6 +36,7 @@ export class ImageAttempt extends WatchedAttempt<ImageRelay, ImageTarget> {
   /** What is sent to the target: the options that it takes, and its own size. */
   sent: ImageCall | undefined;
   made: ImagesMade | undefined;
+  capture: AttemptCapture | undefined;
   readonly #ending = new AbortController();
   /** How many images the provider was asked for. */
   #asked = 0;

@@ -57,7 +57,7 @@ async function* streamedSteps(
 ): AsyncGenerator<ImageStep> {
   const { clock, send, provider, adapter, signal, traceHeaders } = batch;
   const context = mediaOf(provider).context(batch.upstreamModel, batch.jobName);
-  const options = { clock, send, signal, timeoutMs: MAX_STREAM_MS, traceHeaders };
+  const options = { clock, send, signal, timeoutMs: MAX_STREAM_MS, traceHeaders, capture: batch.capture?.() };
   const request = stream.submit(call, context);
   batch.begin(call.count);
   const exchange = await openMedia(provider, request, options);

@@ -8,6 +8,7 @@ import { encodeImages } from "../../media/images-api/encode-images.ts";
 import { splitForm } from "../../media/images-api/split-form.ts";
 import { decodePredict } from "../../media/predict/decode-predict.ts";
 import { encodePredictions } from "../../media/predict/encode-predictions.ts";
+import { formText } from "../capture-call.ts";
 import type { Gateway } from "../gateway.ts";
 import type { HeldMemory } from "../memory-budget.ts";
 import { readBody } from "../read-body.ts";
@@ -22,8 +23,9 @@ const INLINE_LIMIT = 28 * 1024 * 1024;
 export const PREDICT: ImageProtocol = {
   blockedInBand: true,
   read: async (request, memory, gateway) => {
-    const { body } = await jsonBody(request, memory, gateway);
-    return { body, request: decodePredict(body) };
+    const received = await jsonBody(request, memory, gateway);
+    const { body } = received;
+    return { body, request: decodePredict(body), sent: () => received.text };
   },
   encode: async (reply, answering, gateway) => {
     if (reply.results.every((result) => result.kind === "failed")) throw nothingMade(reply.results);
@@ -40,9 +42,15 @@ const asImages: ImageProtocol["encode"] = async (reply, answering, gateway) => {
 /** Contract part 4: `images/generations`. */
 export const GENERATIONS: ImageProtocol = {
   read: async (request, memory, gateway) => {
-    const { body } = await jsonBody(request, memory, gateway);
+    const received = await jsonBody(request, memory, gateway);
+    const { body } = received;
     const model = stringAt(body, "model");
-    return { body, request: decodeGeneration(body), ...(model === undefined ? {} : { model }) };
+    return {
+      body,
+      request: decodeGeneration(body),
+      sent: () => received.text,
+      ...(model === undefined ? {} : { model }),
+    };
   },
   encode: asImages,
 };
@@ -52,16 +60,28 @@ export const EDITS: ImageProtocol = {
   read: async (request, memory, gateway) => {
     if (!isForm(request)) {
       refuseOtherTypes(request.headers.get("content-type") ?? "");
-      const { body } = await jsonBody(request, memory, gateway);
+      const received = await jsonBody(request, memory, gateway);
+      const { body } = received;
       const model = stringAt(body, "model");
-      return { body, request: decodeEditBody(body), ...(model === undefined ? {} : { model }) };
+      return {
+        body,
+        request: decodeEditBody(body),
+        sent: () => received.text,
+        ...(model === undefined ? {} : { model }),
+      };
     }
     const { form, bytes } = await readForm(request, memory, gateway);
     const model = form.find((entry) => entry.name === "model" && "value" in entry);
     const { routing, rest } = splitForm(form);
     const decoded = decodeEdit(rest);
+    const fields = formText(form);
     freeUpload(bytes);
-    return { body: routing, request: decoded, ...(model && "value" in model ? { model: model.value } : {}) };
+    return {
+      body: routing,
+      request: decoded,
+      sent: () => fields,
+      ...(model && "value" in model ? { model: model.value } : {}),
+    };
   },
   encode: asImages,
 };

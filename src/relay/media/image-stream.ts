@@ -5,6 +5,7 @@ import { createImageEventEncoder, type ImageEventEncoder } from "../../media/ima
 import type { ImageTarget } from "../../routing/target.ts";
 import { streamHeaders } from "../answer-headers.ts";
 import { ClientDisconnectedError } from "../call.ts";
+import { capturedController } from "../capture-call.ts";
 import { ClientOutput, commitsEarly, streamedBody } from "../client-output.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
@@ -42,7 +43,8 @@ export async function streamImages(
   }
   const output = new ClientOutput(call.client, gateway, call.incoming.dialect.http.keepAlive);
   const body = streamedBody(call.client, async (controller) => {
-    output.commit(controller, !early);
+    const { capture } = call;
+    output.commit(capture === undefined ? controller : capturedController(controller, capture), !early);
     try {
       await writeEvents(call, gateway, opening, output);
     } finally {

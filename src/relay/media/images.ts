@@ -2,6 +2,7 @@ import { readRouting } from "../../dialects/read-routing.ts";
 import { admitCall, type EnteredRequest } from "../admit-call.ts";
 import { answerHeaders } from "../answer-headers.ts";
 import { askedRouting, notesOnMedia } from "../asked-routing.ts";
+import { captureOf } from "../capture-call.ts";
 import { mostAfterDiscount } from "../discount.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
@@ -26,7 +27,16 @@ export async function relayImages(incoming: IncomingImages, gateway: Gateway): P
     ({ model, request: { stream } }) => ({ verb: "images", model, stream }),
   );
   const { model, request, plan } = asked;
-  const call: ImageRelay = { ...admitted, incoming, model, request, stream: request.stream, plan: plan.explained };
+  const capture = asked.sent === undefined ? undefined : captureOf(asked.sent, incoming, gateway);
+  const call: ImageRelay = {
+    ...admitted,
+    incoming,
+    model,
+    request,
+    stream: request.stream,
+    plan: plan.explained,
+    capture,
+  };
   if (gateway.events.watched) tellBegun(call, gateway);
   if (request.stream) return await streamImages(call, gateway, plan.targets);
   const { blockedInBand = false, encode } = incoming.protocol;
@@ -39,12 +49,12 @@ export async function relayImages(incoming: IncomingImages, gateway: Gateway): P
       return encode(reply, answering, gateway);
     },
   });
-  return identifiedResponse(jsonBody(answer, call.client, gateway), answerHeaders(call, "application/json"));
+  return identifiedResponse(jsonBody(answer, call, gateway), answerHeaders(call, "application/json"));
 }
 
 /** The request, resolved and admitted, and the targets that can serve it. */
 async function readImages(incoming: IncomingImages, { principal, entry, memory }: EnteredRequest, gateway: Gateway) {
-  const { model: named, request: read, body } = await incoming.protocol.read(incoming.request, memory, gateway);
+  const { model: named, request: read, body, sent } = await incoming.protocol.read(incoming.request, memory, gateway);
   const wanted = readRouting(body, incoming.request.headers);
   const { catalogue, targets } = gateway.snapshot;
   const { model, offers, notes } = catalogue.resolve(incoming.modelInPath ?? named ?? "", incoming.naming);
@@ -62,5 +72,6 @@ async function readImages(incoming: IncomingImages, { principal, entry, memory }
     estimatedCostNanoUsd: mostAfterDiscount(expected, principal, { model, offers }),
     estimatedTokens: 0,
   });
-  return { admission, model, plan, request, routing };
+  // The text of a large body is not held but where it is kept.
+  return { admission, model, plan, request, routing, sent: principal.capture === true ? sent() : undefined };
 }

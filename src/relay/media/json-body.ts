@@ -1,8 +1,15 @@
 import { jsonChunks } from "../../wire/json-chunks.ts";
-import type { ClientPresence } from "../call.ts";
+import type { Call, ClientPresence } from "../call.ts";
+import { capturedChunks } from "../capture-call.ts";
 import { chunkedBody } from "../chunked-body.ts";
 import type { Gateway } from "../gateway.ts";
 
 /** The body of an answer in JSON, in chunks where it is large. */
-export const jsonBody = (value: unknown, client: ClientPresence, gateway: Gateway): string | ReadableStream =>
-  chunkedBody(jsonChunks(value), client, gateway);
+export function jsonBody(
+  value: unknown,
+  { client, capture }: { client: ClientPresence; capture?: Call["capture"] },
+  gateway: Gateway,
+): string | ReadableStream {
+  const chunks = jsonChunks(value);
+  return chunkedBody(capture === undefined ? chunks : capturedChunks(chunks, capture), client, gateway);
+}

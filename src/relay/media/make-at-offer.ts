@@ -10,6 +10,7 @@ import type { ImageRequest } from "../../media/image-request.ts";
 import { whiteMask } from "../../media/white-mask.ts";
 import type { Provider } from "../../providers/provider.ts";
 import type { ImageTarget } from "../../routing/target.ts";
+import { firstRequestCapture } from "../capture-call.ts";
 import type { Gateway } from "../gateway.ts";
 import { refuseNotes } from "../refuse-notes.ts";
 import { traceHeaders } from "../trace-call.ts";
@@ -54,6 +55,7 @@ export function batchFor(call: ImageRelay, gateway: Gateway, attempt: ImageAttem
     jobName: call.receiptId,
     signal: attempt.signal,
     traceHeaders: traceHeaders(call, attempt, gateway),
+    capture: () => firstRequestCapture(call, attempt),
     begin: (images) => attempt.begin(images),
     pollFactor: gateway.timings.mediaPollFactor,
     asked: call.request.call,

@@ -1,5 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { asGatewayError, GatewayError } from "../../canon/error.ts";
+import type { BodyCapture } from "../../capture/body-capture.ts";
+import type { AttemptCapture } from "../../capture/call-capture.ts";
 import type { AdapterContext, ImageAdapter, JobHandle, JobState } from "../../media/adapter.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { UpstreamImageReply } from "../../media/image-reply.ts";
@@ -24,6 +26,8 @@ export interface ImageUpstream
   upstreamModel: string;
   jobName: string;
   signal: AbortSignal;
+  /** Where the bodies of a request are kept: of the first, where the key has them kept. */
+  capture?: () => AttemptCapture | undefined;
   /** Called before a request for so many images is sent. */
   begin: (images: number) => void;
   /** Shortens poll intervals in tests. */
@@ -35,7 +39,8 @@ export async function makeImages(call: FittedImageCall, upstream: ImageUpstream)
   const { clock, send, provider, adapter, signal, traceHeaders } = upstream;
   const context = mediaOf(provider).context(upstream.upstreamModel, upstream.jobName);
   const deadlineMs = clock.nowMs() + MAX_WAIT_MS;
-  const options = { clock, send, signal, timeoutMs: MAX_WAIT_MS, traceHeaders };
+  const capture = upstream.capture?.();
+  const options = { clock, send, signal, timeoutMs: MAX_WAIT_MS, traceHeaders, capture };
   const request = adapter.submit(call, context);
   upstream.begin(call.count);
   const first = await exchangeMedia(provider, request, options);
@@ -49,7 +54,7 @@ export async function makeImages(call: FittedImageCall, upstream: ImageUpstream)
     const pollIntervalMs = state.afterMs ?? adapter.pollIntervalMs ?? DEFAULT_POLL_MS;
     await sleep(pollIntervalMs * (1 + failedPolls) * upstream.pollFactor, clock, signal);
     try {
-      state = await ask(state.job, upstream, context);
+      state = await ask(state.job, upstream, context, capture?.answer);
       failedPolls = 0;
     } catch (thrown) {
       if (!isTemporary(thrown)) throw thrown;
@@ -64,9 +69,12 @@ async function ask(
   job: JobHandle,
   { clock, send, provider, adapter, signal, traceHeaders }: ImageUpstream,
   context: AdapterContext,
+  kept: BodyCapture | undefined,
 ): Promise<JobState<UpstreamImageReply>> {
   if (!adapter.poll || !adapter.readPoll) throw new Error("an adapter with waiting jobs must have poll and readPoll");
-  const options = { clock, send, signal, timeoutMs: POLL_TIMEOUT_MS, traceHeaders };
+  kept?.restart();
+  const capture = kept && { answer: kept };
+  const options = { clock, send, signal, timeoutMs: POLL_TIMEOUT_MS, traceHeaders, capture };
   const answer = await exchangeMedia(provider, adapter.poll(job, context), options);
   if (isSuccess(answer)) return adapter.readPoll(answer, job, context);
   const error = adapter.error(answer);

@@ -1,4 +1,5 @@
 import type { FieldNote } from "../../canon/receipt.ts";
+import type { AttemptCapture } from "../../capture/call-capture.ts";
 import type { VideoTarget } from "../../routing/target.ts";
 import type { Try } from "../trying.ts";
 
@@ -15,6 +16,7 @@ export class SubmitAttempt implements Try {
   readonly terms: readonly string[] = [];
   readonly timed = "whole";
   readonly startedAtMs: number;
+  capture: AttemptCapture | undefined;
   readonly #nowMs: () => number;
 
   constructor(target: VideoTarget, nowMs: () => number) {

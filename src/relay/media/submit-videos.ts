@@ -1,6 +1,7 @@
 import type { Principal } from "../../access/principal.ts";
 import { asGatewayError, type GatewayError } from "../../canon/error.ts";
 import type { Operation, OperationPart } from "../../canon/operation.ts";
+import type { AttemptCapture, CallCapture } from "../../capture/call-capture.ts";
 import type { Model } from "../../catalogue/model.ts";
 import type { JobState } from "../../media/adapter.ts";
 import { foldSeed } from "../../media/number-range.ts";
@@ -8,6 +9,7 @@ import type { VideoRequest } from "../../media/predict-long-running/decode-video
 import type { FittedVideoCall } from "../../media/video-call.ts";
 import type { VideoTarget } from "../../routing/target.ts";
 import type { CallTrace } from "../../telemetry/trace-context.ts";
+import { firstRequestCapture } from "../capture-call.ts";
 import { discountAt } from "../discount.ts";
 import type { Gateway } from "../gateway.ts";
 import { type ExchangeOptions, isSuccess, UncertainError } from "../provider-exchange.ts";
@@ -25,12 +27,13 @@ export interface Submitting {
   strict: boolean;
   principal: Principal;
   trace?: CallTrace | undefined;
+  capture?: CallCapture | undefined;
 }
 
 /** Submits all parts to one offer. An accepted part is saved at once; a later failure ends that part, not the operation. */
 export async function submitAt(
-  attempt: Pick<SubmitAttempt, "target">,
-  { operation, asked, strict, principal, trace }: Submitting,
+  attempt: Pick<SubmitAttempt, "target" | "capture">,
+  { operation, asked, strict, principal, trace, capture }: Submitting,
   gateway: Gateway,
   model: Model,
   save: () => Promise<void>,
@@ -56,7 +59,11 @@ export async function submitAt(
   operation.parts = partsOf(count, perJob);
   for (const part of operation.parts) part.state = "asking";
   await save();
-  const upstream: Upstream = { ...target, traceHeaders: traceHeaders({ trace }, attempt, gateway) };
+  const upstream: Upstream = {
+    ...target,
+    traceHeaders: traceHeaders({ trace }, attempt, gateway),
+    capture: () => firstRequestCapture({ capture }, attempt),
+  };
   const outcomes = await Promise.allSettled(
     operation.parts.map((part, index) => submitPart(part, index, call, upstream, operation, gateway, save)),
   );
@@ -65,13 +72,13 @@ export async function submitAt(
   throw failures.find((failure) => failure instanceof UncertainError) ?? failures[0];
 }
 
-type Upstream = VideoTarget & Pick<ExchangeOptions, "traceHeaders">;
+type Upstream = VideoTarget & Pick<ExchangeOptions, "traceHeaders"> & { capture: () => AttemptCapture | undefined };
 
 async function submitPart(
   part: OperationPart,
   index: number,
   call: FittedVideoCall,
-  { provider, adapter, offer, traceHeaders }: Upstream,
+  { provider, adapter, offer, traceHeaders, capture }: Upstream,
   operation: Operation,
   gateway: Gateway,
   save: () => Promise<void>,
@@ -84,7 +91,7 @@ async function submitPart(
     const request = adapter.submit(share, context);
     const { signal } = new AbortController();
     const { clock, send } = gateway;
-    const options = { clock, send, signal, timeoutMs: provider.timeoutMs.firstByte, traceHeaders };
+    const options = { clock, send, signal, timeoutMs: provider.timeoutMs.firstByte, traceHeaders, capture: capture() };
     const answer = await exchangeMedia(provider, request, options);
     if (!isSuccess(answer)) throw adapter.error(answer);
     const state = readTaken(() => adapter.readSubmit(answer, share, context));

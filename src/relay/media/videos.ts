@@ -1,6 +1,7 @@
 import { asGatewayError } from "../../canon/error.ts";
 import type { Operation } from "../../canon/operation.ts";
 import { unionOfTags } from "../../canon/tags.ts";
+import type { CallCapture } from "../../capture/call-capture.ts";
 import { readRouting } from "../../dialects/read-routing.ts";
 import { checkFrames } from "../../media/check-images.ts";
 import { decodeVideo, type VideoRequest } from "../../media/predict-long-running/decode-video.ts";
@@ -10,6 +11,7 @@ import { type EnteredRequest, enterRequest, leaveRequest } from "../admit-call.t
 import { answerHeaders } from "../answer-headers.ts";
 import { askedRouting, notesOnMedia } from "../asked-routing.ts";
 import type { IncomingRequest } from "../call.ts";
+import { captureOf, settleCapture } from "../capture-call.ts";
 import { discountAt } from "../discount.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
@@ -110,9 +112,18 @@ async function submit(
       operation.job.request.trace = keptTrace(trace, { request, modelInPath, startedAtMs }, gateway);
   };
   keepTrace();
+  const capture = principal.capture === true ? captureOf(text, incoming, gateway) : undefined;
+  let last: SubmitAttempt | undefined;
   let isBegun = false;
   gateway.runningCalls++;
-  const submitting = { operation, asked, principal, trace, strict: incoming.strict || principal.strict === true };
+  const submitting = {
+    operation,
+    asked,
+    principal,
+    trace,
+    capture,
+    strict: incoming.strict || principal.strict === true,
+  };
   try {
     // A client that disconnects does not cancel the job: it may come back for it.
     await operations.begin(operation, client, async (save) => {
@@ -130,7 +141,10 @@ async function submit(
         gateway,
         fitting.map(({ target }) => target),
         (target) => new SubmitAttempt(target, gateway.clock.nowMs),
-        (attempt) => submitAt(attempt, submitting, gateway, model, save),
+        (attempt) => {
+          last = attempt;
+          return submitAt(attempt, submitting, gateway, model, save);
+        },
         isCertain,
       ).finally(keepTrace);
       const { request } = operation.job;
@@ -141,8 +155,12 @@ async function submit(
     if (!isBegun) throw thrown;
     const error = asGatewayError(thrown);
     const { receiptId, job } = operation;
-    throw new RelayError(inClientWords(error, asked.paths), { receiptId, admission, attempt: job });
+    throw new RelayError(inClientWords(error, asked.paths), { receiptId, admission, attempt: job, capture });
   } finally {
+    // Its row is written when the video is done, perhaps by another process; its bodies are known now.
+    if (capture !== undefined && isBegun)
+      settleCapture(capture, { receiptId: operation.receiptId, principal, admission, attempt: last }, gateway);
+    else capture?.drop();
     gateway.runningCalls--;
     admission.release({ costNanoUsd: 0, tokens: 0 });
     if (operation.state === "running") {
@@ -150,7 +168,7 @@ async function submit(
       if (gateway.events.watched) tellOperation(operation, "running", gateway);
     }
   }
-  return named(operation, incoming, admission.rateHeaders);
+  return named(operation, incoming, admission.rateHeaders, capture);
 }
 
 /** Fetches frames that were given by URL, under the rules for foreign URLs (S12), and checks all of them. */
@@ -162,7 +180,12 @@ async function withFrames(asked: VideoRequest, gateway: Gateway, signal: AbortSi
   return checkFrames({ ...asked, call, links: [] });
 }
 
-function named(operation: Operation, incoming: IncomingVideo, rateHeaders: Readonly<Record<string, string>>): Response {
+function named(
+  operation: Operation,
+  incoming: IncomingVideo,
+  rateHeaders: Readonly<Record<string, string>>,
+  capture?: CallCapture,
+): Response {
   const { receiptId, job } = operation;
   const call = {
     incoming,
@@ -171,5 +194,6 @@ function named(operation: Operation, incoming: IncomingVideo, rateHeaders: Reado
     attempt: job,
   };
   const body = JSON.stringify({ name: operationName(operation.model, operation.id) });
+  capture?.answered(body);
   return identifiedResponse(body, answerHeaders(call, "application/json"));
 }

@@ -9,6 +9,7 @@ import type { ProviderServices } from "../../providers/provider-services.ts";
 import type { ServiceTarget } from "../../routing/target.ts";
 import type { ServiceName } from "../../services/service-adapters.ts";
 import { type Call, ClientDisconnectedError } from "../call.ts";
+import { firstRequestCapture } from "../capture-call.ts";
 import type { Gateway } from "../gateway.ts";
 import { isSuccess, openExchange, type ProviderExchange, readAnswer } from "../provider-exchange.ts";
 import { refuseNotes } from "../refuse-notes.ts";
@@ -163,7 +164,7 @@ export class ServiceAttempt<Name extends ServiceName = ServiceName> extends Watc
       signal: this.signal,
       timeoutMs: limitMs,
       mayRepeat: true,
-      capture: this.#beginCapture(),
+      capture: firstRequestCapture(this.call, this),
       traceHeaders: traceHeaders(this.call, this, this.gateway),
     };
     const exchange = await openExchange(
@@ -177,13 +178,6 @@ export class ServiceAttempt<Name extends ServiceName = ServiceName> extends Watc
     const answer = await readAnswer(exchange, this.gateway, { maxBytes: MAX_ERROR_BYTES });
     const { status, text } = answer;
     throw this.target.adapter.error(answer).withFailure({ status, ...(text && { said: text }) });
-  }
-
-  /** Of several requests the first is kept: the others are like it, and are answered at the same time. */
-  #beginCapture(): AttemptCapture | undefined {
-    if (this.call.capture === undefined || this.capture !== undefined) return undefined;
-    this.capture = this.call.capture.attemptBegins((text) => this.target.provider.withoutSecrets(text));
-    return this.capture;
   }
 
   /** The same, with the answer read whole. It counts against the memory of all calls (S23). */

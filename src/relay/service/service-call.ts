@@ -40,7 +40,7 @@ export interface ReadService<Request> {
   /** The client's names of fields, by the canonical ones, for errors. */
   paths?: Readonly<Partial<Record<string, string>>>;
   stream?: boolean;
-  /** The body as it came, where it may be kept: of texts, not of sound. */
+  /** The body as it came, where it may be kept: of a form its fields, and of its files type and size. */
   sent?: string;
 }
 

@@ -19,9 +19,9 @@ import { type OpenStream, type StreamPart, streamService } from "./stream-servic
 const SPEECH: Service<"speech", SpeechRequest> = {
   name: "speech",
   read: async (request, memory, gateway) => {
-    const { body } = await readBody(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
+    const { body, text } = await readBody(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
     const notes = notesOnOtherModels(body);
-    return { request: decodeSpeech(body), body, model: stringAt(body, "model"), stream: true, notes };
+    return { request: decodeSpeech(body), body, model: stringAt(body, "model"), stream: true, notes, sent: text };
   },
   estimate: ({ call }, offers) => estimateSound(offers, (pricings) => expectedSpeech(call, soundPrices(pricings))),
   fit: ({ call }, { adapter, offer, model }) => {

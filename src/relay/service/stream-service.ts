@@ -57,6 +57,7 @@ export async function streamService<Name extends ServiceName, Request>(
     form === "events" ? call.incoming.dialect.http.keepAlive : undefined,
   );
   const { capture } = call;
+  if (capture !== undefined && form === "bytes") capture.answer.mediaType = contentType;
   const body = streamedBody(call.client, async (controller) => {
     output.commit(capture === undefined ? controller : capturedController(controller, capture), !early);
     const whole = await writeParts(call, gateway, opening, { output, form });

@@ -15,6 +15,7 @@ import {
   hearsAll,
 } from "../../services/transcription/transcription-usage.ts";
 import { answerHeaders } from "../answer-headers.ts";
+import { formText } from "../capture-call.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
 import type { ProviderExchange } from "../provider-exchange.ts";
@@ -40,7 +41,7 @@ const serviceOf = (name: Verb): Service<Verb, TranscriptionRequest> => ({
     const { form } = await readForm(request, memory, gateway);
     const decoded = decodeTranscription(form, name === "translations" ? "translate" : "transcribe");
     const { model, routing, stream, notes } = decoded;
-    return { request: decoded, body: routing, model, stream, notes };
+    return { request: decoded, body: routing, model, stream, notes, sent: formText(form) };
   },
   estimate: ({ call }, offers) =>
     estimateSound(offers, (pricings) =>
@@ -72,6 +73,7 @@ export async function relayTranscription(incoming: IncomingService, gateway: Gat
     (attempt) => transcribe(request, attempt),
     ({ transcript, usage, asked }) => encodeTranscript(transcript, { wanted: request.format, made: asked }, usage),
   );
+  call.capture?.answered(body);
   return identifiedResponse(body, answerHeaders(call, type));
 }
 
