@@ -17,7 +17,7 @@ import { sendJson, sleep, startEvents } from "../support/scripted-upstream.ts";
 /** The runtime looks at silent connections every four seconds. */
 const LOOK_MS = 4_000;
 /** Longer than a busy machine keeps a call waiting for the watchdog, which suspends the timeout of its connection. */
-const SILENCE_MS = 3_000;
+const SILENCE_MS = 7_000;
 
 const { upstream, gateway } = await scriptedHarness((url) => ({
   config: scriptedModels(url, { first_byte: 60_000, idle: 60_000 }),
