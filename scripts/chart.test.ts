@@ -65,8 +65,15 @@ describe("the compose file", () => {
   const compose = parse(read(`${root}deploy/compose/compose.yaml`), { merge: true }) as {
     services: Record<
       string,
-      { read_only?: boolean; image: string; volumes?: string[]; depends_on?: Record<string, object> }
+      {
+        read_only?: boolean;
+        image: string;
+        volumes?: string[];
+        depends_on?: Record<string, object>;
+        networks?: { default?: { ipv4_address?: string } };
+      }
     >;
+    networks: { default: { ipam: { config: { subnet?: string }[] } } };
     volumes: Record<string, unknown>;
   };
 
@@ -80,6 +87,15 @@ describe("the compose file", () => {
       volumes.map((volume) => volume.split(":")[0] ?? "").filter((source) => !source.startsWith(".")),
     );
     expect([...new Set(named)].sort()).toEqual(Object.keys(compose.volumes).sort());
+  });
+
+  test("each gateway keeps its address in the network of the file: nginx looks names up once, when it starts", () => {
+    const [{ subnet = "" } = {}] = compose.networks.default.ipam.config;
+    const addresses = ["gateway-1", "gateway-2"].map(
+      (name) => compose.services[name]?.networks?.default?.ipv4_address ?? "",
+    );
+    expect(new Set(addresses).size).toBe(2);
+    for (const address of addresses) expect(address).toStartWith(subnet.replace(/\d+\/24$/, ""));
   });
 
   test("its configuration is one that the gateway takes, with the variables of .env.example", () => {
