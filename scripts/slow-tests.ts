@@ -94,5 +94,4 @@ export const SLOW_TESTS: Readonly<Record<string, number>> = {
   "conformance/admin-page.test.ts": 3,
   "conformance/sdk/background-streams.test.ts": 3,
   "conformance/media/bad-input.test.ts": 3,
-  "scripts/bundle-program.test.ts": 3,
 };

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** The program of the repository, or the bundled one that `npm test` has made of it: it is started hundreds of times (decision 0075). */
+/** The program of the repository, or the compiled one that `npm test` has made of it: it is started hundreds of times (decision 0075). */
 export const TRIVIUM =
   process.env["TRIVIUM_TEST_PROGRAM"] ?? join(new URL("../..", import.meta.url).pathname, "bin/trivium");
 
