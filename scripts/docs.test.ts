@@ -364,7 +364,7 @@ describe("docs/configuration.md", () => {
       totalMs: line["total_ms"] ?? 0,
     };
     const facts = { requestId: request_id ?? "", host: host ?? "", failures: [] };
-    const written = makeFormat(Date.now, "json").call("info", call, facts);
+    const written = makeFormat(Date.now, "json").call("info", 0, call, facts);
     expect(written.replace(/"time":"[^"]*"/, `"time":"${time}"`)).toBe(shown);
   });
 

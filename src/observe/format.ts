@@ -11,7 +11,8 @@ type Level = CallLevel | "debug";
 /** How lines are written, each with its end. */
 interface Format {
   line(level: Level, fields: LogFields | undefined, message: string): string;
-  call(level: CallLevel, call: SettledCall, facts: CallFacts): string;
+  /** `atMs`: when it was settled. */
+  call(level: CallLevel, atMs: number, call: SettledCall, facts: CallFacts): string;
 }
 
 interface Terminal {
@@ -25,8 +26,9 @@ export function makeFormat(
   { isTTY = false }: Terminal = process.stderr,
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): Format {
-  if (format === "json" || (format === "auto" && !isTTY)) return jsonFormat(timeStamps(wallMs));
-  return textFormat(timeStamps(wallMs), isTTY && wantsColour(environment));
+  const time = timeStamps(wallMs);
+  if (format === "json" || (format === "auto" && !isTTY)) return jsonFormat(time);
+  return textFormat(time, isTTY && wantsColour(environment));
 }
 
 /** https://no-color.org */
@@ -34,11 +36,10 @@ export const wantsColour = ({ NO_COLOR, TERM }: Readonly<Record<string, string |
   !NO_COLOR && TERM !== "dumb";
 
 /** Many lines share one millisecond, and formatting a date costs more than the rest of a line. */
-function timeStamps(wallMs: () => number): () => string {
+function timeStamps(wallMs: () => number): (atMs?: number) => string {
   let lastMs = Number.NaN;
   let lastTime = "";
-  return () => {
-    const ms = wallMs();
+  return (ms = wallMs()) => {
     if (ms !== lastMs) {
       lastMs = ms;
       lastTime = new Date(ms).toISOString();
@@ -49,16 +50,16 @@ function timeStamps(wallMs: () => number): () => string {
 
 // --- for programs ---
 
-const jsonFormat = (now: () => string): Format => ({
+const jsonFormat = (time: (atMs?: number) => string): Format => ({
   line: (level, fields, message) => {
     const shown = fields === undefined ? "" : JSON.stringify(fields, showError).slice(1, -1);
-    return `{"time":"${now()}","level":"${level}","msg":${JSON.stringify(message)}${shown === "" ? "" : `,${shown}`}}\n`;
+    return `{"time":"${time()}","level":"${level}","msg":${JSON.stringify(message)}${shown === "" ? "" : `,${shown}`}}\n`;
   },
   // Written field by field: this line is written for every call.
-  call: (level, call, { requestId, trace, host, failures }) => {
+  call: (level, atMs, call, { requestId, trace, host, failures }) => {
     const { usage } = call;
     return (
-      `{"time":"${now()}","level":"${level}","msg":"call"${requestId === undefined ? "" : `,"request_id":"${requestId}"`}${traced(trace)},"receipt":"${call.id}"` +
+      `{"time":"${time(atMs)}","level":"${level}","msg":"call"${requestId === undefined ? "" : `,"request_id":"${requestId}"`}${traced(trace)},"receipt":"${call.id}"` +
       `${names.of(call, host)},"attempts":${call.offers.length}${failures.length === 0 ? "" : `,"failures":${JSON.stringify(failures)}`}` +
       `${count("first_content_ms", call.firstContentMs)},"total_ms":${call.totalMs}` +
       `${count("input", usage.input)}${count("cache_read", usage.cacheRead)}` +
@@ -132,12 +133,13 @@ function describeError(error: Error, depth = 0): Record<string, unknown> {
 
 const CODES: Readonly<Record<Level, number>> = { debug: 90, info: 32, warn: 33, error: 31 };
 
-function textFormat(now: () => string, colour: boolean): Format {
+function textFormat(time: (atMs?: number) => string, colour: boolean): Format {
   const paint = (code: number, shown: string) => (colour ? `\x1b[${code}m${shown}\x1b[0m` : shown);
-  const begin = (level: Level) => `${paint(90, now().slice(11, 23))} ${paint(CODES[level], level.padEnd(5))} `;
+  const begin = (level: Level, atMs?: number) =>
+    `${paint(90, time(atMs).slice(11, 23))} ${paint(CODES[level], level.padEnd(5))} `;
   return {
     line: (level, fields, message) => `${begin(level)}${plain(message, true)}${tellFields(fields)}\n`,
-    call: (level, call, facts) => {
+    call: (level, atMs, call, facts) => {
       const parts = [
         call.model,
         call.outcome === "ok" ? "" : paint(CODES[level], call.outcome),
@@ -150,7 +152,7 @@ function textFormat(now: () => string, colour: boolean): Format {
         paint(90, call.id),
       ];
       const failures = facts.failures.map((failure) => `\n             ${plain(tellFailure(failure))}`);
-      return `${begin(level)}${parts.filter((part) => part !== "").join("  ")}${failures.join("")}\n`;
+      return `${begin(level, atMs)}${parts.filter((part) => part !== "").join("  ")}${failures.join("")}\n`;
     },
   };
 }

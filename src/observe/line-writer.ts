@@ -9,6 +9,14 @@ const MAX_WAITING_BYTES = 1024 * 1024;
 const FLUSH_MS = 2_000;
 const PAUSE_MS = 20;
 
+interface LineWriterOptions {
+  /** Adds the lines that are not built yet. */
+  build: () => void;
+  tellLost: (lines: number) => string;
+  /** Where lines go instead of standard error. */
+  write?: ((bytes: Uint8Array) => Promise<void>) | undefined;
+}
+
 /**
  * Writes lines in order, with a short delay: a stalled reader of standard error must not block calls. One write runs at a time.
  * Lines are kept as bytes: as strings they would outlive their call, and cost the collector more than the line itself (decision
@@ -17,6 +25,7 @@ const PAUSE_MS = 20;
 export class LineWriter {
   readonly #clock: Clock;
   readonly #write: (bytes: Uint8Array) => Promise<void>;
+  readonly #build: () => void;
   readonly #tellLost: (lines: number) => string;
   #waiting = new ByteBuffer();
   /** The buffer that was written last, to be filled again. */
@@ -25,18 +34,20 @@ export class LineWriter {
   #planned = false;
   #writing: Promise<void> | undefined;
 
-  constructor(clock: Clock, tellLost: (lines: number) => string, write?: (bytes: Uint8Array) => Promise<void>) {
+  constructor(clock: Clock, { build, tellLost, write }: LineWriterOptions) {
     this.#clock = clock;
+    this.#build = build;
     this.#tellLost = tellLost;
     this.#write = write ?? ((bytes) => writeToStandardError(bytes, clock));
   }
 
-  push(line: string): void {
-    if (this.#waiting.length + line.length > MAX_WAITING_BYTES) {
-      this.#lost += 1;
-      return;
-    }
-    this.#waiting.putText(line);
+  add(line: string): void {
+    if (this.#waiting.length + line.length > MAX_WAITING_BYTES) this.#lost += 1;
+    else this.#waiting.putText(line);
+  }
+
+  /** There is something to write, or soon will be. */
+  plan(): void {
     if (this.#planned) return;
     this.#planned = true;
     this.#clock.after(GATHER_MS, () => void this.#drain());
@@ -59,7 +70,9 @@ export class LineWriter {
   }
 
   async #writeAll(): Promise<void> {
-    while (this.#waiting.length > 0 || this.#lost > 0) {
+    for (;;) {
+      this.#build();
+      if (this.#waiting.length === 0 && this.#lost === 0) break;
       if (this.#lost > 0) this.#waiting.putText(this.#tellLost(this.#lost));
       this.#lost = 0;
       const full = this.#waiting;

@@ -204,6 +204,30 @@ describe("writing", () => {
     expect(written).toEndWith('"msg":"after"}\n');
   });
 
+  test("lines of many calls are in their order among others, each with the time of its call", async () => {
+    let written = "";
+    let nowMs = 0;
+    const write = async (text: string) => {
+      written += text;
+    };
+    const clock = { ...system.clock, wallMs: () => nowMs };
+    const log = createLog({ clock, level: "info", format: "json", write });
+    for (nowMs = 1; nowMs <= 100; nowMs++) {
+      if (nowMs % 40 === 0) log.info("else");
+      else log.call({ ...CALL, id: `rcp_${nowMs}` }, FACTS);
+    }
+    await log.flush();
+    const lines = written.split("\n").slice(0, -1);
+    expect(lines.map((line) => JSON.parse(line) as Record<string, unknown>)).toEqual(
+      Array.from({ length: 100 }, (_, index) =>
+        expect.objectContaining({
+          time: new Date(index + 1).toISOString(),
+          ...((index + 1) % 40 === 0 ? { msg: "else" } : { msg: "call", receipt: `rcp_${index + 1}` }),
+        }),
+      ),
+    );
+  });
+
   test("many lines are few writes, in their order", async () => {
     const writes: string[] = [];
     const write = async (text: string) => void writes.push(text);

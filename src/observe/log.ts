@@ -1,11 +1,14 @@
 import type { Clock } from "../base/clock.ts";
-import { type CALL_LOGS, type CallFacts, levelOfCall, type SettledCall } from "./call-line.ts";
+import type { CALL_LOGS, CallFacts, SettledCall } from "./call-line.ts";
+import { CallLines } from "./call-lines.ts";
 import { type LogFields, type LogFormat, makeFormat } from "./format.ts";
 import { LineWriter } from "./line-writer.ts";
 
 /** From most to least verbose. */
 export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
 type LogLevel = (typeof LOG_LEVELS)[number];
+/** Above the level of every line. */
+const SILENT = LOG_LEVELS.indexOf("silent");
 
 /** Lines on standard error; standard output is for what the user asked the program to print. */
 type Say = {
@@ -40,28 +43,35 @@ const silent = () => undefined;
 export function createLog({ clock, level, calls = "all", format, write }: LogOptions): Log {
   const formatted = makeFormat(clock.wallMs, format);
   const least = LOG_LEVELS.indexOf(level);
-  const writer = new LineWriter(
-    clock,
-    (lost) => formatted.line("warn", { lines: lost }, "log lines were dropped: standard error is too slow"),
-    write && ((bytes) => write(new TextDecoder().decode(bytes))),
-  );
+  const leastOfCalls = calls === "off" ? SILENT : calls === "errors" ? LOG_LEVELS.indexOf("warn") : 0;
+  const wanted = Math.max(least, leastOfCalls);
+  const callLines = new CallLines((own, atMs, call, facts) => {
+    if (LOG_LEVELS.indexOf(own) >= wanted) writer.add(formatted.call(own, atMs, call, facts));
+  });
+  const writer = new LineWriter(clock, {
+    build: () => callLines.build(),
+    tellLost: (lost) => formatted.line("warn", { lines: lost }, "log lines were dropped: standard error is too slow"),
+    write: write && ((bytes) => write(new TextDecoder().decode(bytes))),
+  });
   const say = (own: Exclude<LogLevel, "silent">): Say => {
     if (LOG_LEVELS.indexOf(own) < least) return silent;
     return (first: string | LogFields, message?: string) => {
       const fields = typeof first === "string" ? undefined : first;
-      writer.push(formatted.line(own, fields, typeof first === "string" ? first : (message ?? "")));
+      // Lines stay in their order.
+      callLines.build();
+      writer.add(formatted.line(own, fields, typeof first === "string" ? first : (message ?? "")));
+      writer.plan();
     };
   };
-  const leastOfCalls = calls === "off" ? LOG_LEVELS.length : calls === "errors" ? LOG_LEVELS.indexOf("warn") : 0;
-  const wanted = Math.max(least, leastOfCalls);
   return {
     debug: say("debug"),
     info: say("info"),
     warn: say("warn"),
     error: say("error"),
     call: (call, facts) => {
-      const own = levelOfCall(call, facts);
-      if (LOG_LEVELS.indexOf(own) >= wanted) writer.push(formatted.call(own, call, facts));
+      if (wanted === SILENT) return;
+      callLines.add(call, facts, clock.wallMs());
+      writer.plan();
     },
     flush: () => writer.flush(),
   };
