@@ -79,6 +79,14 @@ function pagesContract(databases: TestDatabases): void {
       [{ text: "rare_100%" }, (receipt: Receipt) => receipt.provider === "Rare_100%"],
       [{ text: "%" }, (receipt: Receipt) => receipt.provider === "Rare_100%"],
       [{ text: receiptAt(17).id.slice(0, 13) }, (receipt: Receipt) => receipt.id === receiptAt(17).id],
+      [{ provider: "Rare_100%" }, (receipt: Receipt) => receipt.provider === "Rare_100%"],
+      [
+        { provider: "Rare_100%", fromMs: START_MS + 9 * HOUR_MS, toMs: START_MS + 50 * HOUR_MS },
+        (receipt: Receipt) => receipt.provider === "Rare_100%",
+      ],
+      [{ provider: "Rare_100%", fromMs: START_MS + 11 * HOUR_MS, toMs: START_MS + 12 * HOUR_MS }, () => false],
+      [{ provider: "Rare_100%", toMs: START_MS + 10 * HOUR_MS }, () => false],
+      [{ provider: "Rare_100%", fromMs: START_MS + 11 * HOUR_MS }, () => false],
       [{ key: "key_of_none" }, () => false],
       [{ project: "theirs" }, () => false],
     ] satisfies [ReceiptFilter, (receipt: Receipt) => boolean][])(

@@ -19,7 +19,7 @@ import { mergeById, UnsettledCalls } from "./unsettled.ts";
 const HOUR_MS = 3_600_000;
 /** Rows that one statement reads at most: in SQLite nothing else happens meanwhile. */
 const ROWS_AT_ONCE = 2_000;
-/** Rows that are read for one page at most, however few of them fit. */
+/** Rows that are searched for one page at most, however few of them fit; an hour in which sums promise something counts as a tenth of a full part where it holds less than one. */
 const ROWS_A_PAGE = 40_000;
 const MAX_PAGE = 1_000;
 

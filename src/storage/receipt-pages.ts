@@ -3,7 +3,7 @@ import { optionalNumber, optionalText } from "./columns.ts";
 import { FAILED, HAS_FAILED } from "./failed-outcomes.ts";
 import { RECEIPT_COLUMNS, readReceipt } from "./receipt-columns.ts";
 import { endIdOf, firstIdOf } from "./receipt-ids.ts";
-import { NOT_ROLLED_UP } from "./roll-up-columns.ts";
+import { mayBeUnsummed, NOT_ROLLED_UP } from "./roll-up-columns.ts";
 import { type Parameter, type Queries, REPORT_MS, type Storage } from "./storage.ts";
 
 /** Receipts that fit all that is given. */
@@ -31,6 +31,7 @@ export interface ReceiptFilter {
 
 const NAMES = RECEIPT_COLUMNS.map((column) => column.name).join(", ");
 const HOUR_MS = 3_600_000;
+const HOURS_A_DAY = 24;
 
 interface Condition {
   text: string;
@@ -149,7 +150,10 @@ export async function selectIdAt(
   return row === undefined ? undefined : optionalText(row, "id");
 }
 
-/** The last hour, or the first, of that span in which the filter may find something, according to the roll-ups. */
+/**
+ * The last hour, or the first, of that span in which the filter may find something, according to the roll-ups. Sums of hours are read for
+ * the day in which the span begins, and for the next that has something: a key that was not used for long is looked for among days.
+ */
 export async function selectHourWith(
   storage: Storage,
   filter: ReceiptFilter,
@@ -157,21 +161,52 @@ export async function selectHourWith(
   newestFirst: boolean,
 ): Promise<number | undefined> {
   const { tag } = filter;
-  const within = [{ text: "hour >= ? AND hour < ?", parameters: [fromHour, untilHour] }, ...dimensionsOf(filter)];
+  const order = newestFirst ? "DESC" : "ASC";
+  const dimensions = dimensionsOf(filter);
+  const sought = tag === undefined ? dimensions : [...dimensions, { text: "tag = ?", parameters: [tag] }];
+  const [hours, days] = tag === undefined ? ["usage_hours", "usage_days"] : ["tag_hours", "tag_days"];
+  const edge = Math.floor((newestFirst ? untilHour - 1 : fromHour) / HOURS_A_DAY);
+  const beyond = newestFirst
+    ? [Math.floor(fromHour / HOURS_A_DAY), edge]
+    : [edge + 1, Math.ceil(untilHour / HOURS_A_DAY)];
+  const day = joined([{ text: "day >= ? AND day < ?", parameters: beyond }, ...sought]);
+  const next = `(SELECT day FROM ${days} WHERE ${day.text} ORDER BY day ${order} LIMIT 1)`;
+  const inNext: Condition = {
+    // SQLite finds hours by one bound at each end: by those of the day, not by the ones that are hidden from it.
+    text: `hour >= ${HOURS_A_DAY} * ${next} AND hour < ${HOURS_A_DAY} + ${HOURS_A_DAY} * ${next} AND +hour >= ? AND +hour < ?`,
+    parameters: [...day.parameters, ...day.parameters, fromHour, untilHour],
+  };
+  const atEdge: Condition = {
+    text: "hour >= ? AND hour < ?",
+    parameters: [Math.max(fromHour, edge * HOURS_A_DAY), Math.min(untilHour, (edge + 1) * HOURS_A_DAY)],
+  };
+  const within: Condition = { text: "hour >= ? AND hour < ?", parameters: [fromHour, untilHour] };
   const columns = [...Object.values(DIMENSIONS), "tags"].join(", ");
   const unsummed = `(SELECT created_at_ms / ${HOUR_MS} AS hour, ${columns} FROM receipts WHERE ${NOT_ROLLED_UP}) AS unsummed`;
-  const order = `ORDER BY hour ${newestFirst ? "DESC" : "ASC"} LIMIT 1`;
-  const firstOf = (source: string, conditions: readonly Condition[]) =>
-    `SELECT hour FROM (SELECT hour FROM ${source} WHERE ${conditions.map(({ text }) => text).join(" AND ")} ${order}) AS first_of`;
-  const summed = tag === undefined ? within : [...within, { text: "tag = ?", parameters: [tag] }];
-  const tagged = [...within, ...tagCondition(filter, storage.engine)];
+  const firstOf = (source: string, given: readonly Condition[]): Condition => {
+    const { text, parameters } = joined(given);
+    const first = `SELECT hour FROM ${source} WHERE ${text} ORDER BY hour ${order} LIMIT 1`;
+    return { text: `SELECT hour FROM (${first}) AS first_of`, parameters };
+  };
+  const firsts = [
+    firstOf(hours, [atEdge, ...sought]),
+    firstOf(hours, [inNext, ...sought]),
+    ...(mayBeUnsummed(storage.engine)
+      ? [firstOf(unsummed, [within, ...dimensions, ...tagCondition(filter, storage.engine)])]
+      : []),
+  ];
   const [row] = await storage.query(
-    `${firstOf(tag === undefined ? "usage_hours" : "tag_hours", summed)} UNION ALL ${firstOf(unsummed, tagged)} ${order}`,
-    [...summed, ...tagged].flatMap(({ parameters }) => parameters),
+    `${firsts.map(({ text }) => text).join(" UNION ALL ")} ORDER BY hour ${order} LIMIT 1`,
+    firsts.flatMap(({ parameters }) => parameters),
     REPORT_MS,
   );
   return row === undefined ? undefined : optionalNumber(row, "hour");
 }
+
+const joined = (conditions: readonly Condition[]): Condition => ({
+  text: conditions.map(({ text }) => text).join(" AND "),
+  parameters: conditions.flatMap(({ parameters }) => parameters),
+});
 
 /** Whether roll-ups can tell where to look. */
 export const hasDimensions = (filter: ReceiptFilter): boolean =>

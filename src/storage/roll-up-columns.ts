@@ -24,6 +24,12 @@ export const ofReceipt = (name: string): string => OF_RECEIPT[name] ?? name;
 /** Holds for receipts that are in no sum yet: in SQLite those of the last seconds, in PostgreSQL none. */
 export const NOT_ROLLED_UP = "receipts.id >= (SELECT until_id FROM rolled_up)";
 
+/**
+ * Whether there may be such receipts. Where there are none, no statement may ask for them: PostgreSQL does not know that before it has
+ * looked, and plans for reading a third of the table, with processes of its own to help.
+ */
+export const mayBeUnsummed = (engine: Storage["engine"]): boolean => engine === "sqlite";
+
 /** Beside `receipts`: its rows once for each of their tags, which is `tagged.tag`. */
 export const withTags = (engine: Storage["engine"]): string =>
   engine === "postgres"

@@ -1,10 +1,11 @@
 import { GatewayError } from "../canon/error.ts";
 import { USAGE_COUNTERS, type Usage } from "../canon/usage.ts";
-import { number, text } from "./columns.ts";
+import { number, text as textOf } from "./columns.ts";
 import { inFirstHours } from "./first-hours.ts";
 import { withPresentCounters } from "./present-counters.ts";
+import { readSums } from "./read-sums.ts";
 import { readUsage, USAGE_COLUMNS } from "./receipt-columns.ts";
-import { REPORT_MS, type Storage } from "./storage.ts";
+import type { Storage } from "./storage.ts";
 import type { UsageDimension, UsageQuestion } from "./usage-question.ts";
 import { rowsOf, type Source, sourcesOf, spansAsJson, usageStatement } from "./usage-statement.ts";
 
@@ -51,15 +52,12 @@ async function sumSources(
 ): Promise<UsageSum[]> {
   const { by, limit } = question;
   const statement = usageStatement(storage.engine, question, sources, counters);
-  const rows = await storage.query(
-    `${statement.text} ORDER BY ${orderOf(by)} LIMIT ?`,
-    [...statement.parameters, limit],
-    REPORT_MS,
-  );
+  const text = `${statement.text} ORDER BY ${orderOf(by)} LIMIT ?`;
+  const rows = await readSums(storage, text, [...statement.parameters, limit]);
   const groups = by.map((_, index) => `group_${index}`);
   const counted = USAGE_COUNTERS.filter((counter) => counters.includes(USAGE_COLUMNS[counter]));
   return rows.map((row) => ({
-    groups: groups.map((group) => text(row, group)),
+    groups: groups.map((group) => textOf(row, group)),
     calls: number(row, "calls"),
     failures: number(row, "failures"),
     usage: readUsage(row, counted),
@@ -84,10 +82,10 @@ class TagSums {
     if (sums.length === 0) return;
     const { engine } = this.#storage;
     const some = sums.map((source) => `SELECT 1 AS one FROM ${rowsOf(engine, source)}`).join(" UNION ALL ");
-    const [row] = await this.#storage.query(
+    const [row] = await readSums(
+      this.#storage,
       `SELECT COUNT(*) AS count FROM (${some} LIMIT ${this.#left + 1}) AS counted`,
       sums.map(spansAsJson),
-      REPORT_MS,
     );
     this.#left -= row === undefined ? 0 : number(row, "count");
     if (this.#left >= 0) return;

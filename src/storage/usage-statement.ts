@@ -2,7 +2,7 @@ import type { ZoneOffset } from "../base/time-zone.ts";
 import { FAILED, HAS_FAILED } from "./failed-outcomes.ts";
 import { hoursByDay } from "./hours-by-day.ts";
 import { endIdOf, firstIdOf } from "./receipt-ids.ts";
-import { NOT_ROLLED_UP, ofReceipt, tagOf, withTags } from "./roll-up-columns.ts";
+import { mayBeUnsummed, NOT_ROLLED_UP, ofReceipt, tagOf, withTags } from "./roll-up-columns.ts";
 import type { Parameter, Storage } from "./storage.ts";
 import type { UsageDimension, UsageFilter, UsageQuestion } from "./usage-question.ts";
 import type { MovedSpan, Span, UsageSources } from "./usage-spans.ts";
@@ -41,7 +41,7 @@ export function sourcesOf(engine: Engine, { by, tag, sources }: UsageQuestion): 
   const all: Source[] = [
     { table: days, spans: sources.days, byTag },
     { table: hours, spans: sources.hours, byTag },
-    { table: "receipts", spans: engine === "sqlite" ? inMs(sources) : [], only: "unsummed", byTag },
+    { table: "receipts", spans: mayBeUnsummed(engine) ? inMs(sources) : [], only: "unsummed", byTag },
     { table: "receipts", spans: sources.receipts, byTag },
     { table: hours, spans: moved?.hours ?? [], byTag, isMoved: true },
     { table: "receipts", spans: moved?.receipts ?? [], only: "summed", byTag, isMoved: true },

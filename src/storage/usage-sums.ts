@@ -1,7 +1,7 @@
 import { number, text } from "./columns.ts";
 import { firstIdOf } from "./receipt-ids.ts";
-import { NOT_ROLLED_UP } from "./roll-up-columns.ts";
-import { type Queries, REPORT_MS, START_SUMS_MS } from "./storage.ts";
+import { mayBeUnsummed, NOT_ROLLED_UP } from "./roll-up-columns.ts";
+import { type Queries, REPORT_MS, START_SUMS_MS, type Storage } from "./storage.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -38,14 +38,16 @@ interface KeyCost {
 }
 
 /** What every key has spent in every project since the two days began, and in total: also of receipts that are kept no more. */
-export async function sumCostByKey(queries: Queries, dayStartMs: number, monthStartMs: number): Promise<KeyCost[]> {
-  const rows = await queries.query(
+export async function sumCostByKey(storage: Storage, dayStartMs: number, monthStartMs: number): Promise<KeyCost[]> {
+  const unsummed = mayBeUnsummed(storage.engine)
+    ? `UNION ALL SELECT project, key_id, created_at_ms / ${DAY_MS}, cost_nano_usd FROM receipts WHERE ${NOT_ROLLED_UP}`
+    : "";
+  const rows = await storage.query(
     `SELECT project, key_id,
        CAST(SUM(CASE WHEN day >= ? THEN cost_nano_usd ELSE 0 END) AS BIGINT) AS day_cost,
        CAST(SUM(CASE WHEN day >= ? THEN cost_nano_usd ELSE 0 END) AS BIGINT) AS month_cost,
        CAST(SUM(cost_nano_usd) AS BIGINT) AS total_cost
-     FROM (SELECT project, key_id, day, cost_nano_usd FROM usage_days
-       UNION ALL SELECT project, key_id, created_at_ms / ${DAY_MS}, cost_nano_usd FROM receipts WHERE ${NOT_ROLLED_UP}) AS days
+     FROM (SELECT project, key_id, day, cost_nano_usd FROM usage_days ${unsummed}) AS days
      GROUP BY project, key_id`,
     [dayStartMs / DAY_MS, monthStartMs / DAY_MS],
     START_SUMS_MS,

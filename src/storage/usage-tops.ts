@@ -1,5 +1,6 @@
 import { number, text } from "./columns.ts";
-import { REPORT_MS, type Storage } from "./storage.ts";
+import { readSums } from "./read-sums.ts";
+import type { Storage } from "./storage.ts";
 import type { UsageDimension, UsageQuestion } from "./usage-question.ts";
 import { sourcesOf, usageStatement } from "./usage-statement.ts";
 
@@ -29,11 +30,10 @@ export async function sumTops(storage: Storage, question: LimitedQuestion): Prom
     (dimension, index) => `SELECT * FROM (SELECT '${dimension}' AS dimension, group_${index} AS name, ${SUMS}
       FROM summed GROUP BY group_${index} ORDER BY 5 DESC, 3 DESC, 2 LIMIT ?) AS top_${index}`,
   );
-  const rows = await storage.query(
-    `WITH summed AS MATERIALIZED (${summed.text}) ${tops.join(" UNION ALL ")}`,
-    [...summed.parameters, ...by.map(() => limit)],
-    REPORT_MS,
-  );
+  const rows = await readSums(storage, `WITH summed AS MATERIALIZED (${summed.text}) ${tops.join(" UNION ALL ")}`, [
+    ...summed.parameters,
+    ...by.map(() => limit),
+  ]);
   return rows.flatMap((row) => {
     const of = by.find((dimension) => dimension === row["dimension"]);
     if (of === undefined) return [];
