@@ -135,7 +135,6 @@ local function leftOf(row)
   if nowMs < graceMs then left = math.min(left, row.told) end
   return left
 end
-local function shareOf(row) return math.floor(leftOf(row) / living()) end
 local function counts(kind, id)
   if kind == 'budget' then return true end
   local row = instances[id]
@@ -143,6 +142,15 @@ local function counts(kind, id)
   if row.goneMs == nil then return true end
   return kind == 'rate' and nowMs - row.goneMs < ${MINUTE_MS}
 end
+local function heldByDead(row)
+  local sum = 0
+  for id, held in pairs(row.held) do
+    local other = instances[id]
+    if (other == nil or other.goneMs ~= nil) and counts(row.kind, id) then sum = sum + held end
+  end
+  return sum
+end
+local function shareOf(row) return math.floor(math.max(0, leftOf(row) - heldByDead(row)) / living()) end
 local function heldByOthers(row, id)
   local sum = 0
   local over = {}

@@ -254,8 +254,18 @@ export class LeaseTable {
     return rivals;
   }
 
+  /** Of what those that live can have: who joins would otherwise wait for what a dead instance still holds, and others would give nothing. */
   #shareOf(row: WindowRow, nowMs: number): number {
-    return Math.floor(this.#left(row, nowMs) / this.#living());
+    return Math.floor(Math.max(0, this.#left(row, nowMs) - this.#heldByDead(row, nowMs)) / this.#living());
+  }
+
+  #heldByDead({ kind, held }: WindowRow, nowMs: number): number {
+    let sum = 0;
+    for (const [id, part] of held) {
+      const row = this.#instances.get(id);
+      if ((row === undefined || row.goneMs !== undefined) && this.#counts(kind, id, nowMs)) sum += part;
+    }
+    return sum;
   }
 
   #reclaim({ instance, window, spent }: Reclaim): void {

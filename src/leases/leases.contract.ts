@@ -116,6 +116,33 @@ export function leaseContract(name: string, source: (clock: Clock) => TestSource
       expect(spent).toBeGreaterThan(0.3 * LIMITS.budget);
     });
 
+    test.each([500, LEASE_MS + 500, 20_000])(
+      "who takes the place of one that was killed %d ms ago starts with a share of every limit, and refuses no call",
+      async (downMs) => {
+        const world = worldOf(116);
+        const stays = await world.start();
+        const dies = await world.start();
+        let steps = 0;
+        const twiceASecond = (instances: typeof world.instances) => () => {
+          if (++steps % 100 === 0) for (const instance of instances) instance.call(COST, 25);
+        };
+        await world.pass(3_000, twiceASecond([stays, dies]));
+        dies.kill();
+        await world.pass(downMs, twiceASecond([stays]));
+        let started: typeof stays | undefined;
+        const starting = world.start(dies.folder).then((instance) => {
+          started = instance;
+        });
+        while (started === undefined) await world.pass(5, twiceASecond([stays]));
+        await starting;
+        for (const name of ["rate", "slots", "budget"] as const)
+          expect(started.mayUse(name)).toBeGreaterThan(LIMITS[name] / 8);
+        await world.pass(3_000, twiceASecond([stays, started]));
+        expect(world.refused).toBe(0);
+        expect(world.broken).toEqual([]);
+      },
+    );
+
     test("what a dead instance has in its journal alone counts as spent, until one with its folder has read it", async () => {
       const world = worldOf(114);
       const first = await world.start();
