@@ -160,3 +160,16 @@ test("a trace of a client is continued, with what other systems carry along", ()
   expect(server).toMatchObject({ traceId: parent.traceId, parentSpanId: parent.spanId, traceState: parent.state });
   expect(inference?.traceId).toBe(parent.traceId);
 });
+
+test("what is kept of calls that are alike keeps no attempt in memory, nor what hangs on it", async () => {
+  const texts = new SpanTexts();
+  const attempts = Array.from({ length: 100 }, (_, index) => {
+    const call = traced({ model: `acme/model-${index}` });
+    texts.of(call);
+    return new WeakRef(call.trace.attempts[0]?.attempt ?? {});
+  });
+  await Bun.sleep(0);
+  Bun.gc(true);
+  // The collector may take a few words on the stack for references.
+  expect(attempts.filter((attempt) => attempt.deref() !== undefined).length).toBeLessThan(10);
+});

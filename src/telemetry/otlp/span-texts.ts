@@ -9,9 +9,12 @@ import { nanoseconds } from "./nanoseconds.ts";
 const KIND = { server: 2, client: 3 } as const;
 const MAX_KNOWN = 1_000;
 
+/** Without its trace, which holds its attempts, and so all of the call: it would not be collected. */
+type Alike = Omit<TracedCall, "trace">;
+
 /** What calls that are alike have in common in the text of their spans: all but ids, times and amounts. */
 interface Kind {
-  like: TracedCall;
+  like: Alike;
   server: string;
   serverEnd: string;
   inference: string;
@@ -83,7 +86,7 @@ export class SpanTexts {
   }
 }
 
-function areAlike(one: TracedCall, other: TracedCall): boolean {
+function areAlike(one: Alike, other: Alike): boolean {
   const [a, b] = [one.receipt, other.receipt];
   return (
     one.route === other.route &&
@@ -107,7 +110,7 @@ function areAlike(one: TracedCall, other: TracedCall): boolean {
 }
 
 /** Whether its request had its answer before the call ended: then what became of it is not that request's. */
-const wentOn = ({ answeredMs }: TracedCall): boolean => answeredMs !== undefined;
+const wentOn = ({ answeredMs }: Alike): boolean => answeredMs !== undefined;
 
 /** Of all that `areAlike` compares. */
 const keyOf = (call: TracedCall): string => {
@@ -120,7 +123,8 @@ const keyOf = (call: TracedCall): string => {
 };
 
 function makeKind(call: TracedCall): Kind {
-  const { receipt, method, route, system, host } = call;
+  const { trace: _trace, ...like } = call;
+  const { receipt, method, route, system, host } = like;
   const outcome = outcomeClass(receipt.outcome);
   const failure = outcome === "failed" && !wentOn(call) ? receipt.outcome : undefined;
   const ofRequest = new Attributes()
@@ -137,7 +141,7 @@ function makeKind(call: TracedCall): Kind {
     .text("trivium.outcome", receipt.outcome);
   const isError = outcome === "failed" || outcome === "refused";
   return {
-    like: call,
+    like,
     server: beginning(route === undefined ? method : `${method} ${route}`, KIND.server, ofRequest),
     // A mistake of the client is no failure of its server.
     serverEnd: `]${statusText(failure)}}`,
