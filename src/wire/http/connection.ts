@@ -5,7 +5,7 @@ import { HttpFailure } from "./failure.ts";
 export interface ConnectionUser {
   /** The connection is open and, if it uses TLS, the host is verified. */
   ready(connection: Connection): void;
-  receive(bytes: Uint8Array): void;
+  receive(bytes: Buffer): void;
   /** The host has ended the connection, or it broke; nothing comes any more. */
   lost(failure: HttpFailure, properEnd: boolean): void;
 }
@@ -83,7 +83,7 @@ export class Connection {
     }
   }
 
-  received(bytes: Uint8Array): void {
+  received(bytes: Buffer): void {
     // These bytes answer no request, and the next answer must not begin with them.
     if (!this.#user) this.terminate();
     else this.#user.receive(bytes);

@@ -136,7 +136,7 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
     this.#body = undefined;
   }
 
-  receive(bytes: Uint8Array): void {
+  receive(bytes: Buffer): void {
     try {
       if (this.#state === "head") this.#receiveHead(bytes);
       else this.#receiveBody(bytes);
@@ -158,10 +158,9 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
     this.#fail(stale ? new HttpFailure("stale", "the host closed a kept connection", failure.cause) : failure);
   }
 
-  #receiveHead(bytes: Uint8Array): void {
+  #receiveHead(bytes: Buffer): void {
     const known = this.#head.length;
-    let rest: Buffer =
-      known === 0 ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length) : Buffer.concat([this.#head, bytes]);
+    let rest: Buffer = known === 0 ? bytes : Buffer.concat([this.#head, bytes]);
     let from = Math.max(0, known - HEAD_END.length + 1);
     for (;;) {
       const end = rest.indexOf(HEAD_END, from, "latin1");
