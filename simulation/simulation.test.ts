@@ -8,8 +8,8 @@ import { shrink } from "./shrink.ts";
 
 const config = readConfiguration();
 
-const CALLS = 200;
-const SEEDS = 40;
+const CALLS = 125;
+const SEEDS = 16;
 
 describe("deterministic simulation: no rule is broken, whatever happens", () => {
   /** Others in every run of the tests; `TRIVIUM_SEED` plays the same again. */
