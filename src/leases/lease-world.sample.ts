@@ -33,7 +33,7 @@ interface Call {
 
 /** Several instances that share limits, on a clock of their own, with everything between them that can go wrong. */
 export class LeaseWorld {
-  readonly clock = new VirtualClock({ turns: 2 });
+  readonly clock = new VirtualClock({ turns: 1 });
   readonly random: SeededRandom;
   readonly source: TestSource;
   readonly instances: LeaseInstance[] = [];
@@ -131,7 +131,8 @@ export class LeaseWorld {
         const isLate = this.random.chance(this.weather.late);
         await this.clock.sleep(isLate ? this.random.between(1_000, 8_000) : delay());
         if (isLost) return never();
-        const asked = this.source.sync(structuredClone(sync));
+        // A copy, as it is on the wire: what its sender changes later is not seen.
+        const asked = this.source.sync(JSON.parse(JSON.stringify(sync)) as Sync);
         this.#isEmpty = false;
         this.#pending.add(asked);
         const answer = await asked.finally(() => this.#pending.delete(asked));
@@ -152,7 +153,9 @@ export class LeaseWorld {
     const nowMs = this.clock.nowMs();
     while ((this.#admittedAtMs[0] ?? nowMs) <= nowMs - CERTAIN_MS) this.#admittedAtMs.shift();
     const { living } = this;
-    const spent = [...this.ledger.values(), ...this.journals.values()].reduce((sum, one) => sum + one, 0);
+    let spent = 0;
+    for (const one of this.ledger.values()) spent += one;
+    for (const one of this.journals.values()) spent += one;
     const used = {
       rate: this.#admittedAtMs.length,
       slots: living.reduce((sum, { calls }) => sum + calls.length, 0),
@@ -248,6 +251,7 @@ class LeaseInstance {
   endCalls(): void {
     const nowMs = this.#world.clock.nowMs();
     const ended = this.calls.filter(({ endsAtMs }) => endsAtMs <= nowMs);
+    if (ended.length === 0) return;
     this.calls = this.calls.filter(({ endsAtMs }) => endsAtMs > nowMs);
     for (const { costNanoUsd } of ended) {
       this.reserved -= costNanoUsd;
