@@ -28,8 +28,11 @@ export class Canvas {
   fill(rectangle: Rectangle, colour: Colour): void {
     const value = pixelOf(colour);
     const { x, y, width, height } = this.clip(rectangle);
-    for (let row = y; row < y + height; row++)
-      this.#pixels.fill(value, row * this.width + x, row * this.width + x + width);
+    // Whole rows lie one behind the other.
+    if (width === this.width) this.#pixels.fill(value, y * width, (y + height) * width);
+    else
+      for (let row = y; row < y + height; row++)
+        this.#pixels.fill(value, row * this.width + x, row * this.width + x + width);
   }
 
   disc(centreX: number, centreY: number, radius: number, colour: Colour): void {

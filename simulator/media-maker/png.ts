@@ -23,12 +23,16 @@ function chunk(type: string, data: Uint8Array): Uint8Array {
 function filteredRows(canvas: Canvas, channels: number): Uint8Array {
   const { width, height, bytes } = canvas;
   const pixels = new Uint32Array(bytes.buffer);
+  const all = Buffer.from(bytes.buffer);
+  const stride = width * 4;
   const rows = new Uint8Array((width * channels + 1) * height);
-  for (let y = 0, pixel = 0; y < height; y++) {
+  for (let y = 0; y < height; y++) {
     let at = y * (width * channels + 1);
     rows[at++] = UP;
-    for (let x = 0; x < width; x++, pixel++, at += channels) {
-      // Nearly all pixels are those above them, and their differences are zeros already.
+    const start = y * stride;
+    // Most rows are the one above them, and their differences are zeros already; so are those of most pixels of the others.
+    if (y > 0 && all.compare(all, start - stride, start, start, start + stride) === 0) continue;
+    for (let pixel = y * width; pixel < (y + 1) * width; pixel++, at += channels) {
       if (y > 0 && pixels[pixel] === pixels[pixel - width]) continue;
       for (let channel = 0; channel < channels; channel++) {
         const above = y === 0 ? 0 : (bytes[(pixel - width) * 4 + channel] ?? 0);
