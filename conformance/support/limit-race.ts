@@ -6,26 +6,27 @@ const BODY = JSON.stringify({
   max_completion_tokens: 10,
   messages: [{ role: "user", content: "Is it so?" }],
 });
-const REQUEST = [
-  "POST /api/v1/chat/completions HTTP/1.1",
-  "host: 127.0.0.1",
-  `authorization: Bearer ${TEST_KEY}`,
-  "content-type: application/json",
-  `content-length: ${BODY.length}`,
-  "connection: close",
-  "",
-  BODY,
-].join("\r\n");
+const requestWith = (key: string): string =>
+  [
+    "POST /api/v1/chat/completions HTTP/1.1",
+    "host: 127.0.0.1",
+    `authorization: Bearer ${key}`,
+    "content-type: application/json",
+    `content-length: ${BODY.length}`,
+    "connection: close",
+    "",
+    BODY,
+  ].join("\r\n");
 
 /** A call over a connection of its own: the runtime's client sends no more than 256 requests at once. 0 where it is cut. */
-export async function callOnce(url: string): Promise<number> {
+export async function callOnce(url: string, key = TEST_KEY): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>();
   let answer = "";
   const connected = Bun.connect({
     hostname: "127.0.0.1",
     port: Number(new URL(url).port),
     socket: {
-      open: (socket) => void socket.write(REQUEST),
+      open: (socket) => void socket.write(requestWith(key)),
       data: (socket, bytes) => {
         answer += bytes.toString();
         const status = /^HTTP\/1\.1 (\d+)/.exec(answer)?.[1];
@@ -84,11 +85,11 @@ export class HoldingProvider {
   }
 
   /** Sends all calls at once, evenly, and answers the admitted ones only when all others are refused. Returns how many those were. */
-  async race(urls: readonly string[], calls: number): Promise<number> {
+  async race(urls: readonly string[], calls: number, key = TEST_KEY): Promise<number> {
     this.hold();
     let refused = 0;
     const sent = Array.from({ length: calls }, async (_, at) => {
-      const status = await callOnce(urls[at % urls.length] ?? "");
+      const status = await callOnce(urls[at % urls.length] ?? "", key);
       if (status !== 200) refused++;
       return status;
     });
