@@ -63,7 +63,7 @@ export class WatchedPage {
 
   /** What axe finds against WCAG 2.2 AA and its best practices. */
   async accessibility(): Promise<string[]> {
-    await this.page.evaluate(AXE);
+    if (!(await this.page.evaluate<boolean>("'axe' in window"))) await this.page.evaluate(AXE);
     const { violations } = await this.page.evaluate<AxeResult>('axe.run(document, { resultTypes: ["violations"] })');
     return violations.flatMap(({ id, help, nodes }) =>
       nodes.map(
