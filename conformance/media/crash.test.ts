@@ -1,10 +1,13 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { SQL } from "bun";
 import { Seed } from "../../simulator/seed.ts";
 import { startRedis } from "../../testing/redis.ts";
 import { programsPresent } from "../support/programs.ts";
 import { auditVideos, awaitNothingOpen, hastyQuestions } from "./audit-videos.ts";
-import { type CrashHarness, type Moment, startCrashHarness, VIDEO_MODELS } from "./crash-harness.ts";
+import { type CrashHarness, compileGateway, type Moment, startCrashHarness, VIDEO_MODELS } from "./crash-harness.ts";
 import { orderVideos, repeatOrder, type VideoOrder, type VideoOutcome } from "./video-client.ts";
 
 const seedText = process.env["TRIVIUM_TEST_SEED"] ?? String(Date.now());
@@ -19,6 +22,13 @@ const KILLS_OF_TWO = 6;
 const MAX_LIFE_MS = 400;
 const MAX_DELAY_MS = 15;
 const CLIENTS = 8;
+
+const folder = mkdtempSync(join(tmpdir(), "trivium-crashing-"));
+let program: readonly string[] = [];
+beforeAll(async () => {
+  program = await compileGateway(folder);
+}, 60_000);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function makeOrder(number: number, seed: Seed): VideoOrder {
   const video = VIDEO_MODELS[number % VIDEO_MODELS.length] ?? VIDEO_MODELS[0];
@@ -101,7 +111,7 @@ async function closeGateways({ slots, said }: CrashHarness): Promise<void> {
 
 test(`choices 5, H24: one gateway killed ${KILLS_OF_ONE} times ends every operation, bills it once and has its videos`, async () => {
   const seed = new Seed(`${seedText} one`);
-  const harness = await startCrashHarness({ gateways: 1 });
+  const harness = await startCrashHarness({ gateways: 1, program });
   try {
     const outcomes = await orderAmidKills(harness, seed, KILLS_OF_ONE, 0);
     await awaitNothingOpen(harness.storage);
@@ -118,7 +128,7 @@ test(`choices 5, H24: one gateway killed ${KILLS_OF_ONE} times ends every operat
 /** Two running gateways never poll or fetch twice; then they are killed in turns. */
 async function twoGateways(engine: string, storageUrl?: string): Promise<void> {
   const seed = new Seed(`${seedText} ${engine}`);
-  const harness = await startCrashHarness({ gateways: 2, storageUrl, redis: redis?.url ?? "" });
+  const harness = await startCrashHarness({ gateways: 2, storageUrl, redis: redis?.url ?? "", program });
   try {
     const untilMs = performance.now() + 2_000;
     const peaceful = await orderUntil(() => performance.now() > untilMs, harness, seed, 0);
