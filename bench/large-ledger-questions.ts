@@ -67,7 +67,7 @@ const named = (size: LedgerSize): number => 2 * SEARCHED_IN_HOURS + size.days + 
 function exported(days: number, format: "csv" | "jsonl"): Question {
   const filter = { fromMs: FIRST_MS + DAY_MS, toMs: FIRST_MS + (1 + days) * DAY_MS };
   return {
-    what: `export of ${days} days as ${format}`,
+    what: `export of ${days} ${days === 1 ? "day" : "days"} as ${format}`,
     ask: async (storage) => {
       let bytes = 0;
       for await (const piece of exportReceipts(storage, filter, format)) bytes += piece.length;
