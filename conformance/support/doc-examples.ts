@@ -1,6 +1,7 @@
 import { expect } from "bun:test";
 import { mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { TRIVIUM } from "./program.ts";
 
 export const root = new URL("../..", import.meta.url).pathname;
 
@@ -80,9 +81,9 @@ export class ExampleFolder {
     return stdout;
   }
 
-  /** The program is called by its path in the checkout, which is not where the example runs. */
-  shell(code: string): Promise<string> {
-    return this.run(["sh", "-eu", "-c", code.replaceAll("bin/trivium", join(root, "bin/trivium"))]);
+  /** Documents call the program by its path in a checkout, which is not where the example runs. */
+  shell(code: string, program = TRIVIUM): Promise<string> {
+    return this.run(["sh", "-eu", "-c", code.replaceAll("bin/trivium", program)]);
   }
 
   typescript(code: string): Promise<string> {
