@@ -17,10 +17,10 @@ export function readPlainDocument(source: string): DocumentNode | undefined {
 }
 
 /** A longer one is for the reader that counts what it makes. */
-const MAX_CHARACTERS = 500_000;
+export const MAX_CHARACTERS = 500_000;
 
 /** Tabs, carriage returns and other controls, marks of documents and directives, and characters that may end a line. */
-const UNUSUAL = /[^\n -\uffff]|[\u007f-\u009f\u2028\u2029\ufeff]|^(?:---|\.\.\.|%)/m;
+export const UNUSUAL = /[^\n -\uffff]|[\u007f-\u009f\u2028\u2029\ufeff]|^(?:---|\.\.\.|%)/m;
 
 const NOT_PLAIN = Symbol("not plain");
 
