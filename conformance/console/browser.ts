@@ -1,6 +1,6 @@
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync } from "node:fs";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { accessibilityOf } from "./accessibility.ts";
 
 const PROGRAMS = ["chromium", "chromium-browser", "google-chrome"];
 
@@ -11,20 +11,17 @@ export function findBrowser(): string | undefined {
   return PROGRAMS.map((program) => Bun.which(program)).find((path) => path !== null) ?? undefined;
 }
 
+/** No page lives long enough here to earn back what the last compiler takes. */
+const QUICK_START = ["--js-flags=--no-turbofan"];
+
 export function launch(executablePath: string): Promise<Browser> {
   // Without a sandbox only where the tests run as root, as in a container: Chromium refuses one there.
   const isRoot = process.getuid?.() === 0;
-  return chromium.launch({ executablePath, args: isRoot ? ["--no-sandbox"] : [] });
+  return chromium.launch({ executablePath, args: [...(isRoot ? ["--no-sandbox"] : []), ...QUICK_START] });
 }
-
-const AXE = readFileSync(join(import.meta.dir, "../../node_modules/axe-core/axe.min.js"), "utf8");
 
 const REPORT_VIOLATIONS = `addEventListener("securitypolicyviolation", (event) =>
   console.error("policy violated: " + event.violatedDirective + " by " + event.blockedURI + " in " + event.sourceFile))`;
-
-interface AxeResult {
-  violations: { id: string; help: string; nodes: { target: string[]; html: string; failureSummary: string }[] }[];
-}
 
 /** A page of the console, with everything written down that must not happen on one. */
 export class WatchedPage {
@@ -61,15 +58,43 @@ export class WatchedPage {
     return watched;
   }
 
-  /** What axe finds against WCAG 2.2 AA and its best practices. */
-  async accessibility(): Promise<string[]> {
-    if (!(await this.page.evaluate<boolean>("'axe' in window"))) await this.page.evaluate(AXE);
-    const { violations } = await this.page.evaluate<AxeResult>('axe.run(document, { resultTypes: ["violations"] })');
-    return violations.flatMap(({ id, help, nodes }) =>
-      nodes.map(
-        ({ target, html, failureSummary }) =>
-          `${id}: ${help} (${target.join(" ")}) ${html.slice(0, 120)} ${failureSummary}`,
-      ),
-    );
+  scriptBytes(): number {
+    const scripts = [...this.loaded].filter(([path]) => path.endsWith(".js"));
+    return scripts.reduce((all, [, bytes]) => all + bytes, 0);
+  }
+
+  /** What axe finds in the colours that are shown. */
+  accessibility(part: "all" | "colours" = "all"): Promise<string[]> {
+    return accessibilityOf(this.page, part);
+  }
+
+  /** What axe finds in the colours that are shown, and in the others. */
+  async accessibilityInBoth(): Promise<string[]> {
+    const found = await this.accessibility();
+    await this.page.emulateMedia({ colorScheme: "dark" });
+    await this.settled();
+    found.push(...(await this.accessibility("colours")));
+    await this.page.emulateMedia({ colorScheme: "light" });
+    await this.settled();
+    return found;
+  }
+
+  /** Colours change slowly. */
+  async settled(): Promise<void> {
+    await this.page.evaluate("Promise.all(document.getAnimations().map(({ finished }) => finished)).then(() => {})");
+  }
+
+  /**
+   * Goes to an address of the console as the back button does, by way of a page that there is not: nothing of the console is loaded again,
+   * and nothing that the page before has shown is left.
+   */
+  async visit(address: string): Promise<void> {
+    await this.page.evaluate(`(async () => {
+      for (const address of ["/none", ${JSON.stringify(address)}]) {
+        history.pushState(null, "", address);
+        dispatchEvent(new PopStateEvent("popstate"));
+        await new Promise(requestAnimationFrame);
+      }
+    })()`);
   }
 }

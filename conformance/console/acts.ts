@@ -1,0 +1,424 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are the references of the configuration file
+import { beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { crc32 } from "node:zlib";
+import type { Browser, Page } from "playwright-core";
+import { TEST_KEY } from "../../testing/test-key.ts";
+import { WatchedPage } from "./browser.ts";
+import { HOSTILE, type SeededGateway } from "./seeded-gateway.ts";
+import type { Visit } from "./visit.ts";
+
+/** One pixel, and a text that makes it long enough to be taken for data. */
+const PNG = pngWithText("x".repeat(300));
+
+function pngWithText(text: string): string {
+  const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+  const bytes = Buffer.from(pixel, "base64");
+  const body = Buffer.from(`tEXtnote\0${text}`, "latin1");
+  const chunk = Buffer.alloc(body.length + 8);
+  chunk.writeUInt32BE(body.length - 4, 0);
+  body.copy(chunk, 4);
+  chunk.writeUInt32BE(crc32(body), body.length + 4);
+  // Before the last chunk, which has twelve bytes.
+  return Buffer.concat([bytes.subarray(0, -12), chunk, bytes.subarray(-12)]).toBase64();
+}
+
+/** Of sound at 8,000 Hz with 16 bits. */
+function wavHead(length: number): Buffer {
+  const head = Buffer.alloc(44);
+  head.write("RIFF", 0, "latin1");
+  head.writeUInt32LE(36 + length, 4);
+  head.write("WAVEfmt ", 8, "latin1");
+  head.writeUInt32LE(16, 16);
+  head.writeUInt16LE(1, 20);
+  head.writeUInt16LE(1, 22);
+  head.writeUInt32LE(8_000, 24);
+  head.writeUInt32LE(16_000, 28);
+  head.writeUInt16LE(2, 32);
+  head.writeUInt16LE(16, 34);
+  head.write("data", 36, "latin1");
+  head.writeUInt32LE(length, 40);
+  return head;
+}
+
+export function actAtConsole(visit: () => Visit): void {
+  describe("console-notes 4: a person at the console", () => {
+    let browser: Browser;
+    let gateway: SeededGateway;
+    let watched: WatchedPage;
+    let page: Page;
+
+    beforeAll(() => {
+      ({ browser, gateway, watched } = visit());
+      page = watched.page;
+    });
+
+    test("S11: a link works once; a session is needed for everything", async () => {
+      const stranger = await browser.newContext();
+      const other = await stranger.newPage();
+      await other.goto(gateway.link);
+      await other.getByLabel(/Admin secret/).waitFor();
+      await other.getByLabel(/Admin secret/).fill("wrong");
+      await other.keyboard.press("Enter");
+      await other.getByText("This is not the secret of an operator").waitFor();
+      await other.getByLabel(/Admin secret/).fill(gateway.secret);
+      await other.keyboard.press("Enter");
+      await other.waitForSelector("nav[aria-label=Pages]");
+      await stranger.close();
+    });
+
+    test("by keyboard alone: finds calls, moves among them, opens one and comes back", async () => {
+      await watched.visit("/calls?range=30d");
+      await page.waitForSelector("table.calls tbody tr");
+      await page.keyboard.press("/");
+      await page.keyboard.type("outcome:failed");
+      await page.keyboard.press("Enter");
+      await page.waitForURL(/q=outcome/);
+      await page.waitForSelector("table.calls .state.good", { state: "detached" });
+      await page.locator("h1").focus();
+      await page.keyboard.press("j");
+      await page.keyboard.press("j");
+      await page.keyboard.press("k");
+      await page.keyboard.press("Enter");
+      await page.waitForSelector(".timeline li");
+      expect(page.url()).toContain("/calls/rcp_");
+      await page.keyboard.press("?");
+      await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
+      await page.keyboard.press("Escape");
+      await page.waitForSelector("dialog", { state: "detached" });
+      await page.goBack();
+      await page.waitForSelector(".chip");
+      expect(page.url()).toContain("q=outcome%3Afailed");
+    });
+
+    test("console-notes 4.1: columns are hidden and shown by keyboard, and the browser keeps the choice", async () => {
+      const open = async () => {
+        await page.goto(`${gateway.url}/calls?range=24h&q=outcome%3Afailed`);
+        await page.waitForSelector("table.calls tbody tr");
+      };
+      const heads = () => page.locator("table.calls thead th").allTextContents();
+      await open();
+      const all = await heads();
+      expect(all).toContain("Cost");
+      await page.getByRole("button", { name: "Columns" }).focus();
+      await page.keyboard.press("Enter");
+      const cost = page.getByRole("checkbox", { name: "Cost" });
+      await cost.focus();
+      await page.keyboard.press("Space");
+      expect(await heads()).toEqual(all.filter((head) => head !== "Cost"));
+      expect(await page.locator("table.calls tbody tr").first().locator("td").count()).toBe(all.length - 1);
+      expect(await watched.accessibilityInBoth()).toEqual([]);
+      await page.keyboard.press("Escape");
+      expect(await cost.isVisible()).toBe(false);
+      await open();
+      expect(await heads()).not.toContain("Cost");
+      await page.getByRole("button", { name: "Columns (1 hidden)" }).click();
+      await page.getByRole("button", { name: "Show all" }).click();
+      expect(await heads()).toEqual(all);
+      await open();
+      expect(await heads()).toEqual(all);
+    });
+
+    test("a filter by outcome narrows the figures above the calls; one that figures are not kept by is named", async () => {
+      const shown = async (q: string) => {
+        await watched.visit(`/calls?range=30d&q=${encodeURIComponent(q)}`);
+        const label = (await page.locator(".volume .plot").getAttribute("aria-label")) ?? "";
+        return { label, calls: Number(/([\d,]+) calls? in/.exec(label)?.[1]?.replaceAll(",", "")) };
+      };
+      const all = await shown("");
+      const failed = await shown("outcome:failed");
+      const answered = await shown("outcome:ok");
+      const left = await shown("outcome:client_gone");
+      expect([failed.calls > 0, failed.calls + answered.calls + left.calls]).toEqual([true, all.calls]);
+      expect(failed.label).toStartWith("Volume. ");
+      expect((await shown("outcome:failed lane:native")).label).toStartWith("Volume, not narrowed by lane. ");
+    });
+
+    test("must show: a hostile name is text on every page that shows it", async () => {
+      for (const path of [
+        "/?range=30d",
+        "/calls?range=30d&q=project%3Aresearch",
+        "/usage?by=key&range=30d",
+        "/keys",
+        "/alerts",
+        "/audit",
+      ]) {
+        await watched.visit(path);
+        await page.getByText(HOSTILE).first().waitFor();
+        expect(await page.locator("main img").count()).toBe(0);
+      }
+    });
+
+    test("sends a test to a webhook, and shows what it answers; its address and secret are on no page", async () => {
+      await watched.visit("/alerts");
+      const button = page.getByRole("button", { name: "Send a test to chat" });
+      await button.focus();
+      await page.keyboard.press("Enter");
+      await page.getByText("thank you").waitFor();
+      expect(await watched.accessibility()).toEqual([]);
+      await page.getByRole("button", { name: "Send a test to pager" }).click();
+      await page.locator(".tested .state.bad").waitFor();
+      expect(await page.content()).not.toMatch(/a-token|a-secret-of-the-chat/);
+      await watched.visit("/config");
+      await page.waitForSelector(".config pre");
+      expect(await page.content()).not.toMatch(/a-token|a-secret-of-the-chat/);
+    });
+
+    test("delivers an alert again that a webhook did not take, by keyboard", async () => {
+      await watched.visit("/alerts");
+      const row = page.locator("table.alerts tbody tr", { hasText: "all 3 models" });
+      const button = row.getByRole("button", { name: /^Deliver again: provider\.down of .*, to pager$/ });
+      await button.focus();
+      await page.keyboard.press("Enter");
+      // The seeded pager refuses everything.
+      await row.getByRole("button", { name: /^Try now: provider\.down/ }).waitFor();
+      expect(await watched.accessibility()).toEqual([]);
+      await watched.visit("/audit?act=alerts.deliver");
+      await page.getByRole("cell", { name: "alerts.deliver" }).first().waitFor();
+    });
+
+    test("where no one is told yet, the page of alerts shows how to begin", async () => {
+      const switches = { provider_down: true, gateway_degraded: true, error_percent: 50 };
+      const numbers = { error_minutes: 10, error_min_calls: 20, retry_hours: 24 };
+      const none = { webhooks: [], budget_percent: [50], ...switches, ...numbers };
+      await page.route("**/api/alerts/settings", (route) => route.fulfill({ json: { data: none } }));
+      await page.route("**/api/alerts?*", (route) => route.fulfill({ json: { data: [], next: null } }));
+      await watched.visit("/alerts");
+      await page.getByText("webhooks:").waitFor();
+      expect(await watched.accessibility()).toEqual([]);
+      await page.unrouteAll();
+    });
+
+    test("console-notes 4.1: shows how a provider is added, takes no secret, and says what is wrong", async () => {
+      await watched.visit("/providers");
+      await page.getByRole("button", { name: "Add a provider" }).click();
+      const dialog = page.getByRole("dialog", { name: "Add a provider" });
+      await dialog.getByLabel("Kind").selectOption("openai-compatible");
+      await dialog.getByLabel("Name").fill("my-vllm");
+      await dialog.getByLabel("Base URL").fill("http://10.0.0.9:8000/v1");
+      await dialog.getByLabel(/^API key/).fill("sk-a-secret-itself");
+      await page.keyboard.press("Enter");
+      expect(await dialog.locator("input:invalid").getAttribute("name")).toBe("field.api_key");
+      await dialog.getByLabel(/^API key/).fill("${NO_SUCH_VARIABLE}");
+      await page.keyboard.press("Enter");
+      await dialog.getByText(/NO_SUCH_VARIABLE.* is not set|variable NO_SUCH_VARIABLE/).waitFor();
+      await dialog.getByLabel(/^API key/).fill("");
+      await page.keyboard.press("Enter");
+      await dialog.locator(".code pre").waitFor();
+      expect(await dialog.locator(".code pre").textContent()).toBe(
+        'providers:\n  my-vllm:\n    kind: openai-compatible\n    base_url: "http://10.0.0.9:8000/v1"\n',
+      );
+      await dialog.getByText("Its key was not tried").waitFor();
+      expect(await watched.accessibilityInBoth()).toEqual([]);
+      await page.keyboard.press("Escape");
+      await page.waitForSelector("dialog", { state: "detached" });
+      expect(await page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }))).not.toContain(
+        "sk-a-secret",
+      );
+    });
+
+    test("makes a key, which is shown once, works, and is revoked by its name", async () => {
+      await watched.visit("/keys");
+      await page.getByRole("button", { name: "Create a key" }).click();
+      await page.getByLabel("Name").fill("from the console");
+      await page.getByLabel("Budget a day, USD").fill("0.5");
+      await page.keyboard.press("Enter");
+      const secret = (await page.locator(".secret code").textContent()) ?? "";
+      expect(secret.length).toBeGreaterThan(30);
+      expect(await watched.accessibility()).toEqual([]);
+      // What is shown once is not lost by a slip.
+      await page.keyboard.press("Escape");
+      expect(await page.locator(".secret").count()).toBe(1);
+      await page.getByRole("button", { name: "I have kept it" }).click();
+      const call = () =>
+        fetch(`${gateway.clientsUrl}/v1/chat/completions`, {
+          method: "POST",
+          headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
+          body: JSON.stringify({ model: "sim/standard", messages: [{ role: "user", content: "Hello" }] }),
+        });
+      expect((await call()).status).toBe(200);
+      await page.getByRole("button", { name: "Revoke from the console" }).click();
+      const revoke = page.getByRole("button", { name: "Revoke", exact: true });
+      expect(await revoke.isDisabled()).toBe(true);
+      await page.getByLabel("Type its name").fill("from the console");
+      await revoke.click();
+      await page.waitForSelector("dialog", { state: "detached" });
+      expect((await call()).status).toBe(401);
+    });
+
+    test("0064: bodies of a key that has them kept, with what changed between both sides; hostile content is text", async () => {
+      await watched.visit("/keys");
+      await page.getByRole("button", { name: "Create a key" }).click();
+      await page.getByLabel("Name").fill("with bodies");
+      await page.getByLabel(/Keep the bodies/).check();
+      await page.getByRole("button", { name: "Create", exact: true }).click();
+      const secret = (await page.locator(".secret code").textContent()) ?? "";
+      await page.getByRole("button", { name: "I have kept it" }).click();
+      const answer = await fetch(`${gateway.clientsUrl}/v1/messages`, {
+        method: "POST",
+        headers: { "x-api-key": secret, "anthropic-version": "2023-06-01", "content-type": "application/json" },
+        body: JSON.stringify({
+          model: "sim/echo-request",
+          max_tokens: 100,
+          messages: [{ role: "user", content: `${HOSTILE} ${secret}` }],
+        }),
+      });
+      expect(answer.status).toBe(200);
+      const receipt = answer.headers.get("x-trivium-receipt") ?? "";
+      const show = page.getByRole("button", { name: "Show what was said" });
+      // It is stored after the end of the answer.
+      for (let tries = 0; tries < 20 && (await show.count()) === 0; tries++) {
+        await watched.visit(`/calls/${receipt}`);
+        await page.waitForSelector(".timeline li");
+      }
+      await show.click();
+      await page.locator(".diff .added").first().waitFor();
+      expect(await page.locator(".diff .removed").count()).toBeGreaterThan(0);
+      for (const name of ["as it came", "as it went out", "as it came back", "as the client got it"]) {
+        await page.getByRole("button", { name, exact: true }).click();
+        expect(await page.locator(".bodies pre").textContent()).toContain("<img src=x onerror=");
+        expect(await page.locator(".bodies pre").textContent()).not.toContain(secret);
+      }
+      expect(await page.locator("main img").count()).toBe(0);
+      expect(await watched.accessibility()).toEqual([]);
+      if (process.env["TRIVIUM_SCREENSHOTS"]) {
+        await page.getByRole("button", { name: "Request: what changed" }).click();
+        const path = join(process.env["TRIVIUM_SCREENSHOTS"], "bodies.png");
+        await page.locator(".bodies").screenshot({ path, animations: "disabled" });
+      }
+      await watched.visit("/audit");
+      await page.getByText("receipt.bodies").first().waitFor();
+    });
+
+    test("0074: images and sounds of captured bodies are shown; what only says that it is one stays text", async () => {
+      const headers = { authorization: `Bearer ${gateway.secret}`, "content-type": "application/json" };
+      const made = await fetch(`${gateway.url}/api/keys`, {
+        method: "POST",
+        headers,
+        body: JSON.stringify({ name: "with media", capture: true }),
+      });
+      const { data } = (await made.json()) as { data: { key: string } };
+      const silence = Buffer.concat([wavHead(2_000), Buffer.alloc(2_000)]).toBase64();
+      const svg = Buffer.from(
+        `<svg xmlns="http://www.w3.org/2000/svg" onload="alert('stored')">${" ".repeat(300)}</svg>`,
+      );
+      const image = (url: string) => ({ type: "image_url", image_url: { url } });
+      const answer = await fetch(`${gateway.clientsUrl}/v1/chat/completions`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${data.key}`, "content-type": "application/json" },
+        body: JSON.stringify({
+          model: "sim/standard",
+          messages: [
+            {
+              role: "user",
+              content: [
+                { type: "text", text: `${HOSTILE} data:image/png;base64,${svg.toBase64()}` },
+                image(`data:image/png;base64,${PNG}`),
+                { type: "input_audio", input_audio: { data: silence, format: "wav" } },
+              ],
+            },
+          ],
+        }),
+      });
+      expect([answer.status, await answer.text()]).toEqual([200, expect.any(String)]);
+      const show = page.getByRole("button", { name: "Show what was said" });
+      for (let tries = 0; tries < 20 && (await show.count()) === 0; tries++) {
+        await watched.visit(`/calls/${answer.headers.get("x-trivium-receipt")}`);
+        await page.waitForSelector(".timeline li");
+      }
+      await show.click();
+      const preview = page.getByRole("img", { name: "Medium 1 of the call" });
+      await preview.waitFor();
+      const width =
+        "(async (image) => (await image.decode(), image.naturalWidth))(document.querySelector('.media img'))";
+      expect(await page.evaluate(width)).toBe(1);
+      const sound = page.locator(".bodies audio");
+      await page.waitForFunction("document.querySelector('.bodies audio').readyState >= 1");
+      expect(await page.evaluate("document.querySelector('.bodies audio').error")).toBeNull();
+      expect([await page.locator("main img").count(), await sound.count()]).toEqual([1, 1]);
+      await page.getByRole("button", { name: "as it came", exact: true }).click();
+      const text = (await page.locator(".bodies pre").textContent()) ?? "";
+      expect(text).toContain("medium 1]");
+      expect(text).toContain("<img src=x onerror=");
+      expect(await watched.accessibility()).toEqual([]);
+    });
+
+    test("S09: an operator of a project reads the bodies of its calls by their receipts, and of no other's", async () => {
+      const makeKey = async (project: string): Promise<string> => {
+        const headers = { authorization: `Bearer ${gateway.secret}`, "content-type": "application/json" };
+        const body = JSON.stringify({ name: `kept for ${project}`, project, capture: true });
+        const answer = await fetch(`${gateway.url}/api/keys`, { method: "POST", headers, body });
+        return ((await answer.json()) as { data: { key: string } }).data.key;
+      };
+      const callWith = async (key: string): Promise<string> => {
+        const answer = await fetch(`${gateway.clientsUrl}/v1/chat/completions`, {
+          method: "POST",
+          headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+          body: JSON.stringify({ model: "sim/echo-request", messages: [{ role: "user", content: HOSTILE }] }),
+        });
+        await answer.text();
+        return answer.headers.get("x-trivium-receipt") ?? "";
+      };
+      const [own, foreign] = [await callWith(await makeKey("shop")), await callWith(await makeKey("research"))];
+      const theirs = await browser.newContext();
+      const other = await WatchedPage.open(theirs, gateway.url);
+      await other.page.goto(gateway.url);
+      await other.page.getByLabel(/Admin secret/).fill(gateway.projectSecret);
+      await other.page.keyboard.press("Enter");
+      await other.page.getByRole("link", { name: "Bodies" }).click();
+      const find = async (receipt: string) => {
+        await other.page.getByLabel("Receipt").fill(receipt);
+        await other.page.keyboard.press("Enter");
+        await other.page.getByRole("button", { name: "Show what was said" }).click();
+      };
+      await find(own);
+      await other.page.getByRole("button", { name: "as it came", exact: true }).click();
+      expect(await other.page.locator(".bodies pre").textContent()).toContain("<img src=x");
+      expect(await other.accessibilityInBoth()).toEqual([]);
+      await find(foreign);
+      await other.page.getByText(`No bodies of "${foreign}" are kept`).waitFor();
+      await theirs.close();
+    });
+
+    test("live: a call shows up without a reload", async () => {
+      await watched.visit("/calls?live=1&range=24h");
+      await page.waitForSelector("table.calls tbody tr");
+      await page.mouse.move(5, 5);
+      await page.waitForSelector(".side .dot.live");
+      await fetch(`${gateway.clientsUrl}/v1/chat/completions`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${TEST_KEY}`, "content-type": "application/json" },
+        body: JSON.stringify({ model: "sim/echo-request", messages: [{ role: "user", content: "Hello" }] }),
+      });
+      await page.getByRole("button", { name: "sim/echo-request" }).first().waitFor();
+    });
+
+    test("the playground answers in every protocol, makes an image and a video, beside another model", async () => {
+      for (const protocol of ["chat", "responses", "messages", "genai"]) {
+        await watched.visit(`/play?model=sim%2Fstandard&protocol=${protocol}`);
+        await page.getByRole("button", { name: "Send" }).click();
+        await page.locator(".figures-line .state.good").waitFor();
+        expect((await page.locator(".said").textContent())?.length).toBeGreaterThan(5);
+        await page.getByText(/tok\/s/).waitFor();
+      }
+      await watched.visit("/play?model=sim%2Fimage&model2=sim%2Fvideo");
+      await page.waitForSelector(".play.two");
+      for (const send of await page.getByRole("button", { name: "Send" }).all()) await send.click();
+      await page.locator(".play-body img").waitFor();
+      await page.locator(".play-body video").waitFor();
+      expect(await watched.accessibility()).toEqual([]);
+      await page.locator(".play-column").first().getByRole("button", { name: "Code" }).click();
+      expect(await page.locator(".code pre").textContent()).toContain("curl");
+    });
+
+    test("tests a provider", async () => {
+      await watched.visit("/providers");
+      await page.getByRole("region", { name: "simulator" }).getByRole("button", { name: "Test" }).click();
+      await page.locator(".tested .state.good").first().waitFor();
+    });
+
+    test("in all of it: nothing from elsewhere, no violation, no error", () => {
+      expect(watched.problems).toEqual([]);
+    });
+  });
+}

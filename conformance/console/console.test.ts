@@ -1,0 +1,31 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { actAtConsole } from "./acts.ts";
+import { findBrowser } from "./browser.ts";
+import { startVisit, type Visit } from "./visit.ts";
+import { walkThroughPages } from "./walk.ts";
+
+setDefaultTimeout(60_000);
+
+const found = findBrowser();
+const mustRun = process.env["CI"] === "true";
+if (!found) console.log("skipped: the console, because no Chromium was found (apt-get install chromium)");
+
+describe.skipIf(!found && !mustRun)("the console", () => {
+  let started: Visit | undefined;
+  const visit = (): Visit => {
+    if (started === undefined) throw new Error("the browser has not started");
+    return started;
+  };
+  beforeAll(async () => {
+    started = await startVisit(found ?? "chromium");
+  });
+  afterAll(() => started?.end());
+
+  test("its link leads to the overview", () => {
+    const { watched, gateway } = visit();
+    expect(watched.page.url()).toBe(`${gateway.url}/`);
+  });
+
+  walkThroughPages(visit);
+  actAtConsole(visit);
+});

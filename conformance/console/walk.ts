@@ -1,0 +1,118 @@
+import { describe, expect, test } from "bun:test";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import type { WatchedPage } from "./browser.ts";
+import type { SeededGateway } from "./seeded-gateway.ts";
+import type { Visit } from "./visit.ts";
+
+/** Where screenshots of the pages go; nowhere where absent. */
+const SCREENSHOTS = process.env["TRIVIUM_SCREENSHOTS"];
+
+const DARK_IMAGES = ["overview", "calls"];
+
+interface Stop {
+  name: string;
+  path: string | ((gateway: SeededGateway) => string);
+  /** What shows that the page is there. */
+  ready: string;
+  act?: (page: Page) => Promise<void>;
+}
+
+const STOPS: readonly Stop[] = [
+  { name: "overview", path: "/?range=24h", ready: ".tops tbody a" },
+  { name: "calls", path: "/calls?range=24h", ready: "table.calls tbody tr" },
+  { name: "call", path: ({ retried }) => `/calls/${retried}`, ready: ".timeline li" },
+  { name: "usage", path: "/usage?range=30d&by=day,model", ready: "table.list tfoot" },
+  {
+    name: "play",
+    path: "/play?model=sim%2Fstandard&model2=sim%2Fthinker&protocol2=messages",
+    ready: ".play.two",
+    act: async (page) => {
+      for (const send of await page.getByRole("button", { name: "Send" }).all()) await send.click();
+      await page.locator(".figures-line .state.good").nth(1).waitFor();
+    },
+  },
+  { name: "models", path: "/models", ready: "table.list tbody tr" },
+  { name: "providers", path: "/providers", ready: ".card" },
+  { name: "operations", path: "/operations", ready: ".empty" },
+  { name: "keys", path: "/keys", ready: "table.list tbody tr" },
+  { name: "projects", path: "/projects", ready: "table.list tbody tr" },
+  { name: "alerts", path: "/alerts", ready: "table.alerts tbody tr" },
+  { name: "config", path: "/config", ready: ".config pre" },
+  { name: "audit", path: "/audit", ready: "table.audit tbody tr" },
+];
+
+const FIRST_PAGE_BYTES = 60_000;
+const ALL_BYTES = 150_000;
+
+export function walkThroughPages(visit: () => Visit): void {
+  describe("console-notes 4: a browser", () => {
+    test("S14: walks every page in light and dark colours: nothing from elsewhere, no violation, no error, axe finds nothing", async () => {
+      const { gateway, watched } = visit();
+      for (const [at, stop] of STOPS.entries()) await stopAt(stop, gateway, watched, at % 2 === 0 ? "light" : "dark");
+      await watched.page.emulateMedia({ colorScheme: "light" });
+    }, 90_000);
+
+    test("S14: axe finds a colour that is wrong in the last row of a table, in dark alone", async () => {
+      const { watched } = visit();
+      await watched.visit("/models");
+      const cell = watched.page.locator("table.list tbody tr").last().locator("td").first();
+      await cell.waitFor();
+      await cell.evaluate((element: { style: { cssText: string } }) => {
+        element.style.cssText = "color: light-dark(black, #444)";
+      });
+      expect(await watched.accessibility()).toEqual([]);
+      expect(await watched.accessibilityInBoth()).toEqual([expect.stringMatching(/^color-contrast: .*#444444/s)]);
+    });
+
+    test("loads at most 60 kB of scripts for the first page, and 150 kB for all", () => {
+      const { first, watched } = visit();
+      const all = watched.scriptBytes();
+      console.log(`console: ${first} bytes of scripts on the first page, ${all} in all`);
+      expect([first > 10_000, first <= FIRST_PAGE_BYTES]).toEqual([true, true]);
+      expect([all > first, all <= ALL_BYTES]).toEqual([true, true]);
+    });
+  });
+}
+
+/** A page is loaded in one colour and turned to the other: to load it in both takes twice as long. */
+async function stopAt(
+  { name, path, ready, act }: Stop,
+  gateway: SeededGateway,
+  watched: WatchedPage,
+  loadedIn: "light" | "dark",
+): Promise<void> {
+  const { page } = watched;
+  await page.emulateMedia({ colorScheme: loadedIn });
+  await page.goto(gateway.url + (typeof path === "string" ? path : path(gateway)));
+  await page.waitForSelector(ready);
+  await act?.(page);
+  await look(watched, name, loadedIn, "all");
+  const other = loadedIn === "light" ? "dark" : "light";
+  await page.emulateMedia({ colorScheme: other });
+  await look(watched, name, other, "colours");
+}
+
+async function look(
+  watched: WatchedPage,
+  name: string,
+  colorScheme: "light" | "dark",
+  part: "all" | "colours",
+): Promise<void> {
+  const { page, problems } = watched;
+  // Charts are drawn in the frame after their data or their colours have come.
+  await page.waitForTimeout(150);
+  await watched.settled();
+  const where = `${name}, ${colorScheme}`;
+  expect([where, await watched.accessibility(part)]).toEqual([where, []]);
+  expect([where, problems]).toEqual([where, []]);
+  if (SCREENSHOTS && (colorScheme === "light" || DARK_IMAGES.includes(name))) {
+    await screenshot(page, join(SCREENSHOTS, `${name}${colorScheme === "light" ? "" : "-dark"}.png`));
+  }
+}
+
+async function screenshot(page: Page, path: string): Promise<void> {
+  mkdirSync(join(path, ".."), { recursive: true });
+  await page.screenshot({ path, animations: "disabled" });
+}
