@@ -54,6 +54,16 @@ export function walkThroughPages(visit: () => Visit): void {
       await watched.page.emulateMedia({ colorScheme: "light" });
     }, 90_000);
 
+    test("S14: light and dark differ in colours alone, which is why structure is looked at in one of them", async () => {
+      const rules = "[...document.styleSheets].flatMap(({ cssRules }) => [...cssRules]).map(({ cssText }) => cssText)";
+      const found = await visit().watched.page.evaluate<string[]>(rules);
+      expect(found.length).toBeGreaterThan(100);
+      // The bundler makes variables of `light-dark()`, which is for colours alone.
+      const left = found.map((rule) => rule.replaceAll(/--buncss-(light|dark): *(initial)?;/g, ""));
+      const dependent = left.filter((rule) => rule.includes("prefers-color-scheme"));
+      expect(dependent.filter((rule) => !/^@media [^{]*\{\s*:root \{\s*\}\s*\}$/.test(rule))).toEqual([]);
+    });
+
     test("S14: axe finds a colour that is wrong in the last row of a table, in dark alone", async () => {
       const { watched } = visit();
       await watched.visit("/models");
