@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TEST_KEY } from "../testing/test-key.ts";
 import { PRICED } from "./support/priced-model.ts";
-import { runProgram, TRIVIUM } from "./support/program.ts";
+import { bareEnvironment, runProgram, TRIVIUM } from "./support/program.ts";
 import { freePort } from "./support/test-gateway.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "trivium-alerts-"));
@@ -61,7 +61,7 @@ function configure(alerts: object | undefined): void {
 async function start(): Promise<string> {
   const child = Bun.spawn([TRIVIUM, "serve", "--json"], {
     cwd: folder,
-    env: { PATH: process.env["PATH"] ?? "" },
+    env: bareEnvironment(),
     stdin: "ignore",
     stdout: "pipe",
     stderr: "ignore",

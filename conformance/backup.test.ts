@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TEST_KEY } from "../testing/test-key.ts";
 import { PRICED } from "./support/priced-model.ts";
-import { runProgram, TRIVIUM } from "./support/program.ts";
+import { bareEnvironment, runProgram, TRIVIUM } from "./support/program.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "trivium-backup-"));
 const running = new Set<Bun.Subprocess>();
@@ -36,7 +36,7 @@ async function start(name: string): Promise<Place> {
   writeFileSync(join(cwd, "trivium.yaml"), JSON.stringify(config));
   const program = Bun.spawn([TRIVIUM, "serve", "--json"], {
     cwd,
-    env: { PATH: process.env["PATH"] ?? "" },
+    env: bareEnvironment(),
     stdin: "ignore",
     stdout: "pipe",
     stderr: "ignore",

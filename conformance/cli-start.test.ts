@@ -15,7 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Simulator, startSimulator } from "../simulator/simulator.ts";
 import { callGateway } from "./support/client-calls.ts";
-import { ProgramOnTerminal, runProgram, TRIVIUM } from "./support/program.ts";
+import { bareEnvironment, ProgramOnTerminal, runProgram, TRIVIUM } from "./support/program.ts";
 import { freePort, startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
 // Each test starts the program several times, on whatever machine this is.
@@ -288,7 +288,7 @@ test("decision 0029: if standard error is not read, calls are still answered, an
   const unread = openSync(pipe, constants.O_RDWR);
   const child = Bun.spawn([TRIVIUM, "serve", "--json", "--port", "0", "--admin-port", "0"], {
     cwd,
-    env: { PATH: process.env["PATH"] ?? "" },
+    env: bareEnvironment(),
     stdout: "pipe",
     stderr: unread,
     timeout: 50_000,

@@ -3,7 +3,7 @@ import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlin
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { callGateway } from "./support/client-calls.ts";
-import { TRIVIUM } from "./support/program.ts";
+import { bareEnvironment, TRIVIUM } from "./support/program.ts";
 import { programsPresent } from "./support/programs.ts";
 import { freePort } from "./support/test-gateway.ts";
 
@@ -17,9 +17,6 @@ afterAll(async () => {
   rmSync(workFolder, { recursive: true, force: true });
 });
 
-/** The environment of a newcomer: no provider's key, nothing of Trivium's. */
-const environment = (more: Record<string, string> = {}) => ({ PATH: process.env["PATH"] ?? "", ...more });
-
 /** A program that runs until it is stopped. */
 class Child {
   stdout = "";
@@ -27,7 +24,7 @@ class Child {
   readonly #process: Bun.Subprocess<"ignore", "pipe", "pipe">;
   readonly #read: Promise<unknown>;
 
-  constructor(command: string[], cwd: string, env = environment()) {
+  constructor(command: string[], cwd: string, env = bareEnvironment()) {
     this.#process = Bun.spawn(command, { cwd, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
     running.add(this);
     const collect = async (stream: ReadableStream<Uint8Array>, take: (text: string) => void) => {

@@ -7,7 +7,7 @@ import { parse } from "yaml";
 import { findNginx } from "../bench/nginx.ts";
 import { startPostgres, type TemporaryPostgres } from "../testing/postgres.ts";
 import { nginxPresent } from "./support/nginx.ts";
-import { runProgram, TRIVIUM } from "./support/program.ts";
+import { bareEnvironment, runProgram, TRIVIUM } from "./support/program.ts";
 import { programsPresent } from "./support/programs.ts";
 import { freePort } from "./support/test-gateway.ts";
 
@@ -73,7 +73,7 @@ class Composed {
       ]);
       writeFileSync(join(place, "trivium.yaml"), config);
       const env = { ...ENVIRONMENT, TRIVIUM_CONFIG: join(place, "trivium.yaml") };
-      this.#spawn([TRIVIUM, "serve"], name, { PATH: process.env["PATH"] ?? "", ...env });
+      this.#spawn([TRIVIUM, "serve"], name, bareEnvironment(env));
       this.gateways.push({ url: `http://127.0.0.1:${port}`, adminUrl: `http://127.0.0.1:${adminPort}` });
     }
     for (const { url } of this.gateways) await this.answers(`${url}/readyz`);

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { TRIVIUM } from "./support/program.ts";
+import { bareEnvironment, TRIVIUM } from "./support/program.ts";
 import { freePort, startTestGateway } from "./support/test-gateway.ts";
 
 // Each test starts the program several times, on whatever machine this is.
@@ -28,7 +28,7 @@ interface Ended {
 const run = (folder: string, ...args: string[]) => runWith({}, folder, ...args);
 
 async function runWith(variables: Record<string, string>, folder: string, ...args: string[]): Promise<Ended> {
-  const env = { PATH: process.env["PATH"] ?? "", TRIVIUM_API_KEY: "sk-any", ...variables };
+  const env = bareEnvironment({ TRIVIUM_API_KEY: "sk-any", ...variables });
   const child = Bun.spawn([TRIVIUM, ...args], {
     cwd: folder,
     env,

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TEST_KEY } from "../testing/test-key.ts";
-import { childrenOf, TRIVIUM } from "./support/program.ts";
+import { bareEnvironment, childrenOf, TRIVIUM } from "./support/program.ts";
 import { type ReadSample, readMetrics, sumOf } from "./support/read-metrics.ts";
 
 const CALLS = 24;
@@ -23,7 +23,7 @@ beforeAll(async () => {
   writeFileSync(join(folder, "trivium.yaml"), JSON.stringify(config));
   program = Bun.spawn([TRIVIUM, "serve", "--workers", "2", "--json"], {
     cwd: folder,
-    env: { PATH: process.env["PATH"] ?? "" },
+    env: bareEnvironment(),
     stdin: "ignore",
     stdout: "pipe",
     stderr: "ignore",

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
-import { TRIVIUM } from "../support/program.ts";
+import { bareEnvironment, TRIVIUM } from "../support/program.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { freePort, TEST_ADMIN_SECRET } from "../support/test-gateway.ts";
 
@@ -43,7 +43,7 @@ export class ProgramHarness {
     writeFileSync(join(folder, "trivium.yaml"), JSON.stringify(sections));
     const child = Bun.spawn([TRIVIUM, "serve", "--config", join(folder, "trivium.yaml")], {
       cwd: folder,
-      env: { PATH: process.env["PATH"] ?? "" },
+      env: bareEnvironment(),
       stdout: "ignore",
       stderr: "ignore",
     });

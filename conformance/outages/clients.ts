@@ -1,7 +1,5 @@
 import type { GatewayProcess } from "./gateways.ts";
 
-/** Between two calls of a client. */
-const PAUSE_MS = 20;
 const PURSE_PAUSE_MS = 250;
 const CLIENTS = 3;
 
@@ -23,11 +21,11 @@ export class Clients {
   #isOver = false;
   readonly #loops: Promise<void>[] = [];
 
-  /** The budget of the key `purse` is used by at most so many calls at each gateway. */
-  constructor(gateways: readonly GatewayProcess[], purseCalls: number) {
+  /** The budget of the key `purse` is used by at most so many calls at each gateway; `pauseMs` is between two calls of each other client. */
+  constructor(gateways: readonly GatewayProcess[], { purseCalls, pauseMs }: { purseCalls: number; pauseMs: number }) {
     for (const gateway of gateways) {
       for (let client = 0; client < CLIENTS; client += 1) {
-        this.#loops.push(this.#load(gateway, client % 2 === 0 ? "open" : "limited", PAUSE_MS));
+        this.#loops.push(this.#load(gateway, client % 2 === 0 ? "open" : "limited", pauseMs));
       }
       this.#loops.push(this.#load(gateway, "purse", PURSE_PAUSE_MS, purseCalls));
     }

@@ -23,7 +23,14 @@ describe.skipIf(redis === undefined || postgres === undefined)("H21, H29, choice
     const kills = KILLS.includes(outage.name);
     test(`${outage.name}${kills ? ", and one of them killed" : ""}: no call fails, no row is lost, no budget passed`, async () => {
       if (redis === undefined || postgres === undefined) return;
-      const report = await playOutage(outage, { servers: { postgres, redis }, seconds: 1.5, kills, refusedMs: 500 });
+      const report = await playOutage(outage, {
+        servers: { postgres, redis },
+        seconds: 1.5,
+        kills,
+        refusedMs: 500,
+        pauseMs: 60,
+        calmMs: 1_000,
+      });
       const { failures, missing, wrongRows, wrongSums, answered, budget } = report;
       expect({ failures, missing, wrongRows, wrongSums }).toEqual({
         failures: [],

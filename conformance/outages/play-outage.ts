@@ -51,6 +51,10 @@ interface OutageOptions {
   kills: boolean;
   /** For so long the budget is tried after it was refused everywhere: shares move in the background, and not at once after an outage. */
   refusedMs: number;
+  /** Between two calls of a client. */
+  pauseMs: number;
+  /** How long the load lasts before the outage, and again when all is well. */
+  calmMs: number;
 }
 
 export interface OutageReport {
@@ -70,12 +74,11 @@ export interface OutageReport {
   budget: { calls: number; spent: number };
 }
 
-const WARM_UP_MS = 2_000;
 const HEAL_MS = 120_000;
 /** Two gateways on PostgreSQL and Redis under load, while one of those is away. */
 export async function playOutage(
   outage: Outage,
-  { servers, seconds, kills, refusedMs }: OutageOptions,
+  { servers, seconds, kills, refusedMs, pauseMs, calmMs }: OutageOptions,
 ): Promise<OutageReport> {
   const folder = mkdtempSync(join(tmpdir(), "trivium-outage-"));
   const upstream = await startScriptedUpstream();
@@ -104,8 +107,8 @@ export async function playOutage(
       await gateway.configure({ storage, redis: servers.redis.url, upstream: upstream.url, budgetCalls });
       await gateway.start();
     }
-    clients = new Clients(gateways, Math.floor(budgetCalls * 0.3));
-    await sleep(WARM_UP_MS);
+    clients = new Clients(gateways, { purseCalls: Math.floor(budgetCalls * 0.3), pauseMs });
+    await sleep(calmMs);
     isAway = true;
     await outage.begin(servers);
     await sleep(seconds * 600);
@@ -117,7 +120,7 @@ export async function playOutage(
     // What is left of the journal of a process that was killed is removed a minute later: its rows are stored by then.
     await healed(gateways, kills ? [first] : gateways);
     const healedMs = Math.round(performance.now() - endedMs);
-    await sleep(WARM_UP_MS);
+    await sleep(calmMs);
     await clients.stop();
     const slowestMs = Math.round(clients.slowestMs);
     await spendAll(clients, gateways, refusedMs);

@@ -31,6 +31,8 @@ try {
         seconds: Number(values.seconds),
         kills,
         refusedMs: 25_000,
+        pauseMs: 20,
+        calmMs: 2_000,
       });
       const { failures, budget } = report;
       console.log(

@@ -13,11 +13,17 @@ export interface Finished {
 
 interface ProgramOptions {
   cwd: string;
-  /** The whole environment but PATH: a newcomer has none of Trivium's. */
+  /** The whole environment but for `bareEnvironment`. */
   env?: Record<string, string>;
 }
 
-const environment = (env: Record<string, string> = {}) => ({ PATH: process.env["PATH"] ?? "", ...env });
+const COMPILERS = "BUN_JSC_useFTLJIT";
+
+/** The environment of a newcomer, who has nothing of Trivium's. How `npm test` has the runtime compile holds for what it starts, too. */
+export function bareEnvironment(more: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const compilers = process.env[COMPILERS];
+  return { PATH: process.env["PATH"] ?? "", ...(compilers === undefined ? {} : { [COMPILERS]: compilers }), ...more };
+}
 
 /** Runs the program to its end, with `stdin` as what is piped into it. */
 export async function runProgram(
@@ -26,7 +32,7 @@ export async function runProgram(
 ): Promise<Finished> {
   const child = Bun.spawn([TRIVIUM, ...args], {
     cwd,
-    env: environment(env),
+    env: bareEnvironment(env),
     stdin: new Blob([stdin]),
     stdout: "pipe",
     stderr: "pipe",
@@ -47,7 +53,7 @@ export class ProgramOnTerminal {
   constructor(args: readonly string[], { cwd, env }: ProgramOptions) {
     this.#child = Bun.spawn([TRIVIUM, ...args], {
       cwd,
-      env: environment({ TERM: "xterm-256color", ...env }),
+      env: bareEnvironment({ TERM: "xterm-256color", ...env }),
       terminal: {
         cols: 200,
         rows: 50,
