@@ -17,7 +17,7 @@ import type { Parameter, Storage, StoredRow } from "../src/storage/storage.ts";
 import { makeDatabase, type PostgresDatabase, postgresServer } from "./support/postgres-database.ts";
 import { runProgram, TRIVIUM } from "./support/program.ts";
 
-const RECEIPTS = 20_000;
+const RECEIPTS = 11_500;
 const CREATED_MS = Date.UTC(2026, 2, 3);
 /** What only says something of a database, or of processes that run on it. */
 const OWN = ["migrations", "instances", "rolled_up"];
