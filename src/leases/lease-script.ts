@@ -65,10 +65,20 @@ elseif not sync.isFirst then latestMs = heardMs end
 if latestMs and nowMs - latestMs > ${STEP_MS} then nowMs = latestMs end
 if heardMs and nowMs < heardMs then nowMs = heardMs end
 if nowMs - clockMs ~= aheadMs then redis.call('HSET', META, 'ahead', text(nowMs - clockMs)) end
+local stored = {}
+local function storedOf(name)
+  local fields = stored[name]
+  if fields then return fields end
+  fields = {}
+  local pairsOf = redis.call('HGETALL', windowKey(name))
+  for i = 1, #pairsOf, 2 do fields[pairsOf[i]] = pairsOf[i + 1] end
+  stored[name] = fields
+  return fields
+end
 local function hasLostWindow()
   if not known or known.goneMs ~= nil then return false end
   for _, it in ipairs(sync.claims) do
-    if it.isKnown and redis.call('HEXISTS', windowKey(it.window), 'h:' .. me) == 0 then return true end
+    if it.isKnown and storedOf(it.window)['h:' .. me] == nil then return true end
   end
   return false
 end
@@ -85,12 +95,9 @@ local rows = {}
 local function rowOf(name, kind, limit)
   local row = rows[name]
   if row then return row end
-  local stored = redis.call('HGETALL', windowKey(name))
-  local fields = {}
-  for i = 1, #stored, 2 do fields[stored[i]] = stored[i + 1] end
+  local fields = storedOf(name)
   if fields.epoch ~= epoch then
     if not kind then return nil end
-    if #stored > 0 then redis.call('DEL', windowKey(name)) end
     row = { kind = kind, limit = limit, told = 0, held = {}, reclaimed = {}, short = {} }
     if kind ~= 'budget' then row.base = 0 end
   else
@@ -112,15 +119,25 @@ end
 local function saveRow(name)
   local row = rows[name]
   local key = windowKey(name)
-  local fields = { 'epoch', epoch, 'kind', row.kind, 'limit', text(row.limit), 'told', text(row.told) }
-  local function put(field, value) fields[#fields + 1] = field fields[#fields + 1] = value end
+  local before, after, changed, gone = storedOf(name), {}, {}, {}
+  local function put(field, value)
+    after[field] = value
+    if before[field] ~= value then changed[#changed + 1] = field changed[#changed + 1] = value end
+  end
+  put('epoch', epoch)
+  put('kind', row.kind)
+  put('limit', text(row.limit))
+  put('told', text(row.told))
   if row.base ~= nil then put('base', text(row.base)) end
   for id, held in pairs(row.held) do put('h:' .. id, text(held)) end
   for id, spent in pairs(row.reclaimed) do if instances[id] then put('r:' .. id, text(spent)) end end
   for id, short in pairs(row.short) do put('s:' .. id, text(short.untilMs) .. '|' .. (short.ofMore and '1' or '0')) end
-  redis.call('DEL', key)
-  redis.call('HSET', key, unpack(fields))
+  for field in pairs(before) do if after[field] == nil then gone[#gone + 1] = field end end
+  -- Most of the time nothing is new but that it is kept.
+  if #changed > 0 then redis.call('HSET', key, unpack(changed)) end
+  if #gone > 0 then redis.call('HDEL', key, unpack(gone)) end
   redis.call('PEXPIRE', key, ${KEPT_MS})
+  stored[name] = after
 end
 
 local function living()
