@@ -1,10 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash } from "node:crypto";
-import { promisify } from "node:util";
-import { zstdCompress, zstdCompressSync, zstdDecompress, zstdDecompressSync } from "node:zlib";
 import type { Random } from "../base/sources.ts";
-
-const compress = promisify(zstdCompress);
-const decompress = promisify(zstdDecompress);
 
 /** Up to this size, a few milliseconds' work, nothing is handed to another thread. */
 const SMALL = 1024 * 1024;
@@ -35,7 +30,7 @@ export class Sealer {
   }
 
   async seal(text: string, place: string): Promise<Uint8Array> {
-    const packed = text.length <= SMALL ? zstdCompressSync(text) : await compress(text);
+    const packed = text.length <= SMALL ? Bun.zstdCompressSync(text) : await Bun.zstdCompress(text);
     const nonce = this.#random.bytes(NONCE_BYTES);
     const cipher = createCipheriv(CIPHER, this.#key, nonce).setAAD(Buffer.from(place));
     const sealed = [cipher.update(packed), cipher.final()];
@@ -54,6 +49,6 @@ export class Sealer {
     } catch (cause) {
       throw new UnreadableSeal("it was changed in the storage", { cause });
     }
-    return (packed.length <= SMALL ? zstdDecompressSync(packed) : await decompress(packed)).toString();
+    return (packed.length <= SMALL ? Bun.zstdDecompressSync(packed) : await Bun.zstdDecompress(packed)).toString();
   }
 }

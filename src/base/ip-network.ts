@@ -1,4 +1,5 @@
-import { BlockList, isIPv4, isIPv6 } from "node:net";
+/** Loaded for the first network: most configurations have none, and it takes a tenth of a start. */
+const net = () => require("node:net") as typeof import("node:net");
 
 type Family = "ipv4" | "ipv6";
 
@@ -21,6 +22,7 @@ export function readNetwork(written: string): IpNetwork | undefined {
   const most = family === "ipv4" ? 32 : 128;
   const bits = digits === undefined ? most : Number(digits);
   if (bits > most) return undefined;
+  const { BlockList } = net();
   const list = new BlockList();
   list.addSubnet(address, bits, family);
   return {
@@ -45,6 +47,7 @@ export function plainAddress(address: string): string {
 }
 
 function familyOf(address: string): Family | undefined {
+  const { isIPv4, isIPv6 } = net();
   if (isIPv4(address)) return "ipv4";
   return isIPv6(address) ? "ipv6" : undefined;
 }

@@ -12,23 +12,26 @@ export interface ZoneOffset {
 /** A time zone by its IANA name, such as `Europe/Berlin`. */
 export class TimeZone {
   readonly name: string;
-  readonly #format: Intl.DateTimeFormat;
+  /** Undefined for UTC itself: to make the first one takes a tenth of a start. */
+  readonly #format: Intl.DateTimeFormat | undefined;
 
-  private constructor(name: string, format: Intl.DateTimeFormat) {
+  private constructor(name: string, format?: Intl.DateTimeFormat) {
     this.name = name;
     this.#format = format;
   }
 
-  static readonly utc = TimeZone.named("UTC");
+  static readonly utc = new TimeZone("UTC");
 
   /** Throws where there is no zone of that name. */
   static named(name: string): TimeZone {
+    if (name === "UTC") return TimeZone.utc;
     const format = new Intl.DateTimeFormat("en-US", { timeZone: name, timeZoneName: "longOffset" });
     return new TimeZone(name, format);
   }
 
   /** What is added to UTC at that moment. */
   minutesAt(ms: number): number {
+    if (this.#format === undefined) return 0;
     const name = this.#format.formatToParts(ms).find(({ type }) => type === "timeZoneName")?.value ?? "";
     // As `GMT`, `GMT+05:30`, or with seconds before zones were agreed upon.
     const [, sign, hours = "0", minutes = "0"] = /GMT([+-])(\d\d):(\d\d)/.exec(name) ?? [];

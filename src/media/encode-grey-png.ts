@@ -1,10 +1,9 @@
 import { promisify } from "node:util";
-import { crc32, deflate, type InputType, type ZlibOptions } from "node:zlib";
+import type { InputType, ZlibOptions } from "node:zlib";
 import type { PixelSize } from "./image.ts";
 import { eachRow } from "./pixels.ts";
 
 const SIGNATURE = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);
-const compress = promisify<InputType, ZlibOptions, Buffer>(deflate);
 
 /** A PNG in shades of grey. */
 export async function encodeGreyPng(size: PixelSize, shade: (x: number, y: number) => number): Promise<Buffer> {
@@ -18,7 +17,9 @@ export async function encodeGreyPng(size: PixelSize, shade: (x: number, y: numbe
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
   header[8] = 8;
-  const data = await compress(rows, { level: 1 });
+  const { crc32, deflate } = await import("node:zlib");
+  const data = await promisify<InputType, ZlibOptions, Buffer>(deflate)(rows, { level: 1 });
+  const chunk = (type: string, content: Uint8Array) => chunkOf(type, content, crc32);
   return Buffer.concat([
     SIGNATURE,
     ...chunk("IHDR", header),
@@ -27,7 +28,7 @@ export async function encodeGreyPng(size: PixelSize, shade: (x: number, y: numbe
   ]);
 }
 
-function chunk(type: string, data: Uint8Array): Uint8Array[] {
+function chunkOf(type: string, data: Uint8Array, crc32: (data: Uint8Array, before?: number) => number): Uint8Array[] {
   const [length, name, check] = [Buffer.alloc(4), Buffer.from(type, "latin1"), Buffer.alloc(4)];
   length.writeUInt32BE(data.length);
   check.writeUInt32BE(crc32(data, crc32(name)));

@@ -1,5 +1,5 @@
 import { promisify } from "node:util";
-import { type InputType, inflate, type ZlibOptions } from "node:zlib";
+import type { InputType, ZlibOptions } from "node:zlib";
 import { nextTurn } from "../base/next-turn.ts";
 import type { PixelSize } from "./image.ts";
 import { MAX_PIXELS } from "./inspect-image.ts";
@@ -16,7 +16,10 @@ const COLOUR_WITH_ALPHA = 6;
 /** After so many pixels other calls get a turn. */
 const PIXELS_A_TURN = 64 * 1024;
 
-const expand = promisify<InputType, ZlibOptions, Buffer>(inflate);
+async function expand(data: InputType, options: ZlibOptions): Promise<Buffer> {
+  const { inflate } = await import("node:zlib");
+  return await promisify<InputType, ZlibOptions, Buffer>(inflate)(data, options);
+}
 
 /**
  * Reads the pixels of any image that `Bun.Image` reads. It has no method for them, but an uncompressed PNG of its making

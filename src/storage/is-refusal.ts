@@ -1,5 +1,4 @@
 import { SQLiteError } from "bun:sqlite";
-import { SQL } from "bun";
 
 const SQLITE_REFUSAL = /^SQLITE_(?:CONSTRAINT|MISMATCH|TOOBIG|RANGE)/;
 /** Data exceptions, broken constraints, limits of the program, types that do not fit. */
@@ -11,7 +10,7 @@ const POSTGRES_REFUSAL = /^(?:22|23|54|42804)/;
  */
 export function isRefusal(thrown: unknown): boolean {
   if (thrown instanceof SQLiteError) return SQLITE_REFUSAL.test(thrown.code ?? "");
-  if (thrown instanceof SQL.PostgresError) return POSTGRES_REFUSAL.test(thrown.errno ?? "");
+  if (thrown instanceof Bun.SQL.PostgresError) return POSTGRES_REFUSAL.test(thrown.errno ?? "");
   // A value whose type the engine does not support.
   return thrown instanceof TypeError;
 }

@@ -1,5 +1,4 @@
 import { SQLiteError } from "bun:sqlite";
-import { SQL } from "bun";
 import { isRefusal } from "./is-refusal.ts";
 import { StorageTimeout } from "./storage-timeout.ts";
 
@@ -12,6 +11,6 @@ export function isUnavailable(thrown: unknown): boolean {
   if (thrown instanceof StorageTimeout) return true;
   if (isRefusal(thrown)) return false;
   if (thrown instanceof SQLiteError) return !SQLITE_MISTAKE.test(thrown.code ?? "SQLITE_ERROR");
-  if (thrown instanceof SQL.PostgresError) return !POSTGRES_MISTAKE.test(thrown.errno ?? "");
+  if (thrown instanceof Bun.SQL.PostgresError) return !POSTGRES_MISTAKE.test(thrown.errno ?? "");
   return false;
 }

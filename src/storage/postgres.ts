@@ -1,4 +1,4 @@
-import { SQL } from "bun";
+import type { SQL } from "bun";
 import type { Clock } from "../base/clock.ts";
 import { withTimeout } from "../base/with-timeout.ts";
 import { readKeyChanges } from "./change-counter.ts";
@@ -51,7 +51,7 @@ export class PostgresStorage implements Storage {
   static async open(url: URL, clock: Clock, statementMs = STATEMENT_MS): Promise<PostgresStorage> {
     const database = decodeURIComponent(url.pathname.slice(1));
     const makePool = () =>
-      new SQL({
+      new Bun.SQL({
         url,
         max: 10,
         connectionTimeout: (statementMs * CONNECT_SHARE) / 1000,
@@ -113,7 +113,7 @@ export class PostgresStorage implements Storage {
         await this.#pool.connect();
         return;
       } catch (thrown) {
-        const timedOut = thrown instanceof SQL.PostgresError && thrown.code === "ERR_POSTGRES_CONNECTION_TIMEOUT";
+        const timedOut = thrown instanceof Bun.SQL.PostgresError && thrown.code === "ERR_POSTGRES_CONNECTION_TIMEOUT";
         if (timedOut && this.#clock.nowMs() < untilMs) continue;
         await this.close();
         throw thrown;

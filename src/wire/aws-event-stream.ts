@@ -1,4 +1,3 @@
-import { crc32 } from "node:zlib";
 import { ByteBuffer } from "../base/byte-buffer.ts";
 
 /**
@@ -77,7 +76,8 @@ function frameSize(bytes: Uint8Array): number | undefined {
   const view = viewOf(bytes);
   const total = view.getUint32(0);
   const headers = view.getUint32(4);
-  if (view.getUint32(8) !== crc32(bytes.subarray(0, 8))) throw new BrokenFrameError("its first checksum is wrong");
+  if (view.getUint32(8) !== Bun.hash.crc32(bytes.subarray(0, 8)))
+    throw new BrokenFrameError("its first checksum is wrong");
   if (total < MIN_BYTES || total > MAX_BYTES) throw new BrokenFrameError(`it says it is ${total} bytes long`);
   if (headers > MAX_HEADER_BYTES || headers > total - MIN_BYTES) {
     throw new BrokenFrameError(`it says its headers are ${headers} bytes long`);
@@ -88,7 +88,8 @@ function frameSize(bytes: Uint8Array): number | undefined {
 function renderFrame(frame: Uint8Array): string {
   const view = viewOf(frame);
   const end = frame.length - CHECKSUM_BYTES;
-  if (view.getUint32(end) !== crc32(frame.subarray(0, end))) throw new BrokenFrameError("its last checksum is wrong");
+  if (view.getUint32(end) !== Bun.hash.crc32(frame.subarray(0, end)))
+    throw new BrokenFrameError("its last checksum is wrong");
   const payloadAt = PRELUDE_BYTES + view.getUint32(4);
   const headers = readHeaders(frame.subarray(PRELUDE_BYTES, payloadAt));
   const payload = decoder.decode(frame.subarray(payloadAt, end));

@@ -1,15 +1,17 @@
-import { pipeline, Readable, type Transform } from "node:stream";
-import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import type { Transform } from "node:stream";
 import { type HttpAnswer, pullWhile } from "./exchange.ts";
 import { malformed } from "./failure.ts";
 
 /** Without zstd: the runtime's decoder takes a stream that was cut for a whole one. */
 const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
-  ["gzip", createGunzip],
-  ["x-gzip", createGunzip],
-  ["deflate", createInflate],
-  ["br", createBrotliDecompress],
+  ["gzip", () => zlib().createGunzip()],
+  ["x-gzip", () => zlib().createGunzip()],
+  ["deflate", () => zlib().createInflate()],
+  ["br", () => zlib().createBrotliDecompress()],
 ]);
+
+/** Loaded for the first answer that is compressed: few are, and it takes a tenth of a start. */
+const zlib = () => require("node:zlib") as typeof import("node:zlib");
 
 /** With `none`, hosts ask proxies not to compress. */
 const PLAIN: ReadonlySet<string> = new Set(["", "identity", "none"]);
@@ -26,6 +28,7 @@ export function decodeContent(answer: HttpAnswer): HttpAnswer {
   if (!create && answer.status >= 400) return answer;
   if (!create) throw malformed(`its content encoding ${JSON.stringify(encoding.slice(0, 40))} is not known`);
   const decoder = create();
+  const { pipeline, Readable } = require("node:stream") as typeof import("node:stream");
   // An end of either stream ends the other; the reader below learns of it from the decoder itself.
   pipeline(Readable.from(rawChunks(answer)), decoder, () => {});
   const chunks = decoder[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
