@@ -61,13 +61,20 @@ shift_root="$1"; shift
 exec chroot --userspec=65532:65532 "$shift_root" "$@"
 `;
 
+/** That which `npm test` has built, else one of its own. */
+function builtProgram(): string {
+  const made = process.env["TRIVIUM_TEST_PROGRAM"];
+  if (made !== undefined) return made;
+  const dist = join(folder, "dist");
+  run([process.execPath, "scripts/build/binary.ts", "--out", dist]);
+  return join(dist, readdirSync(dist).find((name) => name.startsWith("trivium-")) ?? "");
+}
+
 test.skipIf(!isPossible)(
   "the image runs as a non-root user, as PID 1, with a root that it cannot write; it serves and drains",
   async () => {
-    const dist = join(folder, "dist");
-    run([process.execPath, "scripts/build/binary.ts", "--out", dist]);
-    const program = readdirSync(dist).find((name) => name.startsWith("trivium-"));
-    run(["deploy/image/build.sh", join(dist, program ?? ""), `oci:${folder}/image:trivium`], {
+    const program = builtProgram();
+    run(["deploy/image/build.sh", program, `oci:${folder}/image:trivium`], {
       BUILDAH: buildah.join(" "),
     });
 
@@ -128,7 +135,7 @@ test.skipIf(!isPossible)(
     expect(/^Uid:\s+(.*)$/m.exec(status)?.[1]).toBe("65532\t65532\t65532\t65532");
     expect(/^NSpid:\s+\d+\s+(\d+)$/m.exec(status)?.[1]).toBe("1");
     expect(() => writeFileSync(join(`/proc/${pid}`, "root", "etc/written"), "")).toThrow("EROFS");
-    expect(run([join(dist, program ?? ""), "health", "--ready", "--url", url])).toBe("ready");
+    expect(run([program, "health", "--ready", "--url", url])).toBe("ready");
 
     process.kill(pid, "SIGTERM");
     expect(await started.exited).toBe(0);

@@ -53,6 +53,13 @@ interface Packed {
   files: { path: string; mode: number }[];
 }
 
+/** Once for all tests of this file. */
+let packing: Promise<Packed> | undefined;
+const packed = (): Promise<Packed> => {
+  packing ??= pack();
+  return packing;
+};
+
 const pack = async (): Promise<Packed> => {
   const reported = await run(
     [npm ?? "npm", "pack", "--json", "--ignore-scripts", "--pack-destination", workFolder],
@@ -103,7 +110,7 @@ async function answerOf(program: string, folder: string): Promise<string> {
 
 describe.skipIf(!canPack)("the package", () => {
   test("choices 7: npm pack holds the program and no test; it is small", async () => {
-    const { files, size } = await pack();
+    const { files, size } = await packed();
     const paths = files.map(({ path }) => path);
     expect(paths.filter((path) => /\.(test|sample|child|contract)\.ts$/.test(path))).toEqual([]);
     expect(paths.filter((path) => /^(conformance|fixtures|bench|scripts|data|node_modules|\.)/.test(path))).toEqual([]);
@@ -115,7 +122,7 @@ describe.skipIf(!canPack)("the package", () => {
   });
 
   test.skipIf(!canInstall)("installed without install scripts as a dependency, it starts and answers", async () => {
-    const { filename } = await pack();
+    const { filename } = await packed();
     const folder = mkdtempSync(join(workFolder, "project-"));
     writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "somebody", private: true }));
     const flags = ["--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"];

@@ -8,7 +8,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { Glob } from "bun";
 import { startPostgres } from "../testing/postgres.ts";
-import { bundleConsole, compile } from "./build/compile.ts";
+import { bundleConsole, compile, programName } from "./build/compile.ts";
 import { SLOW_TESTS } from "./slow-tests.ts";
 
 const root = new URL("..", import.meta.url).pathname;
@@ -84,7 +84,7 @@ async function everything(): Promise<void> {
   const expected = files.map((file): [string, number] => [file, (SLOW_TESTS[file] ?? USUAL_SECONDS) * 1000]);
   const timings: Timings = { version: 1, files: Object.fromEntries(expected) };
   try {
-    const program = join(folder, "trivium");
+    const program = join(folder, programName());
     compile(program, bundleConsole());
     environment["TRIVIUM_TEST_PROGRAM"] = program;
     writeFileSync(path, JSON.stringify(timings));

@@ -7,7 +7,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { bundleConsole, compile, TARGETS, type Target } from "./compile.ts";
+import { bundleConsole, compile, programName, TARGETS, type Target } from "./compile.ts";
 import { materials } from "./materials.ts";
 
 const root = resolve(import.meta.dir, "../..");
@@ -30,11 +30,10 @@ const digest = (bytes: Uint8Array): string => new Bun.CryptoHasher("sha256").upd
 
 const out = resolve(values.out);
 mkdirSync(out, { recursive: true });
-const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
 const files: string[] = [];
 const consoleFile = bundleConsole();
 for (const target of targetsOf(values.target ?? [])) {
-  const name = `trivium-${version}-${target}`;
+  const name = programName(target);
   compile(join(out, name), consoleFile, target);
   files.push(name);
 }

@@ -1,5 +1,5 @@
 /** The program and its runtime in one file, for one kind of machine. */
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 const root = resolve(import.meta.dir, "../..");
@@ -13,6 +13,12 @@ export const TARGETS = [
   "darwin-arm64",
 ] as const;
 export type Target = (typeof TARGETS)[number];
+
+/** Its name is in the program, too: two builds are the same bytes under the same name. */
+export function programName(target = `${process.platform}-${process.arch}`): string {
+  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
+  return `trivium-${version}-${target}`;
+}
 
 /** What the runtime would otherwise read from the folder in which the program is started (S20). */
 const CLOSED = ["--no-compile-autoload-dotenv", "--no-compile-autoload-bunfig"];
@@ -33,7 +39,10 @@ export function bundleConsole(): string {
   const folder = join(root, "node_modules/.cache/trivium");
   mkdirSync(folder, { recursive: true });
   const file = join(folder, "console.bundle");
-  writeFileSync(file, bundled.stdout);
+  // Another build may read it at this moment.
+  const written = `${file}.${process.pid}`;
+  writeFileSync(written, bundled.stdout);
+  renameSync(written, file);
   return file;
 }
 
