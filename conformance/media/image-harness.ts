@@ -14,7 +14,7 @@ export interface ImageHarness {
 }
 
 /** One gateway with every provider that makes images, each at its simulated host. */
-export async function startImageHarness(more: readonly OwnModel[] = []): Promise<ImageHarness> {
+export async function startImageHarness(more: readonly OwnModel[] = [], pollFactor = 0.02): Promise<ImageHarness> {
   const simulator = await startSimulator({ mediaJobMs: 40, tokenDelayMs: 0 });
   const gateway = await startTestGateway({
     config: {
@@ -25,7 +25,7 @@ export async function startImageHarness(more: readonly OwnModel[] = []): Promise
         { name: "strict", key: STRICT_KEY, strict: true },
       ],
     },
-    timings: { mediaPollFactor: 0.02 },
+    timings: { mediaPollFactor: pollFactor },
   });
   return {
     gateway,

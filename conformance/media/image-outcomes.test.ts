@@ -31,6 +31,8 @@ const HOSTS: Readonly<Record<string, "nothing" | "links" | "jobs">> = {
 const MODELS = Object.keys(HOSTS);
 
 let harness: ImageHarness;
+/** Where jobs take seconds: if they were polled as often as those of milliseconds, little else would be done. */
+let unhurried: ImageHarness | undefined;
 const table = new CallTable("One of several fails: SDK x provider");
 const warn = spyOn(console, "warn").mockImplementation(() => {});
 
@@ -40,6 +42,7 @@ beforeAll(async () => {
 afterAll(async () => {
   warn.mockRestore();
   await harness.stop();
+  await unhurried?.stop();
   table.print();
 });
 
@@ -285,8 +288,10 @@ describe("one of several fails", () => {
 
 test("H26: SDKs that disconnect pay for what each kind of host goes on to make", async () => {
   const prompt = "a fox sim:slow";
+  unhurried = await startImageHarness([], 0.25);
+  const { gateway, simulator } = unhurried;
   const models = ["openai/gpt-image-2", "own/gen4", "own/wan-2.7", "black-forest-labs/flux-2-pro", "own/photon"];
-  const database = new Database(join(harness.gateway.folder, "data", "trivium.db"), { readonly: true });
+  const database = new Database(join(gateway.folder, "data", "trivium.db"), { readonly: true });
   const rows = () =>
     database
       .query(
@@ -295,21 +300,21 @@ test("H26: SDKs that disconnect pay for what each kind of host goes on to make",
       .all();
   const disconnecting = new AbortController();
   const { signal } = disconnecting;
-  const before = harness.simulator.stats().requests;
+  const before = simulator.stats().requests;
   const asked = models.flatMap((model) => [
     ...GENAI_IMAGES.map(({ connect }) => {
-      const client = connect(contractDoor(harness.gateway.url, harness.gateway.key));
+      const client = connect(contractDoor(gateway.url, gateway.key));
       return failureOf(client.generate(model, prompt, { abortSignal: signal }));
     }),
     ...OPENAI_IMAGES.flatMap(({ connect }) => {
-      const client = connect({ baseURL: `${harness.gateway.url}/api/v1`, apiKey: harness.gateway.key, maxRetries: 0 });
+      const client = connect({ baseURL: `${gateway.url}/api/v1`, apiKey: gateway.key, maxRetries: 0 });
       return [
         failureOf(client.images.generate({ model, prompt }, { signal })),
         failureOf(client.images.generate({ model, prompt, stream: true }, { signal })),
       ];
     }),
   ]);
-  await waitFor(() => harness.simulator.stats().requests >= before + asked.length);
+  await waitFor(() => simulator.stats().requests >= before + asked.length);
   disconnecting.abort();
   await Promise.all(asked);
   await waitFor(() => rows().length === asked.length, 30_000);
