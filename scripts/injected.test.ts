@@ -31,6 +31,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
 const ALLOWED_STATE: Readonly<Record<string, string>> = {
   "base/timed-id.ts": "the last result of a pure function",
   "observe/format.ts": "results of a pure function, of a bounded number",
+  "relay/identity-headers.ts": "results of a pure function, of a bounded number",
   "server/openapi.ts": "the result of a pure function",
   "wire/http/endpoint.ts": "results of a pure function, of a bounded number",
   "wire/http/answer-head.ts": "results of a pure function, of a bounded number",

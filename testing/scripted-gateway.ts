@@ -155,7 +155,7 @@ export function sampleCall(
     principal: { ...owner, project: "default" } as Call["principal"],
     admission: {
       atMs: 0,
-      rateHeaders: {},
+      addRateHeaders: () => {},
       extend: () => left.extensions-- > 0,
       release: (used) => void released.push(used),
     },

@@ -6,6 +6,7 @@ import { type Admission, Admissions, type AdmittedCall, type SpentSums } from ".
 import { levelsOf } from "./level.ts";
 import type { Limits } from "./limits.ts";
 import type { Principal } from "./principal.ts";
+import { rateHeadersOf } from "./rate-headers.sample.ts";
 
 const START_MS = Date.UTC(2026, 0, 31, 23, 0);
 
@@ -124,7 +125,7 @@ describe("admit: rates", () => {
     clock.ms += 20_000;
     admit(who);
     const last = admit(who);
-    expect(last.rateHeaders).toEqual({
+    expect(rateHeadersOf(last)).toEqual({
       "x-ratelimit-limit-requests": "3",
       "x-ratelimit-remaining-requests": "0",
       "x-ratelimit-reset-requests": "60s",
@@ -169,8 +170,8 @@ describe("admit: rates", () => {
     const { clock, admit, refusal } = gate();
     const who = principal({ limits: { tokensPerMinute: 1_000 } });
     const first = admit(who, { estimatedTokens: 900 });
-    expect(first.rateHeaders["x-ratelimit-remaining-tokens"]).toBe("100");
-    expect(first.rateHeaders["x-ratelimit-limit-requests"]).toBeUndefined();
+    expect(rateHeadersOf(first)["x-ratelimit-remaining-tokens"]).toBe("100");
+    expect(rateHeadersOf(first)["x-ratelimit-limit-requests"]).toBeUndefined();
     expect(refusal(who, { estimatedTokens: 200 }).kind).toBe("rate_limited");
     clock.ms += 10_000;
     first.release({ costNanoUsd: 0, tokens: 100 });
@@ -194,7 +195,7 @@ describe("admit: rates", () => {
   test("H25: a limit that a new configuration takes away is in no header any more", () => {
     const { admit } = gate();
     admit(principal({ limits: { requestsPerMinute: 3, tokensPerMinute: 10 } }));
-    expect(admit(principal({ limits: { tokensPerMinute: 10 } })).rateHeaders).toEqual({
+    expect(rateHeadersOf(admit(principal({ limits: { tokensPerMinute: 10 } })))).toEqual({
       "x-ratelimit-limit-tokens": "10",
       "x-ratelimit-remaining-tokens": "10",
       "x-ratelimit-reset-tokens": "0s",
@@ -206,7 +207,7 @@ describe("admit: rates", () => {
     const reading = admissions.enter(principal({ limits: { requestsPerMinute: 1 } }));
     for (let index = 0; index < 2; index += 1) admit(principal({ limits: { requestsPerMinute: 3 } }));
     const call = { model: "acme/llama", dialect: "chat", estimatedCostNanoUsd: 0, estimatedTokens: 0 } as const;
-    expect(reading.admit(call).rateHeaders["x-ratelimit-remaining-requests"]).toBe("0");
+    expect(rateHeadersOf(reading.admit(call))["x-ratelimit-remaining-requests"]).toBe("0");
   });
 
   test("concurrent calls: a slot is freed when a call ends, once", () => {
@@ -529,7 +530,7 @@ describe("admit: cost and memory", () => {
     const { admissions, admit } = gate();
     const who = principal({ models: ["acme/*"] });
     const call = { model: "acme/llama", dialect: "chat", estimatedCostNanoUsd: 5, estimatedTokens: 5 } as const;
-    expect(admit(who).rateHeaders).toEqual({});
+    expect(rateHeadersOf(admit(who))).toEqual({});
     for (let index = 0; index < 20_000; index += 1)
       admissions.enter(who).admit(call).release({ costNanoUsd: 1, tokens: 1 });
     const startedMs = cpuMs();

@@ -1,5 +1,6 @@
 import { Account, type Share } from "./account.ts";
-import { type Clocks, countsMoney, type Entry, LimitedEntry, OpenEntry, type Standing } from "./entry.ts";
+import { boundOf } from "./bound.ts";
+import { type Clocks, type Entry, LimitedEntry, OpenEntry, type Standing } from "./entry.ts";
 import { GATEWAY_ID, type LevelName } from "./level.ts";
 import type { Principal } from "./principal.ts";
 import { checkEntry } from "./rate-limits.ts";
@@ -71,15 +72,12 @@ export class Admissions {
   enter(principal: Principal, nowMs = this.#clocks.nowMs()): Entry {
     if (nowMs - this.#sweptMs >= SWEEP_MS) this.#sweep(nowMs);
     const standing = this.#standingOf(principal);
-    const { levels, limited } = standing;
-    if (levels.length === 0) return new OpenEntry(principal, standing, this.#clocks);
+    const { bounds } = standing;
+    if (bounds.length === 0) return new OpenEntry(principal, standing, this.#clocks);
     const wallMs = this.#clocks.wallMs();
-    for (let index = 0; index < levels.length; index += 1) {
-      const level = levels[index];
-      const account = limited[index];
-      if (level === undefined || account === undefined) continue;
-      checkEntry(level, account, nowMs, wallMs);
-      this.#withRates.add(account);
+    for (const bound of bounds) {
+      checkEntry(bound, nowMs, wallMs);
+      this.#withRates.add(bound.account);
     }
     return new LimitedEntry(principal, standing, this.#clocks, nowMs);
   }
@@ -124,13 +122,9 @@ export class Admissions {
   #standingOf(principal: Principal): Standing {
     let standing = this.#standings.get(principal);
     if (standing === undefined) {
-      const { levels } = principal;
-      standing = {
-        all: this.#allOf(principal),
-        levels,
-        limited: levels.map(({ level, id }) => this.account(level, id)),
-        countsMoney: countsMoney(levels),
-      };
+      const bounds = principal.levels.map((level) => boundOf(level, this.account(level.level, level.id)));
+      const countsMoney = bounds.some(({ budgets }) => budgets.length > 0);
+      standing = { all: this.#allOf(principal), bounds, countsMoney };
       this.#standings.set(principal, standing);
     }
     return standing;

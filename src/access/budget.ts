@@ -1,7 +1,8 @@
 import { GatewayError } from "../canon/error.ts";
 import type { Account } from "./account.ts";
+import type { Bound } from "./bound.ts";
 import { type Level, subjectOf } from "./level.ts";
-import type { LimitName } from "./limits.ts";
+import type { LimitName, Limits } from "./limits.ts";
 import { ShareRefusal, type Shortage } from "./share-refusal.ts";
 import { BUDGET_WINDOWS, type BudgetWindow, windowEndMs } from "./spend-meter.ts";
 
@@ -26,6 +27,20 @@ export interface CostEstimate {
 /** A budget in whole nano-dollars. */
 export const nanoOf = (budgetUsd: number): number => Math.round(budgetUsd * NANO_PER_USD);
 
+/** One of a level's budgets, in whole nano-dollars. */
+export interface Budget {
+  readonly window: BudgetWindow;
+  readonly limit: LimitName;
+  readonly nanoUsd: number;
+}
+
+export const budgetsOf = (limits: Limits): readonly Budget[] =>
+  BUDGET_WINDOWS.flatMap((window) => {
+    const { limit } = BUDGETS[window];
+    const budgetUsd = limits[limit];
+    return budgetUsd === undefined ? [] : [{ window, limit, nanoUsd: nanoOf(budgetUsd) }];
+  });
+
 /**
  * What is to be reserved for a call: the most that it can cost, so that concurrent calls cannot exceed a budget together,
  * whatever limits they leave out (H23).
@@ -38,16 +53,13 @@ export const reservedFor = ({ estimatedCostNanoUsd, maxCostNanoUsd = estimatedCo
  * may be less than the most that a call can cost: then the usual cost is enough for one call that runs alone and keeps all others
  * out.
  */
-export function checkBudgets(level: Level, account: Account, call: CostEstimate, nowMs: number): void {
+export function checkBudgets({ level, account, budgets }: Bound, call: CostEstimate, nowMs: number): void {
   const { meter, share } = account;
   // Where processes divide a budget none of them knows whether a call runs alone.
   const isAlone = share === undefined && meter.reserved === 0;
   const needed = isAlone ? call.estimatedCostNanoUsd : reservedFor(call);
-  for (const window of BUDGET_WINDOWS) {
-    const { limit } = BUDGETS[window];
-    const budgetUsd = level.limits[limit];
-    if (budgetUsd === undefined) continue;
-    const left = nanoOf(budgetUsd) - meter.spent(window, nowMs) - meter.reserved;
+  for (const { window, limit, nanoUsd } of budgets) {
+    const left = nanoUsd - meter.spent(window, nowMs) - meter.reserved;
     // A call of unknown cost counts as nothing, but a budget that is used up must still refuse it.
     const fits = left > 0 && needed <= left;
     if (fits && share === undefined) continue;

@@ -1,8 +1,8 @@
 import type { Account } from "./account.ts";
+import type { Bound } from "./bound.ts";
 import { type CostEstimate, checkBudgets, reservedFor } from "./budget.ts";
-import { hasBudget, type Level } from "./level.ts";
 import type { Principal } from "./principal.ts";
-import { checkTokens, rateHeaders } from "./rate-limits.ts";
+import { addRateHeaders, checkTokens, type RateLeft, rateLeft } from "./rate-limits.ts";
 import { checkScopes } from "./scopes.ts";
 import { whenShared } from "./share-refusal.ts";
 
@@ -33,7 +33,8 @@ export interface Admission {
   release(actual: ActualUse): void;
   /** The time of the call in its receipt and in its budgets: one reading of one clock for both (H30). */
   readonly atMs: number;
-  readonly rateHeaders: Readonly<Record<string, string>>;
+  /** What its limits leave, as clients of the field read it. */
+  addRateHeaders(headers: Record<string, string>): void;
 }
 
 export interface AdmittedCall extends CostEstimate {
@@ -53,15 +54,9 @@ export interface Clocks {
 export interface Standing {
   /** Of the key, its project and the gateway. */
   readonly all: readonly Account[];
-  /** Those that limit it, beside their levels. */
-  readonly levels: readonly Level[];
-  readonly limited: readonly Account[];
+  readonly bounds: readonly Bound[];
   readonly countsMoney: boolean;
 }
-
-export const countsMoney = (levels: readonly Level[]): boolean => levels.some(({ limits }) => hasBudget(limits));
-
-const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
 
 /** The entry and admission of a key that no level limits: one small object a call. */
 export class OpenEntry implements Entry, Admission {
@@ -77,9 +72,7 @@ export class OpenEntry implements Entry, Admission {
     this.#clocks = clocks;
   }
 
-  get rateHeaders(): Readonly<Record<string, string>> {
-    return NO_HEADERS;
-  }
+  addRateHeaders(): void {}
 
   admit(call: AdmittedCall): Admission {
     this.atMs = this.#clocks.wallMs();
@@ -117,8 +110,9 @@ export class LimitedEntry implements Entry, Admission {
   /** When tokens were taken once more. */
   #extendedMs: number[] | undefined;
   #left = false;
+  #requestsLeft: RateLeft | undefined;
+  #tokensLeft: RateLeft | undefined;
   atMs = 0;
-  rateHeaders: Readonly<Record<string, string>> = NO_HEADERS;
 
   /** Counts the request, which the levels allow. */
   constructor(principal: Principal, standing: Standing, clocks: Clocks, enteredMs: number) {
@@ -126,13 +120,12 @@ export class LimitedEntry implements Entry, Admission {
     this.#standing = standing;
     this.#clocks = clocks;
     this.#enteredMs = enteredMs;
-    const { all, levels, limited } = standing;
-    for (const account of all) {
+    for (const account of standing.all) {
       account.underWay += 1;
       account.lastUsedMs = enteredMs;
     }
-    for (let index = 0; index < levels.length; index += 1) {
-      if (levels[index]?.limits.requestsPerMinute !== undefined) limited[index]?.requests(enteredMs).add(enteredMs, 1);
+    for (const { level, account } of standing.bounds) {
+      if (level.limits.requestsPerMinute !== undefined) account.requests(enteredMs).add(enteredMs, 1);
     }
   }
 
@@ -165,8 +158,14 @@ export class LimitedEntry implements Entry, Admission {
     this.#take(call, takenMs);
     this.#call = call;
     this.#takenMs = takenMs;
-    this.rateHeaders = rateHeaders(this.#standing.levels, this.#standing.limited, takenMs, this.atMs);
+    const { bounds } = this.#standing;
+    this.#requestsLeft = rateLeft(bounds, "requestsPerMinute", takenMs, this.atMs);
+    this.#tokensLeft = rateLeft(bounds, "tokensPerMinute", takenMs, this.atMs);
     return this;
+  }
+
+  addRateHeaders(headers: Record<string, string>): void {
+    addRateHeaders(headers, this.#requestsLeft, this.#tokensLeft);
   }
 
   extend(): boolean {
@@ -206,19 +205,15 @@ export class LimitedEntry implements Entry, Admission {
 
   /** Takes the tokens and the money of one request to a provider at every level, or nothing at any. */
   #take(call: AdmittedCall, takenMs: number): void {
-    const { all, levels, limited } = this.#standing;
-    for (let index = 0; index < levels.length; index += 1) {
-      const level = levels[index];
-      const account = limited[index];
-      if (level === undefined || account === undefined) continue;
-      checkBudgets(level, account, call, this.atMs);
-      checkTokens(level, account, call.estimatedTokens, takenMs, this.atMs);
+    const { all, bounds, countsMoney } = this.#standing;
+    for (const bound of bounds) {
+      checkBudgets(bound, call, this.atMs);
+      checkTokens(bound, call.estimatedTokens, takenMs, this.atMs);
     }
-    for (let index = 0; index < levels.length; index += 1) {
-      if (levels[index]?.limits.tokensPerMinute === undefined) continue;
-      limited[index]?.tokens(takenMs).add(takenMs, call.estimatedTokens);
+    for (const { level, account } of bounds) {
+      if (level.limits.tokensPerMinute !== undefined) account.tokens(takenMs).add(takenMs, call.estimatedTokens);
     }
-    if (!this.#standing.countsMoney) return;
+    if (!countsMoney) return;
     const costNanoUsd = reservedFor(call);
     this.#reservedNanoUsd += costNanoUsd;
     for (const { meter } of all) meter.reserved += costNanoUsd;
@@ -226,18 +221,16 @@ export class LimitedEntry implements Entry, Admission {
 
   /** The request no longer counts: it was refused for what it would use. */
   #forgetRequest(nowMs: number): void {
-    const { levels, limited } = this.#standing;
-    for (let index = 0; index < levels.length; index += 1) {
-      if (levels[index]?.limits.requestsPerMinute === undefined) continue;
-      limited[index]?.requests(nowMs).correct(this.#enteredMs, nowMs, 1, 0);
+    for (const { level, account } of this.#standing.bounds) {
+      if (level.limits.requestsPerMinute === undefined) continue;
+      account.requests(nowMs).correct(this.#enteredMs, nowMs, 1, 0);
     }
   }
 
   #correctTokens(takenMs: number, nowMs: number, estimated: number, actual: number): void {
-    const { levels, limited } = this.#standing;
-    for (let index = 0; index < levels.length; index += 1) {
-      if (levels[index]?.limits.tokensPerMinute === undefined) continue;
-      limited[index]?.tokens(nowMs).correct(takenMs, nowMs, estimated, actual);
+    for (const { level, account } of this.#standing.bounds) {
+      if (level.limits.tokensPerMinute === undefined) continue;
+      account.tokens(nowMs).correct(takenMs, nowMs, estimated, actual);
     }
   }
 }

@@ -7,6 +7,7 @@ import { type Admission, Admissions, type AdmittedCall } from "./admit.ts";
 import { GATEWAY_ID, LEVEL_NAMES, type LevelName, levelsOf } from "./level.ts";
 import type { LimitName, Limits } from "./limits.ts";
 import type { Principal } from "./principal.ts";
+import { rateHeadersOf } from "./rate-headers.sample.ts";
 
 const START_MS = Date.UTC(2026, 0, 31, 12);
 
@@ -109,18 +110,18 @@ describe("levels", () => {
   test("x-ratelimit headers tell the tightest level", () => {
     const { admit } = gate();
     const limits = { project: { requestsPerMinute: 3, tokensPerMinute: 90 }, gateway: { requestsPerMinute: 5 } };
-    expect(admit(principal({ key: { requestsPerMinute: 4 }, ...limits }), { estimatedTokens: 30 }).rateHeaders).toEqual(
-      {
-        "x-ratelimit-limit-requests": "3",
-        "x-ratelimit-remaining-requests": "2",
-        "x-ratelimit-reset-requests": "60s",
-        "x-ratelimit-limit-tokens": "90",
-        "x-ratelimit-remaining-tokens": "60",
-        "x-ratelimit-reset-tokens": "60s",
-      },
-    );
+    expect(
+      rateHeadersOf(admit(principal({ key: { requestsPerMinute: 4 }, ...limits }), { estimatedTokens: 30 })),
+    ).toEqual({
+      "x-ratelimit-limit-requests": "3",
+      "x-ratelimit-remaining-requests": "2",
+      "x-ratelimit-reset-requests": "60s",
+      "x-ratelimit-limit-tokens": "90",
+      "x-ratelimit-remaining-tokens": "60",
+      "x-ratelimit-reset-tokens": "60s",
+    });
     const second = admit(principal({ key: { requestsPerMinute: 1 }, ...limits }, "key_2"));
-    expect(second.rateHeaders["x-ratelimit-limit-requests"]).toBe("1");
+    expect(rateHeadersOf(second)["x-ratelimit-limit-requests"]).toBe("1");
   });
 
   test("what the gateway as a whole has spent is not told to its callers", () => {

@@ -1,5 +1,6 @@
 import { GatewayError } from "../canon/error.ts";
-import type { Account, Share } from "./account.ts";
+import type { Share } from "./account.ts";
+import type { Bound } from "./bound.ts";
 import { type Level, subjectOf } from "./level.ts";
 import type { LimitName } from "./limits.ts";
 import { ShareRefusal } from "./share-refusal.ts";
@@ -8,7 +9,7 @@ import { ShareRefusal } from "./share-refusal.ts";
 const SHARE_RETRY_SECONDS = 1;
 
 /** Refuses a request that is one too many at this level, before anything of it is read (S17). */
-export function checkEntry(level: Level, account: Account, nowMs: number, wallMs: number): void {
+export function checkEntry({ level, account }: Bound, nowMs: number, wallMs: number): void {
   const { concurrent, requestsPerMinute } = level.limits;
   const { underWay } = account;
   if (concurrent !== undefined && underWay + 1 > concurrent) {
@@ -32,7 +33,7 @@ export function checkEntry(level: Level, account: Account, nowMs: number, wallMs
 }
 
 /** Refuses a call that may need more tokens than the level has left in this minute. */
-export function checkTokens(level: Level, account: Account, needed: number, nowMs: number, wallMs: number): void {
+export function checkTokens({ level, account }: Bound, needed: number, nowMs: number, wallMs: number): void {
   const { tokensPerMinute } = level.limits;
   if (tokensPerMinute === undefined) return;
   const window = account.tokens(nowMs);
@@ -65,62 +66,60 @@ function checkShare(
   throw new ShareRefusal("rate_limited", `${reason} ${again(retryAfterSeconds)}`, { retryAfterSeconds }, shortage);
 }
 
-/** The names of headers, which are made for every call. */
-const HEADERS = {
-  requests: {
-    limit: "x-ratelimit-limit-requests",
-    remaining: "x-ratelimit-remaining-requests",
-    reset: "x-ratelimit-reset-requests",
-  },
-  tokens: {
-    limit: "x-ratelimit-limit-tokens",
-    remaining: "x-ratelimit-remaining-tokens",
-    reset: "x-ratelimit-reset-tokens",
-  },
-} as const;
-const SECONDS = Array.from({ length: 61 }, (_, seconds) => `${seconds}s`);
-
-/** What the tightest level leaves, as clients of the field read it. */
-export function rateHeaders(
-  levels: readonly Level[],
-  accounts: readonly Account[],
-  nowMs: number,
-  wallMs: number,
-): Readonly<Record<string, string>> {
-  const headers: Record<string, string> = {};
-  describe(headers, "requests", "requestsPerMinute", levels, accounts, nowMs, wallMs);
-  describe(headers, "tokens", "tokensPerMinute", levels, accounts, nowMs, wallMs);
-  return headers;
+/** What is left of a rate at the level that leaves the least. */
+export interface RateLeft {
+  readonly limit: number;
+  readonly left: number;
+  /** Until nothing of the last minute counts any more. */
+  readonly resetSeconds: number;
 }
 
-function describe(
-  headers: Record<string, string>,
-  what: "requests" | "tokens",
+export function rateLeft(
+  bounds: readonly Bound[],
   name: "requestsPerMinute" | "tokensPerMinute",
-  levels: readonly Level[],
-  accounts: readonly Account[],
   nowMs: number,
   wallMs: number,
-): void {
-  let tightest: Account | undefined;
+): RateLeft | undefined {
+  let tightest: Bound | undefined;
   let least = Number.POSITIVE_INFINITY;
-  let shown = 0;
-  for (let index = 0; index < levels.length; index += 1) {
-    const limit = levels[index]?.limits[name];
-    const account = accounts[index];
-    if (limit === undefined || account === undefined) continue;
+  for (const bound of bounds) {
+    const { level, account } = bound;
+    const limit = level.limits[name];
+    if (limit === undefined) continue;
     const may = account.share === undefined ? limit : Math.min(limit, account.share.held(name, wallMs));
     const left = may - account.inUse(name, nowMs, wallMs);
     if (left >= least) continue;
-    tightest = account;
+    tightest = bound;
     least = left;
-    shown = limit;
   }
-  if (tightest === undefined) return;
-  const names = HEADERS[what];
-  headers[names.limit] = String(shown);
-  headers[names.remaining] = String(Math.max(0, least));
-  headers[names.reset] = SECONDS[tightest[what](nowMs).secondsUntilEmpty(nowMs)] ?? "60s";
+  if (tightest === undefined) return undefined;
+  const { account, level } = tightest;
+  const window = name === "requestsPerMinute" ? account.requests(nowMs) : account.tokens(nowMs);
+  return {
+    limit: level.limits[name] ?? 0,
+    left: Math.max(0, least),
+    resetSeconds: window.secondsUntilEmpty(nowMs),
+  };
+}
+
+const SECONDS = Array.from({ length: 61 }, (_, seconds) => `${seconds}s`);
+
+/** As clients of the field read them. */
+export function addRateHeaders(
+  headers: Record<string, string>,
+  requests: RateLeft | undefined,
+  tokens: RateLeft | undefined,
+): void {
+  if (requests !== undefined) {
+    headers["x-ratelimit-limit-requests"] = String(requests.limit);
+    headers["x-ratelimit-remaining-requests"] = String(requests.left);
+    headers["x-ratelimit-reset-requests"] = SECONDS[requests.resetSeconds] ?? "60s";
+  }
+  if (tokens !== undefined) {
+    headers["x-ratelimit-limit-tokens"] = String(tokens.limit);
+    headers["x-ratelimit-remaining-tokens"] = String(tokens.left);
+    headers["x-ratelimit-reset-tokens"] = SECONDS[tokens.resetSeconds] ?? "60s";
+  }
 }
 
 function limited(reason: string, retryAfterSeconds: number): GatewayError {

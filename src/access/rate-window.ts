@@ -4,10 +4,13 @@ const SLOTS = 60;
 export class RateWindow {
   readonly #slots = new Float64Array(SLOTS);
   #second: number;
+  /** When the next second begins. */
+  #nextMs: number;
   #total = 0;
 
   constructor(nowMs: number) {
     this.#second = secondOf(nowMs);
+    this.#nextMs = (this.#second + 1) * 1000;
   }
 
   used(nowMs: number): number {
@@ -59,6 +62,8 @@ export class RateWindow {
 
   /** Forgets what is a minute old. */
   #advance(nowMs: number): void {
+    // Asked for several times by each call.
+    if (nowMs < this.#nextMs) return;
     const second = secondOf(nowMs);
     // However long nothing was used, no more than all slots need be emptied.
     this.#second = Math.max(this.#second, second - SLOTS);
@@ -68,6 +73,7 @@ export class RateWindow {
       this.#total -= this.#slots[slot] ?? 0;
       this.#slots[slot] = 0;
     }
+    this.#nextMs = (second + 1) * 1000;
   }
 }
 

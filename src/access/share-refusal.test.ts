@@ -7,6 +7,7 @@ import { type Admission, Admissions, type AdmittedCall } from "./admit.ts";
 import { levelsOf } from "./level.ts";
 import type { Limits } from "./limits.ts";
 import type { Principal } from "./principal.ts";
+import { rateHeadersOf } from "./rate-headers.sample.ts";
 import { whenShared } from "./share-refusal.ts";
 import { SharedLimits } from "./shared-limits.ts";
 
@@ -143,6 +144,6 @@ describe("H23, choices 9: a call that finds no share where it comes waits a mome
       await expect(clock.until(admit(0, { estimatedTokens: 50 }))).rejects.toThrow("100 tokens");
     }
     const { admission } = await clock.until(admit(0));
-    expect(admission.rateHeaders["x-ratelimit-remaining-requests"]).not.toBe("0");
+    expect(rateHeadersOf(admission)["x-ratelimit-remaining-requests"]).not.toBe("0");
   });
 });

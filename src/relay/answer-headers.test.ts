@@ -7,7 +7,7 @@ const headersOf = (notes: FieldNote[] | undefined, rateHeaders: Record<string, s
     {},
     {
       receiptId: "rcp_1",
-      admission: { rateHeaders, atMs: 0, extend: () => true, release: () => {} },
+      admission: { addRateHeaders: (headers) => void Object.assign(headers, rateHeaders) },
       attempt: notes && { notes },
     },
   );

@@ -3,7 +3,9 @@ import type { AttemptRecord, Call } from "./call.ts";
 import { identityHeaders } from "./identity-headers.ts";
 
 /** What the headers of an answer say of an admitted call, whether it succeeded or not. */
-export interface NotedCall extends Pick<Call, "receiptId" | "admission"> {
+export interface NotedCall extends Pick<Call, "receiptId"> {
+  /** Absent where the call of this answer was admitted before. */
+  admission: Pick<Call["admission"], "addRateHeaders"> | undefined;
   attempt: Pick<AttemptRecord, "notes"> | undefined;
 }
 
@@ -33,7 +35,7 @@ export function addReceiptHeaders(
   { receiptId, admission, attempt }: NotedCall,
 ): Record<string, string> {
   headers["x-trivium-receipt"] = receiptId;
-  for (const name in admission.rateHeaders) headers[name] = admission.rateHeaders[name] ?? "";
+  admission?.addRateHeaders(headers);
   if (attempt === undefined || attempt.notes.length === 0) return headers;
   addPaths(headers, "x-trivium-dropped", attempt.notes, "dropped");
   addPaths(headers, "x-trivium-approximated", attempt.notes, "approximated");

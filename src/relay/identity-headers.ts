@@ -1,4 +1,5 @@
 import type { Dialect } from "../dialects/dialect.ts";
+import { KeptHeaders } from "./kept-headers.ts";
 
 /** The mark of answers that were made with these headers: to look into an answer's headers costs more than to know. */
 const identified = Symbol("identified");
@@ -7,8 +8,10 @@ interface MarkedResponse extends Response {
   [identified]?: true;
 }
 
+const kept = new KeptHeaders();
+
 export function identifiedResponse(body: string | ReadableStream, headers: Record<string, string>): Response {
-  const response: MarkedResponse = new Response(body, { headers });
+  const response: MarkedResponse = new Response(body, { headers: kept.of(headers) });
   response[identified] = true;
   return response;
 }

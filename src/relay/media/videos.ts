@@ -8,7 +8,7 @@ import { decodeVideo, type VideoRequest } from "../../media/predict-long-running
 import { operationName } from "../../media/predict-long-running/operation-name.ts";
 import type { Operations } from "../../operations/operations.ts";
 import { type EnteredRequest, enterRequest, leaveRequest } from "../admit-call.ts";
-import { answerHeaders } from "../answer-headers.ts";
+import { answerHeaders, type NotedCall } from "../answer-headers.ts";
 import { askedRouting, notesOnMedia } from "../asked-routing.ts";
 import type { IncomingRequest } from "../call.ts";
 import { captureOf, settleCapture } from "../capture-call.ts";
@@ -64,7 +64,7 @@ async function submit(
   const requestDigest = digestOf(principal.project, model.id, text);
   // First of all, because the rest may turn out differently the second time: links to frames expire, and offers change.
   const repeated = await findRepeated(incoming.request, principal, requestDigest, operations, gateway.clock.wallMs());
-  if (repeated) return named(repeated, incoming, {});
+  if (repeated) return named(repeated, incoming, undefined);
 
   const decoded = decodeVideo(body);
   const wanted = readRouting(body, incoming.request.headers);
@@ -168,7 +168,7 @@ async function submit(
       if (gateway.events.watched) tellOperation(operation, "running", gateway);
     }
   }
-  return named(operation, incoming, admission.rateHeaders, capture);
+  return named(operation, incoming, admission, capture);
 }
 
 /** Fetches frames that were given by URL, under the rules for foreign URLs (S12), and checks all of them. */
@@ -183,14 +183,14 @@ async function withFrames(asked: VideoRequest, gateway: Gateway, signal: AbortSi
 function named(
   operation: Operation,
   incoming: IncomingVideo,
-  rateHeaders: Readonly<Record<string, string>>,
+  admission: NotedCall["admission"],
   capture?: CallCapture,
 ): Response {
   const { receiptId, job } = operation;
   const call = {
     incoming,
     receiptId,
-    admission: { rateHeaders, atMs: operation.createdAtMs, extend: () => true, release: () => {} },
+    admission,
     attempt: job,
   };
   const body = JSON.stringify({ name: operationName(operation.model, operation.id) });

@@ -1,0 +1,16 @@
+import type { Account } from "./account.ts";
+import { type Budget, budgetsOf } from "./budget.ts";
+import type { Level } from "./level.ts";
+
+/** A level that limits a key's calls, and the account that they are counted in there. Made once for each key. */
+export interface Bound {
+  readonly level: Level;
+  readonly account: Account;
+  readonly budgets: readonly Budget[];
+}
+
+export const boundOf = (level: Level, account: Account): Bound => ({
+  level,
+  account,
+  budgets: budgetsOf(level.limits),
+});
