@@ -19,7 +19,7 @@ const PROJECT = "bench";
 /** More than a run uses of anything: what is measured is the counting. */
 const LIMITS = {
   requests_per_minute: 100_000_000,
-  tokens_per_minute: 1_000_000_000_000,
+  tokens_per_minute: 2_000_000_000,
   concurrent: 100_000,
   budget_usd_per_day: 500_000,
   budget_usd_per_month: 500_000,

@@ -74,9 +74,8 @@ export class Admissions {
     const standing = this.#standingOf(principal);
     const { bounds } = standing;
     if (bounds.length === 0) return new OpenEntry(principal, standing, this.#clocks);
-    const wallMs = this.#clocks.wallMs();
     for (const bound of bounds) {
-      checkEntry(bound, nowMs, wallMs);
+      checkEntry(bound, nowMs, this.#clocks.wallMs);
       this.#withRates.add(bound.account);
     }
     return new LimitedEntry(principal, standing, this.#clocks, nowMs);

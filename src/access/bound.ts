@@ -7,10 +7,16 @@ export interface Bound {
   readonly level: Level;
   readonly account: Account;
   readonly budgets: readonly Budget[];
+  /** Its rates as the headers of every answer tell them. */
+  readonly rateTexts: { readonly requestsPerMinute: string; readonly tokensPerMinute: string };
 }
 
 export const boundOf = (level: Level, account: Account): Bound => ({
   level,
   account,
   budgets: budgetsOf(level.limits),
+  rateTexts: {
+    requestsPerMinute: String(level.limits.requestsPerMinute),
+    tokensPerMinute: String(level.limits.tokensPerMinute),
+  },
 });

@@ -9,7 +9,7 @@ import { ShareRefusal } from "./share-refusal.ts";
 const SHARE_RETRY_SECONDS = 1;
 
 /** Refuses a request that is one too many at this level, before anything of it is read (S17). */
-export function checkEntry({ level, account }: Bound, nowMs: number, wallMs: number): void {
+export function checkEntry({ level, account }: Bound, nowMs: number, wallMs: () => number): void {
   const { concurrent, requestsPerMinute } = level.limits;
   const { underWay } = account;
   if (concurrent !== undefined && underWay + 1 > concurrent) {
@@ -19,7 +19,7 @@ export function checkEntry({ level, account }: Bound, nowMs: number, wallMs: num
     );
   }
   if (concurrent !== undefined && account.share !== undefined) {
-    checkShare(level, account.share, "concurrent", underWay, 1, `${concurrent} calls at one time`, wallMs);
+    checkShare(level, account.share, "concurrent", underWay, 1, `${concurrent} calls at one time`, wallMs());
   }
   if (requestsPerMinute === undefined) return;
   const window = account.requests(nowMs);
@@ -29,7 +29,7 @@ export function checkEntry({ level, account }: Bound, nowMs: number, wallMs: num
     throw limited(`${subjectOf(level)} has made the ${requestsPerMinute} requests that it may make in a minute.`, wait);
   }
   if (account.share === undefined) return;
-  checkShare(level, account.share, "requestsPerMinute", used, 1, `${requestsPerMinute} requests in a minute`, wallMs);
+  checkShare(level, account.share, "requestsPerMinute", used, 1, `${requestsPerMinute} requests in a minute`, wallMs());
 }
 
 /** Refuses a call that may need more tokens than the level has left in this minute. */
@@ -68,7 +68,7 @@ function checkShare(
 
 /** What is left of a rate at the level that leaves the least. */
 export interface RateLeft {
-  readonly limit: number;
+  readonly limit: string;
   readonly left: number;
   /** Until nothing of the last minute counts any more. */
   readonly resetSeconds: number;
@@ -93,10 +93,10 @@ export function rateLeft(
     least = left;
   }
   if (tightest === undefined) return undefined;
-  const { account, level } = tightest;
+  const { account, rateTexts } = tightest;
   const window = name === "requestsPerMinute" ? account.requests(nowMs) : account.tokens(nowMs);
   return {
-    limit: level.limits[name] ?? 0,
+    limit: rateTexts[name],
     left: Math.max(0, least),
     resetSeconds: window.secondsUntilEmpty(nowMs),
   };
@@ -111,12 +111,12 @@ export function addRateHeaders(
   tokens: RateLeft | undefined,
 ): void {
   if (requests !== undefined) {
-    headers["x-ratelimit-limit-requests"] = String(requests.limit);
+    headers["x-ratelimit-limit-requests"] = requests.limit;
     headers["x-ratelimit-remaining-requests"] = String(requests.left);
     headers["x-ratelimit-reset-requests"] = SECONDS[requests.resetSeconds] ?? "60s";
   }
   if (tokens !== undefined) {
-    headers["x-ratelimit-limit-tokens"] = String(tokens.limit);
+    headers["x-ratelimit-limit-tokens"] = tokens.limit;
     headers["x-ratelimit-remaining-tokens"] = String(tokens.left);
     headers["x-ratelimit-reset-tokens"] = SECONDS[tokens.resetSeconds] ?? "60s";
   }
