@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import type { Receipt } from "../canon/receipt.ts";
 import { sampleReceipt } from "../storage/receipt.sample.ts";
-import { isInRatio, isKept } from "./sampling.ts";
+import { isChosen, isInRatio, isKept } from "./sampling.ts";
+import type { TraceParent } from "./trace-context.ts";
 
 const SAMPLING = { ratio: 0, slowMs: 30_000 };
 const TRACE = "f".repeat(32);
@@ -13,19 +14,26 @@ const plain = (changes: Partial<Receipt> = {}): Receipt => {
   return receipt;
 };
 const parent = (sampled: boolean) => ({ traceId: TRACE, spanId: "b".repeat(16), sampled, state: undefined });
+const traceWith = (of?: TraceParent) => ({ traceId: TRACE, parent: of, chosen: undefined });
 
 test("what an operator looks for is kept: failures, other offers, slow calls", () => {
-  expect(isKept(plain(), TRACE, undefined, SAMPLING)).toBe(false);
-  expect(isKept(plain({ outcome: "upstream_failed" }), TRACE, parent(false), SAMPLING)).toBe(true);
-  expect(isKept(plain({ totalMs: 30_000 }), TRACE, parent(false), SAMPLING)).toBe(true);
-  expect(isKept(sampleReceipt(), TRACE, parent(false), SAMPLING)).toBe(true);
-  expect(isKept(plain({ outcome: "invalid_request" }), TRACE, undefined, SAMPLING)).toBe(false);
+  expect(isKept(plain(), traceWith(), SAMPLING)).toBe(false);
+  expect(isKept(plain({ outcome: "upstream_failed" }), traceWith(parent(false)), SAMPLING)).toBe(true);
+  expect(isKept(plain({ totalMs: 30_000 }), traceWith(parent(false)), SAMPLING)).toBe(true);
+  expect(isKept(sampleReceipt(), traceWith(parent(false)), SAMPLING)).toBe(true);
+  expect(isKept(plain({ outcome: "invalid_request" }), traceWith(), SAMPLING)).toBe(false);
 });
 
 test("else its parent decides, else the ratio", () => {
-  expect(isKept(plain(), TRACE, parent(true), SAMPLING)).toBe(true);
-  expect(isKept(plain(), TRACE, parent(false), { ...SAMPLING, ratio: 1 })).toBe(false);
-  expect(isKept(plain(), TRACE, undefined, { ...SAMPLING, ratio: 1 })).toBe(true);
+  expect(isKept(plain(), traceWith(parent(true)), SAMPLING)).toBe(true);
+  expect(isKept(plain(), traceWith(parent(false)), { ...SAMPLING, ratio: 1 })).toBe(false);
+  expect(isKept(plain(), traceWith(), { ...SAMPLING, ratio: 1 })).toBe(true);
+});
+
+test("what a provider was told of a trace holds to its end", () => {
+  const trace = { ...traceWith(), traceId: "0".repeat(32) };
+  expect(isChosen(trace, { ...SAMPLING, ratio: 0.5 })).toBe(true);
+  expect(isKept(plain(), trace, SAMPLING)).toBe(true);
 });
 
 test("the ratio goes by the trace's id alone: instances agree", () => {

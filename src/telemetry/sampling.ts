@@ -1,6 +1,6 @@
 import type { Receipt } from "../canon/receipt.ts";
 import { outcomeClass } from "./outcome-class.ts";
-import type { TraceParent } from "./trace-context.ts";
+import type { CallTrace } from "./trace-context.ts";
 
 export interface Sampling {
   /** The share of ordinary calls that is kept, 0 to 1. */
@@ -29,17 +29,16 @@ export const isInRatio = (traceId: string, ratio: number): boolean =>
   ratio >= 1 || traceId.slice(-DIGITS) < boundOf(ratio);
 
 /** Decided when all is known: what an operator looks for is always kept. */
-export function isKept(
-  receipt: Receipt,
-  traceId: string,
-  parent: TraceParent | undefined,
-  sampling: Sampling,
-): boolean {
+export function isKept(receipt: Receipt, trace: ChosenTrace, sampling: Sampling): boolean {
   if (outcomeClass(receipt.outcome) === "failed" || receipt.totalMs >= sampling.slowMs) return true;
   if (receipt.offers.length > 1 || receipt.continued !== undefined) return true;
-  return isChosen(traceId, parent, sampling);
+  return isChosen(trace, sampling);
 }
 
-/** Whether an ordinary one is kept: its parent decides, else the ratio. */
-export const isChosen = (traceId: string, parent: TraceParent | undefined, { ratio }: Sampling): boolean =>
-  parent?.sampled ?? isInRatio(traceId, ratio);
+type ChosenTrace = Pick<CallTrace, "traceId" | "parent" | "chosen">;
+
+/** Whether an ordinary one is kept: its parent decides, else the ratio. Decided once: providers may have been told. */
+export function isChosen(trace: ChosenTrace, { ratio }: Sampling): boolean {
+  trace.chosen ??= trace.parent?.sampled ?? isInRatio(trace.traceId, ratio);
+  return trace.chosen;
+}

@@ -87,6 +87,8 @@ export class CallTrace {
   /** Of the request itself. */
   readonly spanId: string;
   readonly parent: TraceParent | undefined;
+  /** Whether it is kept if it is an ordinary one; absent until that was asked. */
+  chosen: boolean | undefined;
   /** In the order of the offers that were tried. */
   readonly attempts: TracedAttempt[] = [];
   readonly #ids: IdPool;

@@ -69,20 +69,20 @@ export class Tracing {
 
   /** What a provider is told of the trace. Whether it is kept is not known yet: what is known already counts. */
   headersFor(trace: CallTrace, attempt: object): Record<string, string> {
-    return trace.headersFor(attempt, isChosen(trace.traceId, trace.parent, this.#options.sampling));
+    return trace.headersFor(attempt, isChosen(trace, this.#options.sampling));
   }
 
   /** `make` is called only where the call is kept. */
   settled(receipt: Receipt, trace: CallTrace, make: () => TracedCall): void {
     const { sampling, keep } = this.#options;
-    if (isKept(receipt, trace.traceId, trace.parent, sampling)) keep(make());
+    if (isKept(receipt, trace, sampling)) keep(make());
   }
 
   /** The gateway's own failures are always kept, the client's mistakes as ordinary calls are; up to so many a second. */
   refused(request: RefusedRequest): void {
     const { sampling, keepRefused } = this.#options;
     const { trace, status, endedMs } = request;
-    if (status < 500 && !isChosen(trace.traceId, trace.parent, sampling)) return;
+    if (status < 500 && !isChosen(trace, sampling)) return;
     const second = Math.floor(endedMs / 1000);
     if (second !== this.#refusedSecond) {
       this.#refusedSecond = second;
