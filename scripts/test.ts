@@ -17,14 +17,14 @@ const counts = { passed: 0, failed: 0, skipped: 0 };
 const reasons = new Set<string>();
 const failures: string[] = [];
 const environment: Record<string, string> = {};
-/** Two more than there are cores: tests wait for a third of their time, and a process that waits leaves its core to another. */
+/** Two more than there are cores: tests wait for a quarter of their time, and a process that waits leaves its core to another. */
 const WORKERS = Math.min(8, availableParallelism() + 2);
 const FOLDERS = ["src", "console", "simulator", "simulation", "testing", "scripts", "conformance"];
 /** What the runner takes a file for that is not among the slow ones. One that it knows nothing of would start before them. */
 const USUAL_SECONDS = 0.2;
 const SLOWEST_SHOWN = 12;
 /** Without its last compiler, the runtime spends a tenth less on tests: hardly any of them repeats a thing often enough to earn it back. */
-const QUICK_START = { BUN_JSC_useFTLJIT: "0" };
+const RUNTIME_OPTIONS = { BUN_JSC_useFTLJIT: "0" };
 
 /** Runs a command to its end, and hands on what it says as it comes. */
 async function run(command: string[], say: (text: string) => void): Promise<{ code: number; output: string }> {
@@ -32,7 +32,7 @@ async function run(command: string[], say: (text: string) => void): Promise<{ co
     cwd: root,
     stdout: "pipe",
     stderr: "pipe",
-    env: { ...process.env, ...QUICK_START, ...environment, BUN_CONFIG_MAX_HTTP_REQUESTS: "65535" },
+    env: { ...process.env, ...RUNTIME_OPTIONS, ...environment, BUN_CONFIG_MAX_HTTP_REQUESTS: "65535" },
   });
   let output = "";
   const show = async (stream: ReadableStream<Uint8Array>) => {
