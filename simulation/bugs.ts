@@ -78,7 +78,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "a budget forgets the calls under way",
-    file: "src/access/budget.ts",
+    file: "src/access/check-budgets.ts",
     was: "- meter.spent(window, nowMs) - meter.reserved;",
     becomes: "- meter.spent(window, nowMs);",
   },

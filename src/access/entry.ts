@@ -1,6 +1,6 @@
 import type { Account } from "./account.ts";
 import type { Bound } from "./bound.ts";
-import { type CostEstimate, checkBudgets, reservedFor } from "./budget.ts";
+import { type CostEstimate, checkBudgets, reservedFor } from "./check-budgets.ts";
 import type { Principal } from "./principal.ts";
 import { addRateHeaders, checkTokens, type RateLeft, rateLeft } from "./rate-limits.ts";
 import { checkScopes } from "./scopes.ts";

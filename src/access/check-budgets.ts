@@ -1,0 +1,85 @@
+import { GatewayError } from "../canon/error.ts";
+import type { Account } from "./account.ts";
+import type { Bound } from "./bound.ts";
+import type { Budget } from "./budget.ts";
+import { type Level, subjectOf } from "./level.ts";
+import { ShareRefusal, type Shortage } from "./share-refusal.ts";
+import { type BudgetWindow, windowEndMs } from "./spend-meter.ts";
+
+const WORDS: Readonly<Record<BudgetWindow, string>> = { day: " a day", month: " a month", total: " in total" };
+
+/** For a call that only waits for calls in flight. */
+const RETRY_AFTER_SECONDS = 2;
+
+/** What a call may cost. */
+export interface CostEstimate {
+  estimatedCostNanoUsd: number;
+  /** The most that it can cost, if the request sets no output limit; otherwise as estimated. */
+  maxCostNanoUsd?: number | undefined;
+}
+
+/**
+ * What is to be reserved for a call: the most that it can cost, so that concurrent calls cannot exceed a budget together,
+ * whatever limits they leave out (H23).
+ */
+export const reservedFor = ({ estimatedCostNanoUsd, maxCostNanoUsd = estimatedCostNanoUsd }: CostEstimate): number =>
+  maxCostNanoUsd;
+
+/**
+ * Refuses a call that might exceed one of the level's budgets, counting what calls in flight may still cost. The rest of a budget
+ * may be less than the most that a call can cost: then the usual cost is enough for one call that runs alone and keeps all others
+ * out.
+ */
+export function checkBudgets({ level, account, budgets }: Bound, call: CostEstimate, nowMs: number): void {
+  const { meter, share } = account;
+  // Where processes divide a budget none of them knows whether a call runs alone.
+  const isAlone = share === undefined && meter.reserved === 0;
+  const needed = isAlone ? call.estimatedCostNanoUsd : reservedFor(call);
+  for (const budget of budgets) {
+    const { window, limit } = budget;
+    const left = budget.nanoUsd - meter.spent(window, nowMs) - meter.reserved;
+    // A call of unknown cost counts as nothing, but a budget that is used up must still refuse it.
+    const fits = left > 0 && needed <= left;
+    if (fits && share === undefined) continue;
+    if (!fits || share === undefined) throw exhausted(level, account, budget, call, needed, nowMs);
+    const here = share.held(limit, nowMs) - meter.own(window, nowMs) - meter.reserved;
+    if (here > 0 && needed <= here) continue;
+    const shortage = { share, limit, needed: Math.max(1, needed) };
+    share.short(limit, shortage.needed);
+    throw exhausted(level, account, budget, call, needed, nowMs, shortage);
+  }
+}
+
+function exhausted(
+  level: Level,
+  { meter }: Account,
+  { window, limit, nanoUsd }: Budget,
+  call: CostEstimate,
+  needed: number,
+  nowMs: number,
+  shortage?: Shortage,
+): GatewayError {
+  const spent = meter.spent(window, nowMs);
+  const left = nanoUsd - spent;
+  // If it could run when the calls in flight have ended, it may be tried again.
+  const onlyNow = left > 0 && call.estimatedCostNanoUsd <= left;
+  const endsMs = windowEndMs(window, nowMs);
+  const renewal = endsMs === undefined ? "" : ` It starts anew at ${new Date(endsMs).toISOString()}.`;
+  const advice =
+    reservedFor(call) > call.estimatedCostNanoUsd
+      ? " A limit of the answer's tokens in the request makes that less."
+      : "";
+  // What all keys together have spent is not for each of them to know.
+  const state =
+    level.level === "gateway"
+      ? `has a budget${WORDS[window]} that does not allow this call, which may cost ${usd(needed)} USD.`
+      : `has a budget of ${level.limits[limit]} USD${WORDS[window]}: ${usd(spent)} are spent, ${usd(meter.reserved)} reserved by calls under way, and this call may cost ${usd(needed)}.`;
+  const message = `${subjectOf(level)} ${state}${advice}${onlyNow ? " Try again when calls under way have ended." : renewal}`;
+  const details = onlyNow ? { retryAfterSeconds: RETRY_AFTER_SECONDS } : {};
+  if (shortage === undefined) return new GatewayError("budget_exhausted", message, details);
+  return new ShareRefusal("budget_exhausted", message, details, shortage);
+}
+
+function usd(nano: number): string {
+  return String(Math.round(nano / 1e3) / 1e6);
+}
