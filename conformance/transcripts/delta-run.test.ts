@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { UpstreamDialectName } from "../../src/canon/dialect-name.ts";
-import { translate } from "../../src/dialects/delta-run.sample.ts";
+import { cutStream, translate } from "../../src/dialects/delta-run.sample.ts";
 import { DeltaRunTap } from "../../src/dialects/delta-run-tap.ts";
 import { DIALECTS } from "../../src/dialects/index.ts";
 import { TranslatingTap } from "../../src/dialects/translating-tap.ts";
@@ -29,10 +29,11 @@ describe.skipIf(!present)("decision 0055: recorded streams are translated to the
     const from = upstreamOf(recording) ?? "chat";
     const bytes = bytesOf(recording);
     const framing = recording.response_file.endsWith(".sse") ? "sse" : "aws-event-stream";
-    for (const to of Object.keys(DIALECTS) as (keyof typeof DIALECTS)[]) {
-      for (const sizes of [[bytes.length], [1], [7, 100, 3000], [64]]) {
+    for (const sizes of [[bytes.length], [1], [7, 100, 3000], [64]]) {
+      const cut = cutStream({ bytes, sizes, framing });
+      for (const to of Object.keys(DIALECTS) as (keyof typeof DIALECTS)[]) {
         const stream = { from, to, bytes, sizes, framing } as const;
-        expect(translate(stream, DeltaRunTap)).toEqual(translate(stream, TranslatingTap));
+        expect(translate(stream, DeltaRunTap, cut)).toEqual(translate(stream, TranslatingTap, cut));
       }
     }
   });

@@ -21,9 +21,35 @@ export interface TranslatedStream {
   request?: Readonly<Record<string, unknown>>;
 }
 
+/** Its whole events, as they are complete with one chunk after the other, and what is left at its end. */
+interface CutStream {
+  events: readonly Uint8Array[];
+  rest: string;
+}
+
+/** The same for every reader. */
+export function cutStream({ bytes, sizes, framing = "sse" }: Omit<TranslatedStream, "from" | "to">): CutStream {
+  const splitter = framing === "sse" ? new EventSplitter() : new AwsEventSplitter();
+  const complete: Uint8Array[] = [];
+  for (let at = 0, turn = 0; at < bytes.length; turn++) {
+    const end = Math.min(bytes.length, at + Math.max(1, sizes[turn % sizes.length] ?? 1));
+    // A copy that is overwritten, as the runtime does with what it has read.
+    const chunk = new Uint8Array(bytes.subarray(at, end));
+    const events = splitter.pushBytes(chunk);
+    if (events.length > 0) complete.push(new Uint8Array(events));
+    chunk.fill(0);
+    at = end;
+  }
+  return { events: complete, rest: splitter.end() };
+}
+
 /** All that is seen of a translation, whichever way it goes. */
-export function translate(stream: TranslatedStream, Way: typeof TranslatingTap | typeof DeltaRunTap) {
-  const { from, to, bytes, sizes, framing = "sse", arrayFraming = false, request } = stream;
+export function translate(
+  stream: TranslatedStream,
+  Way: typeof TranslatingTap | typeof DeltaRunTap,
+  cut = cutStream(stream),
+) {
+  const { from, to, arrayFraming = false, request } = stream;
   let made = 0;
   const decoder = UPSTREAM_CODECS[from].createStreamDecoder({
     origin: "host",
@@ -34,19 +60,16 @@ export function translate(stream: TranslatedStream, Way: typeof TranslatingTap |
   const options = { bareFinishReason: true, arrayFraming };
   const encoder = DIALECTS[to].codec.createStreamEncoder({ ...encodeContext(request), options });
   const tap = new Way(decoder, encoder, {});
-  const splitter = framing === "sse" ? new EventSplitter() : new AwsEventSplitter();
   const output = new ByteBuffer();
-  for (let at = 0, turn = 0; at < bytes.length; turn++) {
-    const end = Math.min(bytes.length, at + Math.max(1, sizes[turn % sizes.length] ?? 1));
-    // A copy that is overwritten, as the runtime does with what it has read.
-    const chunk = Uint8Array.from(bytes.subarray(at, end));
-    const events = splitter.pushBytes(chunk);
-    if (events.length > 0 && tap.failure === undefined && tap.state !== "ended") tap.push(events, output);
-    chunk.fill(0);
-    at = end;
+  for (const complete of cut.events) {
+    if (tap.failure !== undefined || tap.state === "ended") break;
+    // This copy too is overwritten once it was read.
+    const events = new Uint8Array(complete);
+    tap.push(events, output);
+    events.fill(0);
   }
   const { position } = tap;
-  if (tap.failure === undefined && tap.state !== "ended") tap.end(splitter.end(), output);
+  if (tap.failure === undefined && tap.state !== "ended") tap.end(cut.rest, output);
   const { state, contentSeen, usage, stop, generatedCharacters, reasoningSeen, failure } = tap;
   return {
     text: output.view().toString(),

@@ -6,6 +6,7 @@ import { ByteBuffer } from "../base/byte-buffer.ts";
  */
 const LF = 0x0a;
 const CR = 0x0d;
+const NOTHING = new Uint8Array(0);
 
 export class EventTooLargeError extends Error {
   constructor(limit: number) {
@@ -78,6 +79,7 @@ export class EventSplitter {
     const searched = rest.length;
     this.#keep(bytes);
     const end = lastEventEnd(rest.bytes, rest.length, Math.max(0, searched - 3));
+    if (end === 0) return NOTHING;
     const events = Buffer.from(rest.bytes.subarray(0, end));
     rest.drop(end);
     return events;
