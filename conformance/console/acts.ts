@@ -92,12 +92,15 @@ export function actAtConsole(visit: () => Visit): void {
     });
 
     test("console-notes 4.1: columns are hidden and shown by keyboard, and the browser keeps the choice", async () => {
-      const open = async () => {
-        await page.goto(`${gateway.url}/calls?range=24h&q=outcome%3Afailed`);
-        await page.waitForSelector("table.calls tbody tr");
+      const address = "/calls?range=24h&q=outcome%3Afailed";
+      const rows = "table.calls tbody tr";
+      const reload = async () => {
+        await page.goto(gateway.url + address);
+        await page.waitForSelector(rows);
       };
       const heads = () => page.locator("table.calls thead th").allTextContents();
-      await open();
+      await watched.visit(address);
+      await page.waitForSelector(rows);
       const all = await heads();
       expect(all).toContain("Cost");
       await page.getByRole("button", { name: "Columns" }).focus();
@@ -110,12 +113,12 @@ export function actAtConsole(visit: () => Visit): void {
       expect(await watched.accessibilityInBoth()).toEqual([]);
       await page.keyboard.press("Escape");
       expect(await cost.isVisible()).toBe(false);
-      await open();
+      await reload();
       expect(await heads()).not.toContain("Cost");
       await page.getByRole("button", { name: "Columns (1 hidden)" }).click();
       await page.getByRole("button", { name: "Show all" }).click();
       expect(await heads()).toEqual(all);
-      await open();
+      await reload();
       expect(await heads()).toEqual(all);
     });
 

@@ -20,7 +20,8 @@ export async function startVisit(program: string): Promise<Visit> {
     await browser.close();
     await gateway.stop();
   };
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  // Colours that change slowly are drawn again and again.
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: "reduce" });
   const watched = await WatchedPage.open(context, gateway.url);
   const { page } = watched;
   await page.goto(gateway.link);
