@@ -63,7 +63,7 @@ describe.skipIf(postgresServer === undefined)("trivium migrate: SQLite to Postgr
   });
 
   async function target(): Promise<string> {
-    const made = await makeDatabase();
+    const made = await makeDatabase({ isEmpty: true });
     targets.push(made);
     return made.url.href;
   }

@@ -8,6 +8,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { Glob } from "bun";
 import { startPostgres } from "../testing/postgres.ts";
+import { createTables } from "../testing/postgres-tables.ts";
 import { bundleConsole, compile, programName } from "./build/compile.ts";
 import { SLOW_TESTS } from "./slow-tests.ts";
 
@@ -102,8 +103,10 @@ async function everything(): Promise<void> {
 /** What is stored is also tested on PostgreSQL where it is installed; under CI it must be. */
 async function withPostgres(work: () => Promise<void>): Promise<void> {
   const postgres = process.env["TRIVIUM_TEST_POSTGRES"] ? undefined : await startPostgres();
-  if (postgres) environment["TRIVIUM_TEST_POSTGRES"] = postgres.url;
-  else if (process.env["CI"] === "true" && !process.env["TRIVIUM_TEST_POSTGRES"]) {
+  if (postgres) {
+    environment["TRIVIUM_TEST_POSTGRES"] = postgres.url;
+    environment["TRIVIUM_TEST_POSTGRES_TABLES"] = await createTables(postgres.url);
+  } else if (process.env["CI"] === "true" && !process.env["TRIVIUM_TEST_POSTGRES"]) {
     failures.push("PostgreSQL is not installed, and under CI the storage must be tested on it");
     counts.failed++;
   }

@@ -39,7 +39,9 @@ export async function startPostgres(): Promise<TemporaryPostgres | undefined> {
   const port = freePort();
   const data = join(folder, "data");
   run(join(bin, "initdb"), "-D", data, "-U", "trivium", "--auth=trust", "--no-sync");
-  const options = `-c listen_addresses=127.0.0.1 -c unix_socket_directories=${folder} -c fsync=off -c full_page_writes=off -p ${port}`;
+  // What keeps a server well for months is work that no test needs.
+  const idle = "-c autovacuum=off -c checkpoint_timeout=1h -c max_wal_size=4GB -c jit=off";
+  const options = `-c listen_addresses=127.0.0.1 -c unix_socket_directories=${folder} -c fsync=off -c full_page_writes=off ${idle} -p ${port}`;
   const start = () => run(join(bin, "pg_ctl"), "-D", data, "-w", "-l", join(folder, "log"), "-o", options, "start");
   const halt = () => run(join(bin, "pg_ctl"), "-D", data, "-m", "immediate", "stop");
   const server = () => Number(readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[0]);

@@ -2,8 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
-import { system } from "../src/base/system.ts";
-import { openStorage } from "../src/storage/open.ts";
+import { createDatabase, createTables, databaseUrl, tablesOfRun } from "./postgres-tables.ts";
 import { writeSqliteTables } from "./sqlite-tables.ts";
 
 /** Where a suite finds databases of one engine. */
@@ -44,39 +43,26 @@ export function sqliteDatabases(): TestDatabases {
 /** A database of its own for each test, on a server where the user may create them. */
 function postgresDatabases(serverUrl: string): TestDatabases {
   const made: string[] = [];
-  const run = async (statement: string): Promise<void> => {
-    const server = new SQL(serverUrl, { max: 1 });
-    await server.unsafe(statement);
-    await server.close();
-  };
-  const make = async (template?: string): Promise<string> => {
-    const name = `trivium_test_${crypto.randomUUID().replaceAll("-", "")}`;
-    await run(`CREATE DATABASE ${name}${template === undefined ? "" : ` TEMPLATE ${template}`}`);
+  const keep = (name: string): string => {
     made.push(name);
     return name;
   };
-  const urlOf = (name: string): string => {
-    const url = new URL(serverUrl);
-    url.pathname = `/${name}`;
-    return url.href;
-  };
-  const makeTemplate = async () => {
-    const name = await make();
-    const storage = await openStorage(urlOf(name), system.clock);
-    await storage.close();
-    return name;
-  };
+  const urlOf = (name: string) => databaseUrl(serverUrl, name);
+  const tables = async (): Promise<string> => tablesOfRun() ?? keep(await createTables(serverUrl));
   let template: Promise<string> | undefined;
   return {
     engine: "postgres",
-    fresh: async () => urlOf(await make()),
+    fresh: async () => urlOf(keep(await createDatabase(serverUrl))),
     withTables: async () => {
-      template ??= makeTemplate();
-      return urlOf(await make(await template));
+      template ??= tables();
+      return urlOf(keep(await createDatabase(serverUrl, await template)));
     },
     clear: async () => {
       template = undefined;
-      for (const name of made.splice(0)) await run(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      if (made.length === 0) return;
+      const server = new SQL(serverUrl, { max: 1 });
+      for (const name of made.splice(0)) await server.unsafe(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      await server.close();
     },
   };
 }

@@ -1,7 +1,10 @@
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { startRedis } from "../../testing/redis.ts";
 import { auditVideos, awaitNothingOpen } from "../media/audit-videos.ts";
-import { type CrashHarness, startCrashHarness, VIDEO_MODELS } from "../media/crash-harness.ts";
+import { bundleGateway, type CrashHarness, startCrashHarness, VIDEO_MODELS } from "../media/crash-harness.ts";
 import { orderVideos, type VideoOutcome } from "../media/video-client.ts";
 import { timed, until } from "../support/fault-harness.ts";
 import { faultTable, seconds } from "../support/fault-table.ts";
@@ -14,7 +17,12 @@ const FROZEN_MS = 1_500;
 const JOB_MS = 800;
 const record = faultTable();
 const redis = programsPresent("a frozen poller beside another", "redis-server") ? await startRedis() : undefined;
-afterAll(() => redis?.stop());
+const folder = mkdtempSync(join(tmpdir(), "trivium-poller-"));
+const program = await bundleGateway(folder);
+afterAll(async () => {
+  await redis?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
 
 /** Submits a video of each host to the first gateway, freezes it while it polls, and asks for the videos at the last one. */
 async function freezeWhilePolling(harness: CrashHarness): Promise<{ ended: Promise<VideoOutcome[]> }> {
@@ -46,7 +54,7 @@ async function audit(harness: CrashHarness, outcomes: VideoOutcome[]): Promise<v
 }
 
 test("H29, H24: a gateway that is frozen while it polls goes on where it was, without Redis, and bills once", async () => {
-  const harness = await startCrashHarness({ gateways: 1, jobMs: JOB_MS });
+  const harness = await startCrashHarness({ gateways: 1, jobMs: JOB_MS, program, mayDie: false });
   try {
     const { ended } = await freezeWhilePolling(harness);
     await Bun.sleep(FROZEN_MS);
@@ -69,7 +77,13 @@ test("H29, H24: a gateway that is frozen while it polls goes on where it was, wi
 test.skipIf(redis === undefined)(
   "H29, H24: another gateway takes over from one that is frozen while it polls, and neither bills twice",
   async () => {
-    const harness = await startCrashHarness({ gateways: 2, jobMs: JOB_MS, redis: redis?.url ?? "" });
+    const harness = await startCrashHarness({
+      gateways: 2,
+      jobMs: JOB_MS,
+      redis: redis?.url ?? "",
+      program,
+      mayDie: false,
+    });
     try {
       const { ended } = await freezeWhilePolling(harness);
       const [outcomes, ms] = await timed(ended);

@@ -12,6 +12,7 @@ import { answeringUpstream, callAll, readiness, realTimes, timed, until } from "
 import { faultTable, seconds } from "../support/fault-table.ts";
 import { type FreezingRelay, startRelay } from "../support/freezing-relay.ts";
 import { makeDatabase, type PostgresDatabase, postgresServer } from "../support/postgres-database.ts";
+import { TRIVIUM } from "../support/program.ts";
 import { freePort, startTestGateway, TEST_ADMIN_SECRET, type TestGateway } from "../support/test-gateway.ts";
 
 setDefaultTimeout(60_000);
@@ -206,10 +207,9 @@ describe.skipIf(postgresServer === undefined)("a store that is away", () => {
         ...scriptedModels(upstream.url),
       };
       writeFileSync(join(folder, "trivium.yaml"), JSON.stringify(config));
-      const trivium = join(import.meta.dir, "../../bin/trivium");
       const url = `http://127.0.0.1:${port}`;
       const start = async () => {
-        const child = Bun.spawn([trivium, "serve"], { cwd: folder, stdin: "ignore", stdout: "ignore", stderr: "pipe" });
+        const child = Bun.spawn([TRIVIUM, "serve"], { cwd: folder, stdin: "ignore", stdout: "ignore", stderr: "pipe" });
         children.push(child);
         const log = child.stderr.text();
         await until("it is ready", async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.status === 200);

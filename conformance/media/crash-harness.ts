@@ -55,20 +55,22 @@ class GatewaySlot {
   readonly url: string;
   readonly #command: string[];
   readonly #said: string[];
-  #next: Subprocess<"pipe", "pipe", "pipe">;
+  readonly #mayDie: boolean;
+  #next: Subprocess<"pipe", "pipe", "pipe"> | undefined;
   #current: Subprocess<"pipe", "pipe", "pipe"> | undefined;
 
-  constructor(url: string, command: string[], said: string[]) {
+  constructor(url: string, command: string[], said: string[], mayDie: boolean) {
     this.url = url;
     this.#command = command;
     this.#said = said;
+    this.#mayDie = mayDie;
     this.#next = this.#load();
   }
 
   async start(): Promise<void> {
-    const child = this.#next;
+    const child = this.#next ?? this.#load();
     this.#current = child;
-    this.#next = this.#load();
+    this.#next = this.#mayDie ? this.#load() : undefined;
     child.stdin.write("start\n");
     await child.stdin.flush();
     const timer = setTimeout(() => child.kill("SIGKILL"), READY_MS);
@@ -97,8 +99,8 @@ class GatewaySlot {
 
   async close(): Promise<void> {
     await this.kill();
-    this.#next.kill("SIGKILL");
-    await this.#next.exited;
+    this.#next?.kill("SIGKILL");
+    await this.#next?.exited;
   }
 
   #load(): Subprocess<"pipe", "pipe", "pipe"> {
@@ -129,8 +131,10 @@ interface CrashOptions {
   redis?: string;
   /** How long the hosts take for a video. */
   jobMs?: number;
-  /** What starts a gateway, where it was made beforehand. */
-  program?: readonly string[];
+  /** What starts a gateway. */
+  program: readonly string[];
+  /** They are killed, so that the next process is to be ready before. */
+  mayDie: boolean;
 }
 
 /** Gateways on one database and one folder of files. Their simulator is in this process, so that jobs outlive them. */
@@ -140,6 +144,7 @@ export async function startCrashHarness({
   redis,
   jobMs = 300,
   program,
+  mayDie,
 }: CrashOptions): Promise<CrashHarness> {
   const folder = mkdtempSync(join(tmpdir(), "trivium-crash-"));
   const storage = storageUrl ?? `sqlite:${join(folder, "trivium.db")}`;
@@ -158,7 +163,6 @@ export async function startCrashHarness({
       for (const waiter of waiters) if (waiter.wanted === moment) waiter.resolve();
     },
   });
-  const command = program ?? (await bundle(folder));
   const slots: GatewaySlot[] = [];
   for (let index = 0; index < gateways; index += 1) {
     const [port, adminPort] = [await freePort(), await freePort()];
@@ -175,7 +179,7 @@ export async function startCrashHarness({
       ...videosFrom(simulator.url),
     };
     writeFileSync(configFile, JSON.stringify(config));
-    slots.push(new GatewaySlot(`http://127.0.0.1:${port}`, [...command, configFile, folder], said));
+    slots.push(new GatewaySlot(`http://127.0.0.1:${port}`, [...program, configFile, folder], said, mayDie));
   }
   const closeGateways = () => Promise.all(slots.map((slot) => slot.close()));
   try {
@@ -209,8 +213,8 @@ export async function startCrashHarness({
   };
 }
 
-/** As one file the gateway loads in half the time, and it is loaded for every kill. */
-async function bundle(folder: string): Promise<string[]> {
+/** As one file the gateway loads in half the time. */
+export async function bundleGateway(folder: string): Promise<string[]> {
   const { outputs } = await Bun.build({ entrypoints: [GATEWAY], target: "bun", outdir: folder });
   const [output] = outputs;
   if (output === undefined) throw new Error("the gateway could not be bundled");

@@ -111,7 +111,7 @@ async function closeGateways({ slots, said }: CrashHarness): Promise<void> {
 
 test(`choices 5, H24: one gateway killed ${KILLS_OF_ONE} times ends every operation, bills it once and has its videos`, async () => {
   const seed = new Seed(`${seedText} one`);
-  const harness = await startCrashHarness({ gateways: 1, program });
+  const harness = await startCrashHarness({ gateways: 1, program, mayDie: true });
   try {
     const outcomes = await orderAmidKills(harness, seed, KILLS_OF_ONE, 0);
     await awaitNothingOpen(harness.storage);
@@ -128,7 +128,7 @@ test(`choices 5, H24: one gateway killed ${KILLS_OF_ONE} times ends every operat
 /** Two running gateways never poll or fetch twice; then they are killed in turns. */
 async function twoGateways(engine: string, storageUrl?: string): Promise<void> {
   const seed = new Seed(`${seedText} ${engine}`);
-  const harness = await startCrashHarness({ gateways: 2, storageUrl, redis: redis?.url ?? "", program });
+  const harness = await startCrashHarness({ gateways: 2, storageUrl, redis: redis?.url ?? "", program, mayDie: true });
   try {
     const untilMs = performance.now() + 2_000;
     const peaceful = await orderUntil(() => performance.now() > untilMs, harness, seed, 0);

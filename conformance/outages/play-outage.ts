@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { SQL } from "bun";
 import { system } from "../../src/base/system.ts";
 import { checkRollUps } from "../../src/ledger/check-roll-ups.ts";
 import { number, text } from "../../src/storage/columns.ts";
 import { openStorage } from "../../src/storage/open.ts";
 import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
 import type { TemporaryPostgres } from "../../testing/postgres.ts";
+import { createDatabase, databaseUrl } from "../../testing/postgres-tables.ts";
 import type { TemporaryRedis } from "../../testing/redis.ts";
 import { sendJson, sleep, startEvents, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { Clients, type Failure } from "./clients.ts";
@@ -15,13 +15,15 @@ import { COST_NANO_USD, GatewayProcess } from "./gateways.ts";
 
 export interface Servers {
   postgres: TemporaryPostgres;
+  /** A database there of which copies are made. */
+  tables: string;
   redis: TemporaryRedis;
 }
 
 /** What is done to a server, and how it is undone. */
 export interface Outage {
   name: string;
-  server: keyof Servers;
+  server: "postgres" | "redis";
   begin(servers: Servers): void | Promise<void>;
   end(servers: Servers): void | Promise<void>;
 }
@@ -90,7 +92,7 @@ export async function playOutage(
       response.end(plainStream("chat", ["Hel", "lo"], usage));
     } else sendJson(response, plainAnswer("chat", { text: "Hello", usage }));
   });
-  const storage = await freshDatabase(servers.postgres.url);
+  const storage = databaseUrl(servers.postgres.url, await createDatabase(servers.postgres.url, servers.tables));
   const budgetCalls = 100 + Math.ceil(seconds * 8);
   const first = new GatewayProcess({ folder, name: "first" });
   const second = new GatewayProcess({ folder, name: "second" });
@@ -142,16 +144,6 @@ export async function playOutage(
     await upstream.stop();
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-async function freshDatabase(server: string): Promise<string> {
-  const name = `outage_${crypto.randomUUID().replaceAll("-", "")}`;
-  const sql = new SQL(server, { max: 1 });
-  await sql.unsafe(`CREATE DATABASE ${name}`);
-  await sql.close();
-  const url = new URL(server);
-  url.pathname = `/${name}`;
-  return url.href;
 }
 
 /** All are ready, and nothing waits in the journals of these. */

@@ -6,6 +6,7 @@
  */
 import { parseArgs } from "node:util";
 import { startPostgres } from "../../testing/postgres.ts";
+import { createTables } from "../../testing/postgres-tables.ts";
 import { startRedis } from "../../testing/redis.ts";
 import { OUTAGES, type OutageReport, playOutage } from "./play-outage.ts";
 
@@ -19,6 +20,7 @@ const { values } = parseArgs({
 const postgres = await startPostgres();
 const redis = await startRedis();
 if (postgres === undefined || redis === undefined) throw new Error("PostgreSQL and redis-server must be installed.");
+const tables = await createTables(postgres.url);
 
 const isWrong = ({ failures, missing, wrongRows, wrongSums, budget }: OutageReport): boolean =>
   failures.length + missing + wrongRows + wrongSums > 0 || budget.spent > budget.calls;
@@ -27,7 +29,7 @@ try {
   for (const outage of OUTAGES.filter(({ name }) => name.includes(values.only))) {
     for (const kills of values.kills === "both" ? [false, true] : [values.kills === "yes"]) {
       const report = await playOutage(outage, {
-        servers: { postgres, redis },
+        servers: { postgres, tables, redis },
         seconds: Number(values.seconds),
         kills,
         refusedMs: 25_000,

@@ -1,4 +1,5 @@
 import { SQL } from "bun";
+import { createDatabase, databaseUrl, tablesOfRun } from "../../testing/postgres-tables.ts";
 
 /** The server that the suite runs against; undefined where PostgreSQL is not installed. */
 export const postgresServer: string | undefined = process.env["TRIVIUM_TEST_POSTGRES"] || undefined;
@@ -10,19 +11,21 @@ export interface PostgresDatabase {
   drop(): Promise<void>;
 }
 
-/** A database of its own on the suite's server. */
-export async function makeDatabase(): Promise<PostgresDatabase> {
-  const url = new URL(postgresServer ?? "");
-  const name = `trivium_test_${crypto.randomUUID().replaceAll("-", "")}`;
-  const server = new SQL(url.href, { max: 1 });
-  await server.unsafe(`CREATE DATABASE ${name}`);
-  url.pathname = `/${name}`;
+/**
+ * A database of its own on the suite's server. It has its tables already where the run has made them, since to make them is not what
+ * its users test, but for those who want it empty.
+ */
+export async function makeDatabase({ isEmpty = false } = {}): Promise<PostgresDatabase> {
+  const serverUrl = postgresServer ?? "";
+  const name = await createDatabase(serverUrl, isEmpty ? undefined : tablesOfRun());
+  const url = new URL(databaseUrl(serverUrl, name));
   const sql = new SQL(url.href, { max: 2 });
   return {
     url,
     sql,
     drop: async () => {
       await sql.close({ timeout: 1 });
+      const server = new SQL(serverUrl, { max: 1 });
       await server.unsafe(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
       await server.close({ timeout: 1 });
     },
