@@ -39,8 +39,8 @@ test("the same seed is the same run, to the byte", async () => {
   const [once, again] = [await play(), await play()];
   expect(again.trace).toEqual(once.trace ?? []);
   expect(again.digest).toBe(once.digest);
-  const other = await runScenario(drawScenario({ seed: 20_262, calls: 300 }), { config });
-  expect(other.digest).not.toBe(once.digest);
+  const short = async (seed: number) => (await runScenario(drawScenario({ seed, calls: 30 }), { config })).digest;
+  expect(await short(20_262)).not.toBe(await short(20_261));
 });
 
 test("a failing run is cut down to what makes it fail", async () => {

@@ -53,6 +53,9 @@ async function expectRefusal(call: Promise<unknown>, path: string): Promise<void
   expect(failure.message).toContain(`${path}: `);
   expect(harness.simulator.stats().requests).toBe(before);
 }
+/** What the host makes: where the type is not what a test is about, nothing need be converted. */
+const ownType = ({ usual }: ImageFamily): string => usual.split(" ")[0] ?? "";
+const inOwnType = (family: ImageFamily): ImageConfig => ({ outputMimeType: `image/${ownType(family)}` });
 /** Contract 2.4: images are PNG by default, whatever the host makes. */
 const usualPng = ({ usual }: ImageFamily): string => `png ${usual.split(" ")[1]}`;
 const bytesOf = ({ generatedImages = [] }: ImageAnswer) => generatedImages.map(({ image }) => image?.imageBytes);
@@ -107,25 +110,29 @@ for (const family of families) {
           const takesMark = family.takes.includes("addWatermark");
           const inside = { parameters: { quality, sampleImageSize: "2K" } };
           const large = client().generate(model, PROMPT, {
+            ...inOwnType(family),
             ...(takesMark ? { addWatermark: true } : {}),
             httpOptions: { extraBody: inside },
           });
           if (family.large === "refused") await expectRefusal(large, "parameters.sampleImageSize");
           else {
-            expect(await lookAtAll(bytesOf(await large))).toEqual([`png ${family.large}`]);
+            expect(await lookAtAll(bytesOf(await large))).toEqual([`${ownType(family)} ${family.large}`]);
             const receipt = await receiptFor(await large);
             expectBilled(receipt, family, 1, true);
             expect(notesOf(receipt)).toEqual(expectedNotes(family, ["quality"], "", ""));
           }
-          const marked = client().generate(model, PROMPT, { addWatermark: true });
+          const marked = client().generate(model, PROMPT, { ...inOwnType(family), addWatermark: true });
           if (takesMark) expect(notesOf(await receiptFor(await marked))).toEqual([]);
           else await expectRefusal(marked, "parameters.addWatermark");
 
-          const exact = client().generate(model, PROMPT, { httpOptions: { extraBody: { imageSize: "1536x1024" } } });
+          const exact = client().generate(model, PROMPT, {
+            ...inOwnType(family),
+            httpOptions: { extraBody: { imageSize: "1536x1024" } },
+          });
           if (family.exact === "refused") await expectRefusal(exact, "imageSize");
           else {
             const answer = await exact;
-            expect(await lookAtAll(bytesOf(answer))).toEqual([`png ${sizeOf(family.exact)}`]);
+            expect(await lookAtAll(bytesOf(answer))).toEqual([`${ownType(family)} ${sizeOf(family.exact)}`]);
             expect(notesOf(await receiptFor(answer))).toEqual(expectedNotes(family, [], family.exact, "imageSize"));
           }
           table.good(family, `passthrough-${version}`);
@@ -147,7 +154,7 @@ for (const family of families) {
             expect(failure).toMatchObject({ status: 400 });
             for (const note of lost) expect(failure.message).toContain(note.split(" ")[1] ?? "");
           }
-          expect(bytesOf(await strict.generate(model, PROMPT))).toHaveLength(1);
+          expect(bytesOf(await strict.generate(model, PROMPT, inOwnType(family)))).toHaveLength(1);
           table.good(family, `strict-${version}`);
         });
     });
@@ -231,9 +238,7 @@ describe("fan-out over what a provider makes in one call", () => {
   test.each(narrow)("contract 2.4 sampleCount: $model makes its maximum by several calls", async (family) => {
     const before = harness.simulator.stats().byModel;
     const client = genai?.connect(contractDoor(harness.gateway.url, harness.gateway.key));
-    // In the host's own type: to convert so many takes long, and is shown above.
-    const outputMimeType = `image/${family.usual.split(" ")[0]}`;
-    const config = { numberOfImages: family.most, seed: 7, outputMimeType };
+    const config = { numberOfImages: family.most, seed: 7, ...inOwnType(family) };
     const answer = await client?.generate(family.model, PROMPT, config);
     const images = bytesOf(answer ?? {});
     expect(images).toHaveLength(family.most);
