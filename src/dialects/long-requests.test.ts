@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { TARGETS } from "../../testing/translate-sample.ts";
 import { cpuMs } from "../base/cpu-time.sample.ts";
 import { arrayAt, type JsonObject, stringAt } from "../base/json.ts";
+import type { CanonCall } from "../canon/call.ts";
 import { type DialectName, UPSTREAM_DIALECT_NAMES } from "../canon/dialect-name.ts";
 import { type ChatQuirks, DEFAULT_CHAT_QUIRKS } from "./chat/quirks.ts";
 import { DIALECTS, UPSTREAM_CODECS } from "./index.ts";
@@ -114,13 +115,22 @@ const LONG: Readonly<Record<string, [DialectName, JsonObject]>> = {
 };
 
 describe.each(Object.entries(LONG))("H20, H21: %s", (_, [dialect, body]) => {
-  test.each(UPSTREAM_DIALECT_NAMES)("go to a host of %s in a moment", (target) => {
+  let read: { canonical: CanonCall; tookMs: number } | undefined;
+  /** Once for all hosts: it is the same for each of them. */
+  const decode = () => {
     const startedMs = cpuMs();
     const canonical = DIALECTS[dialect].codec.decodeRequest(body);
+    return { canonical, tookMs: cpuMs() - startedMs };
+  };
+
+  test.each(UPSTREAM_DIALECT_NAMES)("go to a host of %s in a moment", (target) => {
+    read ??= decode();
+    const { canonical, tookMs } = read;
+    const startedMs = cpuMs();
     const { context } = TARGETS[target];
     const quirks = { ...context.quirks, jsonSchema: false };
     UPSTREAM_CODECS[target].encodeRequest(canonical, { ...context, quirks });
-    expect(cpuMs() - startedMs).toBeLessThan(MAX_MS);
+    expect(tookMs + cpuMs() - startedMs).toBeLessThan(MAX_MS);
   });
 });
 
