@@ -11,6 +11,8 @@ interface TemporaryS3 {
 }
 
 export const BUCKET = "trivium-files";
+/** So many files are on a page of a listing that asks for no number; with S3 it is a thousand. */
+export const PAGE = 50;
 const START_MS = 30_000;
 
 /** moto's server on a free port of loopback, with one empty bucket. Undefined where it is not installed. */
@@ -22,6 +24,7 @@ export async function startS3(): Promise<TemporaryS3 | undefined> {
   const endpoint = `http://127.0.0.1:${port}`;
   const child = Bun.spawn([program, "-H", "127.0.0.1", "-p", String(port)], {
     cwd: folder,
+    env: { ...process.env, MOTO_S3_DEFAULT_MAX_KEYS: String(PAGE) },
     stdout: "ignore",
     stderr: "ignore",
   });

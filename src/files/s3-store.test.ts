@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { system } from "../base/system.ts";
 import { fileStoreContract, namesIn, newName, sampleBytes } from "./file-store.contract.ts";
 import { openFileStore } from "./open-file-store.ts";
-import { BUCKET, startS3 } from "./s3-server.sample.ts";
+import { BUCKET, PAGE, startS3 } from "./s3-server.sample.ts";
 
 const server = await startS3();
 
@@ -42,12 +42,17 @@ if (server === undefined) {
       expect(await namesIn(await openFileStore(`s3://${BUCKET}`, environment, system))).toEqual([]);
     });
 
-    test("a listing goes on beyond the thousand of its first page", async () => {
+    test("a listing goes on beyond its first page, and its second", async () => {
       const many = await openFileStore(`s3://${BUCKET}/many`, environment, system);
-      const names = Array.from({ length: 1_003 }, newName);
-      for (let start = 0; start < names.length; start += 50) {
-        await Promise.all(names.slice(start, start + 50).map((name) => many.put(name, sampleBytes(1), 1)));
-      }
+      const names = Array.from({ length: 2 * PAGE + 3 }, newName);
+      await Promise.all(names.map((name) => many.put(name, sampleBytes(1), 1)));
+      const client = new Bun.S3Client({
+        endpoint: environment["S3_ENDPOINT"] ?? "",
+        bucket: BUCKET,
+        accessKeyId: "test",
+        secretAccessKey: "test",
+      });
+      expect(await client.list({ prefix: "many/" })).toMatchObject({ isTruncated: true, keyCount: PAGE });
       expect(await namesIn(many)).toEqual(names.sort());
     });
 
