@@ -103,7 +103,7 @@ try {
   const old =
     server === undefined
       ? await SqliteStorage.open(join(folder, "large.db"), system.clock)
-      : await PostgresStorage.open(new URL(url), system.clock);
+      : await PostgresStorage.open(new URL(url), system.clock, 10);
   const before = MIGRATIONS.findIndex(({ name }) => name === "roll-ups");
   await migrate(old, MIGRATIONS.slice(0, before), 1);
   await step(`${values.store}: fill ${rows} rows`, () => fill(old, rows));

@@ -20,7 +20,7 @@ let made: Promise<MadeTables> | undefined;
 export async function openMemoryStorage(clock: Clock): Promise<Storage> {
   made ??= readMadeTables();
   const { tables, rows, others } = await made;
-  const storage = await openStorage("sqlite::memory:", clock, undefined, []);
+  const storage = await openStorage("sqlite::memory:", clock, undefined, { migrations: [] });
   await storage.transaction(async ({ query }) => {
     for (const statement of tables) await query(statement);
     for (const [statement, values] of rows) await query(statement, values);

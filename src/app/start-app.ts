@@ -26,7 +26,7 @@ import { createRequestHandler } from "../server/request-handler.ts";
 import type { ServerContext } from "../server/routed-request.ts";
 import { routesOf } from "../server/routes.ts";
 import { deleteInstance } from "../storage/instances.ts";
-import { openStorage } from "../storage/open.ts";
+import { MANY_CONNECTIONS, openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
 import { storageFailure } from "../storage/storage-failure.ts";
 import type { Family } from "../telemetry/family.ts";
@@ -121,7 +121,9 @@ const LAST_STEP_MS = 3_000;
 export async function startApp(options: AppOptions): Promise<App> {
   const config = readConfig(options);
   const { sources = system, firstAheadMs, log } = options;
-  const storage = await openStorage(config.storage, sources.clock, options.timings?.statementMs);
+  const storage = await openStorage(config.storage, sources.clock, options.timings?.statementMs, {
+    connections: MANY_CONNECTIONS,
+  });
   const instance = instanceId(sources);
   try {
     const { clock, differsMs } = await agreedClock(storage, sources.clock, firstAheadMs);

@@ -27,7 +27,9 @@ const SUMS_SINCE = sinceOf("roll-ups");
 
 async function connect(url: string): Promise<Storage> {
   const file = url.startsWith("sqlite:") ? url.slice("sqlite:".length) : undefined;
-  return file === undefined ? PostgresStorage.open(new URL(url), system.clock) : SqliteStorage.open(file, system.clock);
+  return file === undefined
+    ? PostgresStorage.open(new URL(url), system.clock, 2)
+    : SqliteStorage.open(file, system.clock);
 }
 
 async function insert(queries: Queries, table: string, row: Readonly<Record<string, Parameter>>): Promise<void> {

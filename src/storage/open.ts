@@ -8,14 +8,19 @@ import { SqliteStorage } from "./sqlite.ts";
 import type { Storage } from "./storage.ts";
 import { storageFailure } from "./storage-failure.ts";
 
+/** Of PostgreSQL. The runtime opens all of a pool at once, each of which is a process of the server: a command asks one question after the other. */
+const FEW_CONNECTIONS = 2;
+/** For a gateway, which asks many at once. */
+export const MANY_CONNECTIONS = 10;
+
 /** Opens `sqlite:<path>`, `sqlite::memory:` or `postgres://…`, and brings its tables up to date. */
 export async function openStorage(
   url: string,
   clock: Clock,
   statementMs?: number,
-  migrations = MIGRATIONS,
+  { migrations = MIGRATIONS, connections = FEW_CONNECTIONS } = {},
 ): Promise<Storage> {
-  const storage = await connect(url, clock, statementMs);
+  const storage = await connect(url, clock, connections, statementMs);
   try {
     await migrate(storage, migrations, clock.wallMs());
   } catch (thrown) {
@@ -25,7 +30,7 @@ export async function openStorage(
   return storage;
 }
 
-async function connect(url: string, clock: Clock, statementMs?: number): Promise<Storage> {
+async function connect(url: string, clock: Clock, connections: number, statementMs?: number): Promise<Storage> {
   const path = sqlitePath(url);
   if (path !== undefined) {
     if (path === "")
@@ -33,7 +38,7 @@ async function connect(url: string, clock: Clock, statementMs?: number): Promise
     return await opened(url, () => SqliteStorage.open(path, clock, statementMs));
   }
   if (URL.canParse(url) && /^postgres(ql)?:$/.test(new URL(url).protocol)) {
-    return await opened(url, () => PostgresStorage.open(new URL(url), clock, statementMs));
+    return await opened(url, () => PostgresStorage.open(new URL(url), clock, connections, statementMs));
   }
   throw new GatewayError(
     "invalid_request",

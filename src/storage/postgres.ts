@@ -48,12 +48,12 @@ export class PostgresStorage implements Storage {
     this.#pool = makePool();
   }
 
-  static async open(url: URL, clock: Clock, statementMs = STATEMENT_MS): Promise<PostgresStorage> {
+  static async open(url: URL, clock: Clock, connections: number, statementMs = STATEMENT_MS): Promise<PostgresStorage> {
     const database = decodeURIComponent(url.pathname.slice(1));
     const makePool = () =>
       new Bun.SQL({
         url,
-        max: 10,
+        max: connections,
         connectionTimeout: (statementMs * CONNECT_SHARE) / 1000,
         // Connections are renewed now and then: poolers and firewalls drop old ones silently.
         idleTimeout: 300,

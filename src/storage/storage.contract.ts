@@ -164,7 +164,7 @@ export function storageContract(databases: TestDatabases): void {
         0,
         MIGRATIONS.findIndex(({ name }) => name === "accounts"),
       );
-      const opened = await openStorage(old, system.clock, undefined, before);
+      const opened = await openStorage(old, system.clock, undefined, { migrations: before });
       await opened.query("INSERT INTO projects (name, created_at_ms) VALUES ('Old Team', 5)");
       await opened.query(
         `INSERT INTO api_keys (id, name, project, hash, hint, models, limits, created_at_ms, strict)
