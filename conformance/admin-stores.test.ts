@@ -48,6 +48,20 @@ for (const databases of testDatabases("the Admin API")) {
       return { code, stderr, json: (code === 0 ? JSON.parse(stdout) : {}) as Json };
     }
 
+    test("a key that is revoked several times at once is revoked once", async () => {
+      const gateway = await started();
+      try {
+        const made = (await ask(gateway, "POST", "/api/keys", { name: "r" })).data as Json;
+        const revokes = Array.from({ length: 8 }, () => ask(gateway, "DELETE", `/api/keys/${made["id"]}`));
+        const answers = await Promise.all(revokes);
+        expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+        const acts = (await listOf(gateway, "/api/audit")).filter(({ act }) => act === "key.revoke");
+        expect(acts).toHaveLength(1);
+      } finally {
+        await gateway.stop();
+      }
+    });
+
     test("projects, keys, receipts, usage, exports and the audit log", async () => {
       const gateway = await started();
       try {

@@ -166,6 +166,8 @@ export function revokeKey(storage: Storage, idOrName: string, sources: Sources, 
     if (key.revokedAtMs !== undefined) return summarise(key);
     const revokedAtMs = Math.floor(sources.clock.wallMs());
     const revoked = await markKeyRevoked(queries, key.id, revokedAtMs);
+    // Another process has revoked it since it was read, and has recorded the act.
+    if (!revoked.includes(key.id)) return summarise(await findKey(queries, key.id));
     const children = revoked.filter((id) => id !== key.id).sort();
     const after = { revoked_at: new Date(revokedAtMs).toISOString(), ...(children.length === 0 ? {} : { children }) };
     await recordAct(
