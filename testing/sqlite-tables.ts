@@ -8,9 +8,14 @@ let made: Promise<Uint8Array> | undefined;
 
 /** Makes a database file with every table and no row: a copy, since to run all migrations takes ten times as long. */
 export async function writeSqliteTables(file: string): Promise<void> {
-  made ??= makeTables();
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  writeFileSync(file, await made, { mode: 0o600 });
+  writeFileSync(file, await sqliteTables(), { mode: 0o600 });
+}
+
+/** The bytes of such a file. */
+export function sqliteTables(): Promise<Uint8Array> {
+  made ??= makeTables();
+  return made;
 }
 
 async function makeTables(): Promise<Uint8Array> {

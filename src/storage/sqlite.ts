@@ -90,6 +90,18 @@ export class SqliteStorage implements Storage {
     if (!inMemory) makePrivate(path);
     const database = new Database(path, { create: true, strict: true });
     const reader = inMemory ? undefined : new SqliteReader(path, clock);
+    const storage = await SqliteStorage.over(database, clock, statementMs, reader);
+    if (!inMemory) closeToOthers(path);
+    return storage;
+  }
+
+  /** Of a database that is open. Where it is a file, reports have a reader of it. */
+  static async over(
+    database: Database,
+    clock: Clock,
+    statementMs = STATEMENT_MS,
+    reader?: SqliteReader,
+  ): Promise<SqliteStorage> {
     const storage = new SqliteStorage(database, clock, statementMs, reader);
     await storage.query(`PRAGMA busy_timeout = ${BLOCKING_WAIT_MS}`);
     await storage.query("PRAGMA journal_mode = WAL");
@@ -97,7 +109,6 @@ export class SqliteStorage implements Storage {
     await storage.query("PRAGMA foreign_keys = ON");
     // A checkpoint copies the log into the file and waits for the disk: seldom is a third of the cost of often.
     await storage.query("PRAGMA wal_autocheckpoint = 8000");
-    if (!inMemory) closeToOthers(path);
     return storage;
   }
 
