@@ -9,7 +9,7 @@ const JOURNALS = [18, 19] as const;
 const ROLLBACK = 1;
 
 /**
- * An empty database in memory: a copy of one whose tables are made. To make them takes several times as long, and thousands of tests
+ * An empty database in memory: a copy of one whose tables are made. To make them takes twice as long, and thousands of tests
  * begin with a new database.
  */
 export async function openMemoryStorage(clock: Clock): Promise<Storage> {
