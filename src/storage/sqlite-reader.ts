@@ -1,4 +1,5 @@
 import type { Cancel, Clock } from "../base/clock.ts";
+import { ReportsBusy } from "./reports-busy.ts";
 import type { ReaderAnswer, ReaderQuestion } from "./sqlite-reader.thread.ts";
 import type { Parameter, StoredRow } from "./storage.ts";
 import { StorageTimeout } from "./storage-timeout.ts";
@@ -12,6 +13,9 @@ const PROGRAM = import.meta.path === Bun.main ? Bun.main : new URL("./sqlite-rea
 /** After this much idleness the thread ends, and its memory is free again. */
 const IDLE_MS = 30_000;
 
+/** Threads that still read what is of no use any more. Each takes a processor, as long as calls leave one. */
+const MAX_ABANDONED = 2;
+
 interface Asked {
   resolve: (rows: readonly StoredRow[]) => void;
   reject: (reason: Error) => void;
@@ -20,13 +24,15 @@ interface Asked {
 
 /**
  * Reads a SQLite file in a thread of its own, with a connection of its own: what an operator asks of a large ledger takes longer than
- * any stream may wait. A statement whose time is up is ended with its thread.
+ * any stream may wait. A statement whose time is up is left alone with its thread, which ends after it: SQLite can be told to stop
+ * in the middle of one, but the runtime has no way to say so.
  */
 export class SqliteReader {
   readonly #path: string;
   readonly #clock: Clock;
   readonly #asked = new Map<number, Asked>();
   #worker: Worker | undefined;
+  #abandoned = 0;
   #number = 0;
   #cancelEnd: Cancel = () => {};
 
@@ -36,6 +42,7 @@ export class SqliteReader {
   }
 
   query(text: string, parameters: readonly Parameter[], limitMs: number): Promise<readonly StoredRow[]> {
+    if (this.#abandoned >= MAX_ABANDONED) return Promise.reject(new ReportsBusy());
     const { promise, resolve, reject } = Promise.withResolvers<readonly StoredRow[]>();
     const number = ++this.#number;
     const cancelTimeout = this.#clock.after(limitMs, () => this.#fail(new StorageTimeout(limitMs)));
@@ -88,7 +95,15 @@ export class SqliteReader {
 
   #end(): void {
     this.#cancelEnd();
-    this.#worker?.terminate();
+    const worker = this.#worker;
     this.#worker = undefined;
+    if (worker === undefined) return;
+    if (this.#asked.size > 0) {
+      this.#abandoned += 1;
+      worker.addEventListener("close", () => {
+        this.#abandoned -= 1;
+      });
+    }
+    worker.terminate();
   }
 }
