@@ -1,5 +1,4 @@
-/** Loaded for the first network: most configurations have none, and it takes a tenth of a start. */
-const net = () => require("node:net") as typeof import("node:net");
+import { net } from "./node-net.ts";
 
 type Family = "ipv4" | "ipv6";
 

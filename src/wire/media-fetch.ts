@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import { deadline } from "../base/deadline.ts";
+import { net } from "../base/node-net.ts";
 import { isPublicAddress } from "./public-address.ts";
 import { SNIFFABLE, sniffMedia } from "./sniff-media.ts";
 
@@ -44,9 +45,7 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const PAGES: ReadonlySet<string> = new Set(["text/html", "application/xhtml+xml"]);
 const UNKNOWN_TYPE = "application/octet-stream";
 
-/** Loaded with the first address: it takes a tenth of a start. */
-const net = () => require("node:net") as typeof import("node:net");
-
+/** Its resolver is loaded with the first name. */
 async function resolveByName(hostname: string): Promise<string[]> {
   const { lookup } = await import("node:dns/promises");
   return (await lookup(hostname, { all: true })).map(({ address }) => address);

@@ -1,7 +1,5 @@
 import type { BlockList } from "node:net";
-
-/** Loaded for the first address: it takes a tenth of a start. */
-const net = () => require("node:net") as typeof import("node:net");
+import { net } from "../base/node-net.ts";
 
 /** IPv4 networks that are not the public internet, or not one host of it (IANA's registry of special-purpose addresses). */
 const SPECIAL_V4: readonly (readonly [string, number])[] = [
