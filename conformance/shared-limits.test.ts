@@ -89,9 +89,8 @@ class Races {
     await stopAll([...this.#alone, ...this.#three]);
   }
 
-  /** What one admits does not depend on how many calls there are beyond it. */
   async expectSame(what: string, key?: string): Promise<void> {
-    const one = await provider.race(urlsOf(this.#alone), 1_000, key);
+    const one = await provider.race(urlsOf(this.#alone), 2_000, key);
     const many = await provider.race(urlsOf(this.#three), 2_000, key);
     console.log(raceLine(what, one, many, "three instances"));
     expect(one).toBeGreaterThan(300);

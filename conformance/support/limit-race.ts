@@ -102,7 +102,7 @@ export class HoldingProvider {
 
 /** What was refused of what is allowed, while shares moved. */
 export const raceLine = (what: string, one: number, many: number, who: string): string =>
-  `${what}: one process admits ${one}, ${who} ${many} of 2,000: ${((100 * (one - many)) / one).toFixed(1)}% refused`;
+  `${what}: one process admits ${one} of 2,000, ${who} ${many}: ${((100 * (one - many)) / one).toFixed(1)}% refused`;
 
 /** What a key may use, of which each call needs the same; some 500 calls fit. */
 export const RACED_LIMITS: readonly [what: string, limits: Readonly<Record<string, number>>][] = [
