@@ -3,7 +3,7 @@
  * wait for something most of the time; the slowest begin. The last line reads `N passed, N failed, N skipped`, where each of the static
  * checks counts as one; before it stands why something was skipped.
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { Glob } from "bun";
@@ -87,6 +87,8 @@ async function everything(): Promise<void> {
   try {
     const program = join(folder, programName());
     compile(program, bundleConsole());
+    // As it is called in a shell.
+    symlinkSync(programName(), join(folder, "trivium"));
     environment["TRIVIUM_TEST_PROGRAM"] = program;
     writeFileSync(path, JSON.stringify(timings));
     const paths = FOLDERS.map((one) => `./${one}`);
