@@ -17,12 +17,13 @@ interface ProgramOptions {
   env?: Record<string, string>;
 }
 
-const COMPILERS = "BUN_JSC_useFTLJIT";
+/** What `npm test` sets for the runtime holds for what its tests start, too. */
+const RUNTIME_OPTIONS = ["BUN_JSC_useFTLJIT", "MIMALLOC_PURGE_HOLES_MIN_INTERVAL"];
 
-/** The environment of a newcomer, who has nothing of Trivium's. How `npm test` has the runtime compile holds for what it starts, too. */
+/** The environment of a newcomer, who has nothing of Trivium's. */
 export function bareEnvironment(more: Readonly<Record<string, string>> = {}): Record<string, string> {
-  const compilers = process.env[COMPILERS];
-  return { PATH: process.env["PATH"] ?? "", ...(compilers === undefined ? {} : { [COMPILERS]: compilers }), ...more };
+  const set = RUNTIME_OPTIONS.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]));
+  return { PATH: process.env["PATH"] ?? "", ...Object.fromEntries(set), ...more };
 }
 
 /** Runs the program to its end, with `stdin` as what is piped into it. */
