@@ -1,3 +1,4 @@
+import { wavHead } from "../src/wire/wav-head.ts";
 import type { ServicePlan } from "./scenario.ts";
 import { SERVICE_MODELS } from "./service-configuration.ts";
 import { wordOf, wordsOf } from "./speech.ts";
@@ -33,20 +34,7 @@ const tokensOf = (texts: readonly string[]): number =>
 /** A recording: a second for each word. */
 export function recordingOf({ size }: ServicePlan): Uint8Array {
   const samples = size * BYTES_PER_SECOND;
-  const head = Buffer.alloc(44);
-  head.write("RIFF", 0, "latin1");
-  head.writeUInt32LE(36 + samples, 4);
-  head.write("WAVEfmt ", 8, "latin1");
-  head.writeUInt32LE(16, 16);
-  head.writeUInt16LE(1, 20);
-  head.writeUInt16LE(1, 22);
-  head.writeUInt32LE(BYTES_PER_SECOND / 2, 24);
-  head.writeUInt32LE(BYTES_PER_SECOND, 28);
-  head.writeUInt16LE(2, 32);
-  head.writeUInt16LE(16, 34);
-  head.write("data", 36, "latin1");
-  head.writeUInt32LE(samples, 40);
-  return Buffer.concat([head, new Uint8Array(samples)]);
+  return Buffer.concat([wavHead(samples, BYTES_PER_SECOND / 2), new Uint8Array(samples)]);
 }
 
 const json = (value: object, usage: HostAnswer["usage"]): HostAnswer => ({

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import type { Browser, Page } from "playwright-core";
+import { wavHead } from "../../src/wire/wav-head.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { WatchedPage } from "./browser.ts";
 import { HOSTILE, type SeededGateway } from "./seeded-gateway.ts";
@@ -21,24 +22,6 @@ function pngWithText(text: string): string {
   chunk.writeUInt32BE(crc32(body), body.length + 4);
   // Before the last chunk, which has twelve bytes.
   return Buffer.concat([bytes.subarray(0, -12), chunk, bytes.subarray(-12)]).toBase64();
-}
-
-/** Of sound at 8,000 Hz with 16 bits. */
-function wavHead(length: number): Buffer {
-  const head = Buffer.alloc(44);
-  head.write("RIFF", 0, "latin1");
-  head.writeUInt32LE(36 + length, 4);
-  head.write("WAVEfmt ", 8, "latin1");
-  head.writeUInt32LE(16, 16);
-  head.writeUInt16LE(1, 20);
-  head.writeUInt16LE(1, 22);
-  head.writeUInt32LE(8_000, 24);
-  head.writeUInt32LE(16_000, 28);
-  head.writeUInt16LE(2, 32);
-  head.writeUInt16LE(16, 34);
-  head.write("data", 36, "latin1");
-  head.writeUInt32LE(length, 40);
-  return head;
 }
 
 export function actAtConsole(visit: () => Visit): void {
@@ -301,7 +284,7 @@ export function actAtConsole(visit: () => Visit): void {
         body: JSON.stringify({ name: "with media", capture: true }),
       });
       const { data } = (await made.json()) as { data: { key: string } };
-      const silence = Buffer.concat([wavHead(2_000), Buffer.alloc(2_000)]).toBase64();
+      const silence = Buffer.concat([wavHead(2_000, 8_000), Buffer.alloc(2_000)]).toBase64();
       const svg = Buffer.from(
         `<svg xmlns="http://www.w3.org/2000/svg" onload="alert('stored')">${" ".repeat(300)}</svg>`,
       );

@@ -12,12 +12,12 @@ export function findBrowser(): string | undefined {
 }
 
 /** No page lives long enough here to earn back what the last compiler takes. */
-const QUICK_START = ["--js-flags=--no-turbofan"];
+const SCRIPT_FLAGS = ["--js-flags=--no-turbofan"];
 
 export function launch(executablePath: string): Promise<Browser> {
   // Without a sandbox only where the tests run as root, as in a container: Chromium refuses one there.
   const isRoot = process.getuid?.() === 0;
-  return chromium.launch({ executablePath, args: [...(isRoot ? ["--no-sandbox"] : []), ...QUICK_START] });
+  return chromium.launch({ executablePath, args: [...(isRoot ? ["--no-sandbox"] : []), ...SCRIPT_FLAGS] });
 }
 
 const REPORT_VIOLATIONS = `addEventListener("securitypolicyviolation", (event) =>

@@ -17,9 +17,8 @@ export async function encodeGreyPng(size: PixelSize, shade: (x: number, y: numbe
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
   header[8] = 8;
-  const { crc32, deflate } = await import("node:zlib");
+  const { deflate } = await import("node:zlib");
   const data = await promisify<InputType, ZlibOptions, Buffer>(deflate)(rows, { level: 1 });
-  const chunk = (type: string, content: Uint8Array) => chunkOf(type, content, crc32);
   return Buffer.concat([
     SIGNATURE,
     ...chunk("IHDR", header),
@@ -28,9 +27,9 @@ export async function encodeGreyPng(size: PixelSize, shade: (x: number, y: numbe
   ]);
 }
 
-function chunkOf(type: string, data: Uint8Array, crc32: (data: Uint8Array, before?: number) => number): Uint8Array[] {
+function chunk(type: string, data: Uint8Array): Uint8Array[] {
   const [length, name, check] = [Buffer.alloc(4), Buffer.from(type, "latin1"), Buffer.alloc(4)];
   length.writeUInt32BE(data.length);
-  check.writeUInt32BE(crc32(data, crc32(name)));
+  check.writeUInt32BE(Bun.hash.crc32(Buffer.concat([name, data])));
   return [length, name, data, check];
 }

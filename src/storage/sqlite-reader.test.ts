@@ -57,8 +57,7 @@ test("while a long report is read, the event loop goes on and rows are written",
   expect(turns).toBeGreaterThan(10);
 });
 
-/** The niceness of each thread of this process, the first one first. */
-/** Of the thread that answers calls, and of the others: their numbers tell nothing, since the system begins again at the lowest. */
+/** The niceness of the thread that answers calls, and of the others: their numbers tell nothing, since the system begins again at the lowest. */
 function priorities(): number[] {
   const others = readdirSync("/proc/self/task").filter((thread) => Number(thread) !== process.pid);
   return [process.pid, ...others].map((thread) => getPriority(Number(thread)));

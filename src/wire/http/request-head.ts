@@ -6,9 +6,6 @@ const NOT_A_VALUE = /[^\t\x20-\x7e]/;
 /** Headers that this client sets itself; a caller's values could make one request look like two. */
 const OWN = new Set(["host", "content-length", "transfer-encoding", "connection"]);
 
-/** Ours, and on every request where calls are traced. */
-const TRACE_PARENT = "traceparent";
-
 /** The head of the request. A value that could end a line early is refused, not repaired. */
 export function requestHead(
   method: "GET" | "POST",
@@ -36,8 +33,7 @@ function headerLines(headers: Readonly<Record<string, string>>): string {
   let lines = "";
   for (const name in headers) {
     const value = headers[name] ?? "";
-    if (name !== TRACE_PARENT && (!NAME.test(name) || OWN.has(name.toLowerCase())))
-      throw refused(name, "its name is not allowed");
+    if (!NAME.test(name) || OWN.has(name.toLowerCase())) throw refused(name, "its name is not allowed");
     if (NOT_A_VALUE.test(value)) throw refused(name, "its value holds what is not printable ASCII");
     lines += `${name}: ${value}\r\n`;
   }
