@@ -30,7 +30,16 @@ export const reservedFor = ({ estimatedCostNanoUsd, maxCostNanoUsd = estimatedCo
  * may be less than the most that a call can cost: then the usual cost is enough for one call that runs alone and keeps all others
  * out.
  */
-export function checkBudgets({ level, account, budgets }: Bound, call: CostEstimate, nowMs: number): void {
+export function checkBudgets(bound: Bound, call: CostEstimate, nowMs: number): void {
+  const { meter, share } = bound.account;
+  if (share === undefined) {
+    const left = meter.left(bound.nanoUsd, nowMs);
+    if (left > 0 && call.estimatedCostNanoUsd <= left && reservedFor(call) <= left) return;
+  }
+  checkEachBudget(bound, call, nowMs);
+}
+
+function checkEachBudget({ level, account, budgets }: Bound, call: CostEstimate, nowMs: number): void {
   const { meter, share } = account;
   // Where processes divide a budget none of them knows whether a call runs alone.
   const isAlone = share === undefined && meter.reserved === 0;

@@ -2,7 +2,7 @@ import type { Account } from "./account.ts";
 import type { Bound } from "./bound.ts";
 import { type CostEstimate, checkBudgets, reservedFor } from "./check-budgets.ts";
 import type { Principal } from "./principal.ts";
-import { addRateHeaders, checkTokens, type RateLeft, rateLeft } from "./rate-limits.ts";
+import { addRateHeaders, checkTokens } from "./rate-limits.ts";
 import { checkScopes } from "./scopes.ts";
 import { whenShared } from "./share-refusal.ts";
 
@@ -33,7 +33,7 @@ export interface Admission {
   release(actual: ActualUse): void;
   /** The time of the call in its receipt and in its budgets: one reading of one clock for both (H30). */
   readonly atMs: number;
-  /** What its limits leave, as clients of the field read it. */
+  /** What its limits leave at this moment, as clients of the field read it. */
   addRateHeaders(headers: Record<string, string>): void;
 }
 
@@ -110,8 +110,6 @@ export class LimitedEntry implements Entry, Admission {
   /** When tokens were taken once more. */
   #extendedMs: number[] | undefined;
   #left = false;
-  #requestsLeft: RateLeft | undefined;
-  #tokensLeft: RateLeft | undefined;
   atMs = 0;
 
   /** Counts the request, which the levels allow. */
@@ -124,8 +122,8 @@ export class LimitedEntry implements Entry, Admission {
       account.underWay += 1;
       account.lastUsedMs = enteredMs;
     }
-    for (const { level, account } of standing.bounds) {
-      if (level.limits.requestsPerMinute !== undefined) account.requests(enteredMs).add(enteredMs, 1);
+    for (const { limits, account } of standing.bounds) {
+      if (limits.requestsPerMinute !== undefined) account.requests(enteredMs).add(enteredMs, 1);
     }
   }
 
@@ -158,14 +156,11 @@ export class LimitedEntry implements Entry, Admission {
     this.#take(call, takenMs);
     this.#call = call;
     this.#takenMs = takenMs;
-    const { bounds } = this.#standing;
-    this.#requestsLeft = rateLeft(bounds, "requestsPerMinute", takenMs, this.atMs);
-    this.#tokensLeft = rateLeft(bounds, "tokensPerMinute", takenMs, this.atMs);
     return this;
   }
 
   addRateHeaders(headers: Record<string, string>): void {
-    addRateHeaders(headers, this.#requestsLeft, this.#tokensLeft);
+    addRateHeaders(headers, this.#standing.bounds, this.#clocks.nowMs(), this.atMs);
   }
 
   extend(): boolean {
@@ -210,8 +205,8 @@ export class LimitedEntry implements Entry, Admission {
       checkBudgets(bound, call, this.atMs);
       checkTokens(bound, call.estimatedTokens, takenMs, this.atMs);
     }
-    for (const { level, account } of bounds) {
-      if (level.limits.tokensPerMinute !== undefined) account.tokens(takenMs).add(takenMs, call.estimatedTokens);
+    for (const { limits, account } of bounds) {
+      if (limits.tokensPerMinute !== undefined) account.tokens(takenMs).add(takenMs, call.estimatedTokens);
     }
     if (!countsMoney) return;
     const costNanoUsd = reservedFor(call);
@@ -221,15 +216,15 @@ export class LimitedEntry implements Entry, Admission {
 
   /** The request no longer counts: it was refused for what it would use. */
   #forgetRequest(nowMs: number): void {
-    for (const { level, account } of this.#standing.bounds) {
-      if (level.limits.requestsPerMinute === undefined) continue;
+    for (const { limits, account } of this.#standing.bounds) {
+      if (limits.requestsPerMinute === undefined) continue;
       account.requests(nowMs).correct(this.#enteredMs, nowMs, 1, 0);
     }
   }
 
   #correctTokens(takenMs: number, nowMs: number, estimated: number, actual: number): void {
-    for (const { level, account } of this.#standing.bounds) {
-      if (level.limits.tokensPerMinute === undefined) continue;
+    for (const { limits, account } of this.#standing.bounds) {
+      if (limits.tokensPerMinute === undefined) continue;
       account.tokens(nowMs).correct(takenMs, nowMs, estimated, actual);
     }
   }

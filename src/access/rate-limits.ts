@@ -3,14 +3,15 @@ import type { Share } from "./account.ts";
 import type { Bound } from "./bound.ts";
 import { type Level, subjectOf } from "./level.ts";
 import type { LimitName } from "./limits.ts";
+import type { RateWindow } from "./rate-window.ts";
 import { ShareRefusal } from "./share-refusal.ts";
 
 /** For a call that finds this process without a share of a limit which others have not used up: shares move at once. */
 const SHARE_RETRY_SECONDS = 1;
 
 /** Refuses a request that is one too many at this level, before anything of it is read (S17). */
-export function checkEntry({ level, account }: Bound, nowMs: number, wallMs: () => number): void {
-  const { concurrent, requestsPerMinute } = level.limits;
+export function checkEntry({ level, limits, account }: Bound, nowMs: number, wallMs: () => number): void {
+  const { concurrent, requestsPerMinute } = limits;
   const { underWay } = account;
   if (concurrent !== undefined && underWay + 1 > concurrent) {
     throw limited(
@@ -33,8 +34,8 @@ export function checkEntry({ level, account }: Bound, nowMs: number, wallMs: () 
 }
 
 /** Refuses a call that may need more tokens than the level has left in this minute. */
-export function checkTokens({ level, account }: Bound, needed: number, nowMs: number, wallMs: number): void {
-  const { tokensPerMinute } = level.limits;
+export function checkTokens({ level, limits, account }: Bound, needed: number, nowMs: number, wallMs: number): void {
+  const { tokensPerMinute } = limits;
   if (tokensPerMinute === undefined) return;
   const window = account.tokens(nowMs);
   const used = window.used(nowMs);
@@ -66,61 +67,59 @@ function checkShare(
   throw new ShareRefusal("rate_limited", `${reason} ${again(retryAfterSeconds)}`, { retryAfterSeconds }, shortage);
 }
 
-/** What is left of a rate at the level that leaves the least. */
-export interface RateLeft {
-  readonly limit: string;
-  readonly left: number;
-  /** Until nothing of the last minute counts any more. */
-  readonly resetSeconds: number;
-}
-
-export function rateLeft(
-  bounds: readonly Bound[],
-  name: "requestsPerMinute" | "tokensPerMinute",
-  nowMs: number,
-  wallMs: number,
-): RateLeft | undefined {
-  let tightest: Bound | undefined;
-  let least = Number.POSITIVE_INFINITY;
-  for (const bound of bounds) {
-    const { level, account } = bound;
-    const limit = level.limits[name];
-    if (limit === undefined) continue;
-    const may = account.share === undefined ? limit : Math.min(limit, account.share.held(name, wallMs));
-    const left = may - account.inUse(name, nowMs, wallMs);
-    if (left >= least) continue;
-    tightest = bound;
-    least = left;
-  }
-  if (tightest === undefined) return undefined;
-  const { account, rateTexts } = tightest;
-  const window = name === "requestsPerMinute" ? account.requests(nowMs) : account.tokens(nowMs);
-  return {
-    limit: rateTexts[name],
-    left: Math.max(0, least),
-    resetSeconds: window.secondsUntilEmpty(nowMs),
-  };
-}
-
+/** Of the times in headers. */
 const SECONDS = Array.from({ length: 61 }, (_, seconds) => `${seconds}s`);
 
-/** As clients of the field read them. */
+/** What is left of the rates, each at the level that leaves the least, as clients of the field read it. */
 export function addRateHeaders(
   headers: Record<string, string>,
-  requests: RateLeft | undefined,
-  tokens: RateLeft | undefined,
+  bounds: readonly Bound[],
+  nowMs: number,
+  wallMs: number,
 ): void {
-  if (requests !== undefined) {
-    headers["x-ratelimit-limit-requests"] = requests.limit;
-    headers["x-ratelimit-remaining-requests"] = String(requests.left);
-    headers["x-ratelimit-reset-requests"] = SECONDS[requests.resetSeconds] ?? "60s";
+  const byRequests = tightest(bounds, "requestsPerMinute", nowMs, wallMs);
+  if (byRequests !== undefined) {
+    const { account, rateTexts } = byRequests;
+    headers["x-ratelimit-limit-requests"] = rateTexts.requestsPerMinute;
+    headers["x-ratelimit-remaining-requests"] = leftText(byRequests, "requestsPerMinute", nowMs, wallMs);
+    headers["x-ratelimit-reset-requests"] = resetText(account.requests(nowMs), nowMs);
   }
-  if (tokens !== undefined) {
-    headers["x-ratelimit-limit-tokens"] = tokens.limit;
-    headers["x-ratelimit-remaining-tokens"] = String(tokens.left);
-    headers["x-ratelimit-reset-tokens"] = SECONDS[tokens.resetSeconds] ?? "60s";
+  const byTokens = tightest(bounds, "tokensPerMinute", nowMs, wallMs);
+  if (byTokens !== undefined) {
+    const { account, rateTexts } = byTokens;
+    headers["x-ratelimit-limit-tokens"] = rateTexts.tokensPerMinute;
+    headers["x-ratelimit-remaining-tokens"] = leftText(byTokens, "tokensPerMinute", nowMs, wallMs);
+    headers["x-ratelimit-reset-tokens"] = resetText(account.tokens(nowMs), nowMs);
   }
 }
+
+type RateName = "requestsPerMinute" | "tokensPerMinute";
+
+function tightest(bounds: readonly Bound[], name: RateName, nowMs: number, wallMs: number): Bound | undefined {
+  let found: Bound | undefined;
+  let least = Number.POSITIVE_INFINITY;
+  for (const bound of bounds) {
+    const left = leftOf(bound, name, nowMs, wallMs);
+    if (left >= least) continue;
+    found = bound;
+    least = left;
+  }
+  return found;
+}
+
+/** Infinity where the level does not limit it. */
+function leftOf({ limits, account }: Bound, name: RateName, nowMs: number, wallMs: number): number {
+  const limit = limits[name];
+  if (limit === undefined) return Number.POSITIVE_INFINITY;
+  const may = account.share === undefined ? limit : Math.min(limit, account.share.held(name, wallMs));
+  return may - account.inUse(name, nowMs, wallMs);
+}
+
+const leftText = (bound: Bound, name: RateName, nowMs: number, wallMs: number): string =>
+  String(Math.max(0, leftOf(bound, name, nowMs, wallMs)));
+
+/** Until nothing of the last minute counts any more. */
+const resetText = (window: RateWindow, nowMs: number): string => SECONDS[window.secondsUntilEmpty(nowMs)] ?? "60s";
 
 function limited(reason: string, retryAfterSeconds: number): GatewayError {
   return new GatewayError("rate_limited", `${reason} ${again(retryAfterSeconds)}`, { retryAfterSeconds });

@@ -43,6 +43,13 @@ export class SpendMeter {
     return window === "day" ? this.#days.of(dayOf(nowMs)) : this.#months.of(monthOf(nowMs));
   }
 
+  /** What the tightest of budgets leaves, with what is reserved taken off. Infinity stands for none. */
+  left(budgets: Readonly<Record<BudgetWindow, number>>, nowMs: number): number {
+    const ofDay = budgets.day - this.#days.of(dayOf(nowMs));
+    const ofMonth = budgets.month - this.#months.of(monthOf(nowMs));
+    return Math.min(ofDay, ofMonth, budgets.total - this.#total) - this.reserved;
+  }
+
   /** What this process has spent itself: the sum without what it learnt from the ledger. */
   own(window: BudgetWindow, nowMs: number): number {
     if (window === "total") return this.#total - this.#learntTotal;
@@ -58,59 +65,50 @@ export function windowEndMs(window: BudgetWindow, nowMs: number): number | undef
 
 /** Sums by window number. Beyond the limit, the window farthest from the one used last is dropped. */
 class WindowSums {
-  readonly #windows: number[] = [];
-  readonly #sums: number[] = [];
-  /** What of each sum came from the ledger. */
-  readonly #learnt: number[] = [];
-  /** Where the window is that was asked for last: nearly always the same one. */
-  #lastIndex = 0;
+  /** The one used last, nearly always the one that is asked for: every call asks. */
+  #window = Number.NaN;
+  #sum = 0;
+  /** What of the sum came from the ledger. */
+  #learnt = 0;
+  readonly #others = new Map<number, { sum: number; learnt: number }>();
 
   of(window: number): number {
-    return this.#sums[this.#find(window)] ?? 0;
+    return window === this.#window ? this.#sum : (this.#others.get(window)?.sum ?? 0);
   }
 
   own(window: number): number {
-    const index = this.#find(window);
-    return (this.#sums[index] ?? 0) - (this.#learnt[index] ?? 0);
+    if (window === this.#window) return this.#sum - this.#learnt;
+    const { sum, learnt } = this.#others.get(window) ?? NOTHING;
+    return sum - learnt;
   }
 
   add(window: number, amount: number): void {
-    const index = this.#indexOf(window);
-    this.#sums[index] = (this.#sums[index] ?? 0) + amount;
+    if (window !== this.#window) this.#turnTo(window);
+    this.#sum += amount;
   }
 
   atLeast(window: number, sum: number): void {
-    const index = this.#indexOf(window);
-    const more = Math.max(0, sum - (this.#sums[index] ?? 0));
-    this.#sums[index] = (this.#sums[index] ?? 0) + more;
-    this.#learnt[index] = (this.#learnt[index] ?? 0) + more;
+    if (window !== this.#window) this.#turnTo(window);
+    const more = Math.max(0, sum - this.#sum);
+    this.#sum += more;
+    this.#learnt += more;
   }
 
-  #find(window: number): number {
-    if (this.#windows[this.#lastIndex] === window) return this.#lastIndex;
-    const index = this.#windows.indexOf(window);
-    if (index >= 0) this.#lastIndex = index;
-    return index;
-  }
-
-  #indexOf(window: number): number {
-    const index = this.#find(window);
-    if (index >= 0) return index;
-    this.#windows.push(window);
-    this.#sums.push(0);
-    this.#learnt.push(0);
-    if (this.#windows.length > MAX_WINDOWS) this.#dropFarthest(window);
-    return this.#windows.indexOf(window);
-  }
-
-  #dropFarthest(window: number): void {
-    const distances = this.#windows.map((one) => Math.abs(one - window));
-    const farthest = distances.indexOf(Math.max(...distances));
-    this.#windows.splice(farthest, 1);
-    this.#sums.splice(farthest, 1);
-    this.#learnt.splice(farthest, 1);
+  #turnTo(window: number): void {
+    if (!Number.isNaN(this.#window)) this.#others.set(this.#window, { sum: this.#sum, learnt: this.#learnt });
+    const { sum, learnt } = this.#others.get(window) ?? NOTHING;
+    this.#others.delete(window);
+    this.#window = window;
+    this.#sum = sum;
+    this.#learnt = learnt;
+    if (this.#others.size < MAX_WINDOWS) return;
+    const distances = [...this.#others.keys()].map((one) => Math.abs(one - window));
+    const farthest = [...this.#others.keys()][distances.indexOf(Math.max(...distances))];
+    if (farthest !== undefined) this.#others.delete(farthest);
   }
 }
+
+const NOTHING = { sum: 0, learnt: 0 };
 
 /** Days since 1970. */
 function dayOf(ms: number): number {
