@@ -1,3 +1,4 @@
+import { dlopen } from "bun:ffi";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 
 /** The kernel shows times in hundredths of a second, whatever its own clock. */
@@ -20,6 +21,20 @@ export function cpuSeconds(pids: readonly number[]): number {
     ticks += Number(fields[11]) + Number(fields[12]);
   }
   return ticks / TICKS_PER_SECOND;
+}
+
+const libc = dlopen("libc.so.6", { clock_gettime: { args: ["i32", "ptr"], returns: "i32" } });
+const timespec = new BigInt64Array(2);
+
+/** The same to the microsecond: by the clock that the kernel has of each process. */
+export function cpuMicroseconds(pids: readonly number[]): number {
+  let sum = 0;
+  for (const pid of pids) {
+    // The number of that clock: the process's, in the bits above the lowest three, which say that all its threads count.
+    if (libc.symbols.clock_gettime((~pid << 3) | 2, timespec) !== 0) throw new Error(`there is no process ${pid}`);
+    sum += Number(timespec[0]) * 1e6 + Number(timespec[1]) / 1e3;
+  }
+  return sum;
 }
 
 export function residentMegabytes(pids: readonly number[]): number {

@@ -1,5 +1,5 @@
 import type { ContenderName } from "./contenders.ts";
-import { cpuSeconds } from "./proc.ts";
+import { cpuMicroseconds } from "./proc.ts";
 import type { Child } from "./processes.ts";
 import type { Bench, Row } from "./scenario.ts";
 import { median } from "./statistics.ts";
@@ -10,21 +10,38 @@ export type Rounds = Map<ContenderName, number[]>;
 interface TurnsOptions {
   names: readonly ContenderName[];
   rounds: number;
+  /**
+   * So many processes of each contender, started for these turns alone, of which each round takes the mean. How the runtime lays out and
+   * compiles a program differs from process to process, by some hundredths of what a call costs. Absent: the ones that are kept.
+   */
+  processes?: number;
   warmUp: (child: Child) => Promise<unknown>;
   measure: (child: Child) => Promise<number>;
 }
 
-/** A B C A B C …: whatever else happens on the machine then falls on all of them. */
-export async function inTurns(bench: Bench, { names, rounds, warmUp, measure }: TurnsOptions): Promise<Rounds> {
-  const children: [ContenderName, Child][] = [];
-  for (const name of bench.contenders.present(names)) children.push([name, await bench.contenders.kept(name)]);
-  for (const [name, child] of children) await blaming(name, warmUp(child));
-  const results: Rounds = new Map(children.map(([name]) => [name, []]));
-  for (let round = 0; round < rounds; round++) {
-    for (const [name, child] of children) {
-      results.get(name)?.push(await blaming(name, measure(child)));
+type Started = readonly [name: ContenderName, child: Child];
+
+/** A B C, C B A, A B C …: whatever else happens on the machine then falls on all of them. The shorter the turns, the truer that is. */
+export async function inTurns(bench: Bench, options: TurnsOptions): Promise<Rounds> {
+  const { processes, rounds, warmUp, measure } = options;
+  const names = bench.contenders.present(options.names);
+  const started: Started[] = [];
+  for (let process = 0; process < (processes ?? 1); process++) {
+    for (const name of names) {
+      const child = await (processes === undefined ? bench.contenders.kept(name) : bench.contenders.fresh(name));
+      started.push([name, child]);
     }
   }
+  for (const [name, child] of started) await blaming(name, warmUp(child));
+  const results: Rounds = new Map(names.map((name) => [name, []]));
+  for (let round = 0; round < rounds; round++) {
+    const sums = new Map<ContenderName, number>();
+    for (const [name, child] of round % 2 === 0 ? started : started.toReversed()) {
+      sums.set(name, (sums.get(name) ?? 0) + (await blaming(name, measure(child))));
+    }
+    for (const [name, sum] of sums) results.get(name)?.push(sum / (processes ?? 1));
+  }
+  if (processes !== undefined) for (const [, child] of started) await child.stop();
   return results;
 }
 
@@ -39,9 +56,9 @@ export async function blaming<T>(name: ContenderName, work: Promise<T>): Promise
 
 /** CPU of the child in microseconds for each unit of the work, which resolves with how many units it was. */
 export async function cpuMicrosecondsPer(child: Child, work: () => Promise<number>): Promise<number> {
-  const before = cpuSeconds(child.pids);
+  const before = cpuMicroseconds(child.pids);
   const units = await work();
-  return ((cpuSeconds(child.pids) - before) * 1e6) / units;
+  return (cpuMicroseconds(child.pids) - before) / units;
 }
 
 /** The ratio of two contenders in each round, then the median: a disturbed round spoils one ratio, not the result. */

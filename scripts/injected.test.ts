@@ -33,6 +33,8 @@ const ALLOWED_STATE: Readonly<Record<string, string>> = {
   "observe/format.ts": "results of a pure function, of a bounded number",
   "relay/identity-headers.ts": "results of a pure function, of a bounded number",
   "server/openapi.ts": "the result of a pure function",
+  "wire/edit-body.ts": "results of a pure function, of a bounded number",
+  "wire/http/socket-exchange.ts": "no headers, which nothing changes",
   "wire/http/endpoint.ts": "results of a pure function, of a bounded number",
   "wire/http/answer-head.ts": "results of a pure function, of a bounded number",
   "wire/http/request-head.ts": "results of a pure function, kept as long as their arguments",

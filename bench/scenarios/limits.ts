@@ -5,8 +5,8 @@ export const limits: Scenario = {
   id: "limits",
   title: "a key with limits and budgets at three levels beside one without",
   run: async (bench) => [
-    await measureCalls(bench, "CPU per request with limits, 1 KB body", "small", bench.quick ? 3_000 : 12_000),
-    await measureCalls(bench, "CPU per request with limits, 300 KB body", "large", bench.quick ? 200 : 800),
+    await measureCalls(bench, "CPU per request with limits, 1 KB body", "small", 1_500),
+    await measureCalls(bench, "CPU per request with limits, 300 KB body", "large", 100),
   ],
 };
 
@@ -15,9 +15,9 @@ async function measureCalls(bench: Bench, measure: string, body: "small" | "larg
     bench.load.unary({ url, body, requests: count, atOnce: body === "small" ? 16 : 8 });
   const rounds = await inTurns(bench, {
     names: ["bare", "gateway", "limited"],
-    rounds: bench.quick ? 2 : 7,
-    // The gateway without limits may have run in other scenarios before: both are to be as warm.
-    warmUp: ({ url }) => call(url, bench.quick ? requests : requests * 5),
+    rounds: bench.quick ? 4 : 40,
+    processes: bench.quick ? 1 : 3,
+    warmUp: ({ url }) => call(url, requests * (bench.quick ? 2 : 40)),
     measure: (child) => cpuMicrosecondsPer(child, () => call(child.url).then(() => requests)),
   });
   const target = atMost(1.05, "× no limits", medianRatio(rounds, "limited", "gateway"));

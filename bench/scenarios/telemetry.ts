@@ -9,13 +9,14 @@ export const telemetry: Scenario = {
 };
 
 async function measureCalls(bench: Bench): Promise<Row> {
-  const requests = bench.quick ? 3_000 : 12_000;
+  const requests = 1_500;
   const call = (url: string, count = requests) => bench.load.unary({ url, body: "small", requests: count, atOnce: 16 });
   const rounds = await inTurns(bench, {
     names: ["bare", "gateway", "exporting"],
-    rounds: bench.quick ? 2 : 9,
-    // The gateway without telemetry may have run in other scenarios before: both are to be as warm.
-    warmUp: ({ url }) => call(url, bench.quick ? requests : requests * 5),
+    rounds: bench.quick ? 4 : 40,
+    processes: bench.quick ? 1 : 3,
+    // A tenth of the calls have spans: what makes them is compiled after as many more.
+    warmUp: ({ url }) => call(url, bench.quick ? 3_000 : 200_000),
     measure: (child) => cpuMicrosecondsPer(child, () => call(child.url).then(() => requests)),
   });
   const target = atMost(5, "µs more", medianDifference(rounds, "exporting", "gateway"));
@@ -25,13 +26,15 @@ async function measureCalls(bench: Bench): Promise<Row> {
 const CHUNKS = 200;
 
 async function measureChunks(bench: Bench): Promise<Row> {
-  const streams = bench.quick ? 200 : 800;
+  const streams = 100;
   await bench.upstream.plan({ burst: CHUNKS, between: "turn" });
-  const call = (url: string) => bench.load.stream({ url, streams, atOnce: 8, contentChunks: CHUNKS });
+  const call = (url: string, count = streams) =>
+    bench.load.stream({ url, streams: count, atOnce: 8, contentChunks: CHUNKS });
   const rounds = await inTurns(bench, {
     names: ["bare", "gateway", "exporting"],
-    rounds: bench.quick ? 2 : 5,
-    warmUp: ({ url }) => call(url),
+    rounds: bench.quick ? 4 : 40,
+    processes: bench.quick ? 1 : 3,
+    warmUp: ({ url }) => call(url, bench.quick ? 100 : 2_000),
     measure: (child) =>
       cpuMicrosecondsPer(child, () => call(child.url).then(() => streams * (CHUNKS + EVENTS_AROUND_CONTENT))),
   });

@@ -6,12 +6,13 @@ export const unary1Kb: Scenario = {
   title: "a non-streamed answer, a body of 1 KB, 16 calls at once",
   run: async (bench) => {
     const call = (url: string, requests: number) => bench.load.unary({ url, body: "small", requests, atOnce: 16 });
-    const requests = bench.quick ? 3_000 : 12_000;
+    const requests = 1_500;
     const rounds = await inTurns(bench, {
       names: ["bare", "gateway", "nginx"],
-      rounds: bench.quick ? 2 : 5,
+      rounds: bench.quick ? 4 : 40,
+      processes: bench.quick ? 1 : 3,
       // As long as in the scenarios beside it: until then, a part of what is measured is the compiling of the program.
-      warmUp: ({ url }) => call(url, bench.quick ? requests : requests * 5),
+      warmUp: ({ url }) => call(url, bench.quick ? 3_000 : 60_000),
       measure: (child) => cpuMicrosecondsPer(child, () => call(child.url, requests).then(() => requests)),
     });
     const result = summary(rounds);

@@ -147,6 +147,7 @@ export class Provider {
   /** Those that an offer may name: in addition to `dialects` those that are not used at this address unasked. */
   readonly #nameable: readonly string[];
   readonly #quirks = new Map<string, MediaQuirks>();
+  #lastUrl = { base: "", path: "", url: "" };
   readonly #kept = new Map<string, { credential: Record<string, string>; headers: Record<string, string> }>();
 
   constructor(declaration: ProviderDeclaration, settings: ProviderSettings, sources: Sources) {
@@ -239,11 +240,18 @@ export class Provider {
   endpoint(call: UpstreamCall): Endpoint | Promise<Endpoint> {
     const spoken = this.#spoken(call.dialect);
     const path = (call.verb === "count_tokens" && spoken.countTokens) || spoken.generate;
-    const url = (spoken.baseUrl ?? this.#baseUrl) + path(call, this.#settings);
+    const url = this.#urlAt(spoken.baseUrl ?? this.#baseUrl, path(call, this.#settings));
     const proof = this.#authenticate();
     return proof instanceof Promise
       ? proof.then((credential) => ({ url, headers: this.#headers(call, spoken, credential) }))
       : { url, headers: this.#headers(call, spoken, proof) };
+  }
+
+  /** The one of the last call mostly: a text that is put together anew has to be looked up anew all along the way. */
+  #urlAt(base: string, path: string): string {
+    const last = this.#lastUrl;
+    if (last.path !== path || last.base !== base) this.#lastUrl = { base, path, url: base + path };
+    return this.#lastUrl.url;
   }
 
   #spoken(dialect: string): SpokenDialect {

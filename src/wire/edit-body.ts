@@ -112,15 +112,25 @@ function spliceBytes(bytes: Buffer, splices: readonly Splice[]): Buffer {
 
 /** The offset after a key that occurs once in the whole body, at any depth: then it is the member that the parser saw. */
 function endOfOnlyKey(body: string | Buffer, key: string): number | undefined {
-  // A key that is not plain ASCII has another length in bytes, and none that matters here is.
-  if (!PLAIN_KEY.test(key)) return undefined;
-  const quoted = `"${key}"`;
+  const quoted = quotedKeys.get(key) ?? quoteKey(key);
+  if (quoted === "") return undefined;
   const at = body.indexOf(quoted);
   const end = at + quoted.length;
   return at < 0 || body.indexOf(quoted, end) >= 0 ? undefined : end;
 }
 
 const PLAIN_KEY = /^\w+$/;
+/** The keys that are edited are a few of ours, and the same in every request. */
+const MAX_QUOTED = 500;
+const quotedKeys = new Map<string, string>();
+
+/** Empty for a key that is not plain ASCII: it has another length in bytes, and none that matters here is. */
+function quoteKey(key: string): string {
+  const quoted = PLAIN_KEY.test(key) ? JSON.stringify(key) : "";
+  if (quotedKeys.size < MAX_QUOTED) quotedKeys.set(key, quoted);
+  return quoted;
+}
+
 const STRING_VALUE = /\s*:\s*"/y;
 /** How many bytes are searched for a member's value: names of models are short. */
 const WINDOW = 4096;

@@ -57,7 +57,11 @@ function readHeaders(text: string, from: number): Map<string, string> {
       if (name === "") throw malformed("its first header begins with a space");
       headers.set(name, `${headers.get(name)} ${readValue(text.slice(at, end))}`);
     } else {
-      const header = readHeader(text.slice(at, end));
+      const expected = lastLines[count];
+      const header =
+        expected?.line.length === end - at && text.startsWith(expected.line, at)
+          ? expected
+          : readHeader(text.slice(at, end), count);
       const { value } = header;
       name = header.name;
       const before = headers.get(name);
@@ -70,21 +74,29 @@ function readHeaders(text: string, from: number): Map<string, string> {
 }
 
 interface Header {
+  line: string;
   name: string;
   value: string;
 }
+
+/** The lines of the last answers, by their place: many of the next answer's are there, and need not be cut out to be looked up. */
+const lastLines: Header[] = [];
 
 /** Hosts send mostly the same lines with every answer: parsed lines are cached. */
 const MAX_KNOWN = 500;
 const known = new Map<string, Header>();
 
-function readHeader(line: string): Header {
-  const seen = known.get(line);
-  if (seen) return seen;
+function readHeader(line: string, place: number): Header {
+  const header = known.get(line) ?? parseHeader(line);
+  if (line.length <= MAX_KNOWN_LINE) lastLines[place] = header;
+  return header;
+}
+
+function parseHeader(line: string): Header {
   const colon = line.indexOf(":");
   const written = colon < 0 ? "" : line.slice(0, colon);
   if (!NAME.test(written)) throw malformed("a header has no proper name");
-  const header = { name: written.toLowerCase(), value: readValue(line.slice(colon + 1)) };
+  const header = { line, name: written.toLowerCase(), value: readValue(line.slice(colon + 1)) };
   if (known.size === MAX_KNOWN) known.clear();
   if (line.length <= MAX_KNOWN_LINE) known.set(line, header);
   return header;

@@ -14,6 +14,7 @@ const MAX_INTERIM = 1000;
 /** How many bytes may wait unread before the host is paused. */
 const MAX_UNREAD_BYTES = 256 * 1024;
 const NOTHING = new Uint8Array(0);
+const NO_HEADERS: AnswerHeaders = new Map();
 /** Where small reads are put whose takers do not keep them: the content of a read is a part of it, and parts of new memory are costly. */
 const SHARED = Buffer.allocUnsafeSlow(4 * 1024);
 const HEAD_END = "\r\n\r\n";
@@ -34,7 +35,7 @@ interface Taking {
 /** An exchange over a connection of the pool, or a new one. */
 export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
   status = 0;
-  headers: AnswerHeaders = new Map();
+  headers = NO_HEADERS;
   readonly #pool: ConnectionPool;
   readonly #endpoint: Endpoint;
   readonly #requestHead: string;
