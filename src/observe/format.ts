@@ -1,3 +1,4 @@
+import { inOnePiece } from "../base/one-piece.ts";
 import type { CallFacts, CallLevel, FailedAttempt, SettledCall } from "./call-line.ts";
 
 export const LOG_FORMATS = ["auto", "text", "json"] as const;
@@ -85,11 +86,12 @@ class CallNames {
   of(call: SettledCall, host: string | undefined): string {
     const last = this.#call;
     if (last === undefined || this.#host !== host || !namesAlike(last, call)) {
-      this.#shown =
+      this.#shown = inOnePiece(
         `${text("project", call.project)}${text("key_id", call.key)},"verb":"${call.verb}"` +
-        `,"dialect":"${call.clientDialect}","upstream_dialect":"${call.upstreamDialect}","lane":"${call.lane}"` +
-        `${text("model", call.model)}${text("provider", call.provider)}${text("host", host)}` +
-        `${text("upstream_model", call.upstreamModel)},"stream":${call.stream},"outcome":"${call.outcome}"`;
+          `,"dialect":"${call.clientDialect}","upstream_dialect":"${call.upstreamDialect}","lane":"${call.lane}"` +
+          `${text("model", call.model)}${text("provider", call.provider)}${text("host", host)}` +
+          `${text("upstream_model", call.upstreamModel)},"stream":${call.stream},"outcome":"${call.outcome}"`,
+      );
       this.#call = call;
       this.#host = host;
     }

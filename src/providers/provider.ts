@@ -1,3 +1,4 @@
+import { inOnePiece } from "../base/one-piece.ts";
 import type { Secret } from "../base/secret.ts";
 import type { Sources } from "../base/sources.ts";
 import type { GatewayError } from "../canon/error.ts";
@@ -250,7 +251,7 @@ export class Provider {
   /** The one of the last call mostly: a text that is put together anew has to be looked up anew all along the way. */
   #urlAt(base: string, path: string): string {
     const last = this.#lastUrl;
-    if (last.path !== path || last.base !== base) this.#lastUrl = { base, path, url: base + path };
+    if (last.path !== path || last.base !== base) this.#lastUrl = { base, path, url: inOnePiece(base + path) };
     return this.#lastUrl.url;
   }
 

@@ -1,3 +1,4 @@
+import { inOnePiece } from "../../base/one-piece.ts";
 import type { OfferTried } from "../../canon/receipt.ts";
 import { outcomeClass } from "../outcome-class.ts";
 import type { TracedAttempt } from "../trace-context.ts";
@@ -147,13 +148,13 @@ function makeKind(call: TracedCall): Kind {
     serverEnd: `]${statusText(failure)}}`,
     inference: beginning(`${operationOf(receipt)} ${receipt.model}`, KIND.client, ofCall),
     inferenceEnd: `${statusText(isError ? receipt.outcome : undefined)}}`,
-    answered: attemptEnd(host, { provider: receipt.provider, outcome: "answered", ms: 0 }, 0),
+    answered: inOnePiece(attemptEnd(host, { provider: receipt.provider, outcome: "answered", ms: 0 }, 0)),
   };
 }
 
 /** Up to the end of the attributes, of which there is at least one. */
 const beginning = (name: string, kind: number, attributes: Attributes): string =>
-  `,"name":${JSON.stringify(name)},"kind":${kind},"attributes":[${attributes.toString()}`;
+  inOnePiece(`,"name":${JSON.stringify(name)},"kind":${kind},"attributes":[${attributes.toString()}`);
 
 const statusText = (failure: string | undefined): string =>
   failure === undefined ? ',"status":{}' : `,"status":{"code":2,"message":${JSON.stringify(failure)}}`;

@@ -1,3 +1,4 @@
+import { inOnePiece } from "../../base/one-piece.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { HttpFailure } from "./failure.ts";
 
@@ -14,20 +15,30 @@ export function requestHead(
   bodyBytes: number,
   ownHeaders?: Readonly<Record<string, string>>,
 ): string {
-  let lines = known.get(headers);
-  if (lines === undefined) {
-    lines = headerLines(headers);
-    if (!("accept-encoding" in headers)) lines += "accept-encoding: identity\r\n";
-    known.set(headers, lines);
+  let beginning = known.get(headers);
+  if (beginning?.endpoint !== endpoint || beginning.method !== method) {
+    beginning = { method, endpoint, text: inOnePiece(beginningOf(method, endpoint, headers)) };
+    known.set(headers, beginning);
   }
-  if (ownHeaders !== undefined) lines += headerLines(ownHeaders);
-  const { target, hostHeader } = endpoint;
+  const own = ownHeaders === undefined ? "" : headerLines(ownHeaders);
   const length = method === "GET" ? "" : `content-length: ${bodyBytes}\r\n`;
-  return `${method} ${target} HTTP/1.1\r\nhost: ${hostHeader}\r\n${lines}${length}\r\n`;
+  return `${beginning.text}${own}${length}\r\n`;
 }
 
-/** Callers reuse their header objects from one request to the next, and never change them. */
-const known = new WeakMap<Readonly<Record<string, string>>, string>();
+interface Beginning {
+  method: string;
+  endpoint: Endpoint;
+  text: string;
+}
+
+/** Callers reuse their header objects from one request to the next, mostly at the same endpoint, and never change them. */
+const known = new WeakMap<Readonly<Record<string, string>>, Beginning>();
+
+function beginningOf(method: string, { target, hostHeader }: Endpoint, headers: Readonly<Record<string, string>>) {
+  const lines = headerLines(headers);
+  const encoding = "accept-encoding" in headers ? "" : "accept-encoding: identity\r\n";
+  return `${method} ${target} HTTP/1.1\r\nhost: ${hostHeader}\r\n${lines}${encoding}`;
+}
 
 function headerLines(headers: Readonly<Record<string, string>>): string {
   let lines = "";
