@@ -33,6 +33,7 @@ const ALLOWED_STATE: Readonly<Record<string, string>> = {
   "observe/format.ts": "results of a pure function, of a bounded number",
   "relay/identity-headers.ts": "results of a pure function, of a bounded number",
   "server/openapi.ts": "the result of a pure function",
+  "dialects/model-json.ts": "results of a pure function, of a bounded number",
   "wire/edit-body.ts": "results of a pure function, of a bounded number",
   "wire/http/socket-exchange.ts": "no headers, which nothing changes",
   "wire/http/endpoint.ts": "results of a pure function, of a bounded number",

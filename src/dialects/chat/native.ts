@@ -8,6 +8,7 @@ import { changeElements, changeValue, ObjectEdit } from "../../wire/json-text.ts
 import type { ClientAnswer, NativeAnswerContext, NativeRequestContext, UpstreamRequest } from "../dialect.ts";
 import { effortOfWord } from "../effort-words.ts";
 import { emptyTools } from "../empty-tools.ts";
+import { modelJson } from "../model-json.ts";
 import { fitTerms, type PricedFields } from "../priced-fields.ts";
 import type { ReceivedRequest } from "../received-request.ts";
 import { ROUTING_FIELDS } from "../routing-fields.ts";
@@ -33,7 +34,7 @@ export function prepareRequest(request: ReceivedRequest, context: NativeRequestC
   const { quirks } = context;
   const notes = new Notes();
   const changes: Changes = {
-    set: { model: JSON.stringify(context.upstreamModel) },
+    set: { model: modelJson(context.upstreamModel) },
     rename: {},
     remove: ["usage", ...ROUTING_FIELDS],
     notes,
@@ -248,7 +249,7 @@ export function patchAnswer(text: string, body: JsonObject, context: NativeAnswe
     data = patchMessage(data, position, message, context);
   }
   if (usage && wantsCost(context.request)) data = addCost(data, context.costUsd(usage));
-  const set: Record<string, string> = { model: JSON.stringify(context.publicModel) };
+  const set: Record<string, string> = { model: modelJson(context.publicModel) };
   if (!body["id"]) set["id"] = JSON.stringify(`chatcmpl-${context.makeId()}`);
   return { text: String(editBody({ text: data }, { set }, body)), usage, stop };
 }

@@ -8,6 +8,7 @@ import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
 import { endOfEvent, type SseFrame } from "../../wire/sse.ts";
 import { viewedBytes } from "../../wire/viewed-bytes.ts";
 import type { NativeAnswerContext, TapProgress } from "../dialect.ts";
+import { modelJson } from "../model-json.ts";
 import { TapBase } from "../tap-base.ts";
 import { answerError } from "./answer-error.ts";
 import { ChunkTemplate } from "./chunk-template.ts";
@@ -42,7 +43,7 @@ export class ChatTap extends TapBase {
     this.#toolCalls = new ToolCallIndexer(context.makeId);
     this.#hideReasoning = hidesReasoning(context.request);
     this.#showUsage = wantsUsage(context.request);
-    this.#modelJson = JSON.stringify(context.publicModel);
+    this.#modelJson = modelJson(context.publicModel);
   }
 
   override push(events: Uint8Array, output: ByteBuffer): TapProgress {

@@ -4,6 +4,7 @@ import type { FieldNote } from "../../canon/receipt.ts";
 import { editBody } from "../../wire/edit-body.ts";
 import type { ClientAnswer, NativeAnswerContext, NativeRequestContext, UpstreamRequest } from "../dialect.ts";
 import { emptyTools } from "../empty-tools.ts";
+import { modelJson } from "../model-json.ts";
 import { fitTerms, type PricedFields } from "../priced-fields.ts";
 import type { ReceivedRequest } from "../received-request.ts";
 import { ROUTING_FIELDS } from "../routing-fields.ts";
@@ -20,7 +21,7 @@ export function prepareRequest(
 ): UpstreamRequest {
   const { body } = request;
   const notes: FieldNote[] = [];
-  const set: Record<string, string> = { model: JSON.stringify(context.upstreamModel) };
+  const set: Record<string, string> = { model: modelJson(context.upstreamModel) };
   const wanted = numberAt(body, "max_tokens");
   const budget = numberAt(objectAt(body, "thinking"), "budget_tokens") ?? 0;
   const most = context.maxOutputTokens;
@@ -43,7 +44,7 @@ export function prepareRequest(
 export function patchAnswer(text: string, body: JsonObject, context: NativeAnswerContext): ClientAnswer {
   failIfNoAnswer(body);
   const stop = stringAt(body, "stop_reason");
-  const set: Record<string, string> = { model: JSON.stringify(context.publicModel) };
+  const set: Record<string, string> = { model: modelJson(context.publicModel) };
   if (!body["id"]) set["id"] = JSON.stringify(`msg_${context.makeId()}`);
   const usage = objectAt(body, "usage");
   reportUsageTerms(context.served, usage);

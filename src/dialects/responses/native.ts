@@ -9,6 +9,7 @@ import { changeElements, ObjectEdit } from "../../wire/json-text.ts";
 import type { AnswerContext } from "../answer-context.ts";
 import type { ClientAnswer, NativeAnswerContext, NativeRequestContext, UpstreamRequest } from "../dialect.ts";
 import { emptyTools } from "../empty-tools.ts";
+import { modelJson } from "../model-json.ts";
 import { fitTerms, type PricedFields } from "../priced-fields.ts";
 import type { ReceivedRequest } from "../received-request.ts";
 import { ROUTING_FIELDS } from "../routing-fields.ts";
@@ -33,7 +34,7 @@ export function prepareRequest(
   const { body } = request;
   const { quirks } = context;
   const notes = new Notes();
-  const set: Record<string, string> = { model: JSON.stringify(context.upstreamModel) };
+  const set: Record<string, string> = { model: modelJson(context.upstreamModel) };
   const remove: string[] = [...ROUTING_FIELDS, ...STATE_FIELDS];
   if (!quirks.clientMetadata) remove.push("client_metadata");
   if (!context.stream) remove.push("stream_options");
