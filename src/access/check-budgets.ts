@@ -33,7 +33,7 @@ export const reservedFor = ({ estimatedCostNanoUsd, maxCostNanoUsd = estimatedCo
 export function checkBudgets(bound: Bound, call: CostEstimate, nowMs: number): void {
   const { meter, share } = bound.account;
   if (share === undefined) {
-    const left = meter.left(bound.nanoUsd, nowMs);
+    const left = meter.left(bound, nowMs);
     if (left > 0 && call.estimatedCostNanoUsd <= left && reservedFor(call) <= left) return;
   }
   checkEachBudget(bound, call, nowMs);

@@ -122,8 +122,8 @@ export class LimitedEntry implements Entry, Admission {
       account.underWay += 1;
       account.lastUsedMs = enteredMs;
     }
-    for (const { limits, account } of standing.bounds) {
-      if (limits.requestsPerMinute !== undefined) account.requests(enteredMs).add(enteredMs, 1);
+    for (const { requestsPerMinute, account } of standing.bounds) {
+      if (requestsPerMinute !== undefined) account.requests(enteredMs).add(enteredMs, 1);
     }
   }
 
@@ -205,8 +205,8 @@ export class LimitedEntry implements Entry, Admission {
       checkBudgets(bound, call, this.atMs);
       checkTokens(bound, call.estimatedTokens, takenMs, this.atMs);
     }
-    for (const { limits, account } of bounds) {
-      if (limits.tokensPerMinute !== undefined) account.tokens(takenMs).add(takenMs, call.estimatedTokens);
+    for (const { tokensPerMinute, account } of bounds) {
+      if (tokensPerMinute !== undefined) account.tokens(takenMs).add(takenMs, call.estimatedTokens);
     }
     if (!countsMoney) return;
     const costNanoUsd = reservedFor(call);
@@ -216,15 +216,15 @@ export class LimitedEntry implements Entry, Admission {
 
   /** The request no longer counts: it was refused for what it would use. */
   #forgetRequest(nowMs: number): void {
-    for (const { limits, account } of this.#standing.bounds) {
-      if (limits.requestsPerMinute === undefined) continue;
+    for (const { requestsPerMinute, account } of this.#standing.bounds) {
+      if (requestsPerMinute === undefined) continue;
       account.requests(nowMs).correct(this.#enteredMs, nowMs, 1, 0);
     }
   }
 
   #correctTokens(takenMs: number, nowMs: number, estimated: number, actual: number): void {
-    for (const { limits, account } of this.#standing.bounds) {
-      if (limits.tokensPerMinute === undefined) continue;
+    for (const { tokensPerMinute, account } of this.#standing.bounds) {
+      if (tokensPerMinute === undefined) continue;
       account.tokens(nowMs).correct(takenMs, nowMs, estimated, actual);
     }
   }

@@ -10,8 +10,8 @@ import { ShareRefusal } from "./share-refusal.ts";
 const SHARE_RETRY_SECONDS = 1;
 
 /** Refuses a request that is one too many at this level, before anything of it is read (S17). */
-export function checkEntry({ level, limits, account }: Bound, nowMs: number, wallMs: () => number): void {
-  const { concurrent, requestsPerMinute } = limits;
+export function checkEntry(bound: Bound, nowMs: number, wallMs: () => number): void {
+  const { level, account, concurrent, requestsPerMinute } = bound;
   const { underWay } = account;
   if (concurrent !== undefined && underWay + 1 > concurrent) {
     throw limited(
@@ -34,8 +34,8 @@ export function checkEntry({ level, limits, account }: Bound, nowMs: number, wal
 }
 
 /** Refuses a call that may need more tokens than the level has left in this minute. */
-export function checkTokens({ level, limits, account }: Bound, needed: number, nowMs: number, wallMs: number): void {
-  const { tokensPerMinute } = limits;
+export function checkTokens(bound: Bound, needed: number, nowMs: number, wallMs: number): void {
+  const { level, account, tokensPerMinute } = bound;
   if (tokensPerMinute === undefined) return;
   const window = account.tokens(nowMs);
   const used = window.used(nowMs);
@@ -108,8 +108,9 @@ function tightest(bounds: readonly Bound[], name: RateName, nowMs: number, wallM
 }
 
 /** Infinity where the level does not limit it. */
-function leftOf({ limits, account }: Bound, name: RateName, nowMs: number, wallMs: number): number {
-  const limit = limits[name];
+function leftOf(bound: Bound, name: RateName, nowMs: number, wallMs: number): number {
+  const limit = bound[name];
+  const { account } = bound;
   if (limit === undefined) return Number.POSITIVE_INFINITY;
   const may = account.share === undefined ? limit : Math.min(limit, account.share.held(name, wallMs));
   return may - account.inUse(name, nowMs, wallMs);

@@ -2,8 +2,11 @@ const SLOTS = 60;
 
 /** What was used in the last minute, in slots of one second, so that it takes the same memory whatever the limit is. */
 export class RateWindow {
+  /** Of the seconds that are over. */
   readonly #slots = new Float64Array(SLOTS);
   #second: number;
+  /** Used in the second under way: what calls add, and mostly what they correct. */
+  #current = 0;
   /** When the next second begins. */
   #nextMs: number;
   #total = 0;
@@ -20,7 +23,8 @@ export class RateWindow {
 
   add(nowMs: number, amount: number): void {
     this.#advance(nowMs);
-    this.#put(this.#second, amount);
+    this.#current += amount;
+    this.#total += amount;
   }
 
   /**
@@ -48,16 +52,21 @@ export class RateWindow {
   /** Seconds until nothing of the last minute counts any more. */
   secondsUntilEmpty(nowMs: number): number {
     this.#advance(nowMs);
-    for (let seconds = SLOTS; seconds > 0; seconds -= 1) {
+    if (this.#current !== 0) return SLOTS;
+    for (let seconds = SLOTS - 1; seconds > 0; seconds -= 1) {
       if (this.#slots[(this.#second + seconds) % SLOTS] !== 0) return seconds;
     }
     return 0;
   }
 
   #put(second: number, amount: number): void {
+    this.#total += amount;
+    if (second === this.#second) {
+      this.#current += amount;
+      return;
+    }
     const slot = second % SLOTS;
     this.#slots[slot] = (this.#slots[slot] ?? 0) + amount;
-    this.#total += amount;
   }
 
   /** Forgets what is a minute old. */
@@ -65,6 +74,8 @@ export class RateWindow {
     // Asked for several times by each call.
     if (nowMs < this.#nextMs) return;
     const second = secondOf(nowMs);
+    this.#slots[this.#second % SLOTS] = this.#current;
+    this.#current = 0;
     // However long nothing was used, no more than all slots need be emptied.
     this.#second = Math.max(this.#second, second - SLOTS);
     while (this.#second < second) {

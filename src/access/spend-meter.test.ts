@@ -38,18 +38,18 @@ describe("SpendMeter", () => {
 
   test("H23: what the tightest budget leaves is the least of what each leaves, whichever days the clock shows", () => {
     const meter = new SpendMeter({ day: 5, month: 70, total: 900 }, 0);
-    const budgets = { day: 400, month: 900, total: Number.POSITIVE_INFINITY };
     for (let step = 0; step < 2_000; step += 1) {
       const nowMs = ((step * 7) % 5) * 9 * DAY_MS;
       meter.add(step % 11, nowMs);
       meter.reserved = step % 13;
-      const { day, month, total } = { ...budgets, total: step % 3 === 0 ? budgets.total : 20_000 };
-      const left = [
-        day - meter.spent("day", nowMs),
-        month - meter.spent("month", nowMs),
-        total - meter.spent("total", 0),
-      ];
-      expect(meter.left({ day, month, total }, nowMs)).toBe(Math.min(...left) - meter.reserved);
+      const total = step % 3 === 0 ? Number.POSITIVE_INFINITY : 20_000;
+      const least = Math.min(
+        400 - meter.spent("day", nowMs),
+        900 - meter.spent("month", nowMs),
+        total - meter.spent("total", nowMs),
+      );
+      const budgets = { dayNanoUsd: 400, monthNanoUsd: 900, totalNanoUsd: total };
+      expect(meter.left(budgets, nowMs)).toBe(least - meter.reserved);
       expect(meter.own("month", nowMs)).toBe(meter.spent("month", nowMs) - (nowMs < 31 * DAY_MS ? 70 : 0));
     }
   });

@@ -6,6 +6,12 @@ const DAY_MS = 86_400_000;
 /** This many days and this many months are kept, so that a clock that was set wrong and corrected finds its earlier sums. */
 const MAX_WINDOWS = 8;
 
+interface NanoBudgets {
+  readonly dayNanoUsd: number;
+  readonly monthNanoUsd: number;
+  readonly totalNanoUsd: number;
+}
+
 /**
  * What a key, a project or the gateway has spent, in nano-dollars, by day, by month and in all. Each amount belongs to the moment in its receipt, and a
  * budget to the day and month of the clock: however the clock is set, a window holds the sum of its receipts (H30).
@@ -44,10 +50,10 @@ export class SpendMeter {
   }
 
   /** What the tightest of budgets leaves, with what is reserved taken off. Infinity stands for none. */
-  left(budgets: Readonly<Record<BudgetWindow, number>>, nowMs: number): number {
-    const ofDay = budgets.day - this.#days.of(dayOf(nowMs));
-    const ofMonth = budgets.month - this.#months.of(monthOf(nowMs));
-    return Math.min(ofDay, ofMonth, budgets.total - this.#total) - this.reserved;
+  left({ dayNanoUsd, monthNanoUsd, totalNanoUsd }: NanoBudgets, nowMs: number): number {
+    const ofDay = dayNanoUsd - this.#days.of(dayOf(nowMs));
+    const ofMonth = monthNanoUsd - this.#months.of(monthOf(nowMs));
+    return Math.min(ofDay, ofMonth, totalNanoUsd - this.#total) - this.reserved;
   }
 
   /** What this process has spent itself: the sum without what it learnt from the ledger. */
