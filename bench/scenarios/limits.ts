@@ -17,7 +17,7 @@ async function measureCalls(bench: Bench, measure: string, body: "small" | "larg
     names: ["bare", "gateway", "limited"],
     rounds: bench.quick ? 4 : 40,
     processes: bench.quick ? 1 : 3,
-    warmUp: ({ url }) => call(url, requests * (bench.quick ? 2 : 40)),
+    warmUp: ({ url }) => call(url, requests * (bench.quick ? 2 : body === "small" ? 100 : 40)),
     measure: (child) => cpuMicrosecondsPer(child, () => call(child.url).then(() => requests)),
   });
   const target = atMost(1.05, "× no limits", medianRatio(rounds, "limited", "gateway"));

@@ -12,7 +12,7 @@ export const unary1Kb: Scenario = {
       rounds: bench.quick ? 4 : 40,
       processes: bench.quick ? 1 : 3,
       // As long as in the scenarios beside it: until then, a part of what is measured is the compiling of the program.
-      warmUp: ({ url }) => call(url, bench.quick ? 3_000 : 60_000),
+      warmUp: ({ url }) => call(url, bench.quick ? 3_000 : 150_000),
       measure: (child) => cpuMicrosecondsPer(child, () => call(child.url, requests).then(() => requests)),
     });
     const result = summary(rounds);

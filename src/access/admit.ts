@@ -76,7 +76,7 @@ export class Admissions {
     if (bounds.length === 0) return new OpenEntry(principal, standing, this.#clocks);
     for (const bound of bounds) {
       checkEntry(bound, nowMs, this.#clocks.wallMs);
-      this.#withRates.add(bound.account);
+      if (!bound.account.isSwept) this.#track(bound.account);
     }
     return new LimitedEntry(principal, standing, this.#clocks, nowMs);
   }
@@ -139,11 +139,17 @@ export class Admissions {
     ];
   }
 
+  #track(account: Account): void {
+    account.isSwept = true;
+    this.#withRates.add(account);
+  }
+
   #sweep(nowMs: number): void {
     this.#sweptMs = nowMs;
     for (const account of this.#withRates) {
       if (account.underWay > 0 || nowMs - account.lastUsedMs < IDLE_MS) continue;
       account.dropRates();
+      account.isSwept = false;
       this.#withRates.delete(account);
     }
   }
