@@ -2,6 +2,7 @@ import type { Receipt } from "../canon/receipt.ts";
 import type { OutgoingRequest } from "../providers/credentials.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { CallTrace } from "../telemetry/trace-context.ts";
+import type { TracedCall } from "../telemetry/tracing.ts";
 import type { Gateway } from "./gateway.ts";
 
 interface OverCall {
@@ -9,25 +10,28 @@ interface OverCall {
   incoming: { request: Request; requestId: string; modelInPath?: string | undefined };
 }
 
-/** Hands over what the spans of a settled call are made of. Called only where traces are exported, as is the other one here. */
+/** Hands over what the spans of a settled call are made of, where it is kept. Called only where traces are exported, as is the other one here. */
 export function traceCall(call: OverCall, trace: CallTrace, gateway: Gateway, receipt: Receipt): void {
-  gateway.tracing?.settled(receipt, trace, () => {
-    const { clock } = gateway;
-    const endedMs = clock.wallMs();
-    const offsetMs = endedMs - clock.nowMs();
-    const { request, requestId, modelInPath } = call.incoming;
-    return {
-      receipt,
-      trace,
-      startedMs: call.startedAtMs + offsetMs,
-      endedMs,
-      offsetMs,
-      requestId,
-      method: request.method,
-      route: routeOf(request.url, modelInPath),
-      ...nameOfProvider(receipt, gateway),
-    };
-  });
+  const { tracing } = gateway;
+  if (tracing?.keeps(receipt, trace)) tracing.keep(tracedCall(call, trace, gateway, receipt));
+}
+
+function tracedCall(call: OverCall, trace: CallTrace, gateway: Gateway, receipt: Receipt): TracedCall {
+  const { clock } = gateway;
+  const endedMs = clock.wallMs();
+  const offsetMs = endedMs - clock.nowMs();
+  const { request, requestId, modelInPath } = call.incoming;
+  return {
+    receipt,
+    trace,
+    startedMs: call.startedAtMs + offsetMs,
+    endedMs,
+    offsetMs,
+    requestId,
+    method: request.method,
+    route: routeOf(request.url, modelInPath),
+    ...nameOfProvider(receipt, gateway),
+  };
 }
 
 /** As the conventions call the provider of a call, and where it is. */

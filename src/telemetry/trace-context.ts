@@ -92,8 +92,8 @@ export class CallTrace {
   /** In the order of the offers that were tried. */
   readonly attempts: TracedAttempt[] = [];
   readonly #ids: IdPool;
-  /** An array: a call has few attempts, usually one. */
-  readonly #spans: { readonly of: object; readonly id: string }[] = [];
+  /** An array: a call has few attempts, usually one. Absent until a span is asked for: most calls are not kept. */
+  #spans: { readonly of: object; readonly id: string }[] | undefined;
 
   /** `begun`: its ids, where it was begun earlier, perhaps by another process. */
   constructor(ids: IdPool, parent: TraceParent | undefined, begun?: { traceId: string; spanId: string }) {
@@ -109,9 +109,9 @@ export class CallTrace {
 
   /** The span of an attempt, which its provider may have been told of before it ended. */
   spanOf(attempt: object): string {
-    for (const { of, id } of this.#spans) if (of === attempt) return id;
+    for (const { of, id } of this.#spans ?? []) if (of === attempt) return id;
     const id = this.newSpanId();
-    this.#spans.push({ of: attempt, id });
+    this.#nameSpan(attempt, id);
     return id;
   }
 
@@ -122,8 +122,13 @@ export class CallTrace {
   /** An attempt that another process may have made; `spanId`: what its provider was told of it. */
   attemptResumed({ startedMs, endedMs, spanId }: { startedMs: number; endedMs: number; spanId?: string }): void {
     const attempt = { startedAtMs: startedMs };
-    if (spanId !== undefined) this.#spans.push({ of: attempt, id: spanId });
+    if (spanId !== undefined) this.#nameSpan(attempt, spanId);
     this.attemptEnded(attempt, endedMs);
+  }
+
+  #nameSpan(of: object, id: string): void {
+    this.#spans ??= [];
+    this.#spans.push({ of, id });
   }
 
   /** What a provider is told, whose span is part of this trace. */

@@ -72,10 +72,13 @@ export class Tracing {
     return trace.headersFor(attempt, isChosen(trace, this.#options.sampling));
   }
 
-  /** `make` is called only where the call is kept. */
-  settled(receipt: Receipt, trace: CallTrace, make: () => TracedCall): void {
-    const { sampling, keep } = this.#options;
-    if (isKept(receipt, trace, sampling)) keep(make());
+  /** Whether a call that is settled is to be kept. */
+  keeps(receipt: Receipt, trace: CallTrace): boolean {
+    return isKept(receipt, trace, this.#options.sampling);
+  }
+
+  keep(call: TracedCall): void {
+    this.#options.keep(call);
   }
 
   /** The gateway's own failures are always kept, the client's mistakes as ordinary calls are; up to so many a second. */

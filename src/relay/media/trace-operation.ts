@@ -68,8 +68,9 @@ export function traceOperation(operation: Operation, receipt: Receipt, gateway: 
   const kept = request?.trace;
   const trace = resumedTrace(operation, gateway);
   if (tracing === undefined || trace === undefined || request === undefined || kept === undefined) return;
+  if (!tracing.keeps(receipt, trace)) return;
   const { startedMs, answeredMs } = kept;
-  tracing.settled(receipt, trace, () => ({
+  tracing.keep({
     receipt,
     trace,
     startedMs,
@@ -82,5 +83,5 @@ export function traceOperation(operation: Operation, receipt: Receipt, gateway: 
     method: kept.method,
     route: kept.route,
     ...nameOfProvider(receipt, gateway),
-  }));
+  });
 }
