@@ -49,26 +49,33 @@ export async function startTestGateway({
 }: TestGatewayOptions = {}): Promise<TestGateway> {
   const folder = mkdtempSync(join(tmpdir(), "trivium-test-"));
   const configFile = join(folder, "trivium.yaml");
-  const [port, adminPort] = await freePorts(2);
-  const sections = {
-    server: { host: "127.0.0.1", port, drain_seconds: 2 },
-    admin: { host: "127.0.0.1", port: adminPort, secret: TEST_ADMIN_SECRET },
-    data_dir: join(folder, "data"),
-    simulator: false,
-    keys: [{ name: "tests", key: TEST_KEY }],
-    ...config,
+  const writeConfig = async () => {
+    const [port, adminPort] = await freePorts(2);
+    const sections = {
+      server: { host: "127.0.0.1", port, drain_seconds: 2 },
+      admin: { host: "127.0.0.1", port: adminPort, secret: TEST_ADMIN_SECRET },
+      data_dir: join(folder, "data"),
+      simulator: false,
+      keys: [{ name: "tests", key: TEST_KEY }],
+      ...config,
+    };
+    writeFileSync(configFile, JSON.stringify(sections, null, 1));
   };
-  writeFileSync(configFile, JSON.stringify(sections, null, 1));
   if (!("storage" in config || "data_dir" in config)) await writeSqliteTables(join(folder, "data", "trivium.db"));
-  const app = await startApp({
-    configPath: configFile,
-    cwd: folder,
-    environment,
-    log: createLog({ clock: system.clock, ...log }),
-    ...(timings ? { timings } : {}),
-    ...(registry ? { registry } : {}),
-    ...(wallMs ? { sources: { ...system, clock: { ...system.clock, wallMs } } } : {}),
-  });
+  const start = async () => {
+    await writeConfig();
+    return startApp({
+      configPath: configFile,
+      cwd: folder,
+      environment,
+      log: createLog({ clock: system.clock, ...log }),
+      ...(timings ? { timings } : {}),
+      ...(registry ? { registry } : {}),
+      ...(wallMs ? { sources: { ...system, clock: { ...system.clock, wallMs } } } : {}),
+    });
+  };
+  // Tests of another process may have taken a port that was free: then others are.
+  const app = await start().catch((error: unknown) => (isPortTaken(error) ? start() : Promise.reject(error)));
   return {
     url: app.url,
     adminUrl: app.adminUrl,
@@ -97,6 +104,8 @@ export async function freePort(): Promise<number> {
   if (port === undefined) throw new Error("no free port");
   return port;
 }
+
+const isPortTaken = (error: unknown): boolean => error instanceof Error && error.message.includes("in use");
 
 /** Those that this process has been given: the system may give a port again as soon as it is free. */
 const given = new Set<number>();
