@@ -9,8 +9,8 @@ export const burst: Scenario = {
   id: "burst",
   title: `${CHUNKS} chunks as fast as the upstream can, 8 streams at once`,
   run: async (bench) => [
-    await measureBursts(bench, "CPU per chunk in a burst, a write each", "turn", bench.quick ? 200 : 800),
-    await measureBursts(bench, "CPU per chunk in a burst, joined writes", "nothing", bench.quick ? 400 : 2_000),
+    await measureBursts(bench, "CPU per chunk in a burst, a write each", "turn", 100),
+    await measureBursts(bench, "CPU per chunk in a burst, joined writes", "nothing", 250),
   ],
 };
 
@@ -20,9 +20,10 @@ async function measureBursts(bench: Bench, measure: string, between: Burst["betw
     bench.load.stream({ url, streams: count, atOnce: 8, contentChunks: CHUNKS });
   const rounds = await inTurns(bench, {
     names: ["bare", "gateway", "nginx"],
-    rounds: bench.quick ? 2 : 4,
+    rounds: bench.quick ? 4 : 30,
+    processes: bench.quick ? 1 : 3,
     // The compiler takes its time: a gateway that has run for a minute is what people have.
-    warmUp: ({ url }) => call(url, bench.quick ? streams / 2 : streams * 3),
+    warmUp: ({ url }) => call(url, bench.quick ? streams : 15_000),
     measure: (child) =>
       cpuMicrosecondsPer(child, () => call(child.url, streams).then(() => streams * (CHUNKS + EVENTS_AROUND_CONTENT))),
   });
