@@ -34,7 +34,7 @@ async function measureChunks(bench: Bench): Promise<Row> {
     names: ["bare", "gateway", "exporting"],
     rounds: bench.quick ? 4 : 40,
     processes: bench.quick ? 1 : 3,
-    warmUp: ({ url }) => call(url, bench.quick ? 100 : 15_000),
+    warmUp: ({ url }) => call(url, bench.quick ? 100 : 4_000),
     measure: (child) =>
       cpuMicrosecondsPer(child, () => call(child.url).then(() => streams * (CHUNKS + EVENTS_AROUND_CONTENT))),
   });
