@@ -105,7 +105,8 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-const isPortTaken = (error: unknown): boolean => error instanceof Error && error.message.includes("in use");
+const isPortTaken = (error: unknown): boolean =>
+  error instanceof Error && /^Port \d+ of \S+ is in use/.test(error.message);
 
 /** Those that this process has been given: the system may give a port again as soon as it is free. */
 const given = new Set<number>();
