@@ -4,7 +4,7 @@ import { cpuMicrosecondsPer, inTurns, summary } from "../turns.ts";
 
 const CHUNKS = 200;
 /** In turns. Until then a part of what is measured is the compiling of the program, which goes by how often its functions are called. */
-const WARM_UP = { turn: 40, nothing: 60 } as const;
+const WARM_UP = { turn: 40, nothing: 120 } as const;
 
 export const burst: Scenario = {
   id: "burst",
