@@ -40,7 +40,7 @@ test("choices 9, H23: a second gateway on one storage that would share no limits
 });
 
 test("choices 9: of two that start at once, one goes on", async () => {
-  // Each has to hear the other's heart: slowly enough for a busy machine, on which this process may stand still for a while.
+  // Each watches whether the other's count moves: long enough for a busy machine, on which this process may stand still for a while.
   const both = await Promise.allSettled([instance("race", 200), instance("race", 200)]);
   expect(both.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
 });

@@ -49,7 +49,7 @@ export async function startTestGateway({
 }: TestGatewayOptions = {}): Promise<TestGateway> {
   const folder = mkdtempSync(join(tmpdir(), "trivium-test-"));
   const configFile = join(folder, "trivium.yaml");
-  const writeConfig = async () => {
+  const start = async () => {
     const [port, adminPort] = await freePorts(2);
     const sections = {
       server: { host: "127.0.0.1", port, drain_seconds: 2 },
@@ -60,10 +60,6 @@ export async function startTestGateway({
       ...config,
     };
     writeFileSync(configFile, JSON.stringify(sections, null, 1));
-  };
-  if (!("storage" in config || "data_dir" in config)) await writeSqliteTables(join(folder, "data", "trivium.db"));
-  const start = async () => {
-    await writeConfig();
     return startApp({
       configPath: configFile,
       cwd: folder,
@@ -74,6 +70,7 @@ export async function startTestGateway({
       ...(wallMs ? { sources: { ...system, clock: { ...system.clock, wallMs } } } : {}),
     });
   };
+  if (!("storage" in config || "data_dir" in config)) await writeSqliteTables(join(folder, "data", "trivium.db"));
   // Tests of another process may have taken a port that was free: then others are.
   const app = await start().catch((error: unknown) => (isPortTaken(error) ? start() : Promise.reject(error)));
   return {

@@ -29,8 +29,6 @@ export class Account {
   /** Calls under way of keys that any level limits. */
   underWay = 0;
   lastUsedMs = 0;
-  /** Its rate windows will be dropped when it is idle. */
-  isSwept = false;
   #requests: RateWindow | undefined;
   #tokens: RateWindow | undefined;
 

@@ -76,7 +76,7 @@ export class Admissions {
     if (bounds.length === 0) return new OpenEntry(principal, standing, this.#clocks);
     for (const bound of bounds) {
       checkEntry(bound, nowMs, this.#clocks.wallMs);
-      if (!bound.account.isSwept) this.#track(bound.account);
+      this.#withRates.add(bound.account);
     }
     return new LimitedEntry(principal, standing, this.#clocks, nowMs);
   }
@@ -139,17 +139,11 @@ export class Admissions {
     ];
   }
 
-  #track(account: Account): void {
-    account.isSwept = true;
-    this.#withRates.add(account);
-  }
-
   #sweep(nowMs: number): void {
     this.#sweptMs = nowMs;
     for (const account of this.#withRates) {
       if (account.underWay > 0 || nowMs - account.lastUsedMs < IDLE_MS) continue;
       account.dropRates();
-      account.isSwept = false;
       this.#withRates.delete(account);
     }
   }

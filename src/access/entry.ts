@@ -33,7 +33,7 @@ export interface Admission {
   release(actual: ActualUse): void;
   /** The time of the call in its receipt and in its budgets: one reading of one clock for both (H30). */
   readonly atMs: number;
-  /** What its limits leave, with what the call has used once that is known, as clients of the field read it. */
+  /** What its limits leave at this moment, as clients of the field read it. */
   addRateHeaders(headers: Record<string, string>): void;
 }
 
@@ -106,8 +106,6 @@ export class LimitedEntry implements Entry, Admission {
   readonly #enteredMs: number;
   #call: AdmittedCall | undefined;
   #takenMs = 0;
-  /** When the clock was read last. */
-  #nowMs = 0;
   #reservedNanoUsd = 0;
   /** When tokens were taken once more. */
   #extendedMs: number[] | undefined;
@@ -158,12 +156,11 @@ export class LimitedEntry implements Entry, Admission {
     this.#take(call, takenMs);
     this.#call = call;
     this.#takenMs = takenMs;
-    this.#nowMs = takenMs;
     return this;
   }
 
   addRateHeaders(headers: Record<string, string>): void {
-    addRateHeaders(headers, this.#standing.bounds, this.#nowMs, this.atMs);
+    addRateHeaders(headers, this.#standing.bounds, this.#clocks.nowMs(), this.atMs);
   }
 
   extend(): boolean {
@@ -192,7 +189,6 @@ export class LimitedEntry implements Entry, Admission {
     const call = this.#call;
     if (this.#left || call === undefined) return;
     const endMs = this.#clocks.nowMs();
-    this.#nowMs = endMs;
     this.leave(endMs);
     for (const againMs of this.#extendedMs ?? []) this.#correctTokens(againMs, endMs, call.estimatedTokens, 0);
     this.#correctTokens(this.#takenMs, endMs, call.estimatedTokens, actual.tokens);

@@ -108,9 +108,11 @@ class WindowSums {
     this.#sum = sum;
     this.#learnt = learnt;
     if (this.#others.size < MAX_WINDOWS) return;
-    const distances = [...this.#others.keys()].map((one) => Math.abs(one - window));
-    const farthest = [...this.#others.keys()][distances.indexOf(Math.max(...distances))];
-    if (farthest !== undefined) this.#others.delete(farthest);
+    let farthest = window;
+    for (const other of this.#others.keys()) {
+      if (Math.abs(other - window) > Math.abs(farthest - window)) farthest = other;
+    }
+    this.#others.delete(farthest);
   }
 }
 

@@ -73,15 +73,11 @@ function weightOf(text: string): number {
 
 const lengthOf = (text: string): number => text.length;
 
-/** Deeper values wait for their turn, so that no depth needs a stack. */
-const MAX_DEPTH = 20;
-
-/** A call with limits is counted before it is admitted, so this is quick. */
+/** Of values that wait for their turn, so that no depth needs a stack. A call with limits is counted before it is admitted, so this is quick. */
 class TokenCount {
   #characters: number;
   #tokens = 0;
-  #depth = 0;
-  #waiting: object[] | undefined;
+  readonly #waiting: object[] = [];
   readonly #weightOf: (text: string) => number;
 
   constructor(surplusBytes: number | undefined) {
@@ -91,24 +87,16 @@ class TokenCount {
 
   add(value: unknown): void {
     if (typeof value === "string") this.#characters += this.#weightOf(value);
-    else if (typeof value !== "object" || value === null) this.#characters += 2;
-    else if (this.#depth < MAX_DEPTH) this.#addContent(value);
-    else {
-      this.#waiting ??= [];
-      this.#waiting.push(value);
-    }
+    else if (typeof value === "object" && value !== null) this.#waiting.push(value);
+    else this.#characters += 2;
   }
 
   total(): number {
-    for (let next = this.#waiting?.pop(); next !== undefined; next = this.#waiting?.pop()) this.#addContent(next);
+    for (let next = this.#waiting.pop(); next !== undefined; next = this.#waiting.pop()) {
+      if (Array.isArray(next)) for (let index = 0; index < next.length; index++) this.add(next[index]);
+      else this.#addMembers(next as Readonly<Record<string, unknown>>);
+    }
     return this.#tokens + Math.ceil(this.#characters / CHARACTERS_PER_TOKEN);
-  }
-
-  #addContent(value: object): void {
-    this.#depth++;
-    if (Array.isArray(value)) for (let index = 0; index < value.length; index++) this.add(value[index]);
-    else this.#addMembers(value as Readonly<Record<string, unknown>>);
-    this.#depth--;
   }
 
   #addMembers(holder: Readonly<Record<string, unknown>>): void {

@@ -1,4 +1,3 @@
-import { inOnePiece } from "../base/one-piece.ts";
 import type { Secret } from "../base/secret.ts";
 import type { Sources } from "../base/sources.ts";
 import type { GatewayError } from "../canon/error.ts";
@@ -248,10 +247,10 @@ export class Provider {
       : { url, headers: this.#headers(call, spoken, proof) };
   }
 
-  /** The one of the last call mostly: a text that is put together anew has to be looked up anew all along the way. */
+  /** Mostly the URL of the call before: the same text again is found at once wherever URLs are looked up. */
   #urlAt(base: string, path: string): string {
     const last = this.#lastUrl;
-    if (last.path !== path || last.base !== base) this.#lastUrl = { base, path, url: inOnePiece(base + path) };
+    if (last.path !== path || last.base !== base) this.#lastUrl = { base, path, url: base + path };
     return this.#lastUrl.url;
   }
 

@@ -13,21 +13,12 @@ const MAX_KINDS = 12;
  */
 export class KeptHeaders {
   readonly #kinds: Kept[] = [];
-  #last: Kept | undefined;
   #replaced = 0;
 
   /** To be copied at once, as `new Response` does: the next answer changes it. */
   of(record: Readonly<Record<string, string>>): Headers {
-    const kind = this.#last !== undefined && update(this.#last, record) ? this.#last : this.#find(record);
-    this.#last = kind;
-    return kind.headers;
-  }
-
-  #find(record: Readonly<Record<string, string>>): Kept {
-    const found = this.#kinds.find((kind) => hasNames(kind, record));
-    if (found !== undefined) {
-      update(found, record);
-      return found;
+    for (const kind of this.#kinds) {
+      if (hasNames(kind, record)) return update(kind, record);
     }
     const kind = { names: Object.keys(record), values: Object.values(record), headers: new Headers(record) };
     if (this.#kinds.length < MAX_KINDS) this.#kinds.push(kind);
@@ -35,7 +26,7 @@ export class KeptHeaders {
       this.#kinds[this.#replaced] = kind;
       this.#replaced = (this.#replaced + 1) % MAX_KINDS;
     }
-    return kind;
+    return kind.headers;
   }
 }
 
@@ -48,17 +39,13 @@ function hasNames({ names }: Kept, record: Readonly<Record<string, string>>): bo
   return index === names.length;
 }
 
-/** False where it has other names: then it has some of the record's values, and they are its own until it is asked for again. */
-function update({ names, values, headers }: Kept, record: Readonly<Record<string, string>>): boolean {
-  let index = 0;
-  for (const name in record) {
-    if (names[index] !== name) return false;
+function update({ names, values, headers }: Kept, record: Readonly<Record<string, string>>): Headers {
+  for (let index = 0; index < names.length; index += 1) {
+    const name = names[index] ?? "";
     const value = record[name] ?? "";
-    if (values[index] !== value) {
-      headers.set(name, value);
-      values[index] = value;
-    }
-    index += 1;
+    if (values[index] === value) continue;
+    headers.set(name, value);
+    values[index] = value;
   }
-  return index === names.length;
+  return headers;
 }

@@ -15,30 +15,20 @@ export function requestHead(
   bodyBytes: number,
   ownHeaders?: Readonly<Record<string, string>>,
 ): string {
-  let beginning = known.get(headers);
-  if (beginning?.endpoint !== endpoint || beginning.method !== method) {
-    beginning = { method, endpoint, text: inOnePiece(beginningOf(method, endpoint, headers)) };
-    known.set(headers, beginning);
+  let lines = known.get(headers);
+  if (lines === undefined) {
+    const encoding = "accept-encoding" in headers ? "" : "accept-encoding: identity\r\n";
+    lines = inOnePiece(headerLines(headers) + encoding);
+    known.set(headers, lines);
   }
+  const { target, hostHeader } = endpoint;
   const own = ownHeaders === undefined ? "" : headerLines(ownHeaders);
   const length = method === "GET" ? "" : `content-length: ${bodyBytes}\r\n`;
-  return `${beginning.text}${own}${length}\r\n`;
+  return `${method} ${target} HTTP/1.1\r\nhost: ${hostHeader}\r\n${lines}${own}${length}\r\n`;
 }
 
-interface Beginning {
-  method: string;
-  endpoint: Endpoint;
-  text: string;
-}
-
-/** Callers reuse their header objects from one request to the next, mostly at the same endpoint, and never change them. */
-const known = new WeakMap<Readonly<Record<string, string>>, Beginning>();
-
-function beginningOf(method: string, { target, hostHeader }: Endpoint, headers: Readonly<Record<string, string>>) {
-  const lines = headerLines(headers);
-  const encoding = "accept-encoding" in headers ? "" : "accept-encoding: identity\r\n";
-  return `${method} ${target} HTTP/1.1\r\nhost: ${hostHeader}\r\n${lines}${encoding}`;
-}
+/** Callers reuse their header objects from one request to the next, and never change them. */
+const known = new WeakMap<Readonly<Record<string, string>>, string>();
 
 function headerLines(headers: Readonly<Record<string, string>>): string {
   let lines = "";
