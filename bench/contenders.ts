@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { startGateway } from "./gateway.ts";
+import { dialectsOf, startGateway } from "./gateway.ts";
 import { findNginx, startNginx } from "./nginx.ts";
 import { hasPeer, isPeer, type PeerName, startPeer } from "./peers.ts";
 import { type Child, type Processes, printedUrl } from "./processes.ts";
@@ -48,10 +48,12 @@ export class Contenders {
     this.nginxMissing = this.#nginx === undefined;
   }
 
-  /** Those of the names that this machine has; the gateway of another checkout stands next to this one's. */
-  present(names: readonly ContenderName[]): ContenderName[] {
+  /** Those of the names that this machine has; the gateway of another checkout stands next to this one's, where it speaks these protocols. */
+  present(names: readonly ContenderName[], dialects: readonly string[] = []): ContenderName[] {
+    const known = this.#before === undefined ? undefined : dialectsOf(this.#before);
+    const hasBefore = known !== undefined && dialects.every((dialect) => known.includes(dialect));
     return names.flatMap((name): ContenderName[] => {
-      if (name === "gateway" && this.#before !== undefined) return ["gateway", "before"];
+      if (name === "gateway" && hasBefore) return ["gateway", "before"];
       if (isPeer(name)) return hasPeer(name, this.#peers) ? [name] : [];
       return name !== "nginx" || this.#nginx !== undefined ? [name] : [];
     });

@@ -68,7 +68,7 @@ export function startGateway(processes: Processes, folder: string, upstreamUrl: 
 }
 
 /** An older checkout may not know Responses yet. */
-const dialectsOf = (checkout: string) =>
+export const dialectsOf = (checkout: string): readonly string[] =>
   ["chat", "messages", "genai", "responses"].filter((dialect) => existsSync(join(checkout, "src/dialects", dialect)));
 
 function sectionsOf(form: Form): object {

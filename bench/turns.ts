@@ -15,6 +15,8 @@ interface TurnsOptions {
    * compiles a program differs from process to process, by some hundredths of what a call costs. Absent: the ones that are kept.
    */
   processes?: number;
+  /** The protocols that are spoken: a contender that does not know them is left out. */
+  dialects?: readonly string[] | undefined;
   warmUp: (child: Child) => Promise<unknown>;
   measure: (child: Child) => Promise<number>;
 }
@@ -24,7 +26,7 @@ type Started = readonly [name: ContenderName, child: Child];
 /** A B C, C B A, A B C …: whatever else happens on the machine then falls on all of them. The shorter the turns, the truer that is. */
 export async function inTurns(bench: Bench, options: TurnsOptions): Promise<Rounds> {
   const { processes, rounds, warmUp, measure } = options;
-  const names = bench.contenders.present(options.names);
+  const names = bench.contenders.present(options.names, options.dialects);
   const started: Started[] = [];
   for (let process = 0; process < (processes ?? 1); process++) {
     for (const name of names) {

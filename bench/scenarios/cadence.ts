@@ -36,6 +36,7 @@ async function measureRow(bench: Bench, pair: Pair | undefined): Promise<Row> {
   const windowMs = bench.quick ? 1_500 : 3_000;
   const rounds = await inTurns(bench, {
     names: pair ? ["bare", "gateway"] : ["bare", "gateway", "nginx"],
+    dialects: pair,
     rounds: bench.quick ? 1 : 3,
     warmUp: (child) => (bench.quick ? Promise.resolve() : warmUp(bench, child.url, pair)),
     measure: (child) => measureStreams(bench, child, pair, windowMs),

@@ -1,8 +1,10 @@
 import type { ContenderName } from "../contenders.ts";
 import type { Bench, Row, Scenario } from "../scenario.ts";
 import { quantile } from "../statistics.ts";
+import { warmUp } from "../warm-up.ts";
 
-const WARM_UP_REQUESTS = 30;
+/** One at a time, before those that count. */
+const FIRST_REQUESTS = 30;
 /** The end of a stream must not come with its beginning: the gateway keeps the last chunk until its ledger is written. */
 const PAUSE_MS = 3;
 
@@ -10,21 +12,26 @@ export const firstByte: Scenario = {
   id: "first-byte",
   title: "added time to the first byte, one call at a time",
   run: async (bench) => {
+    const names = bench.contenders.present(["bare", "gateway", "nginx"]);
+    const urls = await Promise.all(names.map(async (name) => (await bench.contenders.kept(name)).url));
+    await warmUp(bench, urls);
     await bench.upstream.plan({ burst: 2, between: PAUSE_MS });
-    return [...(await measureAdded(bench, "not streamed", false)), ...(await measureAdded(bench, "streamed", true))];
+    const measured = { names, targets: [bench.upstream.url, ...urls] };
+    return [
+      ...(await measureAdded(bench, measured, "not streamed", false)),
+      ...(await measureAdded(bench, measured, "streamed", true)),
+    ];
   },
 };
 
 async function measureAdded(
-  { contenders, load, upstream, quick }: Bench,
+  { load, quick }: Bench,
+  { names, targets }: { names: readonly ContenderName[]; targets: string[] },
   kind: string,
   stream: boolean,
 ): Promise<Row[]> {
-  const names = contenders.present(["bare", "gateway", "nginx"]);
-  const children = await Promise.all(names.map((name) => contenders.kept(name)));
-  const targets = [upstream.url, ...children.map(({ url }) => url)];
-  await load.firstBytes({ targets, stream, requests: WARM_UP_REQUESTS });
-  const [direct = [], ...others] = await load.firstBytes({ targets, stream, requests: quick ? 60 : 300 });
+  await load.firstBytes({ targets, stream, requests: FIRST_REQUESTS });
+  const [direct = [], ...others] = await load.firstBytes({ targets, stream, requests: quick ? 60 : 1_000 });
   const added = new Map(names.map((name, index) => [name, others[index] ?? []]));
   return [
     rowOf(`first byte ${kind}, added median`, direct, added, 0.5),

@@ -91,6 +91,7 @@ function row(
   pick: (readings: readonly Reading[]) => number | undefined,
 ): Row {
   const values = Object.fromEntries([...readings].map(([name, all]) => [name, pick(all) ?? Number.NaN]));
-  const { bare = Number.NaN, gateway = Number.NaN } = values;
-  return { measure, unit: "MB", values, ratios: { bare: 1, gateway: gateway / bare } };
+  const { bare = Number.NaN } = values;
+  const ratios = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value / bare]));
+  return { measure, unit: "MB", values, ratios };
 }

@@ -25,6 +25,7 @@ async function measureChunks(bench: Bench, measure: string, between: Burst["betw
   const gateway = await bench.contenders.kept("gateway");
   const rounds = await inTurns(bench, {
     names: ["bare", "gateway"],
+    dialects: ["responses"],
     rounds: bench.quick ? 2 : 4,
     warmUp: async ({ url }) => {
       const count = bench.quick ? streams / 2 : streams * 3;

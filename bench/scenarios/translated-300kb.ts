@@ -18,6 +18,7 @@ async function measurePair(bench: Bench, pair: Pair): Promise<Row> {
   const requests = bench.quick ? 150 : 300;
   const rounds = await inTurns(bench, {
     names: ["bare", "gateway", "reserialising"],
+    dialects: pair,
     rounds: bench.quick ? 2 : 4,
     // So many until the runtime has compiled a translation: before that it costs twice as much.
     warmUp: ({ url }) => call(url, bench.quick ? requests : requests * 5),

@@ -21,6 +21,7 @@ async function measurePair(bench: Bench, pair: Pair): Promise<Row> {
   const call = (url: string, count: number) => bench.load.translatedStream({ url, pair, requests: count, atOnce: 8 });
   const rounds = await inTurns(bench, {
     names: ["bare", "gateway"],
+    dialects: pair,
     rounds: bench.quick ? 2 : 4,
     warmUp: ({ url }) => call(url, bench.quick ? streams / 2 : streams * 2),
     measure: (child) => cpuMicrosecondsPer(child, () => call(child.url, streams).then(() => streams * CHUNKS)),

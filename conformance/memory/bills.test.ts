@@ -290,6 +290,27 @@ describe("H23: what a call may cost is known before it is made", () => {
     expect(Number(next.headers.get("x-ratelimit-remaining-tokens"))).toBe(100 - 50 - 10 - (await prompt()));
   });
 
+  test("H23: a prompt in another script is weighed by its bytes, small or large, and however it is written", async () => {
+    harness.upstream.play(harness.upstream.json(answer("hi", reported(1, 1))));
+    const needed = async (characters: number, write: (text: string) => string) => {
+      const content = write(JSON.stringify("\u6f22".repeat(characters)));
+      const body = `{"model":"test/chat","max_completion_tokens":1,"messages":[{"role":"user","content":${content}}]}`;
+      const sent = harness.sendRaw("/api/v1/chat/completions", body, {
+        authorization: `Bearer ${keyOf("tokens")}`,
+        "content-type": "application/json",
+      });
+      const { message } = errorIn(await harness.clock.until(sent.answer));
+      return Number(/this call may need (\d+)\./.exec(String(message))?.[1]);
+    };
+    const escaped = (text: string) => text.replaceAll("\u6f22", "\\u6f22");
+    for (const characters of [300, 20_000]) {
+      const plain = await needed(characters, (text) => text);
+      expect(plain).toBeGreaterThan(characters);
+      expect(plain).toBeLessThan(characters + 50);
+      expect(await needed(characters, escaped)).toBe(plain);
+    }
+  });
+
   test("a limit of requests alone needs no guess", async () => {
     harness.upstream.play(harness.upstream.json(answer("hi", reported(1, 1))));
     const { status, headers } = await harness.call("chat", {

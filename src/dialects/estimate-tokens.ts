@@ -54,12 +54,32 @@ export function estimateInput(input: unknown): number {
 /**
  * A rough count for where no upstream can be asked. Base64 data counts as media, not as text. `surplusBytes`: how many bytes more than
  * characters the whole request has, where that is known: no text need be looked into then, and the count is the same or a little more.
+ * `waiting`: the parts to be counted; it is empty afterwards. A call with limits is counted before it is admitted, so this is quick.
  */
-export function estimateTokens(roots: readonly unknown[], surplusBytes?: number): number {
-  const count = new TokenCount(surplusBytes);
-  for (const root of roots) count.add(root);
-  return count.total();
+export function estimateTokens(waiting: unknown[], surplusBytes?: number): number {
+  const ofText = surplusBytes === undefined ? weightOf : lengthOf;
+  let weight = weigh(0, surplusBytes ?? 0);
+  // Values in others wait for their turn, too, so that no depth needs a stack.
+  while (waiting.length > 0) {
+    const value = waiting.pop();
+    if (Array.isArray(value)) {
+      for (let index = 0; index < value.length; index++) {
+        const item: unknown = value[index];
+        if (isNested(item)) waiting.push(item);
+        else weight += plainWeight(item, ofText);
+      }
+    } else if (isNested(value)) weight += membersWeight(value as Members, waiting, ofText);
+    else weight += plainWeight(value, ofText);
+  }
+  return tokensOfCharacters(weight);
 }
+
+type Members = Readonly<Record<string, unknown>>;
+type TextWeight = (text: string) => number;
+
+const WEIGHT_OF_MEDIA = TOKENS_PER_MEDIA * CHARACTERS_PER_TOKEN;
+const WEIGHT_OF_OBJECT = TOKENS_PER_OBJECT * CHARACTERS_PER_TOKEN;
+const WEIGHT_OF_NUMBER = 2;
 
 /** Up to this length it takes less to look for other than ASCII characters here than to ask the runtime. */
 const SHORT = 48;
@@ -73,51 +93,39 @@ function weightOf(text: string): number {
 
 const lengthOf = (text: string): number => text.length;
 
-/** Of values that wait for their turn, so that no depth needs a stack. A call with limits is counted before it is admitted, so this is quick. */
-class TokenCount {
-  #characters: number;
-  #tokens = 0;
-  readonly #waiting: object[] = [];
-  readonly #weightOf: (text: string) => number;
+const isNested = (value: unknown): value is object => typeof value === "object" && value !== null;
 
-  constructor(surplusBytes: number | undefined) {
-    this.#weightOf = surplusBytes === undefined ? weightOf : lengthOf;
-    this.#characters = weigh(0, surplusBytes ?? 0);
-  }
+const plainWeight = (value: unknown, ofText: TextWeight): number =>
+  typeof value === "string" ? ofText(value) : WEIGHT_OF_NUMBER;
 
-  add(value: unknown): void {
-    if (typeof value === "string") this.#characters += this.#weightOf(value);
-    else if (typeof value === "object" && value !== null) this.#waiting.push(value);
-    else this.#characters += 2;
+/** Of an object without the objects in it, which are left to be weighed. */
+function membersWeight(holder: Members, waiting: unknown[], ofText: TextWeight): number {
+  let weight = WEIGHT_OF_OBJECT;
+  if (holder["type"] === "url" && isLink(holder)) weight += WEIGHT_OF_MEDIA;
+  for (const key in holder) {
+    if (SPECIAL_KEYS.has(key)) weight += specialWeight(holder, key, waiting, ofText);
+    else weight += memberWeight(holder[key], waiting, ofText);
   }
-
-  total(): number {
-    for (let next = this.#waiting.pop(); next !== undefined; next = this.#waiting.pop()) {
-      if (Array.isArray(next)) for (let index = 0; index < next.length; index++) this.add(next[index]);
-      else this.#addMembers(next as Readonly<Record<string, unknown>>);
-    }
-    return this.#tokens + Math.ceil(this.#characters / CHARACTERS_PER_TOKEN);
-  }
-
-  #addMembers(holder: Readonly<Record<string, unknown>>): void {
-    this.#tokens += TOKENS_PER_OBJECT;
-    if (holder["type"] === "url" && isLink(holder)) this.#tokens += TOKENS_PER_MEDIA;
-    for (const key in holder) {
-      if (SPECIAL_KEYS.has(key)) this.#addSpecial(holder, key);
-      else this.add(holder[key]);
-    }
-  }
-
-  #addSpecial(holder: Readonly<Record<string, unknown>>, key: string): void {
-    const item = holder[key];
-    if (LINK_KEYS.has(key) && isLink(item)) this.#tokens += TOKENS_PER_MEDIA;
-    const media = typeof item === "string" && URL_KEYS.has(key) ? DATA_URL.exec(item) : null;
-    if (media !== null && typeof item === "string") this.#tokens += tokensOfMedia(media[1], item.length);
-    else if (MEDIA_KEYS.has(key) && typeof item === "string" && BASE64.test(item))
-      this.#tokens += tokensOfMedia(holder["mimeType"] ?? holder["media_type"] ?? holder["format"], item.length);
-    else if (FREE_KEYS.has(key) && isObject(item)) this.#characters += this.#weightOf(JSON.stringify(item));
-    else this.add(item);
-  }
+  return weight;
 }
+
+function memberWeight(item: unknown, waiting: unknown[], ofText: TextWeight): number {
+  if (!isNested(item)) return plainWeight(item, ofText);
+  waiting.push(item);
+  return 0;
+}
+
+function specialWeight(holder: Members, key: string, waiting: unknown[], ofText: TextWeight): number {
+  const item = holder[key];
+  const ofLink = LINK_KEYS.has(key) && isLink(item) ? WEIGHT_OF_MEDIA : 0;
+  const media = typeof item === "string" && URL_KEYS.has(key) ? DATA_URL.exec(item) : null;
+  if (media !== null && typeof item === "string") return ofLink + weightOfMedia(media[1], item.length);
+  if (MEDIA_KEYS.has(key) && typeof item === "string" && BASE64.test(item))
+    return ofLink + weightOfMedia(holder["mimeType"] ?? holder["media_type"] ?? holder["format"], item.length);
+  if (FREE_KEYS.has(key) && isObject(item)) return ofLink + ofText(JSON.stringify(item));
+  return ofLink + memberWeight(item, waiting, ofText);
+}
+
+const weightOfMedia = (type: unknown, length: number): number => tokensOfMedia(type, length) * CHARACTERS_PER_TOKEN;
 
 export const tokensOfCharacters = (characters: number): number => Math.ceil(characters / CHARACTERS_PER_TOKEN);

@@ -1,3 +1,4 @@
+import type { AdmittedCall } from "../access/admit.ts";
 import { hasBudget, type Level } from "../access/level.ts";
 import type { Principal } from "../access/principal.ts";
 import { discounted } from "../catalogue/discounted.ts";
@@ -11,8 +12,6 @@ import { expectedImageCost } from "./media/expected-image-cost.ts";
 import { DEFAULT_OUTPUT, outputLimit } from "./output-limit.ts";
 import type { ServedModel } from "./served-model.ts";
 
-const NO_ESTIMATE = { estimatedCostNanoUsd: 0, estimatedTokens: 0 };
-
 const countsUse = ({ limits }: Level): boolean => limits.tokensPerMinute !== undefined || hasBudget(limits);
 
 /** What every level allows in a minute. */
@@ -25,55 +24,67 @@ function tokensPerMinute(levels: readonly Level[]): number | undefined {
   return least;
 }
 
-/** Only calls with a token or money limit at some level need an estimate; for all others the walk over the body is saved. */
+/** The call as its limits see it. Only calls with a token or money limit at some level need an estimate; for all others the walk over the body is saved. */
 export function estimateUse(
   principal: Principal,
   incoming: IncomingCall,
   served: ServedModel,
   request: ReceivedRequest,
-) {
-  if (incoming.verb === "count_tokens" || !principal.levels.some(countsUse)) return NO_ESTIMATE;
+): AdmittedCall {
+  if (incoming.verb === "count_tokens" || !principal.levels.some(countsUse)) return estimate(incoming, served, 0, 0, 0);
   const { model } = served;
   const { body } = request;
   if (!model.outputModalities.includes("text") && model.kind !== "speech") {
     const count = incoming.dialect.codec.decodeRequest(body).candidateCount ?? 1;
     // Another model to fall back to makes text, and is not asked for images.
     const expected = expectedImageCost(count, {}, served.offers);
-    return { estimatedCostNanoUsd: mostAfterDiscount(expected, principal, served), estimatedTokens: 0 };
+    const cost = mostAfterDiscount(expected, principal, served);
+    return estimate(incoming, served, cost, cost, 0);
   }
   return estimateText(principal, incoming, served, request);
 }
 
-function estimateText(principal: Principal, incoming: IncomingCall, served: ServedModel, request: ReceivedRequest) {
+const estimate = (
+  { dialect }: IncomingCall,
+  { model }: ServedModel,
+  estimatedCostNanoUsd: number,
+  maxCostNanoUsd: number,
+  estimatedTokens: number,
+): AdmittedCall => ({ model: model.id, dialect: dialect.name, estimatedCostNanoUsd, maxCostNanoUsd, estimatedTokens });
+
+function estimateText(
+  principal: Principal,
+  incoming: IncomingCall,
+  served: ServedModel,
+  request: ReceivedRequest,
+): AdmittedCall {
   const { model } = served;
   const { body } = request;
   const { requests } = incoming.dialect;
-  const input = requests.estimateTokens(body, surplusBytes(request));
+  const input = requests.estimateTokens(body, shownSurplus(request));
   const output = outputLimit({ incoming, model, body }, DEFAULT_OUTPUT);
   const terms = askedTerms(body, requests.pricedFields);
-  const estimatedCostNanoUsd = dearest(principal, served, input, output, terms);
-  if (requests.outputLimit(body) !== undefined) {
-    return { estimatedCostNanoUsd, maxCostNanoUsd: estimatedCostNanoUsd, estimatedTokens: input + output };
-  }
+  const cost = dearest(principal, served, input, output, terms);
+  if (requests.outputLimit(body) !== undefined) return estimate(incoming, served, cost, cost, input + output);
   const longest = outputLimit({ incoming, model, body }, Number.MAX_SAFE_INTEGER);
   // A guess at the answer must not keep a call out for ever that asks for no more than its key may have in a minute.
   const most = Math.max(input, tokensPerMinute(principal.levels) ?? input + output);
-  return {
-    estimatedCostNanoUsd,
-    // Without a limit of the caller's or the model's there is no upper bound.
-    maxCostNanoUsd:
-      longest < Number.MAX_SAFE_INTEGER ? dearest(principal, served, input, longest, terms) : estimatedCostNanoUsd,
-    estimatedTokens: Math.min(input + output, most),
-  };
+  // Without a limit of the caller's or the model's there is no upper bound.
+  const dearestCost = longest < Number.MAX_SAFE_INTEGER ? dearest(principal, served, input, longest, terms) : cost;
+  return estimate(incoming, served, cost, dearestCost, Math.min(input + output, most));
 }
 
-const ESCAPED_CHARACTER = Buffer.from("\\u");
+const ESCAPE = "\\u";
+const ESCAPE_BYTES = Buffer.from(ESCAPE);
 
-/** How many bytes more than characters a large request has. What is written as `\u4e2d` does not show in that. */
-const surplusBytes = ({ bytes, characters }: ReceivedRequest): number | undefined =>
-  bytes === undefined || characters === undefined || bytes.includes(ESCAPED_CHARACTER)
-    ? undefined
-    : bytes.length - characters;
+/** How many bytes more than characters a request has. What is written as `\u4e2d` does not show in that. */
+function shownSurplus(request: ReceivedRequest): number | undefined {
+  const { bytes, surplusBytes } = request;
+  if (surplusBytes === undefined) return undefined;
+  // The text of a large request is made when it is asked for.
+  const hasEscapes = bytes === undefined ? request.text.includes(ESCAPE) : bytes.includes(ESCAPE_BYTES);
+  return hasEscapes ? undefined : surplusBytes;
+}
 
 /** What so many tokens cost at the dearest of the offers that may answer. */
 function dearest(

@@ -13,12 +13,14 @@ const MAX_KINDS = 12;
  */
 export class KeptHeaders {
   readonly #kinds: Kept[] = [];
+  /** The values of the answer at hand, found while its names are compared. */
+  readonly #values: string[] = [];
   #replaced = 0;
 
   /** To be copied at once, as `new Response` does: the next answer changes it. */
   of(record: Readonly<Record<string, string>>): Headers {
     for (const kind of this.#kinds) {
-      if (hasNames(kind, record)) return update(kind, record);
+      if (readValues(kind.names, record, this.#values)) return update(kind, this.#values);
     }
     const kind = { names: Object.keys(record), values: Object.values(record), headers: new Headers(record) };
     if (this.#kinds.length < MAX_KINDS) this.#kinds.push(kind);
@@ -30,21 +32,22 @@ export class KeptHeaders {
   }
 }
 
-function hasNames({ names }: Kept, record: Readonly<Record<string, string>>): boolean {
+/** Whether these are the names of the record, in this order; then its values are in the list. */
+function readValues(names: readonly string[], record: Readonly<Record<string, string>>, values: string[]): boolean {
   let index = 0;
   for (const name in record) {
     if (names[index] !== name) return false;
+    values[index] = record[name] ?? "";
     index += 1;
   }
   return index === names.length;
 }
 
-function update({ names, values, headers }: Kept, record: Readonly<Record<string, string>>): Headers {
+function update({ names, values, headers }: Kept, next: readonly string[]): Headers {
   for (let index = 0; index < names.length; index += 1) {
-    const name = names[index] ?? "";
-    const value = record[name] ?? "";
+    const value = next[index] ?? "";
     if (values[index] === value) continue;
-    headers.set(name, value);
+    headers.set(names[index] ?? "", value);
     values[index] = value;
   }
   return headers;

@@ -51,7 +51,7 @@ function readSmall(text: string, declared: number): ReceivedRequest {
   // The runtime puts this character in the place of what is not UTF-8, and the length gives it away.
   if (text.includes(REPLACEMENT) && Buffer.byteLength(text) !== declared) throw notUtf8();
   const { body, levels } = parse(text);
-  return { text, body, levels };
+  return { text, body, levels, surplusBytes: declared - text.length };
 }
 
 async function readLarge(request: Request, bounds: BodyBounds, gateway: BodyReader): Promise<ReceivedRequest> {
@@ -75,6 +75,7 @@ const fromBytes = (bytes: Buffer, characters: number, body: JsonObject, levels: 
     return decoder.decode(bytes);
   },
   characters,
+  surplusBytes: bytes.length - characters,
   bytes,
   body,
   levels,

@@ -150,11 +150,7 @@ async function readCall(incoming: IncomingCall, entered: EnteredRequest, gateway
   const { body } = request;
   const call = { incoming, principal, routing, body };
   const served = resolved === undefined ? autoModel(call, gateway) : servedModel(resolved, call, gateway);
-  const admitting = entry.admitShared({
-    model: served.model.id,
-    dialect: dialect.name,
-    ...estimateUse(principal, incoming, served, request),
-  });
+  const admitting = entry.admitShared(estimateUse(principal, incoming, served, request));
   const admission = admitting instanceof Promise ? await admitting : admitting;
   // Else nothing keeps the text for longer than its provider takes to be asked.
   const sent = principal.capture === true ? received.text : undefined;
