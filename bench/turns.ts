@@ -75,11 +75,14 @@ export function medianDifference(rounds: Rounds, name: ContenderName, yardstick:
   return median((rounds.get(name) ?? []).map((value, round) => value - (others[round] ?? Number.NaN)));
 }
 
+/** Ratios are to the bare proxy, where that was measured. */
 export function summary(rounds: Rounds): Pick<Row, "values" | "ratios" | "rounds"> {
   const names = [...rounds.keys()];
   return {
     values: Object.fromEntries(names.map((name) => [name, median(rounds.get(name) ?? [])])),
-    ratios: Object.fromEntries(names.map((name) => [name, medianRatio(rounds, name, "bare")])),
+    ratios: rounds.has("bare")
+      ? Object.fromEntries(names.map((name) => [name, medianRatio(rounds, name, "bare")]))
+      : {},
     rounds: Object.fromEntries(rounds),
   };
 }

@@ -38,7 +38,7 @@ const ALLOWED_STATE: Readonly<Record<string, string>> = {
   "wire/http/socket-exchange.ts": "no headers, which nothing changes",
   "wire/http/endpoint.ts": "results of a pure function, of a bounded number",
   "wire/http/answer-head.ts": "results of a pure function, of a bounded number",
-  "wire/http/request-head.ts": "results of pure functions, kept as long as their arguments or of a bounded number",
+  "wire/http/request-head.ts": "results of a pure function, kept as long as their arguments",
   "access/scopes.ts": "results of a pure function, kept as long as their arguments",
   "catalogue/pricing.ts": "results of a pure function, kept as long as their arguments",
   "catalogue/kept-prices.ts": "results of a pure function, kept as long as their arguments",

@@ -14,10 +14,10 @@ async function measureCalls(bench: Bench, measure: string, body: "small" | "larg
   const call = (url: string, count = requests) =>
     bench.load.unary({ url, body, requests: count, atOnce: body === "small" ? 16 : 8 });
   const rounds = await inTurns(bench, {
-    names: ["bare", "gateway", "limited"],
+    names: ["gateway", "limited"],
     rounds: bench.quick ? 4 : 40,
-    processes: bench.quick ? 1 : 3,
-    warmUp: ({ url }) => call(url, requests * (bench.quick ? 2 : body === "small" ? 100 : 40)),
+    processes: bench.quick ? 1 : body === "small" ? 8 : 3,
+    warmUp: ({ url }) => call(url, requests * (bench.quick ? 2 : body === "small" ? 130 : 40)),
     measure: (child) => cpuMicrosecondsPer(child, () => call(child.url).then(() => requests)),
   });
   const target = atMost(1.05, "× no limits", medianRatio(rounds, "limited", "gateway"));

@@ -3,7 +3,6 @@ import type { Share } from "./account.ts";
 import type { Bound } from "./bound.ts";
 import { type Level, subjectOf } from "./level.ts";
 import type { LimitName } from "./limits.ts";
-import type { RateWindow } from "./rate-window.ts";
 import { ShareRefusal } from "./share-refusal.ts";
 
 /** For a call that finds this process without a share of a limit which others have not used up: shares move at once. */
@@ -67,58 +66,58 @@ function checkShare(
   throw new ShareRefusal("rate_limited", `${reason} ${again(retryAfterSeconds)}`, { retryAfterSeconds }, shortage);
 }
 
+/** A rate that limits name, and what clients of the field call it in headers. */
+interface Rate {
+  readonly name: "requestsPerMinute" | "tokensPerMinute";
+  readonly limit: string;
+  readonly remaining: string;
+  readonly reset: string;
+}
+
+const rateOf = (name: Rate["name"], counted: string): Rate => ({
+  name,
+  limit: `x-ratelimit-limit-${counted}`,
+  remaining: `x-ratelimit-remaining-${counted}`,
+  reset: `x-ratelimit-reset-${counted}`,
+});
+
+const RATES = [rateOf("requestsPerMinute", "requests"), rateOf("tokensPerMinute", "tokens")];
 const SECONDS = Array.from({ length: 61 }, (_, seconds) => `${seconds}s`);
 
-/** What is left of the rates, each at the level that leaves the least, in the words of the field's clients. Names in full: every answer sets them. */
+/** What is left of the rates, each at the level that leaves the least. */
 export function addRateHeaders(
   headers: Record<string, string>,
   bounds: readonly Bound[],
   nowMs: number,
   wallMs: number,
 ): void {
-  const ofRequests = tightest(bounds, "requestsPerMinute", nowMs, wallMs);
-  if (ofRequests !== undefined) {
-    headers["x-ratelimit-limit-requests"] = ofRequests.rateTexts.requestsPerMinute;
-    headers["x-ratelimit-remaining-requests"] = leftText(ofRequests, "requestsPerMinute", nowMs, wallMs);
-    headers["x-ratelimit-reset-requests"] = resetText(ofRequests.account.requests(nowMs), nowMs);
+  for (const { name, limit, remaining, reset } of RATES) {
+    let tightest: Bound | undefined;
+    let least = Number.POSITIVE_INFINITY;
+    for (const bound of bounds) {
+      const left = leftOf(bound, name, nowMs, wallMs);
+      if (left >= least) continue;
+      tightest = bound;
+      least = left;
+    }
+    if (tightest === undefined) continue;
+    const { account, rateTexts } = tightest;
+    const window = name === "requestsPerMinute" ? account.requests(nowMs) : account.tokens(nowMs);
+    headers[limit] = rateTexts[name];
+    headers[remaining] = String(Math.max(0, least));
+    // Until nothing of the last minute counts any more.
+    headers[reset] = SECONDS[window.secondsUntilEmpty(nowMs)] ?? "60s";
   }
-  const ofTokens = tightest(bounds, "tokensPerMinute", nowMs, wallMs);
-  if (ofTokens !== undefined) {
-    headers["x-ratelimit-limit-tokens"] = ofTokens.rateTexts.tokensPerMinute;
-    headers["x-ratelimit-remaining-tokens"] = leftText(ofTokens, "tokensPerMinute", nowMs, wallMs);
-    headers["x-ratelimit-reset-tokens"] = resetText(ofTokens.account.tokens(nowMs), nowMs);
-  }
-}
-
-type RateName = "requestsPerMinute" | "tokensPerMinute";
-
-/** The level that leaves the least; undefined where none limits the rate. */
-function tightest(bounds: readonly Bound[], name: RateName, nowMs: number, wallMs: number): Bound | undefined {
-  let found: Bound | undefined;
-  let least = Number.POSITIVE_INFINITY;
-  for (const bound of bounds) {
-    const left = leftOf(bound, name, nowMs, wallMs);
-    if (left >= least) continue;
-    found = bound;
-    least = left;
-  }
-  return found;
 }
 
 /** Infinity where the level does not limit it. */
-function leftOf(bound: Bound, name: RateName, nowMs: number, wallMs: number): number {
+function leftOf(bound: Bound, name: Rate["name"], nowMs: number, wallMs: number): number {
   const { account } = bound;
   const limit = bound[name];
   if (limit === undefined) return Number.POSITIVE_INFINITY;
   const may = account.share === undefined ? limit : Math.min(limit, account.share.held(name, wallMs));
   return may - account.inUse(name, nowMs, wallMs);
 }
-
-const leftText = (bound: Bound, name: RateName, nowMs: number, wallMs: number): string =>
-  String(Math.max(0, leftOf(bound, name, nowMs, wallMs)));
-
-/** Until nothing of the last minute counts any more. */
-const resetText = (window: RateWindow, nowMs: number): string => SECONDS[window.secondsUntilEmpty(nowMs)] ?? "60s";
 
 function limited(reason: string, retryAfterSeconds: number): GatewayError {
   return new GatewayError("rate_limited", `${reason} ${again(retryAfterSeconds)}`, { retryAfterSeconds });

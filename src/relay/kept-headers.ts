@@ -13,14 +13,12 @@ const MAX_KINDS = 12;
  */
 export class KeptHeaders {
   readonly #kinds: Kept[] = [];
-  /** The values of the answer at hand, found while its names are compared. */
-  readonly #values: string[] = [];
   #replaced = 0;
 
   /** To be copied at once, as `new Response` does: the next answer changes it. */
   of(record: Readonly<Record<string, string>>): Headers {
     for (const kind of this.#kinds) {
-      if (readValues(kind.names, record, this.#values)) return update(kind, this.#values);
+      if (hasNames(kind, record)) return update(kind, record);
     }
     const kind = { names: Object.keys(record), values: Object.values(record), headers: new Headers(record) };
     if (this.#kinds.length < MAX_KINDS) this.#kinds.push(kind);
@@ -32,22 +30,21 @@ export class KeptHeaders {
   }
 }
 
-/** Whether these are the names of the record, in this order; then its values are in the list. */
-function readValues(names: readonly string[], record: Readonly<Record<string, string>>, values: string[]): boolean {
+function hasNames({ names }: Kept, record: Readonly<Record<string, string>>): boolean {
   let index = 0;
   for (const name in record) {
     if (names[index] !== name) return false;
-    values[index] = record[name] ?? "";
     index += 1;
   }
   return index === names.length;
 }
 
-function update({ names, values, headers }: Kept, next: readonly string[]): Headers {
+function update({ names, values, headers }: Kept, record: Readonly<Record<string, string>>): Headers {
   for (let index = 0; index < names.length; index += 1) {
-    const value = next[index] ?? "";
+    const name = names[index] ?? "";
+    const value = record[name] ?? "";
     if (values[index] === value) continue;
-    headers.set(names[index] ?? "", value);
+    headers.set(name, value);
     values[index] = value;
   }
   return headers;

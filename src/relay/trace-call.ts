@@ -79,14 +79,14 @@ export function traceHeaders(
   return trace !== undefined && attempt.target.provider.tracesCalls ? tracing?.headersFor(trace, attempt) : undefined;
 }
 
-/** The request, which now tells its host of the trace. */
+/** The same request, which tells its host of the trace. */
 export function withTrace(
   outgoing: OutgoingRequest | Promise<OutgoingRequest>,
   trace: CallTrace,
   attempt: object,
-  gateway: Gateway,
+  { tracing }: Gateway,
 ): OutgoingRequest | Promise<OutgoingRequest> {
-  if (outgoing instanceof Promise) return outgoing.then((made) => withTrace(made, trace, attempt, gateway));
-  outgoing.ownHeaders = gateway.tracing?.headersFor(trace, attempt);
-  return outgoing;
+  const ownHeaders = tracing?.headersFor(trace, attempt);
+  if (outgoing instanceof Promise) return outgoing.then((request) => ({ ...request, ownHeaders }));
+  return { ...outgoing, ownHeaders };
 }

@@ -92,10 +92,8 @@ export class CallTrace {
   /** In the order of the offers that were tried. */
   readonly attempts: TracedAttempt[] = [];
   readonly #ids: IdPool;
-  /** The attempt whose span was asked for first: most calls have no other. */
-  #firstAttempt: object | undefined;
-  #firstSpanId = "";
-  #otherSpans: { readonly of: object; readonly id: string }[] | undefined;
+  /** An array: a call has few attempts, usually one. Absent until a span is asked for: most calls are not kept. */
+  #spans: { readonly of: object; readonly id: string }[] | undefined;
 
   /** `begun`: its ids, where it was begun earlier, perhaps by another process. */
   constructor(ids: IdPool, parent: TraceParent | undefined, begun?: { traceId: string; spanId: string }) {
@@ -111,8 +109,7 @@ export class CallTrace {
 
   /** The span of an attempt, which its provider may have been told of before it ended. */
   spanOf(attempt: object): string {
-    if (attempt === this.#firstAttempt) return this.#firstSpanId;
-    for (const { of, id } of this.#otherSpans ?? []) if (of === attempt) return id;
+    for (const { of, id } of this.#spans ?? []) if (of === attempt) return id;
     const id = this.newSpanId();
     this.#nameSpan(attempt, id);
     return id;
@@ -130,13 +127,8 @@ export class CallTrace {
   }
 
   #nameSpan(of: object, id: string): void {
-    if (this.#firstAttempt === undefined) {
-      this.#firstAttempt = of;
-      this.#firstSpanId = id;
-      return;
-    }
-    this.#otherSpans ??= [];
-    this.#otherSpans.push({ of, id });
+    this.#spans ??= [];
+    this.#spans.push({ of, id });
   }
 
   /** What a provider is told, whose span is part of this trace. */
