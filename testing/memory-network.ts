@@ -1,4 +1,5 @@
 import type { Clock } from "../src/base/clock.ts";
+import { headersIn } from "../src/wire/http/exchange.ts";
 import type { Send } from "../src/wire/send.ts";
 import { MemoryExchange, type Reply } from "./memory-exchange.ts";
 
@@ -87,9 +88,9 @@ export class MemoryNetwork {
     return this.replies.filter((reply) => (reply as MemoryExchange).isOpen).length;
   }
 
-  readonly send: Send = ({ method = "POST", url, headers: shared, ownHeaders, body = "" }) => {
+  readonly send: Send = ({ method = "POST", url, headers: shared, ownLines, body = "" }) => {
     const text = typeof body === "string" ? body : Buffer.from(body).toString();
-    const headers = ownHeaders === undefined ? shared : { ...shared, ...ownHeaders };
+    const headers = ownLines === undefined ? shared : { ...shared, ...headersIn(ownLines) };
     const request = { method, url, headers, body: text, atMs: this.#clock.nowMs() };
     const exchange = new MemoryExchange(this.#clock);
     const script = this.#scripts[Math.min(this.requests.length, this.#scripts.length - 1)];

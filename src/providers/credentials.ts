@@ -5,8 +5,8 @@ export type Authenticator = () => Record<string, string> | Promise<Record<string
 export interface OutgoingRequest {
   url: string;
   headers: Readonly<Record<string, string>>;
-  /** Those of this request alone; not signed. */
-  ownHeaders?: Readonly<Record<string, string>> | undefined;
+  /** Header lines of this request alone, each with its end; not signed. */
+  ownLines?: string | undefined;
   body: string | Uint8Array;
 }
 

@@ -33,7 +33,7 @@ export interface ExchangeOptions {
   /** Where its bodies are kept; of a poll the answer alone. */
   capture?: (Pick<AttemptCapture, "answer"> & Partial<Pick<AttemptCapture, "request">>) | undefined;
   /** What the provider's own hosts are told of the trace, and no others. */
-  traceHeaders?: Readonly<Record<string, string>> | undefined;
+  traceLines?: string | undefined;
 }
 
 /** Sends a request to a provider's API, and resolves when the answer's headers have come. Redirects are not followed. */
@@ -43,8 +43,8 @@ export async function openExchange(
   options: ExchangeOptions,
 ): Promise<ProviderExchange> {
   const made = await api.outgoing(request);
-  const { traceHeaders } = options;
-  const outgoing = traceHeaders !== undefined && api.owns(made.url) ? { ...made, ownHeaders: traceHeaders } : made;
+  const { traceLines } = options;
+  const outgoing = traceLines !== undefined && api.owns(made.url) ? { ...made, ownLines: traceLines } : made;
   const { body } = request;
   options.capture?.request?.set(body && "form" in body ? formText(body.form, true) : (outgoing.body ?? ""));
   const mayRepeat = outgoing.method === "GET" || options.mayRepeat === true;

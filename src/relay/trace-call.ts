@@ -71,22 +71,22 @@ function safelyDecoded(path: string): string | undefined {
 }
 
 /** What the host of an attempt is told of the trace; undefined where it is told nothing. */
-export function traceHeaders(
+export function traceLines(
   { trace }: { readonly trace?: CallTrace | undefined },
   attempt: { readonly target: { readonly provider: Pick<Provider, "tracesCalls"> } },
   { tracing }: Gateway,
-): Record<string, string> | undefined {
-  return trace !== undefined && attempt.target.provider.tracesCalls ? tracing?.headersFor(trace, attempt) : undefined;
+): string | undefined {
+  return trace !== undefined && attempt.target.provider.tracesCalls ? tracing?.linesFor(trace, attempt) : undefined;
 }
 
-/** The same request, which tells its host of the trace. */
+/** The request, which now tells its host of the trace. */
 export function withTrace(
   outgoing: OutgoingRequest | Promise<OutgoingRequest>,
   trace: CallTrace,
   attempt: object,
-  { tracing }: Gateway,
+  gateway: Gateway,
 ): OutgoingRequest | Promise<OutgoingRequest> {
-  const ownHeaders = tracing?.headersFor(trace, attempt);
-  if (outgoing instanceof Promise) return outgoing.then((request) => ({ ...request, ownHeaders }));
-  return { ...outgoing, ownHeaders };
+  if (outgoing instanceof Promise) return outgoing.then((made) => withTrace(made, trace, attempt, gateway));
+  outgoing.ownLines = gateway.tracing?.linesFor(trace, attempt);
+  return outgoing;
 }

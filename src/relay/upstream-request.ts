@@ -76,8 +76,8 @@ async function signLater(
 }
 
 function signed(provider: Provider, { url, headers }: Endpoint, body: UpstreamRequest["payload"]): OutgoingRequest {
-  if (!provider.signs) return { url, headers, body };
-  return { url, headers: { ...headers, ...provider.sign({ url, headers, body }) }, body };
+  const outgoing = { url, headers, ownLines: undefined, body };
+  return provider.signs ? { ...outgoing, headers: { ...headers, ...provider.sign(outgoing) } } : outgoing;
 }
 
 /** Which of the client's own options are forwarded; most dialects forward none. */

@@ -46,9 +46,9 @@ describe("W3C trace context", () => {
     const ids = new IdPool({ bytes: (length) => Uint8Array.from({ length }, (_, at) => at) });
     const trace = new CallTrace(ids, read(`00-${TRACE}-${SPAN}-01`, "a=1"));
     const attempt = {};
-    const { traceparent, tracestate } = trace.headersFor(attempt, true);
-    expect(traceparent).toBe(`00-${TRACE}-${trace.spanOf(attempt)}-01`);
-    expect(tracestate).toBe("a=1");
+    const lines = trace.linesFor(attempt, true);
+    expect(lines).toBe(`traceparent: 00-${TRACE}-${trace.spanOf(attempt)}-01\r\ntracestate: a=1\r\n`);
+    expect(trace.linesFor(attempt, true)).toBe(lines);
     expect(trace.spanOf({})).not.toBe(trace.spanOf(attempt));
     expect(trace.spanId).not.toBe(trace.spanOf(attempt));
   });

@@ -131,10 +131,10 @@ export class CallTrace {
     this.#spans.push({ of, id });
   }
 
-  /** What a provider is told, whose span is part of this trace. */
-  headersFor(attempt: object, sampled: boolean): Record<string, string> {
-    const tracestate = this.parent?.state;
-    const traceparent = `00-${this.traceId}-${this.spanOf(attempt)}-${sampled ? "01" : "00"}`;
-    return tracestate === undefined ? { traceparent } : { traceparent, tracestate };
+  /** What a provider is told, whose span is part of this trace: as lines of a request's head. */
+  linesFor(attempt: object, sampled: boolean): string {
+    const state = this.parent?.state;
+    const line = `traceparent: 00-${this.traceId}-${this.spanOf(attempt)}${sampled ? "-01\r\n" : "-00\r\n"}`;
+    return state === undefined ? line : `${line}tracestate: ${state}\r\n`;
   }
 }

@@ -68,8 +68,8 @@ export class Tracing {
   }
 
   /** What a provider is told of the trace. Whether it is kept is not known yet: what is known already counts. */
-  headersFor(trace: CallTrace, attempt: object): Record<string, string> {
-    return trace.headersFor(attempt, isChosen(trace, this.#options.sampling));
+  linesFor(trace: CallTrace, attempt: object): string {
+    return trace.linesFor(attempt, isChosen(trace, this.#options.sampling));
   }
 
   /** Whether a call that is settled is to be kept. */

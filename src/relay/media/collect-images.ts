@@ -29,7 +29,7 @@ type Finishing = Pick<
   | "streamMedia"
   | "provider"
   | "signal"
-  | "traceHeaders"
+  | "traceLines"
   | "asked"
   | "adapter"
   | "upstreamModel"

@@ -17,7 +17,7 @@ interface FetchedResult {
   content: ReadableStream<Uint8Array>;
 }
 
-interface Fetching extends Pick<Gateway, "clock" | "send" | "streamMedia">, Pick<ExchangeOptions, "traceHeaders"> {
+interface Fetching extends Pick<Gateway, "clock" | "send" | "streamMedia">, Pick<ExchangeOptions, "traceLines"> {
   provider: Provider;
   signal: AbortSignal;
 }
@@ -27,13 +27,13 @@ interface Fetching extends Pick<Gateway, "clock" | "send" | "streamMedia">, Pick
  * needs it; all others under the rules for foreign URLs (S12), and never with the credential.
  */
 export async function fetchResult(link: MediaLink, fetching: Fetching): Promise<FetchedResult> {
-  const { clock, send, provider, signal, traceHeaders } = fetching;
+  const { clock, send, provider, signal, traceLines } = fetching;
   let { url } = link;
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
     const own = url.startsWith("/") || mediaOf(provider).owns(url);
     if (!own) return fetchForeign(url, fetching);
     const request = { method: "GET" as const, url, headers: { accept: "*/*" }, anonymous: link.credential !== true };
-    const exchange = await openMedia(provider, request, { clock, send, signal, timeoutMs: TIMEOUT_MS, traceHeaders });
+    const exchange = await openMedia(provider, request, { clock, send, signal, timeoutMs: TIMEOUT_MS, traceLines });
     const { status, headers } = exchange;
     if (!isSuccess(exchange)) exchange.close();
     const location = headers.get("location");

@@ -55,9 +55,9 @@ async function* streamedSteps(
   stream: StreamAdapter,
   batch: ImageBatch,
 ): AsyncGenerator<ImageStep> {
-  const { clock, send, provider, adapter, signal, traceHeaders } = batch;
+  const { clock, send, provider, adapter, signal, traceLines } = batch;
   const context = mediaOf(provider).context(batch.upstreamModel, batch.jobName);
-  const options = { clock, send, signal, timeoutMs: MAX_STREAM_MS, traceHeaders, capture: batch.capture?.() };
+  const options = { clock, send, signal, timeoutMs: MAX_STREAM_MS, traceLines, capture: batch.capture?.() };
   const request = stream.submit(call, context);
   batch.begin(call.count);
   const exchange = await openMedia(provider, request, options);

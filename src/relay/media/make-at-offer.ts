@@ -13,7 +13,7 @@ import type { ImageTarget } from "../../routing/target.ts";
 import { firstRequestCapture } from "../capture-call.ts";
 import type { Gateway } from "../gateway.ts";
 import { refuseNotes } from "../refuse-notes.ts";
-import { traceHeaders } from "../trace-call.ts";
+import { traceLines } from "../trace-call.ts";
 import { inClientWords } from "./client-words.ts";
 import { collectImages, type ImageBatch } from "./collect-images.ts";
 import { mediaOf } from "./exchange.ts";
@@ -54,7 +54,7 @@ export function batchFor(call: ImageRelay, gateway: Gateway, attempt: ImageAttem
     upstreamModel: target.offer.upstreamModel,
     jobName: call.receiptId,
     signal: attempt.signal,
-    traceHeaders: traceHeaders(call, attempt, gateway),
+    traceLines: traceLines(call, attempt, gateway),
     capture: () => firstRequestCapture(call, attempt),
     begin: (images) => attempt.begin(images),
     pollFactor: gateway.timings.mediaPollFactor,

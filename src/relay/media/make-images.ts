@@ -20,7 +20,7 @@ const MAX_FAILED_POLLS = 5;
 
 export interface ImageUpstream
   extends Pick<Gateway, "clock" | "send" | "streamMedia">,
-    Pick<ExchangeOptions, "traceHeaders"> {
+    Pick<ExchangeOptions, "traceLines"> {
   provider: Provider;
   adapter: ImageAdapter;
   upstreamModel: string;
@@ -36,11 +36,11 @@ export interface ImageUpstream
 
 /** One call to the provider, polled where the provider answers later. */
 export async function makeImages(call: FittedImageCall, upstream: ImageUpstream): Promise<UpstreamImageReply> {
-  const { clock, send, provider, adapter, signal, traceHeaders } = upstream;
+  const { clock, send, provider, adapter, signal, traceLines } = upstream;
   const context = mediaOf(provider).context(upstream.upstreamModel, upstream.jobName);
   const deadlineMs = clock.nowMs() + MAX_WAIT_MS;
   const capture = upstream.capture?.();
-  const options = { clock, send, signal, timeoutMs: MAX_WAIT_MS, traceHeaders, capture };
+  const options = { clock, send, signal, timeoutMs: MAX_WAIT_MS, traceLines, capture };
   const request = adapter.submit(call, context);
   upstream.begin(call.count);
   const first = await exchangeMedia(provider, request, options);
@@ -67,14 +67,14 @@ export async function makeImages(call: FittedImageCall, upstream: ImageUpstream)
 
 async function ask(
   job: JobHandle,
-  { clock, send, provider, adapter, signal, traceHeaders }: ImageUpstream,
+  { clock, send, provider, adapter, signal, traceLines }: ImageUpstream,
   context: AdapterContext,
   kept: BodyCapture | undefined,
 ): Promise<JobState<UpstreamImageReply>> {
   if (!adapter.poll || !adapter.readPoll) throw new Error("an adapter with waiting jobs must have poll and readPoll");
   kept?.restart();
   const capture = kept && { answer: kept };
-  const options = { clock, send, signal, timeoutMs: POLL_TIMEOUT_MS, traceHeaders, capture };
+  const options = { clock, send, signal, timeoutMs: POLL_TIMEOUT_MS, traceLines, capture };
   const answer = await exchangeMedia(provider, adapter.poll(job, context), options);
   if (isSuccess(answer)) return adapter.readPoll(answer, job, context);
   const error = adapter.error(answer);

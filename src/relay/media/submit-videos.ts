@@ -14,7 +14,7 @@ import { discountAt } from "../discount.ts";
 import type { Gateway } from "../gateway.ts";
 import { type ExchangeOptions, isSuccess, UncertainError } from "../provider-exchange.ts";
 import { refuseNotes } from "../refuse-notes.ts";
-import { traceHeaders } from "../trace-call.ts";
+import { traceLines } from "../trace-call.ts";
 import { exchangeMedia, mediaOf } from "./exchange.ts";
 import { fitVideo } from "./fit-video.ts";
 import type { SubmitAttempt } from "./submit-attempt.ts";
@@ -61,7 +61,7 @@ export async function submitAt(
   await save();
   const upstream: Upstream = {
     ...target,
-    traceHeaders: traceHeaders({ trace }, attempt, gateway),
+    traceLines: traceLines({ trace }, attempt, gateway),
     capture: () => firstRequestCapture({ capture }, attempt),
   };
   const outcomes = await Promise.allSettled(
@@ -72,13 +72,13 @@ export async function submitAt(
   throw failures.find((failure) => failure instanceof UncertainError) ?? failures[0];
 }
 
-type Upstream = VideoTarget & Pick<ExchangeOptions, "traceHeaders"> & { capture: () => AttemptCapture | undefined };
+type Upstream = VideoTarget & Pick<ExchangeOptions, "traceLines"> & { capture: () => AttemptCapture | undefined };
 
 async function submitPart(
   part: OperationPart,
   index: number,
   call: FittedVideoCall,
-  { provider, adapter, offer, traceHeaders, capture }: Upstream,
+  { provider, adapter, offer, traceLines, capture }: Upstream,
   operation: Operation,
   gateway: Gateway,
   save: () => Promise<void>,
@@ -91,7 +91,7 @@ async function submitPart(
     const request = adapter.submit(share, context);
     const { signal } = new AbortController();
     const { clock, send } = gateway;
-    const options = { clock, send, signal, timeoutMs: provider.timeoutMs.firstByte, traceHeaders, capture: capture() };
+    const options = { clock, send, signal, timeoutMs: provider.timeoutMs.firstByte, traceLines, capture: capture() };
     const answer = await exchangeMedia(provider, request, options);
     if (!isSuccess(answer)) throw adapter.error(answer);
     const state = readTaken(() => adapter.readSubmit(answer, share, context));

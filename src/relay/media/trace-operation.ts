@@ -51,14 +51,14 @@ function resumedTrace({ job: { request } }: Operation, { tracing }: Gateway): Ca
 }
 
 /** What a provider that polls go to is told of the trace: they are part of the attempt that submitted the job. */
-export function pollHeaders(
+export function pollLines(
   operation: Operation,
   { tracesCalls }: Pick<Provider, "tracesCalls">,
   gateway: Gateway,
-): Record<string, string> | undefined {
+): string | undefined {
   const trace = tracesCalls ? resumedTrace(operation, gateway) : undefined;
   const attempt = trace?.attempts.at(-1)?.attempt;
-  return trace === undefined || attempt === undefined ? undefined : gateway.tracing?.headersFor(trace, attempt);
+  return trace === undefined || attempt === undefined ? undefined : gateway.tracing?.linesFor(trace, attempt);
 }
 
 /** Hands over what the spans of an operation are made of that has ended. */

@@ -9,7 +9,7 @@ import type { Gateway } from "../gateway.ts";
 import { isSuccess } from "../provider-exchange.ts";
 import { exchangeMedia, mediaOf } from "./exchange.ts";
 import { fetchResult } from "./fetch-result.ts";
-import { pollHeaders } from "./trace-operation.ts";
+import { pollLines } from "./trace-operation.ts";
 
 const POLL_TIMEOUT_MS = 60_000;
 /** The poll interval for a video, unless its adapter has another. */
@@ -35,7 +35,7 @@ export class VideoJobs implements JobRunner {
         send: this.#gateway.send,
         signal,
         timeoutMs: POLL_TIMEOUT_MS,
-        traceHeaders: pollHeaders(operation, provider, this.#gateway),
+        traceLines: pollLines(operation, provider, this.#gateway),
       });
       if (isSuccess(answer)) return redacted(adapter.readPoll(answer, part.providerJob, context), provider);
       const error = adapter.error(answer);
@@ -55,10 +55,10 @@ export class VideoJobs implements JobRunner {
   async keep(operation: Operation, source: VideoReply["videos"][number], signal: AbortSignal): Promise<KeptVideo> {
     const { provider } = this.#bound(operation);
     const { files, clock, send, streamMedia } = this.#gateway;
-    const traceHeaders = pollHeaders(operation, provider, this.#gateway);
+    const traceLines = pollLines(operation, provider, this.#gateway);
     const video =
       "url" in source
-        ? await fetchResult(source, { clock, send, streamMedia, provider, signal, traceHeaders })
+        ? await fetchResult(source, { clock, send, streamMedia, provider, signal, traceLines })
         : { mimeType: source.mimeType, content: Buffer.from(source.base64, "base64") };
     const { project, id: owner } = operation;
     const file = await files.keep({ project, owner, ...video, nowMs: clock.nowMs() });

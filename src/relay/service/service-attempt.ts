@@ -13,7 +13,7 @@ import { firstRequestCapture } from "../capture-call.ts";
 import type { Gateway } from "../gateway.ts";
 import { isSuccess, openExchange, type ProviderExchange, readAnswer } from "../provider-exchange.ts";
 import { refuseNotes } from "../refuse-notes.ts";
-import { traceHeaders } from "../trace-call.ts";
+import { traceLines } from "../trace-call.ts";
 import { WatchedAttempt } from "../watched-attempt.ts";
 
 const LANE = { name: "translated" } as const;
@@ -165,7 +165,7 @@ export class ServiceAttempt<Name extends ServiceName = ServiceName> extends Watc
       timeoutMs: limitMs,
       mayRepeat: true,
       capture: firstRequestCapture(this.call, this),
-      traceHeaders: traceHeaders(this.call, this, this.gateway),
+      traceLines: traceLines(this.call, this, this.gateway),
     };
     const exchange = await openExchange(
       this.#services,

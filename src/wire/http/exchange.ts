@@ -4,14 +4,24 @@ export interface HttpRequest {
   method?: "GET" | "POST";
   url: string;
   headers: Readonly<Record<string, string>>;
-  /** Those of this request alone: `headers` is the same object for many. */
-  ownHeaders?: Readonly<Record<string, string>> | undefined;
+  /** Header lines of this request alone, each with its end: `headers` is the same object for many. Of the gateway's own making: they are not checked. */
+  ownLines?: string | undefined;
   body?: string | Uint8Array;
   /**
    * Over a new connection, for requests that must not be repeated. A host may close a kept connection just when it is reused,
    * and then it is unknown whether it has read the request.
    */
   newConnection?: boolean;
+}
+
+/** Header lines by their names, for who cannot send them as they are. */
+export function headersIn(lines: string): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const line of lines.split("\r\n")) {
+    const colon = line.indexOf(":");
+    if (colon > 0) headers[line.slice(0, colon)] = line.slice(colon + 1).trim();
+  }
+  return headers;
 }
 
 /** One request and its answer. It has begun when it is made, and is ended by `close` or by the end of the answer. */

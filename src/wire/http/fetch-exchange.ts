@@ -1,5 +1,12 @@
 import { decodeContent } from "./content-encoding.ts";
-import { type AnswerHeaders, type Exchange, type HttpAnswer, type HttpRequest, pullWhile } from "./exchange.ts";
+import {
+  type AnswerHeaders,
+  type Exchange,
+  type HttpAnswer,
+  type HttpRequest,
+  headersIn,
+  pullWhile,
+} from "./exchange.ts";
 import { HttpFailure } from "./failure.ts";
 
 const NOT_CONNECTED = new Set(["ConnectionRefused", "ECONNREFUSED", "ENOTFOUND", "FailedToOpenSocket", "EHOSTUNREACH"]);
@@ -9,8 +16,8 @@ export class FetchExchange implements Exchange {
   readonly #controller = new AbortController();
   readonly #request: () => Promise<Response>;
 
-  constructor({ method = "POST", url, headers: shared, ownHeaders, body }: HttpRequest) {
-    const headers = ownHeaders === undefined ? shared : { ...shared, ...ownHeaders };
+  constructor({ method = "POST", url, headers: shared, ownLines, body }: HttpRequest) {
+    const headers = ownLines === undefined ? shared : { ...shared, ...headersIn(ownLines) };
     const { signal } = this.#controller;
     const sent = body === undefined ? {} : { body };
     this.#request = () => fetch(url, { method, headers, ...sent, signal, redirect: "manual", decompress: false });

@@ -42,7 +42,11 @@ test("calls go through the proxy that the environment names, but for the excepti
     "200 from the host",
   ]);
   expect(proxy.requests[0]?.text).toStartWith("POST http://host.invalid/v1 HTTP/1.1\r\n");
-  expect(proxy.requests[0]?.text.toLowerCase()).toContain("x-test: 1");
+  for (const { requests } of [proxy, host]) {
+    for (const line of ["x-test: 1", "x-own: 00-ab: c", "x-other: a=1"]) {
+      expect(requests[0]?.text.toLowerCase()).toContain(`\r\n${line}\r\n`);
+    }
+  }
   proxy.stop();
   host.stop();
 });

@@ -13,7 +13,7 @@ export function requestHead(
   endpoint: Endpoint,
   headers: Readonly<Record<string, string>>,
   bodyBytes: number,
-  ownHeaders?: Readonly<Record<string, string>>,
+  ownLines = "",
 ): string {
   let lines = known.get(headers);
   if (lines === undefined) {
@@ -22,9 +22,8 @@ export function requestHead(
     known.set(headers, lines);
   }
   const { target, hostHeader } = endpoint;
-  const own = ownHeaders === undefined ? "" : headerLines(ownHeaders);
   const length = method === "GET" ? "" : `content-length: ${bodyBytes}\r\n`;
-  return `${method} ${target} HTTP/1.1\r\nhost: ${hostHeader}\r\n${lines}${own}${length}\r\n`;
+  return `${method} ${target} HTTP/1.1\r\nhost: ${hostHeader}\r\n${lines}${ownLines}${length}\r\n`;
 }
 
 /** Callers reuse their header objects from one request to the next, and never change them. */

@@ -6,7 +6,8 @@ const send = createSend(system.clock);
 
 for (const url of process.argv.slice(2)) {
   try {
-    const answer = await send({ url, headers: { "x-test": "1" }, body: "hello" }).answer();
+    const ownLines = "x-own: 00-ab: c\r\nx-other: a=1\r\n";
+    const answer = await send({ url, headers: { "x-test": "1" }, ownLines, body: "hello" }).answer();
     const parts: Uint8Array[] = [];
     for (let part = await answer.read(); part; part = await answer.read()) parts.push(part);
     console.log(`${answer.status} ${Buffer.concat(parts).toString()}`);

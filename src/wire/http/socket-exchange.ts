@@ -65,13 +65,13 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
   constructor(
     pool: ConnectionPool,
     endpoint: Endpoint,
-    { method = "POST", headers, ownHeaders, body = "", newConnection = false }: Omit<HttpRequest, "url">,
+    { method = "POST", headers, ownLines, body = "", newConnection = false }: Omit<HttpRequest, "url">,
   ) {
     this.#pool = pool;
     this.#endpoint = endpoint;
     this.#body = body;
     this.#bodyBytes = typeof body === "string" ? Buffer.byteLength(body) : body.length;
-    this.#requestHead = requestHead(method, endpoint, headers, this.#bodyBytes, ownHeaders);
+    this.#requestHead = requestHead(method, endpoint, headers, this.#bodyBytes, ownLines);
     for (;;) {
       const kept = newConnection ? undefined : pool.take(endpoint.origin);
       if (kept && !kept.lend(this)) continue;
