@@ -42,7 +42,9 @@ async function runScenario(scenario: Scenario, bench: Bench, processes: Processe
   const result = { id: scenario.id, title: scenario.title, rows: [] as Row[] };
   let failure: string | undefined;
   try {
-    result.rows = await scenario.run(bench);
+    const measured = scenario.run(bench);
+    if (measured instanceof Promise) result.rows = await measured;
+    else for await (const row of measured) result.rows.push(row);
   } catch (error) {
     failure = error instanceof Error ? error.message : String(error);
     say(`FAILED: ${scenario.id}: ${failure}`);

@@ -31,7 +31,8 @@ export interface Target {
 export interface Scenario {
   id: string;
   title: string;
-  run(bench: Bench): Promise<Row[]>;
+  /** All rows at its end, or each when it is measured: then those before a failure are shown. */
+  run(bench: Bench): Promise<Row[]> | AsyncIterable<Row>;
 }
 
 /** `what` follows the number, such as "× bare". */

@@ -24,10 +24,9 @@ const SOME_PAIRS: readonly Pair[] = [
 export const cadence: Scenario = {
   id: "cadence",
   title: `${STREAMS} streams with ${CHUNKS_PER_SECOND} chunks a second each, spread evenly`,
-  run: async (bench) => {
-    const rows = [await measureRow(bench, undefined)];
-    for (const pair of bench.quick ? SOME_PAIRS : PAIRS) rows.push(await measureRow(bench, pair));
-    return rows;
+  async *run(bench) {
+    yield await measureRow(bench, undefined);
+    for (const pair of bench.quick ? SOME_PAIRS : PAIRS) yield await measureRow(bench, pair);
   },
 };
 

@@ -5,10 +5,8 @@ import { cpuMicrosecondsPer, inTurns, medianRatio, summary } from "../turns.ts";
 export const translated300Kb: Scenario = {
   id: "translated-300kb",
   title: "the same request of 300 KB, its host speaking another protocol than its client, 8 calls at once",
-  run: async (bench) => {
-    const rows: Row[] = [];
-    for (const pair of PAIRS) rows.push(await measurePair(bench, pair));
-    return rows;
+  async *run(bench) {
+    for (const pair of PAIRS) yield await measurePair(bench, pair);
   },
 };
 

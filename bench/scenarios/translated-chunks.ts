@@ -7,11 +7,9 @@ const CHUNKS = 200;
 export const translatedChunks: Scenario = {
   id: "translated-chunks",
   title: `${CHUNKS} chunks, a write each, the host speaking another protocol than the client, 8 streams at once`,
-  run: async (bench) => {
+  async *run(bench) {
     await bench.upstream.plan({ burst: CHUNKS, between: "turn" });
-    const rows: Row[] = [];
-    for (const pair of PAIRS) rows.push(await measurePair(bench, pair));
-    return rows;
+    for (const pair of PAIRS) yield await measurePair(bench, pair);
   },
 };
 
