@@ -16,7 +16,7 @@ async function measureCalls(bench: Bench, measure: string, body: "small" | "larg
   const rounds = await inTurns(bench, {
     names: ["gateway", "limited"],
     rounds: bench.quick ? 4 : 40,
-    processes: bench.quick ? 1 : body === "small" ? 8 : 3,
+    processes: bench.quick ? 1 : 8,
     warmUp: ({ url }) => call(url, requests * (bench.quick ? 2 : body === "small" ? 130 : 40)),
     measure: (child) => cpuMicrosecondsPer(child, () => call(child.url).then(() => requests)),
   });

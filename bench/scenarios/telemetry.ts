@@ -31,9 +31,9 @@ async function measureChunks(bench: Bench): Promise<Row> {
   const call = (url: string, count = streams) =>
     bench.load.stream({ url, streams: count, atOnce: 8, contentChunks: CHUNKS });
   const rounds = await inTurns(bench, {
-    names: ["bare", "gateway", "exporting"],
+    names: ["gateway", "exporting"],
     rounds: bench.quick ? 4 : 40,
-    processes: bench.quick ? 1 : 3,
+    processes: bench.quick ? 1 : 8,
     warmUp: ({ url }) => call(url, bench.quick ? 100 : 4_000),
     measure: (child) =>
       cpuMicrosecondsPer(child, () => call(child.url).then(() => streams * (CHUNKS + EVENTS_AROUND_CONTENT))),
