@@ -12,7 +12,7 @@ interface TurnsOptions {
   rounds: number;
   /**
    * So many processes of each contender, started for these turns alone, of which each round takes the mean. How the runtime lays out and
-   * compiles a program differs from process to process, by some hundredths of what a call costs. Absent: the ones that are kept.
+   * compiles a program differs from process to process, by up to a tenth of what a call costs. Absent: the ones that are kept.
    */
   processes?: number;
   /** The protocols that are spoken: a contender that does not know them is left out. */

@@ -1,7 +1,7 @@
 import type { ContenderName } from "../contenders.ts";
 import type { Bench, Row, Scenario } from "../scenario.ts";
 import { quantile } from "../statistics.ts";
-import { warmUp } from "../warm-up.ts";
+import { warmContenders } from "../warm-up.ts";
 
 /** One at a time, before those that count. */
 const FIRST_REQUESTS = 30;
@@ -12,27 +12,25 @@ export const firstByte: Scenario = {
   id: "first-byte",
   title: "added time to the first byte, one call at a time",
   run: async (bench) => {
-    const names = bench.contenders.present(["bare", "gateway", "nginx"]);
-    const urls = await Promise.all(names.map(async (name) => (await bench.contenders.kept(name)).url));
-    await warmUp(bench, urls);
+    const warm = await warmContenders(bench, ["bare", "gateway", "nginx"]);
     await bench.upstream.plan({ burst: 2, between: PAUSE_MS });
-    const measured = { names, targets: [bench.upstream.url, ...urls] };
     return [
-      ...(await measureAdded(bench, measured, "not streamed", false)),
-      ...(await measureAdded(bench, measured, "streamed", true)),
+      ...(await measureAdded(bench, warm, "not streamed", false)),
+      ...(await measureAdded(bench, warm, "streamed", true)),
     ];
   },
 };
 
 async function measureAdded(
-  { load, quick }: Bench,
-  { names, targets }: { names: readonly ContenderName[]; targets: string[] },
+  { load, upstream, quick }: Bench,
+  warm: readonly (readonly [name: ContenderName, url: string])[],
   kind: string,
   stream: boolean,
 ): Promise<Row[]> {
+  const targets = [upstream.url, ...warm.map(([, url]) => url)];
   await load.firstBytes({ targets, stream, requests: FIRST_REQUESTS });
   const [direct = [], ...others] = await load.firstBytes({ targets, stream, requests: quick ? 60 : 1_000 });
-  const added = new Map(names.map((name, index) => [name, others[index] ?? []]));
+  const added = new Map(warm.map(([name], index) => [name, others[index] ?? []]));
   return [
     rowOf(`first byte ${kind}, added median`, direct, added, 0.5),
     rowOf(`first byte ${kind}, added p95`, direct, added, 0.95),

@@ -1,7 +1,7 @@
 import type { ContenderName } from "../contenders.ts";
 import { atMost, type Bench, type Row, type Scenario } from "../scenario.ts";
 import { quantile } from "../statistics.ts";
-import { warmUp } from "../warm-up.ts";
+import { warmContenders } from "../warm-up.ts";
 
 const STREAMS = 20;
 /** Before those that count. */
@@ -13,16 +13,9 @@ export const firstContent: Scenario = {
   id: "first-content",
   title: `time to the first content, ${STREAMS} streams begun at once`,
   run: async (bench) => {
-    const names = bench.contenders.present(["bare", "gateway", "nginx"]);
-    const targets = await Promise.all(
-      names.map(async (name) => [name, (await bench.contenders.kept(name)).url] as const),
-    );
-    await warmUp(
-      bench,
-      targets.map(([, url]) => url),
-    );
+    const warm = await warmContenders(bench, ["bare", "gateway", "nginx"]);
     await bench.upstream.plan({ burst: 2, between: PAUSE_MS });
-    const times = await measureInTurns(bench, targets);
+    const times = await measureInTurns(bench, warm);
     return [rowOf("median", times, 0.5), rowOf("p95", times, 0.95)];
   },
 };
@@ -30,11 +23,11 @@ export const firstContent: Scenario = {
 /** Of every contender all streams of all rounds, in milliseconds. */
 async function measureInTurns(
   { load, quick }: Bench,
-  targets: readonly (readonly [ContenderName, string])[],
+  warm: readonly (readonly [name: ContenderName, url: string])[],
 ): Promise<Map<ContenderName, number[]>> {
-  const times = new Map<ContenderName, number[]>(targets.map(([name]) => [name, []]));
+  const times = new Map<ContenderName, number[]>(warm.map(([name]) => [name, []]));
   for (let round = -FIRST_ROUNDS; round < (quick ? 20 : 80); round++) {
-    for (const [name, url] of targets) {
+    for (const [name, url] of warm) {
       const measured = await load.firstContents({ url, streams: STREAMS });
       if (round >= 0) times.get(name)?.push(...measured);
     }

@@ -53,6 +53,17 @@ describe("W3C trace context", () => {
     expect(trace.spanId).not.toBe(trace.spanOf(attempt));
   });
 
+  test("S07: what came from outside adds no line to a request", () => {
+    const ids = new IdPool({ bytes: (length) => crypto.getRandomValues(new Uint8Array(length)) });
+    const parent = { traceId: TRACE, spanId: SPAN, sampled: true, state: undefined };
+    expect(new CallTrace(ids, parent).linesFor({}, false)).toMatch(/^traceparent: .*-00\r\n$/);
+    for (const hostile of ["a=1\r\nx-other: 1", "a=\u00e9", "a=\0", "a=1\n"]) {
+      expect(new CallTrace(ids, { ...parent, state: hostile }).linesFor({}, true)).toBe("");
+      expect(new CallTrace(ids, { ...parent, traceId: hostile }).linesFor({}, true)).toBe("");
+      expect(new CallTrace(ids, undefined, { traceId: hostile, spanId: SPAN }).linesFor({}, true)).toBe("");
+    }
+  });
+
   test("an id of zeros is never made", () => {
     const trace = new CallTrace(new IdPool({ bytes: (length) => new Uint8Array(length) }), undefined);
     expect(trace.traceId).toBe(`${"0".repeat(30)}01`);

@@ -36,6 +36,9 @@ function readState(given: string | null): string | undefined {
   return state.split(",").length > MAX_MEMBERS ? undefined : state;
 }
 
+/** What a provider may be told: whatever came from outside must not end a line early. */
+const LINES = /^traceparent: 00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]\r\n(?:tracestate: [\x20-\x7e]+\r\n)?$/;
+
 const TRACE_DIGITS = 32;
 const SPAN_DIGITS = 16;
 
@@ -92,6 +95,8 @@ export class CallTrace {
   /** In the order of the offers that were tried. */
   readonly attempts: TracedAttempt[] = [];
   readonly #ids: IdPool;
+  /** All its ids are of this process. */
+  readonly #isOwn: boolean;
   /** An array: a call has few attempts, usually one. Absent until a span is asked for: most calls are not kept. */
   #spans: { readonly of: object; readonly id: string }[] | undefined;
 
@@ -99,6 +104,7 @@ export class CallTrace {
   constructor(ids: IdPool, parent: TraceParent | undefined, begun?: { traceId: string; spanId: string }) {
     this.#ids = ids;
     this.parent = parent;
+    this.#isOwn = parent === undefined && begun === undefined;
     this.traceId = parent?.traceId ?? begun?.traceId ?? ids.traceId();
     this.spanId = begun?.spanId ?? ids.spanId();
   }
@@ -131,10 +137,12 @@ export class CallTrace {
     this.#spans.push({ of, id });
   }
 
-  /** What a provider is told, whose span is part of this trace: as lines of a request's head. */
+  /** What a provider is told, whose span is part of this trace: as lines of a request's head. Nothing where they could not be sent as they are. */
   linesFor(attempt: object, sampled: boolean): string {
     const state = this.parent?.state;
     const line = `traceparent: 00-${this.traceId}-${this.spanOf(attempt)}${sampled ? "-01\r\n" : "-00\r\n"}`;
-    return state === undefined ? line : `${line}tracestate: ${state}\r\n`;
+    if (this.#isOwn) return line;
+    const lines = state === undefined ? line : `${line}tracestate: ${state}\r\n`;
+    return LINES.test(lines) ? lines : "";
   }
 }

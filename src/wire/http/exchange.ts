@@ -4,7 +4,7 @@ export interface HttpRequest {
   method?: "GET" | "POST";
   url: string;
   headers: Readonly<Record<string, string>>;
-  /** Header lines of this request alone, each with its end: `headers` is the same object for many. Of the gateway's own making: they are not checked. */
+  /** Header lines of this request alone, each with its end: `headers` is the same object for many. Who makes them sees to it that none ends early. */
   ownLines?: string | undefined;
   body?: string | Uint8Array;
   /**
