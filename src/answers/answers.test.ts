@@ -228,11 +228,9 @@ function answersContract(databases: TestDatabases): void {
         await small.keep(sample({ id: `loud_${n}`, project: "loud", answer: noise() }));
         await clock.pass(1_000);
       }
-      // What is written is trimmed as it comes, within a little; a sweep makes it exact.
+      // Each is more than what may be written between two trims; one that runs already takes these with it, however slow it is.
       const sizes = async () => Number((await storage.query("SELECT SUM(size) AS total FROM answers"))[0]?.["total"]);
-      expect(await sizes()).toBeLessThan(24_000);
-      // One that runs already, because of what was written last, is not waited for.
-      for (let tries = 0; tries === 0 || ((await sizes()) > 12_000 && tries < 10); tries++) await small.sweep();
+      for (let tries = 0; (await sizes()) > 12_000 && tries < 500; tries++) await Bun.sleep(10);
       const left = (await storage.query("SELECT id, size FROM answers ORDER BY created_at_ms")).map((row) => row["id"]);
       expect(await sizes()).toBeLessThanOrEqual(12_000);
       expect(await sizes()).toBeGreaterThan(9_000);

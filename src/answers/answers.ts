@@ -241,19 +241,29 @@ export class Answers {
   }
 
   #count(bytes: number): void {
-    const { limits, onProblem } = this.#options;
     this.#writtenBytes += bytes;
-    if (this.#writtenBytes < limits.maxBytes * TRIM_SHARE) return;
-    this.#trim().catch((error: unknown) => onProblem(error, "old responses could not be removed"));
+    if (this.#trimming !== undefined || !this.#trimIsDue) return;
+    this.#trim().catch((error: unknown) => this.#options.onProblem(error, "old responses could not be removed"));
+  }
+
+  get #trimIsDue(): boolean {
+    return this.#writtenBytes >= this.#options.limits.maxBytes * TRIM_SHARE;
   }
 
   async #trim(): Promise<void> {
-    const { storage, limits } = this.#options;
-    this.#writtenBytes = 0;
-    this.#trimming ??= trimAnswers(storage, limits.maxBytes).finally(() => {
+    this.#trimming ??= this.#trimUntilDone().finally(() => {
       this.#trimming = undefined;
     });
     await this.#trimming;
+  }
+
+  /** What was written while a slow storage was read is not in the sizes that it told. */
+  async #trimUntilDone(): Promise<void> {
+    const { storage, limits } = this.#options;
+    do {
+      this.#writtenBytes = 0;
+      await trimAnswers(storage, limits.maxBytes);
+    } while (this.#trimIsDue);
   }
 
   async #read(project: string, ids: readonly string[], withInput: boolean): Promise<Map<string, KeptAnswer>> {
