@@ -29,8 +29,8 @@ export class Account {
   /** Calls under way of keys that any level limits. */
   underWay = 0;
   lastUsedMs = 0;
-  #requests: RateWindow | undefined;
-  #tokens: RateWindow | undefined;
+  readonly requests = new RateWindow();
+  readonly tokens = new RateWindow();
 
   constructor(level: LevelName, id: string, meter: SpendMeter) {
     this.level = level;
@@ -41,24 +41,14 @@ export class Account {
   /** What counts against `share.held` now. */
   inUse(limit: LimitName, nowMs: number, wallMs: number): number {
     if (limit === "concurrent") return this.underWay;
-    if (limit === "requestsPerMinute") return this.#requests?.used(nowMs) ?? 0;
-    if (limit === "tokensPerMinute") return this.#tokens?.used(nowMs) ?? 0;
+    if (limit === "requestsPerMinute") return this.requests.used(nowMs);
+    if (limit === "tokensPerMinute") return this.tokens.used(nowMs);
     return this.meter.own(BUDGET_WINDOW[limit] ?? "total", wallMs) + this.meter.reserved;
-  }
-
-  requests(nowMs: number): RateWindow {
-    this.#requests ??= new RateWindow(nowMs);
-    return this.#requests;
-  }
-
-  tokens(nowMs: number): RateWindow {
-    this.#tokens ??= new RateWindow(nowMs);
-    return this.#tokens;
   }
 
   /** Nothing in the windows counts any more. */
   dropRates(): void {
-    this.#requests = undefined;
-    this.#tokens = undefined;
+    this.requests.drop();
+    this.tokens.drop();
   }
 }

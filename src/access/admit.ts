@@ -1,7 +1,7 @@
 import { Account, type Share } from "./account.ts";
 import { boundOf } from "./bound.ts";
 import { type Clocks, type Entry, LimitedEntry, OpenEntry, type Standing } from "./entry.ts";
-import { GATEWAY_ID, type LevelName } from "./level.ts";
+import { GATEWAY_ID, type Level, type LevelName } from "./level.ts";
 import type { Principal } from "./principal.ts";
 import { checkEntry } from "./rate-limits.ts";
 import { type BudgetWindow, SpendMeter } from "./spend-meter.ts";
@@ -72,11 +72,10 @@ export class Admissions {
   enter(principal: Principal, nowMs = this.#clocks.nowMs()): Entry {
     if (nowMs - this.#sweptMs >= SWEEP_MS) this.#sweep(nowMs);
     const standing = this.#standingOf(principal);
-    const { bounds } = standing;
-    if (bounds.length === 0) return new OpenEntry(principal, standing, this.#clocks);
-    for (const bound of bounds) {
+    if (!standing.isLimited) return new OpenEntry(principal, standing, this.#clocks);
+    for (const bound of standing.bounds) {
       checkEntry(bound, nowMs, this.#clocks.wallMs);
-      this.#withRates.add(bound.account);
+      if (bound.limitsRates) this.#withRates.add(bound.account);
     }
     return new LimitedEntry(principal, standing, this.#clocks, nowMs);
   }
@@ -119,13 +118,15 @@ export class Admissions {
   }
 
   #standingOf(principal: Principal): Standing {
-    let standing = this.#standings.get(principal);
-    if (standing === undefined) {
-      const bounds = principal.levels.map((level) => boundOf(level, this.account(level.level, level.id)));
-      const countsMoney = bounds.some(({ budgets }) => budgets.length > 0);
-      standing = { all: this.#allOf(principal), bounds, countsMoney };
-      this.#standings.set(principal, standing);
-    }
+    return this.#standings.get(principal) ?? this.#makeStanding(principal);
+  }
+
+  #makeStanding(principal: Principal): Standing {
+    const { levels } = principal;
+    const bounds = this.#allOf(principal).map((account) => boundOf(account, levels.find(isOf(account))));
+    const countsMoney = bounds.some(({ budgets }) => budgets.length > 0);
+    const standing = { bounds, isLimited: levels.length > 0, countsMoney };
+    this.#standings.set(principal, standing);
     return standing;
   }
 
@@ -148,6 +149,11 @@ export class Admissions {
     }
   }
 }
+
+const isOf =
+  ({ level, id }: Account) =>
+  (one: Level): boolean =>
+    one.level === level && one.id === id;
 
 const sumsOf = (level: LevelName, id: string, spent: SpentSums) => ({
   day: spent(level, id, "day"),

@@ -4,12 +4,13 @@ import type { Level } from "./level.ts";
 import type { BudgetWindow } from "./spend-meter.ts";
 
 /**
- * A level that limits a key's calls, and the account that they are counted in there. Made once for each key, with the limits at hand:
- * every call looks at them.
+ * A level of a key with its limits, if it has any, and the account that the key's calls are counted in there. Made once for each key, with the
+ * limits at hand: every call looks at them.
  */
 export interface Bound {
   readonly level: Level;
   readonly account: Account;
+  readonly limitsRates: boolean;
   readonly concurrent: number | undefined;
   readonly requestsPerMinute: number | undefined;
   readonly tokensPerMinute: number | undefined;
@@ -22,7 +23,8 @@ export interface Bound {
   readonly rateTexts: { readonly requestsPerMinute: string; readonly tokensPerMinute: string };
 }
 
-export function boundOf(level: Level, account: Account): Bound {
+export function boundOf(account: Account, limiting: Level | undefined): Bound {
+  const level = limiting ?? { level: account.level, id: account.id, name: account.id, limits: {} };
   const { concurrent, requestsPerMinute, tokensPerMinute } = level.limits;
   const budgets = budgetsOf(level.limits);
   const nanoUsd = (window: BudgetWindow) =>
@@ -30,6 +32,7 @@ export function boundOf(level: Level, account: Account): Bound {
   return {
     level,
     account,
+    limitsRates: requestsPerMinute !== undefined || tokensPerMinute !== undefined,
     concurrent,
     requestsPerMinute,
     tokensPerMinute,

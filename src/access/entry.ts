@@ -50,11 +50,10 @@ export interface Clocks {
   readonly wallMs: () => number;
 }
 
-/** The accounts that a key's calls are counted in. Looked up once for each principal. */
+/** Where a key's calls are counted: at the key, its project and the gateway. Looked up once for each principal. */
 export interface Standing {
-  /** Of the key, its project and the gateway. */
-  readonly all: readonly Account[];
   readonly bounds: readonly Bound[];
+  readonly isLimited: boolean;
   readonly countsMoney: boolean;
 }
 
@@ -94,11 +93,11 @@ export class OpenEntry implements Entry, Admission {
     if (this.#released) return;
     this.#released = true;
     if (actual.costNanoUsd <= 0) return;
-    for (const { meter } of this.#standing.all) meter.add(actual.costNanoUsd, this.atMs);
+    for (const { account } of this.#standing.bounds) account.meter.add(actual.costNanoUsd, this.atMs);
   }
 }
 
-/** The entry and admission of a key with limits at any level. */
+/** The entry and admission of a key with limits at any level. Each step goes over the levels once: they are far apart in memory. */
 export class LimitedEntry implements Entry, Admission {
   readonly #principal: Principal;
   readonly #standing: Standing;
@@ -109,7 +108,8 @@ export class LimitedEntry implements Entry, Admission {
   #reservedNanoUsd = 0;
   /** When tokens were taken once more. */
   #extendedMs: number[] | undefined;
-  #left = false;
+  /** When it no longer held a slot. */
+  #leftMs: number | undefined;
   atMs = 0;
 
   /** Counts the request, which the levels allow. */
@@ -118,12 +118,10 @@ export class LimitedEntry implements Entry, Admission {
     this.#standing = standing;
     this.#clocks = clocks;
     this.#enteredMs = enteredMs;
-    for (const account of standing.all) {
+    for (const { requestsPerMinute, account } of standing.bounds) {
       account.underWay += 1;
       account.lastUsedMs = enteredMs;
-    }
-    for (const { requestsPerMinute, account } of standing.bounds) {
-      if (requestsPerMinute !== undefined) account.requests(enteredMs).add(enteredMs, 1);
+      if (requestsPerMinute !== undefined) account.requests.add(enteredMs, 1);
     }
   }
 
@@ -160,11 +158,11 @@ export class LimitedEntry implements Entry, Admission {
   }
 
   addRateHeaders(headers: Record<string, string>): void {
-    addRateHeaders(headers, this.#standing.bounds, this.#clocks.nowMs(), this.atMs);
+    addRateHeaders(headers, this.#standing.bounds, this.#leftMs ?? this.#clocks.nowMs(), this.atMs);
   }
 
   extend(): boolean {
-    if (this.#call === undefined || this.#left) return false;
+    if (this.#call === undefined || this.#leftMs !== undefined) return false;
     const takenMs = this.#clocks.nowMs();
     try {
       this.#take(this.#call, takenMs);
@@ -176,56 +174,57 @@ export class LimitedEntry implements Entry, Admission {
     return true;
   }
 
-  leave(nowMs = this.#clocks.nowMs()): void {
-    if (this.#left) return;
-    this.#left = true;
-    for (const account of this.#standing.all) {
+  leave(): void {
+    if (this.#leftMs !== undefined) return;
+    const leftMs = this.#clocks.nowMs();
+    this.#leftMs = leftMs;
+    for (const { account } of this.#standing.bounds) {
       account.underWay -= 1;
-      account.lastUsedMs = nowMs;
+      account.lastUsedMs = leftMs;
     }
   }
 
   release(actual: ActualUse): void {
     const call = this.#call;
-    if (this.#left || call === undefined) return;
-    const endMs = this.#clocks.nowMs();
-    this.leave(endMs);
-    for (const againMs of this.#extendedMs ?? []) this.#correctTokens(againMs, endMs, call.estimatedTokens, 0);
-    this.#correctTokens(this.#takenMs, endMs, call.estimatedTokens, actual.tokens);
-    for (const { meter } of this.#standing.all) {
-      meter.reserved -= this.#reservedNanoUsd;
-      meter.add(actual.costNanoUsd, this.atMs);
+    if (this.#leftMs !== undefined || call === undefined) return;
+    const leftMs = this.#clocks.nowMs();
+    this.#leftMs = leftMs;
+    for (const { tokensPerMinute, account } of this.#standing.bounds) {
+      account.underWay -= 1;
+      account.lastUsedMs = leftMs;
+      account.meter.reserved -= this.#reservedNanoUsd;
+      account.meter.add(actual.costNanoUsd, this.atMs);
+      if (tokensPerMinute === undefined) continue;
+      account.tokens.correct(this.#takenMs, leftMs, call.estimatedTokens, actual.tokens);
+      if (this.#extendedMs !== undefined) giveBack(account, this.#extendedMs, leftMs, call.estimatedTokens);
     }
   }
 
   /** Takes the tokens and the money of one request to a provider at every level, or nothing at any. */
   #take(call: AdmittedCall, takenMs: number): void {
-    const { all, bounds, countsMoney } = this.#standing;
+    const { bounds, countsMoney } = this.#standing;
     for (const bound of bounds) {
       checkBudgets(bound, call, this.atMs);
       checkTokens(bound, call.estimatedTokens, takenMs, this.atMs);
     }
-    for (const { tokensPerMinute, account } of bounds) {
-      if (tokensPerMinute !== undefined) account.tokens(takenMs).add(takenMs, call.estimatedTokens);
-    }
-    if (!countsMoney) return;
-    const costNanoUsd = reservedFor(call);
+    const costNanoUsd = countsMoney ? reservedFor(call) : 0;
     this.#reservedNanoUsd += costNanoUsd;
-    for (const { meter } of all) meter.reserved += costNanoUsd;
+    for (const { tokensPerMinute, account } of bounds) {
+      account.meter.reserved += costNanoUsd;
+      if (tokensPerMinute !== undefined) account.tokens.add(takenMs, call.estimatedTokens);
+    }
   }
 
   /** The request no longer counts: it was refused for what it would use. */
   #forgetRequest(nowMs: number): void {
     for (const { requestsPerMinute, account } of this.#standing.bounds) {
       if (requestsPerMinute === undefined) continue;
-      account.requests(nowMs).correct(this.#enteredMs, nowMs, 1, 0);
+      account.requests.correct(this.#enteredMs, nowMs, 1, 0);
     }
   }
+}
 
-  #correctTokens(takenMs: number, nowMs: number, estimated: number, actual: number): void {
-    for (const { tokensPerMinute, account } of this.#standing.bounds) {
-      if (tokensPerMinute === undefined) continue;
-      account.tokens(nowMs).correct(takenMs, nowMs, estimated, actual);
-    }
-  }
+/** What was taken for requests that came to nothing, at those times. */
+function giveBack(account: Account, takenMs: readonly number[], nowMs: number, tokens: number): void {
+  for (const atMs of takenMs) account.tokens.correct(atMs, nowMs, tokens, 0);
 }

@@ -3,6 +3,7 @@ import type { Share } from "./account.ts";
 import type { Bound } from "./bound.ts";
 import { type Level, subjectOf } from "./level.ts";
 import type { LimitName } from "./limits.ts";
+import type { RateWindow } from "./rate-window.ts";
 import { ShareRefusal } from "./share-refusal.ts";
 
 /** For a call that finds this process without a share of a limit which others have not used up: shares move at once. */
@@ -22,7 +23,7 @@ export function checkEntry(bound: Bound, nowMs: number, wallMs: () => number): v
     checkShare(level, account.share, "concurrent", underWay, 1, `${concurrent} calls at one time`, wallMs());
   }
   if (requestsPerMinute === undefined) return;
-  const window = account.requests(nowMs);
+  const window = account.requests;
   const used = window.used(nowMs);
   if (used + 1 > requestsPerMinute) {
     const wait = window.secondsUntilFree(nowMs, requestsPerMinute, 1);
@@ -36,7 +37,7 @@ export function checkEntry(bound: Bound, nowMs: number, wallMs: () => number): v
 export function checkTokens(bound: Bound, needed: number, nowMs: number, wallMs: number): void {
   const { level, account, tokensPerMinute } = bound;
   if (tokensPerMinute === undefined) return;
-  const window = account.tokens(nowMs);
+  const window = account.tokens;
   const used = window.used(nowMs);
   if (used + needed > tokensPerMinute) {
     throw limited(
@@ -66,57 +67,54 @@ function checkShare(
   throw new ShareRefusal("rate_limited", `${reason} ${again(retryAfterSeconds)}`, { retryAfterSeconds }, shortage);
 }
 
-/** A rate that limits name, and what clients of the field call it in headers. */
-interface Rate {
-  readonly name: "requestsPerMinute" | "tokensPerMinute";
-  readonly limit: string;
-  readonly remaining: string;
-  readonly reset: string;
-}
+type RateName = "requestsPerMinute" | "tokensPerMinute";
 
-const rateOf = (name: Rate["name"], counted: string): Rate => ({
-  name,
-  limit: `x-ratelimit-limit-${counted}`,
-  remaining: `x-ratelimit-remaining-${counted}`,
-  reset: `x-ratelimit-reset-${counted}`,
-});
-
-const RATES = [rateOf("requestsPerMinute", "requests"), rateOf("tokensPerMinute", "tokens")];
 const SECONDS = Array.from({ length: 61 }, (_, seconds) => `${seconds}s`);
 
-/** What is left of the rates, each at the level that leaves the least. */
+/** What is left of the rates, each at the level that leaves the least. A reset is when nothing of the last minute counts any more. */
 export function addRateHeaders(
   headers: Record<string, string>,
   bounds: readonly Bound[],
   nowMs: number,
   wallMs: number,
 ): void {
-  for (const { name, limit, remaining, reset } of RATES) {
-    let tightest: Bound | undefined;
-    let least = Number.POSITIVE_INFINITY;
-    for (const bound of bounds) {
-      const left = leftOf(bound, name, nowMs, wallMs);
-      if (left >= least) continue;
-      tightest = bound;
-      least = left;
+  let ofRequests: Bound | undefined;
+  let ofTokens: Bound | undefined;
+  let requests = Number.POSITIVE_INFINITY;
+  let tokens = Number.POSITIVE_INFINITY;
+  for (const bound of bounds) {
+    const requestsHere = leftOf(bound, "requestsPerMinute", nowMs, wallMs);
+    if (requestsHere < requests) {
+      requests = requestsHere;
+      ofRequests = bound;
     }
-    if (tightest === undefined) continue;
-    const { account, rateTexts } = tightest;
-    const window = name === "requestsPerMinute" ? account.requests(nowMs) : account.tokens(nowMs);
-    headers[limit] = rateTexts[name];
-    headers[remaining] = String(Math.max(0, least));
-    // Until nothing of the last minute counts any more.
-    headers[reset] = SECONDS[window.secondsUntilEmpty(nowMs)] ?? "60s";
+    const tokensHere = leftOf(bound, "tokensPerMinute", nowMs, wallMs);
+    if (tokensHere < tokens) {
+      tokens = tokensHere;
+      ofTokens = bound;
+    }
+  }
+  if (ofRequests !== undefined) {
+    headers["x-ratelimit-limit-requests"] = ofRequests.rateTexts.requestsPerMinute;
+    headers["x-ratelimit-remaining-requests"] = String(Math.max(0, requests));
+    headers["x-ratelimit-reset-requests"] = resetIn(ofRequests.account.requests, nowMs);
+  }
+  if (ofTokens !== undefined) {
+    headers["x-ratelimit-limit-tokens"] = ofTokens.rateTexts.tokensPerMinute;
+    headers["x-ratelimit-remaining-tokens"] = String(Math.max(0, tokens));
+    headers["x-ratelimit-reset-tokens"] = resetIn(ofTokens.account.tokens, nowMs);
   }
 }
 
+const resetIn = (window: RateWindow, nowMs: number): string => SECONDS[window.secondsUntilEmpty(nowMs)] ?? "60s";
+
 /** Infinity where the level does not limit it. */
-function leftOf(bound: Bound, name: Rate["name"], nowMs: number, wallMs: number): number {
+function leftOf(bound: Bound, rate: RateName, nowMs: number, wallMs: number): number {
   const { account } = bound;
-  const limit = bound[name];
+  const limit = bound[rate];
   if (limit === undefined) return Number.POSITIVE_INFINITY;
-  const may = account.share === undefined ? limit : Math.min(limit, account.share.held(name, wallMs));
-  return may - account.inUse(name, nowMs, wallMs);
+  const may = account.share === undefined ? limit : Math.min(limit, account.share.held(rate, wallMs));
+  return may - (rate === "requestsPerMinute" ? account.requests : account.tokens).used(nowMs);
 }
 
 function limited(reason: string, retryAfterSeconds: number): GatewayError {

@@ -43,7 +43,7 @@ describe("RateWindow", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         let nowMs = START_MS;
-        const window = new RateWindow(nowMs);
+        const window = new RateWindow();
         const slow = new SlowWindow();
         const added: { atMs: number; amount: number }[] = [];
         for (const { passMs, amount, actual, back, asks, corrects } of steps) {
@@ -75,7 +75,7 @@ describe("RateWindow", () => {
   });
 
   test("an amount that never fits waits for a minute", () => {
-    const window = new RateWindow(START_MS);
+    const window = new RateWindow();
     window.add(START_MS, 5);
     expect(window.secondsUntilFree(START_MS, 10, 11)).toBe(60);
   });

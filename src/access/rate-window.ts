@@ -1,28 +1,23 @@
 const SLOTS = 60;
 
-/** What was used in the last minute, in slots of one second, so that it takes the same memory whatever the limit is. */
+/** What was used in the last minute, in slots of one second, so that it takes the same memory whatever the limit is, and next to none when it is idle. */
 export class RateWindow {
-  /** Of the seconds that are over. */
-  readonly #slots = new Float64Array(SLOTS);
-  #second: number;
+  #total = 0;
   /** Used in the second under way: what calls add, and mostly what they correct. */
   #current = 0;
-  /** When the next second begins. */
-  #nextMs: number;
-  #total = 0;
-
-  constructor(nowMs: number) {
-    this.#second = secondOf(nowMs);
-    this.#nextMs = (this.#second + 1) * 1000;
-  }
+  /** When the second under way began. */
+  #fromMs = Number.NEGATIVE_INFINITY;
+  #untilMs = Number.NEGATIVE_INFINITY;
+  /** Of the seconds that are over; absent where nothing was used in them. */
+  #slots: Float64Array | undefined;
 
   used(nowMs: number): number {
-    this.#advance(nowMs);
+    if (nowMs >= this.#untilMs) this.#advance(nowMs);
     return this.#total;
   }
 
   add(nowMs: number, amount: number): void {
-    this.#advance(nowMs);
+    if (nowMs >= this.#untilMs) this.#advance(nowMs);
     this.#current += amount;
     this.#total += amount;
   }
@@ -32,18 +27,20 @@ export class RateWindow {
    * nothing is left to take back, and only what exceeds it still counts, from now on.
    */
   correct(addedMs: number, nowMs: number, added: number, actual: number): void {
-    this.#advance(nowMs);
-    const second = secondOf(addedMs);
-    if (second > this.#second - SLOTS) this.#put(second, actual - added);
-    else if (actual > added) this.#put(this.#second, actual - added);
+    if (nowMs >= this.#untilMs) this.#advance(nowMs);
+    if (addedMs < this.#fromMs) {
+      this.#correctPast(secondOf(addedMs), added, actual);
+      return;
+    }
+    this.#current += actual - added;
+    this.#total += actual - added;
   }
 
   /** Seconds, 1 to 60, until `amount` more fits under `limit`. */
   secondsUntilFree(nowMs: number, limit: number, amount: number): number {
-    this.#advance(nowMs);
-    let left = this.#total;
+    let left = this.used(nowMs);
     for (let seconds = 1; seconds < SLOTS; seconds += 1) {
-      left -= this.#slots[(this.#second + seconds) % SLOTS] ?? 0;
+      left -= this.#usedIn(this.#second + seconds);
       if (left + amount <= limit) return seconds;
     }
     return SLOTS;
@@ -51,40 +48,62 @@ export class RateWindow {
 
   /** Seconds until nothing of the last minute counts any more. */
   secondsUntilEmpty(nowMs: number): number {
-    this.#advance(nowMs);
-    if (this.#current !== 0) return SLOTS;
+    if (nowMs >= this.#untilMs) this.#advance(nowMs);
+    return this.#current === 0 ? this.#secondsOfPast() : SLOTS;
+  }
+
+  /** Nothing in it counts any more. */
+  drop(): void {
+    this.#total = 0;
+    this.#current = 0;
+    this.#slots = undefined;
+  }
+
+  get #second(): number {
+    return secondOf(this.#fromMs);
+  }
+
+  #usedIn(second: number): number {
+    return this.#slots?.[second % SLOTS] ?? 0;
+  }
+
+  #secondsOfPast(): number {
     for (let seconds = SLOTS - 1; seconds > 0; seconds -= 1) {
-      if (this.#slots[(this.#second + seconds) % SLOTS] !== 0) return seconds;
+      if (this.#usedIn(this.#second + seconds) !== 0) return seconds;
     }
     return 0;
   }
 
-  #put(second: number, amount: number): void {
-    this.#total += amount;
-    if (second === this.#second) {
-      this.#current += amount;
-      return;
-    }
-    const slot = second % SLOTS;
-    this.#slots[slot] = (this.#slots[slot] ?? 0) + amount;
+  #correctPast(second: number, added: number, actual: number): void {
+    const isOver = second <= this.#second - SLOTS;
+    const more = isOver ? Math.max(0, actual - added) : actual - added;
+    this.#total += more;
+    if (isOver) this.#current += more;
+    else this.#put(second, this.#usedIn(second) + more);
   }
 
-  /** Forgets what is a minute old. */
-  #advance(nowMs: number): void {
-    // Asked for several times by each call.
-    if (nowMs < this.#nextMs) return;
-    const second = secondOf(nowMs);
-    this.#slots[this.#second % SLOTS] = this.#current;
-    this.#current = 0;
-    // However long nothing was used, no more than all slots need be emptied.
-    this.#second = Math.max(this.#second, second - SLOTS);
-    while (this.#second < second) {
-      this.#second += 1;
-      const slot = this.#second % SLOTS;
-      this.#total -= this.#slots[slot] ?? 0;
-      this.#slots[slot] = 0;
+  #put(second: number, amount: number): void {
+    if (this.#slots === undefined) {
+      if (amount === 0) return;
+      this.#slots = new Float64Array(SLOTS);
     }
-    this.#nextMs = (second + 1) * 1000;
+    this.#slots[second % SLOTS] = amount;
+  }
+
+  /** Begins another second, and forgets what is a minute old. */
+  #advance(nowMs: number): void {
+    const now = secondOf(nowMs);
+    this.#put(this.#second, this.#current);
+    this.#current = 0;
+    if (this.#slots !== undefined) {
+      // However long nothing was used, no more than all slots need be emptied.
+      for (let second = Math.max(this.#second, now - SLOTS) + 1; second <= now; second += 1) {
+        this.#total -= this.#usedIn(second);
+        this.#put(second, 0);
+      }
+    }
+    this.#fromMs = now * 1000;
+    this.#untilMs = this.#fromMs + 1000;
   }
 }
 

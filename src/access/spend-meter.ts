@@ -21,8 +21,14 @@ export class SpendMeter {
   reserved = 0;
   #total: number;
   readonly #learntTotal: number;
-  readonly #days = new WindowSums();
-  readonly #months = new WindowSums();
+  readonly #days = new Sums();
+  readonly #months = new Sums();
+  /** Of the day that was counted in last, nearly always the one that is asked for: every call asks. */
+  #day = NOTHING;
+  #month = NOTHING;
+  /** When that day began. */
+  #fromMs = Number.NaN;
+  #untilMs = Number.NaN;
 
   /** `spent` is what the ledger held at `asOfMs`. */
   constructor(spent: Readonly<Record<BudgetWindow, number>>, asOfMs: number) {
@@ -33,33 +39,52 @@ export class SpendMeter {
 
   /** The ledger's sums of another day and month, which may not be known here. */
   learn(spent: Readonly<Record<"day" | "month", number>>, asOfMs: number): void {
-    this.#days.atLeast(dayOf(asOfMs), spent.day);
-    this.#months.atLeast(monthOf(asOfMs), spent.month);
+    this.#turnTo(asOfMs);
+    raise(this.#day, spent.day);
+    raise(this.#month, spent.month);
   }
 
   /** `atMs` is the moment in the receipt. */
   add(nanoUsd: number, atMs: number): void {
+    if (!this.#isWithin(atMs)) this.#turnTo(atMs);
     this.#total += nanoUsd;
-    this.#days.add(dayOf(atMs), nanoUsd);
-    this.#months.add(monthOf(atMs), nanoUsd);
+    this.#day.nanoUsd += nanoUsd;
+    this.#month.nanoUsd += nanoUsd;
   }
 
   spent(window: BudgetWindow, nowMs: number): number {
-    if (window === "total") return this.#total;
-    return window === "day" ? this.#days.of(dayOf(nowMs)) : this.#months.of(monthOf(nowMs));
+    return window === "total" ? this.#total : this.#sumOf(window, nowMs).nanoUsd;
   }
 
   /** What the tightest of budgets leaves, with what is reserved taken off. Infinity stands for none. */
   left({ dayNanoUsd, monthNanoUsd, totalNanoUsd }: NanoBudgets, nowMs: number): number {
-    const ofDay = dayNanoUsd - this.#days.of(dayOf(nowMs));
-    const ofMonth = monthNanoUsd - this.#months.of(monthOf(nowMs));
+    const ofDay = dayNanoUsd - this.#sumOf("day", nowMs).nanoUsd;
+    const ofMonth = monthNanoUsd - this.#sumOf("month", nowMs).nanoUsd;
     return Math.min(ofDay, ofMonth, totalNanoUsd - this.#total) - this.reserved;
   }
 
   /** What this process has spent itself: the sum without what it learnt from the ledger. */
   own(window: BudgetWindow, nowMs: number): number {
     if (window === "total") return this.#total - this.#learntTotal;
-    return window === "day" ? this.#days.own(dayOf(nowMs)) : this.#months.own(monthOf(nowMs));
+    const { nanoUsd, learnt } = this.#sumOf(window, nowMs);
+    return nanoUsd - learnt;
+  }
+
+  #isWithin(ms: number): boolean {
+    return ms >= this.#fromMs && ms < this.#untilMs;
+  }
+
+  #sumOf(window: "day" | "month", nowMs: number): Readonly<Sum> {
+    if (this.#isWithin(nowMs)) return window === "day" ? this.#day : this.#month;
+    return (window === "day" ? this.#days.get(dayOf(nowMs)) : this.#months.get(monthOf(nowMs))) ?? NOTHING;
+  }
+
+  #turnTo(ms: number): void {
+    const day = dayOf(ms);
+    this.#day = this.#days.open(day);
+    this.#month = this.#months.open(monthOf(ms));
+    this.#fromMs = day * DAY_MS;
+    this.#untilMs = this.#fromMs + DAY_MS;
   }
 }
 
@@ -69,70 +94,52 @@ export function windowEndMs(window: BudgetWindow, nowMs: number): number | undef
   return window === "day" ? (dayOf(nowMs) + 1) * DAY_MS : Date.UTC(1970, monthOf(nowMs) + 1);
 }
 
-/** Sums by window number. Beyond the limit, the window farthest from the one used last is dropped. */
-class WindowSums {
-  /** The one used last, nearly always the one that is asked for: every call asks. */
-  #window = Number.NaN;
-  #sum = 0;
-  /** What of the sum came from the ledger. */
-  #learnt = 0;
-  readonly #others = new Map<number, { sum: number; learnt: number }>();
-
-  of(window: number): number {
-    return window === this.#window ? this.#sum : (this.#others.get(window)?.sum ?? 0);
-  }
-
-  own(window: number): number {
-    if (window === this.#window) return this.#sum - this.#learnt;
-    const { sum, learnt } = this.#others.get(window) ?? NOTHING;
-    return sum - learnt;
-  }
-
-  add(window: number, amount: number): void {
-    if (window !== this.#window) this.#turnTo(window);
-    this.#sum += amount;
-  }
-
-  atLeast(window: number, sum: number): void {
-    if (window !== this.#window) this.#turnTo(window);
-    const more = Math.max(0, sum - this.#sum);
-    this.#sum += more;
-    this.#learnt += more;
-  }
-
-  #turnTo(window: number): void {
-    if (!Number.isNaN(this.#window)) this.#others.set(this.#window, { sum: this.#sum, learnt: this.#learnt });
-    const { sum, learnt } = this.#others.get(window) ?? NOTHING;
-    this.#others.delete(window);
-    this.#window = window;
-    this.#sum = sum;
-    this.#learnt = learnt;
-    if (this.#others.size < MAX_WINDOWS) return;
-    let farthest = window;
-    for (const other of this.#others.keys()) {
-      if (Math.abs(other - window) > Math.abs(farthest - window)) farthest = other;
-    }
-    this.#others.delete(farthest);
-  }
+/** What was spent in a window. */
+interface Sum {
+  nanoUsd: number;
+  /** What of it came from the ledger. */
+  learnt: number;
 }
 
-const NOTHING = { sum: 0, learnt: 0 };
+const NOTHING: Sum = { nanoUsd: 0, learnt: 0 };
+
+function raise(sum: Sum, atLeast: number): void {
+  const more = Math.max(0, atLeast - sum.nanoUsd);
+  sum.nanoUsd += more;
+  sum.learnt += more;
+}
+
+/** By window number. Beyond the limit, the window farthest from the one opened last is dropped. */
+class Sums {
+  readonly #sums = new Map<number, Sum>();
+
+  get(window: number): Sum | undefined {
+    return this.#sums.get(window);
+  }
+
+  open(window: number): Sum {
+    let sum = this.#sums.get(window);
+    if (sum === undefined) {
+      sum = { ...NOTHING };
+      this.#sums.set(window, sum);
+    }
+    if (this.#sums.size <= MAX_WINDOWS) return sum;
+    let farthest = window;
+    for (const other of this.#sums.keys()) {
+      if (Math.abs(other - window) > Math.abs(farthest - window)) farthest = other;
+    }
+    this.#sums.delete(farthest);
+    return sum;
+  }
+}
 
 /** Days since 1970. */
 function dayOf(ms: number): number {
   return Math.floor(ms / DAY_MS);
 }
 
-/** The day that was asked for last and its month: each call asks for the same one several times. */
-const last = { day: Number.NaN, month: 0 };
-
 /** Months since 1970. */
 function monthOf(ms: number): number {
-  const day = dayOf(ms);
-  if (day !== last.day) {
-    const date = new Date(ms);
-    last.month = (date.getUTCFullYear() - 1970) * 12 + date.getUTCMonth();
-    last.day = day;
-  }
-  return last.month;
+  const date = new Date(ms);
+  return (date.getUTCFullYear() - 1970) * 12 + date.getUTCMonth();
 }

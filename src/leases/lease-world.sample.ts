@@ -183,7 +183,7 @@ class LeaseInstance {
   readonly folder: string;
   readonly leases: Leases;
   readonly #world: LeaseWorld;
-  readonly #rate: RateWindow;
+  readonly #rate = new RateWindow();
   readonly #windows: Readonly<Record<(typeof NAMES)[number], LeasedWindow>>;
   calls: Call[] = [];
   spent = 0;
@@ -195,7 +195,6 @@ class LeaseInstance {
     this.#world = world;
     this.id = id;
     this.folder = folder;
-    this.#rate = new RateWindow(world.clock.nowMs());
     this.leases = new Leases({
       source: world.connect(this),
       clock: world.clock,
