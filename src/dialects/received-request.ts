@@ -7,8 +7,8 @@ export interface ReceivedRequest extends BodySource {
   body: JsonObject;
   /** The length of its text, where that is not held. */
   characters?: number;
-  /** How many bytes more than characters it came in. Absent where that is not known. */
-  surplusBytes?: number;
+  /** How many bytes more than characters it came in. Absent where that is not known, or says nothing: `\u4e2d` is six of both. */
+  surplusBytes?: number | undefined;
   /** How deeply the body is nested, if that was seen when it was read. */
   levels?: number;
   /** What the door has done to it. */

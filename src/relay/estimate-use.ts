@@ -59,9 +59,9 @@ function estimateText(
   request: ReceivedRequest,
 ): AdmittedCall {
   const { model } = served;
-  const { body } = request;
+  const { body, surplusBytes } = request;
   const { requests } = incoming.dialect;
-  const input = requests.estimateTokens(body, shownSurplus(request));
+  const input = requests.estimateTokens(body, surplusBytes);
   const output = outputLimit({ incoming, model, body }, DEFAULT_OUTPUT);
   const terms = askedTerms(body, requests.pricedFields);
   const cost = dearest(principal, served, input, output, terms);
@@ -72,18 +72,6 @@ function estimateText(
   // Without a limit of the caller's or the model's there is no upper bound.
   const dearestCost = longest < Number.MAX_SAFE_INTEGER ? dearest(principal, served, input, longest, terms) : cost;
   return estimate(incoming, served, cost, dearestCost, Math.min(input + output, most));
-}
-
-const ESCAPE = "\\u";
-const ESCAPE_BYTES = Buffer.from(ESCAPE);
-
-/** How many bytes more than characters a request has. What is written as `\u4e2d` does not show in that. */
-function shownSurplus(request: ReceivedRequest): number | undefined {
-  const { bytes, surplusBytes } = request;
-  if (surplusBytes === undefined) return undefined;
-  // The text of a large request is made when it is asked for.
-  const hasEscapes = bytes === undefined ? request.text.includes(ESCAPE) : bytes.includes(ESCAPE_BYTES);
-  return hasEscapes ? undefined : surplusBytes;
 }
 
 /** What so many tokens cost at the dearest of the offers that may answer. */

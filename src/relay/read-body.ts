@@ -18,6 +18,8 @@ const READ_AT_ONCE = 1024 * 1024;
 const MAX_VALUES = 1_000_000;
 
 const REPLACEMENT = "\uFFFD";
+const ESCAPE = "\\u";
+const ESCAPE_BYTES = Buffer.from(ESCAPE);
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
@@ -51,11 +53,13 @@ function readSmall(text: string, declared: number): ReceivedRequest {
   // The runtime puts this character in the place of what is not UTF-8, and the length gives it away.
   if (text.includes(REPLACEMENT) && Buffer.byteLength(text) !== declared) throw notUtf8();
   const { body, levels } = parse(text);
-  return { text, body, levels, surplusBytes: declared - text.length };
+  return { text, body, levels, surplusBytes: text.includes(ESCAPE) ? undefined : declared - text.length };
 }
 
 async function readLarge(request: Request, bounds: BodyBounds, gateway: BodyReader): Promise<ReceivedRequest> {
   const bytes = await readBytes(request, bounds, gateway);
+  // Now, while the bytes are in the processor's caches: later it takes several times as long.
+  const hasEscapes = bytes.includes(ESCAPE_BYTES);
   let text: string;
   try {
     text = decoder.decode(bytes);
@@ -63,22 +67,20 @@ async function readLarge(request: Request, bounds: BodyBounds, gateway: BodyRead
     throw notUtf8(cause);
   }
   const { body, levels } = parse(text);
-  return fromBytes(bytes, text.length, body, levels);
+  const surplusBytes = hasEscapes ? undefined : bytes.length - text.length;
+  return fromBytes(bytes, { characters: text.length, surplusBytes, body, levels });
 }
 
 /**
  * A text that is not all ASCII takes twice the memory of its bytes. So it is not held while a provider is asked, and made again for
  * the few requests that need it: those that are changed in more than a search can find, or captured.
  */
-const fromBytes = (bytes: Buffer, characters: number, body: JsonObject, levels: number): ReceivedRequest => ({
+const fromBytes = (bytes: Buffer, read: Omit<ReceivedRequest, "bytes" | "text">): ReceivedRequest => ({
   get text() {
     return decoder.decode(bytes);
   },
-  characters,
-  surplusBytes: bytes.length - characters,
   bytes,
-  body,
-  levels,
+  ...read,
 });
 
 /** Reads a body that nothing is kept of. */
