@@ -39,6 +39,7 @@ describe("RateWindow", () => {
       back: fc.nat(6),
       asks: fc.constantFrom("used", "free", "empty", "nothing"),
       corrects: fc.boolean(),
+      drops: fc.boolean(),
     });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
@@ -46,8 +47,10 @@ describe("RateWindow", () => {
         const window = new RateWindow();
         const slow = new SlowWindow();
         const added: { atMs: number; amount: number }[] = [];
-        for (const { passMs, amount, actual, back, asks, corrects } of steps) {
+        for (const { passMs, amount, actual, back, asks, corrects, drops } of steps) {
           nowMs += passMs;
+          // As idle keys are: what nothing counts in any more loses its slots.
+          if (drops && slow.used(nowMs) === 0) window.drop();
           const corrected = corrects ? added.splice(-1 - back, 1)[0] : undefined;
           if (corrected === undefined) {
             window.add(nowMs, amount);
