@@ -25,8 +25,8 @@ export const BUGS: readonly Bug[] = [
   {
     name: "forgotten reservation: a call keeps its key's money",
     file: "src/access/entry.ts",
-    was: "      meter.reserved -= this.#reservedNanoUsd;\n      meter.add(actual",
-    becomes: "      meter.add(actual",
+    was: "      account.meter.reserved -= this.#reservedNanoUsd;\n",
+    becomes: "",
   },
   {
     name: "retry of a call that must not be repeated",
