@@ -21,11 +21,15 @@ describe("SpendMeter", () => {
   });
 
   test("H30: a clock that was set far away and back finds what its days held, as long as the days were few", () => {
-    const meter = new SpendMeter(NOTHING, 0);
+    const meter = new SpendMeter({ day: 7, month: 7, total: 7 }, 0);
     const today = 20_000 * DAY_MS;
     for (const away of [0, 1, -1, 2, -2, 3, -3]) meter.add(10 + away, today + away * DAY_MS);
+    expect(meter.spent("day", 0)).toBe(7);
     // The start's day, 1970, is the farthest and the first to go; no other one goes with it.
     meter.add(1, today + 4 * DAY_MS);
+    expect(meter.spent("day", 0)).toBe(0);
+    meter.add(0, today);
+    expect(meter.spent("day", today + 4 * DAY_MS)).toBe(1);
     for (const away of [0, 1, -1, 2, -2, 3, -3]) {
       expect(meter.spent("day", today + away * DAY_MS)).toBe(10 + away);
     }
