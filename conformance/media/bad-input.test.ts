@@ -374,7 +374,7 @@ describe("contract 2.3, S09: operations that are not there", () => {
     expect(unknown.message).toContain("kept for 48 h after");
     expect(words(await genaiError(poll(name, OTHER_KEY)))).toEqual(words(unknown));
     const database = new Database(join(gateway.folder, "data", "trivium.db"));
-    database.run("UPDATE operations SET expires_at_ms = ? WHERE state = 'done'", [Date.now() - 1]);
+    database.run("UPDATE operations SET expires_at_ms = ? WHERE state = 'done'", [Date.now() - 60_000]);
     database.close();
     expect(words(await genaiError(poll(name)))).toEqual(words(unknown));
   }, 20_000);

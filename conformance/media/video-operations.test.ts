@@ -109,7 +109,7 @@ describe("contract 2.2: whose operation it is", () => {
     const operation = await client.models.generateVideos({ model: "held/video", source: { prompt: "short-lived" } });
     const name = operation.name ?? "";
     await ended(name);
-    harness.database.run("UPDATE operations SET expires_at_ms = ? WHERE id = ?", [Date.now() - 1, idOf(name)]);
+    harness.database.run("UPDATE operations SET expires_at_ms = ? WHERE id = ?", [Date.now() - 60_000, idOf(name)]);
     const asked = (which: string) => {
       operation.name = which;
       return client.operations.getVideosOperation({ operation }).catch((error: unknown) => error);
