@@ -14,8 +14,8 @@ import type { VideoOutcome } from "./video-client.ts";
 /** Past the age at which files left by crashes count as abandoned, and long before any video expires. */
 const LATER_MS = 2 * 3_600_000;
 const PACE_MS = 200;
-/** Rows hold whole milliseconds, and a process that takes over reads a clock which may be some of them ahead: it was set since the other one started. */
-const CLOCKS_DIFFER_MS = 20;
+/** Rows hold whole milliseconds. */
+const ROUNDING_MS = 2;
 const OPEN_TIMEOUT_MS = 20_000;
 
 interface Audit {
@@ -111,7 +111,7 @@ export function hastyQuestions(questions: readonly Question[]): string[] {
   for (const { method, path, atMs } of questions) {
     if (method !== "GET" || /results|download/.test(path)) continue;
     const sinceMs = atMs - (last.get(path) ?? Number.NEGATIVE_INFINITY);
-    if (sinceMs < PACE_MS - CLOCKS_DIFFER_MS) hasty.push(`${path} after ${Math.round(sinceMs)} ms`);
+    if (sinceMs < PACE_MS - ROUNDING_MS) hasty.push(`${path} after ${Math.round(sinceMs)} ms`);
     last.set(path, atMs);
   }
   return hasty;

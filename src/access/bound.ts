@@ -4,7 +4,7 @@ import type { Level } from "./level.ts";
 import type { BudgetWindow } from "./spend-meter.ts";
 
 /**
- * A level of a key with its limits, if it has any, and the account that the key's calls are counted in there. Made once for each key, with the
+ * A level of a key with its limits, or none, and the account that the key's calls are counted in there. Made once for each key, with the
  * limits at hand: every call looks at them.
  */
 export interface Bound {
