@@ -385,7 +385,7 @@ test("S20: the key goes where the caller says, never where a file in the working
   const lured = await run(folder, args, { ...bare, TRIVIUM_URL: `http://127.0.0.1:${await freePort()}` });
   expect(lured).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("or say with --url or TRIVIUM_URL where it is"),
+    stderr: expect.stringContaining("or name its address with --url or TRIVIUM_URL"),
   });
   expect(asked).toEqual([]);
   // The same file, named by the operator, is asked; and TRIVIUM_URL, with or without a version, wins over it.
@@ -410,7 +410,7 @@ test("without a key, a gateway or a model it says how to come by one", async () 
   const unreachable = await run(folder, [...args, "--url", `http://127.0.0.1:${await freePort()}`]);
   expect(unreachable.code).toBe(1);
   expect(unreachable.stderr).toMatch(
-    /^No gateway answers at \S+\. Start one with `trivium serve`, or say with --url [^\n]*\n$/,
+    /^No gateway answers at \S+\. Start one with `\S*trivium serve`, or name its address with --url [^\n]*\n$/,
   );
 
   const models = [

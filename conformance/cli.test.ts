@@ -139,11 +139,11 @@ describe("the first start", () => {
       ["Google base URL", url],
       ["Strict API", `${url}/api/v1, ${url}/api/msg, ${url}/api/genai`],
       ["Admin API", adminUrl],
-      ["Models", "\\d+; `trivium models` lists them"],
+      ["Models", "\\d+; `\\S*trivium models` lists them"],
       ["Providers", "simulator"],
       [
-        "Not found",
-        "openai \\(set OPENAI_API_KEY\\), anthropic \\(set ANTHROPIC_API_KEY\\), gemini \\(set GEMINI_API_KEY\\) and \\d+ more; `trivium init` sets them up",
+        "Not connected",
+        "openai \\(set OPENAI_API_KEY\\), anthropic \\(set ANTHROPIC_API_KEY\\), gemini \\(set GEMINI_API_KEY\\) and \\d+ more; `\\S*trivium init` sets them up",
       ],
     ]) {
       expect(first.stdout).toMatch(new RegExp(`^  ${label} +${value}$`, "m"));
@@ -207,9 +207,9 @@ describe("the first start", () => {
     expect(same.code).toBe(1);
     expect(same.stderr).toContain("server.port and admin.port are the same on one host");
     const bare = mkdtempSync(join(workFolder, "bare-"));
-    const clash = await command(bare, "serve", "--port", "8788");
+    const clash = await command(bare, "serve", "--port", "4000", "--admin-port", "4000");
     expect(clash.code).toBe(2);
-    expect(clash.stderr).toStartWith("Port 8788 is that of the Admin API too: set --admin-port to another one.\n");
+    expect(clash.stderr).toStartWith("Port 4000 is that of the Admin API too: set --admin-port to another one.\n");
   });
 
   test("log: a file's level and form hold, and flags win over them", async () => {
@@ -532,9 +532,19 @@ describe("commands by themselves", () => {
 
   test("what cannot be done ends with 1, what is called wrongly with 2, and neither with a stack", async () => {
     const { folder } = await newWorkspace();
+    expect((await command(folder, "projects", "create", "team")).code).toBe(0);
     const cases: [number, RegExp, string[]][] = [
       [1, /There is no key with the id or name "nobody"/, ["keys", "revoke", "nobody"]],
       [1, /limits\.speed is not a limit/, ["keys", "create", "--name", "x", "--limit", "speed=9"]],
+      [
+        2,
+        /^Unknown option --prot\. Did you mean --protocols\?\n\nUsage: trivium keys/,
+        ["keys", "create", "--prot", "chat"],
+      ],
+      [2, /^--name needs a value: --name NAME\.\n/, ["keys", "create", "--name"]],
+      [2, /^--strict takes no value\.\n/, ["keys", "create", "--strict=yes"]],
+      [2, /^Unknown client "emacs"; known are: .*claude-code.*opencode/, ["env", "emacs"]],
+      [1, /^opencode reads its providers from opencode\.json, .*docs\/clients\/opencode\.md/, ["env", "opencode"]],
       [2, /There is no command "sreve"\. Did you mean "serve"\?/, ["sreve"]],
       [2, /--name is missing/, ["keys", "create"]],
       [

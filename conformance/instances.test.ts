@@ -27,7 +27,9 @@ test("choices 9, H23: a second gateway on one storage that would share no limits
   const first = await instance("second");
   const storage = await openStorage(storageUrl("second"), system.clock);
   while ((await selectInstances(storage))[0]?.beats === 0) await Bun.sleep(5);
-  expect(instance("second")).rejects.toThrow(/Another gateway uses this storage: .*, process \d+, since .*Set `redis`/);
+  expect(instance("second")).rejects.toThrow(
+    /already running on this database: .*, process \d+, started .*Stop it first.*set `redis`/,
+  );
   await Bun.sleep(100);
   // The one that runs is not disturbed, and what was refused leaves nothing behind.
   expect((await fetch(`${first.url}/readyz`)).status).toBe(200);

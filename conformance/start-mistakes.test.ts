@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bareEnvironment, TRIVIUM } from "./support/program.ts";
@@ -45,6 +45,71 @@ async function runWith(variables: Record<string, string>, folder: string, ...arg
 const oneLine = ({ code, stderr }: Ended) => ({ code, line: stderr.trimEnd() });
 /** The mistake, without the line on usage below it. */
 const firstLine = ({ code, stdout, stderr }: Ended) => ({ code, stdout, line: stderr.split("\n")[0] });
+
+describe("choices 7: commands that only need the storage", () => {
+  const file = (folder: string) => join(folder, "data/trivium.db");
+
+  test("run without the keys of the providers that the configuration names", async () => {
+    const reference = `\${${"OPENAI_API_KEY"}}`;
+    const folder = newFolder({ providers: { openai: { kind: "openai", api_key: reference } } });
+    const created = await run(folder, "keys", "create", "--name", "first", "--json");
+    expect({ code: created.code, stderr: created.stderr }).toEqual({ code: 0, stderr: "" });
+    for (const words of [["keys", "list"], ["usage"], ["projects", "list"], ["operators", "list"]]) {
+      const { code, stderr } = await run(folder, ...words);
+      expect({ words, code, stderr }).toEqual({ words, code: 0, stderr: "" });
+    }
+    expect(oneLine(await run(folder, "check"))).toMatchObject({
+      code: 1,
+      line: expect.stringContaining("OPENAI_API_KEY"),
+    });
+  });
+
+  test("say that there is no database, instead of showing an empty table and leaving a new file", async () => {
+    const folder = mkdtempSync(join(workFolder, "elsewhere-"));
+    for (const words of [["keys", "list"], ["keys", "revoke", "mine"], ["usage"], ["projects", "list"]]) {
+      const { code, line } = oneLine(await run(folder, ...words));
+      expect({ words, code }).toEqual({ words, code: 1 });
+      expect(line).toBe(
+        `There is no database at ${file(folder)}. Run this command in the gateway's folder, or name its configuration with --config.`,
+      );
+    }
+    expect(existsSync(file(folder))).toBe(false);
+  });
+});
+
+test("choices 7: --port alone moves the Admin API next to it, so that two gateways can run on one machine", async () => {
+  const folder = newFolder({ storage: "sqlite::memory:" });
+  const checked = (...args: string[]) => run(folder, "serve", "--json", ...args);
+  const port = await freePort();
+  const blocker = Bun.listen({ hostname: "127.0.0.1", port: port + 1, socket: { data: () => undefined } });
+  try {
+    expect(oneLine(await checked("--port", String(port)))).toMatchObject({
+      code: 1,
+      line: expect.stringContaining(String(port + 1)),
+    });
+  } finally {
+    blocker.stop(true);
+  }
+});
+
+test("init in a folder that cannot be written to says so, without a stack", async () => {
+  const folder = mkdtempSync(join(workFolder, "taken-"));
+  // A folder in the place of the file: a mode would not stop root.
+  mkdirSync(join(folder, "trivium.yaml"));
+  const { code, line } = oneLine(await run(folder, "init", "--yes", "--force", "--no-check"));
+  expect(code).toBe(1);
+  expect(line).toMatch(/^Cannot write \S+trivium\.yaml: .*\. Run this command in a folder that you can write to\.$/);
+});
+
+test("the help lists every command in two columns", async () => {
+  const { code, stdout } = await run(newFolder(), "--help");
+  expect(code).toBe(0);
+  const rows = stdout.split("\n").filter((line) => line.startsWith("  "));
+  expect(rows.length).toBeGreaterThan(20);
+  const column = rows[0]?.search(/(?<= {2})\S+(?: \S+)*$/);
+  for (const row of rows)
+    expect({ row, column: row.search(/(?<=^ {2}\S+ {2,})\S/) }).toEqual({ row, column: column ?? 0 });
+});
 
 describe("choices 7: a gateway that cannot start says in one line what would be right", () => {
   test("a host that is not this machine's, for clients and for the operator", async () => {
@@ -180,6 +245,7 @@ describe("choices 7: exit codes that scripts can use", () => {
   test("a key of the configuration is not revoked by its name, nor by a stored one's that is revoked", async () => {
     const folder = newFolder({ keys: [{ name: "ci", key: `sk-trv-${"StaticKey".padEnd(43, "x")}` }] });
     const refused = { code: 1, line: "ci is kept in the configuration; remove it there." };
+    expect((await run(folder, "projects", "create", "team")).code).toBe(0);
     expect(oneLine(await run(folder, "keys", "revoke", "ci"))).toEqual(refused);
     expect(oneLine(await run(folder, "keys", "revoke", "static:ci"))).toEqual(refused);
 

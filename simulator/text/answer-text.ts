@@ -6,13 +6,13 @@ import type { SearchResult } from "./search-results.ts";
 const QUOTE_CHARACTERS = 160;
 const HUGE_CHARACTERS = 2_000_000;
 
-/** Scripts of two, three and four bytes a character, so that every reader of UTF-8 is tried. */
+/** English with characters of two, three and four bytes, so that every reader of UTF-8 is tested. */
 const CLOSINGS = [
-  "Viele Grüße, und bleiben Sie natürlich neugierig!",
-  "これは模擬応答です。本物のモデルではありません。",
-  "Ça marche: déjà vu, naïveté, œuvre.",
+  "If the é in café and the ï in naïve look right, so does your encoding.",
+  "“Curly quotes”, an ellipsis … and an em dash — all of them arrived.",
+  "This answer cost €0, £0 or ¥0: a simulator is free in every currency.",
   "Three roads meet here 🛣️🚦🙂 and each of them works.",
-  "Это ответ тренажёра, а не модели.",
+  "It is 21 °C in here ± ½ °C, which is quite warm enough for a simulator 🌡️.",
   "Plain words only, this time.",
 ] as const;
 
@@ -40,7 +40,7 @@ function inventory(prompt: Prompt): string {
   return things.join(", ");
 }
 
-/** The answer in plain text: who speaks, what arrived, and a closing line in some script. */
+/** The answer in plain text: who speaks, what arrived, and a closing line. */
 export function standardAnswer(prompt: Prompt, seed: Seed): string {
   const said = lastUserText(prompt);
   const sentences = ["This is Trivium's simulator speaking, not a model."];
@@ -73,8 +73,8 @@ export function thinkingText(prompt: Prompt, seed: Seed): string {
   const said = shorten(lastUserText(prompt), 60);
   const doubt = seed.pick("doubt", [
     "A simulator does not think, but it can show where thinking would stand.",
-    "Nothing is weighed here; these words only take the place of thoughts — ほら。",
-    "First the shape of the request, then the shape of the answer: voilà.",
+    "Nothing is weighed here; these words only take the place of thoughts 🤔.",
+    "First the shape of the request, then the shape of the answer — that is all.",
   ]);
   return `The caller says “${said}”. ${doubt} The request holds ${inventory(prompt)}.`;
 }
@@ -84,6 +84,6 @@ export function refusalText(): string {
 }
 
 export function hugeAnswer(): string {
-  const line = "This is Trivium's simulator, and this model of it talks a great deal, ça va de soi. ";
+  const line = "This is Trivium's simulator, and this model of it talks a great deal … and then some more. ";
   return line.repeat(Math.ceil(HUGE_CHARACTERS / line.length));
 }

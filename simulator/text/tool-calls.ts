@@ -17,12 +17,31 @@ export function wordsOf(text: string): string[] {
   return names.length > 0 ? names : words;
 }
 
-function mentions(text: string, name: string): boolean {
-  const at = text.toLowerCase().indexOf(name.toLowerCase());
-  if (at < 0) return false;
-  const around = `${text[at - 1] ?? " "}${text[at + name.length] ?? " "}`;
-  return !/[\p{L}\p{N}_]/u.test(around);
+/** What a client adds to a user's turn by itself, such as a coding agent's reminders about its tools. */
+const ADDED_BY_CLIENT = /<([a-z][\w-]*)>[\s\S]*?<\/\1>/gi;
+
+/** How far from a request to call something its name may be, in characters. */
+const REACH = 80;
+
+/**
+ * Whether the text asks for this tool. A name such as get_weather is meant wherever it occurs; one that is an ordinary word,
+ * such as Read or Task, only after a verb: "use Read".
+ */
+function isAskedFor(text: string, name: string): boolean {
+  const lower = text.toLowerCase();
+  const wanted = name.toLowerCase();
+  for (let at = lower.indexOf(wanted); at >= 0; at = lower.indexOf(wanted, at + 1)) {
+    const around = `${lower[at - 1] ?? " "}${lower[at + wanted.length] ?? " "}`;
+    if (/[\p{L}\p{N}_]/u.test(around)) continue;
+    if (/[_\d-]|[a-z][A-Z]/.test(name)) return true;
+    if (/\b(?:use|call|run|invoke|with)\b[^.?!\n]*$/.test(lower.slice(Math.max(0, at - REACH), at))) return true;
+  }
+  return false;
 }
+
+/** Tools that change something outside the conversation, by the names that coding agents give them. */
+const WRITING =
+  /^(?:bash|shell|local_shell|terminal|computer|exec(?:ute)?(?:_.*)?|run_(?:shell_)?command|(?:multi_?|notebook_?)?edit(?:_.*)?|write(?:_.*)?|replace(?:_.*)?|str_replace.*|apply_?(?:patch|diff)|(?:create|delete|remove|move|rename)_.*|kill_?.*|save_.*|todo_?write)$/i;
 
 /** Which tools to call, one entry for each call. */
 function chooseTools(prompt: Prompt, insist: boolean): Tool[] {
@@ -31,12 +50,14 @@ function chooseTools(prompt: Prompt, insist: boolean): Tool[] {
   if (prompt.choice.mode === "none" || last?.role !== "user" || afterResults) return [];
   const allowed = prompt.choice.names;
   const tools = allowed === undefined ? prompt.tools : prompt.tools.filter((tool) => allowed.includes(tool.name));
-  const text = textOf(last);
-  const mentioned = tools.filter((tool) => mentions(text, tool.name));
+  const text = textOf(last).replace(ADDED_BY_CLIENT, " ");
   const forced = insist || prompt.choice.mode === "required";
-  if (!forced && mentioned.length === 0 && !/\buse (?:the |your )?tools?\b/i.test(text)) return [];
+  // A simulator guesses its arguments: it must not run a command or change a file by a guess.
+  const callable = forced ? tools : tools.filter((tool) => !WRITING.test(tool.name));
+  const named = callable.filter((tool) => isAskedFor(text, tool.name));
+  if (!forced && named.length === 0 && !/\buse (?:the |your )?tools?\b/i.test(text)) return [];
   const several = insist || /\bparallel\b/i.test(text);
-  const chosen = mentioned.length > 0 ? mentioned : tools.slice(0, several ? 2 : 1);
+  const chosen = named.length > 0 ? named : callable.slice(0, several ? 2 : 1);
   // Asked for parallel calls of one function: two calls of it, which must stay two.
   const first = chosen[0];
   const wanted = several && chosen.length === 1 && first !== undefined ? [first, first] : chosen;

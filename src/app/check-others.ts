@@ -78,12 +78,11 @@ function isKnownDead({ place, startedAtMs }: Instance): boolean {
 
 function refusal({ place, startedAtMs, shares }: Instance, self: { shares: string }): GatewayError {
   const since = new Date(startedAtMs).toISOString();
-  const cure =
-    shares === "" && self.shares === ""
-      ? "Set `redis` to the same Redis or Valkey server for both, use `serve --workers` for more processes on one machine, or stop the other one."
-      : "Set `redis` to the same Redis or Valkey server for both, or stop the other one.";
+  const alone = shares === "" && self.shares === "";
+  const several = alone ? "; for more processes on one machine, use `serve --workers`" : "";
   return new GatewayError(
     "invalid_request",
-    `Another gateway uses this storage: ${place}, since ${since}. The two would not share limits and budgets, so that together they would let through twice as much. ${cure}`,
+    `A gateway is already running on this database: ${place}, started ${since}. Stop it first, or set another \`data_dir\` or \`storage\` for this one. ` +
+      `To run several gateways on one database, set \`redis\` to the same server for all of them, so that they share limits and budgets${several}.`,
   );
 }

@@ -3,7 +3,14 @@ import { builtInModels } from "../catalogue/built-in-models.ts";
 import { nearNames } from "../catalogue/near-names.ts";
 import { simulatedModels } from "../catalogue/simulated-models.ts";
 import type { Config, ProviderSettings } from "../config/config.ts";
-import { type KnownModels, type KnownPrices, loadConfig, type Overrides, type ProviderKind } from "../config/load.ts";
+import {
+  type KnownModels,
+  type KnownPrices,
+  type LoadOptions,
+  loadConfig,
+  type Overrides,
+  type ProviderKind,
+} from "../config/load.ts";
 import { BUILT_IN } from "../providers/index.ts";
 import { type ProviderDeclaration, spokenAt } from "../providers/provider.ts";
 import type { Registry } from "../providers/registry.ts";
@@ -19,6 +26,8 @@ export interface ConfigSource {
   registry?: Registry;
   /** What the command line says; it wins over the file. */
   overrides?: Overrides;
+  /** The sections of the file to read; default: all. */
+  sections?: LoadOptions["sections"];
 }
 
 export function readConfig(options: ConfigSource): Config {
@@ -28,6 +37,7 @@ export function readConfig(options: ConfigSource): Config {
     cwd: options.cwd,
     environment: options.environment,
     ...(options.overrides === undefined ? {} : { overrides: options.overrides }),
+    ...(options.sections === undefined ? {} : { sections: options.sections }),
     kinds: kindsOf(options.registry ?? BUILT_IN),
     prices: PRICES,
     models: KNOWN_MODELS,

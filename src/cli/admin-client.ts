@@ -1,6 +1,7 @@
 import { arrayAt, type JsonObject, objectAt, parseObject, stringAt } from "../base/json.ts";
 import { type ErrorKind, GatewayError } from "../canon/error.ts";
 import { adminAccess } from "./admin-url.ts";
+import { programName } from "./program-name.ts";
 
 /** Flags of the commands that call the Admin API of a running gateway. */
 export const ADMIN_FLAGS = {
@@ -102,7 +103,7 @@ export class AdminClient {
       const signal = AbortSignal.timeout(TIMEOUT_MS);
       return await fetch(this.#url + path, { method, headers, ...sent, signal, redirect: "manual" });
     } catch (cause) {
-      const remedy = "Start a gateway with `trivium serve`, or say with --url or TRIVIUM_ADMIN_URL where it is.";
+      const remedy = `Start a gateway with \`${programName()} serve\`, or name its address with --url or TRIVIUM_ADMIN_URL.`;
       throw new GatewayError("upstream_failed", `No Admin API answers at ${this.#url}. ${remedy}`, { cause });
     }
   }

@@ -39,7 +39,7 @@ export function banner(started: Started, paint: Paint, isTerminal: boolean): str
     ["Providers", providers.length === 0 ? "none" : providers.join(", ")],
   ];
   const missing = tellMissing(started);
-  if (missing) rows.push(["Not found", missing]);
+  if (missing) rows.push(["Not connected", missing]);
   if (firstStart.adminSecret) rows.push(["Admin secret (shown once)", firstStart.adminSecret]);
   if (firstStart.apiKey) rows.push(["API key (shown once)", firstStart.apiKey]);
   const width = Math.max(...rows.map(([label]) => label.length));

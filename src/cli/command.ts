@@ -1,4 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
+import { nearestName } from "../config/nearest-name.ts";
 
 /** Exit codes that scripts can use. */
 export const EXIT = { ok: 0, failed: 1, usage: 2, moderated: 3, interrupted: 130 } as const;
@@ -92,11 +93,34 @@ function readFlags<const F extends Flags>(args: readonly string[], flags: F, tak
 }
 
 function parse<const F extends Flags>(args: readonly string[], flags: F) {
+  const options = { ...COMMON, ...flags };
   try {
-    return parseArgs({ args: [...args], options: { ...COMMON, ...flags }, allowPositionals: true, strict: true });
+    return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
   } catch (cause) {
-    throw new UsageError(cause instanceof Error ? cause.message : String(cause), { cause });
+    throw new UsageError(flagProblem(args, options) ?? (cause instanceof Error ? cause.message : String(cause)), {
+      cause,
+    });
   }
+}
+
+/** The first flag that is wrong, in our own words; undefined where the parser found something else. */
+function flagProblem(args: readonly string[], options: Flags): string | undefined {
+  const { tokens } = parseArgs({ args: [...args], options, allowPositionals: true, strict: false, tokens: true });
+  for (const token of tokens) {
+    if (token.kind !== "option") continue;
+    const { name, rawName, value, inlineValue } = token;
+    const known = options[name];
+    if (known === undefined) {
+      const near = nearestName(name, Object.keys(options));
+      return `Unknown option ${rawName}.${near === undefined ? "" : ` Did you mean --${near}?`}`;
+    }
+    if (known.type === "boolean" && value !== undefined) return `${rawName} takes no value.`;
+    if (known.type !== "string") continue;
+    if (value === undefined) return `${rawName} needs a value: ${rawName} ${known.value ?? "VALUE"}.`;
+    if (!inlineValue && value.startsWith("-") && value !== "-")
+      return `${rawName} needs a value. Write ${rawName}=${value} if ${value} is the value.`;
+  }
+  return undefined;
 }
 
 export const printJson = (value: unknown) => console.log(JSON.stringify(value, null, 2));

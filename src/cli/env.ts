@@ -32,9 +32,13 @@ const CLIENTS: Readonly<Record<string, (settings: Settings) => Record<string, st
   "qwen-code": ({ url, model }) => ({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: KEY, OPENAI_MODEL: model }),
 };
 
-/** Clients that are set up otherwise, and where that is described. */
+/** Clients that do not read their settings from the environment, and where they read them. */
 const BY_FILE: Readonly<Record<string, string>> = {
-  codex: "Codex takes its provider from ~/.codex/config.toml, not from the environment: see docs/clients/codex.md.",
+  codex: "Codex reads its provider from ~/.codex/config.toml, not from the environment",
+  opencode: "opencode reads its providers from opencode.json, not from the environment",
+  cline: "Cline is set up with `cline auth` or in its settings, not by the environment",
+  continue: "Continue reads its models from ~/.continue/config.yaml, not from the environment",
+  "open-webui": "Open WebUI is set up in its admin settings, or by the variables of its container",
 };
 
 export const env = defineCommand({
@@ -46,12 +50,14 @@ export const env = defineCommand({
   },
   takes: 1,
   run: async ({ values, positionals: [client = ""] }) => {
-    const why = BY_FILE[client];
-    if (why !== undefined) throw new GatewayError("invalid_request", why);
+    const where = Object.hasOwn(BY_FILE, client) ? BY_FILE[client] : undefined;
+    if (where !== undefined) {
+      throw new GatewayError("invalid_request", `${where}: see docs/clients/${client}.md.`);
+    }
     const known = Object.hasOwn(CLIENTS, client) ? CLIENTS[client] : undefined;
     if (!known) {
-      const problem = client === "" ? "The client is missing" : `"${client}" is not a client that is known here`;
-      throw new UsageError(`${problem}: ${Object.keys(CLIENTS).join(", ")}.`);
+      const problem = client === "" ? "Name a client" : `Unknown client "${client}"; known are`;
+      throw new UsageError(`${problem}: ${[...Object.keys(CLIENTS), ...Object.keys(BY_FILE)].join(", ")}.`);
     }
     const settings = known({ url: await gatewayUrl(values), model: values.model });
     const variables = Object.entries(settings).filter((entry): entry is [string, string] => entry[1] !== undefined);

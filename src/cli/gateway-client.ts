@@ -2,6 +2,7 @@ import { arrayAt, isObject, type JsonObject, objectAt, parseObject, stringAt } f
 import { type ErrorKind, GatewayError } from "../canon/error.ts";
 import { UsageError } from "./command.ts";
 import { gatewayUrl } from "./gateway-url.ts";
+import { programName } from "./program-name.ts";
 
 /** Flags of the commands that call a running gateway. */
 export const CONNECTION_FLAGS = {
@@ -25,8 +26,8 @@ const MODERATION_CODES: readonly unknown[] = ["content_filter", "moderation_bloc
 export const isModerationCode = (code: unknown): boolean => MODERATION_CODES.includes(code);
 
 const NO_KEY =
-  "The first start of the gateway prints a key, and `trivium keys create --name NAME` makes another. " +
-  "Give it in TRIVIUM_API_KEY or with --key.";
+  `The first start of the gateway prints a key, and \`${programName()} keys create --name NAME\` creates another. ` +
+  "Pass it in TRIVIUM_API_KEY or with --key.";
 
 const KIND_OF_STATUS: Readonly<Record<number, ErrorKind>> = {
   404: "not_found",
@@ -118,7 +119,7 @@ export class GatewayClient {
       signal?.throwIfAborted();
       const { origin } = new URL(url);
       if (cause instanceof Error && "code" in cause && NEVER_SENT.includes(cause.code)) {
-        const remedy = "Start one with `trivium serve`, or say with --url or TRIVIUM_URL where it is.";
+        const remedy = `Start one with \`${programName()} serve\`, or name its address with --url or TRIVIUM_URL.`;
         throw new GatewayError("upstream_failed", `No gateway answers at ${origin}. ${remedy}`, { cause });
       }
       const problem = limit.aborted ? "did not answer in time" : "broke the connection";

@@ -1,9 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { chmod, rename, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { type LiveResult, tryProvider } from "../app/try-provider.ts";
 import { Secret } from "../base/secret.ts";
 import { system } from "../base/system.ts";
+import { GatewayError } from "../canon/error.ts";
 import type { ProviderSettings } from "../config/config.ts";
 import { changeEnvFile, readEnvFile } from "../config/env-file.ts";
 import { nearestName } from "../config/nearest-name.ts";
@@ -65,7 +66,7 @@ export const init = defineCommand({
     const interactive = !values.yes;
     if (interactive && (values["keys-stdin"] || !process.stdin.isTTY)) {
       throw new UsageError(
-        "Standard input is no terminal: say --yes, and give keys in the environment or with --keys-stdin.",
+        "Standard input is not a terminal. Use --yes, and pass keys in the environment or with --keys-stdin.",
       );
     }
     try {
@@ -136,7 +137,7 @@ async function foundKeys(values: Values, baseUrls: ReadonlyMap<string, string>):
       if (line.trim() === "") continue;
       const [name = "", ...rest] = line.trim().split("=");
       const kind = kindOf(name);
-      if (!kind) throw new UsageError(`--keys-stdin: "${name}" is no provider.${guess(name)}`);
+      if (!kind) throw new UsageError(`--keys-stdin: unknown provider "${name}".${guess(name)}`);
       candidates.set(kind, candidate(kind, rest.join("=").trim(), "given", baseUrls));
     }
   }
@@ -194,12 +195,14 @@ async function askForKeys(chosen: SetUp[], values: Values, baseUrls: ReadonlyMap
     }
   };
   for (const kind of FIRST_KINDS) if (!has(kind)) await askFor(kind);
+  const others = [...KINDS.keys()].filter((kind) => !FIRST_KINDS.includes(kind));
+  tellPerson(`Other providers that need one key: ${others.join(", ")}. For the rest, see docs/configuration.md.`);
   for (;;) {
     const name = (await ask("Another provider (its name; Enter to finish): ")).trim();
     if (name === "") return;
     const kind = kindOf(name);
     if (kind) await askFor(kind);
-    else tellPerson(`"${name}" is no provider that one key sets up.${guess(name)}`);
+    else tellPerson(`Unknown provider "${name}", or one that needs more than a key.${guess(name)}`);
   }
 }
 
@@ -234,9 +237,20 @@ async function writeFiles(good: readonly SetUp[], given: readonly SetUp[]): Prom
 
 async function replaceFile(file: string, text: string, mode: number): Promise<void> {
   const temporary = join(".", `.${file}.${process.pid}.part`);
-  await writeFile(temporary, text, { mode, flag: "wx" });
-  await chmod(temporary, mode);
-  await rename(temporary, file);
+  try {
+    await writeFile(temporary, text, { mode, flag: "wx" });
+    await chmod(temporary, mode);
+    await rename(temporary, file);
+  } catch (thrown) {
+    const reason = thrown instanceof Error ? thrown.message : String(thrown);
+    throw new GatewayError(
+      "internal",
+      `Cannot write ${resolve(file)}: ${reason}. Run this command in a folder that you can write to.`,
+      {
+        cause: thrown,
+      },
+    );
+  }
 }
 
 function configText(providers: readonly SetUp[]): string {

@@ -52,7 +52,9 @@ export const createKeyCommand = defineCommand({
       values,
       async (client) => (await client.change("POST", "/api/keys", inFileNames(request))) as Created,
       async () => {
-        const made = await withStorage(values.config, (storage) => createKey(storage, request, system, COMMAND_LINE));
+        const made = await withStorage(values.config, (storage) => createKey(storage, request, system, COMMAND_LINE), {
+          mayCreate: true,
+        });
         await Bun.sleep(KNOWN_WITHIN_MS);
         return made;
       },

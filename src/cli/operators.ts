@@ -20,8 +20,10 @@ const create = defineCommand({
     if (!name) throw new UsageError("--name is missing.");
     if (!role) throw new UsageError(`--role is missing: one of ${ROLES.join(", ")}.`);
     const request = { name, role, ...(project === undefined ? {} : { project }) };
-    const created = await withStorage(values.config, (storage) =>
-      createOperator(storage, request, system, COMMAND_LINE),
+    const created = await withStorage(
+      values.config,
+      (storage) => createOperator(storage, request, system, COMMAND_LINE),
+      { mayCreate: true },
     );
     if (values.json) printJson(created);
     else console.log(`${created.secret}\n\nThis is the only time that the secret is shown. Its id is ${created.id}.`);

@@ -1,8 +1,20 @@
-import { resolve } from "node:path";
+import { existsSync, realpathSync } from "node:fs";
+import { relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** What to type in this folder to call the program: a checkout has it below `bin`, an installed package on the path. */
-export function programName(folder: string = process.cwd()): string {
+/**
+ * What to type in this folder to run the program: `bin/trivium` in a checkout, `trivium` where the path finds it,
+ * `npx trivium` below an installed package, and its path anywhere else.
+ */
+export function programName(folder: string = process.cwd(), path: string | undefined = process.env["PATH"]): string {
   const own = fileURLToPath(new URL("../../bin/trivium", import.meta.url));
-  return resolve(folder, "bin/trivium") === own ? "bin/trivium" : "trivium";
+  // The compiled program is one file, and its sources are inside it.
+  if (!existsSync(own)) return "trivium";
+  if (resolve(folder, "bin/trivium") === own) return "bin/trivium";
+  const found = path === undefined ? null : Bun.which("trivium", { PATH: path });
+  if (found !== null && realpathSync(found) === realpathSync(own)) return "trivium";
+  const packaged = resolve(folder, "node_modules/.bin/trivium");
+  if (existsSync(packaged) && realpathSync(packaged) === realpathSync(own)) return "npx trivium";
+  const near = relative(folder, own);
+  return near.startsWith("..") ? own : near;
 }

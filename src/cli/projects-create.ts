@@ -26,8 +26,10 @@ export const createProjectCommand = defineCommand({
       values,
       async (client) => (await client.change("POST", "/api/projects", request)) as ProjectView,
       () =>
-        withStorage(values.config, async (storage) =>
-          projectView(await createProject(storage, request, system, COMMAND_LINE)),
+        withStorage(
+          values.config,
+          async (storage) => projectView(await createProject(storage, request, system, COMMAND_LINE)),
+          { mayCreate: true },
         ),
     );
     if (values.json) printJson(created);

@@ -26,34 +26,38 @@ export const reprice = defineCommand({
     const { environment } = configSource(values.config);
     const { model: glob = "*", project } = values;
     const dryRun = values["dry-run"];
-    const result = await withStorage(values.config, async (storage, config) => {
-      const simulator = config.simulator ? { url: "http://127.0.0.1:0", key: "none" } : undefined;
-      const { catalogue } = makeSnapshot(config, environment, system, simulator);
-      const run = (dry: boolean) =>
-        repriceLedger(storage, {
-          fromMs,
-          untilMs,
-          project,
-          isWanted: ({ model }) => matches(glob, model),
-          priceAgain: (receipt, textOf) => priceAgain(receipt, catalogue, textOf),
-          dryRun: dry,
-        });
-      const expected = await run(true);
-      if (dryRun || expected.corrected === 0) return expected;
-      // Written down before anything is: a run that is interrupted is known as well.
-      await recordAct(
-        storage,
-        {
-          ...COMMAND_LINE,
-          act: "ledger.reprice",
-          target: `${values.from}..${values.to}`,
-          ...(project === undefined ? {} : { project }),
-          after: { model: glob, ...viewOf(expected) },
-        },
-        system,
-      );
-      return run(false);
-    });
+    const result = await withStorage(
+      values.config,
+      async (storage, config) => {
+        const simulator = config.simulator ? { url: "http://127.0.0.1:0", key: "none" } : undefined;
+        const { catalogue } = makeSnapshot(config, environment, system, simulator);
+        const run = (dry: boolean) =>
+          repriceLedger(storage, {
+            fromMs,
+            untilMs,
+            project,
+            isWanted: ({ model }) => matches(glob, model),
+            priceAgain: (receipt, textOf) => priceAgain(receipt, catalogue, textOf),
+            dryRun: dry,
+          });
+        const expected = await run(true);
+        if (dryRun || expected.corrected === 0) return expected;
+        // Written down before anything is: a run that is interrupted is known as well.
+        await recordAct(
+          storage,
+          {
+            ...COMMAND_LINE,
+            act: "ledger.reprice",
+            target: `${values.from}..${values.to}`,
+            ...(project === undefined ? {} : { project }),
+            after: { model: glob, ...viewOf(expected) },
+          },
+          system,
+        );
+        return run(false);
+      },
+      { wholeConfig: true },
+    );
     if (values.json) printJson({ dry_run: dryRun, ...viewOf(result) });
     else tell(result, dryRun);
     return EXIT.ok;

@@ -4,17 +4,19 @@ import { nearestName } from "../config/nearest-name.ts";
 import { VERSION } from "../version.ts";
 import { EXIT, isHelpFlag, UsageError, usageLine } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
+import { programName } from "./program-name.ts";
 
 function help(): string {
-  const lines = COMMANDS.map(({ name, usage, summary }) => `  ${`${name} ${usage}`.padEnd(66)}${summary}`);
+  const width = Math.max(...COMMANDS.map(({ name }) => name.length));
+  const lines = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
   return [
     `trivium ${VERSION}: one API key, every provider, four wire protocols.`,
     "",
-    "Usage: trivium <command> [options]; trivium <command> --help shows its options",
+    "Usage: trivium <command> [options]",
     "",
     ...lines,
     "",
-    "Every command takes --config FILE, --json and --help.",
+    `Run \`${programName()} <command> --help\` for the options of a command. Every command takes --config FILE and --json.`,
   ].join("\n");
 }
 

@@ -19,7 +19,11 @@ const MAX_WORKERS = 256;
 const FLAGS = {
   port: { type: "string", value: "PORT", about: "where clients connect; 0 is any free port (default: server.port)" },
   host: { type: "string", value: "HOST", about: "the address to listen on (default: server.host)" },
-  "admin-port": { type: "string", value: "PORT", about: "port of the Admin API (default: admin.port)" },
+  "admin-port": {
+    type: "string",
+    value: "PORT",
+    about: "port of the Admin API (default: admin.port, else the one after --port)",
+  },
   workers: {
     type: "string",
     value: "COUNT",

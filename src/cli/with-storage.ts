@@ -1,17 +1,32 @@
+import { existsSync } from "node:fs";
 import { readConfig } from "../app/read-config.ts";
 import { system } from "../base/system.ts";
+import { GatewayError } from "../canon/error.ts";
 import type { Config } from "../config/config.ts";
 import { openStorage } from "../storage/open.ts";
+import { sqlitePath } from "../storage/redact-storage-url.ts";
 import type { Storage } from "../storage/storage.ts";
 import { storageFailure } from "../storage/storage-failure.ts";
 import { configSource } from "./config-source.ts";
+
+/** All that most commands need of the configuration: they run without the providers' keys. */
+const STORAGE_SECTIONS = ["storage", "data_dir", "keys"] as const;
+
+interface Needs {
+  /** The command prices calls or resolves models, so every section is read. */
+  wholeConfig?: boolean;
+  /** The command may be the first to use the storage. Otherwise a missing SQLite file means the wrong folder. */
+  mayCreate?: boolean;
+}
 
 /** Opens the configured storage for one command, with or without a running gateway. */
 export async function withStorage<T>(
   flag: string | undefined,
   work: (storage: Storage, config: Config) => Promise<T>,
+  { wholeConfig = false, mayCreate = false }: Needs = {},
 ): Promise<T> {
-  const config = readConfig(configSource(flag));
+  const config = readConfig({ ...configSource(flag), ...(wholeConfig ? {} : { sections: STORAGE_SECTIONS }) });
+  if (!mayCreate) requireFile(config);
   const storage = await openStorage(config.storage, system.clock);
   try {
     return await work(storage, config);
@@ -20,4 +35,14 @@ export async function withStorage<T>(
   } finally {
     await storage.close();
   }
+}
+
+function requireFile({ storage, file }: Config): void {
+  const path = sqlitePath(storage);
+  if (path === undefined || path === ":memory:" || existsSync(path)) return;
+  const cure =
+    file === undefined
+      ? "Run this command in the gateway's folder, or name its configuration with --config."
+      : "Start the gateway once to create it, or name another configuration with --config.";
+  throw new GatewayError("not_found", `There is no database at ${path}. ${cure}`);
 }

@@ -22,7 +22,7 @@ export { ConfigError, tellProblem } from "./config-error.ts";
 export type { ProviderKind } from "./read-providers.ts";
 export type { KnownPrices } from "./report-unpriced.ts";
 
-interface LoadOptions {
+export interface LoadOptions {
   /** A file that was asked for must exist. Without one, `trivium.yaml` in `cwd` is read if it exists. */
   path?: string;
   /** Is read in place of what the file holds. */
@@ -34,6 +34,11 @@ interface LoadOptions {
   models: KnownModels;
   /** What the command line says; it wins over the file. */
   overrides?: Overrides;
+  /**
+   * The sections of the file to read; default: all. The others get their defaults, and mistakes in them are not reported: a
+   * command that needs only the storage runs without the providers' keys.
+   */
+  sections?: readonly (keyof RootFile)[];
 }
 
 export interface Overrides {
@@ -42,12 +47,14 @@ export interface Overrides {
   adminPort?: number;
 }
 
+const MAX_PORT = 65_535;
+
 /** Of `providers` only the name is known here: its fields depend on the kinds, and readProviders reads them. */
 const ROOT: Shape = { ...shapeOf(RootFile), properties: { ...shapeOf(RootFile).properties, providers: {} } };
 
 /** Reads the configuration, or throws a ConfigError with everything that is wrong in it. */
 export function loadConfig(options: LoadOptions): Config {
-  const { path, text, cwd, environment, kinds, prices, models, overrides = {} } = options;
+  const { path, text, cwd, environment, kinds, prices, models, sections, overrides = {} } = options;
   const file = resolve(cwd, path ?? "trivium.yaml");
   if (path === undefined && text === undefined && !existsSync(file)) {
     const none = { awaitedFile: file, shownFile: shownPath(file, cwd), valueFiles: [], fields: [], warnings: [] };
@@ -64,6 +71,7 @@ export function loadConfig(options: LoadOptions): Config {
   const root = readDocument(text ?? readText(file, shownFile), report);
   if (root !== undefined && root.kind !== "map") report(root.position, "the file must be a mapping of fields");
   if (root?.kind !== "map") throw mistakes(problems);
+  if (sections !== undefined) keepSections(root.entries, sections);
 
   const folder = dirname(file);
   const files = new ValueFiles(folder);
@@ -88,6 +96,10 @@ export function loadConfig(options: LoadOptions): Config {
   return hidePasswords({ file, shownFile, valueFiles: files.paths, fields: fieldsOf(root), warnings, ...config });
 }
 
+function keepSections(entries: MapNode["entries"], sections: readonly string[]): void {
+  for (const name of entries.keys()) if (!sections.includes(name)) entries.delete(name);
+}
+
 /** A field without a value counts as absent. */
 function fieldsOf({ entries }: MapNode): string[] {
   return [...entries].flatMap(([name, { node }]) => (node.kind === "scalar" && node.value === null ? [] : [name]));
@@ -95,8 +107,15 @@ function fieldsOf({ entries }: MapNode): string[] {
 
 function overridden(file: RootFile, { host, port, adminPort }: Overrides): RootFile {
   const server = { ...(host === undefined ? {} : { host }), ...(port === undefined ? {} : { port }) };
-  const admin = adminPort === undefined ? {} : { port: adminPort };
+  const nextPort = adminPort ?? (file.admin?.port === undefined ? portNextTo(port) : undefined);
+  const admin = nextPort === undefined ? {} : { port: nextPort };
   return { ...file, server: { ...file.server, ...server }, admin: { ...file.admin, ...admin } };
+}
+
+/** A second gateway that is started with `--port` alone does not collide with the first one's Admin API. */
+function portNextTo(port: number | undefined): number | undefined {
+  if (port === undefined || port === 0) return port;
+  return port < MAX_PORT ? port + 1 : port - 1;
 }
 
 const mistakes = (problems: ConfigProblem[]) => new ConfigError(problems.sort(byPosition));

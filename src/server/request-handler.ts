@@ -79,6 +79,7 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
           table,
           routes: options.routes,
           publicUrl: context.publicUrl(),
+          upgrade: request.headers.get("upgrade"),
         });
       }
       if (match.route.access === "key" && !context.accepting()) {

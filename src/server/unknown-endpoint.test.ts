@@ -7,7 +7,7 @@ import { unknownEndpoint } from "./unknown-endpoint.ts";
 
 const table = new RouteTable(ROUTES);
 const messageOf = (method: string, path: string) =>
-  unknownEndpoint(method, path, { table, routes: ROUTES, publicUrl: "http://gw.example" }).message;
+  unknownEndpoint(method, path, { table, routes: ROUTES, publicUrl: "http://gw.example", upgrade: null }).message;
 
 test.each([
   ["POST", "/v1/chat/completions/", "/v1/chat/completions"],
@@ -69,7 +69,31 @@ test("S18: a path made to be slow is not", () => {
 
 test("the Admin API says where its endpoints are listed", () => {
   const routes = [{ ...ROUTES[0], path: "/api/keys", access: "admin" } as Route<Handler>];
-  expect(unknownEndpoint("GET", "/v1/models", { table: new RouteTable(routes), routes, publicUrl: "" }).message).toBe(
+  expect(
+    unknownEndpoint("GET", "/v1/models", { table: new RouteTable(routes), routes, publicUrl: "", upgrade: null })
+      .message,
+  ).toBe(
     "Unknown endpoint GET /v1/models. This is the Admin API; GET /openapi.json lists its endpoints, and models are called at the gateway's other port.",
   );
+});
+
+test("an upgrade to WebSocket names the request that works", () => {
+  const options = { table, routes: ROUTES, publicUrl: "http://gw.example", upgrade: "websocket" };
+  expect(unknownEndpoint("GET", "/v1/responses", options).message).toBe(
+    "WebSocket connections are not supported at /v1/responses. Use POST /v1/responses instead.",
+  );
+});
+
+test.each([
+  ["POST", "/v1/uploads", "The Uploads API is not supported."],
+  ["POST", "/v1/containers", "The Containers API is not supported."],
+  ["GET", "/v1/skills", "The Skills API is not supported."],
+  ["POST", "/v1beta/interactions", "The Interactions API is not supported yet"],
+  [
+    "GET",
+    "/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent",
+    "The Live API is not supported yet",
+  ],
+])("%s %s names the API that is missing", (method, path, sentence) => {
+  expect(messageOf(method, path)).toContain(sentence);
 });

@@ -14,6 +14,13 @@ const NOT_SUPPORTED: readonly [pattern: RegExp, name: string, instead: string | 
   [/\/(fine_tuning|fine-tunes)(\/|$)/, "Fine-tuning", undefined],
   [/\/vector_stores(\/|$)/, "Vector stores", undefined],
   [/\/(v1|v1beta)\/files(\/|$)|^\/upload\//, "Files", undefined],
+  [/\/v1\/uploads(\/|$)/, "Uploads", undefined],
+  [/\/containers(\/|$)/, "Containers", undefined],
+  [/\/skills(\/|$)/, "Skills", undefined],
+  [/\/(agents|sessions|environments)(\/|$)/, "Agents", "POST /v1/messages"],
+  [/\/interactions(\/|$)/, "Interactions", "POST /v1beta/models/{model}:generateContent"],
+  [/\/evals(\/|$)/, "Evals", undefined],
+  [/^\/+ws\//, "Live", "POST /v1beta/models/{model}:streamGenerateContent"],
   [/\/cachedContents(\/|$)/, "Context caching", undefined],
 ];
 
@@ -32,14 +39,22 @@ const MAX_SHOWN_LENGTH = 200;
 export function unknownEndpoint<H>(
   method: string,
   path: string,
-  { table, routes, publicUrl }: { table: RouteTable<H>; routes: readonly Route<H>[]; publicUrl: string },
+  {
+    table,
+    routes,
+    publicUrl,
+    upgrade,
+  }: { table: RouteTable<H>; routes: readonly Route<H>[]; publicUrl: string; upgrade: string | null },
 ): GatewayError {
   const shown = path.slice(0, MAX_SHOWN_LENGTH);
   // What is not supported may look like an id below an endpoint that is.
   const methods = missingApi(path) === undefined ? table.methodsOf(path) : [];
+  const isSocket = upgrade?.toLowerCase() === "websocket";
   const message =
     methods.length > 0
-      ? `${shown} takes ${methods.join(" or ")}, not ${method}.`
+      ? isSocket
+        ? `WebSocket connections are not supported at ${shown}. Use ${methods.join(" or ")} ${shown} instead.`
+        : `${shown} takes ${methods.join(" or ")}, not ${method}.`
       : `Unknown endpoint ${method} ${shown}. ${advice(method, path, table, routes, publicUrl)}`;
   return new GatewayError("not_found", message, { code: "unknown_address" });
 }

@@ -79,13 +79,13 @@ describe("providers 1.6: Converse", () => {
 
   test("tools: parallel calls with ids, results, and the history's rules", async () => {
     const toolConfig = { tools: [TOOL] };
-    const { body } = await converse(CLAUDE, { messages: [said("parallel look please")], toolConfig });
+    const { body } = await converse(CLAUDE, { messages: [said("Call look in parallel, please")], toolConfig });
     const message = (body["output"] as { message: { content: { toolUse: Json }[] } }).message;
     const ids = message.content.map(({ toolUse }) => toolUse["toolUseId"] as string);
     expect(new Set(ids).size).toBe(2);
     expect(body["stopReason"]).toBe("tool_use");
     const results = ids.map((toolUseId) => ({ toolResult: { toolUseId, content: [{ json: { sky: "blue" } }] } }));
-    const history = [said("parallel look please"), message, { role: "user", content: results }];
+    const history = [said("Call look in parallel, please"), message, { role: "user", content: results }];
     const after = await converse(CLAUDE, { messages: history, toolConfig });
     expect(JSON.stringify(after.body)).toContain("blue");
     expect((await converse(CLAUDE, { messages: history })).body.message).toContain("toolConfig field must be defined");

@@ -99,10 +99,10 @@ describe("Responses through the vendor's SDK", () => {
     expect(searched.output.map(({ type }) => type)).toEqual(["web_search_call", "message"]);
     const custom = await client.responses.create({
       model: "standard",
-      input: "Use apply_patch on Readme",
-      tools: [{ type: "custom", name: "apply_patch" }],
+      input: "Use lark_query on Readme",
+      tools: [{ type: "custom", name: "lark_query" }],
     });
-    expect(custom.output[0]).toMatchObject({ type: "custom_tool_call", name: "apply_patch" });
+    expect(custom.output[0]).toMatchObject({ type: "custom_tool_call", name: "lark_query" });
     const spaced = (await client.responses.create({
       model: "standard",
       input: "Use get_weather for Paris",
