@@ -71,7 +71,21 @@ async function suite(title: string, paths: string[], more: string[] = []): Promi
   counts.skipped += count("skip") + count("todo");
   counts.failed += Math.max(count("fail"), code === 0 ? 0 : 1);
   for (const [line] of output.matchAll(/^skipped: .*$/gm)) reasons.add(line);
-  for (const [, name = ""] of output.matchAll(/^\(fail\) (.*?)(?: \[[\d.]+ms\])?$/gm)) failures.push(name);
+  failures.push(...failedTests(output));
+}
+
+/** Each with its file: a hook that fails has no name, and some names occur in several files. */
+function failedTests(output: string): string[] {
+  const failed: string[] = [];
+  let file = "";
+  for (const line of output.split("\n")) {
+    file = /^(\S+\.test\.ts):$/.exec(line)?.[1] ?? file;
+    // Bun ends with a list of all failures, below the name of the last file.
+    if (/^\d+ tests? failed:$/.test(line)) break;
+    const name = /^\(fail\) (.*?)(?: \[[\d.]+ms\])?$/.exec(line)?.[1];
+    if (name !== undefined) failed.push(name === "(unnamed)" ? `${file}: a hook, or the file itself` : `${file}: ${name}`);
+  }
+  return failed;
 }
 
 interface Timings {

@@ -111,7 +111,8 @@ function flagProblem(args: readonly string[], options: Flags): string | undefine
     const { name, rawName, value, inlineValue } = token;
     const known = options[name];
     if (known === undefined) {
-      const near = nearestName(name, Object.keys(options));
+      const names = Object.keys(options);
+      const near = names.find((one) => one.startsWith(name)) ?? nearestName(name, names);
       return `Unknown option ${rawName}.${near === undefined ? "" : ` Did you mean --${near}?`}`;
     }
     if (known.type === "boolean" && value !== undefined) return `${rawName} takes no value.`;
