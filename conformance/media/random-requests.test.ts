@@ -23,7 +23,8 @@ import { CONFIGURED_MODELS, CONFIGURED_PRICE, VIDEO_MODELS } from "./video-model
 
 const RUNS = Number(process.env["TRIVIUM_FUZZ_RUNS"] ?? 4);
 const QUICK_RUNS = RUNS * 10;
-const TIMEOUT_MS = 20_000 + RUNS * 2_000;
+/** Only a bound: a picture of 4096 × 4096 pixels costs a busy machine seconds, and a request may have several. */
+const TIMEOUT_MS = 120_000 + RUNS * 15_000;
 const seeded = process.env["FUZZ_SEED"] === undefined ? {} : { seed: Number(process.env["FUZZ_SEED"]) };
 
 const MORE_IMAGES = [

@@ -30,6 +30,28 @@ describe("H30: processes of one storage go by one time", () => {
     }
   });
 
+  test("the quickest of several answers counts, and half of the time that it took", async () => {
+    const clock = new VirtualClock();
+    const delays = [
+      [40, 5],
+      [1, 30],
+      [2, 2],
+      [0, 90],
+    ];
+    let asked = 0;
+    const query = async () => {
+      const [before = 10, after = 10] = delays[asked++] ?? [];
+      await clock.pass(before);
+      const row = { now_ms: clock.nowMs() + HOUR_MS };
+      await clock.pass(after);
+      return [row];
+    };
+    const storage = { engine: "postgres", query } as unknown as Storage;
+    const agreed = await agreedClock(storage, wrongBy(clock, 0));
+    expect(agreed.clock.nowMs() - clock.nowMs()).toBeCloseTo(HOUR_MS, 6);
+    expect(asked).toBe(8);
+  });
+
   test("on one machine a worker that starts after the clock was set goes by that of the first process", async () => {
     const clock = new VirtualClock();
     const storage = await openStorage("sqlite::memory:", clock);
