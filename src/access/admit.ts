@@ -3,7 +3,7 @@ import { boundOf } from "./bound.ts";
 import { type Clocks, type Entry, LimitedEntry, OpenEntry, type Standing } from "./entry.ts";
 import { GATEWAY_ID, type Level, type LevelName } from "./level.ts";
 import type { Principal } from "./principal.ts";
-import { checkEntry } from "./rate-limits.ts";
+import { checkEntry, checkRequest } from "./rate-limits.ts";
 import { type BudgetWindow, SpendMeter } from "./spend-meter.ts";
 
 export type { Admission, AdmittedCall, Entry } from "./entry.ts";
@@ -78,6 +78,24 @@ export class Admissions {
       if (bound.limitsRates) this.#withRates.add(bound.account);
     }
     return new LimitedEntry(principal, standing, this.#clocks, nowMs);
+  }
+
+  /**
+   * Counts a request that calls no model, or refuses it. It does not count as a call at one time: a client may look at an answer
+   * while that is being made.
+   */
+  count(principal: Principal): void {
+    const nowMs = this.#clocks.nowMs();
+    if (nowMs - this.#sweptMs >= SWEEP_MS) this.#sweep(nowMs);
+    const { bounds, isLimited } = this.#standingOf(principal);
+    if (!isLimited) return;
+    for (const bound of bounds) checkRequest(bound, nowMs, this.#clocks.wallMs);
+    for (const { requestsPerMinute, account } of bounds) {
+      if (requestsPerMinute === undefined) continue;
+      account.requests.add(nowMs, 1);
+      account.lastUsedMs = nowMs;
+      this.#withRates.add(account);
+    }
   }
 
   /** Reserves a key's money, at every level, for work that ends later than the call that began it. */

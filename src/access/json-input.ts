@@ -1,5 +1,6 @@
 import { readTimestamp } from "../base/timestamp.ts";
 import { GatewayError } from "../canon/error.ts";
+import { SHARING, type Sharing } from "../canon/ownership.ts";
 
 /** Reads the members of an object that a client sent; each failure names the member and what would be right. */
 export class JsonInput {
@@ -62,6 +63,10 @@ export class JsonInput {
       if (typeof value !== "number" && value !== null) refuse(`${name}.${member.slice(0, 100)}`, "must be a number");
     }
     return numbers as Readonly<Record<string, number | null>> | undefined;
+  }
+
+  sharing(name: string): Sharing | undefined {
+    return this.#read(name, SHARING.join(" or "), (value) => SHARING.find((known) => known === value));
   }
 
   /** Whether the field is there to take a bound away. */

@@ -16,6 +16,8 @@ const BOUNDS = [
   "routing",
   "tags",
   "capture",
+  "provider_objects",
+  "objects",
 ];
 
 const DEFAULT_PROJECT = "default";
@@ -39,6 +41,8 @@ export function readKeyRequest(body: unknown, project = DEFAULT_PROJECT): KeyReq
     scopes: input.texts("scopes"),
     strict: input.flag("strict"),
     capture: input.flag("capture"),
+    providerObjects: input.flag("provider_objects"),
+    objects: input.sharing("objects"),
     tags: input.texts("tags"),
     routing: routing === undefined ? undefined : readKeyRouting(routing),
   });
@@ -57,6 +61,8 @@ export function readKeyUpdate(body: unknown): KeyUpdate {
     scopes: input.isNull("scopes") ? [] : input.texts("scopes"),
     strict: input.flag("strict"),
     capture: input.flag("capture"),
+    providerObjects: input.flag("provider_objects"),
+    objects: input.isNull("objects") ? null : input.sharing("objects"),
     tags: input.isNull("tags") ? [] : input.texts("tags"),
     routing: input.object("routing"),
   });

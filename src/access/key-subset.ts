@@ -5,7 +5,10 @@ import { LIMIT_NAMES, wireName } from "./limits.ts";
 import { matches } from "./model-glob.ts";
 import type { Principal } from "./principal.ts";
 
-type Scopes = Pick<Principal, "project" | "models" | "protocols" | "expiresAtMs" | "limits" | "networks" | "scopes">;
+type Scopes = Pick<
+  Principal,
+  "project" | "models" | "protocols" | "expiresAtMs" | "limits" | "networks" | "scopes" | "providerObjects"
+>;
 
 /** Refuses a key that could do more than its maker (S05). */
 export function checkSubset(child: Scopes, maker: Scopes): void {
@@ -18,6 +21,7 @@ export function checkSubset(child: Scopes, maker: Scopes): void {
   }
   // Depth has no use, and each further key would be one more place to count its calls in.
   if (child.scopes?.includes(CREATE_KEYS)) refuse("scopes", "a key that was made by a key cannot make keys itself");
+  if (child.providerObjects && !maker.providerObjects) refuse("provider_objects", "the key that makes it lacks it");
   const { protocols, expiresAtMs, networks } = maker;
   if (protocols !== undefined && !child.protocols?.every((name) => protocols.includes(name))) {
     refuse("protocols", `it may only have ${protocols.join(", ")}`);

@@ -1,3 +1,4 @@
+import type { Sharing } from "../canon/ownership.ts";
 import type { StoredKey } from "../storage/keys.ts";
 import { type KeyRoutingView, keyRoutingView, readKeyRouting } from "./key-routing.ts";
 import { limitsView } from "./limits.ts";
@@ -27,6 +28,10 @@ export interface KeyView {
   tags: readonly string[];
   /** The bodies of its calls are kept for a while. */
   capture: boolean;
+  /** Its requests may name objects in providers' accounts. */
+  provider_objects: boolean;
+  /** Who may see what it stores; `null`: the default. */
+  objects: Sharing | null;
   expires_at: string | null;
   /** `null` for a key of the configuration. */
   created_at: string | null;
@@ -57,6 +62,8 @@ export function keyView(key: Omit<KeySummary, "createdAtMs"> & { createdAtMs?: n
     scopes: key.scopes ?? [],
     tags: key.tags ?? [],
     capture: key.capture === true,
+    provider_objects: key.providerObjects === true,
+    objects: key.objects ?? null,
     expires_at: moment(key.expiresAtMs),
     created_at: moment(key.createdAtMs),
     made_by: key.madeBy ?? null,

@@ -1,6 +1,7 @@
 import type { Sources } from "../base/sources.ts";
 import { withoutAbsent } from "../base/without-absent.ts";
 import { GatewayError } from "../canon/error.ts";
+import type { Sharing } from "../canon/ownership.ts";
 import type { RoutingSettings } from "../canon/routing-settings.ts";
 import { checkTags, unionOfTags } from "../canon/tags.ts";
 import {
@@ -52,6 +53,10 @@ export interface KeyRequest {
   tags?: readonly string[];
   /** The bodies of its calls are kept for a while. */
   capture?: boolean;
+  /** Its requests may name objects in providers' accounts. */
+  providerObjects?: boolean;
+  /** Who may see what it stores; default: its project, or the key alone where a key makes it. */
+  objects?: Sharing;
   /** The key that makes this one; the new key can do no more than it (S05). */
   maker?: Principal;
 }
@@ -95,6 +100,8 @@ export async function createKey(
     scopes: scopes.length === 0 ? undefined : scopes,
     tags: checkTags(unionOfTags(maker?.tags, request.tags) ?? []),
     capture: request.capture ? true : undefined,
+    providerObjects: request.providerObjects ? true : undefined,
+    objects: request.objects,
     hash,
     hint,
     createdAtMs: nowMs,
@@ -195,6 +202,8 @@ export interface KeyUpdate {
   /** All of them; a key that a key has made keeps those of its maker. */
   tags?: readonly string[];
   capture?: boolean;
+  providerObjects?: boolean;
+  objects?: Sharing | null;
 }
 
 /** Changes the key of that id, or the one valid key of that name. */
@@ -211,15 +220,27 @@ export async function updateKey(
     refuseRevoked(key);
     const [maker] = key.madeBy === undefined ? [] : await selectKeysByIdOrName(queries, key.madeBy);
     const change = changed(key, update, maker);
-    const { name, models, protocols, expiresAtMs, limits, strict, routing, networks, scopes, tags, capture, ...fixed } =
-      key;
-    const after: StoredKey = { ...fixed, ...change };
-    if (maker) checkSubset(principalOf(after), principalOf(maker));
+    const after: StoredKey = { ...fixedIn(key), ...change };
+    if (maker) checkSubset(principalOf(after), await makerNow(queries, maker));
     await replaceKey(queries, key.id, change);
     const changes = changesOf({ ...keyView(summarise(key)) }, { ...keyView(summarise(after)) });
     await recordAct(queries, { ...actor, ...aboutKey("key.update", key), ...changes }, sources);
     return summarise(after);
   });
+}
+
+/** What its project allows it counts as well. */
+async function makerNow(queries: Queries, maker: StoredKey): Promise<Principal> {
+  const principal = principalOf(maker);
+  const project = await selectProject(queries, maker.project);
+  return project?.providerObjects ? { ...principal, providerObjects: true } : principal;
+}
+
+/** What no update changes. */
+function fixedIn(key: StoredKey): Omit<StoredKey, keyof KeyChange> {
+  const { name, models, protocols, expiresAtMs, limits, strict, routing, networks, scopes, ...rest } = key;
+  const { tags, capture, providerObjects, objects, ...fixed } = rest;
+  return fixed;
 }
 
 function changed(key: StoredKey, update: KeyUpdate, maker: StoredKey | undefined): KeyChange {
@@ -238,6 +259,8 @@ function changed(key: StoredKey, update: KeyUpdate, maker: StoredKey | undefined
     scopes: scopes === undefined || scopes.length === 0 ? undefined : scopes,
     tags: update.tags === undefined ? key.tags : checkTags(unionOfTags(maker?.tags, update.tags) ?? []),
     capture: (update.capture ?? key.capture) ? true : undefined,
+    providerObjects: (update.providerObjects ?? key.providerObjects) ? true : undefined,
+    objects: (update.objects === undefined ? key.objects : update.objects) ?? undefined,
   });
 }
 

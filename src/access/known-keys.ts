@@ -1,5 +1,6 @@
 import { MAX_KEY_LENGTH } from "../base/key-bounds.ts";
 import { GatewayError } from "../canon/error.ts";
+import type { Sharing } from "../canon/ownership.ts";
 import type { RoutingSettings } from "../canon/routing-settings.ts";
 import type { StoredKey } from "../storage/keys.ts";
 import type { StoredProject } from "../storage/projects.ts";
@@ -24,6 +25,8 @@ export interface StaticKey {
   scopes?: readonly string[];
   tags?: readonly string[];
   capture?: boolean;
+  providerObjects?: boolean;
+  objects?: Sharing;
 }
 
 /** Marks a key of the configuration in receipts. */
@@ -68,8 +71,8 @@ export function makeKnownKeys(sources: Sources): KnownKeys {
   const levelOf = (id: string): Surroundings["project"] => {
     const stored = projects.get(id);
     if (stored === undefined || levels.has(id)) return levels.get(id);
-    const { name, limits, discounts } = stored;
-    const level = { id, name, limits: readLimits(limits), discounts: discountsOf(discounts) };
+    const { name, limits, discounts, providerObjects, objects } = stored;
+    const level = { id, name, limits: readLimits(limits), discounts: discountsOf(discounts), providerObjects, objects };
     levels.set(id, level);
     return level;
   };

@@ -1,6 +1,7 @@
 import { type IpNetwork, readNetwork } from "../base/ip-network.ts";
 import { withoutAbsent } from "../base/without-absent.ts";
 import { GatewayError } from "../canon/error.ts";
+import type { Sharing } from "../canon/ownership.ts";
 import type { RoutingSettings } from "../canon/routing-settings.ts";
 import { unionOfTags } from "../canon/tags.ts";
 import type { StoredKey } from "../storage/keys.ts";
@@ -37,14 +38,25 @@ export interface Principal {
   tags?: readonly string[];
   /** The bodies of its calls are kept for a while, as its maker's are. */
   capture?: boolean;
+  /** Its requests may name objects in providers' accounts. */
+  providerObjects?: boolean;
+  /** What it stores, no other key may see. */
+  privateObjects?: boolean;
   /** The key that made it: what that may not do now, this may not either (S05). */
   maker?: Principal;
+}
+
+/** What a project means for its keys. */
+interface ProjectSurroundings extends Pick<Level, "id" | "name" | "limits"> {
+  discounts?: Discounts | undefined;
+  providerObjects?: boolean | undefined;
+  objects?: Sharing | undefined;
 }
 
 /** What surrounds a key: who made it, its project, and what limits all of them. */
 export interface Surroundings {
   maker?: Principal | undefined;
-  project?: (Pick<Level, "id" | "name" | "limits"> & { discounts?: Discounts | undefined }) | undefined;
+  project?: ProjectSurroundings | undefined;
   gateway: Limits;
 }
 
@@ -78,9 +90,23 @@ export function makePrincipal(key: KnownKey, { maker, project, gateway }: Surrou
     scopes: key.scopes,
     tags: unionOfTags(maker?.tags, key.tags),
     capture: key.capture || maker?.capture ? true : undefined,
+    providerObjects: mayNameObjects(key, { maker, project }) ? true : undefined,
+    privateObjects: isPrivate(key, { maker, project }) ? true : undefined,
     discounts: project?.discounts,
     maker,
   });
+}
+
+/** A key that a key has made loses what its maker loses (S05); what a project allows, all of its keys may do. */
+function mayNameObjects(key: KnownKey, { maker, project }: Omit<Surroundings, "gateway">): boolean {
+  if (project?.providerObjects) return true;
+  return key.providerObjects === true && (maker === undefined || maker.providerObjects === true);
+}
+
+/** A project that is private makes every key of it private. */
+function isPrivate(key: KnownKey, { maker, project }: Omit<Surroundings, "gateway">): boolean {
+  if (project?.objects === "private" || key.objects === "private") return true;
+  return key.objects === undefined && (maker !== undefined || key.madeBy !== undefined);
 }
 
 function networkOf(written: string): IpNetwork {
@@ -88,3 +114,6 @@ function networkOf(written: string): IpNetwork {
   if (network === undefined) throw new GatewayError("internal", `"${written.slice(0, 100)}" is no network.`);
   return network;
 }
+
+/** Who may see what it stores. */
+export const sharingOf = ({ privateObjects }: Principal): Sharing => (privateObjects ? "private" : "project");

@@ -3,7 +3,7 @@ import { GatewayError } from "../canon/error.ts";
 import { JsonInput } from "./json-input.ts";
 import type { ProjectRequest, ProjectUpdate } from "./projects.ts";
 
-const FIELDS = ["name", "limits", "discounts"];
+const FIELDS = ["name", "limits", "discounts", "provider_objects", "objects"];
 
 /** A project that is to be made, as JSON describes it. */
 export function readProjectRequest(body: unknown): ProjectRequest {
@@ -16,6 +16,8 @@ export function readProjectRequest(body: unknown): ProjectRequest {
     name: input.text("name"),
     limits: Object.fromEntries(limits.filter((entry): entry is [string, number] => entry[1] !== null)),
     discounts: input.list("discounts"),
+    providerObjects: input.flag("provider_objects"),
+    objects: input.sharing("objects"),
   });
 }
 
@@ -27,6 +29,8 @@ export function readProjectUpdate(body: unknown): ProjectUpdate {
     limits: input.numbers("limits"),
     discounts: input.isNull("discounts") ? [] : input.list("discounts"),
     status: readStatus(input.text("status")),
+    providerObjects: input.flag("provider_objects"),
+    objects: input.sharing("objects"),
   });
 }
 

@@ -1,9 +1,10 @@
 import type { Sources } from "../base/sources.ts";
+import { withoutAbsent } from "../base/without-absent.ts";
 import { GatewayError } from "../canon/error.ts";
+import type { Sharing } from "../canon/ownership.ts";
 import { selectKeysOfProject } from "../storage/keys.ts";
 import {
   insertProject,
-  type ProjectChange,
   type ProjectStatus,
   replaceProject,
   type StoredProject,
@@ -22,6 +23,10 @@ export interface ProjectRequest {
   name?: string;
   limits?: Readonly<Record<string, number>>;
   discounts?: readonly unknown[];
+  /** Requests of its keys may name objects in providers' accounts. */
+  providerObjects?: boolean;
+  /** Who may see what its keys store; default: all of them. */
+  objects?: Sharing;
 }
 
 /** What is to change; what is left out stays. */
@@ -32,6 +37,8 @@ export interface ProjectUpdate {
   /** All of them. */
   discounts?: readonly unknown[];
   status?: "active" | "suspended";
+  providerObjects?: boolean;
+  objects?: Sharing;
 }
 
 /** A project as answers and the command line show it. */
@@ -41,16 +48,20 @@ export interface ProjectView {
   limits: Record<string, number>;
   discounts: readonly unknown[];
   status: ProjectStatus;
+  provider_objects: boolean;
+  objects: Sharing;
   created_at: string;
 }
 
-export const projectView = ({ id, name, limits, discounts, status, createdAtMs }: StoredProject): ProjectView => ({
-  id,
-  name,
-  limits: limitsView(limits),
-  discounts,
-  status,
-  created_at: new Date(createdAtMs).toISOString(),
+export const projectView = (project: StoredProject): ProjectView => ({
+  id: project.id,
+  name: project.name,
+  limits: limitsView(project.limits),
+  discounts: project.discounts,
+  status: project.status,
+  provider_objects: project.providerObjects === true,
+  objects: project.objects ?? "project",
+  created_at: new Date(project.createdAtMs).toISOString(),
 });
 
 export async function createProject(
@@ -60,14 +71,16 @@ export async function createProject(
   actor: Actor,
 ): Promise<StoredProject> {
   const id = checkSlug("id", request.id);
-  const project: StoredProject = {
+  const project: StoredProject = withoutAbsent({
     id,
     name: checkName("name", request.name ?? id),
     limits: { ...readLimits({ ...request.limits }) },
     discounts: readDiscounts(request.discounts ?? []),
-    status: "active",
+    status: "active" as const,
     createdAtMs: Math.floor(sources.clock.wallMs()),
-  };
+    providerObjects: request.providerObjects ? true : undefined,
+    objects: request.objects,
+  });
   await storage.transaction(async (queries) => {
     if (!(await insertProject(queries, project))) throw isTaken(id, await selectProject(queries, id));
     await recordAct(
@@ -100,13 +113,15 @@ export function updateProject(
 ): Promise<StoredProject> {
   return storage.transaction(async (queries) => {
     const project = await findProject(queries, id);
-    const changed: StoredProject = {
+    const changed: StoredProject = withoutAbsent({
       ...project,
       name: update.name === undefined ? project.name : checkName("name", update.name),
       limits: changeLimits(project.limits, update.limits ?? {}),
       discounts: update.discounts === undefined ? project.discounts : readDiscounts(update.discounts),
       status: update.status ?? project.status,
-    };
+      providerObjects: (update.providerObjects ?? project.providerObjects) ? true : undefined,
+      objects: update.objects ?? project.objects,
+    });
     await change(queries, project, changed, "project.update", sources, actor);
     return changed;
   });
@@ -135,8 +150,7 @@ async function change(
   sources: Sources,
   actor: Actor,
 ): Promise<void> {
-  const { name, limits, discounts, status }: ProjectChange = after;
-  await replaceProject(queries, before.id, { name, limits, discounts, status });
+  await replaceProject(queries, before.id, after);
   const changes = changesOf({ ...projectView(before) }, { ...projectView(after) });
   await recordAct(queries, { ...actor, act, target: before.id, project: before.id, ...changes }, sources);
 }

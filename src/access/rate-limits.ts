@@ -9,9 +9,9 @@ import { ShareRefusal } from "./share-refusal.ts";
 /** For a call that finds this process without a share of a limit which others have not used up: shares move at once. */
 const SHARE_RETRY_SECONDS = 1;
 
-/** Refuses a request that is one too many at this level, before anything of it is read (S17). */
+/** Refuses a call that is one too many at this level, before anything of it is read (S17). */
 export function checkEntry(bound: Bound, nowMs: number, wallMs: () => number): void {
-  const { level, account, concurrent, requestsPerMinute } = bound;
+  const { level, account, concurrent } = bound;
   const { underWay } = account;
   if (concurrent !== undefined && underWay + 1 > concurrent) {
     throw limited(
@@ -22,6 +22,12 @@ export function checkEntry(bound: Bound, nowMs: number, wallMs: () => number): v
   if (concurrent !== undefined && account.share !== undefined) {
     checkShare(level, account.share, "concurrent", underWay, 1, `${concurrent} calls at one time`, wallMs());
   }
+  checkRequest(bound, nowMs, wallMs);
+}
+
+/** Refuses a request that is one too many in this minute. */
+export function checkRequest(bound: Bound, nowMs: number, wallMs: () => number): void {
+  const { level, account, requestsPerMinute } = bound;
   if (requestsPerMinute === undefined) return;
   const window = account.requests;
   const used = window.used(nowMs);

@@ -27,6 +27,8 @@ function open(storage: Storage, changes: { key?: Uint8Array; maxBytes?: number }
 const sample = (changes: Partial<NewAnswer> = {}): NewAnswer => ({
   id: "resp_1",
   project: "default",
+  keyId: "key_1",
+  share: "project",
   history: [],
   input: '[{"role":"user","content":"The secret word is Kupfer."}]',
   answer: '{"id":"resp_1","output":[{"id":"msg_1"}]}',
@@ -34,8 +36,11 @@ const sample = (changes: Partial<NewAnswer> = {}): NewAnswer => ({
   ...changes,
 });
 
-const look = (answers: Answers, id: string, project = "default"): Promise<History | NoHistory> =>
-  answers.history(project, id, PLENTY, () => {});
+const reader = (project = "default", keyId = "key_1") => ({ project, keyId });
+const anyone = () => true;
+
+const look = (answers: Answers, id: string, project = "default", keyId = "key_1"): Promise<History | NoHistory> =>
+  answers.history(reader(project, keyId), id, PLENTY, () => {});
 
 /** A conversation of so many turns. */
 async function converse(answers: Answers, turns: number): Promise<void> {
@@ -64,9 +69,9 @@ function answersContract(databases: TestDatabases): void {
     test("an answer is found by its own project alone, as it was kept", async () => {
       await answers.keep(sample());
       const { input, answer } = sample();
-      expect(await answers.find("default", "resp_1", () => {})).toEqual({ state: "done", input, answer });
-      expect(await answers.find("other", "resp_1", () => {})).toBeUndefined();
-      expect(await answers.find("default", "resp_2", () => {})).toBeUndefined();
+      expect(await answers.find(reader(), "resp_1", () => {})).toEqual({ state: "done", input, answer });
+      expect(await answers.find(reader("other"), "resp_1", () => {})).toBeUndefined();
+      expect(await answers.find(reader(), "resp_2", () => {})).toBeUndefined();
       await storage.close();
     });
 
@@ -76,7 +81,7 @@ function answersContract(databases: TestDatabases): void {
         throw new Error(`${bytes} are too many`);
       };
       const bytes = sample().input.length + sample().answer.length;
-      await expect(answers.find("default", "resp_1", refuse)).rejects.toThrow(`${bytes} are too many`);
+      await expect(answers.find(reader(), "resp_1", refuse)).rejects.toThrow(`${bytes} are too many`);
       await storage.close();
     });
 
@@ -119,14 +124,14 @@ function answersContract(databases: TestDatabases): void {
     test("a row that is moved to another project, or read with another key, is not opened", async () => {
       await answers.keep(sample());
       expect(
-        await open(storage, { key: new Uint8Array(32).fill(2) }).find("default", "resp_1", () => {}),
+        await open(storage, { key: new Uint8Array(32).fill(2) }).find(reader(), "resp_1", () => {}),
       ).toBeUndefined();
       expect(problems).toEqual([
         "the stored response resp_1 cannot be read: every instance on one storage needs the same responses.key in its data_dir",
       ]);
       await storage.query("DELETE FROM answer_items");
       await storage.query("UPDATE answers SET project = 'other'");
-      expect(await answers.find("other", "resp_1", () => {})).toBeUndefined();
+      expect(await answers.find(reader("other"), "resp_1", () => {})).toBeUndefined();
       expect(problems.length).toBe(2);
       await storage.close();
     });
@@ -149,32 +154,73 @@ function answersContract(databases: TestDatabases): void {
       await converse(answers, 3);
       const taken: number[] = [];
       const bytes = 3 * ('["in 1"]'.length + '"out 1"'.length);
-      expect(await answers.history("default", "resp_3", bytes - 1, (held) => taken.push(held))).toEqual({ bytes });
+      expect(await answers.history(reader(), "resp_3", bytes - 1, (held) => taken.push(held))).toEqual({ bytes });
       expect(taken).toEqual([]);
-      await answers.history("default", "resp_3", bytes, (held) => taken.push(held));
+      await answers.history(reader(), "resp_3", bytes, (held) => taken.push(held));
       expect(taken).toEqual([bytes]);
       await storage.close();
     });
 
     test("S09: an answer of another project, an unknown one and one with an id of 1,000 characters are missing", async () => {
       await answers.keep(sample());
-      expect(await look(answers, "resp_1", "other")).toEqual({ missing: "resp_1", elsewhere: true });
-      expect(await look(answers, "resp_9")).toEqual({ missing: "resp_9", elsewhere: false });
+      expect(await look(answers, "resp_1", "other")).toEqual({ missing: "resp_1" });
+      expect(await look(answers, "resp_9")).toEqual({ missing: "resp_9" });
       await answers.keep(sample({ id: "r".repeat(256), itemIds: [] }));
-      expect(await answers.find("default", "r".repeat(256), () => {})).toBeDefined();
+      expect(await answers.find(reader(), "r".repeat(256), () => {})).toBeDefined();
       const long = "r".repeat(1_000);
-      expect(await look(answers, long)).toEqual({ missing: long, elsewhere: false });
-      expect(await answers.delete("default", long)).toBe(false);
+      expect(await look(answers, long)).toEqual({ missing: long });
+      expect(await answers.delete("default", long, anyone)).toBe(false);
+      await storage.close();
+    });
+
+    test("choices 12: a private answer is for the key that made it alone, in whichever way it is named", async () => {
+      const shared = sample({ id: "resp_shared", answer: '"older"', itemIds: ["msg_1"] });
+      await answers.keep(shared);
+      await clock.pass(1_000);
+      const own = sample({ share: "private", answer: '"newer"' });
+      await answers.keep(own);
+      const built = await look(answers, own.id);
+      const history = "heads" in built ? built.heads : [];
+      await answers.keep(sample({ id: "resp_2", history, itemIds: [] }));
+      const sees = async (keyId: string) => {
+        const items: string[] = [];
+        await answers.lookForItems(reader("default", keyId), ["msg_1"], PLENTY, (answer) => items.push(answer));
+        const turns: string[] = [];
+        for await (const { id } of answers.inputTurns(reader("default", keyId), "resp_2", "asc", () => () => {}))
+          turns.push(id);
+        return [
+          (await answers.find(reader("default", keyId), own.id, () => {}))?.answer,
+          await answers.find(reader("default", keyId), shared.id, () => {}).then((found) => found?.answer),
+          items,
+          turns,
+          "turns" in (await look(answers, "resp_2", "default", keyId)),
+        ];
+      };
+      expect(await sees("key_1")).toEqual(['"newer"', '"older"', ['"newer"'], ["resp_1", "resp_2"], true]);
+      expect(await sees("key_2")).toEqual([undefined, '"older"', ['"older"'], ["resp_2"], false]);
+      expect(await look(answers, "resp_2", "default", "key_2")).toEqual({ missing: "resp_1" });
+      const asked: (string | undefined)[] = [];
+      const refuse = ({ keyId }: { keyId?: string | undefined }) => asked.push(keyId) < 0;
+      expect(await answers.delete("default", own.id, refuse)).toBe(false);
+      expect(asked).toEqual(["key_1"]);
+      await storage.close();
+    });
+
+    test("an answer from before keys were recorded stays visible to its whole project", async () => {
+      await answers.keep(sample());
+      await storage.query("UPDATE answers SET key_id = NULL");
+      expect(await answers.find(reader("default", "key_7"), "resp_1", () => {})).toBeDefined();
+      expect(await answers.find(reader("other", "key_1"), "resp_1", () => {})).toBeUndefined();
       await storage.close();
     });
 
     test("a deleted turn is gone, and what builds on it cannot be continued", async () => {
       await converse(answers, 3);
-      expect(await answers.delete("other", "resp_2")).toBe(false);
-      expect(await answers.delete("default", "resp_2")).toBe(true);
-      expect(await answers.delete("default", "resp_2")).toBe(false);
-      expect(await look(answers, "resp_3")).toEqual({ missing: "resp_2", elsewhere: false });
-      expect(await answers.find("default", "resp_3", () => {})).toBeDefined();
+      expect(await answers.delete("other", "resp_2", anyone)).toBe(false);
+      expect(await answers.delete("default", "resp_2", anyone)).toBe(true);
+      expect(await answers.delete("default", "resp_2", anyone)).toBe(false);
+      expect(await look(answers, "resp_3")).toEqual({ missing: "resp_2" });
+      expect(await answers.find(reader(), "resp_3", () => {})).toBeDefined();
       const [items] = await storage.query("SELECT COUNT(*) AS items FROM answer_items");
       expect(Number(items?.["items"])).toBe(2);
       await storage.close();
@@ -187,7 +233,7 @@ function answersContract(databases: TestDatabases): void {
       const first = await look(answers, "resp_1");
       await answers.keep(sample({ id: "resp_2", history: "heads" in first ? first.heads : [] }));
       await clock.pass(69 * HOUR);
-      expect(await look(answers, "resp_other")).toEqual({ missing: "resp_other", elsewhere: false });
+      expect(await look(answers, "resp_other")).toEqual({ missing: "resp_other" });
       const second = await look(answers, "resp_2");
       expect("turns" in second && second.turns.length).toBe(2);
       await answers.sweep();
@@ -203,7 +249,7 @@ function answersContract(databases: TestDatabases): void {
       await answers.keep(sample({ id: "resp_3", project: "other", answer: '"foreign"', itemIds: ["msg_1", "msg_7"] }));
       const found = async (...ids: string[]) => {
         const seen: string[] = [];
-        await answers.lookForItems("default", ids, PLENTY, (answer) => seen.push(answer));
+        await answers.lookForItems(reader(), ids, PLENTY, (answer) => seen.push(answer));
         return seen.sort();
       };
       expect(await found("msg_1")).toEqual(['"newer"']);
@@ -212,7 +258,7 @@ function answersContract(databases: TestDatabases): void {
       const many = Array.from({ length: 10_000 }, (_, index) => `msg_${index}`);
       expect(await found(...many)).toEqual(['"newer"']);
       const within: string[] = [];
-      await answers.lookForItems("default", ["msg_1", "rs_1"], 8, (answer) => within.push(answer));
+      await answers.lookForItems(reader(), ["msg_1", "rs_1"], 8, (answer) => within.push(answer));
       expect(within.length).toBe(1);
       await storage.close();
     });
@@ -247,7 +293,7 @@ function answersContract(databases: TestDatabases): void {
       expect(await answers.end({ ...cancelled, project: "other" }, "cancelled")).toBe(false);
       expect(await answers.end(cancelled, "cancelled")).toBe(true);
       expect(await answers.end({ ...cancelled, answer: '"made"', itemIds: ["msg_1"] }, "done")).toBe(false);
-      expect(await answers.find("default", "resp_1", () => {})).toEqual({
+      expect(await answers.find(reader(), "resp_1", () => {})).toEqual({
         state: "cancelled",
         input: sample().input,
         answer: '"cancelled"',
@@ -257,7 +303,7 @@ function answersContract(databases: TestDatabases): void {
         true,
       );
       const held: string[] = [];
-      await answers.lookForItems("default", ["msg_1", "msg_2"], PLENTY, (answer) => held.push(answer));
+      await answers.lookForItems(reader(), ["msg_1", "msg_2"], PLENTY, (answer) => held.push(answer));
       expect(held).toEqual(['"made"']);
       const made = await look(answers, "resp_2");
       expect("turns" in made && made.turns[0]?.answer).toBe('"made"');

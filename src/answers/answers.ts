@@ -1,12 +1,13 @@
 import type { Clock } from "../base/clock.ts";
+import { isVisible, type Owned, type Reader } from "../canon/ownership.ts";
 import {
   type AnswerHead,
+  type AnswerParts,
   type AnswerState,
   deleteAnswer,
   deleteExpiredAnswers,
   endAnswer,
   insertAnswer,
-  isAnswerElsewhere,
   prolongAnswers,
   type StoredAnswer,
   selectAnswers,
@@ -33,10 +34,9 @@ interface AnswersOptions {
 }
 
 /** An answer that is to be kept. Texts are JSON of its protocol, which nothing here looks into. */
-export interface NewAnswer {
+export interface NewAnswer extends Owned {
   /** New: no other answer has it, of whichever project. */
   id: string;
-  project: string;
   /** What it builds on, the latest first. */
   history: readonly AnswerHead[];
   /** The items that its own request brought. */
@@ -53,17 +53,21 @@ export interface KeptAnswer {
   answer: string;
 }
 
+/** One turn that an answer was made from; the answer itself is no part of its own. */
+interface InputTurn {
+  id: string;
+  input: string;
+  answer: string | undefined;
+}
+
 /** What a request builds on: the texts of its turns, the first one first. */
 export interface History {
   heads: readonly AnswerHead[];
   turns: readonly KeptAnswer[];
 }
 
-/** Why there is no history: an answer of it is not kept any more, belongs to another project, has not ended well, or is too much. */
-export type NoHistory =
-  | { missing: string; elsewhere: boolean }
-  | { unfinished: string; state: AnswerState }
-  | { bytes: number };
+/** Why there is no history: an answer of it is not kept any more, is not for this reader, has not ended well, or is too much. */
+export type NoHistory = { missing: string } | { unfinished: string; state: AnswerState } | { bytes: number };
 
 /** Longer ids name nothing: no host makes them, and an index of the storage would refuse them. */
 const MAX_ID_LENGTH = 256;
@@ -81,8 +85,9 @@ const MAX_SWEEPS = 200;
 const isKeepable = (id: string): boolean => id.length > 0 && id.length <= MAX_ID_LENGTH;
 
 /**
- * Answers that later requests of the same project may build on: sealed in the storage, for a time. Each is kept with what its own turn
- * brought; a conversation is a chain of them. So what a client deletes is gone, and no turn is stored twice.
+ * Answers that later requests may build on: sealed in the storage, for a time. Each belongs to the key that made it, and is visible
+ * to its project or to that key alone. Each is kept with what its own turn brought; a conversation is a chain of them. So what a
+ * client deletes is gone, and no turn is stored twice.
  */
 export class Answers {
   readonly #options: AnswersOptions;
@@ -107,7 +112,7 @@ export class Answers {
 
   async keep(answer: NewAnswer, state: "done" | "pending" = "done"): Promise<void> {
     const { storage, limits, clock } = this.#options;
-    const { id, project, history, input, answer: text } = answer;
+    const { id, project, keyId, share, history, input, answer: text } = answer;
     const [sealedInput, sealedAnswer] = await Promise.all([
       this.#seal(input, project, id, "input"),
       this.#seal(text, project, id, "answer"),
@@ -118,6 +123,8 @@ export class Answers {
     const row: StoredAnswer = {
       id,
       project,
+      keyId,
+      share,
       ...(latest === undefined ? {} : { previousId: latest.id }),
       state,
       input: sealedInput,
@@ -136,7 +143,7 @@ export class Answers {
 
   /** Ends a pending answer. False where it was cancelled, deleted or ended before. */
   async end(
-    { id, project, answer, itemIds }: Omit<NewAnswer, "history" | "input">,
+    { id, project, answer, itemIds }: Pick<NewAnswer, "id" | "project" | "answer" | "itemIds">,
     state: "done" | "failed" | "cancelled",
   ): Promise<boolean> {
     const sealed = await this.#seal(answer, project, id, "answer");
@@ -145,44 +152,82 @@ export class Answers {
     return await this.#storing(row, () => endAnswer(this.#options.storage, row, itemIds.filter(isKeepable)));
   }
 
-  /** Another project's answer looks like one that does not exist (S09). `take` counts what it will hold, and may refuse it. */
-  async find(project: string, id: string, take: (bytes: number) => void): Promise<KeptAnswer | undefined> {
-    const { storage, clock } = this.#options;
-    if (!this.on || !isKeepable(id)) return undefined;
-    const [head] = await selectChain(storage, project, id, clock.wallMs(), 0);
+  /** An answer that is not for this reader looks like one that does not exist (S09). `take` counts what it will hold, and may refuse it. */
+  async find(reader: Reader, id: string, take: (bytes: number) => void): Promise<KeptAnswer | undefined> {
+    const head = await this.#head(reader, id);
     if (head === undefined) return undefined;
     take(head.inputLength + head.answerLength);
-    return (await this.#read(project, [id], true)).get(id);
+    return (await this.#read(head.project, [id], "both")).get(id);
+  }
+
+  async #head(reader: Reader, id: string): Promise<AnswerHead | undefined> {
+    const { storage, clock } = this.#options;
+    if (!this.on || !isKeepable(id)) return undefined;
+    const [head] = await selectChain(storage, reader.project, id, clock.wallMs(), 0);
+    return head !== undefined && isVisible(head, reader) ? head : undefined;
   }
 
   /** What a request builds on that names this answer. `take` counts what it will hold, and may refuse it. */
   async history(
-    project: string,
+    reader: Reader,
     id: string,
     maxBytes: number,
     take: (bytes: number) => void,
   ): Promise<History | NoHistory> {
-    const { storage, clock } = this.#options;
-    if (!this.on || !isKeepable(id)) return { missing: id, elsewhere: false };
-    const nowMs = clock.wallMs();
-    const heads = await selectChain(storage, project, id, nowMs, MAX_TURNS);
+    const heads = await this.#chain(reader, id);
     const last = heads.at(-1);
-    if (last === undefined) return { missing: id, elsewhere: await isAnswerElsewhere(storage, project, id, nowMs) };
-    if (last.previousId !== undefined) return { missing: last.previousId, elsewhere: false };
+    if (last === undefined) return { missing: id };
+    if (last.previousId !== undefined) return { missing: last.previousId };
     const unfinished = heads.find(({ state }) => state !== "done");
     if (unfinished !== undefined) return { unfinished: unfinished.id, state: unfinished.state };
     const bytes = heads.reduce((sum, { inputLength, answerLength }) => sum + inputLength + answerLength, 0);
     if (bytes > maxBytes) return { bytes };
     take(bytes);
     const ids = heads.map((head) => head.id).reverse();
-    const kept = await this.#read(project, ids, true);
+    const kept = await this.#read(reader.project, ids, "both");
     const turns: KeptAnswer[] = [];
     for (const turn of ids) {
       const found = kept.get(turn);
-      if (found === undefined) return { missing: turn, elsewhere: false };
+      if (found === undefined) return { missing: turn };
       turns.push(found);
     }
     return { heads, turns };
+  }
+
+  /**
+   * What an answer was made from, turn by turn, read one at a time; of a conversation that is not all there, its own turn alone.
+   * Nothing where this reader may not see it. `hold` counts what one turn takes, and gives back what is to be called when it is over.
+   */
+  async *inputTurns(
+    reader: Reader,
+    id: string,
+    order: "asc" | "desc",
+    hold: (bytes: number) => () => void,
+  ): AsyncGenerator<InputTurn> {
+    const chain = await this.#chain(reader, id);
+    const [last] = chain;
+    const heads = chain.at(-1)?.previousId === undefined ? chain : chain.slice(0, 1);
+    for (const head of order === "desc" ? heads : heads.toReversed()) {
+      const withAnswer = head !== last;
+      const release = hold(head.inputLength + (withAnswer ? head.answerLength : 0));
+      try {
+        const kept = (await this.#read(reader.project, [head.id], withAnswer ? "both" : "input")).get(head.id);
+        // It was deleted just now.
+        if (kept === undefined) return;
+        yield { id: head.id, input: kept.input, answer: withAnswer ? kept.answer : undefined };
+      } finally {
+        release();
+      }
+    }
+  }
+
+  /** The answer, the one that it builds on, and so on, as far as this reader may see them. */
+  async #chain(reader: Reader, id: string): Promise<AnswerHead[]> {
+    const { storage, clock } = this.#options;
+    if (!this.on || !isKeepable(id)) return [];
+    const heads = await selectChain(storage, reader.project, id, clock.wallMs(), MAX_TURNS);
+    const hidden = heads.findIndex((head) => !isVisible(head, reader));
+    return hidden < 0 ? heads : heads.slice(0, hidden);
   }
 
   /**
@@ -190,7 +235,7 @@ export class Answers {
    * beyond `maxBytes` together are not read.
    */
   async lookForItems(
-    project: string,
+    reader: Reader,
     itemIds: readonly string[],
     maxBytes: number,
     look: (answer: string) => void,
@@ -198,20 +243,27 @@ export class Answers {
     const { storage, clock } = this.#options;
     const keepable = [...new Set(itemIds)].filter(isKeepable);
     if (!this.on || keepable.length === 0) return;
-    const holders = await selectHolders(storage, project, keepable, clock.wallMs());
-    const heads = new Map([...holders.values()].filter(({ state }) => state === "done").map((head) => [head.id, head]));
+    const holders = await selectHolders(storage, reader.project, keepable, clock.wallMs());
+    // Of those that hold the same item, the newest that this reader may see.
+    const byItem = new Map(
+      holders.filter(({ head }) => isVisible(head, reader)).map(({ itemId, head }) => [itemId, head]),
+    );
+    const heads = new Map([...byItem.values()].filter(({ state }) => state === "done").map((head) => [head.id, head]));
     let bytes = 0;
     for (const { id, answerLength } of heads.values()) {
       bytes += answerLength;
       if (bytes > maxBytes) return;
-      const kept = (await this.#read(project, [id], false)).get(id);
+      const kept = (await this.#read(reader.project, [id], "answer")).get(id);
       if (kept !== undefined) look(kept.answer);
     }
   }
 
-  delete(project: string, id: string): Promise<boolean> {
+  /** `may`: whether it may be deleted by whoever asks. Deleting needs no key to open it. */
+  async delete(project: string, id: string, may: (answer: Owned) => boolean): Promise<boolean> {
     const { storage, clock } = this.#options;
-    return isKeepable(id) ? deleteAnswer(storage, project, id, clock.wallMs()) : Promise.resolve(false);
+    if (!isKeepable(id)) return false;
+    const [head] = await selectChain(storage, project, id, clock.wallMs(), 0);
+    return head !== undefined && may(head) && (await deleteAnswer(storage, project, id, clock.wallMs()));
   }
 
   /** Removes what has expired, and the oldest where all of them take too much. Several instances may do so at once. */
@@ -266,13 +318,13 @@ export class Answers {
     } while (this.#trimIsDue);
   }
 
-  async #read(project: string, ids: readonly string[], withInput: boolean): Promise<Map<string, KeptAnswer>> {
+  async #read(project: string, ids: readonly string[], parts: AnswerParts): Promise<Map<string, KeptAnswer>> {
     const { storage, clock } = this.#options;
     const read = new Map<string, KeptAnswer>();
     for (let from = 0; from < ids.length; from += ROWS_AT_ONCE) {
       const some = ids.slice(from, from + ROWS_AT_ONCE).filter(isKeepable);
       if (some.length === 0) continue;
-      const rows = await selectAnswers(storage, project, some, clock.wallMs(), withInput);
+      const rows = await selectAnswers(storage, project, some, clock.wallMs(), parts);
       for (const row of rows.values()) {
         const kept = await this.#open(row);
         if (kept !== undefined) read.set(row.id, kept);
@@ -288,7 +340,7 @@ export class Answers {
       return {
         state,
         input: input.length === 0 ? "" : await sealer.open(input, placeOf(project, id, "input")),
-        answer: await sealer.open(answer, placeOf(project, id, "answer")),
+        answer: answer.length === 0 ? "" : await sealer.open(answer, placeOf(project, id, "answer")),
       };
     } catch (thrown) {
       if (!(thrown instanceof UnreadableSeal)) throw thrown;

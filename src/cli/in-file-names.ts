@@ -4,10 +4,10 @@ interface Fields {
   routing?: object;
 }
 
-/** A key's fields as the Admin API spells them: `expiresAtMs` is `expires_at`, and limits and routing have the names of files. */
+/** The fields of a key or a project as the Admin API spells them: in snake case, and `expiresAtMs` as `expires_at`. */
 export function inFileNames({ expiresAtMs, limits, routing, ...rest }: Fields): object {
   return {
-    ...rest,
+    ...snakeKeys(rest),
     ...(limits === undefined ? {} : { limits: snakeKeys(limits) }),
     ...(routing === undefined ? {} : { routing: snakeKeys(routing) }),
     ...(expiresAtMs === undefined

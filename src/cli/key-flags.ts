@@ -4,6 +4,7 @@ import { KEY_ROUTING_NAMES } from "../access/key-routing.ts";
 import { LIMIT_WIRE_NAMES } from "../access/limits.ts";
 import { readTimestamp } from "../base/timestamp.ts";
 import { DIALECT_NAMES, type DialectName } from "../canon/dialect-name.ts";
+import { SHARING, type Sharing } from "../canon/ownership.ts";
 import { UsageError } from "./command.ts";
 
 /** Flags of the commands that say what a key may do. */
@@ -35,6 +36,19 @@ export const KEY_FLAGS = {
     about: `how its calls are served: ${KEY_ROUTING_NAMES.join(", ")}`,
   },
 } as const;
+
+/** Who may see what is stored. */
+export const OBJECTS_FLAG = {
+  type: "string",
+  value: SHARING.join("|"),
+  about: "who may see what it stores: its whole project, or only the key that stored it",
+} as const;
+
+export function readSharing(word: string): Sharing {
+  const known = SHARING.find((one) => one === word);
+  if (known === undefined) throw new UsageError(`--objects: "${word}" is not one of ${SHARING.join(", ")}.`);
+  return known;
+}
 
 /** Of the commands that change projects. */
 export const DISCOUNT_FLAG = {

@@ -7,7 +7,15 @@ import { COMMAND_LINE } from "./actor.ts";
 import { atGateway, GATEWAY_FLAGS } from "./at-gateway.ts";
 import { defineCommand, EXIT, printJson, UsageError } from "./command.ts";
 import { inFileNames } from "./in-file-names.ts";
-import { KEY_FLAGS, readExpiry, readLimitFlags, readProtocols, readRoutingFlags } from "./key-flags.ts";
+import {
+  KEY_FLAGS,
+  OBJECTS_FLAG,
+  readExpiry,
+  readLimitFlags,
+  readProtocols,
+  readRoutingFlags,
+  readSharing,
+} from "./key-flags.ts";
 import { withStorage } from "./with-storage.ts";
 
 /** Running gateways poll for changes; a key that is used the moment it is shown must not be refused. */
@@ -29,6 +37,12 @@ export const createKeyCommand = defineCommand({
       default: false,
       about: "keep the bodies of its calls for a while, for operators to read",
     },
+    "provider-objects": {
+      type: "boolean",
+      default: false,
+      about: "let its requests name objects in providers' accounts, such as files, caches and vector stores",
+    },
+    objects: OBJECTS_FLAG,
     ...GATEWAY_FLAGS,
   },
   run: async ({ values }) => {
@@ -45,6 +59,8 @@ export const createKeyCommand = defineCommand({
       ...(values.scopes === undefined ? {} : { scopes: values.scopes.split(",") }),
       ...(values.strict ? { strict: true } : {}),
       ...(values.capture ? { capture: true } : {}),
+      ...(values["provider-objects"] ? { providerObjects: true } : {}),
+      ...(values.objects === undefined ? {} : { objects: readSharing(values.objects) }),
       ...(values.tag.length === 0 ? {} : { tags: values.tag }),
       ...(values.routing.length === 0 ? {} : { routing: readKeyRouting(readRoutingFlags(values.routing)) }),
     };

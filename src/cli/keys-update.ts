@@ -6,7 +6,15 @@ import { atGateway, GATEWAY_FLAGS } from "./at-gateway.ts";
 import { checkStoredKey } from "./check-stored-key.ts";
 import { defineCommand, EXIT, type Given, printJson, UsageError } from "./command.ts";
 import { inFileNames } from "./in-file-names.ts";
-import { KEY_FLAGS, readExpiry, readLimitChanges, readProtocols, readRoutingChanges } from "./key-flags.ts";
+import {
+  KEY_FLAGS,
+  OBJECTS_FLAG,
+  readExpiry,
+  readLimitChanges,
+  readProtocols,
+  readRoutingChanges,
+  readSharing,
+} from "./key-flags.ts";
 import { withStorage } from "./with-storage.ts";
 
 const FLAGS = {
@@ -23,6 +31,9 @@ const FLAGS = {
   "no-strict": { type: "boolean", about: "adapt such requests" },
   capture: { type: "boolean", about: "keep the bodies of its calls for a while, for operators to read" },
   "no-capture": { type: "boolean", about: "keep none" },
+  "provider-objects": { type: "boolean", about: "let its requests name objects in providers' accounts" },
+  "no-provider-objects": { type: "boolean", about: "refuse such requests" },
+  objects: { ...OBJECTS_FLAG, about: `${OBJECTS_FLAG.about}; "default" takes the setting away` },
   ...GATEWAY_FLAGS,
 } as const;
 
@@ -54,12 +65,18 @@ export const updateKeyCommand = defineCommand({
 
 const isNone = (given: readonly string[]): boolean => given.length === 1 && given[0] === "none";
 
+type Switch = "strict" | "capture" | "provider-objects";
+
+function readSwitch(values: Given<typeof FLAGS>["values"], name: Switch): boolean | undefined {
+  if (values[name] && values[`no-${name}`]) throw new UsageError(`--${name} and --no-${name} exclude each other.`);
+  return values[name] ? true : values[`no-${name}`] ? false : undefined;
+}
+
 function readUpdate(values: Given<typeof FLAGS>["values"]): KeyUpdate {
-  if (values.strict && values["no-strict"]) throw new UsageError("--strict and --no-strict exclude each other.");
-  const strict = values.strict ? true : values["no-strict"] ? false : undefined;
-  if (values.capture && values["no-capture"]) throw new UsageError("--capture and --no-capture exclude each other.");
-  const capture = values.capture ? true : values["no-capture"] ? false : undefined;
-  const { protocols, expires, networks, scopes } = values;
+  const strict = readSwitch(values, "strict");
+  const capture = readSwitch(values, "capture");
+  const providerObjects = readSwitch(values, "provider-objects");
+  const { protocols, expires, networks, scopes, objects } = values;
   return {
     ...(values.name === undefined ? {} : { name: values.name }),
     ...(values.models === undefined ? {} : { models: values.models.split(",") }),
@@ -70,6 +87,8 @@ function readUpdate(values: Given<typeof FLAGS>["values"]): KeyUpdate {
     ...(scopes === undefined ? {} : { scopes: scopes === "none" ? [] : scopes.split(",") }),
     ...(strict === undefined ? {} : { strict }),
     ...(capture === undefined ? {} : { capture }),
+    ...(providerObjects === undefined ? {} : { providerObjects }),
+    ...(objects === undefined ? {} : { objects: objects === "default" ? null : readSharing(objects) }),
     ...(values.tag.length === 0 ? {} : { tags: isNone(values.tag) ? [] : values.tag }),
     ...(values.routing.length === 0 ? {} : { routing: readRoutingChanges(values.routing) }),
   };

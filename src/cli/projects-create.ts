@@ -3,7 +3,8 @@ import { system } from "../base/system.ts";
 import { COMMAND_LINE } from "./actor.ts";
 import { atGateway, GATEWAY_FLAGS } from "./at-gateway.ts";
 import { defineCommand, EXIT, printJson, UsageError } from "./command.ts";
-import { DISCOUNT_FLAG, KEY_FLAGS, readDiscountFlags, readLimitFlags } from "./key-flags.ts";
+import { inFileNames } from "./in-file-names.ts";
+import { DISCOUNT_FLAG, KEY_FLAGS, OBJECTS_FLAG, readDiscountFlags, readLimitFlags, readSharing } from "./key-flags.ts";
 import { withStorage } from "./with-storage.ts";
 
 export const createProjectCommand = defineCommand({
@@ -14,6 +15,12 @@ export const createProjectCommand = defineCommand({
     name: { type: "string", value: "NAME", about: "name for people (default: the id)" },
     discount: DISCOUNT_FLAG,
     limit: { ...KEY_FLAGS.limit, about: `for all its keys together: ${KEY_FLAGS.limit.about}` },
+    "provider-objects": {
+      type: "boolean",
+      default: false,
+      about: "let requests of its keys name objects in providers' accounts, such as files, caches and vector stores",
+    },
+    objects: { ...OBJECTS_FLAG, about: "who may see what its keys store: all of them, or only the key that stored it" },
     ...GATEWAY_FLAGS,
   },
   takes: 1,
@@ -21,10 +28,17 @@ export const createProjectCommand = defineCommand({
     if (!id) throw new UsageError("Give the project an id, such as team-a.");
     const limits = readLimitFlags(values.limit);
     const discounts = readDiscountFlags(values.discount);
-    const request = { id, ...(values.name === undefined ? {} : { name: values.name }), limits, discounts };
+    const request = {
+      id,
+      ...(values.name === undefined ? {} : { name: values.name }),
+      limits,
+      discounts,
+      ...(values["provider-objects"] ? { providerObjects: true } : {}),
+      ...(values.objects === undefined ? {} : { objects: readSharing(values.objects) }),
+    };
     const created = await atGateway(
       values,
-      async (client) => (await client.change("POST", "/api/projects", request)) as ProjectView,
+      async (client) => (await client.change("POST", "/api/projects", inFileNames(request))) as ProjectView,
       () =>
         withStorage(
           values.config,

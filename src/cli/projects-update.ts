@@ -3,7 +3,15 @@ import { system } from "../base/system.ts";
 import { COMMAND_LINE } from "./actor.ts";
 import { atGateway, GATEWAY_FLAGS } from "./at-gateway.ts";
 import { defineCommand, EXIT, printJson, UsageError } from "./command.ts";
-import { DISCOUNT_FLAG, KEY_FLAGS, readDiscountFlags, readLimitChanges } from "./key-flags.ts";
+import { inFileNames } from "./in-file-names.ts";
+import {
+  DISCOUNT_FLAG,
+  KEY_FLAGS,
+  OBJECTS_FLAG,
+  readDiscountFlags,
+  readLimitChanges,
+  readSharing,
+} from "./key-flags.ts";
 import { withStorage } from "./with-storage.ts";
 
 export const updateProjectCommand = defineCommand({
@@ -16,24 +24,32 @@ export const updateProjectCommand = defineCommand({
     limit: { ...KEY_FLAGS.limit, about: `for all its keys together: ${KEY_FLAGS.limit.about}; NAME=none removes it` },
     suspend: { type: "boolean", default: false, about: "refuse all calls of its keys" },
     activate: { type: "boolean", default: false, about: "take its calls again" },
+    "provider-objects": { type: "boolean", about: "let requests of its keys name objects in providers' accounts" },
+    "no-provider-objects": { type: "boolean", about: "refuse such requests" },
+    objects: { ...OBJECTS_FLAG, about: "who may see what its keys store: all of them, or only the key that stored it" },
     ...GATEWAY_FLAGS,
   },
   takes: 1,
   run: async ({ values, positionals: [id] }) => {
     if (!id) throw new UsageError("Name the project to change by its id.");
     if (values.suspend && values.activate) throw new UsageError("--suspend and --activate exclude each other.");
+    if (values["provider-objects"] && values["no-provider-objects"])
+      throw new UsageError("--provider-objects and --no-provider-objects exclude each other.");
     const update: ProjectUpdate = {
       ...(values.name === undefined ? {} : { name: values.name }),
       ...(values.limit.length === 0 ? {} : { limits: readLimitChanges(values.limit) }),
       ...(values.discount.length === 0 ? {} : { discounts: readDiscountFlags(values.discount) }),
       ...(values.suspend ? { status: "suspended" as const } : {}),
       ...(values.activate ? { status: "active" as const } : {}),
+      ...(values["provider-objects"] ? { providerObjects: true } : {}),
+      ...(values["no-provider-objects"] ? { providerObjects: false } : {}),
+      ...(values.objects === undefined ? {} : { objects: readSharing(values.objects) }),
     };
     if (Object.keys(update).length === 0) throw new UsageError("Nothing is to change: name at least one option.");
     const changed = await atGateway(
       values,
       async (client) =>
-        (await client.change("PATCH", `/api/projects/${encodeURIComponent(id)}`, update)) as ProjectView,
+        (await client.change("PATCH", `/api/projects/${encodeURIComponent(id)}`, inFileNames(update))) as ProjectView,
       () =>
         withStorage(values.config, async (storage) =>
           projectView(await updateProject(storage, id, update, system, COMMAND_LINE)),

@@ -1,6 +1,7 @@
 import type { Secret } from "../base/secret.ts";
 import type { AlertType } from "../canon/alert-type.ts";
 import type { DialectName, UpstreamDialectName } from "../canon/dialect-name.ts";
+import type { Sharing } from "../canon/ownership.ts";
 import type { BreakerSettings, GatewayRouting, RoutingSettings } from "../canon/routing-settings.ts";
 import type { ConfigProblem } from "./config-error.ts";
 import type { ModelFile } from "./schema.ts";
@@ -216,6 +217,10 @@ export interface StaticKeySettings {
   strict?: boolean;
   /** The bodies of its calls are kept for a while. */
   capture?: boolean;
+  /** Its requests may name objects in providers' accounts. */
+  providerObjects?: boolean;
+  /** Who may see what it stores. */
+  objects?: Sharing;
   /** How its calls are served where they do not say otherwise. */
   routing?: RoutingSettings;
 }

@@ -3,6 +3,7 @@ import { MAX_BUDGET_USD, MAX_KEY_LENGTH, MIN_KEY_LENGTH } from "../base/key-boun
 import { Type } from "../base/type.ts";
 import { ALERT_TYPES } from "../canon/alert-type.ts";
 import { DIALECT_NAMES, UPSTREAM_DIALECT_NAMES } from "../canon/dialect-name.ts";
+import { SHARING } from "../canon/ownership.ts";
 import { MAX_TAG_LENGTH, MAX_TAGS, TAG_PATTERN } from "../canon/tags.ts";
 import { BreakerFile, KeyRoutingFile, MaxConcurrent, RoutingFile } from "./routing-schema.ts";
 
@@ -168,6 +169,8 @@ const KeyFile = Type.Object(
     tags: Type.Optional(Type.Array(Tag, { minItems: 1, maxItems: MAX_TAGS })),
     strict: Type.Optional(Type.Boolean()),
     capture: Type.Optional(Type.Boolean()),
+    provider_objects: Type.Optional(Type.Boolean()),
+    objects: Type.Optional(Type.Enum([...SHARING])),
     routing: Type.Optional(KeyRoutingFile),
   },
   closed,

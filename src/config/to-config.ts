@@ -170,6 +170,7 @@ function toKey({
   expires_at,
   limits,
   routing,
+  provider_objects: providerObjects,
   ...same
 }: KeyFile): StaticKeySettings {
   return {
@@ -179,6 +180,7 @@ function toKey({
     models,
     ...(expires_at === undefined ? {} : { expiresAt: new Date(expires_at).toISOString() }),
     ...(limits === undefined ? {} : { limits: camelKeys(limits) }),
+    ...(providerObjects === undefined ? {} : { providerObjects }),
     ...(routing === undefined ? {} : { routing: toRoutingSettings(routing) }),
   };
 }

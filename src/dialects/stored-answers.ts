@@ -22,6 +22,26 @@ export interface FoundState {
   items: ReadonlyMap<string, string>;
 }
 
+/** One turn of a conversation, as far as its items are input of the answer that is looked at. Texts are JSON. */
+export interface InputTurn {
+  /** That of the turn's own answer. */
+  id: string;
+  input: string;
+  /** Absent for the answer that is looked at: its output is not its input. */
+  answer: string | undefined;
+}
+
+/** One page of the items that an answer was made from. */
+export interface InputPage {
+  /** `asc`: the turns are wanted from the first on. */
+  readonly order: "asc" | "desc";
+  /** How long it is by now. */
+  readonly characters: number;
+  /** Takes the next turn in its order; false where the page is full. */
+  take(turn: InputTurn): boolean;
+  encode(): string;
+}
+
 /** A request with everything in it that it names. */
 export interface ExpandedRequest {
   request: ReceivedRequest;
@@ -30,7 +50,7 @@ export interface ExpandedRequest {
 }
 
 /** Why an answer cannot be built on. */
-export type PreviousFault = "missing" | "elsewhere" | "pending" | "failed" | "cancelled" | "too_large";
+export type PreviousFault = "missing" | "pending" | "failed" | "cancelled" | "too_large";
 
 /** What an answer has around its output, before there is any. */
 interface PendingContext {
@@ -58,7 +78,7 @@ export interface StoredAnswers {
   refusePrevious(id: string, fault: PreviousFault, at: string): GatewayError;
   /** The items that a request names are together too large for one. */
   refuseReferences(): GatewayError;
-  /** No answer of that id is kept for this project. */
+  /** No answer of that id is kept for this key. */
   notFound(id: string): GatewayError;
   /** A request for the background whose answer is not kept. */
   refuseBackground(): GatewayError;
@@ -76,8 +96,8 @@ export interface StoredAnswers {
   positionOf(pending: string, number: number): unknown;
   /** What a client reads of a deleted answer. */
   encodeDeleted(id: string): string;
-  /** One page of the items that an answer was made from: all of its history, and what came in the last turn, whose answer it is. */
-  encodeInput(id: string, turns: FoundState["turns"], query: URLSearchParams): string;
+  /** Opens the page of items that a query asks for, of those that an answer was made from. Throws where the query asks for none. */
+  openPage(query: URLSearchParams): InputPage;
   /** An id for an answer, of these letters and digits. */
   makeId(random: string): string;
   /** An answer that is to be made in the background. */

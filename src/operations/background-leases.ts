@@ -64,7 +64,7 @@ export class BackgroundLeases {
 
   /** Passes to `bury` what processes have left that died. */
   async buryAbandoned(
-    bury: (work: Pick<BackgroundWork, "id" | "project" | "dialect">) => Promise<void>,
+    bury: (work: Pick<BackgroundWork, "id" | "project" | "keyId" | "dialect">) => Promise<void>,
   ): Promise<void> {
     const { storage, clock, random, leaseMs } = this.#options;
     const lease = { owner: random.id(), untilMs: clock.nowMs() + leaseMs };

@@ -101,17 +101,19 @@ interface Pending {
 }
 
 async function begin(
-  { principal, receiptId, model, incoming }: Call,
+  { receiptId, model, incoming, principal }: Call,
   { id, pending, createdAtMs }: Pending & { createdAtMs: number },
-  { call: { project, own, history } }: Keeping,
+  { call: { project, keyId, share, own, history } }: Keeping,
   { background, answers }: Gateway,
   stop: () => void,
 ): Promise<BackgroundLease> {
-  const { keyId } = principal;
   const dialect = incoming.dialect.name;
-  const lease = await background.begin({ id, project, keyId, receiptId, model: model.id, dialect, createdAtMs }, stop);
+  const lease = await background.begin(
+    { id, project, keyId: principal.keyId, receiptId, model: model.id, dialect, createdAtMs },
+    stop,
+  );
   try {
-    await answers.keep({ id, project, history, input: own, answer: pending, itemIds: [] }, "pending");
+    await answers.keep({ id, project, keyId, share, history, input: own, answer: pending, itemIds: [] }, "pending");
   } catch (thrown) {
     // It may be stored all the same, and its answer lost: who buries abandoned work ends it then.
     lease.leave();
@@ -145,9 +147,9 @@ export async function buryAbandonedAnswers(
   dialects: DialectRegistry,
 ): Promise<void> {
   const message = "The gateway was stopped while it made this response. Create it again.";
-  await background.buryAbandoned(async ({ id, project, dialect }) => {
+  await background.buryAbandoned(async ({ id, project, keyId, dialect }) => {
     const { stored } = dialects.get(dialect);
-    const kept = await answers.find(project, id, () => {});
+    const kept = await answers.find({ project, keyId }, id, () => {});
     if (stored === undefined || kept === undefined) return;
     const answer = stored.encodeFailed(kept.answer, new GatewayError("upstream_failed", message));
     await answers.end({ id, project, answer, itemIds: [] }, "failed");

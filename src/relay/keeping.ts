@@ -1,5 +1,6 @@
 import type { JsonObject } from "../base/json.ts";
 import { withTimeout } from "../base/with-timeout.ts";
+import type { Owned } from "../canon/ownership.ts";
 import type { StoredAnswers } from "../dialects/stored-answers.ts";
 import type { AnswerHead } from "../storage/answers.ts";
 import type { Gateway } from "./gateway.ts";
@@ -11,8 +12,7 @@ const INSIST_MS = 600_000;
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 5_000;
 
-interface KeptCall {
-  project: string;
+interface KeptCall extends Owned {
   requestId: string;
   /** The list of items that the request brought itself, as JSON. */
   own: string;
@@ -68,10 +68,10 @@ export class Keeping {
   /** False where it was cancelled or deleted meanwhile. */
   async #save(answer: JsonObject): Promise<boolean> {
     const { answers } = this.#gateway;
-    const { project, own, history } = this.call;
+    const { project, keyId, share, own, history } = this.call;
     const made = { id: this.answerId, project, answer: JSON.stringify(answer), itemIds: this.stored.itemIds(answer) };
     if (this.pending) return await this.#insist(() => answers.end(made, "done"));
-    await answers.keep({ ...made, history, input: own });
+    await answers.keep({ ...made, keyId, share, history, input: own });
     return true;
   }
 

@@ -1,4 +1,4 @@
-import type { Principal } from "../access/principal.ts";
+import { type Principal, sharingOf } from "../access/principal.ts";
 import type { GatewayError } from "../canon/error.ts";
 import type { ReceivedRequest } from "../dialects/received-request.ts";
 import type { FoundState, StoredAnswers } from "../dialects/stored-answers.ts";
@@ -36,7 +36,7 @@ export async function recall(
   gateway: Gateway,
 ): Promise<Recalled> {
   const { verb, requestId } = caller.incoming;
-  const { project } = caller.principal;
+  const { project, keyId } = caller.principal;
   const words = stored.read(checked.body);
   const generates = verb === "generate";
   const keeps =
@@ -51,7 +51,7 @@ export async function recall(
   }));
   const { request, own } = stored.expand(checked, { turns, items });
   if (names) refuseManyValues(request.text);
-  const call = { project, requestId, own, history: heads };
+  const call = { project, keyId, share: sharingOf(caller.principal), requestId, own, history: heads };
   return { request, keeping: keeps ? new Keeping(call, stored, gateway) : undefined, background };
 }
 
@@ -84,7 +84,7 @@ async function historyOf(
 ): Promise<Remembered> {
   if (previous === undefined) return { heads: [], turns: [] };
   const { maxBodyBytes } = gateway.snapshot;
-  const found = await gateway.answers.history(principal.project, previous, maxBodyBytes, (bytes) => memory.add(bytes));
+  const found = await gateway.answers.history(principal, previous, maxBodyBytes, (bytes) => memory.add(bytes));
   if ("turns" in found) return found;
   throw refusal(previous, found, stored);
 }
@@ -95,8 +95,7 @@ function refusal(
   stored: StoredAnswers,
 ): GatewayError {
   if ("bytes" in found) return stored.refusePrevious(previous, "too_large", previous);
-  if ("missing" in found)
-    return stored.refusePrevious(previous, found.elsewhere ? "elsewhere" : "missing", found.missing);
+  if ("missing" in found) return stored.refusePrevious(previous, "missing", found.missing);
   const { state, unfinished } = found;
   return stored.refusePrevious(previous, state === "done" ? "missing" : state, unfinished);
 }
@@ -111,7 +110,7 @@ async function itemsOf(
   const wanted = new Set(references);
   const items = new Map<string, string>();
   if (wanted.size === 0) return items;
-  await answers.lookForItems(principal.project, references, snapshot.maxBodyBytes, (answer) => {
+  await answers.lookForItems(principal, references, snapshot.maxBodyBytes, (answer) => {
     for (const [id, item] of stored.itemsOf(answer)) if (wanted.has(id)) items.set(id, item);
   });
   // One that is named a thousand times is there a thousand times (S23).

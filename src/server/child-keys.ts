@@ -5,7 +5,7 @@ import { createKey, listKeys, revokeKey } from "../access/keys.ts";
 import type { Principal } from "../access/principal.ts";
 import { GatewayError } from "../canon/error.ts";
 import { readSmallBody } from "../relay/read-body.ts";
-import { credentialOf } from "./credential.ts";
+import { countedCaller } from "./counted-caller.ts";
 import type { Handler, RoutedRequest, ServerContext } from "./routed-request.ts";
 
 const MAX_BYTES = 64 * 1024;
@@ -46,23 +46,21 @@ export const revokeChildKey: Handler = (routed, context) =>
     return Response.json({ data: keyView(revoked) });
   });
 
-/** Each counts as a request of the key. */
 async function asMaker(
-  { request, query, dialect, connection }: RoutedRequest,
+  routed: RoutedRequest,
   { gateway }: ServerContext,
   work: (maker: Principal) => Promise<Response>,
 ): Promise<Response> {
-  const maker = gateway.keys.authenticate(credentialOf(request, query, dialect) ?? "", connection);
+  const maker = await countedCaller(routed, gateway);
   if (!maker.scopes?.includes(CREATE_KEYS)) {
     const message = `The key "${maker.keyName}" may not make keys: it does not have the scope ${CREATE_KEYS}. The operator gives it with \`trivium keys update ${maker.keyId} --scopes ${CREATE_KEYS}\`.`;
     throw new GatewayError("forbidden", message);
   }
-  const entry = gateway.admissions.enter(maker);
+  const { connection } = routed;
   connection.hold();
   try {
     return await work(maker);
   } finally {
-    entry.leave();
     connection.rest();
   }
 }

@@ -3,6 +3,7 @@ import { readByteRange } from "../files/byte-range.ts";
 import type { FileClaim } from "../files/files.ts";
 import { fileName } from "../files/media-type.ts";
 import type { StoredFile } from "../storage/files.ts";
+import { countedCaller } from "./counted-caller.ts";
 import { credentialOf } from "./credential.ts";
 import type { RoutedRequest, ServerContext } from "./routed-request.ts";
 
@@ -12,7 +13,7 @@ export async function sendFile(routed: RoutedRequest, context: ServerContext): P
   const { gateway } = context;
   const { files } = gateway;
   const nowMs = gateway.clock.nowMs();
-  const record = await files.read(parameters["id"] ?? "", claimsOf(routed, context), nowMs);
+  const record = await files.read(parameters["id"] ?? "", await claimsOf(routed, context), nowMs);
   if (!record) throw noSuchFile();
   const headers = headersOf(record, nowMs);
   if (request.headers.get("if-none-match") === headers["etag"]) return new Response(null, { status: 304, headers });
@@ -44,14 +45,17 @@ export async function sendFile(routed: RoutedRequest, context: ServerContext): P
 }
 
 /** A wrong key or half a signature authorizes nothing: the answer is the same as for every stranger (S09). */
-function claimsOf({ request, query, dialect, connection }: RoutedRequest, { gateway }: ServerContext): FileClaim[] {
+async function claimsOf(
+  { request, dialect, connection, query }: RoutedRequest,
+  { gateway }: ServerContext,
+): Promise<FileClaim[]> {
   const claims: FileClaim[] = [];
   const [expires, signature] = [query.get("expires"), query.get("signature")];
   if (expires !== null && signature !== null) claims.push({ expires, signature });
-  const credential = credentialOf(request, undefined, dialect);
-  if (credential !== undefined) {
+  const caller = { request, dialect, connection, query: undefined };
+  if (credentialOf(request, undefined, dialect) !== undefined) {
     try {
-      claims.push({ project: gateway.keys.authenticate(credential, connection).project });
+      claims.push({ project: (await countedCaller(caller, gateway)).project });
     } catch (thrown) {
       if (!(thrown instanceof GatewayError && thrown.kind === "unauthenticated")) throw thrown;
     }

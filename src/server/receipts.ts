@@ -1,13 +1,13 @@
 import { GatewayError } from "../canon/error.ts";
 import { findReceipt } from "../ledger/queries.ts";
 import { receiptView } from "../ledger/receipt-view.ts";
-import { credentialOf } from "./credential.ts";
+import { countedCaller } from "./counted-caller.ts";
 import type { Handler } from "./routed-request.ts";
 
 /** `GET /api/v1/generation?id=`: what happened to a call. Only the project that made it can see it. */
-export const showReceipt: Handler = async ({ request, query, dialect, connection }, { gateway, storage }) => {
-  const principal = gateway.keys.authenticate(credentialOf(request, query, dialect) ?? "", connection);
-  const id = query.get("id");
+export const showReceipt: Handler = async (routed, { gateway, storage }) => {
+  const principal = await countedCaller(routed, gateway);
+  const id = routed.query.get("id");
   if (!id) {
     const message = "The query parameter id is missing; it is the value of the header x-trivium-receipt of an answer.";
     throw new GatewayError("invalid_request", message, { path: "id" });

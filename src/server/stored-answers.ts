@@ -1,12 +1,13 @@
 import type { Principal } from "../access/principal.ts";
 import { checkProtocol } from "../access/scopes.ts";
+import { isVisible, type Owned } from "../canon/ownership.ts";
 import type { StoredAsks } from "../dialects/endpoint.ts";
 import type { StoredAnswers } from "../dialects/stored-answers.ts";
 import type { ClientConnection } from "../relay/call.ts";
 import { followEvents } from "../relay/follow-events.ts";
 import type { Gateway } from "../relay/gateway.ts";
 import type { HeldMemory } from "../relay/memory-budget.ts";
-import { credentialOf } from "./credential.ts";
+import { countedCaller } from "./counted-caller.ts";
 import type { Handler, RoutedRequest } from "./routed-request.ts";
 
 /** A request for an answer that is kept, of a client that is known. */
@@ -34,21 +35,24 @@ const HANDLERS: Readonly<Record<StoredAsks, StoredHandler>> = {
     if (log === undefined) throw stored.refuseStream(id);
     return followEvents(log, { ...wanted, connection: request.connection, comment: request.keepAlive }, gateway);
   },
-  list_input: async (request) => request.stored.encodeInput(request.id, await turnsOf(request), request.query),
+  list_input: listInput,
   delete_answer: async ({ id, principal, stored, gateway }) => {
-    if (!(await gateway.answers.delete(principal.project, id))) throw stored.notFound(id);
+    // A key may delete what the keys that it made have stored, without seeing it.
+    const may = (answer: Owned) =>
+      isVisible(answer, principal) || gateway.keys.makerOf(answer.keyId ?? "")?.keyId === principal.keyId;
+    if (!(await gateway.answers.delete(principal.project, id, may))) throw stored.notFound(id);
     await gateway.background.cancel(principal.project, id);
     return stored.encodeDeleted(id);
   },
   cancel_answer: cancel,
 };
 
-/** Answers that are kept, for keys of their project: to all others they look as if they never existed (S09). */
+/** Answers that are kept, for the keys that may see them: to all others they look as if they never existed (S09). */
 export const storedAnswer =
   (asks: StoredAsks): Handler =>
   async (routed, { gateway }) => {
-    const { request, query, parameters, dialect, connection } = routed;
-    const principal = gateway.keys.authenticate(credentialOf(request, query, dialect) ?? "", connection);
+    const { query, parameters, dialect, connection } = routed;
+    const principal = await countedCaller(routed, gateway);
     checkProtocol(principal, dialect.name);
     const stored = storedOf(routed);
     connection.hold();
@@ -71,17 +75,28 @@ function storedOf({ dialect }: RoutedRequest): StoredAnswers {
 }
 
 async function find({ id, principal, stored, gateway, memory }: StoredRequest) {
-  const kept = await gateway.answers.find(principal.project, id, (bytes) => memory.add(bytes));
+  const kept = await gateway.answers.find(principal, id, (bytes) => memory.add(bytes));
   if (kept === undefined) throw stored.notFound(id);
   return kept;
 }
 
-/** The answer and what it builds on; where that is not all there, the answer alone. */
-async function turnsOf(request: StoredRequest) {
-  const { id, principal, gateway, memory } = request;
-  const { maxBodyBytes } = gateway.snapshot;
-  const found = await gateway.answers.history(principal.project, id, maxBodyBytes, (bytes) => memory.add(bytes));
-  return "turns" in found ? found.turns : [await find(request)];
+/** Reads no more turns than the page needs, and holds one of them at a time. */
+async function listInput({ id, query, principal, stored, gateway, memory }: StoredRequest): Promise<string> {
+  const page = stored.openPage(query);
+  let isThere = false;
+  const hold = (bytes: number) => {
+    memory.add(bytes);
+    return () => memory.release(bytes);
+  };
+  for await (const turn of gateway.answers.inputTurns(principal, id, page.order, hold)) {
+    isThere = true;
+    const before = page.characters;
+    const goesOn = page.take(turn);
+    memory.add(page.characters - before);
+    if (!goesOn) break;
+  }
+  if (!isThere) throw stored.notFound(id);
+  return page.encode();
 }
 
 /** The row is what counts: whoever makes the answer finds that it is wanted no more. */

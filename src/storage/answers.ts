@@ -1,14 +1,14 @@
-import { bytes, number, optionalText, text } from "./columns.ts";
+import { withoutAbsent } from "../base/without-absent.ts";
+import type { Owned } from "../canon/ownership.ts";
+import { bytes, number, optionalText, readSharing, text } from "./columns.ts";
 import type { Parameter, Queries, Storage, StoredRow } from "./storage.ts";
 
 /** `pending`: it is made in the background. `done`: later requests may build on it. */
 export type AnswerState = "pending" | "done" | "failed" | "cancelled";
 
 /** An answer as it is kept; what was said in it is sealed. */
-export interface StoredAnswer {
+export interface StoredAnswer extends Owned {
   id: string;
-  /** The only project that may see it. */
-  project: string;
   /** The answer that it builds on. */
   previousId?: string;
   state: AnswerState;
@@ -26,17 +26,28 @@ export interface StoredAnswer {
 /** What of an answer is known without its contents. */
 export type AnswerHead = Omit<StoredAnswer, "input" | "answer">;
 
-const HEAD = "id, project, previous_id, state, input_length, answer_length, created_at_ms, expires_at_ms";
+const HEAD =
+  "id, project, key_id, share, previous_id, state, input_length, answer_length, created_at_ms, expires_at_ms";
 const ALL = `${HEAD}, input, answer`;
+
+/** What of an answer is read. */
+export type AnswerParts = "both" | "input" | "answer";
+const COLUMNS: Readonly<Record<AnswerParts, string>> = {
+  both: ALL,
+  input: `${HEAD}, input`,
+  answer: `${HEAD}, answer`,
+};
 
 /** At most so many values in one statement. */
 const AT_ONCE = 500;
 
 export async function insertAnswer(storage: Storage, answer: StoredAnswer, itemIds: readonly string[]): Promise<void> {
   await storage.transaction(async (queries) => {
-    await queries.query(`INSERT INTO answers (${ALL}, size) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
+    await queries.query(`INSERT INTO answers (${ALL}, size) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
       answer.id,
       answer.project,
+      answer.keyId ?? null,
+      answer.share,
       answer.previousId ?? null,
       answer.state,
       answer.inputLength,
@@ -82,16 +93,16 @@ export async function endAnswer(
   });
 }
 
-/** Those of the answers that are kept, by id; without `withInput` their input is empty. */
+/** Those of the answers that are kept, by id; a part that is not read is empty. */
 export async function selectAnswers(
   queries: Queries,
   project: string,
   ids: readonly string[],
   nowMs: number,
-  withInput: boolean,
+  parts: AnswerParts,
 ): Promise<Map<string, StoredAnswer>> {
   const rows = await queries.query(
-    `SELECT ${withInput ? ALL : `${HEAD}, answer`} FROM answers WHERE project = ? AND expires_at_ms > ? AND id IN (${placeholders(ids)})`,
+    `SELECT ${COLUMNS[parts]} FROM answers WHERE project = ? AND expires_at_ms > ? AND id IN (${placeholders(ids)})`,
     [project, Math.floor(nowMs), ...ids],
   );
   return new Map(rows.map((row) => [text(row, "id"), readAnswer(row)]));
@@ -120,28 +131,20 @@ export async function selectChain(
   return rows.map(readHead);
 }
 
-/** Whether another project has an answer of that id. */
-export async function isAnswerElsewhere(
-  queries: Queries,
-  project: string,
-  id: string,
-  nowMs: number,
-): Promise<boolean> {
-  const rows = await queries.query(
-    "SELECT id FROM answers WHERE id = ? AND project <> ? AND expires_at_ms > ? LIMIT 1",
-    [id, project, Math.floor(nowMs)],
-  );
-  return rows.length === 1;
+/** An answer that holds an item. */
+interface ItemHolder {
+  itemId: string;
+  head: AnswerHead;
 }
 
-/** For each of the items the answer that holds it, the newest where several do. Those that no answer holds are left out. */
+/** The answers that hold any of the items, the oldest first. */
 export async function selectHolders(
   queries: Queries,
   project: string,
   itemIds: readonly string[],
   nowMs: number,
-): Promise<Map<string, AnswerHead>> {
-  const holders = new Map<string, AnswerHead>();
+): Promise<ItemHolder[]> {
+  const holders: ItemHolder[] = [];
   const heads = HEAD.split(", ").map((column) => `answers.${column}`);
   for (const some of inParts(itemIds)) {
     const rows = await queries.query(
@@ -151,7 +154,7 @@ export async function selectHolders(
          AND answer_items.item_id IN (${placeholders(some)}) ORDER BY answers.created_at_ms`,
       [project, Math.floor(nowMs), ...some],
     );
-    for (const row of rows) holders.set(text(row, "item_id"), readHead(row));
+    for (const row of rows) holders.push({ itemId: text(row, "item_id"), head: readHead(row) });
   }
   return holders;
 }
@@ -221,17 +224,18 @@ function* inParts(values: readonly string[]): Generator<readonly string[]> {
 const placeholders = (values: readonly Parameter[]): string => values.map(() => "?").join(", ");
 
 function readHead(row: StoredRow): AnswerHead {
-  const previousId = optionalText(row, "previous_id");
-  return {
+  return withoutAbsent({
     id: text(row, "id"),
     project: text(row, "project"),
-    ...(previousId === undefined ? {} : { previousId }),
+    keyId: optionalText(row, "key_id"),
+    share: readSharing(row, "share") ?? "project",
+    previousId: optionalText(row, "previous_id"),
     state: text(row, "state") as AnswerState,
     inputLength: number(row, "input_length"),
     answerLength: number(row, "answer_length"),
     createdAtMs: number(row, "created_at_ms"),
     expiresAtMs: number(row, "expires_at_ms"),
-  };
+  });
 }
 
 const readAnswer = (row: StoredRow): StoredAnswer => ({

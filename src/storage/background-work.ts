@@ -42,17 +42,18 @@ export async function leaseAbandonedWork(
   lease: Lease,
   nowMs: number,
   limit: number,
-): Promise<Pick<BackgroundWork, "id" | "project" | "dialect">[]> {
+): Promise<Pick<BackgroundWork, "id" | "project" | "keyId" | "dialect">[]> {
   const now = Math.floor(nowMs);
   const rows = await queries.query(
     `UPDATE operations SET lease_owner = ?, lease_until_ms = ? WHERE lease_until_ms < ? AND id IN (
        SELECT id FROM operations WHERE kind = 'answer' AND state = 'running' AND lease_until_ms < ? LIMIT ?)
-     RETURNING id, project, job`,
+     RETURNING id, project, key_id, job`,
     [lease.owner, Math.ceil(lease.untilMs), now, now, limit],
   );
   return rows.map((row) => ({
     id: text(row, "id"),
     project: text(row, "project"),
+    keyId: text(row, "key_id"),
     dialect: (JSON.parse(text(row, "job")) as { dialect: string }).dialect,
   }));
 }

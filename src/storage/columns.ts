@@ -1,3 +1,4 @@
+import { SHARING, type Sharing } from "../canon/ownership.ts";
 import type { StoredRow } from "./storage.ts";
 
 /** A text column. */
@@ -25,4 +26,10 @@ export function optionalNumber(row: StoredRow, column: string): number | undefin
 export function bytes(row: StoredRow, column: string): Uint8Array {
   const value = row[column];
   return value instanceof Uint8Array ? value : new Uint8Array();
+}
+
+/** A word that this program does not know must not open what a newer one has closed. */
+export function readSharing(row: StoredRow, column = "objects"): Sharing | undefined {
+  const written = optionalText(row, column);
+  return written === undefined ? undefined : (SHARING.find((known) => known === written) ?? "private");
 }

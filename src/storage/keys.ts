@@ -1,6 +1,7 @@
 import { withoutAbsent } from "../base/without-absent.ts";
+import type { Sharing } from "../canon/ownership.ts";
 import { countKeyChange } from "./change-counter.ts";
-import { number, optionalNumber, optionalText, text } from "./columns.ts";
+import { number, optionalNumber, optionalText, readSharing, text } from "./columns.ts";
 import { insertProject } from "./projects.ts";
 import type { Parameter, Queries, Storage, StoredRow } from "./storage.ts";
 import { readStoredJson } from "./stored-json.ts";
@@ -29,6 +30,10 @@ export interface StoredKey {
   tags?: readonly string[];
   /** The bodies of its calls are kept for a while. */
   capture?: boolean;
+  /** Its requests may name objects in providers' accounts. */
+  providerObjects?: boolean;
+  /** Who may see what it stores; absent: the default of its project, or of a key that a key has made. */
+  objects?: Sharing;
   createdAtMs: number;
   /** Id of the key that made this one. */
   madeBy?: string;
@@ -64,6 +69,8 @@ const COLUMNS = [
   "last_used_at_ms",
   "tags",
   "capture",
+  "provider_objects",
+  "objects",
 ];
 const LISTED = COLUMNS.join(", ");
 const MARKS = COLUMNS.map(() => "?").join(", ");
@@ -96,6 +103,8 @@ export async function insertKey(queries: Queries, key: StoredKey): Promise<void>
     key.lastUsedAtMs ?? null,
     optionalJson(key.tags),
     key.capture ? 1 : 0,
+    key.providerObjects ? 1 : 0,
+    key.objects ?? null,
   ]);
   await countKeyChange(queries);
 }
@@ -114,12 +123,14 @@ export type KeyChange = Pick<
   | "scopes"
   | "tags"
   | "capture"
+  | "providerObjects"
+  | "objects"
 >;
 
 /** Replaces what may change, and lets running servers notice. In one transaction. */
 export async function replaceKey(queries: Queries, id: string, key: KeyChange): Promise<void> {
   await queries.query(
-    "UPDATE api_keys SET name = ?, models = ?, protocols = ?, limits = ?, expires_at_ms = ?, strict = ?, routing = ?, networks = ?, scopes = ?, tags = ?, capture = ? WHERE id = ?",
+    "UPDATE api_keys SET name = ?, models = ?, protocols = ?, limits = ?, expires_at_ms = ?, strict = ?, routing = ?, networks = ?, scopes = ?, tags = ?, capture = ?, provider_objects = ?, objects = ? WHERE id = ?",
     [
       key.name,
       JSON.stringify(key.models),
@@ -132,6 +143,8 @@ export async function replaceKey(queries: Queries, id: string, key: KeyChange): 
       optionalJson(key.scopes),
       optionalJson(key.tags),
       key.capture ? 1 : 0,
+      key.providerObjects ? 1 : 0,
+      key.objects ?? null,
       id,
     ],
   );
@@ -229,6 +242,8 @@ function readKey(row: StoredRow): StoredKey {
     scopes: json<string[]>("scopes"),
     tags: json<string[]>("tags"),
     capture: number(row, "capture") === 0 ? undefined : true,
+    providerObjects: number(row, "provider_objects") === 0 ? undefined : true,
+    objects: readSharing(row),
     previousHash: optionalText(row, "previous_hash"),
     previousUntilMs: optionalNumber(row, "previous_until_ms"),
     rotatedAtMs: optionalNumber(row, "rotated_at_ms"),

@@ -1,5 +1,7 @@
+import { withoutAbsent } from "../base/without-absent.ts";
+import type { Sharing } from "../canon/ownership.ts";
 import { countKeyChange } from "./change-counter.ts";
-import { number, text } from "./columns.ts";
+import { number, readSharing, text } from "./columns.ts";
 import type { Parameter, Queries, StoredRow } from "./storage.ts";
 import { readStoredJson } from "./stored-json.ts";
 
@@ -15,13 +17,20 @@ export interface StoredProject {
   /** What its calls cost less than the list price; as `src/access/projects.ts` reads it. */
   discounts: readonly unknown[];
   status: ProjectStatus;
+  /** Requests of its keys may name objects in providers' accounts. */
+  providerObjects?: boolean;
+  /** Who may see what its keys store; absent: all of them. */
+  objects?: Sharing;
   createdAtMs: number;
 }
 
 /** What may change in a project. */
-export type ProjectChange = Pick<StoredProject, "name" | "limits" | "discounts" | "status">;
+export type ProjectChange = Pick<
+  StoredProject,
+  "name" | "limits" | "discounts" | "status" | "providerObjects" | "objects"
+>;
 
-const COLUMNS = "id, name, limits, discounts, status, created_at_ms";
+const COLUMNS = "id, name, limits, discounts, status, created_at_ms, provider_objects, objects";
 
 /** Keeps the project where there is none of that id, and lets running servers notice. Returns whether it is new. */
 export async function insertProject(
@@ -30,8 +39,17 @@ export async function insertProject(
 ): Promise<boolean> {
   const { id, name = id, limits = {}, discounts = [], status = "active", createdAtMs } = project;
   const inserted = await queries.query(
-    `INSERT INTO projects (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING id`,
-    [id, name, JSON.stringify(limits), JSON.stringify(discounts), status, createdAtMs],
+    `INSERT INTO projects (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING id`,
+    [
+      id,
+      name,
+      JSON.stringify(limits),
+      JSON.stringify(discounts),
+      status,
+      createdAtMs,
+      project.providerObjects ? 1 : 0,
+      project.objects ?? null,
+    ],
   );
   if (inserted.length > 0) await countKeyChange(queries);
   return inserted.length > 0;
@@ -39,13 +57,18 @@ export async function insertProject(
 
 /** Replaces what may change, and lets running servers notice. */
 export async function replaceProject(queries: Queries, id: string, project: ProjectChange): Promise<void> {
-  await queries.query("UPDATE projects SET name = ?, limits = ?, discounts = ?, status = ? WHERE id = ?", [
-    project.name,
-    JSON.stringify(project.limits),
-    JSON.stringify(project.discounts),
-    project.status,
-    id,
-  ]);
+  await queries.query(
+    "UPDATE projects SET name = ?, limits = ?, discounts = ?, status = ?, provider_objects = ?, objects = ? WHERE id = ?",
+    [
+      project.name,
+      JSON.stringify(project.limits),
+      JSON.stringify(project.discounts),
+      project.status,
+      project.providerObjects ? 1 : 0,
+      project.objects ?? null,
+      id,
+    ],
+  );
   await countKeyChange(queries);
 }
 
@@ -66,14 +89,16 @@ async function select(queries: Queries, where: string, parameters: readonly Para
 function readProject(row: StoredRow): StoredProject {
   const id = text(row, "id");
   const of = `project ${id}`;
-  return {
+  return withoutAbsent({
     id,
     name: text(row, "name"),
-    limits: readStoredJson(of, "limits", text(row, "limits")),
-    discounts: readStoredJson(of, "discounts", text(row, "discounts")),
+    limits: readStoredJson<StoredProject["limits"]>(of, "limits", text(row, "limits")),
+    discounts: readStoredJson<StoredProject["discounts"]>(of, "discounts", text(row, "discounts")),
     status: readStatus(text(row, "status")),
     createdAtMs: number(row, "created_at_ms"),
-  };
+    providerObjects: number(row, "provider_objects") === 0 ? undefined : true,
+    objects: readSharing(row),
+  });
 }
 
 /** A status that this program does not know must not let calls through. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { cpuMs } from "../../base/cpu-time.sample.ts";
 import type { JsonObject } from "../../base/json.ts";
-import { expand, inputOf, itemsOf, readState } from "./expand-items.ts";
+import { expand, itemsOf, readState } from "./expand-items.ts";
 
 const received = (text: string) => ({ text, body: JSON.parse(text) as JsonObject });
 const turn = (input: unknown[], output: unknown[]) => ({
@@ -124,9 +124,4 @@ test("the items of an answer by their ids; those without one are not named", () 
     ["msg_1", '{"id":"msg_1"}'],
   ]);
   expect(itemsOf('{"id":"resp_1"}').size).toBe(0);
-});
-
-test("an answer was made from its whole conversation, but not from itself", () => {
-  const turns = [turn(["in 1"], ["out 1"]), turn(["in 2a", "in 2b"], ["out 2"])];
-  expect(inputOf(turns).map((text) => JSON.parse(text) as string)).toEqual(["in 1", "out 1", "in 2a", "in 2b"]);
 });

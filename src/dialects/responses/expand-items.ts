@@ -63,7 +63,7 @@ function ownItems(input: unknown, raw: string, items: FoundState["items"], notes
 }
 
 /** The list of items in an answer. */
-function outputOf(answer: string): string {
+export function outputOf(answer: string): string {
   const span = findValue(answer, ["output"]);
   return span === undefined ? "[]" : answer.slice(span.start, span.end);
 }
@@ -79,10 +79,3 @@ export function itemsOf(answer: string): Map<string, string> {
   }
   return items;
 }
-
-/** The items that an answer was made from: those of earlier turns, and what its own request brought. */
-export const inputOf = (turns: FoundState["turns"]): string[] =>
-  turns.flatMap(({ input, answer }, index) => [
-    ...elementTexts(input),
-    ...(index === turns.length - 1 ? [] : elementTexts(outputOf(answer))),
-  ]);

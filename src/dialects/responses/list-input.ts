@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { isObject, type JsonObject, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
-import type { FoundState } from "../stored-answers.ts";
-import { inputOf } from "./expand-items.ts";
+import { elementTexts, findValue } from "../../wire/json-text.ts";
+import type { InputPage, InputTurn } from "../stored-answers.ts";
+import { outputOf } from "./expand-items.ts";
 
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
@@ -17,22 +18,78 @@ const PREFIXES: Readonly<Record<string, string>> = {
   custom_tool_call_output: "ctco",
 };
 
-/** One page of the items that an answer was made from, the latest first unless it is asked otherwise. */
-export function encodeInput(answerId: string, turns: FoundState["turns"], query: URLSearchParams): string {
-  const limit = limitOf(query.get("limit"));
-  const all = inputOf(turns).map((text, index) => listed(JSON.parse(text) as unknown, answerId, index));
-  const items = orderOf(query.get("order")) === "asc" ? all : all.reverse();
-  const after = query.get("after");
-  const from = after === null ? 0 : items.findIndex(({ id }) => id === after) + 1;
-  if (after !== null && from === 0) refuse("after", `names no item of this response: "${after.slice(0, 80)}"`);
-  const data = items.slice(from, from + limit);
-  return JSON.stringify({
-    object: "list",
-    data,
-    first_id: data[0]?.["id"] ?? null,
-    last_id: data.at(-1)?.["id"] ?? null,
-    has_more: from + limit < items.length,
-  });
+/** A page ends before an item that would make it longer: one item may be as large as a request. */
+const MAX_PAGE_CHARACTERS = 8 * 1024 * 1024;
+
+/**
+ * Opens one page of the items that an answer was made from, the latest first unless the query says otherwise. It takes turns in
+ * its order until it is full; an item that is not on the page is not parsed.
+ */
+export function openPage(query: URLSearchParams): InputPage {
+  return new Page(limitOf(query.get("limit")), orderOf(query.get("order")), query.get("after"));
+}
+
+class Page implements InputPage {
+  readonly order: "asc" | "desc";
+  readonly #limit: number;
+  readonly #after: string | null;
+  #begun: boolean;
+  readonly #items: { id: string; text: string }[] = [];
+  #more = false;
+  characters = 0;
+
+  constructor(limit: number, order: "asc" | "desc", after: string | null) {
+    this.#limit = limit;
+    this.order = order;
+    this.#after = after;
+    this.#begun = after === null;
+  }
+
+  take({ id, input, answer }: InputTurn): boolean {
+    const texts = [...elementTexts(input), ...(answer === undefined ? [] : elementTexts(outputOf(answer)))];
+    const indexes = texts.keys();
+    for (const index of this.order === "asc" ? indexes : [...indexes].reverse()) {
+      const text = texts[index] ?? "";
+      if (!this.#begun) this.#begun = idOf(text, id, index) === this.#after;
+      else if (!this.#add(text, id, index)) return false;
+    }
+    return true;
+  }
+
+  /** False where the page is full. */
+  #add(text: string, turn: string, index: number): boolean {
+    const isFull = this.#items.length === this.#limit;
+    if (isFull || (this.#items.length > 0 && this.characters + text.length > MAX_PAGE_CHARACTERS)) {
+      this.#more = true;
+      return false;
+    }
+    const id = idOf(text, turn, index);
+    const item = JSON.stringify(listed(JSON.parse(text) as unknown, id));
+    this.#items.push({ id, text: item });
+    this.characters += item.length;
+    return true;
+  }
+
+  encode(): string {
+    if (!this.#begun) refuse("after", `names no item of this response: "${(this.#after ?? "").slice(0, 80)}"`);
+    const [first, last] = [this.#items[0], this.#items.at(-1)].map((item) => JSON.stringify(item?.id ?? null));
+    const data = this.#items.map(({ text }) => text).join(",");
+    return `{"object":"list","data":[${data}],"first_id":${first},"last_id":${last},"has_more":${this.#more}}`;
+  }
+}
+
+/** An item's own id; one that came without gets one that stays the same. */
+function idOf(text: string, turn: string, index: number): string {
+  const own = valueAt(text, "id");
+  if (typeof own === "string") return own;
+  const type = valueAt(text, "type") ?? "message";
+  const digest = createHash("sha256").update(`${turn}\n${index}`).digest("hex").slice(0, 40);
+  return `${PREFIXES[String(type)] ?? "item"}_${digest}`;
+}
+
+function valueAt(text: string, name: string): unknown {
+  const span = findValue(text, [name]);
+  return span === undefined ? undefined : JSON.parse(text.slice(span.start, span.end));
 }
 
 function limitOf(asked: string | null): number {
@@ -53,11 +110,9 @@ function refuse(path: string, problem: string): never {
 }
 
 /** An item in full: a message may have come without its type, and as a plain text. */
-function listed(item: unknown, answerId: string, index: number): JsonObject {
+function listed(item: unknown, id: string): JsonObject {
   const { type = "message", ...rest } = isObject(item) ? item : {};
-  const prefix = PREFIXES[String(type)] ?? "item";
-  const digest = createHash("sha256").update(`${answerId}\n${index}`).digest("hex").slice(0, 40);
-  const full = { type, id: `${prefix}_${digest}`, ...(type === "message" ? { status: "completed" } : {}), ...rest };
+  const full = { type, id, ...(type === "message" ? { status: "completed" } : {}), ...rest };
   const text = stringAt(rest, "content");
   if (type !== "message" || text === undefined) return full;
   const part =

@@ -5,19 +5,18 @@ const MAX_SHOWN = 80;
 const shown = (id: string): string => `'${id.slice(0, MAX_SHOWN)}'`;
 
 const WHAT_IS_KEPT =
-  " `previous_response_id` must be the id of a response that this project has stored and that has not expired.";
+  " `previous_response_id` must be the id of a stored response that this key may see and that has not expired.";
 
 /** The vendor's own sentence; what it builds on may be at fault instead of itself. */
 export function refusePrevious(id: string, fault: PreviousFault, at: string): GatewayError {
   const path = "previous_response_id";
   const on = at === id ? "" : ` It builds on ${shown(at)}, which`;
   switch (fault) {
-    case "missing":
-    case "elsewhere": {
+    case "missing": {
       const why = on === "" ? WHAT_IS_KEPT : `${on} has expired or was deleted.`;
       const message = `Previous response with id ${shown(id)} not found.${why}`;
       const code = "previous_response_not_found";
-      return new GatewayError(fault === "missing" ? "invalid_request" : "not_found", message, { path, code });
+      return new GatewayError("invalid_request", message, { path, code });
     }
     case "too_large": {
       const message = `The items of ${shown(id)} and of what it builds on are more than a request may have. Begin a new conversation, or send the items that matter in input.`;

@@ -3,7 +3,7 @@ import { GatewayError } from "../../canon/error.ts";
 import type { StoredAnswers } from "../stored-answers.ts";
 import { FAILURE_CODES } from "./error-words.ts";
 import { expand, itemsOf, readState } from "./expand-items.ts";
-import { encodeInput } from "./list-input.ts";
+import { openPage } from "./list-input.ts";
 import { encodeShell } from "./response-shell.ts";
 import {
   notFound,
@@ -35,7 +35,7 @@ export const storedResponses: StoredAnswers = {
   failureIn,
   positionOf: (pending, sequence): StreamPosition => ({ sequence, response: parseObject(pending) ?? {} }),
   encodeDeleted: (id) => JSON.stringify({ id, object: "response", deleted: true }),
-  encodeInput,
+  openPage,
   encodePending: (body, { begun, ...shell }) =>
     JSON.stringify(encodeShell(body, { ...shell, status: begun ? "in_progress" : "queued", store: true })),
   encodeFailed: (pending, error) => {

@@ -6,6 +6,7 @@ import { decodePoll } from "../../media/predict-long-running/decode-poll.ts";
 import { type DeliveredVideo, encodeOperation } from "../../media/predict-long-running/encode-operation.ts";
 import type { Operations } from "../../operations/operations.ts";
 import type { ClientConnection } from "../call.ts";
+import { countRequest } from "../count-request.ts";
 import type { Gateway } from "../gateway.ts";
 import { readSmallBody } from "../read-body.ts";
 
@@ -24,6 +25,7 @@ interface IncomingPoll {
 /** Contract 2.3: the state of an operation, read from its row. The poller asks the provider, at the provider's own interval. */
 export async function pollVideo(incoming: IncomingPoll, gateway: Gateway, operations: Operations): Promise<JsonObject> {
   const principal = gateway.keys.authenticate(incoming.credential ?? "", incoming.connection);
+  await countRequest(principal, gateway);
   const { operationId } = decodePoll(await readSmallBody(incoming.request, MAX_POLL_BYTES, principal, gateway));
   // Another project's operation looks like one that does not exist (S09).
   const operation = await operations.find(principal.project, operationId);

@@ -2,6 +2,7 @@ import { KEY_SCOPES } from "../../access/key-checks.ts";
 import { LIMIT_WIRE_NAMES } from "../../access/limits.ts";
 import { Type } from "../../base/type.ts";
 import { DIALECT_NAMES } from "../../canon/dialect-name.ts";
+import { SHARING } from "../../canon/ownership.ts";
 import { MAX_TAGS, TAG_PATTERN } from "../../canon/tags.ts";
 import { nullable, openObject } from "../../dialects/schema-builders.ts";
 import { json, type Operation } from "./operation.ts";
@@ -22,6 +23,10 @@ const ChildKeyRequest = Type.Object(
     networks: Type.Optional(Type.Array(Type.String({ description: "Such as 10.0.0.0/8, within the maker's." }))),
     scopes: Type.Optional(Type.Array(Type.Enum([...KEY_SCOPES]), { maxItems: 0 })),
     strict: Type.Optional(Type.Boolean()),
+    provider_objects: Type.Optional(Type.Boolean({ description: "Allowed only where the key that makes it has it." })),
+    objects: Type.Optional(
+      Type.Enum([...SHARING], { description: "Who may see what it stores. Default: private, this key alone." }),
+    ),
     tags: Type.Optional(
       Type.Array(Type.String({ pattern: TAG_PATTERN }), {
         maxItems: MAX_TAGS,
@@ -43,6 +48,8 @@ const KEY = {
   limits: LimitValues,
   strict: Type.Boolean(),
   capture: Type.Boolean({ description: "The operator has the bodies of its calls kept for a while." }),
+  provider_objects: Type.Boolean({ description: "Its requests may name objects in providers' accounts." }),
+  objects: nullable(Type.Enum([...SHARING])),
   routing: openObject(),
   networks: nullable(Type.Array(Type.String())),
   scopes: Type.Array(Type.String()),

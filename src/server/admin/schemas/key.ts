@@ -1,6 +1,7 @@
 import type { Static } from "typebox";
 import { Type } from "../../../base/type.ts";
 import { DIALECT_NAMES } from "../../../canon/dialect-name.ts";
+import { SHARING } from "../../../canon/ownership.ts";
 import { MAX_TAGS, TAG_PATTERN } from "../../../canon/tags.ts";
 import { nullable, openObject } from "../../../dialects/schema-builders.ts";
 import { dataAnswer, Moment, pageAnswer } from "./answers.ts";
@@ -21,6 +22,12 @@ const Tags = Type.Array(Type.String({ pattern: TAG_PATTERN }), {
 });
 const Limits = Type.Record(Type.String(), Type.Number(), { description: "Such as requests_per_minute." });
 const Capture = Type.Boolean({ description: "Whether the bodies of its calls are kept for a while; not by default." });
+const ProviderObjects = Type.Boolean({
+  description: "Whether its requests may name objects in providers' accounts; not by default.",
+});
+const Objects = Type.Enum([...SHARING], {
+  description: "Who may see what it stores: its project, or this key alone.",
+});
 const Routing = Type.Record(Type.String(), Type.Unknown(), { description: "How its calls are served." });
 
 export const KeyRequest = Type.Object(
@@ -35,6 +42,8 @@ export const KeyRequest = Type.Object(
     scopes: Type.Optional(Scopes),
     strict: Type.Optional(Type.Boolean()),
     capture: Type.Optional(Capture),
+    provider_objects: Type.Optional(ProviderObjects),
+    objects: Type.Optional(Objects),
     tags: Type.Optional(Tags),
     routing: Type.Optional(Routing),
   },
@@ -53,6 +62,8 @@ export const KeyUpdate = Type.Object(
     tags: Type.Optional(nullable(Tags)),
     strict: Type.Optional(Type.Boolean()),
     capture: Type.Optional(Capture),
+    provider_objects: Type.Optional(ProviderObjects),
+    objects: Type.Optional(nullable(Objects)),
     routing: Type.Optional(Routing),
   },
   { title: "KeyUpdate" },
@@ -74,6 +85,8 @@ const Key = Type.Object(
     limits: Type.Record(Type.String(), Type.Number()),
     strict: Type.Boolean(),
     capture: Capture,
+    provider_objects: ProviderObjects,
+    objects: nullable(Objects),
     routing: openObject("What differs from the gateway's."),
     networks: nullable(Type.Array(Type.String())),
     scopes: Type.Array(Type.String()),

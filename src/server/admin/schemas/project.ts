@@ -1,7 +1,15 @@
 import type { Static } from "typebox";
 import { Type } from "../../../base/type.ts";
+import { SHARING } from "../../../canon/ownership.ts";
 import { nullable, openObject } from "../../../dialects/schema-builders.ts";
 import { dataAnswer, Moment } from "./answers.ts";
+
+const ProviderObjects = Type.Boolean({
+  description: "Whether requests of its keys may name objects in providers' accounts; not by default.",
+});
+const Objects = Type.Enum([...SHARING], {
+  description: "Who may see what its keys store: all of them, or only the key that stored it.",
+});
 
 export const Project = Type.Object(
   {
@@ -10,6 +18,8 @@ export const Project = Type.Object(
     limits: Type.Record(Type.String(), Type.Number()),
     discounts: Type.Array(openObject("What its calls cost less than the list price.")),
     status: Type.Enum(["active", "suspended", "deleted"]),
+    provider_objects: ProviderObjects,
+    objects: Objects,
     created_at: Moment,
     spent_nano_usd: Type.Optional(Type.Object({ day: Type.Integer(), month: Type.Integer(), total: Type.Integer() })),
   },
@@ -26,6 +36,8 @@ export const ProjectRequest = Type.Object(
     name: Type.Optional(Name),
     limits: Type.Optional(Type.Record(Type.String(), Type.Number())),
     discounts: Type.Optional(Discounts),
+    provider_objects: Type.Optional(ProviderObjects),
+    objects: Type.Optional(Objects),
   },
   { title: "ProjectRequest" },
 );
@@ -36,6 +48,8 @@ export const ProjectUpdate = Type.Object(
     limits: Type.Optional(Type.Record(Type.String(), nullable(Type.Number()))),
     discounts: Type.Optional(nullable(Discounts)),
     status: Type.Optional(Type.Enum(["active", "suspended"])),
+    provider_objects: Type.Optional(ProviderObjects),
+    objects: Type.Optional(Objects),
   },
   { title: "ProjectUpdate" },
 );

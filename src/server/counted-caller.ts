@@ -1,0 +1,20 @@
+import type { Principal } from "../access/principal.ts";
+import { countRequest } from "../relay/count-request.ts";
+import type { Gateway } from "../relay/gateway.ts";
+import { credentialOf } from "./credential.ts";
+import type { RoutedRequest } from "./routed-request.ts";
+
+/** `query`: where a key in the URL counts. */
+interface Counted extends Pick<RoutedRequest, "request" | "dialect" | "connection"> {
+  query: URLSearchParams | undefined;
+}
+
+/** Who sends a request that calls no model. It counts as one of the key's requests, whatever becomes of it. */
+export async function countedCaller(
+  { request, query, dialect, connection }: Counted,
+  gateway: Gateway,
+): Promise<Principal> {
+  const principal = gateway.keys.authenticate(credentialOf(request, query, dialect) ?? "", connection);
+  await countRequest(principal, gateway);
+  return principal;
+}
