@@ -72,6 +72,7 @@ export function scriptedGateway(scripts: readonly Script[] = []) {
     admissions: undefined as never,
     files: undefined as never,
     answers: undefined as never,
+    objects: undefined as never,
     captures: undefined as never,
     background: undefined as never,
     ledger: {

@@ -203,18 +203,18 @@ describe("R12: previous_response_id", () => {
       expect(errorOf(await create({ input: "Hello?", previous_response_id: id }))).toEqual({
         status: 400,
         code: "previous_response_not_found",
-        message: `Previous response with id '${id}' not found. \`previous_response_id\` must be the id of a response that this project has stored and that has not expired.`,
+        message: `Previous response with id '${id}' not found. \`previous_response_id\` must be the id of a stored response that this key may see and that has not expired.`,
         param: "previous_response_id",
       });
     }
     expect(machine.upstream.requests.length).toBe(2);
   });
 
-  test("S09: of another project it is 404, at every endpoint, and nothing happens to it", async () => {
+  test("S09: of another project it is 400 in a request and 404 in a URL, at every endpoint, and nothing happens to it", async () => {
     const { second } = await conversation();
     const foreign = await create({ input: "What is my name?", previous_response_id: second.id }, OTHER_KEY);
     expect(errorOf(foreign)).toMatchObject({
-      status: 404,
+      status: 400,
       code: "previous_response_not_found",
       param: "previous_response_id",
     });

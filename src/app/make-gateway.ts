@@ -14,6 +14,7 @@ import type { Leases } from "../leases/leases.ts";
 import type { Journal } from "../ledger/journal.ts";
 import { spentByOwner } from "../ledger/queries.ts";
 import { LedgerWriter } from "../ledger/writer.ts";
+import { Objects } from "../objects/objects.ts";
 import { EventHub } from "../observe/event-hub.ts";
 import type { Log } from "../observe/log.ts";
 import { BackgroundLeases } from "../operations/background-leases.ts";
@@ -125,6 +126,7 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
         maxProjectBytes: config.retention.maxProjectBytes,
       },
     }),
+    objects: new Objects({ storage, clock }),
     answers: new Answers({
       storage,
       sealer: config.responses.store ? sealer : undefined,

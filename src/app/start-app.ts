@@ -453,13 +453,20 @@ async function inTime(step: Promise<unknown>, { clock, log }: Gateway): Promise<
 }
 
 /** Removes what has expired, now and every ten minutes. */
-function sweepRegularly({ files, answers, captures, log, clock }: Gateway, operations: Operations): () => void {
+function sweepRegularly(
+  { files, answers, objects, captures, log, clock }: Gateway,
+  operations: Operations,
+): () => void {
   const sweep = () => {
-    Promise.all([files.sweep(clock.nowMs()), operations.sweep(), answers.sweep(), captures.sweep()]).catch(
-      (error: unknown) => {
-        log.error({ err: error }, "cleanup of what has expired failed");
-      },
-    );
+    Promise.all([
+      files.sweep(clock.nowMs()),
+      operations.sweep(),
+      answers.sweep(),
+      objects.sweep(),
+      captures.sweep(),
+    ]).catch((error: unknown) => {
+      log.error({ err: error }, "cleanup of what has expired failed");
+    });
   };
   sweep();
   return clock.every(SWEEP_MS, sweep);

@@ -14,6 +14,7 @@ import type { ConversationFields } from "./conversation-of.ts";
 import type { Asks, Endpoint, EndpointCall, EndpointRequest, KeyHeader, PathParameters } from "./endpoint.ts";
 import type { HostedImages } from "./hosted-images.ts";
 import type { MediaQuirks } from "./media-quirks.ts";
+import type { ObjectFields } from "./object-fields.ts";
 import type { PricedFields } from "./priced-fields.ts";
 import type { ReceivedRequest } from "./received-request.ts";
 import type { SealedOrigins } from "./sealed-origins.ts";
@@ -159,6 +160,8 @@ interface RequestReader {
   answerCount(body: JsonObject): number;
   /** How much the request wants the model to think, where it says so. */
   reasoning(body: JsonObject): ReasoningRequest | undefined;
+  /** Where requests can name what providers keep; absent where the protocol has no such fields. */
+  readonly objects?: ObjectFields;
   /** The fields by which a request asks for other terms than the ordinary. */
   readonly pricedFields: PricedFields;
   /** Where requests of one conversation begin alike. */

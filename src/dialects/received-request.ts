@@ -11,6 +11,8 @@ export interface ReceivedRequest extends BodySource {
   surplusBytes?: number | undefined;
   /** How deeply the body is nested, if that was seen when it was read. */
   levels?: number;
+  /** It has a field by which an object could be named; absent where it was not looked for. */
+  mayNameObjects?: boolean;
   /** What the door has done to it. */
   adapted?: readonly FieldNote[];
 }

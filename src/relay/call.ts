@@ -59,6 +59,8 @@ export interface IncomingCall extends IncomingRequest {
   streamInPath?: boolean | undefined;
   /** What the client asks for by its URL and headers: written and read by its dialect, opaque to everything else. */
   options: unknown;
+  /** One more request for an answer that the client has asked for already: what it names was judged then. */
+  isFollowUp?: boolean;
 }
 
 /** What a call knows of an attempt. Only the attempt writes it. */

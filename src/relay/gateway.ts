@@ -10,6 +10,7 @@ import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { SealedOrigins } from "../dialects/sealed-origins.ts";
 import type { Files } from "../files/files.ts";
 import type { LedgerWriter } from "../ledger/writer.ts";
+import type { Objects } from "../objects/objects.ts";
 import type { EventHub } from "../observe/event-hub.ts";
 import type { Log } from "../observe/log.ts";
 import type { BackgroundLeases } from "../operations/background-leases.ts";
@@ -83,6 +84,8 @@ export interface Gateway extends Sources {
   readonly streamMedia: StreamMedia;
   /** Generated media that are kept for a while. */
   readonly files: Files;
+  /** Objects that clients create and name later. */
+  readonly objects: Objects;
   /** Answers that later requests build on, and which of them are still being made. */
   readonly answers: Answers;
   readonly background: BackgroundLeases;

@@ -23,7 +23,7 @@ export interface HostedRounds extends HostedWork {
 }
 
 export function askAgain({ answer, incoming, ask }: HostedRounds): Promise<Response> {
-  return ask({ ...incoming, request: requestWith(incoming.request, answer.request) });
+  return ask({ ...incoming, request: requestWith(incoming.request, answer.request), isFollowUp: true });
 }
 
 export async function keepHosted({ keeping }: Call, whole: Record<string, unknown>): Promise<void> {

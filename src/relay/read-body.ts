@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
 import { pathTo } from "../dialects/explain-mismatch.ts";
+import type { ObjectFields } from "../dialects/object-fields.ts";
 import type { ReceivedRequest } from "../dialects/received-request.ts";
 import { holdsMoreValues } from "../wire/json-values.ts";
 import { inspectJson, type RepeatedKey } from "../wire/repeated-keys.ts";
@@ -29,6 +30,8 @@ type BodyReader = Pick<Gateway, "watchdog" | "timings" | "closing">;
 interface BodyBounds {
   maxBytes: number;
   memory: HeldMemory;
+  /** Where requests of this protocol can name objects. */
+  objects?: ObjectFields | undefined;
 }
 
 /** Not all of the body was read: what is left of it stands in the way of whatever the connection brings next. */
@@ -44,16 +47,23 @@ export function readBody(request: Request, bounds: BodyBounds, gateway: BodyRead
   const declared = declaredBytes(request, bounds.maxBytes);
   if (declared <= SMALL) {
     bounds.memory.add(declared);
-    return wholeInTime(request.text(), declared, gateway, readSmall);
+    const names = bounds.objects?.names;
+    return wholeInTime(request.text(), declared, gateway, (text) => readSmall(text, declared, names));
   }
   return readLarge(request, bounds, gateway);
 }
 
-function readSmall(text: string, declared: number): ReceivedRequest {
+function readSmall(text: string, declared: number, names?: ReadonlySet<string>): ReceivedRequest {
   // The runtime puts this character in the place of what is not UTF-8, and the length gives it away.
   if (text.includes(REPLACEMENT) && Buffer.byteLength(text) !== declared) throw notUtf8();
-  const { body, levels } = parse(text);
-  return { text, body, levels, surplusBytes: text.includes(ESCAPE) ? undefined : declared - text.length };
+  const { body, levels, mayNameObjects } = parse(text, names);
+  return {
+    text,
+    body,
+    levels,
+    mayNameObjects,
+    surplusBytes: text.includes(ESCAPE) ? undefined : declared - text.length,
+  };
 }
 
 async function readLarge(request: Request, bounds: BodyBounds, gateway: BodyReader): Promise<ReceivedRequest> {
@@ -66,9 +76,9 @@ async function readLarge(request: Request, bounds: BodyBounds, gateway: BodyRead
   } catch (cause) {
     throw notUtf8(cause);
   }
-  const { body, levels } = parse(text);
+  const { body, levels, mayNameObjects } = parse(text, bounds.objects?.names);
   const surplusBytes = hasEscapes ? undefined : bytes.length - text.length;
-  return fromBytes(bytes, { characters: text.length, surplusBytes, body, levels });
+  return fromBytes(bytes, { characters: text.length, surplusBytes, body, levels, mayNameObjects });
 }
 
 /**
@@ -125,7 +135,10 @@ export function refuseManyValues(text: string): void {
   throw new GatewayError("too_large", `The body holds more than ${MAX_VALUES} JSON values, the most that is read.`);
 }
 
-function parse(text: string): Required<Pick<ReceivedRequest, "body" | "levels">> {
+function parse(
+  text: string,
+  names?: ReadonlySet<string>,
+): Required<Pick<ReceivedRequest, "body" | "levels" | "mayNameObjects">> {
   refuseManyValues(text);
   let body: unknown;
   try {
@@ -137,9 +150,9 @@ function parse(text: string): Required<Pick<ReceivedRequest, "body" | "levels">>
     });
   }
   if (!isObject(body)) throw new GatewayError("invalid_request", "The body must be a JSON object.");
-  const { repeated, levels } = inspectJson(text, body);
+  const { repeated, levels, holds } = inspectJson(text, body, names);
   if (repeated !== undefined) throw standsTwice(repeated);
-  return { body, levels };
+  return { body, levels, mayNameObjects: holds };
 }
 
 /** Whoever reads the first of the two, and whoever reads the last, would not be asked for the same thing (S15). */

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
 import { MultipartError } from "../wire/multipart-error.ts";
 import { type Form, readMultipart } from "../wire/read-multipart.ts";
@@ -43,3 +44,11 @@ async function parseForm(bytes: Uint8Array, type: string): Promise<Form> {
 export function freeUpload({ buffer, length }: Uint8Array): void {
   if (length >= LARGE_UPLOAD && buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
+
+/** The texts of a form by the last part of their names: `image[0][file_id]` is `file_id`. */
+export const formFields = (form: Form): JsonObject =>
+  Object.fromEntries(
+    form.flatMap((entry) =>
+      "value" in entry ? [[entry.name.split(/[[\]]+/).findLast(Boolean) ?? "", entry.value]] : [],
+    ),
+  );

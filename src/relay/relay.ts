@@ -21,6 +21,7 @@ import { readBody } from "./read-body.ts";
 import { recall } from "./recall.ts";
 import { refuseKind } from "./refuse-kind.ts";
 import { RelayError } from "./relay-error.ts";
+import { requireOwnObjects } from "./require-own-objects.ts";
 import { type ServedModel, servedModel } from "./served-model.ts";
 import { isAbandoned, settle } from "./settle.ts";
 import { speaksInConversation } from "./speaks-in-conversation.ts";
@@ -127,7 +128,8 @@ async function readCall(incoming: IncomingCall, entered: EnteredRequest, gateway
   const { principal, entry, memory, startedAtMs } = entered;
   const { dialect, verb, door } = incoming;
   const { catalogue, maxBodyBytes } = gateway.snapshot;
-  const received = await readBody(incoming.request, { maxBytes: maxBodyBytes, memory }, gateway);
+  const { objects } = dialect.requests;
+  const received = await readBody(incoming.request, { maxBytes: maxBodyBytes, memory, objects }, gateway);
   const wanted = readRouting(received.body, incoming.request.headers);
   const name = modelName(incoming, received.body);
   const resolved = name === AUTO_MODEL ? undefined : catalogue.resolve(name, incoming.naming);
@@ -139,6 +141,8 @@ async function readCall(incoming: IncomingCall, entered: EnteredRequest, gateway
     publicUrl: gateway.publicUrl,
     levels: received.levels,
   });
+  if (received.mayNameObjects && !incoming.isFollowUp)
+    await requireOwnObjects(checked.body, objects, principal, gateway);
   const routing = askedRouting(wanted, { incoming, principal, model: resolved?.model }, gateway);
   const { stored } = dialect;
   const time = { startedAtMs, deadlineMs: routing.deadlineMs };

@@ -41,6 +41,7 @@ beforeAll(async () => {
     clock: { ...system.clock, nowMs: () => nowMs },
     random: system.random,
     keys,
+    admissions: { count: () => {} },
     timings: DEFAULT_TIMINGS,
     background: { running: 0 },
     log: { error: console.error, debug: () => {} },

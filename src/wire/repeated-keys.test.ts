@@ -183,6 +183,13 @@ describe("what is seen of a text beside its value is what reading it by characte
     const nested = (levels: number) => `${'{"a":'.repeat(levels - 1)}{}${"}".repeat(levels - 1)}`;
     expect(shapeOf(nested(200)).levels).toBe(200);
     expect(shapeOf(nested(201)).levels).toBe(201);
-    expect(shapeOf(nested(100_000))).toEqual({ repeated: undefined, levels: 500 });
+    expect(shapeOf(nested(100_000))).toEqual({ repeated: undefined, levels: 500, holds: false });
+  });
+
+  test("keys that are wanted are found at any depth, and texts that look like them are not", () => {
+    const holds = (text: string) => inspectJson(text, JSON.parse(text), new Set(["file_id"])).holds;
+    expect(holds('{"a":[{"b":{"file_id":"x"}}]}')).toBe(true);
+    expect(holds('{"a":{"\\u0066ile_id":1}}')).toBe(true);
+    expect(holds('{"a":"file_id","b":["file_id"],"FILE_ID":1}')).toBe(false);
   });
 });

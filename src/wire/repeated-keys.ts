@@ -16,6 +16,8 @@ export interface JsonShape {
   repeated: RepeatedKey | undefined;
   /** How many objects and arrays are inside each other at the deepest place; counted no further than MAX_DEPTH. */
   levels: number;
+  /** Some object has a key of those that were asked for. */
+  holds: boolean;
 }
 
 export interface RepeatedKey {
@@ -27,14 +29,16 @@ export interface RepeatedKey {
 /**
  * A key that occurs twice in one object means one thing to a parser that takes the last and another to one that takes the
  * first (S15). Parsing cannot tell: it keeps one of them. So the members are counted in the text and in what was parsed of it;
- * only where the figures differ is the text walked through.
+ * only where the figures differ is the text walked through. The same walk looks for keys that are `wanted`.
  */
-export function inspectJson(text: string, parsed: unknown): JsonShape {
-  const count = new KeyCount();
+export function inspectJson(text: string, parsed: unknown, wanted = NOTHING): JsonShape {
+  const count = new KeyCount(wanted);
   count.add(parsed, 1);
   const isPlain = count.levels < MAX_DEPTH && membersAtMost(text) === count.keys;
-  return { repeated: isPlain ? undefined : walk(text), levels: count.levels };
+  return { repeated: isPlain ? undefined : walk(text), levels: count.levels, holds: count.holds };
 }
+
+const NOTHING: ReadonlySet<string> = new Set();
 
 const COLON = 0x3a;
 
@@ -63,6 +67,12 @@ const MAX_DEPTH = 500;
 class KeyCount {
   keys = 0;
   levels = 0;
+  holds = false;
+  readonly #wanted: ReadonlySet<string>;
+
+  constructor(wanted: ReadonlySet<string>) {
+    this.#wanted = wanted;
+  }
 
   add(value: unknown, level: number): void {
     if (level > this.levels) this.levels = level;
@@ -77,6 +87,7 @@ class KeyCount {
     const record = value as Readonly<Record<string, unknown>>;
     for (const key in record) {
       this.keys++;
+      if (!this.holds && this.#wanted.has(key)) this.holds = true;
       const child = record[key];
       if (typeof child === "object" && child !== null) this.add(child, level + 1);
     }

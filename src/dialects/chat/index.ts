@@ -11,6 +11,7 @@ import { encodeError, encodeStreamError } from "./errors.ts";
 import { modelLists } from "./model-list.ts";
 import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
 import { needsCanon } from "./needs-canon.ts";
+import { chatObjects } from "./object-fields.ts";
 import type { ChatQuirks } from "./quirks.ts";
 import { decodeReasoning } from "./reasoning.ts";
 import { ChatTap } from "./tap.ts";
@@ -35,6 +36,7 @@ export const chat: Dialect = {
     outputLimit: (body) => numberAt(body, "max_completion_tokens") ?? numberAt(body, "max_tokens"),
     answerCount: () => 1,
     reasoning: (body) => decodeReasoning(body).desired,
+    objects: chatObjects,
     pricedFields: PRICED_FIELDS,
     conversation: { before: ["tools"], turns: "messages" },
   },

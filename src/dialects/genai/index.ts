@@ -12,6 +12,7 @@ import { modelLists } from "./model-list.ts";
 import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
 import { needsCanon } from "./needs-canon.ts";
 import { normaliseGenaiRequest } from "./normalise.ts";
+import { genaiObjects } from "./object-fields.ts";
 import { type GenaiOptions, streamType } from "./options.ts";
 import { withoutOtherModels } from "./other-models.ts";
 import type { GenaiQuirks } from "./quirks.ts";
@@ -48,6 +49,7 @@ export const genai: Dialect = {
       const thinking = objectAt(objectAt(body, "generationConfig"), "thinkingConfig");
       return thinking && decodeThinking(thinking).reasoning;
     },
+    objects: genaiObjects,
     pricedFields: PRICED_FIELDS,
     conversation: { before: ["systemInstruction", "tools"], turns: "contents" },
   },

@@ -11,6 +11,7 @@ import { estimateMessagesTokens } from "./estimate.ts";
 import { modelLists } from "./model-list.ts";
 import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
 import { needsCanon } from "./needs-canon.ts";
+import { messagesObjects } from "./object-fields.ts";
 import { forwardOptions } from "./options.ts";
 import { decodeReasoning } from "./reasoning.ts";
 import { MessagesTap } from "./tap.ts";
@@ -37,6 +38,7 @@ export const messages: Dialect = {
     answerCount: () => 1,
     reasoning: (body) =>
       decodeReasoning(objectAt(body, "thinking"), stringAt(objectAt(body, "output_config"), "effort")).reasoning,
+    objects: messagesObjects,
     pricedFields: PRICED_FIELDS,
     conversation: { before: ["system", "tools"], turns: "messages" },
   },

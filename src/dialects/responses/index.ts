@@ -12,6 +12,7 @@ import { estimateResponsesTokens } from "./estimate.ts";
 import { hostedImages } from "./hosted-images.ts";
 import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
 import { needsCanon } from "./needs-canon.ts";
+import { responsesObjects } from "./object-fields.ts";
 import type { ResponsesQuirks } from "./quirks.ts";
 import { decodeReasoning } from "./reasoning.ts";
 import { markSealed } from "./sealed-reasoning.ts";
@@ -37,6 +38,7 @@ export const responses: Dialect = {
     outputLimit: (body) => numberAt(body, "max_output_tokens"),
     answerCount: () => 1,
     reasoning: (body) => decodeReasoning(body).desired,
+    objects: responsesObjects,
     pricedFields: PRICED_FIELDS,
     conversation: { before: ["instructions", "tools"], turns: "input" },
   },

@@ -44,10 +44,10 @@ describe("contract 2.1, 8: what was asked for, or a 400 that says what the model
 
   test("H09: a field that no adapter reads is noted by its path; one that it reads is sent", async () => {
     const videos = await MemoryVideos.start();
-    const { submitted, receipt } = await videos.made({ parameters: { storageUri: "gs://b", camera_fixed: true } });
-    expect(submitted.headers.get("x-trivium-dropped")).toBe("parameters.storageUri");
+    const { submitted, receipt } = await videos.made({ parameters: { mood: "calm", camera_fixed: true } });
+    expect(submitted.headers.get("x-trivium-dropped")).toBe("parameters.mood");
     expect(receipt.fields).toEqual([
-      { path: "parameters.storageUri", action: "dropped", reason: "this model's provider knows no such field" },
+      { path: "parameters.mood", action: "dropped", reason: "this model's provider knows no such field" },
     ]);
     expect(videos.host.jobs[0]?.request).toMatchObject({ camera_fixed: true });
   });

@@ -12,7 +12,7 @@ import { formText } from "../capture-call.ts";
 import type { Gateway } from "../gateway.ts";
 import type { HeldMemory } from "../memory-budget.ts";
 import { readBody } from "../read-body.ts";
-import { freeUpload, isForm, readForm } from "../read-form.ts";
+import { formFields, freeUpload, isForm, readForm } from "../read-form.ts";
 import { nothingMade } from "./image-failures.ts";
 import type { ImageAnswering, ImageProtocol } from "./image-relay.ts";
 
@@ -78,6 +78,7 @@ export const EDITS: ImageProtocol = {
     freeUpload(bytes);
     return {
       body: routing,
+      fields: formFields(form),
       request: decoded,
       sent: () => fields,
       ...(model && "value" in model ? { model: model.value } : {}),

@@ -28,6 +28,8 @@ export interface ReadImages {
   request: ImageRequest;
   /** What may speak to the gateway itself; of a form, those fields alone. */
   body: JsonObject;
+  /** The texts of a form. */
+  fields?: JsonObject;
   /** The body as it came, where it may be kept: of a form its fields, and of its files type and size. */
   sent(): string;
 }

@@ -7,6 +7,7 @@ import { mostAfterDiscount } from "../discount.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
 import { planMedia } from "../plan-call.ts";
+import { requireOwnObjects } from "../require-own-objects.ts";
 import { tellBegun } from "../tell-call.ts";
 import { answerImages } from "./answer-images.ts";
 import { expectedImageCost } from "./expected-image-cost.ts";
@@ -54,7 +55,14 @@ export async function relayImages(incoming: IncomingImages, gateway: Gateway): P
 
 /** The request, resolved and admitted, and the targets that can serve it. */
 async function readImages(incoming: IncomingImages, { principal, entry, memory }: EnteredRequest, gateway: Gateway) {
-  const { model: named, request: read, body, sent } = await incoming.protocol.read(incoming.request, memory, gateway);
+  const {
+    model: named,
+    request: read,
+    body,
+    fields = body,
+    sent,
+  } = await incoming.protocol.read(incoming.request, memory, gateway);
+  await requireOwnObjects(fields, incoming.dialect.requests.objects, principal, gateway);
   const wanted = readRouting(body, incoming.request.headers);
   const { catalogue, targets } = gateway.snapshot;
   const { model, offers, notes } = catalogue.resolve(incoming.modelInPath ?? named ?? "", incoming.naming);

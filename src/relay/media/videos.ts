@@ -18,6 +18,7 @@ import { identifiedResponse } from "../identity-headers.ts";
 import { planMedia } from "../plan-call.ts";
 import { readBody } from "../read-body.ts";
 import { RelayError } from "../relay-error.ts";
+import { requireOwnObjects } from "../require-own-objects.ts";
 import { plannedOffers } from "../settle.ts";
 import { tellOperation } from "../tell-call.ts";
 import { tryOffers } from "../try-offers.ts";
@@ -67,6 +68,7 @@ async function submit(
   if (repeated) return named(repeated, incoming, undefined);
 
   const decoded = decodeVideo(body);
+  await requireOwnObjects(body, incoming.dialect.requests.objects, principal, gateway);
   const wanted = readRouting(body, incoming.request.headers);
   const routing = askedRouting(wanted, { incoming, principal, model }, gateway);
   const offered = targets.videos(model, offers);

@@ -17,6 +17,7 @@ import { inClientWords } from "../media/client-words.ts";
 import { offersThatFit } from "../media/offers-that-fit.ts";
 import type { HeldMemory } from "../memory-budget.ts";
 import { planMedia } from "../plan-call.ts";
+import { requireOwnObjects } from "../require-own-objects.ts";
 import type { AdmittedCall } from "../settle.ts";
 import { tellBegun } from "../tell-call.ts";
 import type { ServiceAttempt } from "./service-attempt.ts";
@@ -35,6 +36,8 @@ export interface ReadService<Request> {
   request: Request;
   /** What may speak to the gateway itself; of a form, those fields alone. */
   body: JsonObject;
+  /** The texts of a form. */
+  fields?: JsonObject;
   /** What is not honoured, whichever offer answers. */
   notes?: readonly FieldNote[];
   /** The client's names of fields, by the canonical ones, for errors. */
@@ -114,6 +117,7 @@ async function readService<Name extends ServiceName, Request>(
   service: Service<Name, Request>,
 ) {
   const read = await service.read(incoming.request, memory, gateway);
+  await requireOwnObjects(read.fields ?? read.body, incoming.dialect.requests.objects, principal, gateway);
   const wanted = readRouting(read.body, incoming.request.headers);
   const { catalogue, targets } = gateway.snapshot;
   const resolved = catalogue.resolve(modelName(incoming, read), incoming.naming);

@@ -19,7 +19,7 @@ import { formText } from "../capture-call.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
 import type { ProviderExchange } from "../provider-exchange.ts";
-import { isForm, readForm } from "../read-form.ts";
+import { formFields, isForm, readForm } from "../read-form.ts";
 import { answerService } from "./answer-service.ts";
 import { eventData, isEventStream } from "./event-data.ts";
 import type { ServiceAttempt } from "./service-attempt.ts";
@@ -41,7 +41,7 @@ const serviceOf = (name: Verb): Service<Verb, TranscriptionRequest> => ({
     const { form } = await readForm(request, memory, gateway);
     const decoded = decodeTranscription(form, name === "translations" ? "translate" : "transcribe");
     const { model, routing, stream, notes } = decoded;
-    return { request: decoded, body: routing, model, stream, notes, sent: formText(form) };
+    return { request: decoded, body: routing, fields: formFields(form), model, stream, notes, sent: formText(form) };
   },
   estimate: ({ call }, offers) =>
     estimateSound(offers, (pricings) =>

@@ -1,0 +1,38 @@
+import { defineObjectFields, isStoredUrl, type ObjectField, URL_FIELDS } from "../object-fields.ts";
+
+/** A file's URI that is not a public URL is one that the host keeps. */
+const NOT_PUBLIC = { test: (uri: string) => isStoredUrl(uri) || !/^\s*https?:/i.test(uri) };
+
+/** What only projects of a cloud have, each by its name there. */
+const OF_A_CLOUD: Readonly<Record<string, string>> = {
+  fileSearchStoreNames: "a file search store",
+  ragCorpora: "a corpus",
+  ragCorpus: "a corpus",
+  ragFileIds: "a file of a corpus",
+  datastore: "a data store",
+  dataStore: "a data store",
+  engine: "a search engine",
+  storageUri: "a bucket",
+  outputGcsUri: "a bucket",
+  outputUriPrefix: "a bucket",
+  pubsubTopic: "a topic",
+  promptTemplateName: "a template",
+  responseTemplateName: "a template",
+  apiKeySecret: "a secret",
+  apiKeySecretVersion: "a secret",
+  credentialSecret: "a secret",
+  serviceAccount: "a service account",
+};
+
+const fields: readonly ObjectField[] = [
+  ...URL_FIELDS,
+  { field: "fileUri", what: "a stored file", like: NOT_PUBLIC, kind: "file" },
+  { field: "gcsUri", what: "a stored file", like: NOT_PUBLIC, kind: "file" },
+  { field: "cachedContent", what: "a cache", kind: "cache" },
+  ...Object.entries(OF_A_CLOUD).map(([field, what]) => ({ field, what })),
+];
+
+export const genaiObjects = defineObjectFields({
+  fields,
+  opaque: ["functionDeclarations", "args", "partialArgs", "response", "responseSchema", "responseJsonSchema", "labels"],
+});

@@ -1,0 +1,79 @@
+import type { ObjectKind } from "../canon/object-kind.ts";
+
+/** A field by which a request can name something that a provider keeps in its account. */
+export interface ObjectField {
+  /** Its name, wherever it occurs in a request; `container.id` is the member `id` of an object in `container`. */
+  field: string;
+  /** What it names, for people. */
+  what: string;
+  /** Only texts like this name something; without it, every text does. */
+  like?: Pick<RegExp, "test">;
+  /** The kind of the gateway's own objects that it can name; absent where there are none. */
+  kind?: ObjectKind;
+}
+
+/** An item that only names one which the provider keeps, unless it has content of its own. */
+export interface BareItem {
+  type: string;
+  field: string;
+  what: string;
+  isWhole: (item: Readonly<Record<string, unknown>>) => boolean;
+}
+
+interface ObjectTable {
+  fields: readonly ObjectField[];
+  /** Fields whose content is the client's own: schemas, arguments of its tools, metadata. Nothing in them is looked up. */
+  opaque: readonly string[];
+  /** Objects of these types repeat what an answer said: ids in them are words to the model. */
+  repeated?: readonly string[];
+  bare?: readonly BareItem[];
+}
+
+/** The same, arranged for one walk over a request. */
+export interface ObjectFields {
+  readonly fields: ReadonlyMap<string, ObjectField>;
+  /** By the name of the object that they are members of. */
+  readonly members: ReadonlyMap<string, ReadonlyMap<string, ObjectField>>;
+  readonly opaque: ReadonlySet<string>;
+  readonly repeated: ReadonlySet<string>;
+  readonly bare: ReadonlyMap<string, BareItem>;
+  /** A request without any of these names names no object: most requests need no walk. */
+  readonly names: ReadonlySet<string>;
+}
+
+/** Where hosts keep what was given to them before. A URL that anyone can open is none of these. */
+const STORED_URL = /^\s*(?:gs:|s3:|files\/|https?:\/\/[^/?#]*googleapis\.com(?::\d+)?\/(?:[^?#]*\/)?files\/)/i;
+
+/** The fields of all protocols that take URLs: each is fetched by someone, and some hosts open more than what is public. */
+export const URL_FIELDS: readonly ObjectField[] = ["url", "image_url", "file_url", "video_url", "audio_url", "uri"].map(
+  (field) => ({ field, what: "a stored file", like: STORED_URL, kind: "file" }),
+);
+
+export const isStoredUrl = (url: string): boolean => STORED_URL.test(url);
+
+const inSnakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const inCamelCase = (name: string): string => name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+/** Hosts of one protocol read names in either spelling, and clients send both. */
+const spellings = (name: string): string[] => [...new Set([name, inSnakeCase(name), inCamelCase(name)])];
+
+export function defineObjectFields({ fields, opaque, repeated = [], bare = [] }: ObjectTable): ObjectFields {
+  const plain = new Map<string, ObjectField>();
+  const members = new Map<string, Map<string, ObjectField>>();
+  for (const entry of fields) {
+    const [name = "", member] = entry.field.split(".");
+    for (const spelling of spellings(name)) {
+      if (member === undefined) plain.set(spelling, entry);
+      else members.set(spelling, (members.get(spelling) ?? new Map()).set(member, entry));
+    }
+  }
+  return {
+    fields: plain,
+    members,
+    opaque: new Set(opaque.flatMap(spellings)),
+    repeated: new Set(repeated),
+    bare: new Map(bare.map((item) => [item.type, item])),
+    // An item that is bare has the name of its type only as a value; its field is as good a sign.
+    names: new Set([...plain.keys(), ...members.keys(), ...bare.map(({ field }) => field)]),
+  };
+}

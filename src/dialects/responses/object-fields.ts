@@ -1,0 +1,33 @@
+import { CHAT_OBJECTS } from "../chat/object-fields.ts";
+import { defineObjectFields } from "../object-fields.ts";
+
+/**
+ * `previous_response_id` and `item_reference` are not here: they name answers that the gateway keeps itself, and never reach a host.
+ */
+export const responsesObjects = defineObjectFields({
+  fields: [
+    ...CHAT_OBJECTS,
+    { field: "conversation", what: "a conversation", kind: "conversation" },
+    { field: "conversation.id", what: "a conversation", kind: "conversation" },
+    { field: "prompt.id", what: "a stored prompt" },
+  ],
+  // Citations and search results repeat what an answer said.
+  opaque: [
+    "parameters",
+    "schema",
+    "input_schema",
+    "output_schema",
+    "metadata",
+    "client_metadata",
+    "annotations",
+    "results",
+  ],
+  bare: [
+    {
+      type: "image_generation_call",
+      field: "id",
+      what: "an image of an earlier answer",
+      isWhole: ({ result, status }) => typeof result === "string" || status === "failed",
+    },
+  ],
+});

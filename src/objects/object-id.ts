@@ -1,0 +1,57 @@
+import type { Random } from "../base/sources.ts";
+import type { ObjectKind } from "../canon/object-kind.ts";
+
+/** How each protocol writes the id of a kind, where it has that kind. The random part is the same in all of them. */
+const FORMS = {
+  file: { chat: "file-", messages: "file_", genai: "files/" },
+  batch: { chat: "batch_", messages: "msgbatch_", genai: "batches/" },
+  conversation: { chat: "conv_" },
+  cache: { genai: "cachedContents/" },
+  upload: { chat: "upload_" },
+  completion: { chat: "chatcmpl-" },
+} as const satisfies Readonly<Record<ObjectKind, Readonly<Record<string, string>>>>;
+
+const LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const LENGTH = 22;
+
+const KIND_OF_PREFIX = new Map<string, ObjectKind>(
+  Object.entries(FORMS).flatMap(([kind, forms]) =>
+    Object.values<string>(forms).map((prefix): [string, ObjectKind] => [prefix, kind as ObjectKind]),
+  ),
+);
+
+/** An id in any form, alone or at the end of a URL: one protocol names its files by their URLs. */
+const ID = new RegExp(
+  `^(?:https?://[^?#]*/)?(?<prefix>${[...KIND_OF_PREFIX.keys()].join("|")})(?<random>[0-9A-Za-z]{${LENGTH}})$`,
+);
+
+/** What an id says, whatever its form. */
+export interface ParsedObjectId {
+  kind: ObjectKind;
+  /** What the object is stored by. */
+  random: string;
+}
+
+/** Characters that no one can guess: 62 to the power of 22 are 131 bits. */
+export function newObjectRandom(random: Random): string {
+  let made = "";
+  while (made.length < LENGTH) {
+    // Bytes from 248 on would make the first letters more likely than the others.
+    for (const byte of random.bytes(LENGTH)) if (byte < 248 && made.length < LENGTH) made += LETTERS[byte % 62];
+  }
+  return made;
+}
+
+/** The id of an object in the form of one protocol. */
+export const objectId = <Kind extends ObjectKind>(
+  kind: Kind,
+  form: keyof (typeof FORMS)[Kind] & string,
+  random: string,
+): string => `${(FORMS[kind] as Readonly<Record<string, string>>)[form]}${random}`;
+
+/** Undefined for what cannot be an id of the gateway's own. */
+export function parseObjectId(written: string): ParsedObjectId | undefined {
+  const { prefix = "", random = "" } = ID.exec(written)?.groups ?? {};
+  const kind = KIND_OF_PREFIX.get(prefix);
+  return kind === undefined ? undefined : { kind, random };
+}

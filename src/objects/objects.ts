@@ -1,0 +1,55 @@
+import type { Clock } from "../base/clock.ts";
+import type { ObjectKind } from "../canon/object-kind.ts";
+import { isVisible, type Reader } from "../canon/ownership.ts";
+import { deleteExpiredObjects, type StoredObject, selectObjects } from "../storage/objects.ts";
+import type { Storage } from "../storage/storage.ts";
+import { parseObjectId } from "./object-id.ts";
+
+interface ObjectsOptions {
+  storage: Storage;
+  clock: Clock;
+}
+
+/** Where a request names an object, and which kind can be meant there. */
+export interface NamedObject {
+  id: string;
+  kind: ObjectKind;
+}
+
+/** `own`: the reader may use it. `hidden`: it is another's. `unknown`: it is not the gateway's, and perhaps a provider's. */
+export type Found = "own" | "hidden" | "unknown";
+
+const SWEEP_ROWS = 500;
+const MAX_SWEEPS = 200;
+
+/** The objects that clients have created through this gateway. */
+export class Objects {
+  readonly #options: ObjectsOptions;
+
+  constructor(options: ObjectsOptions) {
+    this.#options = options;
+  }
+
+  /** What each name leads to, in their order. One query for all of them, and none where no name has the form of an id. */
+  async find(reader: Reader, names: readonly NamedObject[]): Promise<Found[]> {
+    const { storage, clock } = this.#options;
+    const parsed = names.map(({ id }) => parseObjectId(id));
+    const randoms = new Set(parsed.flatMap((id) => id?.random ?? []));
+    const stored = randoms.size === 0 ? NONE : await selectObjects(storage, [...randoms], clock.wallMs());
+    return names.map(({ kind }, index) => {
+      const object = stored.get(parsed[index]?.random ?? "");
+      if (object === undefined) return "unknown";
+      return object.kind === kind && isVisible(object, reader) ? "own" : "hidden";
+    });
+  }
+
+  /** Removes what has expired. Several instances may do so at once. */
+  async sweep(): Promise<void> {
+    const { storage, clock } = this.#options;
+    for (let sweep = 0; sweep < MAX_SWEEPS; sweep++) {
+      if ((await deleteExpiredObjects(storage, clock.wallMs(), SWEEP_ROWS)) < SWEEP_ROWS) break;
+    }
+  }
+}
+
+const NONE: ReadonlyMap<string, StoredObject> = new Map();
