@@ -37,9 +37,11 @@ export class Objects {
     const randoms = new Set(parsed.flatMap((id) => id?.random ?? []));
     const stored = randoms.size === 0 ? NONE : await selectObjects(storage, [...randoms], clock.wallMs());
     return names.map(({ kind }, index) => {
-      const object = stored.get(parsed[index]?.random ?? "");
+      const named = parsed[index];
+      const object = stored.get(named?.random ?? "");
       if (object === undefined) return "unknown";
-      return object.kind === kind && isVisible(object, reader) ? "own" : "hidden";
+      const isMeant = object.kind === kind && object.kind === named?.kind;
+      return isMeant && isVisible(object, reader) ? "own" : "hidden";
     });
   }
 

@@ -15,7 +15,17 @@ export const CompactionRequest = Type.Object(
 );
 
 /** Answers are kept by the gateway: the host, which compacts, does not know their ids. */
-export const checkCompaction = defineBodyCheck(CompactionRequest, ({ previous_response_id: previous }) => {
+export const checkCompaction = defineBodyCheck(CompactionRequest, ({ input, previous_response_id: previous }) => {
   if (typeof previous === "string")
     refuse("previous_response_id", "cannot be compacted by its id; send its items as input");
+  if (typeof input === "string") return;
+  for (const [index, item] of input.entries()) {
+    if (isReference(item)) refuse(`input[${index}]`, "cannot be compacted by its id; send the item itself");
+  }
 });
+
+/** Its type may be left out. */
+function isReference(item: Readonly<Record<string, unknown>>): boolean {
+  const type = item["type"] ?? undefined;
+  return type === "item_reference" || (type === undefined && !("role" in item));
+}
