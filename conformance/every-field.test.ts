@@ -71,6 +71,8 @@ beforeAll(async () => {
   const api_key = "upstream-secret-key";
   gateway = await startTestGateway({
     config: {
+      // What becomes of the names of objects is looked at here, not who may use them.
+      keys: [{ name: "tests", key: TEST_KEY, provider_objects: true }],
       providers: {
         compatible: { kind: "openai-compatible", base_url: `${simulator.url}/openai/v1`, api_key },
         openai: { kind: "openai", base_url: `${simulator.url}/openai/v1`, api_key },

@@ -70,7 +70,7 @@ beforeAll(async () => {
         },
       ],
       keys: [
-        { name: "tests", key: TEST_KEY },
+        { name: "tests", key: TEST_KEY, provider_objects: true },
         { name: "strict", key: STRICT_KEY, strict: true },
       ],
     },

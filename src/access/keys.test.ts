@@ -91,6 +91,7 @@ describe("keys", () => {
     expect(await kindOf(child({ expiresAtMs: Date.UTC(2100, 1) }))).toBe("forbidden expires_at");
     expect(await kindOf(child({ limits: { requestsPerMinute: 61 } }))).toBe("forbidden limits.requests_per_minute");
     expect(await kindOf(child({ limits: { budgetUsdPerDay: 5.01 } }))).toBe("forbidden limits.budget_usd_per_day");
+    expect(await kindOf(child({ providerObjects: true }))).toBe("forbidden provider_objects");
     expect(await listKeys(storage)).toEqual([]);
     const { expiresAtMs: _expiry, protocols: _protocols, scopes: _scopes, ...unbound } = maker;
     expect(() => checkSubset(unbound, maker)).toThrow(/protocols/);

@@ -10,6 +10,7 @@ import {
   insertAnswer,
   prolongAnswers,
   type StoredAnswer,
+  selectAnswerHead,
   selectAnswers,
   selectChain,
   selectHolders,
@@ -256,6 +257,12 @@ export class Answers {
       const kept = (await this.#read(reader.project, [id], "answer")).get(id);
       if (kept !== undefined) look(kept.answer);
     }
+  }
+
+  /** Whom an answer belongs to, of whichever project; for operators. */
+  async owner(id: string): Promise<Owned | undefined> {
+    const { storage, clock } = this.#options;
+    return isKeepable(id) ? await selectAnswerHead(storage, id, clock.wallMs()) : undefined;
   }
 
   /** `may`: whether it may be deleted by whoever asks. Deleting needs no key to open it. */

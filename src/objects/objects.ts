@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { ObjectKind } from "../canon/object-kind.ts";
 import { isVisible, type Reader } from "../canon/ownership.ts";
-import { deleteExpiredObjects, type StoredObject, selectObjects } from "../storage/objects.ts";
+import { deleteExpiredObjects, deleteObject, type StoredObject, selectObjects } from "../storage/objects.ts";
 import type { Storage } from "../storage/storage.ts";
 import { parseObjectId } from "./object-id.ts";
 
@@ -43,6 +43,20 @@ export class Objects {
       const isMeant = object.kind === kind && object.kind === named?.kind;
       return isMeant && isVisible(object, reader) ? "own" : "hidden";
     });
+  }
+
+  /** The object that an id names in any form, of whichever project; for operators. */
+  async owner(id: string): Promise<StoredObject | undefined> {
+    const { storage, clock } = this.#options;
+    const named = parseObjectId(id);
+    if (named === undefined) return undefined;
+    const object = (await selectObjects(storage, [named.random], clock.wallMs())).get(named.random);
+    return object?.kind === named.kind ? object : undefined;
+  }
+
+  /** `id`: as it is stored. */
+  delete(id: string): Promise<boolean> {
+    return deleteObject(this.#options.storage, id);
   }
 
   /** Removes what has expired. Several instances may do so at once. */

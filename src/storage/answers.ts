@@ -131,6 +131,15 @@ export async function selectChain(
   return rows.map(readHead);
 }
 
+/** The answer of that id, of whichever project. */
+export async function selectAnswerHead(queries: Queries, id: string, nowMs: number): Promise<AnswerHead | undefined> {
+  const [row] = await queries.query(`SELECT ${HEAD} FROM answers WHERE id = ? AND expires_at_ms > ? LIMIT 1`, [
+    id,
+    Math.floor(nowMs),
+  ]);
+  return row === undefined ? undefined : readHead(row);
+}
+
 /** An answer that holds an item. */
 interface ItemHolder {
   itemId: string;

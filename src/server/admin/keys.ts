@@ -1,6 +1,7 @@
 import { readKeyRequest, readKeyUpdate } from "../../access/key-input.ts";
 import { keyView } from "../../access/key-view.ts";
 import { createKey, listKeys, revokeKey, rotateKey, updateKey } from "../../access/keys.ts";
+import type { Operator } from "../../access/operator-access.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { type Spent, spentByOwner } from "../../ledger/queries.ts";
 import { isUnavailable } from "../../storage/is-unavailable.ts";
@@ -61,6 +62,7 @@ export const createKeyRoute = adminRoute({
   body: KeyRequest,
   answers: [{ ...json(CreatedKeyAnswer, "The key is shown only here."), status: 201 }],
   handle: async ({ body, operator, connection }, { storage, gateway }) => {
+    refuseProviderObjects(operator, body);
     const request = { ...readKeyRequest(body), project: projectOf(operator, body.project) ?? "default" };
     const created = await createKey(storage, request, gateway, actorOf(operator, connection));
     await gateway.keys.refresh();
@@ -77,6 +79,7 @@ export const updateKeyRoute = adminRoute({
   body: KeyUpdate,
   answers: [json(KeyAnswer, "The key as it is now; running gateways apply it within a second.")],
   handle: async ({ parameters, body, operator, connection }, { storage, gateway }) => {
+    refuseProviderObjects(operator, body);
     const { id } = await keyFor(operator, parameters["id"] ?? "", storage);
     const changed = await updateKey(storage, id, readKeyUpdate(body), gateway, actorOf(operator, connection));
     await gateway.keys.refresh();
@@ -127,3 +130,11 @@ export const revokeKeyRoute = adminRoute({
     }
   },
 });
+
+/** All projects share the providers' accounts: what is in them is not for an operator of one project to open (H56). */
+function refuseProviderObjects({ role }: Operator, body: { provider_objects?: boolean }): void {
+  if (role !== "project" || body.provider_objects !== true) return;
+  const message =
+    "Only an admin may set `provider_objects`: it opens what other projects have in a provider's account.";
+  throw new GatewayError("forbidden", message, { path: "provider_objects" });
+}

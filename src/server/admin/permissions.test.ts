@@ -51,6 +51,7 @@ const EXPECTED: Readonly<Record<string, readonly Role[] | "open">> = {
   "GET /api/play": ["admin"],
   "GET /api/operations": READERS,
   "POST /api/operations/{id}/cancel": ["admin"],
+  "DELETE /api/objects/{id}": OF_KEYS,
   "GET /api/events": READERS,
   "GET /api/config": READERS,
   "POST /api/config/check": ["admin"],

@@ -1,3 +1,4 @@
+import { isObject, type JsonObject } from "../../base/json.ts";
 import { Type } from "../../base/type.ts";
 import { refuse } from "../../dialects/check.ts";
 import { EXPECTED, nullable } from "../../dialects/schema-builders.ts";
@@ -20,12 +21,13 @@ export const checkCompaction = defineBodyCheck(CompactionRequest, ({ input, prev
     refuse("previous_response_id", "cannot be compacted by its id; send its items as input");
   if (typeof input === "string") return;
   for (const [index, item] of input.entries()) {
-    if (isReference(item)) refuse(`input[${index}]`, "cannot be compacted by its id; send the item itself");
+    if (isObject(item) && isReference(item))
+      refuse(`input[${index}]`, "cannot be compacted by its id; send the item itself");
   }
 });
 
 /** Its type may be left out. */
-function isReference(item: Readonly<Record<string, unknown>>): boolean {
+function isReference(item: JsonObject): boolean {
   const type = item["type"] ?? undefined;
   return type === "item_reference" || (type === undefined && !("role" in item));
 }
