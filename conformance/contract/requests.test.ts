@@ -3,11 +3,16 @@ import type { DialectName } from "../../src/canon/dialect-name.ts";
 import type { CallOptions } from "../../testing/build-call.ts";
 import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
 import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
+import { TEST_KEY } from "../../testing/test-key.ts";
 import { callGateway, errorOf } from "../support/client-calls.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sendJson, startEvents } from "../support/scripted-upstream.ts";
 
-const { upstream, gateway } = await scriptedHarness();
+/** The key may name objects of a provider: what becomes of them is looked at here. */
+const { upstream, gateway } = await scriptedHarness((url) => ({
+  config: { ...modelsOfEveryDialect(url), keys: [{ name: "tests", key: TEST_KEY, provider_objects: true }] },
+}));
 
 /** A short answer of whichever dialect was asked, streamed where that was asked for. */
 function answer(): void {

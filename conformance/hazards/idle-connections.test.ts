@@ -106,6 +106,7 @@ function slowStore(slowMs: number) {
   const context = {
     gateway: {
       files,
+      admissions: { count: () => {} },
       keys: { authenticate: () => ({ project: "red", keyId: "k", keyName: "k" }) },
       memory: new MemoryBudget(1024 * 1024),
       watchdog: { watch: () => {}, unwatch: () => {} },

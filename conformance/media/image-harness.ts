@@ -21,8 +21,8 @@ export async function startImageHarness(more: readonly OwnModel[] = [], pollFact
       providers: providersAt(simulator.url),
       models: [...OWN_MODELS, ...more],
       keys: [
-        { name: "tests", key: TEST_KEY },
-        { name: "strict", key: STRICT_KEY, strict: true },
+        { name: "tests", key: TEST_KEY, provider_objects: true },
+        { name: "strict", key: STRICT_KEY, strict: true, provider_objects: true },
       ],
     },
     timings: { mediaPollFactor: pollFactor },

@@ -187,7 +187,7 @@ const RAW: readonly [path: string, body: object, refused: string][] = [
   }),
 ];
 
-describe("H56: an id of a provider's own", () => {
+describe("decision 0087: an id of a provider's own", () => {
   test.each(RAW)("POST %s %j is refused at %s, and nothing is sent", async (path, body, refused) => {
     const { status, text } = await post(path, body);
     expect([status, text]).toEqual([400, expect.stringContaining(refused)]);
@@ -237,6 +237,24 @@ describe("H56: an id of a provider's own", () => {
     expect((await harness.post("/v1/chat/completions", named, able)).status).toBe(200);
   });
 
+  test("store: true reaches a host only with a key that may keep something there, and is noted otherwise", async () => {
+    const body = chat("test/chat", { store: true, metadata: { a: "b" }, temperature: 1.0 });
+    answers();
+    const noted = await harness.post("/v1/chat/completions", body);
+    expect(noted.headers.get("x-trivium-dropped")).toBe("store,metadata");
+    expect(Object.keys(sentUp() as object)).not.toContain("store");
+    expect(Object.keys(sentUp() as object)).not.toContain("metadata");
+    answers();
+    expect((await harness.post("/v1/chat/completions", body, ALLOWED)).headers.get("x-trivium-dropped")).toBeNull();
+    expect(sentUp()).toMatchObject({ store: true, metadata: { a: "b" } });
+    answers();
+    await harness.post("/v1/chat/completions", chat("test/chat", { store: false, metadata: { a: "b" } }));
+    expect(sentUp()).toMatchObject({ store: false, metadata: { a: "b" } });
+    answers("Hello.", "genai");
+    await harness.post("/v1beta/models/test/genai:generateContent", genai({ store: true }));
+    expect(Object.keys(sentUp() as object)).not.toContain("store");
+  });
+
   test("functions, schemas and metadata of the client's own may have fields of such names", async () => {
     answers();
     const parameters = {
@@ -258,7 +276,7 @@ async function makeChild(request: object = {}, maker = TEST_KEY): Promise<string
   return (JSON.parse(made.text) as { data: { key: string } }).data.key;
 }
 
-describe("choices 12: an object that was created here", () => {
+describe("decision 0087: an object that was created here", () => {
   const RANDOM = "AbCdEfGhIjKlMnOpQrStU1";
   const create = (changes: object = {}) =>
     insertObject(machine.storage, {
@@ -345,7 +363,7 @@ const ALL_OF_IT = [200, 200, 400, 200, "resolved", 200];
 const NOTHING = [404, 404, 404, 400, "input[0]", 404];
 const DELETION_ALONE = [404, 404, 404, 400, "input[0]", 200];
 
-describe("choices 12: a stored answer belongs to the key that made it", () => {
+describe("decision 0087: a stored answer belongs to the key that made it", () => {
   test("and is shared within its project, not beyond it", async () => {
     const made = await store();
     expect(await reach(made, OTHER_PROJECT)).toEqual(NOTHING);
@@ -419,7 +437,7 @@ describe("choices 12: a stored answer belongs to the key that made it", () => {
   });
 });
 
-describe("choices 11: every authenticated request counts towards requests_per_minute", () => {
+describe("decision 0088: every authenticated request counts towards requests_per_minute", () => {
   const asked = async (key: string): Promise<[name: string, ask: () => Promise<ReadAnswer>][]> => {
     const { id } = await store();
     return [

@@ -31,7 +31,7 @@ const mayAndHides = (key: string): [boolean, boolean] => {
   return [providerObjects, privateObjects];
 };
 
-describe("choices 12: provider_objects and objects", () => {
+describe("decision 0087: provider_objects and objects", () => {
   test("a key may name no object of a provider and shares what it stores, unless it says otherwise", async () => {
     expect(mayAndHides((await make()).key)).toEqual([false, false]);
     expect(mayAndHides((await make({ providerObjects: true, objects: "private" })).key)).toEqual([true, true]);

@@ -173,7 +173,7 @@ function answersContract(databases: TestDatabases): void {
       await storage.close();
     });
 
-    test("choices 12: a private answer is for the key that made it alone, in whichever way it is named", async () => {
+    test("decision 0087: a private answer is for the key that made it alone, in whichever way it is named", async () => {
       const shared = sample({ id: "resp_shared", answer: '"older"', itemIds: ["msg_1"] });
       await answers.keep(shared);
       await clock.pass(1_000);

@@ -131,7 +131,7 @@ const OWNERS_OF_ID = new Set(
   ),
 );
 
-describe("H56: fields that name objects of a provider", () => {
+describe("decision 0087: fields that name objects of a provider", () => {
   test("the tables know every such field of the vendors' own libraries", () => {
     const unknown = LIBRARIES.flatMap(({ files, requests, dialects }) => {
       const tables = dialects.map(fieldsOf);
@@ -302,7 +302,7 @@ const INNOCENT: readonly [DialectName, object][] = [
   ["genai", { instances: [{ image: { gcsUri: "https://example.com/a.png" } }] }],
 ];
 
-describe("H56: objects that a request names", () => {
+describe("decision 0087: objects that a request names", () => {
   test.each(NAMED)("%s %j", (dialect, body, path) => {
     expect(findObjects(body, fieldsOf(dialect)).map((reference) => reference.path)).toEqual([path]);
   });

@@ -27,6 +27,13 @@ interface ObjectTable {
   /** Objects of these types repeat what an answer said: ids in them are words to the model. */
   repeated?: readonly string[];
   bare?: readonly BareItem[];
+  /** A switch of a request that makes a host keep its answer, and what hosts take only together with it. */
+  storing?: StoringSwitch;
+}
+
+interface StoringSwitch {
+  field: string;
+  needs?: readonly string[];
 }
 
 /** The same, arranged for one walk over a request. */
@@ -37,6 +44,7 @@ export interface ObjectFields {
   readonly opaque: ReadonlySet<string>;
   readonly repeated: ReadonlySet<string>;
   readonly bare: ReadonlyMap<string, BareItem>;
+  readonly storing: StoringSwitch | undefined;
   /** A request without any of these names names no object: most requests need no walk. */
   readonly names: ReadonlySet<string>;
 }
@@ -57,7 +65,7 @@ const inCamelCase = (name: string): string => name.replaceAll(/_(\w)/g, (_, lett
 /** Hosts of one protocol read names in either spelling, and clients send both. */
 const spellings = (name: string): string[] => [...new Set([name, inSnakeCase(name), inCamelCase(name)])];
 
-export function defineObjectFields({ fields, opaque, repeated = [], bare = [] }: ObjectTable): ObjectFields {
+export function defineObjectFields({ fields, opaque, repeated = [], bare = [], storing }: ObjectTable): ObjectFields {
   const plain = new Map<string, ObjectField>();
   const members = new Map<string, Map<string, ObjectField>>();
   for (const entry of fields) {
@@ -73,6 +81,7 @@ export function defineObjectFields({ fields, opaque, repeated = [], bare = [] }:
     opaque: new Set(opaque.flatMap(spellings)),
     repeated: new Set(repeated),
     bare: new Map(bare.map((item) => [item.type, item])),
+    storing,
     // An item that is bare has the name of its type only as a value; its field is as good a sign.
     names: new Set([...plain.keys(), ...members.keys(), ...bare.map(({ field }) => field)]),
   };

@@ -4,7 +4,7 @@ import { newObjectRandom, objectId, parseObjectId } from "./object-id.ts";
 
 const RANDOM = "AbCdEfGhIjKlMnOpQrStU1";
 
-test("choices 12: the three forms of a file have one random part, and any of them leads to it", () => {
+test("decision 0087: the three forms of a file have one random part, and any of them leads to it", () => {
   const forms = [
     objectId("file", "chat", RANDOM),
     objectId("file", "messages", RANDOM),
@@ -16,7 +16,7 @@ test("choices 12: the three forms of a file have one random part, and any of the
   }
 });
 
-test("choices 12: each kind has the vendors' own form", () => {
+test("decision 0087: each kind has the vendors' own form", () => {
   expect(
     [
       objectId("batch", "chat", RANDOM),

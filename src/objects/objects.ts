@@ -35,10 +35,10 @@ export class Objects {
     const { storage, clock } = this.#options;
     const parsed = names.map(({ id }) => parseObjectId(id));
     const randoms = new Set(parsed.flatMap((id) => id?.random ?? []));
-    const stored = randoms.size === 0 ? NONE : await selectObjects(storage, [...randoms], clock.wallMs());
+    const stored = randoms.size === 0 ? undefined : await selectObjects(storage, [...randoms], clock.wallMs());
     return names.map(({ kind }, index) => {
       const named = parsed[index];
-      const object = stored.get(named?.random ?? "");
+      const object = stored?.get(named?.random ?? "");
       if (object === undefined) return "unknown";
       const isMeant = object.kind === kind && object.kind === named?.kind;
       return isMeant && isVisible(object, reader) ? "own" : "hidden";
@@ -67,5 +67,3 @@ export class Objects {
     }
   }
 }
-
-const NONE: ReadonlyMap<string, StoredObject> = new Map();

@@ -2,6 +2,7 @@ import { type JsonObject, stringAt } from "../base/json.ts";
 import { asGatewayError, GatewayError } from "../canon/error.ts";
 import type { FieldNote } from "../canon/receipt.ts";
 import { readRouting } from "../dialects/read-routing.ts";
+import { withoutStoring } from "../dialects/without-storing.ts";
 import { AUTO_MODEL } from "../routing/auto.ts";
 import { admitCall, type EnteredRequest } from "./admit-call.ts";
 import { askedRouting, ONLY_AUTO } from "./asked-routing.ts";
@@ -134,13 +135,14 @@ async function readCall(incoming: IncomingCall, entered: EnteredRequest, gateway
   const name = modelName(incoming, received.body);
   const resolved = name === AUTO_MODEL ? undefined : catalogue.resolve(name, incoming.naming);
   const { id, reasoning } = resolved?.model ?? ANY_MODEL;
-  const checked = dialect.requests.check(received, {
+  const asked = dialect.requests.check(received, {
     verb,
     door,
     model: { id, reasoning },
     publicUrl: gateway.publicUrl,
     levels: received.levels,
   });
+  const checked = principal.providerObjects ? asked : withoutStoring(asked, objects);
   if (received.mayNameObjects && !incoming.isFollowUp)
     await requireOwnObjects(checked.body, objects, principal, gateway);
   const routing = askedRouting(wanted, { incoming, principal, model: resolved?.model }, gateway);

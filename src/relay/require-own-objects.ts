@@ -6,7 +6,7 @@ import type { Found, NamedObject } from "../objects/objects.ts";
 import type { Gateway } from "./gateway.ts";
 
 /**
- * Refuses a request that names an object which is not its caller's (H56): one provider account serves all projects, so an id alone
+ * Refuses a request that names an object which is not its caller's (decision 0087): one provider account serves all projects, so an id alone
  * would open what another has stored there. Whatever lane the call takes, before anything is translated.
  */
 export async function requireOwnObjects(

@@ -31,14 +31,12 @@ export interface RepeatedKey {
  * first (S15). Parsing cannot tell: it keeps one of them. So the members are counted in the text and in what was parsed of it;
  * only where the figures differ is the text walked through. The same walk looks for keys that are `wanted`.
  */
-export function inspectJson(text: string, parsed: unknown, wanted = NOTHING): JsonShape {
+export function inspectJson(text: string, parsed: unknown, wanted?: ReadonlySet<string>): JsonShape {
   const count = new KeyCount(wanted);
   count.add(parsed, 1);
   const isPlain = count.levels < MAX_DEPTH && membersAtMost(text) === count.keys;
   return { repeated: isPlain ? undefined : walk(text), levels: count.levels, holds: count.holds };
 }
-
-const NOTHING: ReadonlySet<string> = new Set();
 
 const COLON = 0x3a;
 
@@ -68,9 +66,9 @@ class KeyCount {
   keys = 0;
   levels = 0;
   holds = false;
-  readonly #wanted: ReadonlySet<string>;
+  readonly #wanted: ReadonlySet<string> | undefined;
 
-  constructor(wanted: ReadonlySet<string>) {
+  constructor(wanted: ReadonlySet<string> | undefined) {
     this.#wanted = wanted;
   }
 
@@ -87,7 +85,7 @@ class KeyCount {
     const record = value as Readonly<Record<string, unknown>>;
     for (const key in record) {
       this.keys++;
-      if (!this.holds && this.#wanted.has(key)) this.holds = true;
+      if (!this.holds && this.#wanted?.has(key)) this.holds = true;
       const child = record[key];
       if (typeof child === "object" && child !== null) this.add(child, level + 1);
     }

@@ -17,5 +17,7 @@ export const CHAT_OBJECTS: readonly ObjectField[] = [
 
 export const chatObjects = defineObjectFields({
   fields: CHAT_OBJECTS,
+  // Hosts refuse metadata of an answer that they do not keep.
+  storing: { field: "store", needs: ["metadata"] },
   opaque: ["function", "functions", "custom", "json_schema", "metadata", "logit_bias"],
 });

@@ -34,5 +34,6 @@ const fields: readonly ObjectField[] = [
 
 export const genaiObjects = defineObjectFields({
   fields,
+  storing: { field: "store" },
   opaque: ["functionDeclarations", "args", "partialArgs", "response", "responseSchema", "responseJsonSchema", "labels"],
 });

@@ -131,7 +131,7 @@ export const revokeKeyRoute = adminRoute({
   },
 });
 
-/** All projects share the providers' accounts: what is in them is not for an operator of one project to open (H56). */
+/** All projects share the providers' accounts: what is in them is not for an operator of one project to open (decision 0087). */
 function refuseProviderObjects({ role }: Operator, body: { provider_objects?: boolean }): void {
   if (role !== "project" || body.provider_objects !== true) return;
   const message =

@@ -22,7 +22,7 @@ async function started() {
   return { admin, keyId: id ?? "", key: key ?? "", answer: (JSON.parse(stored.text) as { id: string }).id };
 }
 
-test("choices 12: an operator deletes a private answer without reading it, and the act is written down", async () => {
+test("decision 0087: an operator deletes a private answer without reading it, and the act is written down", async () => {
   const { admin, answer, key, keyId } = await started();
   const deleted = await admin.ask("DELETE", `/api/objects/${answer}`, asAdmin);
   expect(deleted.json).toEqual({
@@ -53,7 +53,7 @@ test("an object that a client created is deleted by its id in any form", async (
   }
 });
 
-test("H56: an operator of a project cannot open the providers' accounts to its keys", async () => {
+test("decision 0087: an operator of a project cannot open the providers' accounts to its keys", async () => {
   const { admin, keyId } = await started();
   const secret = await admin.operator("project", "red");
   const created = await admin.ask("POST", "/api/keys", { secret, body: { name: "x", provider_objects: true } });

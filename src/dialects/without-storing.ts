@@ -1,0 +1,21 @@
+import type { FieldNote } from "../canon/receipt.ts";
+import { ObjectEdit } from "../wire/json-text.ts";
+import type { ObjectFields } from "./object-fields.ts";
+import type { ReceivedRequest } from "./received-request.ts";
+
+const REASON = "answers are kept in a provider's account only for keys with provider_objects: true";
+
+/** The request without what would make a host keep its answer. One that says nothing of it comes back as it is. */
+export function withoutStoring(request: ReceivedRequest, fields: ObjectFields | undefined): ReceivedRequest {
+  const storing = fields?.storing;
+  if (storing === undefined || request.body[storing.field] !== true) return request;
+  const dropped = [storing.field, ...(storing.needs ?? [])].filter((name) => name in request.body);
+  const edit = new ObjectEdit(request.text);
+  const body = { ...request.body };
+  for (const name of dropped) {
+    edit.remove(name);
+    delete body[name];
+  }
+  const notes = dropped.map((path): FieldNote => ({ path, action: "dropped", reason: REASON }));
+  return { text: edit.toString(), body, adapted: [...(request.adapted ?? []), ...notes] };
+}
