@@ -28,6 +28,8 @@ function Row({ item, onAct }: { item: Key; onAct: ((act: Act) => void) | undefin
         <span class="muted small block">
           …{item.hint}
           {item.capture && " · bodies kept"}
+          {item.provider_objects && " · provider objects"}
+          {item.objects === "private" && " · private"}
         </span>
         {item.tags.length > 0 && <span class="muted small block">{item.tags.join(" ")}</span>}
       </th>
