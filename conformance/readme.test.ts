@@ -42,7 +42,7 @@ afterAll(async () => {
 test("every block of these documents is run, loaded or compared here or in scripts/docs.test.ts", () => {
   expect(readme.counts()).toEqual({ sh: 7, text: 1, ts: 3, python: 1, yaml: 1 });
   expect(receipts.counts()).toEqual({ sh: 4, json: 1 });
-  expect(keys.counts()).toEqual({ sh: 5, yaml: 1 });
+  expect(keys.counts()).toEqual({ sh: 6, yaml: 1 });
   expect(media.counts()).toEqual({ sh: 2, ts: 2 });
   expect(failures.counts()).toEqual({ sh: 1 });
   expect(deploy.counts()).toEqual({ sh: 6, yaml: 1, nginx: 1 });
@@ -210,6 +210,16 @@ describe("docs/keys.md", () => {
     await folder.shell(keys.one("sh", "projects create"));
     const left = JSON.parse(await folder.shell("bin/trivium projects list --json")) as { id: string }[];
     expect(left.map(({ id }) => id)).toEqual(["default"]);
+  });
+
+  test("its lines open the providers' accounts to a project, and close them", async () => {
+    const shown = async () =>
+      (JSON.parse(await folder.shell("bin/trivium projects list --json")) as { provider_objects: boolean }[])[0];
+    const [open = "", close = ""] = keys.one("sh", "--provider-objects").trim().split("\n");
+    await folder.shell(open);
+    expect(await shown()).toMatchObject({ provider_objects: true, objects: "project" });
+    await folder.shell(close);
+    expect(await shown()).toMatchObject({ provider_objects: false });
   });
 
   test.skipIf(!canPaste)("its call by a key that may make keys makes one", async () => {
