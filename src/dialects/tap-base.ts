@@ -2,7 +2,8 @@ import type { ByteBuffer } from "../base/byte-buffer.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { Stop } from "../canon/stop.ts";
 import type { Usage } from "../canon/usage.ts";
-import { readFrames, type SseFrame } from "../wire/sse.ts";
+import { EventTooLargeError, framesOf, readFrames, type SseFrame } from "../wire/sse.ts";
+import { requireFewEvents, requireSmallEvent } from "./answer-bounds.ts";
 import type { Tap, TapProgress } from "./dialect.ts";
 
 const decoder = new TextDecoder("utf-8");
@@ -17,6 +18,7 @@ export abstract class TapBase implements Tap {
   stop: Stop | undefined;
   generatedCharacters = 0;
   reasoningSeen = false;
+  #events = 0;
 
   get usage(): Usage | undefined {
     return this.usageSeen;
@@ -42,10 +44,14 @@ export abstract class TapBase implements Tap {
 
   protected pushCarefully(events: string): string {
     let text = "";
-    for (const frame of readFrames(events)) {
-      if (this.failure || this.state === "ended") break;
-      // Readers of events take one without data for none.
-      if (frame.data !== "") text += this.#read(frame);
+    try {
+      for (const frame of framesOf(events)) {
+        if (this.failure || this.state === "ended") break;
+        text += this.#read(frame);
+      }
+    } catch (thrown) {
+      if (!(thrown instanceof EventTooLargeError)) throw thrown;
+      this.failure = new GatewayError("upstream_failed", `The provider sent ${thrown.message}.`);
     }
     return text;
   }
@@ -66,6 +72,10 @@ export abstract class TapBase implements Tap {
   /** What came before an event that cannot be read stands, however the bytes were cut (H31). */
   #read(frame: SseFrame): string {
     try {
+      requireFewEvents(++this.#events);
+      // Readers of events take one without data for none.
+      if (frame.data === "") return "";
+      if (frame.data !== undefined) requireSmallEvent(frame.data);
       return this.frame(frame);
     } catch (thrown) {
       if (!(thrown instanceof GatewayError)) throw thrown;

@@ -2,6 +2,7 @@ import { eventWeight } from "../base/text-weight.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { CanonEvent } from "../canon/event.ts";
 import type { SseFrame } from "../wire/sse.ts";
+import { requireFewBlocks, requireFewCalls } from "./answer-bounds.ts";
 import type { AnswerReading, StreamDecoder, StreamEncoder } from "./codec.ts";
 import { TapBase } from "./tap-base.ts";
 import { AnswerUnwrapper } from "./unwrap-answer.ts";
@@ -19,6 +20,8 @@ export class TranslatingTap extends TapBase {
   protected readonly encoder: StreamEncoder;
   readonly #unwrapper: AnswerUnwrapper;
   #contentCame = false;
+  #calls = 0;
+  #blocks = 0;
 
   constructor(decoder: StreamDecoder, encoder: StreamEncoder, reading: AnswerReading) {
     super();
@@ -60,7 +63,7 @@ export class TranslatingTap extends TapBase {
       if ("text" in event) this.#count(event.text);
       if (this.failure) return text;
       for (const one of this.#unwrapper.push(event)) {
-        this.#take(one);
+        this.#takeFew(one);
         if (!this.failure) text += this.#written(one);
         this.contentSeen = this.#contentCame && this.encoder.undecided !== true;
         if (this.failure) return text;
@@ -88,6 +91,16 @@ export class TranslatingTap extends TapBase {
     }
   }
 
+  /** More than may be read is a failure of this answer, like what cannot be written. */
+  #takeFew(event: CanonEvent): void {
+    try {
+      this.#take(event);
+    } catch (thrown) {
+      if (!(thrown instanceof GatewayError)) throw thrown;
+      this.failure = thrown;
+    }
+  }
+
   #take(event: CanonEvent): void {
     switch (event.type) {
       case "metadata":
@@ -104,11 +117,21 @@ export class TranslatingTap extends TapBase {
         this.failure = event.error;
         break;
       case "reasoning-start":
+        requireFewBlocks(++this.#blocks);
         this.reasoningSeen = true;
         break;
       // Announced, and nothing said yet: another offer may still answer.
       case "text-start":
       case "refusal-start":
+        requireFewBlocks(++this.#blocks);
+        break;
+      case "tool-input-start":
+        requireFewCalls(++this.#calls);
+        this.#contentCame = true;
+        break;
+      case "whole":
+        requireFewBlocks(++this.#blocks);
+        this.#contentCame = true;
         break;
       default:
         this.#contentCame = true;

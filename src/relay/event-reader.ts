@@ -1,10 +1,13 @@
 import type { ByteBuffer } from "../base/byte-buffer.ts";
+import type { Clock } from "../base/clock.ts";
+import { GatewayError } from "../canon/error.ts";
 import type { Tap, TapProgress } from "../dialects/dialect.ts";
 import type { Framing } from "../providers/provider.ts";
 import { AwsEventSplitter } from "../wire/aws-event-stream.ts";
 import type { ChunkTaker, HttpAnswer } from "../wire/http/exchange.ts";
-import { EventSplitter } from "../wire/sse.ts";
+import { EventSplitter, EventTooLargeError, nextEventEnd } from "../wire/sse.ts";
 import type { Attempt } from "./attempt.ts";
+import { writesTextAlone } from "./writes-text-alone.ts";
 
 /** How long an upstream may take to close after its last event before the connection is given up. */
 const RELEASE_MS = 1000;
@@ -12,8 +15,22 @@ const RELEASE_MS = 1000;
 /** What a stream holds back below this is not counted against the memory of all calls. */
 const COUNTED_FROM = 256 * 1024;
 
+/** Of a model that writes text alone: its last event may hold the whole answer, and the request's instructions and tools. */
+const MAX_TEXT_EVENT_BYTES = 8 * 1024 * 1024;
+/** With images or sound in it. */
+const MAX_EVENT_BYTES = 32 * 1024 * 1024;
+
+/** Whole events of about so many bytes are rendered before the clock is read again. */
+const SLICE_BYTES = 16 * 1024;
+/** A stream that takes longer for its events goes on in the next turn of the event loop, after everyone else (S18). */
+const TURN_MS = 5;
+const NOTHING = new Uint8Array(0);
+
 /** An upstream's stream on its way through the tap. */
 export class EventReader {
+  readonly #clock: Clock;
+  /** Events that have come and are not rendered yet. */
+  #behind: Uint8Array = NOTHING;
   readonly #attempt: Attempt;
   readonly #tap: Tap;
   readonly #answer: HttpAnswer;
@@ -22,11 +39,13 @@ export class EventReader {
   #tapEnded = false;
   #counts = false;
 
-  constructor(attempt: Attempt, answer: HttpAnswer, tap: Tap, framing: Framing) {
+  constructor(attempt: Attempt, answer: HttpAnswer, tap: Tap, framing: Framing, clock: Clock) {
+    this.#clock = clock;
     this.#attempt = attempt;
     this.#tap = tap;
     this.#answer = answer;
-    this.#splitter = framing === "sse" ? new EventSplitter() : new AwsEventSplitter();
+    const limit = writesTextAlone(attempt.target.model) ? MAX_TEXT_EVENT_BYTES : MAX_EVENT_BYTES;
+    this.#splitter = framing === "sse" ? new EventSplitter(limit) : new AwsEventSplitter(limit);
     attempt.follow(() => tap.generatedCharacters + (tap.contentSeen ? 1 : 0));
   }
 
@@ -48,8 +67,45 @@ export class EventReader {
       this.#counts = holds >= COUNTED_FROM;
       this.#attempt.hold(this.#counts ? holds : 0);
     }
-    const events = this.#splitter.pushBytes(chunk);
-    return events.length > 0 ? this.#tap.push(events, output) : this.#tap;
+    return this.#explained(() => {
+      const events = this.#splitter.pushBytes(chunk);
+      if (events.length > SLICE_BYTES) return this.#render(events, output);
+      return events.length > 0 ? this.#tap.push(events, output) : this.#tap;
+    });
+  }
+
+  /** Whether events that have come wait for another turn: `takeMore` renders them, and nothing else is read before. */
+  get isBehind(): boolean {
+    return this.#behind.length > 0;
+  }
+
+  takeMore(output: ByteBuffer): TapProgress {
+    return this.#explained(() => this.#render(this.#behind, output));
+  }
+
+  #render(events: Uint8Array, output: ByteBuffer): TapProgress {
+    const tap = this.#tap;
+    const untilMs = this.#clock.nowMs() + TURN_MS;
+    let at = 0;
+    do {
+      const end = nextEventEnd(events, at + SLICE_BYTES);
+      tap.push(events.subarray(at, end), output);
+      at = end;
+    } while (at < events.length && !tap.failure && tap.state !== "ended" && this.#clock.nowMs() < untilMs);
+    this.#behind = tap.failure || tap.state === "ended" ? NOTHING : events.subarray(at);
+    return tap;
+  }
+
+  /** An event that is too large is the provider's failure; what was rendered before it stands. */
+  #explained(render: () => TapProgress): TapProgress {
+    try {
+      return render();
+    } catch (thrown) {
+      if (!(thrown instanceof EventTooLargeError)) throw thrown;
+      this.#behind = NOTHING;
+      const failure = new GatewayError("upstream_failed", `The provider sent ${thrown.message}.`);
+      return { state: this.#tap.state, failure };
+    }
   }
 
   /** The upstream's bytes have ended: what they left without an end of its own may still say something. */

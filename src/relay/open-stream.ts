@@ -1,5 +1,7 @@
 import type { ByteBuffer } from "../base/byte-buffer.ts";
+import type { Clock } from "../base/clock.ts";
 import { parseObject } from "../base/json.ts";
+import { nextTurn } from "../base/next-turn.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { Tap } from "../dialects/dialect.ts";
 import type { Framing } from "../providers/provider.ts";
@@ -34,6 +36,7 @@ export interface OpenStream {
 export async function openStream(
   attempt: Attempt,
   output: ClientOutput,
+  clock: Clock,
   soFar?: AnswerSoFar | undefined,
 ): Promise<OpenStream> {
   const answer = await attempt.open();
@@ -42,7 +45,7 @@ export async function openStream(
   if (!TYPES[framing].test(type)) throw await notAStream(attempt, answer);
   const made = attempt.lane.createTap();
   const tap = soFar === undefined ? made : new WitnessedTap(made, soFar);
-  const reader = new EventReader(attempt, answer, tap, framing);
+  const reader = new EventReader(attempt, answer, tap, framing, clock);
   const held = output.hold();
   try {
     await readUntilContent(reader, tap, held);
@@ -55,12 +58,15 @@ export async function openStream(
 
 async function readUntilContent(reader: EventReader, tap: Tap, held: ByteBuffer): Promise<void> {
   while (!tap.contentSeen && tap.state === "open") {
-    const chunk = await reader.read();
-    const { state, failure } = chunk ? reader.take(chunk, held, held.length) : reader.takeRest(held);
+    const { isBehind } = reader;
+    if (isBehind) await nextTurn();
+    const chunk = isBehind ? undefined : await reader.read();
+    const more = () => (isBehind ? reader.takeMore(held) : reader.takeRest(held));
+    const { state, failure } = chunk ? reader.take(chunk, held, held.length) : more();
     if (tap.contentSeen) return;
     // After content it is no failure of the offer's alone any more: the client gets what was said, then the error (H31).
     if (failure) throw failure;
-    if (!chunk && state === "open")
+    if (!chunk && !isBehind && state === "open")
       throw new GatewayError("upstream_failed", "The provider closed the stream before it had answered.");
     if (held.length > MAX_HELD_BYTES)
       throw new GatewayError("upstream_failed", `The provider sent ${MAX_HELD_BYTES} bytes without any content.`);

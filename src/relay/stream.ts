@@ -1,4 +1,5 @@
 import type { ByteBuffer } from "../base/byte-buffer.ts";
+import { nextTurn } from "../base/next-turn.ts";
 import { asGatewayError, GatewayError } from "../canon/error.ts";
 import type { Dialect, TapProgress } from "../dialects/dialect.ts";
 import type { TextTarget } from "../routing/target.ts";
@@ -29,7 +30,8 @@ export async function relayStream(call: Call, gateway: Gateway, plan: readonly T
         attempt.close();
       }
     : undefined;
-  const open = (attempt: Attempt) => openStream(attempt, output, survivor && new AnswerSoFar(call, gateway, attempt));
+  const open = (attempt: Attempt) =>
+    openStream(attempt, output, gateway.clock, survivor && new AnswerSoFar(call, gateway, attempt));
   const opening = tryPlan(call, gateway, plan, open, discard);
   // A protocol without keep-alives has nothing to send early, and waiting keeps a real status possible.
   const early = dialect.http.keepAlive !== undefined && (await commitsEarly(call, gateway, opening));
@@ -142,12 +144,18 @@ class StreamRelay {
       atOnce: true,
       take: (chunk) => {
         const rendered = output.buffer;
-        return this.#pass(reader.take(chunk, rendered), rendered, attempt);
+        return this.#pass(reader.take(chunk, rendered), rendered, attempt) && !reader.isBehind;
       },
     };
     while (tap.state !== "ended") {
       if (stopped) await this.#waitForClient(attempt);
       try {
+        if (reader.isBehind) {
+          await nextTurn();
+          const rendered = output.buffer;
+          stopped = !this.#pass(reader.takeMore(rendered), rendered, attempt);
+          continue;
+        }
         stopped = await reader.readWhile(taker);
       } catch (error) {
         // After the end of the content nothing that matters is missing: the answer is complete, and the client gets it.

@@ -137,7 +137,7 @@ export class Survivor {
       made = new Attempt(call, gateway, to, (_call, _gateway, of) => this.#lane(soFar, legs, of));
       return made;
     };
-    const open = (attempt: Attempt) => openStream(attempt, this.#output);
+    const open = (attempt: Attempt) => openStream(attempt, this.#output, this.#gateway.clock);
     try {
       return await tryOffers(call, gateway, [target], begin, open, isHonest);
     } catch {

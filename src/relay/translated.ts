@@ -2,6 +2,7 @@ import { isObject, type JsonObject } from "../base/json.ts";
 import type { CanonCall } from "../canon/call.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { FieldNote } from "../canon/receipt.ts";
+import { requireFewCalls } from "../dialects/answer-bounds.ts";
 import type {
   AnswerReading,
   DecodeAnswerContext,
@@ -78,6 +79,7 @@ export class TranslatedLane implements Lane {
   readAnswer(text: string, body: JsonObject): ClientAnswer {
     const decoded = this.#upstream.decodeResponse(orBody(parseInOrder(text, body), body), this.#decodeContext());
     const reply = unwrapReply(decoded, this.#reading);
+    requireFewCalls(reply.parts.filter(({ type }) => type === "tool-call").length);
     return {
       text: this.#call.incoming.dialect.codec.encodeResponse(reply, this.#encodeContext()),
       usage: reply.usage,

@@ -1,6 +1,8 @@
 import { parseObject } from "../base/json.ts";
+import { nextTurn } from "../base/next-turn.ts";
 import { GatewayError } from "../canon/error.ts";
 import { completionTokens, type Usage } from "../canon/usage.ts";
+import { requireFewAnswerValues, requireFewItems } from "../dialects/answer-bounds.ts";
 import type { ClientAnswer } from "../dialects/dialect.ts";
 import type { TextTarget } from "../routing/target.ts";
 import { answerCharacters } from "./answer-characters.ts";
@@ -12,11 +14,14 @@ import { tryPlan } from "./hedge.ts";
 import { identifiedResponse } from "./identity-headers.ts";
 import { isEnough } from "./reported-usage.ts";
 import { settle } from "./settle.ts";
+import { writesTextAlone } from "./writes-text-alone.ts";
 
 /** No text that a model writes comes near. */
 const MAX_TEXT_BYTES = 32 * 1024 * 1024;
 /** Images and sound in base64 make answers of this size possible; nothing honest is larger. */
 const MAX_MEDIA_BYTES = 128 * 1024 * 1024;
+/** A longer answer is read, parsed and translated in turns of the event loop of their own (S18). */
+const LARGE_CHARACTERS = 1024 * 1024;
 
 /** An answer in one piece: read, patched, settled, sent. */
 export async function relayUnary(call: Call, gateway: Gateway, plan: readonly TextTarget[]): Promise<Response> {
@@ -49,12 +54,16 @@ const isBelievable = (usage: Usage | undefined, answerLength: number): boolean =
   usage?.output !== undefined && isEnough(completionTokens(usage), Math.max(1, answerLength - ENVELOPE));
 
 async function wholeAnswer(call: Call, attempt: Attempt): Promise<WholeAnswer> {
-  const writesTextAlone = attempt.target.model.outputModalities.every((modality) => modality === "text");
-  const reading = attempt.readText(await attempt.open(), writesTextAlone ? MAX_TEXT_BYTES : MAX_MEDIA_BYTES);
+  const maxBytes = writesTextAlone(attempt.target.model) ? MAX_TEXT_BYTES : MAX_MEDIA_BYTES;
+  const reading = attempt.readText(await attempt.open(), maxBytes);
   const text = typeof reading === "string" ? reading : await reading;
   attempt.finish();
+  requireFewAnswerValues(text);
+  if (text.length > LARGE_CHARACTERS) await nextTurn();
   const body = parseObject(text);
   if (!body) throw new GatewayError("upstream_failed", "The provider's answer is not JSON.");
+  requireFewItems(body, text.length);
+  if (text.length > LARGE_CHARACTERS) await nextTurn();
   if (call.incoming.verb !== "generate") return { answer: attempt.lane.readCount(text, body), characters: 0 };
   const answer = attempt.lane.readAnswer(text, body);
   const counted = isBelievable(answer.usage, text.length);

@@ -31,8 +31,13 @@ const decoder = new TextDecoder("utf-8");
  * these too. The same surface as `EventSplitter`.
  */
 export class AwsEventSplitter {
+  readonly #limit: number;
   /** No frame is larger than its limit, so neither is what waits, except for the last chunk. */
   readonly #rest = new ByteBuffer();
+
+  constructor(limit = MAX_BYTES) {
+    this.#limit = Math.min(limit, MAX_BYTES);
+  }
 
   /** Bytes that wait for the end of their frame. */
   get waiting(): number {
@@ -46,7 +51,7 @@ export class AwsEventSplitter {
     let text = "";
     let at = 0;
     for (;;) {
-      const size = frameSize(waiting.subarray(at));
+      const size = frameSize(waiting.subarray(at), this.#limit);
       if (size === undefined || at + size > waiting.length) break;
       text += renderFrame(waiting.subarray(at, at + size));
       at += size;
@@ -71,14 +76,14 @@ export class AwsEventSplitter {
 const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 /** How long the frame is that begins here; undefined while its first bytes are not all there. */
-function frameSize(bytes: Uint8Array): number | undefined {
+function frameSize(bytes: Uint8Array, limit: number): number | undefined {
   if (bytes.length < PRELUDE_BYTES) return undefined;
   const view = viewOf(bytes);
   const total = view.getUint32(0);
   const headers = view.getUint32(4);
   if (view.getUint32(8) !== Bun.hash.crc32(bytes.subarray(0, 8)))
     throw new BrokenFrameError("its first checksum is wrong");
-  if (total < MIN_BYTES || total > MAX_BYTES) throw new BrokenFrameError(`it says it is ${total} bytes long`);
+  if (total < MIN_BYTES || total > limit) throw new BrokenFrameError(`it says it is ${total} bytes long`);
   if (headers > MAX_HEADER_BYTES || headers > total - MIN_BYTES) {
     throw new BrokenFrameError(`it says its headers are ${headers} bytes long`);
   }

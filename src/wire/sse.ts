@@ -8,9 +8,12 @@ const LF = 0x0a;
 const CR = 0x0d;
 const NOTHING = new Uint8Array(0);
 
+/** No host sends an event of more than a few lines; reading millions of them takes long, and a hundred times their memory (S18). */
+const MAX_LINES = 10_000;
+
 export class EventTooLargeError extends Error {
-  constructor(limit: number) {
-    super(`an event of the stream is larger than ${limit} bytes`);
+  constructor(limit: number, unit = "bytes") {
+    super(`an event of more than ${limit} ${unit}`);
     this.name = "EventTooLargeError";
   }
 }
@@ -29,9 +32,23 @@ function lastEventEnd(bytes: Uint8Array, length: number, from: number): number {
 
 /** Where the event at `at` ends, whose lines end in LF or CRLF: after its blank line, or at the end of the bytes. */
 export function endOfEvent(events: Uint8Array, at: number): number {
+  let lines = 0;
   for (let end = events.indexOf(LF, at); end >= 0; end = events.indexOf(LF, end + 1)) {
     if (events[end + 1] === LF) return end + 2;
     if (events[end + 1] === CR && events[end + 2] === LF) return end + 3;
+    if (++lines > MAX_LINES) throw new EventTooLargeError(MAX_LINES, "lines");
+  }
+  return events.length;
+}
+
+/** The first end of an event at or after `from`, whatever its lines end in. */
+export function nextEventEnd(events: Uint8Array, from: number): number {
+  for (let at = Math.max(from - 1, 1); at < events.length; at++) {
+    const code = events[at];
+    if (code === LF) {
+      const before = events[at - 1];
+      if (before === LF || (before === CR && events[at - 2] === LF)) return at + 1;
+    } else if (code === CR && events[at - 1] === CR) return at + 1;
   }
   return events.length;
 }
@@ -106,43 +123,59 @@ export interface SseFrame {
 }
 
 /** The events in a text of whole events, in order. */
-export function readFrames(text: string): SseFrame[] {
-  const frames: SseFrame[] = [];
+export const readFrames = (text: string): SseFrame[] => [...framesOf(text)];
+
+/** The same one by one, so that those before one that is too large can be read. */
+export function* framesOf(text: string): Generator<SseFrame, void> {
   if (!text.includes("\r")) {
     for (let at = 0; at < text.length; ) {
       const blank = text.indexOf("\n\n", at);
       const end = blank < 0 ? text.length : blank + 2;
-      frames.push(readPlainFrame(text.slice(at, end)));
+      yield readPlainFrame(text.slice(at, end));
       at = end;
     }
-    return frames;
+    return;
   }
   const boundary = /\r\n(?:\r\n|\n|\r)|\n(?:\r\n|\n|\r)|\r(?:\r\n|\r)/g;
   let at = 0;
   for (let match = boundary.exec(text); match; match = boundary.exec(text)) {
-    frames.push(readFrame(text.slice(at, boundary.lastIndex), /\r\n|\n|\r/));
+    yield readFrame(text.slice(at, boundary.lastIndex));
     at = boundary.lastIndex;
   }
-  if (at < text.length) frames.push(readFrame(text.slice(at), /\r\n|\n|\r/));
-  return frames;
+  if (at < text.length) yield readFrame(text.slice(at));
 }
 
 const DATA = "data: ";
+const BLANK = "\n\n";
+const LINE_END = /\r\n|\n|\r/g;
 
 /** Nearly every event is one line of data. */
 function readPlainFrame(raw: string): SseFrame {
-  if (!raw.startsWith(DATA) || raw.indexOf("\n") !== raw.length - 2) return readFrame(raw, /\n/);
+  if (raw === BLANK) return { raw, event: undefined, data: undefined };
+  if (!raw.startsWith(DATA) || raw.indexOf("\n") !== raw.length - 2) return readFrame(raw);
   return { raw, event: undefined, data: raw.slice(DATA.length, -2) };
 }
 
-function readFrame(raw: string, lineEnd: RegExp): SseFrame {
+function readFrame(raw: string): SseFrame {
   let event: string | undefined;
   let data: string | undefined;
-  for (const line of raw.split(lineEnd)) {
+  for (const line of linesOf(raw)) {
     if (line.startsWith("data:")) {
       const value = line.slice(line.charCodeAt(5) === 0x20 ? 6 : 5);
       data = data === undefined ? value : `${data}\n${value}`;
     } else if (line.startsWith("event:")) event = line.slice(line.charCodeAt(6) === 0x20 ? 7 : 6);
   }
   return { raw, event, data };
+}
+
+/** Without what follows the last line end, unless there is something. */
+function* linesOf(raw: string): Generator<string, void> {
+  let at = 0;
+  let lines = 0;
+  for (const { 0: end, index } of raw.matchAll(LINE_END)) {
+    if (++lines > MAX_LINES) throw new EventTooLargeError(MAX_LINES, "lines");
+    yield raw.slice(at, index);
+    at = index + end.length;
+  }
+  if (at < raw.length) yield raw.slice(at);
 }

@@ -5,6 +5,7 @@ import { reportTerms } from "../../canon/terms.ts";
 import { fitToolId } from "../../canon/tool-id.ts";
 import { type BodySource, editBody } from "../../wire/edit-body.ts";
 import { changeElements, changeValue, ObjectEdit } from "../../wire/json-text.ts";
+import { requireFewCalls, requireFewChoices } from "../answer-bounds.ts";
 import type { ClientAnswer, NativeAnswerContext, NativeRequestContext, UpstreamRequest } from "../dialect.ts";
 import { effortOfWord } from "../effort-words.ts";
 import { emptyTools } from "../empty-tools.ts";
@@ -236,18 +237,18 @@ export function patchAnswer(text: string, body: JsonObject, context: NativeAnswe
   const usage = decodeUsage(body["usage"], context.quirks.reasoningBeside);
   reportTerms(context.served, body["service_tier"]);
   let stop: ClientAnswer["stop"];
-  let data = text;
   const choices = arrayAt(body, "choices");
+  requireFewChoices(choices.length);
+  const changes = new Map<number, Change>();
   for (let position = 0; position < choices.length; position++) {
     const choice = choices[position];
     const message = objectAt(choice, "message") ?? NO_MESSAGE;
     const finish = finishOf(choice, message, hasBrokenCall);
-    if (finish) {
-      stop ??= decodeStop(finish);
-      data = patchFinish(data, position, stringAt(choice, "finish_reason"), contractFinishReason(finish));
-    }
-    data = patchMessage(data, position, message, context);
+    if (finish) stop ??= decodeStop(finish);
+    const patch = [...patchFinish(stringAt(choice, "finish_reason"), finish), ...patchMessage(message, context)];
+    if (patch.length > 0) changes.set(position, (value) => patch.reduce((changed, change) => change(changed), value));
   }
+  let data = changes.size === 0 ? text : changeElements(text, ["choices"], changes);
   if (usage && wantsCost(context.request)) data = addCost(data, context.costUsd(usage));
   const set: Record<string, string> = { model: modelJson(context.publicModel) };
   if (!body["id"]) set["id"] = JSON.stringify(`chatcmpl-${context.makeId()}`);
@@ -256,31 +257,29 @@ export function patchAnswer(text: string, body: JsonObject, context: NativeAnswe
 
 const NO_MESSAGE: JsonObject = {};
 
-const patchFinish = (text: string, position: number, reported: string | undefined, word: string): string =>
-  word === reported ? text : changeValue(text, ["choices", position, "finish_reason"], () => JSON.stringify(word));
+function patchFinish(reported: string | undefined, finish: string | undefined): Change[] {
+  const word = finish ? contractFinishReason(finish) : reported;
+  return word === reported ? [] : [(text) => changeValue(text, ["finish_reason"], () => JSON.stringify(word))];
+}
 
 const addCost = (text: string, costUsd: number): string =>
   changeValue(text, ["usage"], (value) => new ObjectEdit(value).set("cost", String(costUsd)).toString());
 
-function patchMessage(
-  text: string,
-  position: number,
-  message: JsonObject,
-  context: NativeAnswerContext<ChatQuirks>,
-): string {
-  let data = text;
+function patchMessage(message: JsonObject, context: NativeAnswerContext<ChatQuirks>): Change[] {
+  const patch: Change[] = [];
   const calls = arrayAt(message, "tool_calls");
+  requireFewCalls(calls.length);
+  const named = new Map<number, Change>();
   for (let index = 0; index < calls.length; index++) {
-    if (!stringAt(calls[index], "id")) data = nameCall(data, position, index, `call_${context.makeId()}`);
+    if (stringAt(calls[index], "id")) continue;
+    const id = JSON.stringify(`call_${context.makeId()}`);
+    named.set(index, (call) => new ObjectEdit(call).set("id", id).toString());
   }
+  if (named.size > 0) patch.push((choice) => changeElements(choice, ["message", "tool_calls"], named));
   const reasoning = mirrorReasoning(message, hidesReasoning(context.request));
-  return reasoning ? changeValue(data, ["choices", position, "message"], reasoning.change) : data;
+  if (reasoning) patch.push((choice) => changeValue(choice, ["message"], reasoning.change));
+  return patch;
 }
-
-const nameCall = (text: string, position: number, index: number, id: string): string =>
-  changeValue(text, ["choices", position, "message", "tool_calls", index], (value) =>
-    new ObjectEdit(value).set("id", JSON.stringify(id)).toString(),
-  );
 
 export const hidesReasoning = (request: JsonObject) => objectAt(request, "reasoning")?.["exclude"] === true;
 export const wantsCost = (request: JsonObject) => objectAt(request, "usage")?.["include"] === true;

@@ -4,9 +4,10 @@ import { eventWeight } from "../../base/text-weight.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { reportTerms } from "../../canon/terms.ts";
 import { editBody } from "../../wire/edit-body.ts";
-import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
+import { changeElements, changeValue, ObjectEdit } from "../../wire/json-text.ts";
 import { endOfEvent, type SseFrame } from "../../wire/sse.ts";
 import { viewedBytes } from "../../wire/viewed-bytes.ts";
+import { requireFewChoices } from "../answer-bounds.ts";
 import type { NativeAnswerContext, TapProgress } from "../dialect.ts";
 import { modelJson } from "../model-json.ts";
 import { TapBase } from "../tap-base.ts";
@@ -130,12 +131,14 @@ export class ChatTap extends TapBase {
   }
 
   #patch(text: string, chunk: JsonObject, choices: readonly unknown[]): string | undefined {
-    let data = text;
+    requireFewChoices(choices.length);
+    const changes = new Map<number, (choice: string) => string>();
     for (const [position, choice] of choices.entries()) {
-      const patched = this.#patchChoice(data, position, choice);
-      if (patched === undefined) return undefined;
-      data = patched;
+      const patch = this.#patchChoice(choice);
+      if (patch === undefined) return undefined;
+      if (patch.length > 0) changes.set(position, (value) => patch.reduce((changed, change) => change(changed), value));
     }
+    let data = changes.size === 0 ? text : changeElements(text, ["choices"], changes);
     if (isObject(chunk["usage"]) && this.usage && wantsCost(this.#context.request)) {
       const cost = String(this.#context.costUsd(this.usage));
       data = changeValue(data, ["usage"], (value) => new ObjectEdit(value).set("cost", cost).toString());
@@ -152,26 +155,26 @@ export class ChatTap extends TapBase {
     return String(editBody({ text: data }, { set }, chunk));
   }
 
-  #patchChoice(text: string, position: number, choice: unknown): string | undefined {
+  /** What is to change in a choice; undefined where its chunk is left out. */
+  #patchChoice(choice: unknown): ((text: string) => string)[] | undefined {
     const delta = objectAt(choice, "delta") ?? {};
-    let data = text;
+    const changes: ((text: string) => string)[] = [];
     this.#count(delta);
-    const path = ["choices", position, "delta"];
     const calls = this.#toolCalls.repair(delta);
-    if (calls) data = changeValue(data, [...path, "tool_calls"], () => JSON.stringify(calls));
+    if (calls) changes.push((text) => changeValue(text, ["delta", "tool_calls"], () => JSON.stringify(calls)));
     const reported = stringAt(choice, "finish_reason");
     const finish = reported ? finishOf(choice, this.#toolCalls, hasBroken) : undefined;
     if (finish) {
       this.stop = decodeStop(finish);
       if (this.state === "open") this.state = "complete";
       const word = contractFinishReason(finish);
-      if (word !== reported)
-        data = changeValue(data, ["choices", position, "finish_reason"], () => JSON.stringify(word));
+      if (word !== reported) changes.push((text) => changeValue(text, ["finish_reason"], () => JSON.stringify(word)));
     }
     const reasoning = mirrorReasoning(delta, this.#hideReasoning);
-    if (!reasoning) return data;
+    if (!reasoning) return changes;
     if (reasoning.emptied && !finish && !objectAt(choice, "usage")) return undefined;
-    return changeValue(data, path, reasoning.change);
+    changes.push((text) => changeValue(text, ["delta"], reasoning.change));
+    return changes;
   }
 
   #count(delta: JsonObject): void {

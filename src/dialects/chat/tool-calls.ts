@@ -1,17 +1,18 @@
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
-import { inputOf, isWholeInput } from "./tool-call.ts";
-
-/** Arguments of one call that are kept, in characters: a longer call is taken for unfinished (H20). */
-const MAX_KEPT = 1024 * 1024;
+import { requireFewCalls } from "../answer-bounds.ts";
+import { CallInput } from "./call-input.ts";
+import { inputOf } from "./tool-call.ts";
 
 interface KnownCall {
+  /** Its place in the answer. */
+  readonly index: number;
   /** Undefined where the host gave none. */
   hostId: string | undefined;
   hostIndex: number | undefined;
   /** Undefined until a fragment brings it. */
   name: string | undefined;
   /** Whole arguments are a sign that the next call may have begun. */
-  input: string;
+  readonly input: CallInput;
 }
 
 /** What one fragment says of itself. */
@@ -28,6 +29,10 @@ interface Fragment {
  * deltas stay untouched.
  */
 export class ToolCallIndexer {
+  /** Those of a host's id, of its index, and of both: the last of each. */
+  readonly #byId = new Map<string, KnownCall>();
+  readonly #byIndex = new Map<number, KnownCall>();
+  readonly #byIdAndIndex = new Map<string, KnownCall>();
   readonly #calls: KnownCall[] = [];
   readonly #makeId: () => string;
 
@@ -37,7 +42,7 @@ export class ToolCallIndexer {
 
   /** Whether the arguments of one are not whole, as far as they have come. */
   get hasBroken(): boolean {
-    return this.#calls.some(({ input }) => input.length <= MAX_KEPT && !isWholeInput(input || "{}"));
+    return this.#calls.some(({ input }) => input.isBroken);
   }
 
   /** The delta's tool calls as they should read, or undefined when they are right already. */
@@ -58,9 +63,9 @@ export class ToolCallIndexer {
     const fragment = readFragment(call);
     const known = this.#find(fragment);
     if (known === undefined) return this.#begin(call, fragment);
-    const index = this.#calls.indexOf(known);
+    const { index } = known;
     const { id, name } = fragment;
-    if (known.input.length <= MAX_KEPT) known.input += fragment.input;
+    known.input.push(fragment.input);
     // Readers put names together as they do arguments: a call's first one is news, and no other.
     const news = known.name === undefined && name !== undefined;
     known.name ??= name;
@@ -71,22 +76,32 @@ export class ToolCallIndexer {
   }
 
   #find(fragment: Fragment): KnownCall | undefined {
-    const { id, index } = fragment;
-    const alike = id === undefined ? this.#calls : this.#calls.filter(({ hostId }) => hostId === id);
-    const there = index === undefined ? alike.at(-1) : alike.findLast(({ hostIndex }) => hostIndex === index);
-    // An id says more than an index, which hosts get wrong.
-    const known = there ?? (id === undefined ? undefined : alike.at(-1));
+    const known = this.#lastLike(fragment);
     return known !== undefined && beginsAnother(fragment, known) ? undefined : known;
+  }
+
+  #lastLike({ id, index }: Fragment): KnownCall | undefined {
+    if (id === undefined) return index === undefined ? this.#calls.at(-1) : this.#byIndex.get(index);
+    const there = index === undefined ? undefined : this.#byIdAndIndex.get(placeOf(id, index));
+    // An id says more than an index, which hosts get wrong.
+    return there ?? this.#byId.get(id);
   }
 
   #begin(call: JsonObject, { id, index: hostIndex, name, input }: Fragment): JsonObject {
     const index = this.#calls.length;
-    const isNew = id !== undefined && !this.#calls.some(({ hostId }) => hostId === id);
-    this.#calls.push({ hostId: id, hostIndex, name, input });
+    requireFewCalls(index + 1);
+    const isNew = id !== undefined && !this.#byId.has(id);
+    const known: KnownCall = { index, hostId: id, hostIndex, name, input: new CallInput(input) };
+    this.#calls.push(known);
+    if (hostIndex !== undefined) this.#byIndex.set(hostIndex, known);
+    if (id !== undefined) this.#byId.set(id, known);
+    if (id !== undefined && hostIndex !== undefined) this.#byIdAndIndex.set(placeOf(id, hostIndex), known);
     if (call["index"] === index && isNew) return call;
     return { ...call, index, id: isNew ? id : `call_${this.#makeId()}`, type: call["type"] ?? "function" };
   }
 }
+
+const placeOf = (id: string, index: number): string => `${index} ${id}`;
 
 function readFragment(call: JsonObject): Fragment {
   const called = objectAt(call, "function");
@@ -103,10 +118,10 @@ function beginsAnother({ id, index, name }: Fragment, known: KnownCall): boolean
   if (name === undefined || known.name === undefined) return false;
   // Who gives ids gives one to each call.
   if (id === undefined && known.hostId !== undefined) return false;
-  if (id === undefined) return name !== known.name || isWholeInput(known.input);
+  if (id === undefined) return name !== known.name || known.input.isWhole;
   const elsewhere = index !== undefined && index !== known.hostIndex;
   // With one id for several calls; amid its arguments it is a call whose id and name are repeated, under whatever index.
-  return (name !== known.name || elsewhere) && (known.input === "" || isWholeInput(known.input));
+  return (name !== known.name || elsewhere) && (known.input.isEmpty || known.input.isWhole);
 }
 
 export const hasBroken = (calls: ToolCallIndexer): boolean => calls.hasBroken;

@@ -3,7 +3,8 @@ import { clampOutput } from "../../canon/clamp-output.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import { type BodySource, editBody } from "../../wire/edit-body.ts";
-import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
+import { changeElements, changeValue, ObjectEdit } from "../../wire/json-text.ts";
+import { requireFewChoices } from "../answer-bounds.ts";
 import type { ClientAnswer, NativeAnswerContext, NativeRequestContext, UpstreamRequest } from "../dialect.ts";
 import { emptyTools } from "../empty-tools.ts";
 import { fitTerms, type PricedFields } from "../priced-fields.ts";
@@ -97,27 +98,27 @@ export function patchCandidates(
   answer: JsonObject,
   bare: boolean,
 ): { data: string; stop: ClientAnswer["stop"] } {
-  let data = text;
+  const candidates = arrayAt(answer, "candidates");
+  requireFewChoices(candidates.length);
+  const changes = new Map<number, (candidate: string) => string>();
   let stop: ClientAnswer["stop"];
-  for (const [position, candidate] of arrayAt(answer, "candidates").entries()) {
-    const cited = objectAt(candidate, "citationMetadata");
-    if (cited?.["citationSources"] !== undefined && cited["citations"] === undefined) {
-      data = changeValue(data, ["candidates", position, "citationMetadata"], copyCitations);
-    }
+  for (const [position, candidate] of candidates.entries()) {
     const raw = stringAt(candidate, "finishReason");
-    if (raw === undefined) continue;
-    if (raw === "") {
-      data = changeValue(data, ["candidates", position], (value) =>
-        new ObjectEdit(value).remove("finishReason").toString(),
-      );
-      continue;
-    }
-    stop ??= decodeStop(raw);
-    const word = encodeFinishReason(raw, bare);
-    if (word === raw) continue;
-    data = changeValue(data, ["candidates", position, "finishReason"], () => JSON.stringify(word));
+    if (raw) stop ??= decodeStop(raw);
+    const word = raw && encodeFinishReason(raw, bare);
+    const cited = objectAt(candidate, "citationMetadata");
+    const copies = cited?.["citationSources"] !== undefined && cited["citations"] === undefined;
+    if (raw === "" || word !== raw || copies) changes.set(position, (text) => patchCandidate(text, word, copies));
   }
-  return { data, stop };
+  return { data: changes.size === 0 ? text : changeElements(text, ["candidates"], changes), stop };
+}
+
+function patchCandidate(text: string, word: string | undefined, copies: boolean): string {
+  const edit = new ObjectEdit(text);
+  if (word === "") edit.remove("finishReason");
+  else if (word !== undefined) edit.set("finishReason", JSON.stringify(word));
+  if (copies) edit.set("citationMetadata", copyCitations(edit.get("citationMetadata") ?? "{}"));
+  return edit.toString();
 }
 
 function copyCitations(text: string): string {

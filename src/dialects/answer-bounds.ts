@@ -1,0 +1,76 @@
+import { isObject, type JsonObject, parseObject } from "../base/json.ts";
+import { GatewayError } from "../canon/error.ts";
+import { holdsMoreValues } from "../wire/json-values.ts";
+
+/**
+ * What one answer may hold besides its bytes (S18). No model comes near any of these. Each of them keeps the work for an answer
+ * within short turns of the event loop, or bounds what is kept of it.
+ */
+const MAX_CALLS = 1024;
+/** Also of candidates. */
+const MAX_CHOICES = 128;
+/** Texts, thoughts, calls, citations and whatever else an answer has lists of; in a translated stream, blocks. */
+const MAX_ITEMS = 10_000;
+/** Events of a stream that are read one by one. Runs of ordinary deltas are passed on by their bytes and do not count. */
+const MAX_EVENTS = 1_000_000;
+const MAX_EVENT_VALUES = 250_000;
+/** More than in an event: log probabilities of several thousand tokens come in one answer. */
+const MAX_ANSWER_VALUES = 1_000_000;
+
+/** A shorter text cannot hold that many items. */
+const FEW_ITEMS_LENGTH = 4 * MAX_ITEMS;
+/** Lists that do not count: log probabilities have an entry for each token, and arguments of calls are passed on as they are. */
+const UNCOUNTED: ReadonlySet<string> = new Set(["logprobs", "logprobsResult", "args", "input", "arguments"]);
+
+const tooMany = (most: number, what: string) =>
+  new GatewayError("upstream_failed", `The provider sent more than ${most} ${what}.`);
+
+export function requireFewCalls(count: number): void {
+  if (count > MAX_CALLS) throw tooMany(MAX_CALLS, "tool calls in one answer");
+}
+
+export function requireFewChoices(count: number): void {
+  if (count > MAX_CHOICES) throw tooMany(MAX_CHOICES, "choices in one answer");
+}
+
+export function requireFewBlocks(count: number): void {
+  if (count > MAX_ITEMS) throw tooMany(MAX_ITEMS, "blocks in one answer");
+}
+
+export function requireFewEvents(count: number): void {
+  if (count > MAX_EVENTS) throw tooMany(MAX_EVENTS, "events in one answer");
+}
+
+/** Parses a long event once more than its reader will: only those are long that carry an image, or should not exist. */
+export function requireSmallEvent(data: string): void {
+  if (data.length <= FEW_ITEMS_LENGTH) return;
+  if (holdsMoreValues(data, MAX_EVENT_VALUES)) throw tooMany(MAX_EVENT_VALUES, "JSON values in one event");
+  const event = parseObject(data);
+  if (event !== undefined && countItems(event, 0) > MAX_ITEMS) throw tooMany(MAX_ITEMS, "items in one event");
+}
+
+export function requireFewAnswerValues(text: string): void {
+  if (holdsMoreValues(text, MAX_ANSWER_VALUES)) throw tooMany(MAX_ANSWER_VALUES, "JSON values in one answer");
+}
+
+export function requireFewItems(answer: JsonObject, length: number): void {
+  if (length > FEW_ITEMS_LENGTH && countItems(answer, 0) > MAX_ITEMS) throw tooMany(MAX_ITEMS, "items in one answer");
+}
+
+/** Nothing that is read of an answer lies deeper. */
+const MAX_DEPTH = 12;
+
+/** Objects and lists that are elements of lists. */
+function countItems(value: unknown, depth: number): number {
+  if (depth > MAX_DEPTH) return 0;
+  let items = 0;
+  if (Array.isArray(value)) {
+    for (const element of value) {
+      if (typeof element === "object" && element !== null) items += 1 + countItems(element, depth + 1);
+      if (items > MAX_ITEMS) return items;
+    }
+  } else if (isObject(value)) {
+    for (const key in value) if (!UNCOUNTED.has(key)) items += countItems(value[key], depth + 1);
+  }
+  return items;
+}
