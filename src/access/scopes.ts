@@ -58,6 +58,12 @@ export function checkNetworks({ networks, keyName, maker }: Principal, caller: C
   );
 }
 
+/** Whether a key, and the one that made it, may use one of these protocols. */
+export function allowsProtocols({ protocols, maker }: Principal, dialects: readonly string[]): boolean {
+  if (maker !== undefined && !allowsProtocols(maker, dialects)) return false;
+  return protocols === undefined || protocols.some((protocol) => dialects.includes(protocol));
+}
+
 /** Refuses what a key asks in a protocol that it is not made for. */
 export function checkProtocol({ protocols, keyName, maker }: Principal, dialect: string): void {
   if (maker !== undefined) checkProtocol(maker, dialect);

@@ -54,6 +54,7 @@ export function makeSnapshot(
     routing: routingDefaults(config.routing, settings),
     imageModel: config.responses.imageModel,
     maxBodyBytes: config.server.maxBodyBytes,
+    publicModels: config.server.publicModels,
   };
 }
 

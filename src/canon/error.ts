@@ -11,6 +11,7 @@ export type ErrorKind =
   | "budget_exhausted"
   | "forbidden"
   | "not_found"
+  | "method_not_allowed"
   | "too_large"
   | "unsupported_media_type"
   | "rate_limited"
@@ -43,6 +44,7 @@ export const ERROR_TABLE: Readonly<Record<ErrorKind, ErrorRule>> = {
   budget_exhausted:       rule(402, "never"),
   forbidden:              rule(403, "never"),
   not_found:              rule(404, "never"),
+  method_not_allowed:     rule(405, "never"),
   too_large:              rule(413, "never"),
   unsupported_media_type: rule(415, "never"),
   rate_limited:           rule(429, "next"),

@@ -12,11 +12,22 @@ export interface ListedModel {
   reasoning: boolean;
   contextLength?: number;
   maxOutputTokens?: number;
+  /** The day on which its publisher stops serving it, and whether that has come. */
+  retiresOn?: string;
+  retired?: boolean;
   pricings: object;
+}
+
+/** What a client asks of a list. */
+export interface ListRequest {
+  /** `contract`: the contract's own shape; `dropin`: the vendor's. */
+  door: "contract" | "dropin";
+  query: URLSearchParams;
 }
 
 /** The shapes of a dialect's model lists. */
 export interface ModelLists {
-  list(models: readonly ListedModel[]): object;
-  entry(model: ListedModel): object;
+  /** Throws where the query asks for a page that cannot be. */
+  list(models: readonly ListedModel[], request: ListRequest): object;
+  entry(model: ListedModel, door: ListRequest["door"]): object;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../base/json.ts";
+import type { ListRequest } from "../canon/listed-model.ts";
 import { modelEntry } from "../dialects/chat/model-list.ts";
 import { DIALECTS } from "../dialects/index.ts";
 import { builtInModels } from "./built-in-models.ts";
@@ -52,14 +53,18 @@ const BARE: Model = {
 };
 
 const chatModelEntry = (model: Model, nowMs: number) => modelEntry(listedModel(model, nowMs));
+const CONTRACT: ListRequest = { door: "contract", query: new URLSearchParams() };
 const entryIn =
   (dialect: "messages" | "genai") =>
   (model: Model, nowMs: number): JsonObject =>
-    DIALECTS[dialect].http.models.entry(listedModel(model, nowMs)) as JsonObject;
+    DIALECTS[dialect].http.models.entry(listedModel(model, nowMs), "contract") as JsonObject;
 const listIn =
   (dialect: "chat" | "messages" | "genai") =>
   (models: readonly Model[], nowMs: number): JsonObject =>
-    DIALECTS[dialect].http.models.list(models.map((model) => listedModel(model, nowMs))) as JsonObject;
+    DIALECTS[dialect].http.models.list(
+      models.map((model) => listedModel(model, nowMs)),
+      CONTRACT,
+    ) as JsonObject;
 const [messagesModelEntry, genaiModelEntry] = [entryIn("messages"), entryIn("genai")];
 const [chatModelList, messagesModelList, genaiModelList] = [listIn("chat"), listIn("messages"), listIn("genai")];
 

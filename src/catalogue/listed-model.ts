@@ -1,23 +1,37 @@
 import type { ListedModel } from "../canon/listed-model.ts";
 import { isRetired } from "./is-retired.ts";
-import { type Model, PRICE_NAMES, type Pricings, publisherOf } from "./model.ts";
+import { type Modality, type Model, PRICE_NAMES, type Pricings, publisherOf } from "./model.ts";
 
 /** What the model lists of contract 2.9 show of a model. */
-export function listedModel(model: Model, nowMs: number): ListedModel {
-  const { created, contextLength, maxOutputTokens } = model;
+export function listedModel(
+  model: Model,
+  nowMs: number,
+  { contractWords }: { contractWords: boolean } = { contractWords: false },
+): ListedModel {
+  const { created, contextLength, maxOutputTokens, retiresOn } = model;
+  const words = (modalities: readonly Modality[]) => (contractWords ? modalities.flatMap(contractWord) : modalities);
   return {
     id: model.id,
     publisher: publisherOf(model.id),
     displayName: displayName(model, nowMs),
     description: description(model, nowMs),
     ...(created === undefined ? {} : { created }),
-    inputModalities: model.inputModalities,
-    outputModalities: model.outputModalities,
+    inputModalities: words(model.inputModalities),
+    outputModalities: words(model.outputModalities),
     reasoning: model.reasoning,
     ...(contextLength === undefined ? {} : { contextLength }),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+    ...(retiresOn === undefined ? {} : { retiresOn, retired: isRetired(model, nowMs) }),
     pricings: shownPricings(model.pricings),
   };
+}
+
+const CONTRACT_WORDS: ReadonlySet<Modality> = new Set(["text", "image", "video", "audio", "file"]);
+
+/** Contract 2.9 has five words: a transcript is text, and it has none for vectors, rankings and judgements. */
+function contractWord(modality: Modality): Modality[] {
+  if (modality === "transcription") return ["text"];
+  return CONTRACT_WORDS.has(modality) ? [modality] : [];
 }
 
 /** Contract 2.9 has no name for prompt tokens of images and no word for resolutions: such prices are not shown. */

@@ -29,6 +29,8 @@ export interface Config {
     /** Origins whose pages may call from a browser. */
     cors: readonly string[];
     maxBodyBytes: number;
+    /** Model lists answer requests without any credential. */
+    publicModels: boolean;
     /** The memory limit for the bodies and answers of all calls together. */
     memoryBytes: number;
     /** How long new calls are still accepted after a stop signal. */

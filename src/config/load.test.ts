@@ -203,6 +203,7 @@ keys:
         host: "127.0.0.1",
         port: 8787,
         publicUrl: "http://127.0.0.1:8787",
+        publicModels: true,
         maxBodyBytes: 64 * 1024 * 1024,
         cors: [],
         trustedProxies: [],

@@ -262,6 +262,7 @@ export const RootFile = Type.Object(
             ),
           ),
           trusted_proxies: Type.Optional(Type.Array(Network)),
+          public_models: Type.Optional(Type.Boolean()),
           max_body_mb: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 4096 })),
           memory_mb: Type.Optional(Type.Number({ minimum: 16, maximum: 1_048_576 })),
           drain_delay_seconds: Type.Optional(Type.Number({ minimum: 0, maximum: 600 })),

@@ -33,6 +33,7 @@ export function toConfig(
       cors: server.cors ?? [],
       trustedProxies: server.trusted_proxies ?? [],
       maxBodyBytes,
+      publicModels: server.public_models ?? true,
       // One key may hold half of it, and the largest body must fit next to others.
       memoryBytes:
         server.memory_mb === undefined

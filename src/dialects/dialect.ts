@@ -196,10 +196,9 @@ interface ClientHttp {
   readCall(asks: Asks, request: EndpointRequest): EndpointCall;
   /** The model that a path names. */
   readModel(parameters: PathParameters): string;
-  /** Headers by which clients of this dialect are known at an endpoint that several dialects share. */
-  readonly versionHeaders?: readonly string[];
   /** What requests for endpoints that do not exist look like when they come from clients of this dialect. */
   readonly pathHint?: RegExp;
+  /** Headers that only clients of this dialect send: they also tell them apart at an endpoint that several dialects share. */
   readonly headerHints?: readonly string[];
   /** Where a request carries several keys, the first of these counts: the contract's header, then its vendor's (choices 2). */
   readonly keyHeaders: readonly KeyHeader[];

@@ -40,6 +40,8 @@ export interface Snapshot {
   /** Who makes images in the middle of an answer; the first model of the catalogue that makes any, where none is named. */
   imageModel?: string | undefined;
   maxBodyBytes: number;
+  /** Model lists answer requests without any credential. */
+  publicModels: boolean;
 }
 
 /** Everything that a call needs from the program around it. */

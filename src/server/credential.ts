@@ -22,6 +22,12 @@ export function credentialOf(
   return undefined;
 }
 
+const KEY_HEADERS: readonly KeyHeader[] = ["authorization", "x-api-key", "x-goog-api-key"];
+
+/** Whether a request tries to say who sends it, right or wrong. */
+export const presentsCredential = ({ headers }: Request, query: URLSearchParams): boolean =>
+  query.has("key") || KEY_HEADERS.some((name) => Boolean(headers.get(name)?.trim()));
+
 /** The header whose key is used. */
 export function keyHeaderOf(request: Request, dialect: Dialect): KeyHeader | undefined {
   for (const header of dialect.http.keyHeaders) if (keyIn(request, header)) return header;

@@ -1,28 +1,49 @@
+import type { Principal } from "../access/principal.ts";
+import { allowsModel, allowsProtocols } from "../access/scopes.ts";
+import { GatewayError } from "../canon/error.ts";
 import { listedModel } from "../catalogue/listed-model.ts";
+import type { Model } from "../catalogue/model.ts";
+import { protocolsFor } from "../catalogue/protocols-for.ts";
+import { countedCaller } from "./counted-caller.ts";
+import { presentsCredential } from "./credential.ts";
 import { namingOf } from "./naming.ts";
 import type { Handler, RoutedRequest, ServerContext } from "./routed-request.ts";
 
-/** If one endpoint serves several protocols, a version header distinguishes their clients (choices 1). */
-function listsFor({ request: { headers }, dialect }: RoutedRequest, { dialects }: ServerContext, shared: boolean) {
-  const other = shared
-    ? dialects.clients.find(({ http }) => http.versionHeaders?.some((name) => headers.has(name)))
-    : undefined;
-  return (other ?? dialect).http.models;
+/** `GET …/models`: with a key, the models that it may call; without any credential all of them, if these are public. */
+export const listModels: Handler = async (routed, context) => {
+  const { catalogue } = context.gateway.snapshot;
+  const caller = await callerOf(routed, context);
+  const models = catalogue.list().filter((model) => caller === undefined || mayCall(caller, model));
+  const { dialect, door, query } = routed;
+  const listed = models.map((model) => shown(model, routed, context));
+  return Response.json(dialect.http.models.list(listed, { door, query }));
+};
+
+/** `GET …/models/{id}` */
+export const showModel: Handler = async (routed, context) => {
+  const { catalogue } = context.gateway.snapshot;
+  const caller = await callerOf(routed, context);
+  const name = routed.dialect.http.readModel(routed.parameters);
+  const { model } = catalogue.resolve(name, namingOf(routed));
+  if (caller !== undefined && !mayCall(caller, model)) {
+    const message = `The key "${caller.keyName}" cannot call a model ${JSON.stringify(name.slice(0, 200))}.`;
+    throw new GatewayError("not_found", message);
+  }
+  return Response.json(routed.dialect.http.models.entry(shown(model, routed, context), routed.door));
+};
+
+/** A wrong credential is refused like anywhere else: clients list models to find out whether a key is valid. */
+async function callerOf(routed: RoutedRequest, { gateway }: ServerContext): Promise<Principal | undefined> {
+  if (gateway.snapshot.publicModels && !presentsCredential(routed.request, routed.query)) return undefined;
+  const caller = await countedCaller(routed, gateway);
+  routed.connection.hold();
+  routed.connection.rest();
+  return caller;
 }
 
-export const listModels =
-  (shared: boolean): Handler =>
-  (routed, context) => {
-    const { catalogue } = context.gateway.snapshot;
-    const nowMs = context.gateway.clock.wallMs();
-    const models = catalogue.list().map((model) => listedModel(model, nowMs));
-    return Response.json(listsFor(routed, context, shared).list(models));
-  };
+const mayCall = (caller: Principal, { id, kind }: Model): boolean =>
+  allowsModel(caller, id) && allowsProtocols(caller, protocolsFor(kind));
 
-export const showModel =
-  (shared: boolean): Handler =>
-  (routed, context) => {
-    const { catalogue } = context.gateway.snapshot;
-    const { model } = catalogue.resolve(routed.dialect.http.readModel(routed.parameters), namingOf(routed));
-    return Response.json(listsFor(routed, context, shared).entry(listedModel(model, context.gateway.clock.wallMs())));
-  };
+/** At the contract's own base URLs, modalities have the contract's words (contract 2.9). */
+const shown = (model: Model, { door }: RoutedRequest, { gateway }: ServerContext) =>
+  listedModel(model, gateway.clock.wallMs(), { contractWords: door === "contract" });

@@ -104,7 +104,7 @@ describe("choices 1: the endpoints of both doors", () => {
     ...verbs.map((verb) => `/v1beta/models/{provider}/{model}:${verb}`),
   ];
   const lists = ["/api/v1/models", "/v1/models", "/api/msg/v1/models", "/api/genai/v1beta/models", "/v1beta/models"];
-  const gets = [...lists, ...lists.map((path) => `${path}/{provider}/{model}`), "/healthz", "/readyz", "/openapi.json"];
+  const gets = ["/healthz", "/readyz", "/openapi.json"];
 
   test.each(posts)("POST %s needs a key and has a request", (path) => {
     expect(operation(path).security.length).toBe(3);
@@ -114,6 +114,12 @@ describe("choices 1: the endpoints of both doors", () => {
 
   test.each(gets)("GET %s is open", (path) => {
     expect(operation(path, "get").security).toEqual([]);
+  });
+
+  test.each([...lists, ...lists.map((path) => `${path}/{provider}/{model}`)])("GET %s takes a key, or none", (path) => {
+    const { security, responses } = operation(path, "get");
+    expect([security.length, security[0]]).toEqual([4, {}]);
+    expect(Object.keys(responses)).toEqual(["200", "400", "401", "403", "404", "429"]);
   });
 
   test("the receipt needs a key", () => {
@@ -331,10 +337,14 @@ describe("the answers of the program fit the document", () => {
       pricings: { prompt: [{ value: 1, unit: "perMTokens" as const, currency: "USD" as const }] },
     };
     const models = [listedModel(model as unknown as Model, 0)];
-    expect(answerCheck("/api/v1/models", "get")(DIALECTS.chat.http.models.list(models))).toBe(true);
-    expect(answerCheck("/api/msg/v1/models", "get")(DIALECTS.messages.http.models.list(models))).toBe(true);
-    expect(answerCheck("/api/genai/v1beta/models", "get")(DIALECTS.genai.http.models.list(models))).toBe(true);
-    expect(answerCheck("/api/v1/models", "get")(DIALECTS.messages.http.models.list(models))).toBe(false);
-    expect(answerCheck("/v1/models", "get")(DIALECTS.messages.http.models.list(models))).toBe(true);
+    const query = new URLSearchParams();
+    const listOf = (dialect: "chat" | "messages" | "genai", door: "contract" | "dropin" = "contract") =>
+      DIALECTS[dialect].http.models.list(models, { door, query });
+    expect(answerCheck("/api/v1/models", "get")(listOf("chat"))).toBe(true);
+    expect(answerCheck("/api/msg/v1/models", "get")(listOf("messages"))).toBe(true);
+    expect(answerCheck("/api/genai/v1beta/models", "get")(listOf("genai"))).toBe(true);
+    expect(answerCheck("/api/v1/models", "get")(listOf("messages"))).toBe(false);
+    for (const dialect of ["chat", "messages", "genai"] as const)
+      expect(answerCheck("/v1/models", "get")(listOf(dialect, "dropin"))).toBe(true);
   });
 });

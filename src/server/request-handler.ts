@@ -12,7 +12,7 @@ import { isUnavailable } from "../storage/is-unavailable.ts";
 import { Cors } from "./cors.ts";
 import { FailureThrottle } from "./failure-throttle.ts";
 import { createLoopbackGuard } from "./loopback-guard.ts";
-import { resembledDialect } from "./resembled-dialect.ts";
+import { dialectByHeader, resembledDialect } from "./resembled-dialect.ts";
 import { type Route, RouteTable } from "./route-table.ts";
 import type { Handler, ServerContext } from "./routed-request.ts";
 import { traceRefused } from "./trace-refused.ts";
@@ -66,10 +66,12 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
     const startedAtMs = clock.nowMs();
     const { path, query } = splitUrl(request.url);
     const match = table.find(request.method, path);
+    const { clients } = context.dialects;
     const dialect =
       match === undefined
-        ? resembledDialect(path, request.headers, context.dialects.clients)
-        : context.dialects.get(match.route.dialect);
+        ? resembledDialect(path, request.headers, clients)
+        : ((match.route.shared ? dialectByHeader(request.headers, clients) : undefined) ??
+          context.dialects.get(match.route.dialect));
     try {
       guard(request.headers);
       const preflight = match === undefined ? cors.preflight(request) : undefined;
@@ -111,6 +113,7 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
     } catch (thrown) {
       const errors = match?.route.errors ?? dialect.errors;
       const response = errorResponse(thrown, errors, requestId, context);
+      if (response.status === 405) response.headers.set("allow", table.methodsOf(path).join(", "));
       if (response.status === 401) await throttle.failed(connection.address);
       if (connection.trusted) connection.rest();
       // A call with a receipt has a line of its own. An error message may quote the request, so it is not logged.

@@ -15,6 +15,8 @@ export interface Route<Handler> {
   /** With `admin`: which operators. Absent: none. */
   roles?: readonly Role[];
   dialect: string;
+  /** Clients of other dialects come here too: a header that only they send tells them apart (choices 1). */
+  shared?: boolean;
   door: Door;
   handle: Handler;
   /** How errors are written, where not as the dialect does. */

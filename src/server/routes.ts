@@ -50,9 +50,9 @@ function endpointRoute({ name }: Dialect, { door, path, asks, shared = false }: 
     case "count_tokens":
       return route(name, "key")("POST", door, path, relayCall(asks));
     case "list_models":
-      return route(name, "open")("GET", door, path, listModels(shared));
+      return { ...route(name, "open")("GET", door, path, listModels), shared };
     case "show_model":
-      return route(name, "open")("GET", door, path, showModel(shared));
+      return { ...route(name, "open")("GET", door, path, showModel), shared };
     case "show_answer":
     case "list_input":
       return route(name, "key")("GET", door, path, storedAnswer(asks));

@@ -49,13 +49,14 @@ export function unknownEndpoint<H>(
   const shown = path.slice(0, MAX_SHOWN_LENGTH);
   // What is not supported may look like an id below an endpoint that is.
   const methods = missingApi(path) === undefined ? table.methodsOf(path) : [];
-  const isSocket = upgrade?.toLowerCase() === "websocket";
-  const message =
-    methods.length > 0
-      ? isSocket
-        ? `WebSocket connections are not supported at ${shown}. Use ${methods.join(" or ")} ${shown} instead.`
-        : `${shown} takes ${methods.join(" or ")}, not ${method}.`
-      : `Unknown endpoint ${method} ${shown}. ${advice(method, path, table, routes, publicUrl)}`;
+  if (methods.length > 0) {
+    const isSocket = upgrade?.toLowerCase() === "websocket";
+    const message = isSocket
+      ? `WebSocket connections are not supported at ${shown}. Use ${methods.join(" or ")} ${shown} instead.`
+      : `${shown} takes ${methods.join(" or ")}, not ${method}.`;
+    return new GatewayError("method_not_allowed", message);
+  }
+  const message = `Unknown endpoint ${method} ${shown}. ${advice(method, path, table, routes, publicUrl)}`;
   return new GatewayError("not_found", message, { code: "unknown_address" });
 }
 

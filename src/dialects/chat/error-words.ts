@@ -9,6 +9,7 @@ export const ERROR_WORDS: Readonly<Record<ErrorKind, { type: string; code: strin
   budget_exhausted:       { type: "insufficient_quota", code: "insufficient_quota" },
   forbidden:              { type: "permission_error", code: null },
   not_found:              { type: "not_found_error", code: "model_not_found" },
+  method_not_allowed:     { type: "invalid_request_error", code: "method_not_allowed" },
   too_large:              { type: "invalid_request_error", code: "request_too_large" },
   unsupported_media_type: { type: "invalid_request_error", code: "unsupported_media_type" },
   rate_limited:           { type: "rate_limit_error", code: "rate_limit_exceeded" },

@@ -9,6 +9,7 @@ export const ERROR_WORDS: Readonly<Record<ErrorKind, string>> = {
   budget_exhausted:       "RESOURCE_EXHAUSTED",
   forbidden:              "PERMISSION_DENIED",
   not_found:              "NOT_FOUND",
+  method_not_allowed:     "INVALID_ARGUMENT",
   too_large:              "INVALID_ARGUMENT",
   unsupported_media_type: "INVALID_ARGUMENT",
   rate_limited:           "RESOURCE_EXHAUSTED",

@@ -1,9 +1,39 @@
+import { GatewayError } from "../../canon/error.ts";
 import type { ListedModel, ModelLists } from "../../canon/listed-model.ts";
 
+const MAX_PAGE = 1000;
+
+/** All models in one page, unless the client asks for fewer. */
 export const modelLists: ModelLists = {
-  list: (models) => ({ models: models.map(modelEntry) }),
+  list: (models, { query }) => {
+    const size = readSize(query.get("pageSize") ?? query.get("page_size")) ?? models.length;
+    const start = startOf(models, query.get("pageToken") ?? query.get("page_token"));
+    const page = models.slice(start, start + size);
+    const last = page.at(-1);
+    const more = last !== undefined && start + size < models.length ? { nextPageToken: tokenOf(last) } : {};
+    return { models: page.map(modelEntry), ...more };
+  },
   entry: modelEntry,
 };
+
+/** Like the vendor's: 0 is no wish, and more than the most is the most. */
+function readSize(text: string | null): number | undefined {
+  if (text === null || text === "" || text === "0") return undefined;
+  if (!/^\d{1,9}$/.test(text)) throw wrong("pageSize", "must be a whole number that is not negative");
+  return Math.min(Number(text), MAX_PAGE);
+}
+
+/** Names the last model of the page before, so that a model that comes or goes between two pages shifts none. */
+const tokenOf = ({ id }: ListedModel): string => Buffer.from(id).toString("base64url");
+
+function startOf(models: readonly ListedModel[], token: string | null): number {
+  if (token === null || token === "") return 0;
+  const place = models.findIndex((model) => tokenOf(model) === token);
+  if (place < 0) throw wrong("pageToken", "is not one of this list; leave it out to begin with the first page");
+  return place + 1;
+}
+
+const wrong = (path: string, why: string) => new GatewayError("invalid_request", `${path} ${why}.`, { path });
 
 function modelEntry(model: ListedModel) {
   return {

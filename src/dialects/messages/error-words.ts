@@ -9,6 +9,7 @@ export const ERROR_WORDS: Readonly<Record<ErrorKind, { type: string; status?: nu
   budget_exhausted:       { type: "billing_error" },
   forbidden:              { type: "permission_error" },
   not_found:              { type: "not_found_error" },
+  method_not_allowed:     { type: "invalid_request_error" },
   too_large:              { type: "request_too_large" },
   unsupported_media_type: { type: "invalid_request_error" },
   rate_limited:           { type: "rate_limit_error" },

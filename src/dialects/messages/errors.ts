@@ -62,6 +62,7 @@ const STREAM_TYPE: Partial<Record<ErrorKind, string>> = {
   unsupported_parameter: "invalid_request_error",
   content_blocked: "invalid_request_error",
   not_found: "invalid_request_error",
+  method_not_allowed: "invalid_request_error",
   too_large: "invalid_request_error",
   unauthenticated: "authentication_error",
   rate_limited: "rate_limit_error",

@@ -47,7 +47,6 @@ export const messages: Dialect = {
     endpoints,
     readCall,
     readModel: ({ id = "" }) => id,
-    versionHeaders: VERSION_HEADERS,
     pathHint: /^\/api\/(msg|anthropic)\b|\/messages\b/,
     headerHints: VERSION_HEADERS,
     keyHeaders: ["x-api-key", "authorization", "x-goog-api-key"],

@@ -1,16 +1,60 @@
-import type { ListedModel, ModelLists } from "../../canon/listed-model.ts";
+import { GatewayError } from "../../canon/error.ts";
+import type { ListedModel, ListRequest, ModelLists } from "../../canon/listed-model.ts";
 
+const MAX_LIMIT = 1000;
+const UNKNOWN_DAY = "1970-01-01";
+
+/** All models in one page, unless the client asks for fewer. The vendor's own shape names the page's ends. */
 export const modelLists: ModelLists = {
-  list: (models) => ({ data: models.map(modelEntry), has_more: false }),
+  list: (models, { door, query }) => {
+    const { page, has_more } = pageOf(models, query);
+    const data = page.map((model) => modelEntry(model, door));
+    if (door === "contract") return { data, has_more };
+    return { data, has_more, first_id: page[0]?.id ?? null, last_id: page.at(-1)?.id ?? null };
+  },
   entry: modelEntry,
 };
 
-function modelEntry(model: ListedModel) {
+/** `before_id` asks for the page before it, and then `has_more` says whether others come before that one. */
+function pageOf(models: readonly ListedModel[], query: URLSearchParams) {
+  const limit = readLimit(query.get("limit")) ?? models.length;
+  const before = query.get("before_id");
+  const after = query.get("after_id");
+  if (before !== null && after !== null) throw wrong("before_id", "cannot be combined with after_id");
+  if (before !== null) {
+    const end = placeOf(models, before, "before_id");
+    const start = Math.max(0, end - limit);
+    return { page: models.slice(start, end), has_more: start > 0 };
+  }
+  const start = after === null ? 0 : placeOf(models, after, "after_id") + 1;
+  return { page: models.slice(start, start + limit), has_more: start + limit < models.length };
+}
+
+function readLimit(text: string | null): number | undefined {
+  if (text === null) return undefined;
+  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  if (limit < 1 || limit > MAX_LIMIT) throw wrong("limit", `must be a whole number from 1 to ${MAX_LIMIT}`);
+  return limit;
+}
+
+function placeOf(models: readonly ListedModel[], id: string, name: string): number {
+  const place = models.findIndex((model) => model.id === id);
+  if (place < 0) throw wrong(name, "is not the id of a model in this list");
+  return place;
+}
+
+const wrong = (path: string, why: string) => new GatewayError("invalid_request", `${path} ${why}.`, { path });
+
+function modelEntry(model: ListedModel, door: ListRequest["door"]) {
+  return door === "contract" ? contractEntry(model) : vendorEntry(model);
+}
+
+function contractEntry(model: ListedModel) {
   return {
     id: model.id,
     type: "model",
     display_name: model.displayName,
-    created_at: model.created ?? "1970-01-01",
+    created_at: model.created ?? UNKNOWN_DAY,
     input_modalities: model.inputModalities,
     output_modalities: model.outputModalities,
     capabilities: { reasoning: model.reasoning },
@@ -18,3 +62,23 @@ function modelEntry(model: ListedModel) {
     pricings: model.pricings,
   };
 }
+
+/** The vendor's `capabilities` describe features of its own; what a model of another vendor has of them is not known. */
+function vendorEntry(model: ListedModel) {
+  const { retiresOn, retired } = model;
+  return {
+    type: "model",
+    id: model.id,
+    display_name: model.displayName,
+    created_at: startOf(model.created ?? UNKNOWN_DAY),
+    capabilities: null,
+    lifecycle: retiresOn === undefined ? "active" : retired ? "retired" : "deprecated",
+    deprecated_at: null,
+    retires_at: retiresOn === undefined ? null : startOf(retiresOn),
+    line: null,
+    max_input_tokens: model.contextLength ?? null,
+    max_tokens: model.maxOutputTokens ?? null,
+  };
+}
+
+const startOf = (day: string): string => `${day}T00:00:00Z`;

@@ -12,6 +12,7 @@ export const FAILURE_CODES: Readonly<Record<ErrorKind, string>> = {
   budget_exhausted:       "insufficient_quota",
   forbidden:              "invalid_prompt",
   not_found:              "model_not_found",
+  method_not_allowed:     "invalid_prompt",
   too_large:              "invalid_prompt",
   unsupported_media_type: "invalid_prompt",
   rate_limited:           "rate_limit_exceeded",

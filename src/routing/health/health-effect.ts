@@ -15,6 +15,7 @@ const EFFECTS: Readonly<Record<ErrorKind, HealthEffect>> = {
   budget_exhausted:       "none",
   forbidden:              "none",
   not_found:              "failed",
+  method_not_allowed:     "none",
   too_large:              "none",
   unsupported_media_type: "none",
   rate_limited:           "limited",

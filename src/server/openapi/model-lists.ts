@@ -80,4 +80,36 @@ export const GenaiModel = Type.Object(
   },
   { title: "GenaiModel" },
 );
-export const GenaiModelList = Type.Object({ models: Type.Array(GenaiModel) }, { title: "GenaiModelList" });
+export const GenaiModelList = Type.Object(
+  { models: Type.Array(GenaiModel), nextPageToken: Type.Optional(Type.String()) },
+  { title: "GenaiModelList" },
+);
+
+const moment = Type.String({ format: "date-time" });
+
+/** The vendor's own shape, at the drop-in door. */
+export const VendorMessagesModel = Type.Object(
+  {
+    type: Type.Literal("model"),
+    id,
+    display_name: Type.String(),
+    created_at: moment,
+    capabilities: Type.Null(),
+    lifecycle: Type.Enum(["active", "deprecated", "retired"]),
+    deprecated_at: Type.Null(),
+    retires_at: nullable(moment),
+    line: Type.Null(),
+    max_input_tokens: nullable(Type.Integer()),
+    max_tokens: nullable(Type.Integer()),
+  },
+  { title: "VendorMessagesModel" },
+);
+export const VendorMessagesModelList = Type.Object(
+  {
+    data: Type.Array(VendorMessagesModel),
+    has_more: Type.Boolean(),
+    first_id: nullable(Type.String()),
+    last_id: nullable(Type.String()),
+  },
+  { title: "VendorMessagesModelList" },
+);

@@ -11,8 +11,11 @@ export interface Operation {
   summary: string;
   /** The protocol in which it fails. */
   dialect: DialectName;
-  /** `open` needs no key; `signed` needs one unless the URL is signed. If absent, a key is needed. */
-  access?: "open" | "signed";
+  /**
+   * `open` needs no key; `signed` needs one unless the URL is signed; `listed` needs one unless model lists are public. If absent, a
+   * key is needed.
+   */
+  access?: "open" | "signed" | "listed";
   parameters?: readonly string[];
   request?: TSchema;
   /** The same request as a multipart form; the only form of it where `request` is absent. */
@@ -64,7 +67,7 @@ export function operationObject(operation: Operation, suffix: string, schemas: C
     operationId: `${id}${suffix}`,
     summary,
     tags: [dialect],
-    security: access === "open" ? [] : access === "signed" ? [{}, ...ANY_KEY] : ANY_KEY,
+    security: access === "open" ? [] : access === undefined ? ANY_KEY : [{}, ...ANY_KEY],
     ...(parameters.length === 0
       ? {}
       : { parameters: parameters.map((name) => ({ $ref: `#/components/parameters/${name}` })) }),

@@ -14,6 +14,8 @@ import {
   GenaiModelList,
   MessagesModel,
   MessagesModelList,
+  VendorMessagesModel,
+  VendorMessagesModelList,
 } from "./model-lists.ts";
 import { events, json, type Operation } from "./operation.ts";
 import { CALL_HEADERS } from "./parameters.ts";
@@ -38,12 +40,18 @@ export const createChatCompletion: Operation = {
   ],
 };
 
+/** Of a credential, of a page or name that cannot be, and of the key's rate. */
+const LIST_FAILURES = ["400", "401", "403", "404", "429"];
+const MESSAGES_PAGES = ["models-limit", "after_id", "before_id"];
+const GENAI_PAGES = ["pageSize", "pageToken"];
+
 export const listChatModels: Operation = {
   method: "get",
   id: "listChatModels",
   summary: "List models",
   dialect: "chat",
-  access: "open",
+  access: "listed",
+  failures: LIST_FAILURES,
   answers: [json(ChatModelList, list)],
 };
 
@@ -55,22 +63,23 @@ export const getChatModel: Operation = {
   answers: [json(ChatModel, one)],
 };
 
-/** One path for the clients of two protocols: a version header selects the messages shape. */
+const BY_HEADER = ["anthropic-version", "partner-version", "x-goog-api-client"];
+const SHAPES = "Anthropic's shape with a version header, Google's with x-goog-api-key or x-goog-api-client.";
+
+/** One path for the clients of three protocols: headers that only theirs send select the shape. */
 export const listModelsByHeader: Operation = {
   ...listChatModels,
   id: "listModels",
-  parameters: ["anthropic-version", "partner-version"],
-  answers: [
-    json(Type.Union([ChatModelList, MessagesModelList]), `${list} In the messages shape with a version header.`),
-  ],
+  parameters: [...BY_HEADER, ...MESSAGES_PAGES, ...GENAI_PAGES],
+  answers: [json(Type.Union([ChatModelList, VendorMessagesModelList, GenaiModelList]), `${list} ${SHAPES}`)],
 };
 
 export const getModelByHeader: Operation = {
   ...listModelsByHeader,
   id: "getModel",
   summary: "Show one model",
-  parameters: [...IN_PATH, "anthropic-version", "partner-version"],
-  answers: [json(Type.Union([ChatModel, MessagesModel]), `${one} In the messages shape with a version header.`)],
+  parameters: [...IN_PATH, ...BY_HEADER],
+  answers: [json(Type.Union([ChatModel, VendorMessagesModel, GenaiModel]), `${one} ${SHAPES}`)],
 };
 
 export const getReceipt: Operation = {
@@ -110,7 +119,9 @@ export const listMessagesModels: Operation = {
   id: "listMessagesModels",
   summary: "List models",
   dialect: "messages",
-  access: "open",
+  access: "listed",
+  failures: LIST_FAILURES,
+  parameters: MESSAGES_PAGES,
   answers: [json(MessagesModelList, list)],
 };
 
@@ -179,7 +190,9 @@ export const listGenaiModels: Operation = {
   id: "listGenaiModels",
   summary: "List models",
   dialect: "genai",
-  access: "open",
+  access: "listed",
+  failures: LIST_FAILURES,
+  parameters: GENAI_PAGES,
   answers: [json(GenaiModelList, list)],
 };
 

@@ -60,6 +60,22 @@ export const PARAMETERS = {
     description: "How many, 20 where absent.",
     schema: { type: "integer", minimum: 1, maximum: 100 },
   },
+  "models-limit": {
+    name: "limit",
+    in: "query",
+    description: "How many models, all where absent.",
+    schema: { type: "integer", minimum: 1, maximum: 1000 },
+  },
+  after_id: inQuery("after_id", "The id of the model before the first that is wanted."),
+  before_id: inQuery("before_id", "The id of the model after the last that is wanted; not with after_id."),
+  pageSize: {
+    name: "pageSize",
+    in: "query",
+    description: "How many models, all where absent.",
+    schema: { type: "integer", minimum: 0 },
+  },
+  pageToken: inQuery("pageToken", "The `nextPageToken` of the page before."),
+  "x-goog-api-client": header("x-goog-api-client", "What Google's SDKs send; selects their shape."),
   order: {
     name: "order",
     in: "query",
