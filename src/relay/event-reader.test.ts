@@ -42,21 +42,24 @@ function readerOf(outputModalities: readonly string[] = ["text"]) {
 }
 
 describe("S18: a stream takes short turns of the event loop", () => {
-  test.each(["\n", "\r\n", "\r"])("events that came at once are rendered over several turns, lines end in %j", (end) => {
-    const { reader, pushes } = readerOf();
-    const event = `data: ${"x".repeat(90)}${end}${end}`;
-    const text = event.repeat(Math.ceil((300 * KB) / event.length));
-    const output = new ByteBuffer();
-    reader.take(Buffer.from(text), output);
-    expect(reader.isBehind).toBe(true);
-    // Five milliseconds, one slice each.
-    expect(pushes).toHaveLength(5);
-    for (const bytes of pushes) expect(bytes).toBeWithin(16 * KB, 17 * KB);
-    let turns = 1;
-    for (; reader.isBehind; turns++) reader.takeMore(output);
-    expect(turns).toBe(4);
-    expect(output.view().toString()).toBe(text);
-  });
+  test.each(["\n", "\r\n", "\r"])(
+    "events that came at once are rendered over several turns, lines end in %j",
+    (end) => {
+      const { reader, pushes } = readerOf();
+      const event = `data: ${"x".repeat(90)}${end}${end}`;
+      const text = event.repeat(Math.ceil((300 * KB) / event.length));
+      const output = new ByteBuffer();
+      reader.take(Buffer.from(text), output);
+      expect(reader.isBehind).toBe(true);
+      // Five milliseconds, one slice each.
+      expect(pushes).toHaveLength(5);
+      for (const bytes of pushes) expect(bytes).toBeWithin(16 * KB, 17 * KB);
+      let turns = 1;
+      for (; reader.isBehind; turns++) reader.takeMore(output);
+      expect(turns).toBe(4);
+      expect(output.view().toString()).toBe(text);
+    },
+  );
 
   test("an ordinary read is rendered at once", () => {
     const { reader, pushes } = readerOf();

@@ -1,3 +1,4 @@
+import { atEndOfTurn } from "../base/end-of-turn.ts";
 import { isObject, type JsonObject } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
 import { pathTo } from "../dialects/explain-mismatch.ts";
@@ -5,6 +6,7 @@ import type { ObjectFields } from "../dialects/object-fields.ts";
 import type { ReceivedRequest } from "../dialects/received-request.ts";
 import { holdsMoreValues } from "../wire/json-values.ts";
 import { inspectJson, type RepeatedKey } from "../wire/repeated-keys.ts";
+import { ClientDisconnectedError } from "./call.ts";
 import { type Gateway, shuttingDown } from "./gateway.ts";
 import type { HeldMemory, MemoryOwner } from "./memory-budget.ts";
 import type { Timings } from "./timings.ts";
@@ -48,7 +50,7 @@ export function readBody(request: Request, bounds: BodyBounds, gateway: BodyRead
   if (declared <= SMALL) {
     bounds.memory.add(declared);
     const names = bounds.objects?.names;
-    return wholeInTime(request.text(), declared, gateway, (text) => readSmall(text, declared, names));
+    return wholeInTime(request, request.text(), declared, gateway, (text) => readSmall(text, declared, names));
   }
   return readLarge(request, bounds, gateway);
 }
@@ -114,7 +116,7 @@ export async function readBytes(request: Request, bounds: BodyBounds, gateway: B
   if (Number.isNaN(declared)) return inTime((heard) => readParts(request, bounds, heard), gateway);
   // All of it at once: a body that has begun to arrive then fits to its end.
   bounds.memory.add(declared);
-  if (declared <= READ_AT_ONCE) return wholeInTime(request.arrayBuffer(), declared, gateway, bufferOf);
+  if (declared <= READ_AT_ONCE) return wholeInTime(request, request.arrayBuffer(), declared, gateway, bufferOf);
   return inTime((heard) => readInPlace(request, declared, heard), gateway);
 }
 
@@ -173,9 +175,11 @@ type Heard = (bytes: number) => boolean;
 
 /**
  * A body of so many bytes that is read as a whole, and heard of only at its end: it may take as long as it needs at the slowest
- * rate, then the call is given up.
+ * rate, then the call is given up. The runtime closes a connection that brings a second request before the first is answered; where both
+ * came in one packet it does so right after this body, and no provider must be called for a client that is gone (decision 0090).
  */
 function wholeInTime<T, Result>(
+  { signal }: Request,
   reading: Promise<T>,
   bytes: number,
   gateway: BodyReader,
@@ -186,11 +190,14 @@ function wholeInTime<T, Result>(
   reading.then(
     (body) => {
       wait.end();
-      try {
-        resolve(read(body, bytes));
-      } catch (error) {
-        reject(error);
-      }
+      atEndOfTurn(() => {
+        try {
+          if (signal.aborted) throw new ClientDisconnectedError();
+          resolve(read(body, bytes));
+        } catch (error) {
+          reject(error);
+        }
+      });
     },
     (error: unknown) => wait.giveUp(brokenBody(error)),
   );
