@@ -114,6 +114,7 @@ describe.skipIf(!canPack)("the package", () => {
     const paths = files.map(({ path }) => path);
     expect(paths.filter((path) => /\.(test|sample|child|contract)\.ts$/.test(path))).toEqual([]);
     expect(paths.filter((path) => /^(conformance|fixtures|bench|scripts|data|node_modules|\.)/.test(path))).toEqual([]);
+    expect(paths.filter((path) => /\.(pem|key|crt|p12)$|\/fixtures\//.test(path))).toEqual([]);
     for (const path of ["bin/trivium", "bin/bun", "src/main.ts", "src/catalogue/models.json", "LICENSE", "README.md"]) {
       expect(paths).toContain(path);
     }

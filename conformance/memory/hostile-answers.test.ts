@@ -51,7 +51,8 @@ describe("S18: what an answer costs grows with its length, and no faster", () =>
   test.each(HOSTILE_ANSWERS.map((answer) => [`${answer.upstream}: ${answer.name}`, answer] as const))(
     "%s",
     async (_name, answer) => {
-      for (const client of CLIENTS) {
+      // Its own protocol, and one that it is translated to: the encoders of all of them are the same for every upstream.
+      for (const client of [answer.upstream, answer.upstream === "responses" ? "messages" : "responses"] as const) {
         const small = await cpuOf(answer, 256 * KB, client);
         let large = await cpuOf(answer, 512 * KB, client);
         // A collection of garbage in one of them proves nothing.
@@ -99,7 +100,7 @@ describe("S18: an answer that holds too much is the provider's failure", () => {
   });
 
   test.each([
-    ["whole: calls", 1024 * KB, "more than 1024 tool calls in one answer"],
+    ["whole: calls", 600 * KB, "more than 1024 tool calls in one answer"],
     ["whole: choices", 200 * KB, "more than 128 choices in one answer"],
     ["whole: parts", 400 * KB, "more than 10000 items in one answer"],
     ["whole: tiny values", 2100 * KB, "more than 1000000 JSON values in one answer"],

@@ -47,10 +47,12 @@ beforeAll(async () => {
     config: {
       providers: {
         vendor: { kind: "openai", base_url: url, api_key: "k", dialects: ["responses"] },
+        "chat-alone": { kind: "openai", base_url: url, api_key: "k" },
         other: { kind: "anthropic", base_url: url, api_key: "k" },
       },
       models: [
         { id: "acme/vendor", ...facts, offers: [{ provider: "vendor", model: "m" }] },
+        { id: "acme/chat", ...facts, offers: [{ provider: "chat-alone", model: "m" }] },
         { id: "acme/other", ...facts, offers: [{ provider: "other", model: "m" }] },
       ],
     },
@@ -97,6 +99,14 @@ test("a model whose hosts do not compact is refused in one sentence, and nothing
   const error = await failureOf(open().responses.compact({ model: "acme/other", input: [QUESTION] }));
   expect(error).toMatchObject({ status: 400, param: "model", code: "model_not_supported" });
   expect(error.message).toContain("None of the providers of acme/other (other) makes compactions with it.");
+});
+
+test("a host of the vendor's kind that does not speak Responses is not asked either", async () => {
+  const before = asked.length;
+  const error = await failureOf(open().responses.compact({ model: "acme/chat", input: [QUESTION] }));
+  expect(error).toMatchObject({ status: 400, param: "model", code: "model_not_supported" });
+  expect(error.message).toContain("None of the providers of acme/chat (chat-alone) makes compactions with it.");
+  expect(asked).toHaveLength(before);
 });
 
 test("an answer that the gateway keeps cannot be compacted by its id", async () => {

@@ -62,6 +62,12 @@ describe("every host that ranks", () => {
     },
   );
 
+  test.each(RERANKERS.map(({ name }) => name))("%s: documents come back as they were sent", async (name) => {
+    const documents = DOCUMENTS.map((text, place) => ({ text, id: `doc-${place}`, meta: { place } }));
+    const { body } = await rerank({ model: `${name}/reranker`, query: QUERY, documents, return_documents: true });
+    for (const { index, document } of body.results ?? []) expect(document as unknown).toEqual(documents[index]);
+  });
+
   test.each(RERANKERS.map(({ name }) => name))("%s: no more than were asked for", async (name) => {
     const { body } = await rerank({ model: `${name}/reranker`, query: QUERY, documents: DOCUMENTS, top_n: 1 });
     expect(body.results?.map(({ index }) => index)).toEqual([1]);

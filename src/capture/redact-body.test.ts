@@ -110,6 +110,38 @@ describe("0064, S10: credentials are replaced", () => {
       { text: "-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY----- x" },
       '{"text":"[secret] x"}',
     ],
+    ["a token that is no word", { token: "f3a9c1d27b604e8f", n: 1 }, '{"token":"[secret]","n":1}'],
+    ["one with a name before it", { vault_token: "hvs.CAESIJ1234567890ab" }, '{"vault_token":"[secret]"}'],
+    [
+      "a token in arguments",
+      { arguments: '{"token":"f3a9c1d27b604e8f"}' },
+      JSON.stringify({ arguments: '{"token":"[secret]"}' }),
+    ],
+    [
+      "a password in an address",
+      { text: "clone https://me:hunter2@git.test/x and postgres://app:p%40ss@db.test/app" },
+      '{"text":"clone https://me:[secret]@git.test/x and postgres://app:[secret]@db.test/app"}',
+    ],
+    [
+      "credentials in the query of an address",
+      { url: "https://x.test/a?q=1&api_key=abcdef&page=2", other: "https://x.test/?X-Amz-Signature=0a1b2c3d&b=1" },
+      '{"url":"https://x.test/a?q=1&api_key=[secret]&page=2","other":"https://x.test/?X-Amz-Signature=[secret]&b=1"}',
+    ],
+    [
+      "a secret key of AWS, by the word before it",
+      { text: "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY" },
+      '{"text":"aws_secret_access_key = [secret]"}',
+    ],
+    [
+      "one after its id",
+      { text: "AKIAIOSFODNN7EXAMPLE / wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY" },
+      '{"text":"[secret] / [secret]"}',
+    ],
+    [
+      "one in a field of its own",
+      { aws_secret_access_key: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY" },
+      '{"aws_secret_access_key":"[secret]"}',
+    ],
     ["a key of this gateway", { text: `trv-${"aB3".repeat(14)}x` }, '{"text":"[secret]"}'],
   ])("%s", (_, given, shown) => {
     expect(json(given)).toBe(shown);
@@ -117,7 +149,11 @@ describe("0064, S10: credentials are replaced", () => {
 
   test("words that only resemble one stay: the tokens of probabilities, schemas, names", () => {
     const given = {
-      logprobs: [{ token: "secret", bytes: [1] }],
+      logprobs: [{ token: "secret", bytes: [1] }, { token: " internationalization" }, { token: "1234567890" }],
+      url: "https://host.test:8080/path?q=token&page=2",
+      mail: "mailto:me@host.test",
+      time: "at 10:30 me@host.test",
+      digest: "0123456789abcdef0123456789abcdef01234567",
       properties: { api_key: { type: "string" } },
       max_tokens: 5,
       text: "a risk-free task-based sk-learn key-value pair",
@@ -160,6 +196,12 @@ describe("0064: bounds", () => {
       `"${'\\"api_key\\":\\"'.repeat(size / 14)}"`,
       "-----BEGIN PRIVATE KEY-----".repeat(size / 27),
       "Bearer ".repeat(size / 7),
+      "https://a:".repeat(size / 10),
+      "a://:".repeat(size / 5),
+      "?key=".repeat(size / 5),
+      "aws secret ".repeat(size / 11),
+      "AKIAIOSFODNN7EXAMPLE ".repeat(size / 21),
+      `"${'\\"token\\":\\"'.repeat(size / 12)}"`,
     ])
       redactBody(text, 262_144);
     expect(performance.now() - begun).toBeLessThan(20_000);

@@ -4,18 +4,33 @@ import { mediaTypeOf } from "./media-type.ts";
 /** What is said in the place of a credential. */
 const SECRET = "[secret]";
 
-/** Fields that hold a credential whatever it looks like. Not `token`: a list of probabilities has one for each word. */
+/** Fields that hold a credential whatever it looks like. Not `token`, which depends on its value: a list of probabilities has one for each word. */
 const SECRET_NAMES =
-  "(?:proxy-)?authorization|authorization[_-]token|(?:x-)?(?:[a-z]+-)?api[_-]?key|(?:access|refresh|id|session|auth|bearer)[_-]?token|(?:client[_-]?)?secret(?:[_-]?(?:access[_-]?)?key)?|private[_-]?key|access[_-]?key|passw(?:or)?d|passphrase|(?:set-)?cookie|credentials?";
+  "(?:proxy-)?authorization|authorization[_-]token|(?:x-)?(?:[a-z]+-)?api[_-]?key|(?:access|refresh|id|session|auth|bearer)[_-]?token|(?:client[_-]?|aws[_-]?)?secret(?:[_-]?(?:access[_-]?)?key)?|private[_-]?key|access[_-]?key|passw(?:or)?d|passphrase|(?:set-)?cookie|credentials?";
 const SECRET_NAME = new RegExp(`^(?:${SECRET_NAMES})$`, "i");
+/** A field of this name holds a credential where it is longer than a word of a model, and has no white space. */
+const TOKEN_NAME = /^(?:[a-z]+[_-])?tokens?$/i;
+const TOKEN_VALUE = /^(?=.*\d)[\w.~+/=:-]{16,}$/;
 /** The same in JSON that is a string of other JSON, as arguments of tools are. */
 const NESTED_SECRET = new RegExp(`(\\\\+"(?:${SECRET_NAMES})\\\\+"\\s*:\\s*\\\\+")((?:[^"\\\\])+)`, "gi");
+
+/** The same of a field called `token`. */
+const NESTED_TOKEN = /(\\+"(?:[a-z]+[_-])?tokens?\\+"\s*:\s*\\+")(?=[^"\\]*\d)([\w.~+/=:-]{16,8192})(?=\\+")/gi;
 
 /** Credentials by their looks: keys of this gateway, of providers and clouds, tokens, and the text form of private keys. */
 const SECRET_SHAPES =
   /\b(?:trv|sk|pk|rk|gsk|xai|key)[-_](?=[\w-]{0,40}\d)[\w-]{16,}|\b(?:AIza|ya29\.|AKIA|ASIA|hf_|gh[pousr]_|github_pat_|glpat-|xox[abprs]-)[\w.-]{12,}|\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?|-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----(?:(?!-----END)[^"])*(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?/g;
+/** Passwords in addresses, and credentials in their queries. */
+const URL_PASSWORD = /\b([a-z][a-z\d+.-]{1,20}:(?:\\?\/){2}[^\s"/@:?#]{0,100}:)[^\s"/@]{1,200}@/gi;
+const URL_CREDENTIAL =
+  /([?&](?:api[_-]?key|key|(?:access|auth|id|refresh|session|security)?[_-]?token|(?:client[_-]?)?secret|sig(?:nature)?|x-amz-(?:signature|credential|security-token)|x-goog-(?:signature|credential)|password|passwd|pwd)=)[^&\s"#\\]{4,}/gi;
+/** A secret key of AWS has no mark of its own: forty characters of base64 after a word that names it, or after the id of its pair. */
+const AWS_SECRET =
+  /(aws.{0,20}(?:secret|key).{0,20}?[^\w/+]|secret.?access.?key.{0,10}?[^\w/+]|\b(?:AKIA|ASIA)[A-Z\d]{16}.{0,20}?[^\w/+])([A-Za-z\d/+]{40})(?![\w/+=])/gis;
 const BEARER = /\b(Bearer|Basic)(\s+)(?=[\w.~+/=-]*\d)[\w.~+/=-]{12,}/gi;
 
+/** No token is longer. */
+const MAX_TOKEN = 8192;
 /** No shorter text is looked at for media. */
 const MIN_MEDIA = 64;
 /** A text of nothing but base64 is data from this length on; a run of it within other text from the second. */
@@ -64,7 +79,12 @@ export function redactBody(text: string, maxLength: number, media?: KeptMedia): 
     at = text.indexOf('"', end + 1);
   }
   kept += text.slice(from, from + Math.max(0, most - kept.length));
-  const shown = kept.replace(SECRET_SHAPES, SECRET).replace(BEARER, `$1$2${SECRET}`);
+  const shown = kept
+    .replace(AWS_SECRET, `$1${SECRET}`)
+    .replace(SECRET_SHAPES, SECRET)
+    .replace(BEARER, `$1$2${SECRET}`)
+    .replace(URL_PASSWORD, `$1${SECRET}@`)
+    .replace(URL_CREDENTIAL, `$1${SECRET}`);
   // What lies beyond `most` was not looked at, so that it is not kept either.
   return shown.length <= maxLength ? { text: shown, cut: kept.length >= most } : cutAt(shown, maxLength);
 }
@@ -93,8 +113,10 @@ function isName(text: string, end: number): boolean {
 
 function redactValue(value: string, name: string, media?: KeptMedia): string {
   if (value !== "" && name.length <= 40 && SECRET_NAME.test(name)) return SECRET;
+  if (value.length <= MAX_TOKEN && TOKEN_NAME.test(name) && TOKEN_VALUE.test(value)) return SECRET;
   const shown = value.length < MIN_MEDIA ? value : withoutMedia(value, media);
-  return shown.includes('\\"') ? shown.replace(NESTED_SECRET, `$1${SECRET}`) : shown;
+  if (!shown.includes('\\"')) return shown;
+  return shown.replace(NESTED_SECRET, `$1${SECRET}`).replace(NESTED_TOKEN, `$1${SECRET}`);
 }
 
 function withoutMedia(value: string, media?: KeptMedia): string {

@@ -14,7 +14,7 @@ export function checkSecrets({ admin }: Pick<Config, "admin">, root: MapNode, re
   const where = least === AT_HOME ? "" : ` where admin.host is ${admin.host}`;
   report(
     positionAt(root, ["admin", "secret"]),
-    `admin.secret must have at least ${least} characters${where}; it has ${length}. "openssl rand -hex 24" makes a good one`,
+    `admin.secret must have at least ${least} characters${where}. "openssl rand -hex 24" makes a good one`,
   );
 }
 

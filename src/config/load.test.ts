@@ -202,8 +202,8 @@ keys:
       server: {
         host: "127.0.0.1",
         port: 8787,
-        publicUrl: "http://127.0.0.1:8787",
         publicModels: true,
+        publicUrl: "http://127.0.0.1:8787",
         maxBodyBytes: 64 * 1024 * 1024,
         cors: [],
         trustedProxies: [],
@@ -382,6 +382,7 @@ keys:
       server: {
         host: "127.0.0.1",
         port: 8787,
+        publicModels: true,
         publicUrl: "http://127.0.0.1:8787",
         maxBodyBytes: 67108864,
         cors: [],
@@ -593,7 +594,7 @@ describe("what is refused, with its position", () => {
       "an unknown field that is near nothing",
       "server: { timeouts: 5 }",
       [
-        "trivium.yaml:1:11: server.timeouts is not a known field; known here: host, port, public_url, cors, trusted_proxies, max_body_mb, memory_mb, drain_delay_seconds, drain_seconds",
+        "trivium.yaml:1:11: server.timeouts is not a known field; known here: host, port, public_url, cors, trusted_proxies, public_models, max_body_mb, memory_mb, drain_delay_seconds, drain_seconds",
       ],
     ],
     [
@@ -914,12 +915,12 @@ lacking.yaml:5:1: simulater is not a known field; did you mean simulator?`,
     const cure = '"openssl rand -hex 24" makes a good one';
     for (const host of ["127.0.0.1", "localhost", "::1"]) {
       expect(secret(16, host)).toEqual([]);
-      expect(secret(15, host)[0]).toEndWith(`: admin.secret must have at least 16 characters; it has 15. ${cure}`);
+      expect(secret(15, host)[0]).toEndWith(`: admin.secret must have at least 16 characters. ${cure}`);
     }
     for (const host of ["0.0.0.0", "10.0.0.1", "::"]) {
       expect(secret(32, host)).toEqual([]);
       expect(secret(31, host)[0]).toEndWith(
-        `: admin.secret must have at least 32 characters where admin.host is ${host}; it has 31. ${cure}`,
+        `: admin.secret must have at least 32 characters where admin.host is ${host}. ${cure}`,
       );
     }
     expect(secret(1, "127.0.0.1")[0]).toStartWith("trivium.yaml:1:");

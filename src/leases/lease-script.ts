@@ -342,3 +342,26 @@ if newsNumber > sync.newsSeen then
 end
 return { epoch, text(living()), held, unknown, wanted, dead, news, text(newsNumber) }
 `;
+
+/**
+ * Deletes what has another type than `LEASE_SCRIPT` gives it, and returns the names: of the keys that every sync reads, of the windows
+ * in ARGV[1], and of the budgets of every instance that is known.
+ */
+export const REPAIR_SCRIPT = `
+local prefix = KEYS[1]
+local wrong = {}
+local function check(name, kind)
+  local found = redis.call('TYPE', prefix .. name).ok
+  if found == 'none' or found == kind then return end
+  redis.call('DEL', prefix .. name)
+  wrong[#wrong + 1] = prefix .. name
+end
+check('meta', 'hash')
+check('instances', 'hash')
+check('scarce', 'set')
+check('news', 'list')
+for _, name in ipairs(redis.call('SMEMBERS', prefix .. 'scarce')) do check('w:' .. name, 'hash') end
+for _, name in ipairs(cjson.decode(ARGV[1])) do check('w:' .. name, 'hash') end
+for _, id in ipairs(redis.call('HKEYS', prefix .. 'instances')) do check('b:' .. id, 'set') end
+return wrong
+`;

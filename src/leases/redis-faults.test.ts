@@ -95,7 +95,8 @@ const sent =
 const key = "faults:{leases}:w:slots";
 const FAULTS: readonly [what: string, begin: Fault, end?: Fault][] = [
   ["becomes a replica", sent("REPLICAOF", "127.0.0.1", "1"), sent("REPLICAOF", "NO", "ONE")],
-  ["has another program's value under a name of ours", sent("SET", key, "mine"), sent("DEL", key)],
+  ["has another program's value under a name of ours", sent("SET", key, "mine")],
+  ["has another program's value where instances are listed", sent("SET", "faults:{leases}:instances", "mine")],
   ["has no memory left", sent("CONFIG", "SET", "maxmemory", "1"), sent("CONFIG", "SET", "maxmemory", "0")],
   ["evicts what it can", sent("DEL", key, "faults:{leases}:instances")],
   [

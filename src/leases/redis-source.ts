@@ -3,7 +3,7 @@ import { RedisClient } from "bun";
 import type { Clock } from "../base/clock.ts";
 import type { Random } from "../base/sources.ts";
 import { withTimeout } from "../base/with-timeout.ts";
-import { LEASE_SCRIPT } from "./lease-script.ts";
+import { LEASE_SCRIPT, REPAIR_SCRIPT } from "./lease-script.ts";
 import type { LeaseSource, Sync, SyncAnswer } from "./lease-source.ts";
 
 interface RedisSourceOptions {
@@ -42,9 +42,27 @@ export class RedisSource implements LeaseSource {
     try {
       return readAnswer(await withTimeout(this.#run(sync), ANSWER_MS, clock, late), sync.claims.length);
     } catch (thrown) {
+      const explained = isWrongType(thrown) ? await this.#repair(sync, thrown) : thrown;
       this.#disconnect();
-      throw thrown;
+      throw explained;
     }
+  }
+
+  /**
+   * Another program has written under names of ours. What it put in their place is deleted, which is like losing them: the next sync
+   * begins them anew. Otherwise no sync would ever succeed again.
+   */
+  async #repair(sync: Sync, thrown: Error): Promise<Error> {
+    const { prefix, clock } = this.#options;
+    const windows = sync.claims.map(({ window }) => window);
+    const late = () => thrown;
+    const client = this.#client ?? (await this.#connect());
+    const given = ["1", `${prefix}{leases}:`, JSON.stringify(windows)];
+    const names = await withTimeout(client.send("EVAL", [REPAIR_SCRIPT, ...given]), ANSWER_MS, clock, late);
+    const shown = list(names).map(word).join(", ");
+    return new Error(`keys of this program in Redis held values of another type and were deleted: ${shown}`, {
+      cause: thrown,
+    });
   }
 
   async close(): Promise<void> {
@@ -82,6 +100,9 @@ export class RedisSource implements LeaseSource {
     client?.close();
   }
 }
+
+const isWrongType = (thrown: unknown): thrown is Error =>
+  thrown instanceof Error && thrown.message.includes("WRONGTYPE");
 
 /** What is not as the script writes it is no answer: what is held would be anything. */
 function readAnswer(answer: unknown, claims: number): SyncAnswer {

@@ -1,8 +1,15 @@
 import type { ModelKind } from "../catalogue/model.ts";
 import type { ServiceName } from "../services/service-adapters.ts";
 
+interface ServedKind {
+  kind: ModelKind;
+  makes: string;
+  /** The dialect that a host must speak to have it: part of that API. */
+  dialect?: string;
+}
+
 /** The kind of model that each service needs, and what such a model makes. */
-export const SERVED_KINDS: Readonly<Record<ServiceName, { kind: ModelKind; makes: string }>> = {
+export const SERVED_KINDS: Readonly<Record<ServiceName, ServedKind>> = {
   embeddings: { kind: "embedding", makes: "embeddings" },
   rerank: { kind: "rerank", makes: "rankings" },
   speech: { kind: "speech", makes: "speech" },
@@ -10,5 +17,5 @@ export const SERVED_KINDS: Readonly<Record<ServiceName, { kind: ModelKind; makes
   translations: { kind: "transcription", makes: "translations" },
   moderations: { kind: "moderation", makes: "moderations" },
   completions: { kind: "text", makes: "completions" },
-  compactions: { kind: "text", makes: "compactions" },
+  compactions: { kind: "text", makes: "compactions", dialect: "responses" },
 };

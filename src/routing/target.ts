@@ -85,13 +85,16 @@ export function targetsOf(model: Model, offer: Offer, providers: readonly Provid
     if (images) image.push({ ...media, adapter: images });
     if (videos) video.push({ ...media, adapter: videos });
   }
-  const serviceTargets = <Name extends ServiceName>(name: Name): readonly ServiceTarget<Name>[] =>
-    model.kind !== SERVED_KINDS[name].kind
-      ? []
-      : providers.flatMap((provider) => {
-          const adapter = provider.services?.adapter(name, offer.upstreamModel);
-          return adapter === undefined ? [] : [{ ...targetVia("service", model, offer, provider), adapter }];
-        });
+  const serviceTargets = <Name extends ServiceName>(name: Name): readonly ServiceTarget<Name>[] => {
+    const { kind, dialect } = SERVED_KINDS[name];
+    if (model.kind !== kind) return [];
+    return providers.flatMap((provider) => {
+      const spoken = provider.dialectsFor(offer.upstreamModel, offer.dialect);
+      if (dialect !== undefined && !spoken.includes(dialect)) return [];
+      const adapter = provider.services?.adapter(name, offer.upstreamModel);
+      return adapter === undefined ? [] : [{ ...targetVia("service", model, offer, provider), adapter }];
+    });
+  };
   const services = {
     embeddings: serviceTargets("embeddings"),
     rerank: serviceTargets("rerank"),

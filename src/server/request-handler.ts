@@ -44,6 +44,12 @@ export const sectionOf = (routes: readonly Route<Handler>[]): "admin" | "server"
 
 const NO_QUERY = new URLSearchParams();
 
+/** What operators see is not kept by anyone on the way, and no browser takes it for another type than it has. */
+function protect(headers: Headers): void {
+  headers.set("x-content-type-options", "nosniff");
+  if (!headers.has("cache-control")) headers.set("cache-control", "no-store");
+}
+
 /** From a request to its answer: route, guard, handler; every failure is in the caller's protocol. */
 export function createRequestHandler(options: RequestHandlerOptions): RequestHandler {
   const { context } = options;
@@ -56,8 +62,10 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
     allows: (origin) => cors.allows(origin),
   });
 
+  const isOperators = sectionOf(options.routes) === "admin";
   const sent = (response: Response): Response => {
     if (context.draining()) response.headers.set("connection", "close");
+    if (isOperators) protect(response.headers);
     return response;
   };
 

@@ -31,7 +31,8 @@ export function encodeResponse(reply: CanonReply, context: EncodeAnswerContext):
   const choice = {
     index: 0,
     message: encodeMessage(reply.parts, context),
-    ...(logprobs === undefined ? {} : { logprobs: encodeLogprobs(logprobs) }),
+    // The vendor's own answers always have it.
+    logprobs: logprobs === undefined ? null : encodeLogprobs(logprobs),
     finish_reason: encodeStop(reply.stop),
   };
   return JSON.stringify({

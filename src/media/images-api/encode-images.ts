@@ -30,11 +30,15 @@ export function encodeImages(
   return {
     created: createdSeconds,
     data,
-    ...encodeSettings(request, reply.settings, mimeType),
+    ...knownSettings(encodeSettings(request, reply.settings, mimeType)),
     ...(usage === undefined ? {} : { usage }),
     ...(errors.length === 0 ? {} : { errors }),
   };
 }
+
+/** Here the vendor's answer has what was chosen, and no word for a choice that was left to the model. */
+const knownSettings = (settings: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== "auto"));
 
 function encodeImage({ image, revisedPrompt }: Made): JsonObject {
   return {

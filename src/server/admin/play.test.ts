@@ -33,6 +33,15 @@ describe("console-notes 4.1: the playground calls as a client does", () => {
   test("GET fetches files alone, and changes nothing", async () => {
     const admin = await AdminHarness.start();
     expect((await admin.ask("GET", "/api/play?path=%2Fv1%2Fmodels", { secret: ADMIN_SECRET })).status).toBe(400);
+    for (const path of [
+      "/files/../v1/models",
+      "/files/%2e%2e/v1/models",
+      "/files/./../v1/models",
+      "/files/a/../../v1/models",
+    ]) {
+      const address = `/api/play?path=${encodeURIComponent(path)}`;
+      expect((await admin.ask("GET", address, { secret: ADMIN_SECRET })).status).toBe(400);
+    }
     expect((await admin.ask("GET", "/api/play?path=%2Ffiles%2Fnone", { secret: ADMIN_SECRET })).status).toBe(404);
   });
 });

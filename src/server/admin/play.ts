@@ -5,12 +5,18 @@ import { type QueryField, wrong } from "./query-fields.ts";
 /** A path of the clients' listener, with its query. */
 const publicPath: QueryField<string> = {
   read: (text, name) => {
-    // It is resolved against that listener's own address: what could name another one is refused.
-    if (/^\/(?![/\\])[\w\-./:@%?=&~+]{0,1000}$/.test(text)) return text;
+    // It is resolved against that listener's own address: what could name another one is refused, and so is what names another path
+    // once it is resolved.
+    if (/^\/(?![/\\])[\w\-./:@%?=&~+]{0,1000}$/.test(text) && isResolved(text)) return text;
     throw wrong(name, "must be a path such as /v1/chat/completions");
   },
   schema: { type: "string", pattern: "^/" },
   about: "The path that a client would send this to, such as /v1/chat/completions.",
+};
+
+const isResolved = (text: string): boolean => {
+  const { pathname, search } = new URL(text, "http://gateway.test");
+  return pathname + search === text || `${pathname}?` === text;
 };
 
 /** What a request takes with it: nothing that says who the operator is. */

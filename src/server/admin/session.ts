@@ -2,6 +2,8 @@ import { recordAct } from "../../access/audit.ts";
 import { csrfOf, type OpenedSession, type OperatorAccess } from "../../access/operator-access.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { ROLES } from "../../canon/role.ts";
+import type { Gateway } from "../../relay/gateway.ts";
+import type { Storage } from "../../storage/storage.ts";
 import { json } from "../openapi/operation.ts";
 import { actorOf } from "./actor.ts";
 import { refuseForeignPages } from "./authorize.ts";
@@ -26,7 +28,8 @@ export const openSession = openRoute({
     logins.check(address);
     const opened = await openBy(body, access);
     if (opened === undefined) {
-      logins.failed(address);
+      const by = body.link === undefined ? "secret" : "link";
+      if (logins.failed(address)) await recordFailure(storage, { address, by }, gateway);
       gateway.log.warn({ address }, "a wrong secret or link was sent to the login of the Admin API");
       const message =
         body.link === undefined
@@ -44,6 +47,15 @@ export const openSession = openRoute({
     });
   },
 });
+
+/** Who it was is not known, only from where. Where the storage is unavailable, the refusal must not depend on it. */
+async function recordFailure(storage: Storage, { address, by }: { address: string; by: string }, gateway: Gateway) {
+  try {
+    await recordAct(storage, { who: "unknown", address, act: "session.refused", target: by }, gateway);
+  } catch (err) {
+    gateway.log.warn({ err, address }, "a failed login could not be put on record");
+  }
+}
 
 function openBy({ secret, link }: Login, access: OperatorAccess): Promise<OpenedSession | undefined> {
   if (secret !== undefined && link === undefined) return access.open(secret);

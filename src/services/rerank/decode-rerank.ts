@@ -9,8 +9,8 @@ import { checkRerank, type RerankRequest } from "./schema.ts";
 export interface DecodedRerank {
   model: string;
   call: RerankCall;
-  /** The answer holds the documents. */
-  returnsDocuments: boolean;
+  /** The documents as they were sent, where the answer is to hold them; a text alone is an object with it. */
+  returned: readonly JsonObject[] | undefined;
   notes: readonly FieldNote[];
 }
 
@@ -32,7 +32,9 @@ export function decodeRerank(body: JsonObject): DecodedRerank {
       ...(maxTokensPerDocument === undefined ? {} : { maxTokensPerDocument }),
       extras: fields.rest() ?? {},
     },
-    returnsDocuments: request.return_documents ?? false,
+    returned: request.return_documents
+      ? request.documents.map((document) => (typeof document === "string" ? { text: document } : document))
+      : undefined,
     notes,
   };
 }

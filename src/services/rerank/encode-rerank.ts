@@ -6,7 +6,7 @@ import type { RerankReply } from "./rerank-call.ts";
 /** Writes the answer of `rerank`. `id` is the gateway's own of the call, `model` what the answer calls the model. */
 export function encodeRerank(
   { results, usage = {} }: RerankReply,
-  { call: { documents }, returnsDocuments }: DecodedRerank,
+  { returned }: DecodedRerank,
   { id, model }: { id: string; model: string },
 ): JsonObject {
   const tokens = promptTokens(usage);
@@ -16,7 +16,7 @@ export function encodeRerank(
     results: results.map(({ index, score }) => ({
       index,
       relevance_score: score,
-      ...(returnsDocuments ? { document: { text: documents[index] } } : {}),
+      ...(returned === undefined ? {} : { document: returned[index] }),
     })),
     meta: {
       api_version: { version: "2" },

@@ -16,7 +16,7 @@ export const RerankRequest = Type.Object(
     query: Type.String({ minLength: 1 }),
     documents: Type.Array(Document, { minItems: 1, maxItems: MAX_DOCUMENTS }),
     top_n: Type.Optional(Type.Integer({ minimum: 1 })),
-    return_documents: Type.Optional(Type.Boolean({ description: "The answer holds the documents' texts." })),
+    return_documents: Type.Optional(Type.Boolean({ description: "The answer holds the documents as they were sent." })),
     max_tokens_per_doc: Type.Optional(Type.Integer({ minimum: 1 })),
   },
   { title: "RerankRequest" },

@@ -1,0 +1,52 @@
+import { describe, expect, test } from "bun:test";
+import { ADMIN_SECRET, AdminHarness } from "../../../testing/admin-harness.ts";
+
+const asAdmin = { secret: ADMIN_SECRET };
+
+describe("S14: answers to operators", () => {
+  test.each([
+    "/api/keys",
+    "/api/receipts",
+    "/api/receipts/rcp_none/bodies",
+    "/metrics",
+    "/api/usage/export",
+    "/api/nope",
+  ])("%s: nobody on the way keeps it, and no browser guesses its type", async (path) => {
+    const admin = await AdminHarness.start();
+    const { headers } = await admin.ask("GET", path, asAdmin);
+    expect([headers.get("x-content-type-options"), headers.get("cache-control")]).toEqual(["nosniff", "no-store"]);
+  });
+});
+
+describe("S21: failed logins", () => {
+  const actsOf = async (admin: AdminHarness) => {
+    const { json } = await admin.ask("GET", "/api/audit?act=session.refused&limit=500", asAdmin);
+    return json["data"] as Record<string, unknown>[];
+  };
+
+  test("are in the audit log, with where they came from and without what was tried", async () => {
+    const admin = await AdminHarness.start();
+    const login = { body: { secret: "a-wrong-secret-of-nobody" }, address: "198.51.100.7" };
+    expect((await admin.ask("POST", "/api/session", login)).status).toBe(401);
+    await admin.ask("POST", "/api/session", { ...login, body: { link: "used" } });
+    const acts = await actsOf(admin);
+    expect(acts.map(({ who, address, target }) => [who, address, target])).toEqual([
+      ["unknown", "198.51.100.7", "link"],
+      ["unknown", "198.51.100.7", "secret"],
+    ]);
+    expect(JSON.stringify(acts)).not.toContain("wrong-secret");
+  });
+
+  test("fill no more than a hundred rows an hour", async () => {
+    const admin = await AdminHarness.start();
+    const fail = async (count: number, network: number) => {
+      for (let at = 0; at < count; at++)
+        await admin.ask("POST", "/api/session", { body: { secret: "wrong" }, address: `198.51.${network}.${at}` });
+    };
+    await fail(120, 100);
+    expect(await actsOf(admin)).toHaveLength(100);
+    await admin.clock.pass(3_600_000);
+    await fail(1, 101);
+    expect(await actsOf(admin)).toHaveLength(101);
+  });
+});
