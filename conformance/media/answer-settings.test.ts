@@ -155,7 +155,10 @@ describe("contract 2.14, choices 5: an answer states the settings that its image
       data: StatedSettings[];
     };
     expect(await lookAt(answer.data[0]?.b64_json)).toEndWith(` ${stated.size}`);
-    expect(answer).toMatchObject(stated);
+    // The vendor's whole answer has no word for what the model chose, its events have one.
+    const { size, background, quality } = answer;
+    const known = Object.fromEntries(Object.entries(stated).filter(([, value]) => value !== "auto"));
+    expect<object>(JSON.parse(JSON.stringify({ size, background, quality }))).toEqual(known);
     const events = eventsOf((await generate({ model, ...options, stream: true })).text);
     expect(events).toEqual([expect.objectContaining(stated)]);
   });

@@ -1,4 +1,3 @@
-import { atEndOfTurn } from "../base/end-of-turn.ts";
 import { isObject, type JsonObject } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
 import { pathTo } from "../dialects/explain-mismatch.ts";
@@ -190,7 +189,7 @@ function wholeInTime<T, Result>(
   reading.then(
     (body) => {
       wait.end();
-      atEndOfTurn(() => {
+      gateway.watchdog.atEndOfTurn(() => {
         try {
           if (signal.aborted) throw new ClientDisconnectedError();
           resolve(read(body, bytes));

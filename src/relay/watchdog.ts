@@ -23,6 +23,7 @@ export class Watchdog {
   readonly #watched: Watched[] = [];
   readonly #clock: Clock;
   #stopTicking: Cancel | undefined;
+  #endOfTurn: (() => void)[] = [];
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -46,6 +47,19 @@ export class Watchdog {
       last.watchIndex = index;
     }
     watched.watchIndex = NOT_WATCHED;
+  }
+
+  /**
+   * Runs it when the runtime has handled everything that arrived in this turn of the event loop. One `setImmediate` serves all of a
+   * turn. `run` must not throw.
+   */
+  atEndOfTurn(run: () => void): void {
+    if (this.#endOfTurn.push(run) > 1) return;
+    setImmediate(() => {
+      const due = this.#endOfTurn;
+      this.#endOfTurn = [];
+      for (const one of due) one();
+    });
   }
 
   #tick(): void {
