@@ -284,7 +284,7 @@ describe("endpoints (choices 1)", () => {
     ).toBe(200);
   });
 
-  test("model lists need no key and tolerate one", async () => {
+  test("model lists need no key, and refuse a wrong one", async () => {
     for (const path of [
       "/api/v1/models",
       "/api/msg/v1/models",
@@ -297,7 +297,7 @@ describe("endpoints (choices 1)", () => {
       "/api/genai/v1/publishers/test/models/genai",
     ]) {
       expect((await fetch(gateway.url + path)).status).toBe(200);
-      expect((await fetch(gateway.url + path, { headers: { authorization: "Bearer wrong" } })).status).toBe(200);
+      expect((await fetch(gateway.url + path, { headers: { authorization: "Bearer wrong" } })).status).toBe(401);
     }
     expect(
       await (await fetch(`${gateway.url}/v1/models`, { headers: { "anthropic-version": "2023-06-01" } })).json(),

@@ -9,7 +9,7 @@ import { holdsMoreValues } from "../wire/json-values.ts";
 const MAX_CALLS = 1024;
 /** Also of candidates. */
 const MAX_CHOICES = 128;
-/** Texts, thoughts, calls, citations and whatever else an answer has lists of; in a translated stream, blocks. */
+/** Texts, thoughts, calls, citations and whatever else an answer has lists of; in a translated stream, blocks and citations. */
 const MAX_ITEMS = 10_000;
 /** Events of a stream that are read one by one. Runs of ordinary deltas are passed on by their bytes and do not count. */
 const MAX_EVENTS = 1_000_000;
@@ -34,7 +34,7 @@ export function requireFewChoices(count: number): void {
 }
 
 export function requireFewBlocks(count: number): void {
-  if (count > MAX_ITEMS) throw tooMany(MAX_ITEMS, "blocks in one answer");
+  if (count > MAX_ITEMS) throw tooMany(MAX_ITEMS, "blocks and citations in one answer");
 }
 
 export function requireFewEvents(count: number): void {

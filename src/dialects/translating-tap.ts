@@ -130,6 +130,7 @@ export class TranslatingTap extends TapBase {
         this.#contentCame = true;
         break;
       case "whole":
+      case "citation":
         requireFewBlocks(++this.#blocks);
         this.#contentCame = true;
         break;

@@ -2,6 +2,7 @@ import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from
 import type { WebCitation } from "../../canon/citation.ts";
 import type { CanonEvent } from "../../canon/event.ts";
 import type { ReplyPart } from "../../canon/reply.ts";
+import { requireFewBlocks } from "../answer-bounds.ts";
 import type { DecodeAnswerContext } from "../codec.ts";
 import { isWholePart } from "../is-whole-part.ts";
 import { citationWithin, decodeAnnotation } from "../url-citation.ts";
@@ -118,6 +119,7 @@ export class OpenItems {
   }
 
   #begin(place: number, item: JsonObject): OpenItem {
+    requireFewBlocks(this.#open.size + 1);
     const open: OpenItem = { type: stringAt(item, "type"), id: stringAt(item, "id"), texts: new Map() };
     this.#open.set(place, open);
     this.#nextPlace = Math.max(this.#nextPlace, place + 1);
