@@ -67,6 +67,7 @@ export function scriptedGateway(scripts: readonly Script[] = []) {
       targets: new Targets(catalogue.list(), providers, BUILT_IN),
       routing: new RoutingDefaults(),
       maxBodyBytes: 1024 * 1024,
+      publicModels: true,
     },
     keys: undefined as never,
     admissions: undefined as never,

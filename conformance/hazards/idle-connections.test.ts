@@ -109,7 +109,7 @@ function slowStore(slowMs: number) {
       admissions: { count: () => {} },
       keys: { authenticate: () => ({ project: "red", keyId: "k", keyName: "k" }) },
       memory: new MemoryBudget(1024 * 1024),
-      watchdog: { watch: () => {}, unwatch: () => {} },
+      watchdog: { watch: () => {}, unwatch: () => {}, atEndOfTurn: (run: () => void) => run() },
       background: { running: 0 },
       timings: { ...DEFAULT_TIMINGS, strangerConnectionMs: SILENCE_MS, idleConnectionMs: SILENCE_MS },
       ...system,

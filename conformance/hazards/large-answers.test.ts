@@ -127,11 +127,11 @@ describe("S23: all answers together are bounded too", () => {
     const held: ServerResponse[] = [];
     upstream.play((_request, response) => {
       startEvents(response);
-      if (held.push(response) === 1) response.write(`data: ${"x".repeat(10 * MEGABYTE)}`);
+      if (held.push(response) === 1) response.write(`data: ${"x".repeat(7 * MEGABYTE)}`);
       else response.end(plainStream(dialect, ["hi", "!"], plainUsage(dialect, 1, 1)));
     });
     const call = callGateway(gateway.url, dialect, gateway.key, { stream: true });
-    while (gateway.app.heldBytes() < 9 * MEGABYTE) await Bun.sleep(5);
+    while (gateway.app.heldBytes() < 6 * MEGABYTE) await Bun.sleep(5);
     for (const response of held) response.end(`\n\n${wire.done}`);
     await (await call).text();
     expect(gateway.app.heldBytes()).toBe(0);
