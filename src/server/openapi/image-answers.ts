@@ -55,7 +55,11 @@ export const ImagesAnswer = Type.Object(
         revised_prompt: Type.Optional(Type.String()),
       }),
     ),
-    ...settings,
+    // What the model chose, and its host does not tell, is left out.
+    background: Type.Optional(Type.String({ examples: ["transparent", "opaque"] })),
+    output_format: settings.output_format,
+    quality: Type.Optional(Type.String({ examples: ["low", "medium", "high"] })),
+    size: Type.Optional(Type.String({ examples: ["1024x1024"] })),
     usage: Type.Optional(ImageUsage),
     errors: Type.Optional(
       Type.Array(Type.Object({ index: integer, code: Type.String(), message: Type.String() }), {
