@@ -31,7 +31,15 @@ export interface Usage {
   searches?: number;
   /** What the host told contradicts itself: it is bounded by what passed through, and does not count as measured. */
   doubtful?: true;
+  /**
+   * Names of counters that were not zero and that the dialect's reader does not know, such as `usage.foo_tokens`. They have no
+   * price, so a bill with any of them may be too small.
+   */
+  unknown?: readonly string[];
 }
+
+/** A usage keeps so many names of unknown counters: a host chooses how many it sends. */
+export const MAX_UNKNOWN_COUNTERS = 16;
 
 /** More than any answer has: a host that says so has not counted, and one such figure would spoil every sum. */
 const MAX_COUNT = 1_000_000_000;
@@ -83,5 +91,7 @@ export function sumUsage(one: Usage, other: Usage): Usage {
     sum[counter] = (one[counter] ?? 0) + (other[counter] ?? 0);
   }
   if (one.doubtful || other.doubtful) sum.doubtful = true;
+  const unknown = new Set([...(one.unknown ?? []), ...(other.unknown ?? [])]);
+  if (unknown.size > 0) sum.unknown = [...unknown].slice(0, MAX_UNKNOWN_COUNTERS);
   return sum;
 }

@@ -1,6 +1,8 @@
-import { type JsonObject, objectAt } from "../../base/json.ts";
+import { isObject, type JsonObject, objectAt } from "../../base/json.ts";
 import { completionTokens, countAt, promptTokens, type Usage } from "../../canon/usage.ts";
 import { generatedTokens } from "../generated-tokens.ts";
+import { unknownCounters } from "../unknown-counters.ts";
+import { KNOWN_COUNTERS } from "./known-counters.ts";
 
 /**
  * `prompt_tokens` includes cached ones and `completion_tokens` includes reasoning, but some hosts leave reasoning out of
@@ -9,7 +11,7 @@ import { generatedTokens } from "../generated-tokens.ts";
  */
 export function decodeUsage(raw: unknown, reasoningBeside = false): Usage | undefined {
   const prompt = countAt(raw, "prompt_tokens");
-  if (prompt === undefined) return undefined;
+  if (prompt === undefined || !isObject(raw)) return undefined;
   const promptDetails = objectAt(raw, "prompt_tokens_details");
   const cacheRead =
     countAt(promptDetails, "cached_tokens") ?? countAt(raw, "prompt_cache_hit_tokens") ?? countAt(raw, "cached_tokens");
@@ -37,6 +39,8 @@ export function decodeUsage(raw: unknown, reasoningBeside = false): Usage | unde
   if (cacheWrite !== undefined) usage.cacheWrite5m = cacheWrite;
   if (generated?.thought !== undefined) usage.reasoning = generated.thought;
   if (searches) usage.searches = searches;
+  const unknown = unknownCounters("usage", raw, KNOWN_COUNTERS);
+  if (unknown !== undefined) usage.unknown = unknown;
   return usage;
 }
 

@@ -1,21 +1,25 @@
 import { arrayAt, objectAt, stringAt } from "../../base/json.ts";
 import { countAt, type Usage } from "../../canon/usage.ts";
+import { unknownCounters } from "../unknown-counters.ts";
+import { KNOWN_COUNTERS } from "./known-counters.ts";
 
 /** `inputTokens` excludes what was read from a cache or written to one; `outputTokens` includes thinking, never counted separately. */
 export function decodeUsage(holder: unknown): Usage | undefined {
   const raw = objectAt(holder, "usage");
   const input = countAt(raw, "inputTokens");
   const output = countAt(raw, "outputTokens");
-  if (input === undefined && output === undefined) return undefined;
+  if (raw === undefined || (input === undefined && output === undefined)) return undefined;
   const cacheRead = countAt(raw, "cacheReadInputTokens");
   const written = countAt(raw, "cacheWriteInputTokens");
   const hour = writtenForAnHour(raw);
+  const unknown = unknownCounters("usage", raw, KNOWN_COUNTERS);
   return {
     ...(input === undefined ? {} : { input }),
     ...(cacheRead === undefined ? {} : { cacheRead }),
     ...(written === undefined ? {} : { cacheWrite5m: Math.max(0, written - (hour ?? 0)) }),
     ...(hour === undefined ? {} : { cacheWrite1h: hour }),
     ...(output === undefined ? {} : { output }),
+    ...(unknown === undefined ? {} : { unknown }),
   };
 }
 

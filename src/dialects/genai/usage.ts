@@ -1,15 +1,18 @@
 import { arrayAt, isObject, type JsonObject, objectAt } from "../../base/json.ts";
 import { reportTerms, type ServedOn } from "../../canon/terms.ts";
 import { completionTokens, countAt, promptTokens, type Usage } from "../../canon/usage.ts";
+import { unknownCounters } from "../unknown-counters.ts";
+import { KNOWN_COUNTERS } from "./known-counters.ts";
 
 /** `promptTokenCount` includes cached tokens, not those of tool use; `candidatesTokenCount` excludes thoughts. */
 export function decodeUsage(answer: unknown): Usage | undefined {
   const raw = objectAt(answer, "usageMetadata");
   const prompt = countAt(raw, "promptTokenCount");
-  if (prompt === undefined) return undefined;
+  if (prompt === undefined || raw === undefined) return undefined;
   const cacheRead = countAt(raw, "cachedContentTokenCount");
   const reasoning = countAt(raw, "thoughtsTokenCount");
   const searches = searchQueries(answer);
+  const unknown = unknownCounters("usageMetadata", raw, KNOWN_COUNTERS);
   const generated = countAt(raw, "candidatesTokenCount") ?? 0;
   const imageOutput = Math.min(generated, tokensOf(raw, "candidatesTokensDetails", "IMAGE"));
   const audioOutput = Math.min(generated - imageOutput, tokensOf(raw, "candidatesTokensDetails", "AUDIO"));
@@ -29,6 +32,7 @@ export function decodeUsage(answer: unknown): Usage | undefined {
     ...(imageOutput > 0 ? { imageOutput } : {}),
     ...(audioOutput > 0 ? { audioOutput } : {}),
     ...(searches ? { searches } : {}),
+    ...(unknown === undefined ? {} : { unknown }),
   };
 }
 

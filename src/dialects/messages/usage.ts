@@ -1,6 +1,8 @@
 import { isObject, type JsonObject, objectAt } from "../../base/json.ts";
 import { reportTerms, type ServedOn } from "../../canon/terms.ts";
 import { completionTokens, countAt, type Usage } from "../../canon/usage.ts";
+import { unknownCounters } from "../unknown-counters.ts";
+import { KNOWN_COUNTERS } from "./known-counters.ts";
 
 /** What a stream's first event tells of the prompt. Of the answer it can only know a beginning, which must not pass for a count. */
 export function promptUsage(raw: JsonObject | undefined): JsonObject | undefined {
@@ -81,12 +83,13 @@ export function missingUsage(raw: JsonObject): JsonObject {
 export function decodeUsage(raw: unknown): Usage | undefined {
   const input = countAt(raw, "input_tokens");
   const output = countAt(raw, "output_tokens");
-  if (input === undefined && output === undefined) return undefined;
+  if ((input === undefined && output === undefined) || !isObject(raw)) return undefined;
   const cacheRead = countAt(raw, "cache_read_input_tokens");
   const { minutes, hour } = cacheWrites(raw);
   const reported = countAt(objectAt(raw, "output_tokens_details"), "thinking_tokens");
   const reasoning = reported === undefined || output === undefined ? reported : Math.min(reported, output);
   const searches = countAt(objectAt(raw, "server_tool_use"), "web_search_requests");
+  const unknown = unknownCounters("usage", raw, KNOWN_COUNTERS);
   return {
     ...(input === undefined ? {} : { input }),
     ...(cacheRead === undefined ? {} : { cacheRead }),
@@ -95,6 +98,7 @@ export function decodeUsage(raw: unknown): Usage | undefined {
     ...(output === undefined ? {} : { output: output - (reasoning ?? 0) }),
     ...(reasoning === undefined ? {} : { reasoning }),
     ...(searches ? { searches } : {}),
+    ...(unknown === undefined ? {} : { unknown }),
   };
 }
 

@@ -1,11 +1,13 @@
-import { arrayAt, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
+import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import { completionTokens, countAt, promptTokens, type Usage } from "../../canon/usage.ts";
 import { generatedTokens } from "../generated-tokens.ts";
+import { unknownCounters } from "../unknown-counters.ts";
+import { KNOWN_COUNTERS } from "./known-counters.ts";
 
 /** `input_tokens` includes cached ones (R31), `output_tokens` includes reasoning, but at some hosts. */
 export function decodeUsage(raw: unknown): Usage | undefined {
   const prompt = countAt(raw, "input_tokens");
-  if (prompt === undefined) return undefined;
+  if (prompt === undefined || !isObject(raw)) return undefined;
   const details = objectAt(raw, "input_tokens_details");
   const cacheRead = countAt(details, "cached_tokens");
   const cacheWrite = countAt(details, "cache_write_tokens");
@@ -16,6 +18,8 @@ export function decodeUsage(raw: unknown): Usage | undefined {
   const usage: Usage = uncached < 0 ? { input: prompt, doubtful: true } : { input: uncached };
   if (cacheRead !== undefined) usage.cacheRead = cacheRead;
   if (cacheWrite !== undefined) usage.cacheWrite5m = cacheWrite;
+  const unknown = unknownCounters("usage", raw, KNOWN_COUNTERS);
+  if (unknown !== undefined) usage.unknown = unknown;
   const behindPrompt = (countAt(raw, "total_tokens") ?? 0) - prompt;
   const generated = generatedTokens({ completion, reasoning, behindPrompt });
   if (generated === undefined) return usage;

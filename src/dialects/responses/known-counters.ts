@@ -1,0 +1,23 @@
+/** Every number in `usage` that the reader of this dialect counts, or that is known to add nothing to a bill. */
+export const KNOWN_COUNTERS: ReadonlySet<string> = new Set([
+  "input_tokens",
+  "output_tokens",
+  "total_tokens",
+  "input_tokens_details.cached_tokens",
+  "input_tokens_details.cache_write_tokens",
+  "output_tokens_details.reasoning_tokens",
+  // Parts of a counter above, at its price.
+  "input_tokens_details.text_tokens",
+  "input_tokens_details.image_tokens",
+  "input_tokens_details.cache_write_tokens_details.ttl_30m_tokens",
+  "input_tokens_details.cache_write_tokens_details.ttl_12h_tokens",
+  "output_tokens_details.text_tokens",
+  "output_tokens_details.image_tokens",
+  // The context of the last of the host's own passes, which the counters above include.
+  "context_details",
+  // Money.
+  "cost",
+  "cost_details",
+  "cost_in_usd_ticks",
+  "pydantic_ai_gateway",
+]);
