@@ -1,6 +1,7 @@
 import type { FailureCause } from "./failure-cause.ts";
 import type { Stop } from "./stop.ts";
 import type { Usage, UsageSource } from "./usage.ts";
+import type { CorrectedUsage } from "./usage-correction.ts";
 
 /** One offer that was tried for a call, in order. */
 export interface OfferTried {
@@ -100,6 +101,8 @@ export interface Receipt {
   fields: FieldNote[];
   usage: Usage;
   usageSource: UsageSource;
+  /** Where the provider reported another usage, which cannot be true. */
+  corrected?: CorrectedUsage;
   /** Which price was applied, in words that a person can check against the catalogue. */
   priceRule: string;
   /** What the cost follows from: the prices of all that was used, or each part with its own. Absent in rows of earlier versions. */

@@ -55,6 +55,7 @@ export function reportTerms(served: ServedOn | undefined, word: unknown, second?
   addTerm(served, termOf(geo, "geo"));
 }
 
+/** Hosts may have two fields that name the same term. */
 function addTerm(served: ServedOn, term: string | undefined): void {
-  if (term !== undefined) served.terms = [...served.terms, term];
+  if (term !== undefined && !served.terms.includes(term)) served.terms = [...served.terms, term];
 }

@@ -29,13 +29,26 @@ export interface Usage {
   characters?: number;
   /** Of the web, or as a reranker counts them. */
   searches?: number;
-  /** What the host told contradicts itself: it is bounded by what passed through, and does not count as measured. */
-  doubtful?: true;
+  /** Passes that the host ran by itself. The counters above leave them out, but they are billed (H33). */
+  passes?: readonly UsagePass[];
+  /** How many times the host called the model for this answer, where it says so: each call has the request's output limit. */
+  rounds?: number;
+  /** The host's name for the model that answered, where that is not the model of the request. */
+  servedBy?: string;
   /**
    * Names of counters that were not zero and that the dialect's reader does not know, such as `usage.foo_tokens`. They have no
    * price, so a bill with any of them may be too small.
    */
   unknown?: readonly string[];
+}
+
+/** One pass of a model that the host ran by itself, such as a compaction of the context. */
+export interface UsagePass {
+  /** The host's word for it. */
+  kind: string;
+  /** The host's name for the model, where it gives one. */
+  model?: string;
+  usage: Usage;
 }
 
 /** A usage keeps so many names of unknown counters: a host chooses how many it sends. */
@@ -90,8 +103,43 @@ export function sumUsage(one: Usage, other: Usage): Usage {
     if (one[counter] === undefined && other[counter] === undefined) continue;
     sum[counter] = (one[counter] ?? 0) + (other[counter] ?? 0);
   }
-  if (one.doubtful || other.doubtful) sum.doubtful = true;
   const unknown = new Set([...(one.unknown ?? []), ...(other.unknown ?? [])]);
   if (unknown.size > 0) sum.unknown = [...unknown].slice(0, MAX_UNKNOWN_COUNTERS);
+  if (one.passes !== undefined || other.passes !== undefined)
+    sum.passes = [...(one.passes ?? []), ...(other.passes ?? [])];
   return sum;
 }
+
+/** The counters of an answer and of the passes that they leave out: all that is billed. */
+export function wholeUsage(usage: Usage): Usage {
+  const { passes, rounds: _rounds, servedBy: _servedBy, ...own } = usage;
+  return (passes ?? []).reduce((sum, pass) => sumUsage(sum, wholeUsage(pass.usage)), own as Usage);
+}
+
+const PROMPT_COUNTERS = ["input", "cacheRead", "cacheWrite5m", "cacheWrite1h", "imageInput", "audioInput"] as const;
+const COMPLETION_COUNTERS = ["output", "reasoning", "imageOutput", "audioOutput"] as const;
+
+/**
+ * A usage that was reported after another of the same answer. The later one holds, but zeros never replace a count: a prompt that
+ * was counted stays, and so does an answer (H39).
+ */
+export function laterUsage(earlier: Usage | undefined, later: Usage): Usage {
+  if (earlier === undefined) return later;
+  const keepsPrompt = promptTokens(later) === 0 && promptTokens(earlier) > 0;
+  const keepsCompletion = completionTokens(later) === 0 && completionTokens(earlier) > 0;
+  if (!keepsPrompt && !keepsCompletion) return later;
+  const merged = { ...later };
+  if (keepsPrompt) keepCounters(merged, earlier, PROMPT_COUNTERS);
+  if (keepsCompletion) keepCounters(merged, earlier, COMPLETION_COUNTERS);
+  return merged;
+}
+
+function keepCounters(merged: Usage, earlier: Usage, counters: readonly UsageCounter[]): void {
+  for (const counter of counters) {
+    if (earlier[counter] === undefined) delete merged[counter];
+    else merged[counter] = earlier[counter];
+  }
+}
+
+/** Whether a usage counts no tokens at all. */
+export const countsNothing = (usage: Usage): boolean => promptTokens(usage) === 0 && completionTokens(usage) === 0;

@@ -12,6 +12,8 @@ type Unit = PriceItem["unit"];
 interface Source {
   names: readonly [AnyPriceName, ...AnyPriceName[]];
   unit: Unit;
+  /** The price whose tiers hold for this counter, too, where its own price has none. */
+  tiersOf?: AnyPriceName;
 }
 
 /** The prices of each counter: the first that the model has counts. */
@@ -21,7 +23,7 @@ const SOURCES: Readonly<Record<UsageCounter, Source>> = {
   cacheWrite5m: { names: ["input_cache_write_5_min", "input_cache_write", "prompt"], unit: "perMTokens" },
   cacheWrite1h: { names: ["input_cache_write_1_h", "input_cache_write", "prompt"], unit: "perMTokens" },
   output: { names: ["completion", "image"], unit: "perMTokens" },
-  reasoning: { names: ["internal_reasoning", "completion"], unit: "perMTokens" },
+  reasoning: { names: ["internal_reasoning", "completion"], unit: "perMTokens", tiersOf: "completion" },
   imageInput: { names: ["image_input", "prompt"], unit: "perMTokens" },
   audioInput: { names: ["audio", "prompt"], unit: "perMTokens" },
   imageOutput: { names: ["image", "completion"], unit: "perMTokens" },
@@ -148,7 +150,17 @@ interface Price {
   item: PriceItem;
 }
 
-function findPrice(pricings: Pricings, { names, unit }: Source, size: CallSize): Price | undefined {
+function findPrice(pricings: Pricings, source: Source, size: CallSize): Price | undefined {
+  const own = findOwnPrice(pricings, source, size);
+  const { tiersOf: name, unit } = source;
+  if (own === undefined || name === undefined || own.item.conditions !== undefined) return own;
+  const tier = pricings[name]?.find(
+    (item) => item.unit === unit && item.conditions !== undefined && item.resolution === undefined && holds(item, size),
+  );
+  return tier !== undefined && tier.value > own.item.value ? { name, item: tier } : own;
+}
+
+function findOwnPrice(pricings: Pricings, { names, unit }: Source, size: CallSize): Price | undefined {
   let last: Price | undefined;
   for (const name of names) {
     let plain: Price | undefined;

@@ -6,6 +6,7 @@ import type { FieldNote } from "../canon/receipt.ts";
 import type { CanonReply } from "../canon/reply.ts";
 import type { ServedOn } from "../canon/terms.ts";
 import type { ModelTraits } from "../canon/traits.ts";
+import type { Usage } from "../canon/usage.ts";
 import type { VaryingPlaces } from "../wire/frame-template.ts";
 import type { SseFrame } from "../wire/sse.ts";
 import type { AnswerContext } from "./answer-context.ts";
@@ -71,6 +72,8 @@ export interface StreamDecoder {
   readonly holdsBack?: boolean;
   /** Every chunk brings the usage up to date, so that it holds for a broken stream too. */
   readonly usageRuns?: boolean;
+  /** That usage so far, which an event tells only at the end. */
+  readonly usage?: Usage | undefined;
   /** The upstream closed. */
   end(): CanonEvent[];
   /**
@@ -129,6 +132,10 @@ export interface UpstreamCodec {
     /** Models that think do so without being asked. */
     unasked: boolean;
   };
+  /** A lower output limit is raised to this one. Absent: none is. */
+  readonly leastOutputLimit?: number;
+  /** Whether a host counts reasoning against the output limit. Absent: every host does. */
+  limitsReasoning?(quirks: MediaQuirks): boolean;
   /** Absent where hosts of the dialect are not known to tell their limits. */
   readonly limitHeaders?: readonly LimitHeaders[];
   /** Absent where the dialect knows no counting. */

@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { ByteBuffer } from "../base/byte-buffer.ts";
 import type { CanonEvent } from "../canon/event.ts";
+import type { Usage } from "../canon/usage.ts";
 import { FrameTemplate } from "../wire/frame-template.ts";
 import { endOfEvent, readFrames, type SseFrame } from "../wire/sse.ts";
 import { viewedBytes } from "../wire/viewed-bytes.ts";
@@ -38,6 +39,11 @@ export class DeltaRunTap extends TranslatingTap {
   override get position(): unknown {
     this.#tell();
     return super.position;
+  }
+
+  override get usage(): Usage | undefined {
+    if (this.usageRuns) this.#tell();
+    return super.usage;
   }
 
   override push(events: Uint8Array, output: ByteBuffer): TapProgress {

@@ -1,7 +1,7 @@
 import type { ByteBuffer } from "../base/byte-buffer.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { Stop } from "../canon/stop.ts";
-import type { Usage } from "../canon/usage.ts";
+import { laterUsage, type Usage } from "../canon/usage.ts";
 import { EventTooLargeError, framesOf, readFrames, type SseFrame } from "../wire/sse.ts";
 import { requireFewEvents, requireSmallEvent } from "./answer-bounds.ts";
 import type { Tap, TapProgress } from "./dialect.ts";
@@ -22,6 +22,11 @@ export abstract class TapBase implements Tap {
 
   get usage(): Usage | undefined {
     return this.usageSeen;
+  }
+
+  /** The host reports what the answer has used so far. */
+  protected report(usage: Usage | undefined): void {
+    if (usage !== undefined) this.usageSeen = laterUsage(this.usageSeen, usage);
   }
 
   push(events: Uint8Array, output: ByteBuffer): TapProgress {

@@ -7,7 +7,7 @@ import { sampleReceipt } from "../storage/receipt.sample.ts";
 import { insertReceipts } from "../storage/receipts.ts";
 import type { Storage } from "../storage/storage.ts";
 import { findReceipt, spentByInstance, spentByOwner, summariseUsage } from "./queries.ts";
-import { receiptView } from "./receipt-view.ts";
+import { receiptView, usageView } from "./receipt-view.ts";
 
 describe("ledger queries", () => {
   let storage: Storage;
@@ -98,6 +98,7 @@ describe("receiptView", () => {
       plan: _plan,
       continued: _continued,
       hedged: _hedged,
+      corrected: _corrected,
       tags: _tags,
       ...receipt
     } = sampleReceipt();
@@ -146,7 +147,12 @@ describe("receiptView", () => {
           characters: null,
           searches: null,
         },
-        usage_source: "measured",
+        usage_source: "estimated",
+        reported: {
+          ...Object.fromEntries(Object.keys(usageView({})).map((name) => [name, null])),
+          ...{ input: 1200, cache_read: 0, output: 90_000 },
+        } as ReturnType<typeof usageView>,
+        usage_corrections: ["output_above_limit"],
         price_rule: "0.2 perMTokens prompt, 0.6 perMTokens completion",
         cost_usd: 0.00042,
         cost_nano_usd: 420_000,
@@ -160,6 +166,8 @@ describe("receiptView", () => {
       plan: null,
       continued: [],
       hedged: false,
+      reported: null,
+      usage_corrections: [],
       tags: [],
     });
     // The project and the key are the operator's business.

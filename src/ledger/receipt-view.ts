@@ -1,6 +1,7 @@
 import type { FieldNote, OfferTried, PlannedOffer, Receipt } from "../canon/receipt.ts";
 import type { Stop } from "../canon/stop.ts";
-import type { Usage, UsageSource } from "../canon/usage.ts";
+import { type Usage, type UsageSource, wholeUsage } from "../canon/usage.ts";
+import type { CorrectionReason } from "../canon/usage-correction.ts";
 
 /** A receipt as `GET /api/v1/generation?id=` shows it. What is not known is null, never 0. */
 interface ReceiptView {
@@ -47,6 +48,10 @@ interface ReceiptView {
       searches: number | null;
     };
     usage_source: UsageSource;
+    /** What the provider reported, where that cannot be true and `usage` is an estimate. */
+    reported: ReceiptView["data"]["usage"] | null;
+    /** Why it cannot. */
+    usage_corrections: readonly CorrectionReason[];
     price_rule: string;
     cost_usd: number;
     cost_nano_usd: number;
@@ -85,6 +90,8 @@ export function receiptView(receipt: Receipt): ReceiptView {
       tags: receipt.tags ?? [],
       usage: usageView(usage),
       usage_source: receipt.usageSource,
+      reported: receipt.corrected === undefined ? null : usageView(wholeUsage(receipt.corrected.reported)),
+      usage_corrections: receipt.corrected?.reasons ?? [],
       price_rule: receipt.priceRule,
       cost_usd: receipt.costNanoUsd / 1e9,
       cost_nano_usd: receipt.costNanoUsd,

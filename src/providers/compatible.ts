@@ -140,6 +140,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
     quirks: {
       efforts: ["off", "low", "medium", "high"],
       reasoningBeside: true,
+      limitsReasoning: false,
       unsupported: ["topK", "frequencyPenalty", "presencePenalty"],
       media: ["image"],
       mediaUrls: ["image"],
@@ -289,6 +290,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
     quirks: {
       maxTokensField: "max_tokens",
       reasoningField: "enable_thinking",
+      limitsReasoning: false,
       cacheControl: true,
       unsupported: ["frequencyPenalty"],
       media: ["image", "audio", "video"],

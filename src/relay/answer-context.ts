@@ -2,10 +2,11 @@ import type { Principal } from "../access/principal.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { ServedOn } from "../canon/terms.ts";
 import type { Usage } from "../canon/usage.ts";
-import { priceCall } from "../catalogue/price-call.ts";
+import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { NativeAnswerContext } from "../dialects/dialect.ts";
 import type { MediaQuirks } from "../dialects/media-quirks.ts";
 import type { SealedOrigins } from "../dialects/sealed-origins.ts";
+import { billUsage } from "./bill-usage.ts";
 import type { Call, LaneAttempt } from "./call.ts";
 import { discountAt } from "./discount.ts";
 import type { Gateway } from "./gateway.ts";
@@ -25,8 +26,13 @@ export class CallAnswerContext implements NativeAnswerContext {
   readonly answerId?: string;
   readonly #attempt: LaneAttempt;
   readonly #principal: Principal;
+  readonly #catalogue: Catalogue;
 
-  constructor(call: Call, { random, sealed }: Pick<Gateway, "random" | "sealed">, attempt: LaneAttempt) {
+  constructor(
+    call: Call,
+    { random, sealed, snapshot }: Pick<Gateway, "random" | "sealed" | "snapshot">,
+    attempt: LaneAttempt,
+  ) {
     const { model } = attempt.target;
     // A fallback may be another model, which the answer has to name.
     this.publicModel = model === call.model ? call.modelInAnswer : model.id;
@@ -40,6 +46,7 @@ export class CallAnswerContext implements NativeAnswerContext {
     this.served = attempt;
     this.#attempt = attempt;
     this.#principal = call.principal;
+    this.#catalogue = snapshot.catalogue;
     const { keeping } = call;
     if (keeping === undefined) return;
     this.keep = (answer) => keeping.take(attempt, answer);
@@ -48,6 +55,14 @@ export class CallAnswerContext implements NativeAnswerContext {
 
   costUsd(usage: Usage): number {
     const { target, terms } = this.#attempt;
-    return priceCall(usage, target, terms, discountAt(this.#principal, target)).costNanoUsd / 1e9;
+    const legs = billUsage(usage, {
+      prices: target,
+      provider: target.offer.provider,
+      terms,
+      discount: discountAt(this.#principal, target),
+      discounts: this.#principal.discounts,
+      catalogue: this.#catalogue,
+    });
+    return legs.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0) / 1e9;
   }
 }

@@ -176,8 +176,8 @@ class Race<T> {
   /** As of a client that leaves before the first content: what it may have generated until then (H26). */
   #bill({ trying: { attempt } }: Runner<T>): void {
     if (attempt === undefined) return;
-    const leg = billUnfinished(this.#call, this.#gateway, attempt);
-    this.#call.otherLegs = [...(this.#call.otherLegs ?? []), leg];
+    const legs = billUnfinished(this.#call, this.#gateway, attempt);
+    this.#call.otherLegs = [...(this.#call.otherLegs ?? []), ...legs];
   }
 
   /** The first offer's own p95 to its first content, where enough of its streams were measured. */

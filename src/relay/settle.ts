@@ -1,21 +1,29 @@
 import type { PlannedOffer, PricedPart, Receipt } from "../canon/receipt.ts";
 import type { Stop } from "../canon/stop.ts";
 import { unionOfTags } from "../canon/tags.ts";
-import { completionTokens, promptTokens, sumUsage, type Usage, type UsageSource } from "../canon/usage.ts";
-import { keptPrices } from "../catalogue/kept-prices.ts";
+import {
+  completionTokens,
+  promptTokens,
+  sumUsage,
+  type Usage,
+  type UsagePass,
+  type UsageSource,
+} from "../canon/usage.ts";
+import type { CorrectedUsage } from "../canon/usage-correction.ts";
 import type { Offer, Pricings } from "../catalogue/model.ts";
-import { type PriceList, priceCall } from "../catalogue/price-call.ts";
 import { tokensOfCharacters } from "../dialects/estimate-tokens.ts";
+import { billUsage, findOffer } from "./bill-usage.ts";
 import type { BilledLeg, Call, IncomingCall, LaneAttempt } from "./call.ts";
 import { settleCapture } from "./capture-call.ts";
+import { correctUsage, type UsageBounds } from "./correct-usage.ts";
 import { discountAt } from "./discount.ts";
 import type { Gateway } from "./gateway.ts";
 import { logCall } from "./log-call.ts";
 import { outputLimit } from "./output-limit.ts";
-import { correctedUsage, isPlausible } from "./reported-usage.ts";
 import { tellEnded } from "./tell-call.ts";
 import { traceCall } from "./trace-call.ts";
 import { unseenTokens } from "./unseen-tokens.ts";
+import { passBounds, usageBounds } from "./usage-bounds.ts";
 
 /** How a call ended, as far as money is concerned. */
 export interface Ending {
@@ -30,7 +38,8 @@ export interface Ending {
   usage: Usage | undefined;
   /** The usage counts everything so far, even where the answer broke off. */
   usageRuns?: boolean;
-  generatedCharacters: number;
+  /** Undefined where it was not counted, since the usage is plausible without it. */
+  generatedCharacters: number | undefined;
   /** Thoughts were among what was generated. */
   reasoningSeen: boolean;
   stop: Stop | undefined;
@@ -44,7 +53,7 @@ export type LegEnding = Omit<Ending, "whole" | "produced">;
 
 /** Writes the call's one ledger row, keeps its answer and releases its reservation. Resolves when all is committed. */
 export function settle(call: Call, gateway: Gateway, ending: Ending): Promise<void> {
-  const { usage, source } = usageOf(call, gateway, ending);
+  const { usage, source, corrected } = usageOf(call, gateway, ending);
   // A call that failed, or whose client disconnected, is recorded and billed by the offer that was being tried.
   const { attempt } = call;
   const target = attempt?.target;
@@ -61,6 +70,7 @@ export function settle(call: Call, gateway: Gateway, ending: Ending): Promise<vo
     offer: target?.offer,
     usage,
     source,
+    ...(corrected === undefined ? {} : { corrected }),
     pricings: target?.pricings ?? call.model.pricings,
     priceMultiples: target?.priceMultiples,
     terms: attempt?.terms ?? [],
@@ -104,6 +114,8 @@ export interface Bill extends Pick<Receipt, "verb" | "clientDialect" | "upstream
   offer: Offer | undefined;
   usage: Usage;
   source: UsageSource;
+  /** Where the provider reported another usage, which cannot be true. */
+  corrected?: CorrectedUsage;
   pricings: Pricings;
   priceMultiples?: Offer["priceMultiples"];
   /** The terms other than the standard ones on which the offer was asked. */
@@ -117,9 +129,18 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
   const { offer } = bill;
   const model = (call.attempt?.target?.model ?? call.model).id;
   const discount = offer === undefined ? 0 : (call.principal.discounts?.of(model, offer.provider) ?? 0);
-  const last = billedLeg(bill.usage, bill, bill.terms ?? NO_TERMS, discount);
   const { otherLegs } = call;
-  const { usage, costNanoUsd, priceRule } = otherLegs === undefined ? last : sumOfLegs([...otherLegs, last]);
+  const legs = billUsage(bill.usage, {
+    prices: bill,
+    provider: offer?.provider,
+    terms: bill.terms ?? NO_TERMS,
+    discount,
+    discounts: call.principal.discounts,
+    catalogue: gateway.snapshot.catalogue,
+  });
+  const all = otherLegs === undefined ? legs : [...otherLegs, ...legs];
+  const [only] = all;
+  const { usage, costNanoUsd, priceRule } = all.length === 1 && only !== undefined ? only : sumOfLegs(all);
   call.admission.release({ costNanoUsd, tokens: promptTokens(usage) + completionTokens(usage) });
   const now = gateway.clock.nowMs();
   const receipt: Receipt = {
@@ -142,7 +163,7 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
     // What is paid for answers that broke off is never all measured.
     usageSource: otherLegs === undefined ? bill.source : "partial",
     priceRule,
-    pricedBy: otherLegs === undefined ? last.prices : [...otherLegs, last].map(pricedPart),
+    pricedBy: all.length === 1 && only !== undefined ? only.prices : all.map(pricedPart),
     costNanoUsd,
     totalMs: Math.round(now - call.startedAtMs),
     instance: gateway.instance,
@@ -154,6 +175,7 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
   if (call.plan !== undefined) receipt.plan = plannedOffers(call.plan, receipt.model);
   if (call.continued !== undefined) receipt.continued = call.continued;
   if (call.hedged) receipt.hedged = true;
+  if (bill.corrected !== undefined) receipt.corrected = bill.corrected;
   const tags = unionOfTags(call.principal.tags, call.incoming.tags);
   if (tags !== undefined) receipt.tags = tags;
   gateway.runningCalls--;
@@ -175,13 +197,6 @@ function admissionMs({ attempt, startedAtMs, offersTried }: AdmittedCall): numbe
 
 const NO_TERMS: readonly string[] = [];
 
-/** What was used of one offer, at its price. */
-export function billedLeg(usage: Usage, prices: PriceList, terms: readonly string[], discount: number): BilledLeg {
-  const { pricings, priceMultiples } = prices;
-  const { costNanoUsd, rule } = priceCall(usage, prices, terms, discount);
-  return { usage, costNanoUsd, priceRule: rule, prices: keptPrices({ pricings, priceMultiples, terms, discount }) };
-}
-
 const pricedPart = ({ usage, prices }: BilledLeg): PricedPart => ({ usage, prices });
 
 /** All that was used for a call, each part at the price of its own offer. */
@@ -197,10 +212,17 @@ function sumOfLegs(legs: readonly BilledLeg[]): Omit<BilledLeg, "prices"> {
  * What the attempt at work has used, when another takes its place: it is paid all the same (H14). Not for the last attempt, which
  * `settle` bills.
  */
-export function billLeg(call: Call, gateway: Gateway, attempt: LaneAttempt, ending: LegEnding): BilledLeg {
+export function billLeg(call: Call, gateway: Gateway, attempt: LaneAttempt, ending: LegEnding): BilledLeg[] {
   const { usage } = usageOf(call, gateway, { ...ending, whole: false, produced: true });
   const { target, terms } = attempt;
-  return billedLeg(usage, target, terms, discountAt(call.principal, target));
+  return billUsage(usage, {
+    prices: target,
+    provider: target.offer.provider,
+    terms,
+    discount: discountAt(call.principal, target),
+    discounts: call.principal.discounts,
+    catalogue: gateway.snapshot.catalogue,
+  });
 }
 
 /** The same of one that was ended before its first content: what it may have generated until then (H26). */
@@ -208,7 +230,7 @@ export const billUnfinished = (
   call: Call,
   gateway: Gateway,
   attempt: LaneAttempt & { startedAtMs: number },
-): BilledLeg =>
+): BilledLeg[] =>
   billLeg(call, gateway, attempt, {
     outcome: "client_gone",
     usage: undefined,
@@ -242,36 +264,69 @@ function estimateInput({ incoming, body, continued }: Call): number {
 interface BilledUsage {
   usage: Usage;
   source: UsageSource;
+  corrected?: CorrectedUsage;
 }
 
 /** The upstream's own figures where it gave them; else what can be counted here, and marked as such (H14, H26). */
 function usageOf(call: Call, gateway: Gateway, ending: Ending): BilledUsage {
   if (!ending.produced || call.incoming.verb === "count_tokens") return { usage: {}, source: "measured" };
-  const { usage: reported, generatedCharacters } = ending;
-  if (!ending.whole) return { usage: brokenUsage(call, gateway, ending), source: "partial" };
-  if (reported?.output === undefined) {
-    const estimate: Usage = { input: estimateInput(call), output: tokensOfCharacters(generatedCharacters) };
-    // A provider may report the prompt's tokens and not the answer's: what it reports counts.
-    return { usage: { ...estimate, ...reported }, source: "estimated" };
-  }
-  if (isPlausible(reported, generatedCharacters)) return { usage: reported, source: "measured" };
-  const corrected = correctedUsage(reported, generatedCharacters, estimateInput(call));
+  const { usage: reported, generatedCharacters = 0, whole } = ending;
+  if (!whole) return boundedUsage(call, gateway, ending, brokenUsage(call, gateway, ending), "partial");
+  if (reported?.output !== undefined) return boundedUsage(call, gateway, ending, reported, "measured");
+  const estimate: Usage = { input: estimateInput(call), output: tokensOfCharacters(generatedCharacters) };
+  // A provider may report the prompt's tokens and not the answer's: what it reports counts.
+  return boundedUsage(call, gateway, ending, { ...estimate, ...reported }, "estimated");
+}
+
+/** A usage within what can have happened (decision 0085). What is beyond it makes a measurement an estimate. */
+function boundedUsage(call: Call, gateway: Gateway, ending: Ending, usage: Usage, source: UsageSource): BilledUsage {
+  const { generatedCharacters: characters, reasoningSeen, stop } = ending;
+  const { whole } = ending;
+  const estimated = () => estimateInput(call);
+  const bounds = usageBounds(call, usage, { characters, reasoningSeen });
+  const seen = { whole, characters: characters ?? 0, stop, estimateInput: estimated, bounds };
+  const own = correctUsage(usage, seen);
+  const passes = usage.passes?.map((pass) => {
+    const known = { ...seen, whole: false, bounds: boundsOfPass(call, gateway, pass) };
+    const corrected = correctUsage(pass.usage, known);
+    return { reasons: corrected.reasons, pass: { ...pass, usage: corrected.usage } };
+  });
+  const reasons = [...new Set([...own.reasons, ...(passes ?? []).flatMap((pass) => pass.reasons)])];
+  if (reasons.length === 0) return { usage, source };
   const { offer } = call.attempt?.target ?? {};
   gateway.log.warn(
-    { receipt: call.receiptId, provider: offer?.provider, upstreamModel: offer?.upstreamModel, reported },
-    "the usage that a provider reported cannot be true; the call is billed by what passed through",
+    {
+      receipt: call.receiptId,
+      provider: offer?.provider,
+      upstreamModel: offer?.upstreamModel,
+      reasons,
+      reported: usage,
+    },
+    "the usage that a provider reported cannot be true; the call is billed by what can have happened",
   );
-  return { usage: corrected, source: "estimated" };
+  return {
+    usage: passes === undefined ? own.usage : { ...own.usage, passes: passes.map(({ pass }) => pass) },
+    source: source === "measured" ? "estimated" : source,
+    corrected: { reported: usage, reasons },
+  };
+}
+
+function boundsOfPass(call: Call, { snapshot }: Gateway, { model }: UsagePass): UsageBounds {
+  const own = call.attempt?.target?.offer;
+  const named = model === undefined ? undefined : findOffer(snapshot.catalogue, own?.provider, model);
+  return passBounds(call, named?.offer ?? own);
 }
 
 /** Of an answer that broke off: what was reported, at least what passed through, and an estimate of the rest if we ended it. */
 function brokenUsage(call: Call, gateway: Gateway, ending: Ending): Usage {
-  const { usage: reported, firstContentAtMs } = ending;
-  const passed = tokensOfCharacters(ending.generatedCharacters);
+  const { usage: reported, firstContentAtMs, generatedCharacters = 0 } = ending;
+  const passed = tokensOfCharacters(generatedCharacters);
   const generated = completionTokens(reported ?? {});
   // A running usage counts everything so far.
   if (reported && ending.usageRuns && (generated > 0 || passed === 0)) return reported;
   const ended = ending.ended === true || ending.outcome === "client_gone" || gateway.closing;
+  // The provider counted its answer and failed then: its count holds, unless more than that came after it.
+  if (reported?.input !== undefined && !ended && generated > 0 && passed <= generated * COUNTED_BEFORE) return reported;
   const unseen = ended
     ? unseenTokens(call, {
         contentSeen: firstContentAtMs !== undefined,
@@ -289,3 +344,6 @@ function brokenUsage(call: Call, gateway: Gateway, ending: Ending): Usage {
     ...(reasoning > 0 ? { reasoning } : {}),
   };
 }
+
+/** An estimate by characters is this many times too large at most. */
+const COUNTED_BEFORE = 2;

@@ -59,10 +59,10 @@ export class Survivor {
     if (!this.#mayGoOn(error, broken)) return undefined;
     const { attempt } = broken.stream;
     attempt.close();
-    const leg = this.#bill(broken, error);
+    const legs = this.#bill(broken, error);
     const tried = call.offersTried.at(-1);
     const fromCharacters = broken.soFar.text.length;
-    const next = await this.#askInTurn(broken, error, [...(call.otherLegs ?? []), leg]);
+    const next = await this.#askInTurn(broken, error, [...(call.otherLegs ?? []), ...legs]);
     if (next === undefined) {
       // What is told and billed is the attempt that was at work.
       call.attempt = attempt;
@@ -70,7 +70,7 @@ export class Survivor {
     }
     observeBreak(this.#gateway, attempt, error);
     if (tried !== undefined) Object.assign(tried, { outcome: "failed", reason: error.kind });
-    call.otherLegs = [...(call.otherLegs ?? []), leg];
+    call.otherLegs = [...(call.otherLegs ?? []), ...legs];
     call.continued = [...(call.continued ?? []), { provider: next.attempt.target.offer.provider, fromCharacters }];
     const news = next.attempt.notes.filter(({ path }) => !attempt.notes.some((told) => told.path === path));
     next.attempt.notes = [...attempt.notes, ...news];
@@ -114,7 +114,7 @@ export class Survivor {
     return [...behind, ...again].filter((target) => target.goesOn && !this.#asked.has(target));
   }
 
-  #bill({ stream: { tap, attempt }, firstContentAtMs }: BrokenStream, error: GatewayError): BilledLeg {
+  #bill({ stream: { tap, attempt }, firstContentAtMs }: BrokenStream, error: GatewayError): BilledLeg[] {
     const { usage, usageRuns, generatedCharacters, reasoningSeen, stop } = tap;
     const ending = {
       outcome: error.kind,
@@ -149,8 +149,8 @@ export class Survivor {
 
   /** It was at work when its client left, or the call's time was up (H26). */
   #billAbandoned(attempt: Attempt): void {
-    const leg = billUnfinished(this.#call, this.#gateway, attempt);
-    this.#call.otherLegs = [...(this.#call.otherLegs ?? []), leg];
+    const legs = billUnfinished(this.#call, this.#gateway, attempt);
+    this.#call.otherLegs = [...(this.#call.otherLegs ?? []), ...legs];
   }
 
   #lane(soFar: AnswerSoFar, legs: readonly BilledLeg[], attempt: LaneAttempt): TranslatedLane {

@@ -12,9 +12,10 @@ import type { Call } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import { tryPlan } from "./hedge.ts";
 import { identifiedResponse } from "./identity-headers.ts";
-import { isEnough } from "./reported-usage.ts";
+import { isEnough } from "./is-enough.ts";
 import { settle } from "./settle.ts";
 import { writesTextAlone } from "./writes-text-alone.ts";
+import { UNSHOWN_TOKENS } from "./usage-bounds.ts";
 
 /** No text that a model writes comes near. */
 const MAX_TEXT_BYTES = 32 * 1024 * 1024;
@@ -42,16 +43,19 @@ export async function relayUnary(call: Call, gateway: Gateway, plan: readonly Te
 
 interface WholeAnswer {
   answer: ClientAnswer;
-  /** Counted only where the upstream did not tell its usage, or one that looks too small for the answer. */
-  characters: number;
+  /** Counted only where the upstream reports no usage, or one that looks too small or too large for the answer. */
+  characters: number | undefined;
 }
 
 /** What an answer has around its text, about. */
 const ENVELOPE = 4096;
 
 /** Whether a usage need not be held against what the answer says, which must be counted for that. */
-const isBelievable = (usage: Usage | undefined, answerLength: number): boolean =>
-  usage?.output !== undefined && isEnough(completionTokens(usage), Math.max(1, answerLength - ENVELOPE));
+function isBelievable(usage: Usage | undefined, answerLength: number): boolean {
+  if (usage?.output === undefined) return false;
+  const tokens = completionTokens(usage);
+  return isEnough(tokens, Math.max(1, answerLength - ENVELOPE)) && tokens <= Math.max(UNSHOWN_TOKENS, answerLength);
+}
 
 async function wholeAnswer(call: Call, attempt: Attempt): Promise<WholeAnswer> {
   const maxBytes = writesTextAlone(attempt.target.model) ? MAX_TEXT_BYTES : MAX_MEDIA_BYTES;
@@ -67,5 +71,5 @@ async function wholeAnswer(call: Call, attempt: Attempt): Promise<WholeAnswer> {
   if (call.incoming.verb !== "generate") return { answer: attempt.lane.readCount(text, body), characters: 0 };
   const answer = attempt.lane.readAnswer(text, body);
   const counted = isBelievable(answer.usage, text.length);
-  return { answer, characters: counted ? 0 : answerCharacters(body, attempt.target) };
+  return { answer, characters: counted ? undefined : answerCharacters(body, attempt.target) };
 }

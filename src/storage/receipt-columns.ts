@@ -166,11 +166,12 @@ function readPricedBy(text: string): NonNullable<Receipt["pricedBy"]> {
 }
 
 /** The parts of a receipt that one column holds: most calls have none of them. */
-type Routing = Pick<Receipt, "plan" | "continued" | "hedged">;
+type Routing = Pick<Receipt, "plan" | "continued" | "hedged" | "corrected">;
 
-function routingText({ plan, continued, hedged }: Routing): string | undefined {
-  if (plan === undefined && continued === undefined && hedged === undefined) return undefined;
-  return JSON.stringify({ plan, continued, hedged });
+function routingText({ plan, continued, hedged, corrected }: Routing): string | undefined {
+  if (plan === undefined && continued === undefined && hedged === undefined && corrected === undefined)
+    return undefined;
+  return JSON.stringify({ plan, continued, hedged, corrected });
 }
 
 /** The row as a receipt again. Words are taken as they are stored: only this program writes them. */

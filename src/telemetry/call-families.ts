@@ -65,6 +65,11 @@ export const makeCallFamilies = (budget: SeriesBudget) => {
       "model",
       "provider",
     ]),
+    corrected: counted(
+      "trivium_usage_corrected_total",
+      "Calls for which the provider reported a usage that cannot be true, by what is wrong with it.",
+      ["provider", "reason"],
+    ),
     images: counted("trivium_images_total", "Images that were made.", ["model", "provider"]),
     videoSeconds: counted("trivium_video_seconds_total", "Seconds of videos that were made.", ["model", "provider"]),
     audioSeconds: counted("trivium_audio_seconds_total", "Seconds of sound that were made or read.", [

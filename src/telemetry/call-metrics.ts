@@ -122,6 +122,7 @@ export class CallMetrics {
     if (admissionMs !== undefined) families.admission.observe(cells.admission, admissionMs);
     this.#countUsage(receipt, cells);
     if (this.#isUnpriced(receipt.priceRule)) families.unpriced.at(receipt.model, receipt.provider).value++;
+    for (const reason of receipt.corrected?.reasons ?? []) families.corrected.at(receipt.provider, reason).value++;
     const [tried] = offers;
     if (offers.length === 1 && tried?.outcome === "answered" && tried.provider === receipt.provider) {
       this.#countAnswered(tried, cells);

@@ -25,6 +25,7 @@ export const chatCodec: UpstreamCodec & ClientCodec = {
   })),
   oneFamily: false,
   reasoning: { shown: "whole", unasked: true },
+  limitsReasoning: ({ limitsReasoning }: ChatQuirks) => limitsReasoning,
   goesOn: ({ prefill }: ChatQuirks) => prefill !== "none",
   showsImages: true,
 };

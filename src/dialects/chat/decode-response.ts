@@ -14,7 +14,7 @@ import { readFromHost } from "./reasoning-details.ts";
 import { ReasoningTags } from "./reasoning-tags.ts";
 import { decodeStopBeside, decodeStopSequence, finishOf, isFailureWord } from "./stop-reason.ts";
 import { hasBrokenCall } from "./tool-call.ts";
-import { decodeUsage } from "./usage.ts";
+import { readUsage } from "./usage.ts";
 
 export function decodeResponse(body: JsonObject, context: DecodeAnswerContext<ChatQuirks>): CanonReply {
   const failure = answerError(body);
@@ -32,9 +32,7 @@ export function decodeResponse(body: JsonObject, context: DecodeAnswerContext<Ch
   });
   const tagged = quirks.reasoningTags === undefined ? decoded : withoutTags(decoded, quirks.reasoningTags);
   const parts = withSources(tagged, body).flatMap(asReplyPart);
-  const usage =
-    decodeUsage(body["usage"], quirks.reasoningBeside) ??
-    decodeUsage(objectAt(choice, "usage"), quirks.reasoningBeside);
+  const usage = readUsage(body, quirks);
   reportTerms(context.served, body["service_tier"]);
   const logprobs = decodeLogprobs(choice);
   return {

@@ -22,7 +22,7 @@ import { ReasoningTags } from "./reasoning-tags.ts";
 import { decodeStopBeside, decodeStopSequence, finishOf, isFailureWord } from "./stop-reason.ts";
 import { inputOf, signatureAt } from "./tool-call.ts";
 import { hasBroken, ToolCallIndexer } from "./tool-calls.ts";
-import { decodeUsage } from "./usage.ts";
+import { readUsage } from "./usage.ts";
 
 /**
  * The finish reason is not the end: usage comes after it, and some hosts repeat it or send more. The stream has ended
@@ -131,11 +131,7 @@ export class ChatStreamDecoder implements StreamDecoder {
       }
     }
     reportTerms(this.#context.served, chunk["service_tier"]);
-    const { reasoningBeside } = this.#context.quirks;
-    const usage =
-      decodeUsage(chunk["usage"], reasoningBeside) ??
-      decodeUsage(objectAt(chunk, "x_groq")?.["usage"], reasoningBeside) ??
-      decodeUsage(objectAt(choice, "usage"), reasoningBeside);
+    const usage = readUsage(chunk, this.#context.quirks);
     if (usage !== undefined) events.push({ type: "usage", usage });
     return events;
   }

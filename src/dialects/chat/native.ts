@@ -21,7 +21,7 @@ import { readDetail, saysNothing } from "./reasoning-details.ts";
 import { BOUNDED, fitInterval, SETTING_FIELDS } from "./settings.ts";
 import { contractFinishReason, decodeStop, finishOf } from "./stop-reason.ts";
 import { hasBrokenCall } from "./tool-call.ts";
-import { decodeUsage } from "./usage.ts";
+import { readUsage } from "./usage.ts";
 
 /** What an assistant's message may say in addition to its reasoning. */
 const SAID = ["content", "tool_calls", "function_call", "refusal", "audio"];
@@ -234,7 +234,7 @@ export function patchAnswer(text: string, body: JsonObject, context: NativeAnswe
   const failure = answerError(body);
   if (failure) throw failure;
   if (!Array.isArray(body["choices"])) throw noChoices();
-  const usage = decodeUsage(body["usage"], context.quirks.reasoningBeside);
+  const usage = readUsage(body, context.quirks);
   reportTerms(context.served, body["service_tier"]);
   let stop: ClientAnswer["stop"];
   const choices = arrayAt(body, "choices");

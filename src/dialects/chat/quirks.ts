@@ -65,6 +65,8 @@ export interface ChatQuirks extends MediaQuirks {
   alwaysTagged: boolean;
   /** `completion_tokens` leaves out the tokens of reasoning, which are reported, and paid, separately. */
   reasoningBeside: boolean;
+  /** The output limit holds for reasoning, too. */
+  limitsReasoning: boolean;
 }
 
 export const DEFAULT_CHAT_QUIRKS: ChatQuirks = {
@@ -96,4 +98,5 @@ export const DEFAULT_CHAT_QUIRKS: ChatQuirks = {
   reasoningTags: undefined,
   alwaysTagged: false,
   reasoningBeside: false,
+  limitsReasoning: true,
 };

@@ -3,6 +3,7 @@ import { arrayAt, isObject, type JsonObject, numberAt, objectAt, parseObject, st
 import { eventWeight } from "../../base/text-weight.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { reportTerms } from "../../canon/terms.ts";
+import { countsNothing } from "../../canon/usage.ts";
 import { editBody } from "../../wire/edit-body.ts";
 import { changeElements, changeValue, ObjectEdit } from "../../wire/json-text.ts";
 import { endOfEvent, type SseFrame } from "../../wire/sse.ts";
@@ -18,7 +19,7 @@ import type { ChatQuirks } from "./quirks.ts";
 import { contractFinishReason, decodeStop, finishOf } from "./stop-reason.ts";
 import { callsNothing } from "./tool-call.ts";
 import { hasBroken, ToolCallIndexer } from "./tool-calls.ts";
-import { decodeUsage } from "./usage.ts";
+import { decodeUsage, usageIn } from "./usage.ts";
 
 /** Text, reasoning under either name: more shapes of ordinary chunks than these no stream was seen to have. */
 const MAX_TEMPLATES = 4;
@@ -99,24 +100,27 @@ export class ChatTap extends TapBase {
     if (this.failure) return "";
     const choices = arrayAt(chunk, "choices");
     reportTerms(this.#context.served, chunk["service_tier"]);
-    this.#readUsage(chunk);
-    if (choices.length === 0 && isObject(chunk["usage"]) && !this.#showUsage) return "";
+    const replacesCount = this.#readUsage(chunk);
+    if (choices.length === 0 && isObject(chunk["usage"]) && (!this.#showUsage || replacesCount)) return "";
+    if (replacesCount) {
+      const cleared = this.#patch(withoutUsage(frame.data), { ...chunk, usage: null }, choices);
+      return cleared === undefined ? "" : `data: ${cleared}\n\n`;
+    }
     const data = this.#patch(frame.data, chunk, choices);
     this.#learn(frame, frame.data, chunk);
     if (data === undefined) return "";
     return `data: ${data}\n\n`;
   }
 
-  #readUsage(chunk: JsonObject): void {
-    const { reasoningBeside } = this.#context.quirks;
-    const reported = decodeUsage(chunk["usage"], reasoningBeside);
-    const elsewhere = reported
-      ? undefined
-      : (objectAt(objectAt(chunk, "x_groq"), "usage") ?? objectAt(arrayAt(chunk, "choices")[0], "usage"));
-    const usage = reported ?? decodeUsage(elsewhere, reasoningBeside);
-    if (!usage) return;
-    this.usageSeen = usage;
-    this.#owedUsage = elsewhere;
+  /** Gives whether the chunk has zeros where clients were shown a count, which they would take for the last word (H39). */
+  #readUsage(chunk: JsonObject): boolean {
+    const found = usageIn(chunk);
+    const usage = found && decodeUsage(found.raw, this.#context.quirks.reasoningBeside);
+    if (found === undefined || usage === undefined) return false;
+    const replacesCount = this.usageSeen !== undefined && countsNothing(usage) && !countsNothing(this.usageSeen);
+    this.report(usage);
+    if (!replacesCount) this.#owedUsage = found.elsewhere ? found.raw : undefined;
+    return replacesCount && !found.elsewhere;
   }
 
   /** The usage where clients look for it, for those that asked. */
@@ -202,3 +206,6 @@ export class ChatTap extends TapBase {
     if (template) this.#templates.push(template);
   }
 }
+
+/** As chunks are that report no usage. */
+const withoutUsage = (data: string): string => changeValue(data, ["usage"], () => "null");

@@ -1,8 +1,23 @@
-import { isObject, type JsonObject, objectAt } from "../../base/json.ts";
+import { arrayAt, isObject, type JsonObject, objectAt } from "../../base/json.ts";
 import { completionTokens, countAt, promptTokens, type Usage } from "../../canon/usage.ts";
 import { generatedTokens } from "../generated-tokens.ts";
+import { promptCounts } from "../prompt-counts.ts";
 import { unknownCounters } from "../unknown-counters.ts";
 import { KNOWN_COUNTERS } from "./known-counters.ts";
+import type { ChatQuirks } from "./quirks.ts";
+
+/** Where a chunk or a whole answer has its usage: in its own member, or where single hosts put it. */
+export function usageIn(answer: JsonObject): { raw: JsonObject; elsewhere: boolean } | undefined {
+  const own = objectAt(answer, "usage");
+  if (own !== undefined && countAt(own, "prompt_tokens") !== undefined) return { raw: own, elsewhere: false };
+  const other = objectAt(objectAt(answer, "x_groq"), "usage") ?? objectAt(arrayAt(answer, "choices")[0], "usage");
+  return other === undefined ? undefined : { raw: other, elsewhere: true };
+}
+
+/** The usage that a chunk or a whole answer reports. */
+export function readUsage(answer: JsonObject, quirks: Pick<ChatQuirks, "reasoningBeside">): Usage | undefined {
+  return decodeUsage(usageIn(answer)?.raw, quirks.reasoningBeside);
+}
 
 /**
  * `prompt_tokens` includes cached ones and `completion_tokens` includes reasoning, but some hosts leave reasoning out of
@@ -13,31 +28,32 @@ export function decodeUsage(raw: unknown, reasoningBeside = false): Usage | unde
   const prompt = countAt(raw, "prompt_tokens");
   if (prompt === undefined || !isObject(raw)) return undefined;
   const promptDetails = objectAt(raw, "prompt_tokens_details");
-  const cacheRead =
-    countAt(promptDetails, "cached_tokens") ?? countAt(raw, "prompt_cache_hit_tokens") ?? countAt(raw, "cached_tokens");
-  const cacheWrite = countAt(promptDetails, "cache_write_tokens");
   const completion = countAt(raw, "completion_tokens");
   const completionDetails = objectAt(raw, "completion_tokens_details");
   const reasoning = countAt(completionDetails, "reasoning_tokens") ?? countAt(raw, "reasoning_tokens");
-  const behindPrompt = (countAt(raw, "total_tokens") ?? 0) - prompt;
+  const total = countAt(raw, "total_tokens");
+  const usage: Usage = promptCounts({
+    prompt,
+    cacheRead:
+      countAt(promptDetails, "cached_tokens") ??
+      countAt(raw, "prompt_cache_hit_tokens") ??
+      countAt(raw, "cached_tokens"),
+    cacheWrite: countAt(promptDetails, "cache_write_tokens"),
+    audio: countAt(promptDetails, "audio_tokens"),
+    leftByTotal: total === undefined ? undefined : total - (completion ?? 0),
+  });
+  const behindPrompt = (total ?? 0) - promptTokens(usage);
   const generated = generatedTokens({ completion, reasoning, behindPrompt, reasoningBeside });
-  const searches =
-    countAt(objectAt(raw, "server_tool_use_details"), "web_search_requests") ??
-    countAt(objectAt(raw, "server_tool_use"), "web_search_requests");
-  const uncached = prompt - (cacheRead ?? 0) - (cacheWrite ?? 0);
-  const audio = Math.min(countAt(promptDetails, "audio_tokens") ?? 0, Math.max(0, uncached));
-  // More from a cache than there was: in addition to the prompt, if at all.
-  const usage: Usage = uncached < 0 ? { input: prompt, doubtful: true } : { input: uncached - audio };
-  if (audio > 0) usage.audioInput = audio;
   if (generated !== undefined) {
-    const { said } = generated;
+    const { said, thought } = generated;
     const sound = Math.min(countAt(completionDetails, "audio_tokens") ?? 0, said);
     usage.output = said - sound;
     if (sound > 0) usage.audioOutput = sound;
+    if (thought !== undefined) usage.reasoning = thought;
   }
-  if (cacheRead !== undefined) usage.cacheRead = cacheRead;
-  if (cacheWrite !== undefined) usage.cacheWrite5m = cacheWrite;
-  if (generated?.thought !== undefined) usage.reasoning = generated.thought;
+  const searches =
+    countAt(objectAt(raw, "server_tool_use_details"), "web_search_requests") ??
+    countAt(objectAt(raw, "server_tool_use"), "web_search_requests");
   if (searches) usage.searches = searches;
   const unknown = unknownCounters("usage", raw, KNOWN_COUNTERS);
   if (unknown !== undefined) usage.unknown = unknown;

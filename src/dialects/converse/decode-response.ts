@@ -1,6 +1,7 @@
 import { type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { CanonReply } from "../../canon/reply.ts";
+import { countsNothing } from "../../canon/usage.ts";
 import type { DecodeAnswerContext } from "../codec.ts";
 import { decodeBlock } from "./content.ts";
 import { decodeStop, isFailureWord } from "./stop-reason.ts";
@@ -22,8 +23,9 @@ export function decodeResponse(body: JsonObject, context: DecodeAnswerContext): 
   }
   const parts = content.map((block) => decodeBlock(block, context.origin));
   const answered = parts.some((part) => part.type !== "reasoning" && !(part.type === "text" && part.text === ""));
-  if (!answered && isFailureWord(raw)) throw new GatewayError("upstream_failed", brokeOff(raw));
   const usage = decodeUsage(body);
+  const counted = usage !== undefined && !countsNothing(usage);
+  if (!answered && !counted && isFailureWord(raw)) throw new GatewayError("upstream_failed", brokeOff(raw));
   const stopSequence = stopSequenceOf(body);
   return {
     parts,

@@ -3,6 +3,7 @@ import { GatewayError } from "../../canon/error.ts";
 import type { CanonEvent } from "../../canon/event.ts";
 import type { Opaque } from "../../canon/opaque.ts";
 import type { Stop } from "../../canon/stop.ts";
+import { countsNothing } from "../../canon/usage.ts";
 import type { VaryingPlaces } from "../../wire/frame-template.ts";
 import { stringifyInOrder } from "../../wire/ordered-json.ts";
 import type { SseFrame } from "../../wire/sse.ts";
@@ -44,6 +45,7 @@ export class ConverseStreamDecoder implements StreamDecoder {
   /** Something was said in addition to thoughts. */
   #answering = false;
   #metadataSeen = false;
+  #counted = false;
   #ended = false;
 
   constructor({ origin }: DecodeAnswerContext) {
@@ -68,7 +70,6 @@ export class ConverseStreamDecoder implements StreamDecoder {
         return this.#endBlock(index);
       case "messageStop": {
         const raw = stringAt(body, "stopReason") ?? "";
-        if (!this.#answering && isFailureWord(raw)) return this.#fail(brokeOff(raw));
         const stopSequence = stopSequenceOf(body);
         this.#stop = {
           stop: decodeStop(raw),
@@ -80,6 +81,7 @@ export class ConverseStreamDecoder implements StreamDecoder {
         const usage = decodeUsage(body);
         const events: CanonEvent[] = usage === undefined ? [] : [{ type: "usage", usage }];
         this.#metadataSeen = true;
+        this.#counted ||= usage !== undefined && !countsNothing(usage);
         return this.complete ? [...events, ...this.end()] : events;
       }
       case "exception":
@@ -93,6 +95,9 @@ export class ConverseStreamDecoder implements StreamDecoder {
   end(): CanonEvent[] {
     if (this.#ended) return [];
     if (this.#stop === undefined) return this.#fail("The provider's stream broke off before its end.");
+    const { raw } = this.#stop.stop;
+    // Where the host has counted it, it is an answer without content, and is paid for.
+    if (!this.#answering && !this.#counted && isFailureWord(raw)) return this.#fail(brokeOff(raw));
     this.#ended = true;
     return [...[...this.#open.keys()].flatMap((open) => this.#endBlock(open)), { type: "finish", ...this.#stop }];
   }

@@ -173,17 +173,21 @@ describe("stops, usage and images", () => {
   });
 
   test.each(["malformed_model_output", "malformed_tool_use"])(
-    "H16, providers 1.8: %s without an answer beside it is a failure, thoughts or not",
+    "H16, providers 1.8: %s without an answer is a failure, thoughts or not, unless the host has counted it",
     (stopReason) => {
       const failure = { kind: "upstream_failed", message: expect.stringContaining(stopReason) };
       const thought: Frame = delta(0, { reasoningContent: { text: "hm" } });
       for (const before of [[], [thought, stop(0)]]) {
-        const events = decode(START, ...before, ["messageStop", { stopReason }], ...END.slice(1));
+        const events = decode(START, ...before, ["messageStop", { stopReason }]);
         expect(events.at(-1)).toMatchObject({ type: "error", error: failure });
+        const counted = decode(START, ...before, ["messageStop", { stopReason }], ...END.slice(1));
+        expect(counted.at(-1)).toEqual({ type: "finish", stop: { unified: "other", raw: stopReason } });
         const content =
           before.length === 0 ? [{ text: "" }] : [{ reasoningContent: { reasoningText: { text: "hm" } } }];
         const whole = { output: { message: { content } }, stopReason };
         expect(() => converseCodec.decodeResponse(whole, CONTEXT)).toThrow(expect.objectContaining(failure));
+        const usage = { inputTokens: 5, outputTokens: 7 };
+        expect(converseCodec.decodeResponse({ ...whole, usage }, CONTEXT)).toMatchObject({ usage: { output: 7 } });
       }
     },
   );

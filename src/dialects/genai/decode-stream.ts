@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { CanonEvent } from "../../canon/event.ts";
+import type { Usage } from "../../canon/usage.ts";
 import type { VaryingPlaces } from "../../wire/frame-template.ts";
 import { parseInOrder } from "../../wire/ordered-json.ts";
 import type { SseFrame } from "../../wire/sse.ts";
@@ -24,6 +25,10 @@ export class GenaiStreamDecoder implements StreamDecoder {
 
   constructor(context: DecodeAnswerContext) {
     this.#blocks = new OpenBlocks(context);
+  }
+
+  get usage(): Usage | undefined {
+    return this.#blocks.usage;
   }
 
   get complete(): boolean {

@@ -2,7 +2,7 @@ import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from
 import { GatewayError } from "../../canon/error.ts";
 import type { CanonEvent, WholePart } from "../../canon/event.ts";
 import type { Opaque } from "../../canon/opaque.ts";
-import type { Usage } from "../../canon/usage.ts";
+import { countsNothing, laterUsage, type Usage } from "../../canon/usage.ts";
 import type { DecodeAnswerContext } from "../codec.ts";
 import { decodeArguments } from "./arguments.ts";
 import { decodePart } from "./content.ts";
@@ -63,11 +63,11 @@ export class OpenBlocks {
 
   read(chunk: JsonObject): CanonEvent[] {
     if (this.#ended) return [];
+    const usage = decodeUsage(chunk);
+    if (usage !== undefined) this.#usage = laterUsage(this.#usage, usage);
     if (objectAt(chunk, "error")) return this.fail(decodeErrorObject(chunk));
     const events = this.#metadata(chunk);
     reportUsageTerms(this.#context.served, chunk);
-    const usage = decodeUsage(chunk);
-    if (usage !== undefined) this.#usage = usage;
     const blocked = stringAt(objectAt(chunk, "promptFeedback"), "blockReason");
     const candidate = arrayAt(chunk, "candidates").find((one) => (numberAt(one, "index") ?? 0) === 0);
     if (blocked !== undefined && candidate === undefined) {
@@ -101,7 +101,7 @@ export class OpenBlocks {
     this.#ended = true;
     const events = [...this.#closeCall(), ...this.#closeReasoning(), ...this.#citations(), ...this.#closeText()];
     for (const part of decodeSearch(this.#grounding, `search_${this.#id()}`)) events.push(this.#whole(part));
-    if (this.#usage !== undefined) events.push({ type: "usage", usage: this.#countSearches(this.#usage) });
+    events.push(...this.#reported());
     const { unified, raw } = decodeStop(finish.reason);
     // The word is the same with calls as without any.
     const meaning = finish.blocked ? "filter" : unified === "stop" && this.#calls > 0 ? "tool" : unified;
@@ -109,9 +109,19 @@ export class OpenBlocks {
     return [...events, { type: "finish", stop: { unified: meaning, raw }, ...detail }];
   }
 
+  /** What was used until then is billed. */
   fail(error: GatewayError): CanonEvent[] {
     this.#ended = true;
-    return [{ type: "error", error }];
+    return [...this.#reported(), { type: "error", error }];
+  }
+
+  get usage(): Usage | undefined {
+    return this.#usage && this.#countSearches(this.#usage);
+  }
+
+  #reported(): CanonEvent[] {
+    const { usage } = this;
+    return usage === undefined ? [] : [{ type: "usage", usage }];
   }
 
   #metadata(chunk: JsonObject): CanonEvent[] {
@@ -137,7 +147,9 @@ export class OpenBlocks {
     // An empty word means "not yet".
     if (!reason) return [];
     const detail = stringAt(candidate, "finishMessage");
-    if (!this.#answering && isFailureWord(reason)) return this.fail(brokeOff(reason, detail));
+    // Where the host has counted it, it is an answer without content, and is paid for: to ask again would be paid for again.
+    const counted = this.#usage !== undefined && !countsNothing(this.#usage);
+    if (!this.#answering && !counted && isFailureWord(reason)) return this.fail(brokeOff(reason, detail));
     this.#finish = { reason, blocked: false, detail };
     return [];
   }

@@ -1,8 +1,9 @@
 import { arrayAt, type JsonObject, objectAt, parseObject, stringAt } from "../../base/json.ts";
 import { MIN_WEIGHT, textWeight } from "../../base/text-weight.ts";
 import { GatewayError } from "../../canon/error.ts";
-import type { Usage } from "../../canon/usage.ts";
+import { countsNothing, type Usage } from "../../canon/usage.ts";
 import { editBody } from "../../wire/edit-body.ts";
+import { ObjectEdit } from "../../wire/json-text.ts";
 import { readFrames, type SseFrame } from "../../wire/sse.ts";
 import type { NativeAnswerContext } from "../dialect.ts";
 import { TapBase } from "../tap-base.ts";
@@ -26,6 +27,8 @@ const EMPTY_TEXT = '"text":""'.length;
 
 /** Some chunks carry a `usageMetadata` without counts; this key stands only in the ones that count. */
 const USAGE_MARK = '"promptTokenCount"';
+/** Few hosts have it, and it may be a zero in the place of a count. */
+const ZERO_PROMPT = /"promptTokenCount":\s*0\b/;
 
 export class GenaiTap extends TapBase {
   override readonly usageRuns = true;
@@ -51,6 +54,7 @@ export class GenaiTap extends TapBase {
       !this.#context.options.arrayFraming &&
       WHOLE_CHUNKS.test(events) &&
       !MARKS.some((mark) => events.includes(mark)) &&
+      !ZERO_PROMPT.test(events) &&
       hasAllBut(this.#lacking, events);
     if (!ordinary) return this.pushCarefully(events);
     if (events.includes(USAGE_MARK)) this.#lastWithUsage = events;
@@ -84,14 +88,18 @@ export class GenaiTap extends TapBase {
       return "";
     }
     if (objectAt(chunk, "error")) {
+      if (frame.data.includes(USAGE_MARK)) this.#lastWithUsage = frame.raw;
       this.failure = decodeErrorObject(chunk);
       return "";
     }
-    if (frame.data.includes(USAGE_MARK)) this.#lastWithUsage = frame.raw;
+    const replacesCount = this.#replacesCount(frame.data, chunk);
+    if (replacesCount && chunk["candidates"] === undefined) return "";
+    if (!replacesCount && frame.data.includes(USAGE_MARK)) this.#lastWithUsage = frame.raw;
     reportUsageTerms(this.#context.served, chunk);
     this.#searches += searchQueries(chunk);
     this.#readContent(chunk);
-    const { data, stop } = patchCandidates(frame.data, chunk, this.#context.options.bareFinishReason);
+    const shown = replacesCount ? new ObjectEdit(frame.data).remove("usageMetadata").toString() : frame.data;
+    const { data, stop } = patchCandidates(shown, chunk, this.#context.options.bareFinishReason);
     const blocked = stringAt(objectAt(chunk, "promptFeedback"), "blockReason");
     if (stop) this.stop = stop;
     else if (blocked !== undefined) this.stop = { unified: "filter", raw: blocked };
@@ -100,6 +108,14 @@ export class GenaiTap extends TapBase {
     const added = Object.entries(this.#lacking).map(([name, value]) => `"${name}":${value},`);
     this.#beginning = BEGINNING + added.join("");
     return this.#write(String(editBody({ text: data }, { set: this.#lacking }, chunk)));
+  }
+
+  /** Whether the chunk has zeros where clients were shown a count, which they would take for the last word (H39). */
+  #replacesCount(data: string, chunk: JsonObject): boolean {
+    const usage = ZERO_PROMPT.test(data) ? decodeUsage(chunk) : undefined;
+    if (usage === undefined || !countsNothing(usage)) return false;
+    const counted = this.usage;
+    return counted !== undefined && !countsNothing(counted);
   }
 
   #countChunk(weight: number): void {

@@ -1,39 +1,46 @@
 import { arrayAt, isObject, type JsonObject, objectAt } from "../../base/json.ts";
 import { reportTerms, type ServedOn } from "../../canon/terms.ts";
 import { completionTokens, countAt, promptTokens, type Usage } from "../../canon/usage.ts";
+import { generatedTokens } from "../generated-tokens.ts";
+import { promptCounts } from "../prompt-counts.ts";
 import { unknownCounters } from "../unknown-counters.ts";
 import { KNOWN_COUNTERS } from "./known-counters.ts";
 
-/** `promptTokenCount` includes cached tokens, not those of tool use; `candidatesTokenCount` excludes thoughts. */
+/**
+ * `promptTokenCount` includes cached tokens, not those of tool use; `candidatesTokenCount` excludes thoughts. Counts of 0 are
+ * left out, so that only the total tells whether a missing one is known. A total beyond its parts was generated (H27).
+ */
 export function decodeUsage(answer: unknown): Usage | undefined {
   const raw = objectAt(answer, "usageMetadata");
   const prompt = countAt(raw, "promptTokenCount");
   if (prompt === undefined || raw === undefined) return undefined;
-  const cacheRead = countAt(raw, "cachedContentTokenCount");
-  const reasoning = countAt(raw, "thoughtsTokenCount");
-  const searches = searchQueries(answer);
-  const unknown = unknownCounters("usageMetadata", raw, KNOWN_COUNTERS);
-  const generated = countAt(raw, "candidatesTokenCount") ?? 0;
-  const imageOutput = Math.min(generated, tokensOf(raw, "candidatesTokensDetails", "IMAGE"));
-  const audioOutput = Math.min(generated - imageOutput, tokensOf(raw, "candidatesTokensDetails", "AUDIO"));
-  const uncached = prompt - (cacheRead ?? 0);
-  const audio = tokensOf(raw, "promptTokensDetails", "AUDIO") - tokensOf(raw, "cacheTokensDetails", "AUDIO");
-  const audioInput = Math.min(Math.max(0, audio), Math.max(0, uncached));
+  const total = countAt(raw, "totalTokenCount");
   const toolUse = countAt(raw, "toolUsePromptTokenCount") ?? 0;
-  return {
-    // More from a cache than there was: in addition to the prompt, if at all.
-    ...(uncached < 0
-      ? { input: prompt + toolUse, doubtful: true as const }
-      : { input: uncached - audioInput + toolUse }),
-    ...(audioInput > 0 ? { audioInput } : {}),
-    ...(cacheRead === undefined ? {} : { cacheRead }),
-    output: generated - imageOutput - audioOutput,
-    ...(reasoning === undefined ? {} : { reasoning }),
-    ...(imageOutput > 0 ? { imageOutput } : {}),
-    ...(audioOutput > 0 ? { audioOutput } : {}),
-    ...(searches ? { searches } : {}),
-    ...(unknown === undefined ? {} : { unknown }),
-  };
+  const completion = countAt(raw, "candidatesTokenCount") ?? countAt(raw, "responseTokenCount");
+  const reasoning = countAt(raw, "thoughtsTokenCount");
+  const usage: Usage = promptCounts({
+    prompt,
+    cacheRead: countAt(raw, "cachedContentTokenCount"),
+    audio: tokensOf(raw, "promptTokensDetails", "AUDIO") - tokensOf(raw, "cacheTokensDetails", "AUDIO"),
+    leftByTotal: total === undefined ? undefined : total - toolUse - (completion ?? 0) - (reasoning ?? 0),
+  });
+  usage.input = (usage.input ?? 0) + toolUse;
+  const behindPrompt = (total ?? 0) - promptTokens(usage);
+  const generated = generatedTokens({ completion, reasoning, behindPrompt, reasoningBeside: true });
+  if (generated !== undefined || total !== undefined) {
+    const { said = 0, thought } = generated ?? {};
+    const images = Math.min(said, tokensOf(raw, "candidatesTokensDetails", "IMAGE"));
+    const sound = Math.min(said - images, tokensOf(raw, "candidatesTokensDetails", "AUDIO"));
+    usage.output = said - images - sound;
+    if (thought !== undefined) usage.reasoning = thought;
+    if (images > 0) usage.imageOutput = images;
+    if (sound > 0) usage.audioOutput = sound;
+  }
+  const searches = searchQueries(answer);
+  if (searches) usage.searches = searches;
+  const unknown = unknownCounters("usageMetadata", raw, KNOWN_COUNTERS);
+  if (unknown !== undefined) usage.unknown = unknown;
+  return usage;
 }
 
 /** On which terms the usage says that the answer was served. */

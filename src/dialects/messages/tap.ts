@@ -17,6 +17,7 @@ import {
   isSearchResult,
   mergeUsage,
   missingUsage,
+  overZeros,
   promptUsage,
   reportUsageTerms,
   withSearches,
@@ -128,7 +129,8 @@ export class MessagesTap extends TapBase {
   /** Usage in both places: the contract reads `delta.usage`, the vendors' SDKs the event's own (choices 3). */
   #delta(data: string, event: JsonObject): string {
     const delta = objectAt(event, "delta");
-    const usage = objectAt(event, "usage") ?? objectAt(delta, "usage");
+    const reported = objectAt(event, "usage") ?? objectAt(delta, "usage");
+    const usage = reported && overZeros(this.#usage, reported);
     const splitBefore = objectAt(this.#usage, "cache_creation");
     this.#take(usage);
     const stop = stringAt(delta, "stop_reason");
@@ -152,7 +154,7 @@ export class MessagesTap extends TapBase {
     if (!isObject(usage)) return;
     mergeUsage(this.#usage, usage);
     reportUsageTerms(this.#context.served, this.#usage);
-    this.usageSeen = decodeUsage(this.#usage);
+    this.report(decodeUsage(this.#usage));
   }
 
   #count(delta: JsonObject | undefined): void {

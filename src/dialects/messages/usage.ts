@@ -1,8 +1,9 @@
 import { isObject, type JsonObject, objectAt } from "../../base/json.ts";
 import { reportTerms, type ServedOn } from "../../canon/terms.ts";
-import { completionTokens, countAt, type Usage } from "../../canon/usage.ts";
+import { completionTokens, countAt, MAX_UNKNOWN_COUNTERS, type Usage } from "../../canon/usage.ts";
 import { unknownCounters } from "../unknown-counters.ts";
 import { KNOWN_COUNTERS } from "./known-counters.ts";
+import { readPasses } from "./read-passes.ts";
 
 /** What a stream's first event tells of the prompt. Of the answer it can only know a beginning, which must not pass for a count. */
 export function promptUsage(raw: JsonObject | undefined): JsonObject | undefined {
@@ -12,10 +13,11 @@ export function promptUsage(raw: JsonObject | undefined): JsonObject | undefined
 }
 
 /**
- * Lays the counters of a later event over those of the earlier ones: counts are cumulative, so that the later one holds. A
- * total without its split, after a split that was reported, keeps of it what fits (H27).
+ * Lays the counters of a later event over those of the earlier ones: counts are cumulative, so that the later one holds. Zeros
+ * never replace a count (H39). A total without its split, after a split that was reported, keeps of it what fits (H27).
  */
-export function mergeUsage(known: Record<string, unknown>, later: JsonObject): void {
+export function mergeUsage(known: Record<string, unknown>, reported: JsonObject): void {
+  const later = overZeros(known, reported);
   for (const [key, value] of Object.entries(later)) if (value !== null) known[key] = value;
   const total = countAt(later, TOTAL);
   if (objectAt(later, SPLIT)) {
@@ -27,6 +29,24 @@ export function mergeUsage(known: Record<string, unknown>, later: JsonObject): v
   const hour = Math.min(countAt(split, HOUR) ?? 0, total);
   if (hour !== countAt(split, HOUR) || total - hour !== countAt(split, MINUTES))
     known[SPLIT] = { [MINUTES]: total - hour, [HOUR]: hour };
+}
+
+const PROMPT_KEYS = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "cache_creation"];
+const COMPLETION_KEYS = ["output_tokens", "output_tokens_details"];
+
+/** What a later event reports, with the earlier counters of a prompt, or of an answer, that it has as zeros. */
+export function overZeros(known: JsonObject, later: JsonObject): JsonObject {
+  const keep = [
+    ...(promptSum(later) === 0 && promptSum(known) > 0 ? PROMPT_KEYS : []),
+    ...(countAt(later, "output_tokens") === 0 && (countAt(known, "output_tokens") ?? 0) > 0 ? COMPLETION_KEYS : []),
+  ].filter((key) => key in later);
+  if (keep.length === 0) return later;
+  return { ...later, ...Object.fromEntries(keep.flatMap((key) => (key in known ? [[key, known[key]]] : []))) };
+}
+
+function promptSum(raw: JsonObject): number {
+  const { minutes = 0, hour = 0 } = cacheWrites(raw);
+  return (countAt(raw, "input_tokens") ?? 0) + (countAt(raw, "cache_read_input_tokens") ?? 0) + minutes + hour;
 }
 
 const TOTAL = "cache_creation_input_tokens";
@@ -79,17 +99,33 @@ export function missingUsage(raw: JsonObject): JsonObject {
   return missing;
 }
 
-/** `input_tokens` excludes cached ones; `output_tokens` includes thinking, whose part newer hosts tell apart. */
+/**
+ * `input_tokens` excludes cached ones; `output_tokens` includes thinking, whose part newer hosts tell apart. Passes that the host
+ * ran by itself are in `iterations` alone.
+ */
 export function decodeUsage(raw: unknown): Usage | undefined {
+  const counted = decodeCounters(raw);
+  if (counted === undefined || !isObject(raw)) return undefined;
+  const searches = countAt(objectAt(raw, SERVER_TOOLS), SEARCHES);
+  const { own, unknown: kinds = [], ...passes } = readPasses(raw, decodeCounters);
+  const unknown = [...(unknownCounters("usage", raw, KNOWN_COUNTERS) ?? []), ...kinds];
+  return {
+    ...(own ?? counted),
+    ...passes,
+    ...(searches ? { searches } : {}),
+    ...(unknown.length === 0 ? {} : { unknown: unknown.slice(0, MAX_UNKNOWN_COUNTERS) }),
+  };
+}
+
+/** The tokens of a whole usage, or of one pass. */
+function decodeCounters(raw: unknown): Usage | undefined {
   const input = countAt(raw, "input_tokens");
   const output = countAt(raw, "output_tokens");
-  if ((input === undefined && output === undefined) || !isObject(raw)) return undefined;
+  if (input === undefined && output === undefined) return undefined;
   const cacheRead = countAt(raw, "cache_read_input_tokens");
   const { minutes, hour } = cacheWrites(raw);
   const reported = countAt(objectAt(raw, "output_tokens_details"), "thinking_tokens");
   const reasoning = reported === undefined || output === undefined ? reported : Math.min(reported, output);
-  const searches = countAt(objectAt(raw, "server_tool_use"), "web_search_requests");
-  const unknown = unknownCounters("usage", raw, KNOWN_COUNTERS);
   return {
     ...(input === undefined ? {} : { input }),
     ...(cacheRead === undefined ? {} : { cacheRead }),
@@ -97,8 +133,6 @@ export function decodeUsage(raw: unknown): Usage | undefined {
     ...(hour === undefined ? {} : { cacheWrite1h: hour }),
     ...(output === undefined ? {} : { output: output - (reasoning ?? 0) }),
     ...(reasoning === undefined ? {} : { reasoning }),
-    ...(searches ? { searches } : {}),
-    ...(unknown === undefined ? {} : { unknown }),
   };
 }
 

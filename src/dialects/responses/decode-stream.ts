@@ -117,13 +117,18 @@ export class ResponsesStreamDecoder implements StreamDecoder {
     // The event's name is the last word where its response says nothing.
     const status = stringAt(response, "status") ?? type.slice("response.".length);
     const failure = failureIn({ ...response, status });
-    if (failure !== undefined) return [...named, ...this.#fail(failure)];
+    reportTerms(this.#context.served, response["service_tier"]);
+    // A failed answer may have a usage, too, and it is billed.
+    if (failure !== undefined) return [...named, ...this.#usage(response), ...this.#fail(failure)];
     this.#over = true;
     const events = [...named, ...this.#items.endAll(arrayAt(response, "output").filter(isObject))];
-    reportTerms(this.#context.served, response["service_tier"]);
-    const usage = this.#items.hosted.addTo(decodeUsage(response["usage"]));
-    if (usage !== undefined) events.push({ type: "usage", usage });
+    events.push(...this.#usage(response));
     return [...events, { type: "finish", stop: decodeStop({ ...response, status }, this.#items.hasCalls) }];
+  }
+
+  #usage(response: JsonObject): CanonEvent[] {
+    const usage = this.#items.hosted.addTo(decodeUsage(response["usage"]));
+    return usage === undefined ? [] : [{ type: "usage", usage }];
   }
 }
 

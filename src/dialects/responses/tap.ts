@@ -199,6 +199,8 @@ export class ResponsesTap extends TapBase {
 
   /** The whole answer, with the items that some hosts leave out of it here (R2, R3). */
   #end(data: string, response: JsonObject): string | undefined {
+    // A failed answer may have a usage, too, and it is billed.
+    this.report(decodeUsage(response["usage"]));
     this.failure = failureIn(response);
     if (this.failure) return undefined;
     const given = arrayAt(response, "output");
@@ -207,7 +209,6 @@ export class ResponsesTap extends TapBase {
     const fields = endedFields(named, this.#context, () => this.generatedCharacters);
     const items = given.length === 0 && this.#keptCharacters <= MAX_KEPT ? this.#items : this.#ids.renamed(given);
     this.#learn(given);
-    this.usageSeen = decodeUsage(response["usage"]);
     reportTerms(this.#context.served, response["service_tier"]);
     this.stop = decodeStop(response, this.#hasCalls || given.some(isCall));
     this.state = "ended";

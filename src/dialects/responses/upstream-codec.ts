@@ -4,6 +4,7 @@ import { decodeError } from "./decode-error.ts";
 import { decodeResponse } from "./decode-response.ts";
 import { ResponsesStreamDecoder } from "./decode-stream.ts";
 import { encodeRequest } from "./encode-request.ts";
+import { MIN_OUTPUT } from "./encode-settings.ts";
 import { OWN_ORIGIN } from "./reasoning.ts";
 
 /** The Responses dialect towards providers. */
@@ -18,6 +19,7 @@ export const responsesUpstream: UpstreamCodec = {
     reset: `x-ratelimit-reset-${limit}`,
   })),
   counting,
+  leastOutputLimit: MIN_OUTPUT,
   oneFamily: true,
   reasoning: { shown: "summary", unasked: true },
 };

@@ -39,10 +39,10 @@ describe("H27: what a host of Responses says of its usage is never taken for les
     expect(decodeUsage({ input_tokens: 10, total_tokens: 30 })).toEqual({ input: 10, output: 20 });
   });
 
-  test("R31: cached tokens are part of the input; more of them than there was input is doubtful", () => {
+  test("R31, H38: cached tokens are part of the input, and hold where they are more than that", () => {
     const cached = (tokens: number) => ({ input_tokens: 10, input_tokens_details: { cached_tokens: tokens } });
     expect(decodeUsage(cached(4))).toEqual({ input: 6, cacheRead: 4 });
-    expect(decodeUsage(cached(11))).toEqual({ input: 10, cacheRead: 11, doubtful: true });
+    expect(decodeUsage(cached(11))).toEqual({ input: 0, cacheRead: 11 });
   });
 });
 

@@ -1,6 +1,7 @@
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import { completionTokens, countAt, promptTokens, type Usage } from "../../canon/usage.ts";
 import { generatedTokens } from "../generated-tokens.ts";
+import { promptCounts } from "../prompt-counts.ts";
 import { unknownCounters } from "../unknown-counters.ts";
 import { KNOWN_COUNTERS } from "./known-counters.ts";
 
@@ -9,22 +10,22 @@ export function decodeUsage(raw: unknown): Usage | undefined {
   const prompt = countAt(raw, "input_tokens");
   if (prompt === undefined || !isObject(raw)) return undefined;
   const details = objectAt(raw, "input_tokens_details");
-  const cacheRead = countAt(details, "cached_tokens");
-  const cacheWrite = countAt(details, "cache_write_tokens");
   const completion = countAt(raw, "output_tokens");
   const reasoning = countAt(objectAt(raw, "output_tokens_details"), "reasoning_tokens");
-  const uncached = prompt - (cacheRead ?? 0) - (cacheWrite ?? 0);
-  // More from a cache than there was: in addition to the prompt, if at all.
-  const usage: Usage = uncached < 0 ? { input: prompt, doubtful: true } : { input: uncached };
-  if (cacheRead !== undefined) usage.cacheRead = cacheRead;
-  if (cacheWrite !== undefined) usage.cacheWrite5m = cacheWrite;
+  const total = countAt(raw, "total_tokens");
+  const usage: Usage = promptCounts({
+    prompt,
+    cacheRead: countAt(details, "cached_tokens"),
+    cacheWrite: countAt(details, "cache_write_tokens"),
+    leftByTotal: total === undefined ? undefined : total - (completion ?? 0),
+  });
+  const generated = generatedTokens({ completion, reasoning, behindPrompt: (total ?? 0) - promptTokens(usage) });
+  if (generated !== undefined) {
+    usage.output = generated.said;
+    if (generated.thought !== undefined) usage.reasoning = generated.thought;
+  }
   const unknown = unknownCounters("usage", raw, KNOWN_COUNTERS);
   if (unknown !== undefined) usage.unknown = unknown;
-  const behindPrompt = (countAt(raw, "total_tokens") ?? 0) - prompt;
-  const generated = generatedTokens({ completion, reasoning, behindPrompt });
-  if (generated === undefined) return usage;
-  usage.output = generated.said;
-  if (generated.thought !== undefined) usage.reasoning = generated.thought;
   return usage;
 }
 

@@ -1,5 +1,5 @@
 import { asGatewayError, GatewayError } from "../../canon/error.ts";
-import { USAGE_COUNTERS, type Usage } from "../../canon/usage.ts";
+import { sumUsage } from "../../canon/usage.ts";
 import { convertImage } from "../../media/convert-image.ts";
 import { type ImageNote, maxPerCall } from "../../media/fit-image-call.ts";
 import type { InlineImage, MediaLink } from "../../media/image.ts";
@@ -161,20 +161,11 @@ function join(replies: readonly ImageReply[]): ImageReply {
   const [first] = replies;
   if (replies.length === 1 && first) return first;
   const settings = replies.find((reply) => reply.settings !== undefined)?.settings;
-  const usage = sumUsage(replies.flatMap((reply) => (reply.usage ? [reply.usage] : [])));
+  const usages = replies.flatMap((reply) => (reply.usage ? [reply.usage] : []));
+  const usage = usages.length === 0 ? undefined : usages.reduce(sumUsage);
   return {
     results: replies.flatMap((reply) => reply.results),
     ...(usage === undefined ? {} : { usage }),
     ...(settings === undefined ? {} : { settings }),
   };
-}
-
-export function sumUsage(usages: readonly Usage[]): Usage | undefined {
-  if (usages.length === 0) return undefined;
-  const sum: Usage = {};
-  for (const counter of USAGE_COUNTERS) {
-    const known = usages.flatMap((usage) => (usage[counter] === undefined ? [] : [usage[counter]]));
-    if (known.length > 0) sum[counter] = known.reduce((total, one) => total + one, 0);
-  }
-  return sum;
 }

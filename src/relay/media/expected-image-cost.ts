@@ -12,7 +12,8 @@ const MAX_TOKENS: ReadonlyMap<string, number> = new Map([
   ["medium", 1_584],
   ["standard", 1_584],
 ]);
-const MAX_TOKENS_OF_ANY = 6_240;
+/** Of any quality. */
+export const MAX_TOKENS_OF_ANY = 6_240;
 
 /** What so many images may cost at the most expensive of the offers (H23). */
 export function expectedImageCost(

@@ -1,4 +1,4 @@
-import { completionTokens, type Usage } from "../../canon/usage.ts";
+import { completionTokens, sumUsage, type Usage } from "../../canon/usage.ts";
 import { pricingsOfImage } from "../../catalogue/image-prices.ts";
 import type { Model, Pricings } from "../../catalogue/model.ts";
 import type { ImageTier } from "../../media/image.ts";
@@ -8,8 +8,7 @@ import { tierOf } from "../../media/image-size.ts";
 import { readSize } from "../../media/read-size.ts";
 import type { ImageTarget } from "../../routing/target.ts";
 import type { Bill } from "../settle.ts";
-import { sumUsage } from "./collect-images.ts";
-import { expectedImageUsage } from "./expected-image-cost.ts";
+import { expectedImageUsage, MAX_TOKENS_OF_ANY } from "./expected-image-cost.ts";
 import type { ImageRelay } from "./image-attempt.ts";
 import { requestSent, type SentCall } from "./make-at-offer.ts";
 
@@ -45,11 +44,16 @@ export function billOfImages(
   const pricings = pricingsOfImage(target?.pricings ?? call.model.pricings, resolutionMade(call, reply?.settings));
   if (made === 0) return { usage: reply?.usage === undefined ? {} : { ...reply.usage, images: 0 }, pricings };
   const usage = { ...reply?.usage, images: made };
-  if (completionTokens(usage) > 0 || !isPricedByTokens(pricings)) return { usage, pricings };
-  // Images have tokens: a provider that reports none has not counted them, and will bill them all the same (H26).
+  const tokens = completionTokens(usage);
+  if ((tokens > 0 && tokens <= mostTokens(made)) || !isPricedByTokens(pricings)) return { usage, pricings };
+  // Images have tokens: a provider that reports none has not counted them, and will bill them all the same (H26). Nor has one that
+  // reports more than any model makes.
   const expected = expectedImageUsage(made, requestSent(call).call.quality, pricings);
-  return { usage: { ...usage, ...expected }, pricings, estimated: true };
+  return { usage: { ...usage, output: 0, reasoning: 0, ...expected }, pricings, estimated: true };
 }
+
+/** What so many images may take, and what a model may think and say around them. */
+const mostTokens = (images: number): number => images * MAX_TOKENS_OF_ANY + 131_072;
 
 const isPricedByTokens = ({ image = [], completion = [] }: Pricings): boolean =>
   image.length + completion.length > 0 && image.every(({ unit }) => unit === "perMTokens");
@@ -77,5 +81,5 @@ export function billOfCall(call: ImageRelay, outcome: string, endedAtMs: number)
 function withExpected({ usage, pricings }: BilledUsage, call: ImageRelay, images: number): Usage {
   const missing = Math.max(0, images - (usage.images ?? 0));
   const expected = expectedImageUsage(missing, requestSent(call).call.quality, pricings);
-  return sumUsage([usage, expected]) ?? usage;
+  return sumUsage(usage, expected);
 }

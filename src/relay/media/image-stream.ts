@@ -1,5 +1,5 @@
 import { asGatewayError, type GatewayError } from "../../canon/error.ts";
-import type { Usage } from "../../canon/usage.ts";
+import { sumUsage, type Usage } from "../../canon/usage.ts";
 import type { ImageReply, ImageResult } from "../../media/image-reply.ts";
 import { createImageEventEncoder, type ImageEventEncoder } from "../../media/images-api/image-events.ts";
 import type { ImageTarget } from "../../routing/target.ts";
@@ -13,7 +13,6 @@ import { observeBreak } from "../observe-attempt.ts";
 import { tryOffers } from "../try-offers.ts";
 import { failImages, settleImages } from "./answer-images.ts";
 import { inClientWords } from "./client-words.ts";
-import { sumUsage } from "./collect-images.ts";
 import type { ImageRelay } from "./image-attempt.ts";
 import { beginImages, type ImageAttempt, type ImagesMade } from "./image-attempt.ts";
 import { type ImageStep, imageSteps } from "./image-events.ts";
@@ -106,8 +105,7 @@ async function passOn(
       continue;
     }
     // Some providers report usage image by image, others once at the end.
-    const usage = sumUsage([reply.usage, step.usage].filter((one) => one !== undefined));
-    if (usage !== undefined) reply.usage = usage;
+    if (step.usage !== undefined) reply.usage = sumUsage(reply.usage ?? {}, step.usage);
     if (step.kind === "usage") continue;
     results.push(step.result);
     if (step.result.kind !== "made") continue;

@@ -1,7 +1,7 @@
 import { boundNotes } from "../../canon/bound-notes.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
-import { sumUsage, type Usage, type UsageSource } from "../../canon/usage.ts";
+import { completionTokens, promptTokens, sumUsage, type Usage, type UsageSource } from "../../canon/usage.ts";
 import type { AttemptCapture } from "../../capture/call-capture.ts";
 import { priceUsage } from "../../catalogue/pricing.ts";
 import type { AdapterContext, MediaAnswer, MediaRequest } from "../../media/adapter.ts";
@@ -20,6 +20,12 @@ const LANE = { name: "translated" } as const;
 
 /** Bodies of failed answers are read up to here: only their error object matters. */
 const MAX_ERROR_BYTES = 256 * 1024;
+
+const tokensOf = (usage: Usage): number => promptTokens(usage) + completionTokens(usage);
+
+/** An estimate counts four characters to a token, and none of what a host adds of its own: it is never this far off. */
+const mostTokens = (expected: Usage): number =>
+  tokensOf(expected) === 0 ? Number.POSITIVE_INFINITY : 16 * tokensOf(expected) + 10_000;
 
 /** What a provider has done that it bills. */
 interface Used {
@@ -133,7 +139,8 @@ export class ServiceAttempt<Name extends ServiceName = ServiceName> extends Watc
   #isBelievable(reported: Usage, expected: Usage, isPlausible: NonNullable<KnownUse["isPlausible"]>): boolean {
     const { pricings, offer } = this.target;
     const costs = (usage: Usage): boolean => priceUsage(usage, pricings).costNanoUsd > 0;
-    if (!reported.doubtful && isPlausible(reported) && (costs(reported) || !costs(expected))) return true;
+    const isPossible = isPlausible(reported) && tokensOf(reported) <= mostTokens(expected);
+    if (isPossible && (costs(reported) || !costs(expected))) return true;
     const { provider, upstreamModel } = offer;
     this.gateway.log.warn(
       { receipt: this.call.receiptId, provider, upstreamModel, reported },

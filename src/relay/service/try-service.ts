@@ -1,8 +1,9 @@
 import type { ServiceTarget } from "../../routing/target.ts";
 import type { ServiceName } from "../../services/service-adapters.ts";
+import { billedLeg } from "../bill-usage.ts";
 import { discountAt } from "../discount.ts";
 import type { Gateway } from "../gateway.ts";
-import { type AdmittedCall, billedLeg } from "../settle.ts";
+import type { AdmittedCall } from "../settle.ts";
 import { tryOffers } from "../try-offers.ts";
 import { ServiceAttempt } from "./service-attempt.ts";
 import type { ServiceCall } from "./service-call.ts";

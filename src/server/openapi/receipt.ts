@@ -3,6 +3,22 @@ import { DIALECT_NAMES, UPSTREAM_DIALECT_NAMES } from "../../canon/dialect-name.
 import { nullable } from "../../dialects/schema-builders.ts";
 
 const counter = nullable(Type.Number({ minimum: 0 }));
+const usage = Type.Object({
+  input: counter,
+  cache_read: counter,
+  cache_write_5m: counter,
+  cache_write_1h: counter,
+  output: counter,
+  reasoning: counter,
+  image_input: counter,
+  audio_input: counter,
+  image_output: counter,
+  audio_output: counter,
+  images: counter,
+  seconds: counter,
+  characters: counter,
+  searches: counter,
+});
 const Dialect = Type.Enum([...DIALECT_NAMES]);
 
 /** What happened to one call (choices 6). What is not known is null, never 0. */
@@ -54,23 +70,13 @@ export const ReceiptAnswer = Type.Object(
         }),
       ),
       tags: Type.Array(Type.String(), { description: "Those of the call and of its key." }),
-      usage: Type.Object({
-        input: counter,
-        cache_read: counter,
-        cache_write_5m: counter,
-        cache_write_1h: counter,
-        output: counter,
-        reasoning: counter,
-        image_input: counter,
-        audio_input: counter,
-        image_output: counter,
-        audio_output: counter,
-        images: counter,
-        seconds: counter,
-        characters: counter,
-        searches: counter,
-      }),
+      usage,
       usage_source: Type.Enum(["measured", "estimated", "partial"]),
+      reported: nullable(usage),
+      usage_corrections: Type.Array(
+        Type.Enum(["prompt_missing", "prompt_above_context", "output_below_text", "output_above_limit"]),
+        { description: "Why the usage that the provider reported cannot be true; `reported` has that usage." },
+      ),
       price_rule: Type.String(),
       cost_usd: Type.Number(),
       cost_nano_usd: Type.Integer(),

@@ -52,6 +52,10 @@ const fields = {
   tags: Type.Array(Type.String(), { description: "What the call and its key were marked with." }),
   usage: UsageAmounts,
   usage_source: Type.String(),
+  reported: nullable(UsageAmounts),
+  usage_corrections: Type.Array(Type.String(), {
+    description: "Why the usage that the provider reported cannot be true; `reported` has that usage.",
+  }),
   price_rule: Type.String(),
   cost_usd: Type.Number(),
   cost_nano_usd: Type.Integer(),

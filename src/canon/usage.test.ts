@@ -1,0 +1,44 @@
+import { describe, expect, test } from "bun:test";
+import { countsNothing, laterUsage, sumUsage, wholeUsage } from "./usage.ts";
+
+describe("H39: zeros never replace a count", () => {
+  const counted = { input: 4500, cacheRead: 10, output: 20 };
+
+  test.each([
+    ["zeros", { input: 0, output: 0 }, counted],
+    ["nothing", {}, counted],
+    ["a larger count", { input: 4500, cacheRead: 10, output: 25 }, { input: 4500, cacheRead: 10, output: 25 }],
+    ["an answer, and a prompt of zero", { input: 0, output: 25 }, { input: 4500, cacheRead: 10, output: 25 }],
+    ["a prompt, and an answer of zero", { input: 4510, output: 0 }, { input: 4510, output: 20 }],
+    ["a prompt that is all cached", { input: 0, cacheRead: 4510, output: 1 }, { input: 0, cacheRead: 4510, output: 1 }],
+    ["searches next to zeros", { input: 0, output: 0, searches: 2 }, { ...counted, searches: 2 }],
+  ])("%s", (_, later, expected) => {
+    expect(laterUsage(counted, later)).toEqual(expected);
+  });
+
+  test("after zeros, or after nothing, any usage holds", () => {
+    expect(laterUsage(undefined, { input: 0, output: 0 })).toEqual({ input: 0, output: 0 });
+    expect(laterUsage({ input: 0, output: 0 }, { input: 3 })).toEqual({ input: 3 });
+  });
+
+  test("a usage counts nothing where it has no tokens", () => {
+    expect([{}, { input: 0, output: 0 }, { searches: 1 }].map(countsNothing)).toEqual([true, true, true]);
+    expect([{ cacheRead: 1 }, { reasoning: 1 }].map(countsNothing)).toEqual([false, false]);
+  });
+});
+
+describe("H33: passes that a host ran by itself", () => {
+  const pass = { kind: "compaction", usage: { input: 100, output: 7 } };
+
+  test("a sum keeps those of both", () => {
+    expect(sumUsage({ input: 1, passes: [pass] }, { input: 2, passes: [pass] })).toEqual({
+      input: 3,
+      passes: [pass, pass],
+    });
+  });
+
+  test("the whole usage is the answer's and theirs, without what only bounds it", () => {
+    const usage = { input: 10, output: 5, rounds: 2, servedBy: "other", passes: [pass, pass] };
+    expect(wholeUsage(usage)).toEqual({ input: 210, output: 19 });
+  });
+});

@@ -1,0 +1,73 @@
+import { describe, expect, test } from "bun:test";
+import { decodeUsage } from "./usage.ts";
+
+const read = (usageMetadata: object) => decodeUsage({ usageMetadata });
+
+describe("H27: a total beyond its parts was generated", () => {
+  test.each([
+    [
+      "next to an answer",
+      { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 5000 },
+      { output: 5, reasoning: 4985 },
+    ],
+    ["without a count of the answer", { promptTokenCount: 10, totalTokenCount: 40 }, { output: 30 }],
+    [
+      "next to thoughts",
+      { promptTokenCount: 10, thoughtsTokenCount: 20, totalTokenCount: 40 },
+      { output: 10, reasoning: 20 },
+    ],
+    [
+      "of its parts alone",
+      { promptTokenCount: 10, candidatesTokenCount: 5, thoughtsTokenCount: 20, totalTokenCount: 35 },
+      { output: 5, reasoning: 20 },
+    ],
+    ["of a prompt alone: counts of 0 are left out", { promptTokenCount: 10, totalTokenCount: 10 }, { output: 0 }],
+  ])("%s", (_, reported, generated) => {
+    expect(read(reported)).toEqual({ input: 10, ...generated });
+  });
+
+  test("what a tool brought into the prompt is part of the total", () => {
+    const reported = {
+      promptTokenCount: 10,
+      toolUsePromptTokenCount: 90,
+      candidatesTokenCount: 5,
+      totalTokenCount: 105,
+    };
+    expect(read(reported)).toEqual({ input: 100, output: 5 });
+  });
+
+  test("no count of the answer and no total is not an answer of nothing", () => {
+    expect(read({ promptTokenCount: 10 })).toEqual({ input: 10 });
+  });
+});
+
+describe("H36, H38: a token counts once", () => {
+  const details = (modality: string, tokenCount: number) => [{ modality, tokenCount }];
+
+  test("sound that was cached is not sound as well", () => {
+    const usage = read({
+      promptTokenCount: 100,
+      promptTokensDetails: details("AUDIO", 80),
+      cachedContentTokenCount: 60,
+      cacheTokensDetails: details("AUDIO", 60),
+      totalTokenCount: 100,
+    });
+    expect(usage).toEqual({ input: 20, audioInput: 20, cacheRead: 60, output: 0 });
+  });
+
+  test("also where the cache does not say what it held", () => {
+    const usage = read({
+      promptTokenCount: 100,
+      promptTokensDetails: details("AUDIO", 80),
+      cachedContentTokenCount: 60,
+      totalTokenCount: 100,
+    });
+    expect(usage).toEqual({ input: 0, audioInput: 40, cacheRead: 60, output: 0 });
+  });
+
+  test("more from a cache than there was of a prompt holds", () => {
+    expect(
+      read({ promptTokenCount: 7, cachedContentTokenCount: 163, candidatesTokenCount: 1, totalTokenCount: 8 }),
+    ).toEqual({ input: 0, cacheRead: 163, output: 1 });
+  });
+});

@@ -1,0 +1,81 @@
+import { describe, expect, test } from "bun:test";
+import { decodeUsage } from "./usage.ts";
+
+const pass = (type: string, input_tokens: number, output_tokens: number, model?: string) => ({
+  type,
+  input_tokens,
+  output_tokens,
+  cache_read_input_tokens: 0,
+  cache_creation_input_tokens: 0,
+  ...(model === undefined ? {} : { model }),
+});
+
+const read = (input_tokens: number, output_tokens: number, ...iterations: object[]) =>
+  decodeUsage({ input_tokens, output_tokens, iterations });
+
+describe("H33: what a host ran by itself is in its iterations alone", () => {
+  test("a compaction is a pass of its own", () => {
+    expect(read(10, 5, pass("compaction", 180_000, 3_500), pass("message", 10, 5))).toMatchObject({
+      input: 10,
+      output: 5,
+      passes: [{ kind: "compaction", usage: { input: 180_000, output: 3_500 } }],
+    });
+  });
+
+  test("an advisor names another model, and the turns of the answer are counted", () => {
+    const usage = read(
+      2390,
+      121,
+      pass("message", 1128, 110),
+      pass("advisor_message", 2518, 22, "big-model"),
+      pass("message", 1262, 11),
+    );
+    expect(usage).toMatchObject({
+      input: 2390,
+      output: 121,
+      rounds: 2,
+      passes: [{ kind: "advisor_message", model: "big-model", usage: { input: 2518, output: 22 } }],
+    });
+    expect(usage?.unknown).toBeUndefined();
+  });
+
+  test("an answer in one turn has nothing to add", () => {
+    const plain = decodeUsage({ input_tokens: 10, output_tokens: 5 });
+    expect(read(10, 5, pass("message", 10, 5))).toEqual(plain);
+    expect(decodeUsage({ input_tokens: 10, output_tokens: 5, iterations: null })).toEqual(plain);
+    expect(decodeUsage({ input_tokens: 10, output_tokens: 5, iterations: ["odd", null] })).toEqual(plain);
+  });
+
+  test("a fallback that answered is billed, the model that declined is not", () => {
+    const usage = read(300, 40, pass("message", 100, 0, "first"), pass("fallback_message", 200, 40, "second"));
+    expect(usage).toMatchObject({ input: 200, output: 40, servedBy: "second" });
+    expect(usage?.passes).toBeUndefined();
+  });
+
+  test("turns of the fallback before its last belong to it", () => {
+    const usage = read(
+      600,
+      50,
+      pass("message", 100, 3, "first"),
+      pass("message", 200, 7, "second"),
+      pass("fallback_message", 300, 40, "second"),
+    );
+    expect(usage).toMatchObject({ input: 500, output: 47, rounds: 2, servedBy: "second" });
+  });
+
+  test("a kind that is not known is billed and named", () => {
+    expect(read(10, 5, pass("message", 10, 5), pass("dream", 70, 8), pass("<b>", 1, 1))).toMatchObject({
+      passes: [
+        { kind: "dream", usage: { input: 70, output: 8 } },
+        { kind: "<b>", usage: { input: 1, output: 1 } },
+      ],
+      unknown: ["usage.iterations.dream", "usage.iterations.other"],
+    });
+  });
+
+  test("passes are bounded in number, not in what they bill", () => {
+    const passes = read(1, 1, ...Array.from({ length: 100 }, () => pass("compaction", 10, 1)))?.passes ?? [];
+    expect(passes).toHaveLength(32);
+    expect(passes.reduce((sum, { usage }) => sum + (usage.input ?? 0), 0)).toBe(1000);
+  });
+});
