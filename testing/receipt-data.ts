@@ -16,6 +16,8 @@ export interface ReceiptData {
   tags: string[];
   usage: Record<string, number | null>;
   usage_source: string;
+  reported: Record<string, number | null> | null;
+  usage_corrections: string[];
   price_rule: string;
   cost_usd: number;
   cost_nano_usd: number;

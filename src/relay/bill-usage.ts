@@ -33,7 +33,10 @@ export function billUsage(usage: Usage, by: BilledBy): BilledLeg[] {
   const { passes = NO_PASSES, servedBy } = usage;
   if (passes.length === 0 && servedBy === undefined) return [billedLeg(usage, by.prices, by.terms, by.discount)];
   const { passes: _passes, ...own } = usage;
-  const answer = billPass({ kind: "fallback_message", usage: wholeUsage(own), ...named(servedBy) }, by);
+  const { otherModel: _answered, ...answer } = billPass(
+    { kind: "fallback_message", usage: wholeUsage(own), ...named(servedBy) },
+    by,
+  );
   return [answer, ...passes.map((pass) => billPass({ ...pass, usage: wholeUsage(pass.usage) }, by))];
 }
 
@@ -46,10 +49,10 @@ function billPass({ kind, model, usage }: UsagePass, by: BilledBy): BilledLeg {
   const known = findOffer(by.catalogue, by.provider, model);
   if (known === undefined) {
     const unknown = sumUsage(usage, { unknown: [`usage.iterations.${kind}`] });
-    return billedLeg(unknown, by.prices, by.terms, by.discount);
+    return { ...billedLeg(unknown, by.prices, by.terms, by.discount), otherModel: true };
   }
   const discount = by.discounts?.of(known.id, known.offer.provider) ?? 0;
-  return billedLeg(usage, known.offer, by.terms, discount);
+  return { ...billedLeg(usage, known.offer, by.terms, discount), otherModel: true };
 }
 
 /** The offer of a provider that goes by this name at the provider. */

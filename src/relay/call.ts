@@ -92,6 +92,8 @@ export interface BilledLeg {
   /** As in the receipt. */
   priceRule: string;
   prices: KeptPrices;
+  /** It is of another model than the one that answers: it is paid, and not among the usage of that one. */
+  otherModel?: true;
 }
 
 /** One call on its way: what was asked, by whom, and what has happened to it so far. */

@@ -141,7 +141,8 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
   const all = otherLegs === undefined ? legs : [...otherLegs, ...legs];
   const [only] = all;
   const { usage, costNanoUsd, priceRule } = all.length === 1 && only !== undefined ? only : sumOfLegs(all);
-  call.admission.release({ costNanoUsd, tokens: promptTokens(usage) + completionTokens(usage) });
+  const tokens = all.reduce((sum, leg) => sum + promptTokens(leg.usage) + completionTokens(leg.usage), 0);
+  call.admission.release({ costNanoUsd, tokens });
   const now = gateway.clock.nowMs();
   const receipt: Receipt = {
     id: call.receiptId,
@@ -199,10 +200,12 @@ const NO_TERMS: readonly string[] = [];
 
 const pricedPart = ({ usage, prices }: BilledLeg): PricedPart => ({ usage, prices });
 
-/** All that was used for a call, each part at the price of its own offer. */
+/** All that was used for a call, each part at the price of its own offer. Of other models only what is unknown is told here. */
 function sumOfLegs(legs: readonly BilledLeg[]): Omit<BilledLeg, "prices"> {
+  const counted = ({ usage, otherModel }: BilledLeg): Usage =>
+    otherModel === undefined ? usage : usage.unknown === undefined ? {} : { unknown: usage.unknown };
   return {
-    usage: legs.reduce((sum, { usage }) => sumUsage(sum, usage), {} as Usage),
+    usage: legs.reduce((sum, leg) => sumUsage(sum, counted(leg)), {} as Usage),
     costNanoUsd: legs.reduce((sum, leg) => sum + leg.costNanoUsd, 0),
     priceRule: [...new Set(legs.map((leg) => leg.priceRule))].join("; then "),
   };

@@ -27,7 +27,7 @@ interface SeenContent {
  * it reports them, has the context and the output limit anew: a hosted search is such a time.
  */
 export function usageBounds(call: Call, reported: Usage, seen: SeenContent): UsageBounds {
-  const rounds = (reported.rounds ?? 1) + (reported.searches ?? 0);
+  const rounds = Math.max(reported.rounds ?? 1, (reported.searches ?? 0) + 1);
   const context = contextOf(call);
   const completion = rounds * Math.min(outputLimits(call, reported), context);
   return { prompt: rounds * context, completion: Math.min(completion, mostShown(call, reported, seen)) };

@@ -4,12 +4,12 @@ import type { DecodeAnswerContext } from "../codec.ts";
 import { decodeAnswerBlock } from "./answer-content.ts";
 import { failIfNoAnswer } from "./fail-if-no-answer.ts";
 import { decodeFinish } from "./finish.ts";
-import { decodeUsage, reportUsageTerms } from "./usage.ts";
+import { readUsage, reportUsageTerms } from "./usage.ts";
 
 export function decodeResponse(body: JsonObject, context: DecodeAnswerContext): CanonReply {
   failIfNoAnswer(body);
   const id = stringAt(body, "id");
-  const usage = decodeUsage(body["usage"]);
+  const usage = readUsage(body);
   reportUsageTerms(context.served, objectAt(body, "usage"));
   return {
     ...(id ? { id } : {}),

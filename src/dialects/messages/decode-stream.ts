@@ -9,7 +9,16 @@ import { decodeException } from "../framed-exception.ts";
 import { decodeErrorObject } from "./errors.ts";
 import { decodeFinish } from "./finish.ts";
 import { type BlockDecoder, createBlockDecoder } from "./open-blocks.ts";
-import { decodeUsage, isSearchResult, mergeUsage, promptUsage, reportUsageTerms, withSearches } from "./usage.ts";
+import {
+  decodeUsage,
+  isHostedResult,
+  isSearchResult,
+  mergeUsage,
+  promptUsage,
+  reportUsageTerms,
+  withResults,
+  withSearches,
+} from "./usage.ts";
 
 const DELTA_PLACES: VaryingPlaces = {
   texts: ["text", "thinking", "partial_json"].map((name) => ["delta", name]),
@@ -27,6 +36,7 @@ export class MessagesStreamDecoder implements StreamDecoder {
   /** The counters of `message_start` under those of `message_delta`, which are cumulative. */
   readonly #usage: Record<string, unknown> = {};
   #searches = 0;
+  #results = 0;
   #finish: JsonObject | undefined;
   #begun = 0;
   #over = false;
@@ -101,6 +111,7 @@ export class MessagesStreamDecoder implements StreamDecoder {
     const block = createBlockDecoder(content, this.#begun++, this.#context);
     this.#blocks.set(index, block);
     const begun = [...unended, ...block.start()];
+    if (isHostedResult(content)) this.#results++;
     if (!isSearchResult(content)) return begun;
     this.#searches++;
     return [...begun, ...this.#reported()];
@@ -132,7 +143,7 @@ export class MessagesStreamDecoder implements StreamDecoder {
   }
 
   #reported(): CanonEvent[] {
-    const usage = withSearches(decodeUsage(this.#usage), this.#searches);
+    const usage = withResults(withSearches(decodeUsage(this.#usage), this.#searches), this.#results);
     return usage === undefined ? [] : [{ type: "usage", usage }];
   }
 

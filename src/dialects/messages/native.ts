@@ -11,7 +11,7 @@ import { ROUTING_FIELDS } from "../routing-fields.ts";
 import { failIfNoAnswer } from "./fail-if-no-answer.ts";
 import type { MessagesQuirks } from "./quirks.ts";
 import { decodeStop } from "./stop-reason.ts";
-import { consistentUsage, decodeUsage, missingUsage, reportUsageTerms } from "./usage.ts";
+import { consistentUsage, missingUsage, readUsage, reportUsageTerms } from "./usage.ts";
 
 export const PRICED_FIELDS: PricedFields = { service_tier: {}, speed: {}, inference_geo: { region: "geo" } };
 
@@ -51,7 +51,7 @@ export function patchAnswer(text: string, body: JsonObject, context: NativeAnswe
   if (usage) set["usage"] = JSON.stringify({ ...(consistentUsage(usage) ?? usage), ...missingUsage(usage) });
   return {
     text: String(editBody({ text }, { set }, body)),
-    usage: decodeUsage(usage),
+    usage: readUsage(body),
     stop: stop ? decodeStop(stop) : undefined,
   };
 }

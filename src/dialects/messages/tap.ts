@@ -14,12 +14,14 @@ import { decodeStop } from "./stop-reason.ts";
 import {
   consistentUsage,
   decodeUsage,
+  isHostedResult,
   isSearchResult,
   mergeUsage,
   missingUsage,
   overZeros,
   promptUsage,
   reportUsageTerms,
+  withResults,
   withSearches,
 } from "./usage.ts";
 
@@ -40,6 +42,7 @@ export class MessagesTap extends TapBase {
   /** The counters of `message_start` under those of `message_delta`, which are cumulative. */
   readonly #usage: Record<string, unknown> = {};
   #searches = 0;
+  #results = 0;
 
   constructor(context: NativeAnswerContext) {
     super();
@@ -47,7 +50,7 @@ export class MessagesTap extends TapBase {
   }
 
   override get usage(): Usage | undefined {
-    return withSearches(this.usageSeen, this.#searches);
+    return withResults(withSearches(this.usageSeen, this.#searches), this.#results);
   }
 
   protected override pushText(events: string): string {
@@ -101,6 +104,7 @@ export class MessagesTap extends TapBase {
       case "content_block_delta":
         if (!opensEmpty(objectAt(event, "content_block"))) this.contentSeen = true;
         if (isSearchResult(event["content_block"])) this.#searches++;
+        if (isHostedResult(event["content_block"])) this.#results++;
         if (THOUGHTS.has(stringAt(objectAt(event, "content_block"), "type"))) this.reasoningSeen = true;
         this.#count(objectAt(event, "delta"));
         return data;

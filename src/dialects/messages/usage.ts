@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, objectAt } from "../../base/json.ts";
+import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import { reportTerms, type ServedOn } from "../../canon/terms.ts";
 import { completionTokens, countAt, MAX_UNKNOWN_COUNTERS, type Usage } from "../../canon/usage.ts";
 import { unknownCounters } from "../unknown-counters.ts";
@@ -189,6 +189,18 @@ export function overEstimate(usage: JsonObject): JsonObject {
 /** Whether a block is what a search has found; one that failed costs nothing. */
 export const isSearchResult = (block: unknown): boolean =>
   isObject(block) && block["type"] === "web_search_tool_result" && Array.isArray(block["content"]);
+
+/** Whether a block is the result of a tool that the host ran, after which it called the model again. */
+export const isHostedResult = (block: unknown): boolean => /._tool_result$/.test(stringAt(block, "type") ?? "");
+
+/** How often the host called the model, as far as its results tell; newer hosts report it. */
+export function withResults(usage: Usage | undefined, results: number): Usage | undefined {
+  return usage !== undefined && results >= (usage.rounds ?? 1) ? { ...usage, rounds: results + 1 } : usage;
+}
+
+/** The usage of an answer in one piece. */
+export const readUsage = (body: JsonObject): Usage | undefined =>
+  withResults(decodeUsage(body["usage"]), arrayAt(body, "content").filter(isHostedResult).length);
 
 /** Searches are reported at the end of an answer; those that were seen cost something also where the client leaves before it (H26). */
 export function withSearches(usage: Usage | undefined, seen: number): Usage | undefined {

@@ -29,10 +29,16 @@ export function decodeUsage(raw: unknown): Usage | undefined {
   return usage;
 }
 
+const CLIENT_CALLS: ReadonlySet<string> = new Set(["function_call", "custom_tool_call"]);
+
+const isHostedCall = (type: string): boolean => type.endsWith("_call") && !CLIENT_CALLS.has(type);
+
 /** What a host did beside generating tokens, and bills: it counts tokens alone, and only its items tell of the rest. */
 export class HostedWork {
   #searches = 0;
   #images = 0;
+  /** Of any tool that the host ran, after which it called the model again. */
+  #calls = 0;
 
   /** Of an answer in one piece. */
   static in(response: unknown): HostedWork {
@@ -45,14 +51,16 @@ export class HostedWork {
   count(item: unknown): void {
     if (stringAt(item, "status") === "failed") return;
     const type = stringAt(item, "type");
+    if (type !== undefined && isHostedCall(type)) this.#calls++;
     if (type === "web_search_call") this.#searches++;
     if (type === "image_generation_call") this.#images++;
   }
 
   addTo(usage: Usage | undefined): Usage | undefined {
-    if (this.#searches === 0 && this.#images === 0) return usage;
+    if (this.#calls === 0) return usage;
     return {
       ...usage,
+      rounds: this.#calls + 1,
       ...(this.#searches === 0 ? {} : { searches: this.#searches }),
       ...(this.#images === 0 ? {} : { images: this.#images }),
     };
