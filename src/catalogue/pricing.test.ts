@@ -57,6 +57,22 @@ describe("contract 2.9: tiers", () => {
     expect(priceUsage(split, TIERED).costNanoUsd).toBe(50_000 * 250 + 150_000 * 2500);
   });
 
+  test("H35: reasoning with a price of its own follows the output price of a higher tier", () => {
+    const pricings: Pricings = { ...TIERED, internal_reasoning: [perToken(10)] };
+    expect(priceUsage({ input: 199_999, reasoning: 10 }, pricings).costNanoUsd).toBe(199_999 * 1250 + 10 * 10_000);
+    expect(priceUsage({ input: 200_000, reasoning: 10 }, pricings).costNanoUsd).toBe(200_000 * 2500 + 10 * 15_000);
+    const cheaper: Pricings = { ...TIERED, internal_reasoning: [perToken(3)] };
+    expect(priceUsage({ input: 199_999, reasoning: 10 }, cheaper).costNanoUsd).toBe(199_999 * 1250 + 10 * 3_000);
+    expect(priceUsage({ input: 200_000, reasoning: 10 }, cheaper).costNanoUsd).toBe(200_000 * 2500 + 10 * 15_000);
+    const dearer: Pricings = { ...TIERED, internal_reasoning: [perToken(20)] };
+    expect(priceUsage({ input: 200_000, reasoning: 10 }, dearer).costNanoUsd).toBe(200_000 * 2500 + 10 * 20_000);
+    const own: Pricings = {
+      ...TIERED,
+      internal_reasoning: [perToken(4, prompt(0, 200)), perToken(6, prompt(200, null))],
+    };
+    expect(priceUsage({ input: 200_000, reasoning: 10 }, own).costNanoUsd).toBe(200_000 * 2500 + 10 * 6_000);
+  });
+
   test("may depend on the answer's size, and on all four bounds", () => {
     const completion = (bounds: object) => ({ completion_tokens: { unit: "kTokens" as const, ...bounds } });
     const pricings: Pricings = {

@@ -145,6 +145,8 @@ export function linePrice(
   return price === undefined ? undefined : { name: price.name, value: price.item.value, unit: price.item.unit };
 }
 
+const SMALLEST: CallSize = { prompt: 0, completion: 0 };
+
 interface Price {
   name: AnyPriceName;
   item: PriceItem;
@@ -152,12 +154,12 @@ interface Price {
 
 function findPrice(pricings: Pricings, source: Source, size: CallSize): Price | undefined {
   const own = findOwnPrice(pricings, source, size);
-  const { tiersOf: name, unit } = source;
-  if (own === undefined || name === undefined || own.item.conditions !== undefined) return own;
-  const tier = pricings[name]?.find(
-    (item) => item.unit === unit && item.conditions !== undefined && item.resolution === undefined && holds(item, size),
-  );
-  return tier !== undefined && tier.value > own.item.value ? { name, item: tier } : own;
+  const { tiersOf, unit } = source;
+  if (own === undefined || tiersOf === undefined || own.item.conditions !== undefined) return own;
+  const tiered: Source = { names: [tiersOf], unit };
+  const tier = findOwnPrice(pricings, tiered, size);
+  const isHigher = tier !== undefined && tier.item.value > own.item.value;
+  return isHigher && tier.item !== findOwnPrice(pricings, tiered, SMALLEST)?.item ? tier : own;
 }
 
 function findOwnPrice(pricings: Pricings, { names, unit }: Source, size: CallSize): Price | undefined {
