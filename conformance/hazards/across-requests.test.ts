@@ -162,7 +162,7 @@ describe("cached tokens", () => {
     async (host) => {
       play(host, { usage });
       const read = async (client: DialectName) => {
-        const response = await call(client, host, {});
+        const response = await call(client, host, client === "messages" ? { max_tokens: 1000 } : {});
         const body = (await response.json()) as { usage?: Json; usageMetadata?: Record<string, number> };
         const receipt = await gateway.receipt(response);
         return { shown: body.usage ?? {}, meta: body.usageMetadata ?? {}, receipt };

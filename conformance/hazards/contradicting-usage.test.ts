@@ -230,8 +230,9 @@ describe("H06, H27: an impossible usage is not billed as reported", () => {
       const response = await callGateway(gateway.url, client, gateway.key, { model: `test/${host}`, stream });
       await response.text();
       const receipt = await gateway.receipt(response);
-      expect(receipt).toMatchObject({ usage: { input: 10, output: 900 }, usage_source: "estimated" });
-      expect(receipt.usage["cache_read"]).toBeLessThan(20);
+      // More than the model's context: what is billed is an estimate of what was sent.
+      expect(receipt).toMatchObject({ usage: { cache_read: null, output: 900 }, usage_source: "estimated" });
+      expect(receipt.usage["input"]).toBeLessThan(50);
     },
   );
 });

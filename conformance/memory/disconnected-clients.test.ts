@@ -92,26 +92,26 @@ const END: Record<DialectName, string> = {
     wire.chatChunk({}, "stop") +
     wire.chatUsage({
       prompt_tokens: 10,
-      completion_tokens: 20_005,
-      total_tokens: 20_015,
-      completion_tokens_details: { reasoning_tokens: 20_000 },
+      completion_tokens: 85,
+      total_tokens: 95,
+      completion_tokens_details: { reasoning_tokens: 80 },
     }) +
     wire.done,
-  messages: wire.messageEnd({ output_tokens: 20_005, output_tokens_details: { thinking_tokens: 20_000 } }),
+  messages: wire.messageEnd({ output_tokens: 85, output_tokens_details: { thinking_tokens: 80 } }),
   genai: wire.genaiChunk("", "STOP", {
     promptTokenCount: 10,
     candidatesTokenCount: 5,
-    thoughtsTokenCount: 20_000,
-    totalTokenCount: 20_015,
+    thoughtsTokenCount: 80,
+    totalTokenCount: 95,
   }),
-  responses: script.close() + script.completed(responsesUsage(10, 20_005, 20_000)),
+  responses: script.close() + script.completed(responsesUsage(10, 85, 80)),
 };
 const MEASURED = {
   usage_source: "measured",
   usage_input: 10,
   usage_output: 5,
-  usage_reasoning: 20_000,
-  cost_nano_usd: 10 * 1_000 + 20_005 * 2_000,
+  usage_reasoning: 80,
+  cost_nano_usd: 10 * 1_000 + 85 * 2_000,
 };
 
 /** An upstream that begins, and ends on request. */
@@ -375,10 +375,10 @@ describe("the client disconnects before the first content", () => {
 
 /** Mostly thoughts that were never shown. */
 const USAGE: Record<DialectName, object> = {
-  chat: { prompt_tokens: 10, completion_tokens: 20_005, completion_tokens_details: { reasoning_tokens: 20_000 } },
-  messages: { input_tokens: 10, output_tokens: 20_005, output_tokens_details: { thinking_tokens: 20_000 } },
-  genai: { promptTokenCount: 10, candidatesTokenCount: 5, thoughtsTokenCount: 20_000, totalTokenCount: 20_015 },
-  responses: responsesUsage(10, 20_005, 20_000),
+  chat: { prompt_tokens: 10, completion_tokens: 85, completion_tokens_details: { reasoning_tokens: 80 } },
+  messages: { input_tokens: 10, output_tokens: 85, output_tokens_details: { thinking_tokens: 80 } },
+  genai: { promptTokenCount: 10, candidatesTokenCount: 5, thoughtsTokenCount: 80, totalTokenCount: 95 },
+  responses: responsesUsage(10, 85, 80),
 };
 const wholeAnswer = (host: DialectName): object => plainAnswer(host, { text: "All of it.", usage: USAGE[host] });
 

@@ -71,7 +71,9 @@ export function recordedTotals(recording: Recording): { input: number; output: n
         number(chat["total_tokens"]) - number(chat["prompt_tokens"]),
       );
       const cached = number(details["cached_tokens"] ?? chat["prompt_cache_hit_tokens"] ?? chat["cached_tokens"]);
-      totals = { input: number(chat["prompt_tokens"]), output, cached };
+      // H38: some hosts count less in a prompt than they have read from a cache and written to it.
+      const input = Math.max(number(chat["prompt_tokens"]), cached + number(details["cache_write_tokens"]));
+      totals = { input, output, cached };
     }
     const messages = object(payload["usage"] ?? object(payload["message"])["usage"]);
     if (typeof messages["output_tokens"] === "number") {
@@ -88,4 +90,18 @@ export function recordedTotals(recording: Recording): { input: number; output: n
     }
   }
   return totals;
+}
+
+/** Passes that the host ran by itself, and that the totals leave out (H33). */
+export function recordedPasses(recording: Recording): { kind: string; input: number; output: number }[] {
+  if (recording.stream || recording.dialect !== "anthropic-messages") return [];
+  const usage = object((JSON.parse(textOf(recording)) as Json)["usage"]);
+  const passes = (usage["iterations"] as Json[] | null | undefined) ?? [];
+  return passes
+    .map((pass) => ({
+      kind: String(pass["type"]),
+      input: Number(pass["input_tokens"]),
+      output: Number(pass["output_tokens"]),
+    }))
+    .filter(({ kind }) => kind !== "message");
 }

@@ -1,6 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { buildCall } from "../../testing/build-call.ts";
-import { bytesOf, DIALECT_OF, nameOf, present, recordedTotals, recordings } from "../support/recordings.ts";
+import {
+  bytesOf,
+  DIALECT_OF,
+  nameOf,
+  present,
+  recordedPasses,
+  recordedTotals,
+  recordings,
+} from "../support/recordings.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
@@ -68,6 +76,7 @@ describe.skipIf(!present)("choices 6: the ledger's counters equal the transcript
       const [url, init] = buildCall(gateway.url, dialect, gateway.key, {
         model: `recorded/${id}`,
         stream: recording.stream,
+        ...(dialect === "messages" ? { body: { max_tokens: 32_000 } } : {}),
       });
       const response = await fetch(url, init);
       await response.text();
@@ -88,8 +97,19 @@ describe.skipIf(!present)("choices 6: the ledger's counters equal the transcript
       if (failed) expect(["partial", "measured"]).toContain(receipt.usage_source);
       else if (wanted) {
         expect(receipt.usage_source).toBe("measured");
-        expect(totals).toEqual(wanted);
-        expect(receipt.cost_nano_usd).toBe(wanted.input * 1000 + wanted.output * 2000);
+        const passes = recordedPasses(recording);
+        const sum = { ...wanted };
+        let cost = wanted.input * 1000 + wanted.output * 2000;
+        for (const { kind, input, output } of passes) {
+          // The advisor is another model, which has a price in the catalogue: only its cost counts.
+          const [prompt, completion] = kind === "advisor_message" ? [5_000, 25_000] : [1_000, 2_000];
+          cost += input * prompt + output * completion;
+          if (kind === "advisor_message") continue;
+          sum.input += input;
+          sum.output += output;
+        }
+        expect(totals).toEqual(sum);
+        expect(receipt.cost_nano_usd).toBe(cost);
       } else expect(receipt.usage_source).toBe("estimated");
     },
   );

@@ -273,21 +273,35 @@ interface BilledUsage {
 /** The upstream's own figures where it gave them; else what can be counted here, and marked as such (H14, H26). */
 function usageOf(call: Call, gateway: Gateway, ending: Ending): BilledUsage {
   if (!ending.produced || call.incoming.verb === "count_tokens") return { usage: {}, source: "measured" };
-  const { usage: reported, generatedCharacters = 0, whole } = ending;
-  if (!whole) return boundedUsage(call, gateway, ending, brokenUsage(call, gateway, ending), "partial");
-  if (reported?.output !== undefined) return boundedUsage(call, gateway, ending, reported, "measured");
+  const { generatedCharacters = 0, whole } = ending;
+  const { usage: reported, corrected } = reportedUsage(call, gateway, ending);
+  const mark = corrected === undefined ? {} : { corrected };
+  if (!whole) {
+    return { usage: brokenUsage(call, gateway, { ...ending, usage: reported }), source: "partial", ...mark };
+  }
+  if (reported?.output !== undefined) {
+    return { usage: reported, source: corrected === undefined ? "measured" : "estimated", ...mark };
+  }
   const estimate: Usage = { input: estimateInput(call), output: tokensOfCharacters(generatedCharacters) };
   // A provider may report the prompt's tokens and not the answer's: what it reports counts.
-  return boundedUsage(call, gateway, ending, { ...estimate, ...reported }, "estimated");
+  return { usage: { ...estimate, ...reported }, source: "estimated", ...mark };
 }
 
-/** A usage within what can have happened (decision 0085). What is beyond it makes a measurement an estimate. */
-function boundedUsage(call: Call, gateway: Gateway, ending: Ending, usage: Usage, source: UsageSource): BilledUsage {
-  const { generatedCharacters: characters, reasoningSeen, stop } = ending;
-  const { whole } = ending;
-  const estimated = () => estimateInput(call);
-  const bounds = usageBounds(call, usage, { characters, reasoningSeen });
-  const seen = { whole, characters: characters ?? 0, stop, estimateInput: estimated, bounds };
+/** What the upstream reported, within what can have happened (decision 0085). */
+function reportedUsage(
+  call: Call,
+  gateway: Gateway,
+  ending: Ending,
+): Partial<Pick<BilledUsage, "usage" | "corrected">> {
+  const { usage, generatedCharacters: characters, reasoningSeen, stop } = ending;
+  if (usage === undefined) return {};
+  const seen = {
+    whole: ending.whole && usage.output !== undefined,
+    characters: characters ?? 0,
+    stop,
+    estimateInput: () => estimateInput(call),
+    bounds: usageBounds(call, usage, { characters, reasoningSeen }),
+  };
   const own = correctUsage(usage, seen);
   const passes = usage.passes?.map((pass) => {
     const known = { ...seen, whole: false, bounds: boundsOfPass(call, gateway, pass) };
@@ -295,7 +309,7 @@ function boundedUsage(call: Call, gateway: Gateway, ending: Ending, usage: Usage
     return { reasons: corrected.reasons, pass: { ...pass, usage: corrected.usage } };
   });
   const reasons = [...new Set([...own.reasons, ...(passes ?? []).flatMap((pass) => pass.reasons)])];
-  if (reasons.length === 0) return { usage, source };
+  if (reasons.length === 0) return { usage };
   const { offer } = call.attempt?.target ?? {};
   gateway.log.warn(
     {
@@ -309,7 +323,6 @@ function boundedUsage(call: Call, gateway: Gateway, ending: Ending, usage: Usage
   );
   return {
     usage: passes === undefined ? own.usage : { ...own.usage, passes: passes.map(({ pass }) => pass) },
-    source: source === "measured" ? "estimated" : source,
     corrected: { reported: usage, reasons },
   };
 }
