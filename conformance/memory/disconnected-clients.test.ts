@@ -33,7 +33,7 @@ const sections = () => {
     models: [...models, { id: "test/priced-offer", context_length: 1000, pricings: {}, offers }],
     keys: [
       { name: "tests", key: TEST_KEY },
-      { name: "poor", key: keyOf("Poor"), limits: { budget_usd_per_day: 0.05 } },
+      { name: "poor", key: keyOf("Poor"), limits: { budget_usd_per_day: 0.0003 } },
     ],
   };
 };
@@ -142,13 +142,13 @@ describe("H26: the client disconnects at the last word, before the usage", () =>
   test("its key's budget pays for all of it", async () => {
     const key = keyOf("Poor");
     const end = playStream("chat");
-    const small = { max_completion_tokens: 8_000 };
+    const small = { max_completion_tokens: 85 };
     await rowOf(async () => {
       await leaveAt("last", "chat", { key, body: small });
       await harness.clock.pass(NOTICED_MS);
       end();
     });
-    // 0.04 USD of 0.05 are spent: an answer of 8,000 tokens might cost 0.016.
+    // 0.00018 USD of 0.0003 are spent: an answer of 85 tokens might cost 0.00017.
     expect((await harness.call("chat", { key, body: small })).status).toBe(402);
   });
 });
