@@ -17,25 +17,41 @@ export function unknownCounters(
   raw: JsonObject,
   known: ReadonlySet<string>,
 ): readonly string[] | undefined {
-  let found: Set<string> | undefined;
-  const visit = (value: unknown, path: string, depth: number): void => {
-    const count = numberOf(value);
-    if (count !== undefined) {
-      if (count === 0 || known.has(path)) return;
-      found ??= new Set();
-      if (found.size < MAX_UNKNOWN_COUNTERS) found.add(NAME.test(path) ? `${holder}.${path}` : `${holder}.other`);
-      return;
+  const found: string[] = [];
+  visitMembers(raw, "", { holder, known, found }, 0);
+  return found.length === 0 ? undefined : found;
+}
+
+interface Visit {
+  holder: string;
+  known: ReadonlySet<string>;
+  found: string[];
+}
+
+/** Every answer is read so: most members are zero, or known, and cost no more than to look at them. */
+function visitMembers(value: JsonObject, prefix: string, visit: Visit, depth: number): void {
+  for (const key in value) {
+    const member = value[key];
+    if (member === 0 || member === null) continue;
+    if (typeof member === "number" || typeof member === "object") {
+      visitMember(member, prefix === "" ? key : `${prefix}.${key}`, visit, depth);
     }
-    if (typeof value !== "object" || value === null || depth === MAX_DEPTH || known.has(path)) return;
-    if (Array.isArray(value)) {
-      for (const entry of value) {
-        const modality = isObject(entry) ? entry["modality"] : undefined;
-        visit(entry, typeof modality === "string" ? `${path}.${modality}` : path, depth + 1);
-      }
-      return;
+  }
+}
+
+function visitMember(member: unknown, path: string, visit: Visit, depth: number): void {
+  const { holder, known, found } = visit;
+  if (known.has(path)) return;
+  if (Array.isArray(member)) {
+    for (const entry of member) {
+      const modality = isObject(entry) ? entry["modality"] : undefined;
+      if (depth < MAX_DEPTH)
+        visitMember(entry, typeof modality === "string" ? `${path}.${modality}` : path, visit, depth + 1);
     }
-    for (const [key, member] of Object.entries(value)) visit(member, path === "" ? key : `${path}.${key}`, depth + 1);
-  };
-  visit(raw, "", 0);
-  return found === undefined ? undefined : [...found];
+  } else if (isObject(member)) {
+    if (depth < MAX_DEPTH) visitMembers(member, path, visit, depth + 1);
+  } else if ((numberOf(member) ?? 0) !== 0 && found.length < MAX_UNKNOWN_COUNTERS) {
+    const name = NAME.test(path) ? `${holder}.${path}` : `${holder}.other`;
+    if (!found.includes(name)) found.push(name);
+  }
 }
