@@ -83,7 +83,8 @@ function failedTests(output: string): string[] {
     // Bun ends with a list of all failures, below the name of the last file.
     if (/^\d+ tests? failed:$/.test(line)) break;
     const name = /^\(fail\) (.*?)(?: \[[\d.]+ms\])?$/.exec(line)?.[1];
-    if (name !== undefined) failed.push(name === "(unnamed)" ? `${file}: a hook, or the file itself` : `${file}: ${name}`);
+    if (name !== undefined)
+      failed.push(name === "(unnamed)" ? `${file}: a hook, or the file itself` : `${file}: ${name}`);
   }
   return failed;
 }

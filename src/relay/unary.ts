@@ -14,8 +14,8 @@ import { tryPlan } from "./hedge.ts";
 import { identifiedResponse } from "./identity-headers.ts";
 import { isEnough } from "./is-enough.ts";
 import { settle } from "./settle.ts";
-import { writesTextAlone } from "./writes-text-alone.ts";
 import { UNSHOWN_TOKENS } from "./usage-bounds.ts";
+import { writesTextAlone } from "./writes-text-alone.ts";
 
 /** No text that a model writes comes near. */
 const MAX_TEXT_BYTES = 32 * 1024 * 1024;
