@@ -15,6 +15,7 @@ import { chatObjects } from "./object-fields.ts";
 import type { ChatQuirks } from "./quirks.ts";
 import { decodeReasoning } from "./reasoning.ts";
 import { ChatTap } from "./tap.ts";
+import { usualForm } from "./usual-form.ts";
 
 /** Chat completions: contract 2.12–2.13, streamed as `chat.completion.chunk` objects and a `[DONE]` sentinel. */
 export const chat: Dialect = {
@@ -28,8 +29,12 @@ export const chat: Dialect = {
   },
   requests: {
     check: (request, context) => {
-      const body = checkChatRequest(request.body, context);
-      return rewriteRequest(request, body, checkChatRequest.withoutNulls);
+      if (context.door === "contract") {
+        return rewriteRequest(request, checkChatRequest(request.body, context), checkChatRequest.withoutNulls);
+      }
+      const usual = usualForm(request.body);
+      const body = checkChatRequest(usual, usual === request.body ? context : { ...context, levels: undefined });
+      return rewriteRequest(request, body, (exact) => checkChatRequest.withoutNulls(usualForm(exact)));
     },
     estimateTokens: (body, surplusBytes) =>
       estimateTokens([body["messages"], body["tools"], body["response_format"]], surplusBytes),

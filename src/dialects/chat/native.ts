@@ -1,6 +1,7 @@
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import { clampOutput } from "../../canon/clamp-output.ts";
 import { Notes } from "../../canon/notes.ts";
+import { EFFORTS, type Effort, type ReasoningRequest } from "../../canon/reasoning.ts";
 import { reportTerms } from "../../canon/terms.ts";
 import { fitToolId } from "../../canon/tool-id.ts";
 import { type BodySource, editBody } from "../../wire/edit-body.ts";
@@ -104,16 +105,31 @@ function translateReasoning(
     if (word !== undefined && word !== body["reasoning_effort"]) set["reasoning_effort"] = JSON.stringify(word);
     return;
   }
+  const word = stringAt(objectAt(body, "reasoning"), "effort");
+  if (word !== undefined && effortOfWord(word) === undefined) {
+    // An effort is no billable term (choices 11): the host judges a word that is not known here.
+    if (reasoningField === "reasoning_effort" && desired?.amount === undefined) {
+      set["reasoning_effort"] = JSON.stringify(word);
+      return;
+    }
+    notes.dropped("reasoning.effort", "this provider has no setting for this effort");
+  }
   if (desired === undefined || reasoningField in body) {
     remove.push("reasoning_effort");
     if (desired !== undefined) notes.dropped(desired.path, `${reasoningField} is given too`);
     return;
   }
   const limit = numberAt(body, "max_completion_tokens") ?? numberAt(body, "max_tokens");
-  const traits = { efforts: knownEfforts ?? (["off", ...quirks.efforts] as const) };
+  const traits = { efforts: knownEfforts ?? efforts(desired, quirks) };
   const fields = encodeReasoning(desired, { quirks, traits, ...(limit === undefined ? {} : { limit }) }, notes);
   for (const [key, value] of Object.entries(fields)) set[key] = JSON.stringify(value);
   if (fields["reasoning_effort"] === undefined) remove.push("reasoning_effort");
+}
+
+/** Where the model's efforts are not known, the host judges a word that the client gave; a budget becomes one that most hosts know. */
+function efforts({ amount }: ReasoningRequest, quirks: ChatQuirks): readonly Effort[] {
+  const named = typeof amount === "string" && amount !== "dynamic" && quirks.reasoningField === "reasoning_effort";
+  return named ? EFFORTS : ["off", ...quirks.efforts];
 }
 
 /** What a host is known to refuse goes up in the form that it takes, or not at all. */

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../base/json.ts";
+import { isObject, type JsonObject, objectAt } from "../../base/json.ts";
 import { Fields } from "../../canon/fields.ts";
 import type { Notes } from "../../canon/notes.ts";
 import { BUDGET_OF_EFFORT, type ReasoningAmount, type ReasoningRequest, wantedAmount } from "../../canon/reasoning.ts";
@@ -26,7 +26,10 @@ export function decodeReasoning(body: JsonObject): DecodedReasoning {
   const reasoning = new Fields(body["reasoning"]);
   const enabled = reasoning.boolean("enabled");
   const budget = reasoning.number("max_tokens");
-  const level = effortOfWord(reasoning.take("effort"));
+  const word = objectAt(body, "reasoning")?.["effort"];
+  const level = effortOfWord(word);
+  // As `reasoning_effort`: a word that is not known stays where it is.
+  if (level !== undefined) reasoning.skip("effort");
   const exclude = reasoning.boolean("exclude");
   const rest = reasoning.rest();
   const found: [ReasoningAmount | undefined, string] | undefined =

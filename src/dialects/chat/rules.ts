@@ -34,7 +34,7 @@ export const chatRules: CheckRules<ChatRequest> = {
     }
     for (let index = 0; index < body.messages.length; index++) {
       const message = body.messages[index];
-      if (message?.role === "user" && typeof message.content !== "string") {
+      if ((message?.role === "user" || message?.role === "tool") && typeof message.content !== "string") {
         checkData(message.content, () => `messages[${index}].content`);
       }
       // Hosts answer so when the limit ends an answer before its first word, and clients send it back: the host judges it.
@@ -74,19 +74,23 @@ function saysSomething(message: ChatMessage & { role: "assistant" }): boolean {
   );
 }
 
-type UserPart = Exclude<Extract<ChatMessage, { role: "user" }>["content"], string>[number];
-
 /** `path` is a function, because it is needed for refusals only and parts are many. */
-function checkData(parts: readonly UserPart[], path: () => string): void {
+function checkData(parts: readonly { type: string }[], path: () => string): void {
   for (let index = 0; index < parts.length; index++) {
-    const part = parts[index];
-    if (part === undefined) continue;
+    const part = parts[index] as DataPart;
     const at = (field: string) => () => `${path()}[${index}].${field}`;
-    if ("image_url" in part) checkDataUrl(part.image_url.url, at("image_url.url"));
-    else if ("input_audio" in part) checkBase64(part.input_audio.data, at("input_audio.data"));
-    else if ("file" in part && part.file.file_data !== undefined) {
+    // The type selects the member, as it does for hosts: clients send the others as null.
+    if (part.type === "image_url") checkDataUrl(part.image_url.url, at("image_url.url"));
+    else if (part.type === "input_audio") checkBase64(part.input_audio.data, at("input_audio.data"));
+    else if (part.type === "file" && typeof part.file.file_data === "string") {
       const check = part.file.file_data.startsWith("data:") ? checkDataUrl : checkBase64;
       check(part.file.file_data, at("file.file_data"));
     }
   }
 }
+
+/** The parts whose data is checked, which the schema has seen. */
+type DataPart = Extract<
+  Exclude<Extract<ChatMessage, { role: "user" }>["content"], string>[number],
+  { type: "image_url" | "input_audio" | "file" }
+>;

@@ -1,6 +1,6 @@
 import type { Static } from "typebox";
 import { Type } from "../../base/type.ts";
-import { nullable, unlistedKind } from "../schema-builders.ts";
+import { nullable, unlisted, unlistedKind } from "../schema-builders.ts";
 
 const LISTED_PARTS = ["text", "image_url", "input_audio", "file", "refusal"];
 const UnlistedPart = unlistedKind(LISTED_PARTS);
@@ -48,6 +48,9 @@ const RefusalPart = Type.Object(
 
 const TextContent = Type.Union([Type.String(), Type.Array(Type.Union([TextPart, UnlistedPart]))]);
 const UserPart = Type.Union([TextPart, ImagePart, AudioPart, FilePart, UnlistedPart]);
+/** Some hosts take media from tools; the contract lists texts. */
+const ToolMedia = [ImagePart, AudioPart, FilePart].map((part) => Type.Object(part.properties, unlisted));
+const ToolContent = Type.Union([Type.String(), Type.Array(Type.Union([TextPart, ...ToolMedia, UnlistedPart]))]);
 const name = Type.Optional(Type.String());
 
 const FunctionCall = Type.Object(
@@ -113,7 +116,7 @@ const AssistantMessage = Type.Object({
 const ToolMessage = Type.Object({
   role: Type.Literal("tool"),
   tool_call_id: Type.String({ description: "The id of the assistant's tool call that this answers." }),
-  content: TextContent,
+  content: ToolContent,
   name,
 });
 const FunctionMessage = Type.Object({

@@ -1,7 +1,7 @@
 import type { Static } from "typebox";
 import { Type } from "../../base/type.ts";
 import { CallOptions, ModelRouting, ProviderRouting } from "../routing-schema.ts";
-import { nullable, openObject, stringLike } from "../schema-builders.ts";
+import { nullable, openObject, stringLike, unlisted } from "../schema-builders.ts";
 import { ChatMessage } from "./schema-content.ts";
 import { ChatTool, ChatToolChoice } from "./schema-tools.ts";
 
@@ -24,7 +24,7 @@ const ResponseFormat = Type.Union([
 
 const Reasoning = Type.Object({
   enabled: Type.Optional(Type.Boolean()),
-  effort: Type.Optional(Type.Enum(["low", "medium", "high"])),
+  effort: Type.Optional(Type.Union([Type.Enum(["low", "medium", "high"]), Type.String({ minLength: 1, ...unlisted })])),
   max_tokens: Type.Optional(Type.Number({ minimum: 0 })),
   exclude: Type.Optional(Type.Boolean()),
 });

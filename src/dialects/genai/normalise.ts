@@ -83,6 +83,8 @@ function treatObject(source: Readonly<Record<string, unknown>>, shape: Shape, de
       if (name === key && child === value) continue;
       copy = entriesBefore(source, key);
     }
+    // Null in one spelling says nothing about the other.
+    if (value === null && Object.hasOwn(copy, name)) continue;
     putField(copy, name, child);
   }
   return shape.finish?.(copy ?? source) ?? copy ?? source;
@@ -93,7 +95,8 @@ function nameOf(key: string, source: Readonly<Record<string, unknown>>, shape: S
   const synonym = shape.synonyms?.get(key);
   if (synonym !== undefined) return Object.hasOwn(source, synonym) ? key : synonym;
   const name = key.includes("_") && !shape.fields.has(key) ? toCamelCase(key) : key;
-  if (name !== key && Object.hasOwn(source, name)) throw new SpeltTwice(source, key, name);
+  const twice = name !== key && Object.hasOwn(source, name) && source[key] !== null && source[name] !== null;
+  if (twice) throw new SpeltTwice(source, key, name);
   return name;
 }
 

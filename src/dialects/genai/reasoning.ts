@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../base/json.ts";
+import { type JsonObject, stringAt } from "../../base/json.ts";
 import { Fields } from "../../canon/fields.ts";
 import {
   BUDGET_OF_EFFORT,
@@ -18,6 +18,7 @@ const EFFORT_OF_LEVEL: ReadonlyMap<string, Effort> = new Map([
   ["MEDIUM", "medium"],
   ["HIGH", "high"],
 ]);
+const UNSPECIFIED = "THINKING_LEVEL_UNSPECIFIED";
 const LEVELS: readonly Effort[] = [...EFFORT_OF_LEVEL.values()];
 
 /** The levels that every model with levels knows. */
@@ -29,9 +30,11 @@ const MIN_ROOM = 1024;
 export function decodeThinking(raw: JsonObject): { reasoning?: ReasoningRequest; rest: JsonObject } {
   const fields = new Fields(raw);
   const budget = fields.number("thinkingBudget");
-  const level = fields.string("thinkingLevel");
+  const known = EFFORT_OF_LEVEL.get(stringAt(raw, "thinkingLevel") ?? UNSPECIFIED);
+  // A level that is not known stays among the rest: the protocol's own hosts judge it, and others report it.
+  if (known !== undefined || raw["thinkingLevel"] === UNSPECIFIED) fields.skip("thinkingLevel");
   const show = fields.boolean("includeThoughts");
-  const amount = budget === undefined ? EFFORT_OF_LEVEL.get(level ?? "") : amountOfBudget(budget);
+  const amount = budget === undefined ? known : amountOfBudget(budget);
   const rest = fields.rest() ?? {};
   if (amount === undefined && show === undefined) return { rest };
   return {

@@ -110,8 +110,10 @@ function checkConfig(config: Config, path: string, context: CheckContext): void 
   if (config.logprobs !== undefined && config.responseLogprobs !== true) {
     refuse(`${path}.logprobs`, "needs responseLogprobs to be true");
   }
-  if (config.responseModalities?.includes("IMAGE") && !config.responseModalities.includes("TEXT")) {
-    refuse(`${path}.responseModalities`, 'must have "TEXT" beside "IMAGE"');
+  const { responseModalities: outputs } = config;
+  // The pair is the contract's rule (contract 2.6): models that make images alone take the one word.
+  if (context.door === "contract" && outputs?.includes("IMAGE") && !outputs.includes("TEXT")) {
+    refuse(`${path}.responseModalities`, 'must have "TEXT" in addition to "IMAGE"');
   }
   checkThinking(config.thinkingConfig, `${path}.thinkingConfig`, context);
   onlyOne(config.speechConfig, "voiceConfig", "multiSpeakerVoiceConfig", `${path}.speechConfig`);

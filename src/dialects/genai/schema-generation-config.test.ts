@@ -62,7 +62,7 @@ const relations: RefusalRow[] = [
     good: config({ responseModalities: ["IMAGE", "TEXT"] }),
     bad: config({ responseModalities: ["IMAGE"] }),
     path: at("responseModalities"),
-    says: 'must have "TEXT" beside "IMAGE"',
+    says: 'must have "TEXT" in addition to "IMAGE"',
   },
   {
     rule: "contract 2.6: responseSchema needs a media type",

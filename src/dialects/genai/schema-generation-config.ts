@@ -1,5 +1,5 @@
 import { Type } from "../../base/type.ts";
-import { openObject } from "../schema-builders.ts";
+import { openObject, unlisted } from "../schema-builders.ts";
 import { GenaiSchema } from "./schema-schema.ts";
 
 const penalty = Type.Optional(Type.Number({ minimum: -2, exclusiveMaximum: 2 }));
@@ -7,7 +7,12 @@ const flag = Type.Optional(Type.Boolean());
 
 const ThinkingConfig = Type.Object({
   thinkingBudget: Type.Optional(Type.Integer({ minimum: -1, description: "-1 lets the model decide." })),
-  thinkingLevel: Type.Optional(Type.Enum(["THINKING_LEVEL_UNSPECIFIED", "MINIMAL", "LOW", "MEDIUM", "HIGH"])),
+  thinkingLevel: Type.Optional(
+    Type.Union([
+      Type.Enum(["THINKING_LEVEL_UNSPECIFIED", "MINIMAL", "LOW", "MEDIUM", "HIGH"]),
+      Type.String({ minLength: 1, ...unlisted }),
+    ]),
+  ),
   includeThoughts: flag,
 });
 

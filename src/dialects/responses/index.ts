@@ -18,6 +18,7 @@ import { decodeReasoning } from "./reasoning.ts";
 import { markSealed } from "./sealed-reasoning.ts";
 import { storedResponses } from "./stored.ts";
 import { ResponsesTap } from "./tap.ts";
+import { usualForm } from "./usual-form.ts";
 
 /** Responses: items in, items out, streamed as named events; the terminal event has the whole answer. */
 export const responses: Dialect = {
@@ -31,8 +32,13 @@ export const responses: Dialect = {
   },
   requests: {
     check: (request, context) => {
-      const body = checkResponsesRequest(request.body, context);
-      return rewriteRequest(request, body, checkResponsesRequest.withoutNulls);
+      if (context.door === "contract") {
+        const body = checkResponsesRequest(request.body, context);
+        return rewriteRequest(request, body, checkResponsesRequest.withoutNulls);
+      }
+      const usual = usualForm(request.body);
+      const body = checkResponsesRequest(usual, context);
+      return rewriteRequest(request, body, (exact) => checkResponsesRequest.withoutNulls(usualForm(exact)));
     },
     estimateTokens: estimateResponsesTokens,
     outputLimit: (body) => numberAt(body, "max_output_tokens"),

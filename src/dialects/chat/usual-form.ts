@@ -1,0 +1,46 @@
+import { isObject, type JsonObject } from "../../base/json.ts";
+import { changedItems } from "../changed-items.ts";
+
+/** The name of an answer's schema for clients that give none: hosts refuse a schema without one. */
+const SCHEMA_NAME = "answer";
+
+/**
+ * A request at the compatible base URL in the protocol's usual form. Clients and hosts of this protocol have short forms that the
+ * contract does not list: a tool without its type, `tool_choice: "any"`, an image's URL as a string, a schema without a
+ * name. A request that has none of them comes back as the same object.
+ */
+export function usualForm(body: unknown): unknown {
+  if (!isObject(body)) return body;
+  const { messages, tools, tool_choice: choice, response_format: format } = body;
+  const changes: Record<string, unknown> = {};
+  if (Array.isArray(messages)) changes["messages"] = changedItems(messages, usualMessage);
+  if (Array.isArray(tools)) changes["tools"] = changedItems(tools, usualTool);
+  if (choice === "any") changes["tool_choice"] = "required";
+  if (isObject(format)) changes["response_format"] = usualFormat(format);
+  const changed = Object.entries(changes).some(([key, value]) => value !== body[key]);
+  return changed ? { ...body, ...changes } : body;
+}
+
+function usualMessage(message: unknown): unknown {
+  if (!isObject(message) || !Array.isArray(message["content"])) return message;
+  const content = changedItems(message["content"], usualPart);
+  return content === message["content"] ? message : { ...message, content };
+}
+
+function usualPart(part: unknown): unknown {
+  if (!isObject(part) || part["type"] !== "image_url" || typeof part["image_url"] !== "string") return part;
+  return { ...part, image_url: { url: part["image_url"] } };
+}
+
+function usualTool(tool: unknown): unknown {
+  if (!isObject(tool) || (tool["type"] ?? undefined) !== undefined || !isObject(tool["function"])) return tool;
+  const { type: _absent, ...rest } = tool;
+  return { type: "function", ...rest };
+}
+
+function usualFormat(format: JsonObject): JsonObject {
+  const schema = format["json_schema"];
+  if (format["type"] !== "json_schema" || !isObject(schema) || (schema["name"] ?? undefined) !== undefined)
+    return format;
+  return { ...format, json_schema: { ...schema, name: SCHEMA_NAME } };
+}

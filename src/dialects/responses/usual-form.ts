@@ -1,0 +1,32 @@
+import { isObject, type JsonObject } from "../../base/json.ts";
+import { changedItems } from "../changed-items.ts";
+
+/** The name of an answer's schema for clients that give none: hosts refuse a schema without one. */
+const SCHEMA_NAME = "answer";
+
+/**
+ * A request at the compatible base URL in the protocol's usual form: a function without its type, `tool_choice: "any"` and
+ * a schema without a name are written out. A request that has none of them comes back as the same object.
+ */
+export function usualForm(body: unknown): unknown {
+  if (!isObject(body)) return body;
+  const { tools, tool_choice: choice, text } = body;
+  const changes: Record<string, unknown> = {};
+  if (Array.isArray(tools)) changes["tools"] = changedItems(tools, usualTool);
+  if (choice === "any") changes["tool_choice"] = "required";
+  if (isObject(text)) changes["text"] = usualText(text);
+  const changed = Object.entries(changes).some(([key, value]) => value !== body[key]);
+  return changed ? { ...body, ...changes } : body;
+}
+
+function usualTool(tool: unknown): unknown {
+  if (!isObject(tool) || (tool["type"] ?? undefined) !== undefined || typeof tool["name"] !== "string") return tool;
+  const { type: _absent, ...rest } = tool;
+  return { type: "function", ...rest };
+}
+
+function usualText(text: JsonObject): JsonObject {
+  const format = text["format"];
+  if (!isObject(format) || format["type"] !== "json_schema" || (format["name"] ?? undefined) !== undefined) return text;
+  return { ...text, format: { ...format, name: SCHEMA_NAME } };
+}
