@@ -40,7 +40,7 @@ describe.each(WORDS)("H16, H21: %s is treated like any other unknown word", (wor
     expect(decodeMedia(JSON.parse(`{"type":"${word}","${word}":{"url":"x"}}`))).toBeUndefined();
     expect(decodeCitation({ type: word }, CLIENT_SOURCE)).toBeUndefined();
     expect(genaiMedia.guessMimeType(`https://example.org/a.${word}`)).toBeUndefined();
-    expect(decodeThinking({ thinkingLevel: word })).toEqual({ rest: {} });
+    expect(decodeThinking({ thinkingLevel: word })).toEqual({ rest: { thinkingLevel: word } });
     const sound = decodeMedia({ type: "input_audio", input_audio: { data: "AAAA", format: word } });
     expect(sound?.source).toEqual({ type: "data", mimeType: `audio/${word}`, data: "AAAA" });
   });

@@ -36,15 +36,21 @@ interface RecordedMessage extends JsonObject {
 }
 
 /** The normal form, as the comment on decodeRequest has it, written down without that code. */
-function normalForm({ stream: _stream, stream_options: _options, ...body }: JsonObject): JsonObject {
+function normalForm({ stream: _stream, stream_options: _options, provider: _routing, ...body }: JsonObject): JsonObject {
   const messages = (body["messages"] as RecordedMessage[]).map(({ content, ...message }) => {
-    const [only] = Array.isArray(content) ? content : [];
-    const plain = Array.isArray(content) && content.length === 1 && only?.type === "text" ? only.text : content;
+    const parts = Array.isArray(content) ? content.map(withoutNulls) : [];
+    const [only] = parts;
+    const isText = parts.length === 1 && only?.["type"] === "text" && Object.keys(only).length === 2;
+    const plain = isText ? only["text"] : Array.isArray(content) ? parts : content;
     const role = message.role === "developer" ? "system" : message.role;
-    return { ...message, role, content: plain ?? (message.tool_calls ? null : "") };
+    return { ...withoutNulls(message), role, content: plain ?? (message.tool_calls ? null : "") };
   });
-  return { ...body, messages };
+  const { tools = [], ...rest } = body;
+  return { ...rest, messages, ...(Array.isArray(tools) && tools.length > 0 ? { tools } : {}) };
 }
+
+const withoutNulls = (object: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(object).filter(([, member]) => member !== null));
 
 describe.skipIf(!recordingsPresent)("law 1: recorded requests come back in their normal form", () => {
   const requests = chatRecordings.flatMap(({ request_file }) => {
