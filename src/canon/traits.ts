@@ -30,5 +30,9 @@ export interface ModelTraits {
   systemMessages?: boolean;
   /** The dialect that the model was made for: clients of others get more of it there than elsewhere. */
   bestDialect?: string;
+  /** The dialect that calls with tools need: the model refuses tools in the others that its vendor serves it in. */
+  toolsDialect?: string;
+  /** Takes explicit marks of where a cached prefix ends, in the dialects whose hosts otherwise place them by themselves. */
+  cacheBreakpoints?: boolean;
   maxOutputTokens?: number;
 }

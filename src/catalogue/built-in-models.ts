@@ -39,6 +39,8 @@ function toTraits(entry: ModelEntry): NonNullable<BuiltInModel["traits"]> {
     ...(entry.prefill === undefined ? {} : { prefill: entry.prefill }),
     ...(entry.system_messages === undefined ? {} : { systemMessages: entry.system_messages }),
     ...(entry.best_dialect === undefined ? {} : { bestDialect: entry.best_dialect }),
+    ...(entry.tools_dialect === undefined ? {} : { toolsDialect: entry.tools_dialect }),
+    ...(entry.cache_breakpoints === undefined ? {} : { cacheBreakpoints: entry.cache_breakpoints }),
   };
 }
 

@@ -50,6 +50,7 @@ interface OfferOverlay {
   quality?: number;
   weight?: number;
   dialect?: string;
+  toolsDialect?: string;
   prefill?: boolean;
 }
 

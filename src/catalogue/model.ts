@@ -116,6 +116,8 @@ export interface Offer {
   /** Its share of the calls among its equals; absent where the order of the offers says it all. */
   weight?: number;
   dialect?: string;
+  /** The dialect in which calls with tools are sent; absent: what the model is known to need. */
+  toolsDialect?: string;
   /** Whether it goes on from a partial answer; absent: what its provider is known to do. */
   prefill?: boolean;
 }

@@ -48,6 +48,8 @@ export const ModelEntry = Type.Object(
     /** The only one in which its publisher serves it, and the one that gives clients of others the most. */
     dialect: Type.Optional(Type.Enum(UPSTREAM_DIALECT_NAMES)),
     best_dialect: Type.Optional(Type.Enum(UPSTREAM_DIALECT_NAMES)),
+    tools_dialect: Type.Optional(Type.Enum(UPSTREAM_DIALECT_NAMES)),
+    cache_breakpoints: Flag,
     reasoning_form: Type.Optional(Type.Enum(["effort", "budget", "level", "adaptive"])),
     efforts: Type.Optional(Type.Array(Type.Enum(EFFORTS), { uniqueItems: true })),
     budget: Type.Optional(Type.Object({ min: Tokens, max: Tokens, off: Type.Boolean() }, closed)),

@@ -195,6 +195,8 @@ interface OfferSettings {
   quality?: number;
   weight?: number;
   dialect?: UpstreamDialectName;
+  /** The dialect in which calls with tools are sent. */
+  toolsDialect?: UpstreamDialectName;
   /** Whether it goes on from a partial answer; absent: what its provider is known to do. */
   prefill?: boolean;
 }

@@ -101,6 +101,7 @@ const OfferFile = Type.Object(
     weight: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000_000 })),
     prefill: Type.Optional(Type.Boolean()),
     dialect: Type.Optional(UpstreamDialect),
+    tools_dialect: Type.Optional(UpstreamDialect),
   },
   closed,
 );

@@ -92,6 +92,8 @@ export interface OptionsTarget {
   /** Its price depends on the length of the prompt. */
   pricedByLength: boolean;
   priceMultiples: Readonly<Record<string, number>>;
+  /** The client's request. */
+  body: JsonObject;
 }
 
 /** What of a client's options goes up, in addition to the body. */

@@ -1,11 +1,18 @@
 // https://platform.claude.com/docs/en/api/messages
 
 import type { MessagesOptions } from "../dialects/messages/options.ts";
+import { VERSION_2026 } from "../dialects/messages/version-2026.ts";
 import { headerKey } from "./auth.ts";
 import type { ProviderDeclaration, UpstreamCall } from "./provider.ts";
 
 export const betaHeader = (options: MessagesOptions | undefined): Record<string, string> =>
-  options === undefined ? {} : { "anthropic-beta": options.betas.join(",") };
+  options === undefined || options.betas.length === 0 ? {} : { "anthropic-beta": options.betas.join(",") };
+
+/** The client's own version and betas, or the version that everything here was written for. */
+export const messagesHeaders = ({ options }: UpstreamCall<MessagesOptions>): Record<string, string> => ({
+  "anthropic-version": options?.version ?? "2023-06-01",
+  ...betaHeader(options),
+});
 
 export const anthropic: ProviderDeclaration = {
   kind: "anthropic",
@@ -19,11 +26,8 @@ export const anthropic: ProviderDeclaration = {
     messages: {
       generate: () => "/v1/messages",
       countTokens: () => "/v1/messages/count_tokens",
-      headers: ({ options }: UpstreamCall<MessagesOptions>) => ({
-        "anthropic-version": "2023-06-01",
-        ...betaHeader(options),
-      }),
+      headers: messagesHeaders,
     },
   },
-  quirks: { messages: { forwardBetas: true, systemMessages: true } },
+  quirks: { messages: { forwardBetas: true, versions: [VERSION_2026], systemMessages: true } },
 };

@@ -1,4 +1,4 @@
-import type { MessagesOptions } from "../dialects/messages/options.ts";
+import { VERSION_2026 } from "../dialects/messages/version-2026.ts";
 import type { AdapterContext, ImageAdapter, MediaRequest, VideoAdapter } from "../media/adapter.ts";
 import type { CompletionAdapter } from "../services/completion/completion-adapter.ts";
 import type { EmbeddingAdapter } from "../services/embeddings/embedding-adapter.ts";
@@ -6,7 +6,7 @@ import type { ModerationAdapter } from "../services/moderation/moderation-adapte
 import type { RerankAdapter } from "../services/rerank/rerank-adapter.ts";
 import type { SpeechAdapter } from "../services/speech/speech-adapter.ts";
 import type { TranscriptionAdapter } from "../services/transcription/transcription-adapter.ts";
-import { betaHeader } from "./anthropic.ts";
+import { messagesHeaders } from "./anthropic.ts";
 import { cohereRerank } from "./cohere/services.ts";
 import { googleDialect } from "./google-dialect.ts";
 import { openaiCompletions } from "./openai/completions.ts";
@@ -15,7 +15,7 @@ import { openaiImages } from "./openai/images.ts";
 import { openaiModerations } from "./openai/moderations.ts";
 import { openaiSpeech } from "./openai/speech.ts";
 import { openaiTranscriptions } from "./openai/transcriptions.ts";
-import type { ProviderDeclaration, UpstreamCall } from "./provider.ts";
+import type { ProviderDeclaration } from "./provider.ts";
 import { videos as seedance } from "./volcengine/videos.ts";
 
 const VOICE = openaiSpeech({
@@ -109,10 +109,7 @@ export const simulator: ProviderDeclaration = {
     messages: {
       generate: () => "/anthropic/v1/messages",
       countTokens: () => "/anthropic/v1/messages/count_tokens",
-      headers: ({ options }: UpstreamCall<MessagesOptions>) => ({
-        "anthropic-version": "2023-06-01",
-        ...betaHeader(options),
-      }),
+      headers: messagesHeaders,
     },
     genai: googleDialect(() => "/gemini/v1beta/models"),
     responses: {
@@ -136,7 +133,7 @@ export const simulator: ProviderDeclaration = {
   },
   quirks: {
     chat: { reasoningHistory: "keep", mediaUrls: ["image"] },
-    messages: { forwardBetas: true },
+    messages: { forwardBetas: true, versions: [VERSION_2026] },
     genai: { labels: false },
   },
 };

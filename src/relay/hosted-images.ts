@@ -18,7 +18,7 @@ export function hostedWork(call: Call, served: ServedModel, gateway: Gateway): H
   if (tool === undefined) return undefined;
   const { targets, catalogue, imageModel } = gateway.snapshot;
   if (!targets.serveText(served.offers)) return undefined;
-  const hosts = targets.text(served.model, served.offers, dialect.name).list.flatMap((host) => host.targets);
+  const hosts = targets.text(served.model, served.offers, dialect.name, true).list.flatMap((host) => host.targets);
   if (hosts.some(({ via, quirks }) => hosted.isNative(via, quirks))) return undefined;
   const makes = (id: string) => catalogue.list().find((model) => model.id === id && model.kind === "image");
   const named = tool.model === undefined ? undefined : makes(idOf(tool.model, gateway));

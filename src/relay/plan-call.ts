@@ -1,9 +1,12 @@
+import { arrayAt } from "../base/json.ts";
 import { NO_PREFERENCE } from "../canon/preference.ts";
+import type { Model } from "../catalogue/model.ts";
 import { conversationOf } from "../dialects/conversation-of.ts";
 import { candidatesOf } from "../routing/candidate.ts";
 import type { CallPlan } from "../routing/candidates.ts";
 import { type Asked, type Moment, plan } from "../routing/plan.ts";
 import type { Target, TextTarget } from "../routing/target.ts";
+import type { Targets } from "../routing/targets.ts";
 import type { Call } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 import type { ServedModel } from "./served-model.ts";
@@ -17,16 +20,20 @@ export function planText(call: Call, gateway: Gateway, served: ServedModel): Cal
   const { model, offers, modelWhy, fallback } = served;
   const { targets } = gateway.snapshot;
   const dialect = call.incoming.dialect.name;
-  const candidates = targets.text(model, offers, dialect);
+  const candidates = targets.text(model, offers, dialect, needsTools(call, targets, model));
   const only = modelWhy === undefined && fallback === undefined ? candidates.only(preference) : undefined;
   if (only !== undefined) return only;
   const other = fallback && {
-    candidates: targets.text(fallback.model, fallback.offers, dialect).list,
+    candidates: targets.text(fallback.model, fallback.offers, dialect, needsTools(call, targets, fallback.model)).list,
     why: fallback.why,
   };
   const asked: Asked<TextTarget> = { candidates: candidates.list, preference, modelWhy, fallback: other };
   return planCall(call, gateway, asked, heldBy(call, gateway));
 }
+
+/** Whether a call must go where its model takes tools. Every protocol lists them under one name. */
+const needsTools = ({ body }: Call, targets: Targets, model: Model): boolean =>
+  targets.splitsByTools(model) && arrayAt(body, "tools").length > 0;
 
 /** The target that holds the prompt cache of the call's conversation. Counting tokens caches nothing. */
 function heldBy(call: Call, { clock, conversations }: Gateway): string | undefined {

@@ -81,7 +81,11 @@ function signed(provider: Provider, { url, headers }: Endpoint, body: UpstreamRe
 }
 
 /** Which of the client's own options are forwarded; most dialects forward none. */
-function forwardedOptions({ incoming }: Call, target: TextTarget, notes: FieldNote[]): ForwardedOptions | undefined {
+function forwardedOptions(
+  { incoming, body }: Call,
+  target: TextTarget,
+  notes: FieldNote[],
+): ForwardedOptions | undefined {
   const { via, quirks, pricings, priceMultiples = {} } = target;
   return incoming.dialect.http.forwardOptions?.(
     incoming.options,
@@ -91,6 +95,7 @@ function forwardedOptions({ incoming }: Call, target: TextTarget, notes: FieldNo
       door: incoming.door,
       pricedByLength: pricings.prompt?.some(({ conditions }) => conditions?.prompt_tokens !== undefined) === true,
       priceMultiples,
+      body,
     },
     notes,
   );

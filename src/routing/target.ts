@@ -36,6 +36,8 @@ export interface TextTarget extends Target, Readonly<NativeHost> {
   readonly countsTokens: boolean;
   /** It goes on from the beginning of an answer. */
   readonly goesOn: boolean;
+  /** Which calls it is for, where its offer sends calls with tools in a dialect of their own; all where absent. */
+  readonly only?: "with tools" | "without tools";
 }
 
 /** A target that makes images or videos, by the provider's own API for them. */
@@ -74,10 +76,12 @@ export function targetsOf(model: Model, offer: Offer, providers: readonly Provid
   const video: VideoTarget[] = [];
   const traits = traitsOf(model, offer);
   for (const provider of providers) {
-    const { upstreamModel, dialect: named } = offer;
-    for (const via of bestFirst(provider.dialectsFor(upstreamModel, named), traits, provider)) {
+    const { upstreamModel } = offer;
+    for (const { via, only } of waysOf(offer, traits, provider)) {
       const codec = spoken.dialects.codec(via);
-      if (codec) text.push(textTarget(targetVia(via, model, offer, provider), traits, codec, spoken.origins));
+      if (!codec) continue;
+      const target = textTarget(targetVia(via, model, offer, provider), traits, codec, spoken.origins);
+      text.push(only === undefined ? target : { ...target, only });
     }
     const media = targetVia("media", model, offer, provider);
     const images = provider.media?.images(upstreamModel);
@@ -106,6 +110,25 @@ export function targetsOf(model: Model, offer: Offer, providers: readonly Provid
     compactions: serviceTargets("compactions"),
   };
   return { text, image, video, services };
+}
+
+interface Way {
+  via: string;
+  only: TextTarget["only"];
+}
+
+/**
+ * The dialects in which an offer is called, the best first. Where calls with tools need a dialect of their own, the others are for calls
+ * without; one that the offer names for tools alone is for nothing else.
+ */
+function waysOf({ upstreamModel, dialect, toolsDialect }: Offer, traits: ModelTraits, provider: Provider): Way[] {
+  const served = bestFirst(provider.dialectsFor(upstreamModel, dialect), traits, provider);
+  const known = provider.atHome && dialect === undefined ? traits.toolsDialect : undefined;
+  const [forTools] = toolsDialect === undefined ? [] : provider.dialectsFor(upstreamModel, toolsDialect);
+  const tools = forTools ?? (known !== undefined && served.includes(known) ? known : undefined);
+  if (tools === undefined) return served.map((via) => ({ via, only: undefined }));
+  const ways = served.map((via): Way => ({ via, only: via === tools ? undefined : "without tools" }));
+  return served.includes(tools) ? ways : [...ways, { via: tools, only: "with tools" }];
 }
 
 /** What a model was made for is known of its vendor's own host; elsewhere the host's own order holds. */

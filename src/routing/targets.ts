@@ -18,30 +18,46 @@ import {
 /** Every target of a configuration. Made once with it, so that no call derives them again. */
 export class Targets {
   readonly #byOffer = new Map<Offer, OfferTargets>();
-  /** By the client's dialect, then by what `offersKey` says. */
+  /** By the client's dialect and, where that matters, whether the call has tools; then by what `offersKey` says. */
   readonly #text = new Map<string, Map<object, Candidates<TextTarget>>>();
   readonly #turns = new Map<Model, number>();
+  /** The models of which an offer sends calls with tools in a dialect of their own. */
+  readonly #splitByTools = new Set<Model>();
 
   constructor(models: readonly Model[], providers: ReadonlyMap<string, readonly Provider[]>, registry: Registry) {
     const spoken = { dialects: registry.dialects, origins: originsOf(registry) };
     for (const model of models) {
       for (const offer of model.offers) {
-        this.#byOffer.set(offer, targetsOf(model, offer, providers.get(offer.provider) ?? [], spoken));
+        const made = targetsOf(model, offer, providers.get(offer.provider) ?? [], spoken);
+        this.#byOffer.set(offer, made);
+        if (made.text.some(({ only }) => only !== undefined)) this.#splitByTools.add(model);
       }
     }
   }
 
-  /** What may serve conversations with the model in a client's dialect: all of its offers, or those of one provider. */
-  text(model: Model, offers: readonly Offer[], dialect: string): Candidates<TextTarget> {
-    let known = this.#text.get(dialect);
+  /** Whether it matters for a model if a call has tools. */
+  splitsByTools(model: Model): boolean {
+    return this.#splitByTools.has(model);
+  }
+
+  /**
+   * What may serve conversations with the model in a client's dialect: all of its offers, or those of one provider. `tools`: the call
+   * has tools, which some models take in one of their dialects alone.
+   */
+  text(model: Model, offers: readonly Offer[], dialect: string, tools = false): Candidates<TextTarget> {
+    const split = this.#splitByTools.has(model);
+    const group = split && tools ? `${dialect} with tools` : dialect;
+    let known = this.#text.get(group);
     if (known === undefined) {
       known = new Map();
-      this.#text.set(dialect, known);
+      this.#text.set(group, known);
     }
     const key = offersKey(model, offers);
     const found = known.get(key);
     if (found !== undefined) return found;
-    const made = new Candidates(this.#textTargets(model, offers), dialect);
+    const targets = this.#textTargets(model, offers);
+    const excluded = tools ? "without tools" : "with tools";
+    const made = new Candidates(split ? targets.filter(({ only }) => only !== excluded) : targets, dialect);
     known.set(key, made);
     return made;
   }

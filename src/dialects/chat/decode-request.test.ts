@@ -36,7 +36,12 @@ interface RecordedMessage extends JsonObject {
 }
 
 /** The normal form, as the comment on decodeRequest has it, written down without that code. */
-function normalForm({ stream: _stream, stream_options: _options, provider: _routing, ...body }: JsonObject): JsonObject {
+function normalForm({
+  stream: _stream,
+  stream_options: _options,
+  provider: _routing,
+  ...body
+}: JsonObject): JsonObject {
   const messages = (body["messages"] as RecordedMessage[]).map(({ content, ...message }) => {
     const parts = Array.isArray(content) ? content.map(withoutNulls) : [];
     const [only] = parts;

@@ -2,6 +2,7 @@ import { GatewayError } from "../../canon/error.ts";
 import type { Door } from "../check.ts";
 import type { Asks, Endpoint, EndpointCall, EndpointRequest } from "../endpoint.ts";
 import type { MessagesOptions } from "./options.ts";
+import { VERSION_2026 } from "./version-2026.ts";
 
 /** The protocol's roots at the two doors, aliases included (choices 1). */
 const ROOTS: readonly [Door, string][] = [
@@ -22,9 +23,9 @@ export const endpoints: readonly Endpoint[] = ROOTS.flatMap(([door, root]): Endp
     : []),
 ]);
 
-/** Contract 5 and 9: the one version there is. The vendor's SDKs say it under a name of their own, and have a newer word for it. */
+/** Contract 5 and 9: the one version there is. The vendor's SDKs send it in a header of their own, and know a later one. */
 const CONTRACT_VERSION = "2023-06-01";
-const VENDOR_VERSIONS = new Set([CONTRACT_VERSION, "2026-10-21"]);
+const VENDOR_VERSIONS = new Set([CONTRACT_VERSION, VERSION_2026]);
 
 export const VERSION_HEADERS = ["anthropic-version", "partner-version"] as const;
 
@@ -32,12 +33,13 @@ export const VERSION_HEADERS = ["anthropic-version", "partner-version"] as const
 const REFUSED_BETA = /^code-execution-/i;
 
 export function readCall(asks: Asks, { headers }: EndpointRequest): EndpointCall {
-  checkVersion(headers);
-  const options: MessagesOptions = { betas: readBetas(headers) };
+  const version = readVersion(headers);
+  const options: MessagesOptions = { betas: readBetas(headers), ...(version === undefined ? {} : { version }) };
   return asks === "count_tokens" ? { stream: false, options } : { options };
 }
 
-function checkVersion(headers: Headers): void {
+/** A later version than the contract's, where the client asks for one. */
+function readVersion(headers: Headers): string | undefined {
   const partner = headers.get("partner-version");
   const vendor = headers.get("anthropic-version");
   if (partner === null && vendor === null) {
@@ -53,6 +55,7 @@ function checkVersion(headers: Headers): void {
   if (vendor !== null && !VENDOR_VERSIONS.has(vendor)) {
     throw wrongVersion("anthropic-version", vendor, [...VENDOR_VERSIONS]);
   }
+  return vendor === null || vendor === CONTRACT_VERSION ? undefined : vendor;
 }
 
 function wrongVersion(header: string, found: string, right: readonly string[]): GatewayError {

@@ -2,24 +2,48 @@ import type { FieldNote } from "../../canon/receipt.ts";
 import { LONG_CONTEXT } from "../../canon/terms.ts";
 import type { ForwardedOptions, OptionsTarget } from "../dialect.ts";
 import type { MessagesQuirks } from "./quirks.ts";
+import { refusedBy2026 } from "./version-2026.ts";
 
 /** What a client asks for by its headers. */
 export interface MessagesOptions {
   /** Names of features that are not yet in the protocol. */
   betas: readonly string[];
+  /** A later version of the API than the first. */
+  version?: string;
 }
 
 const NOTHING: ForwardedOptions = { options: undefined, terms: [] };
 
-/** Beta names go to hosts of this dialect that know them; for others they are dropped, and the receipt says so. */
+/**
+ * Beta names go to hosts of this dialect that know them; for others they are dropped, and the receipt says so. A later version of the API
+ * goes to hosts that know it. Others answer in the same form, and accept more.
+ */
 export function forwardOptions(
-  { betas }: MessagesOptions,
+  { betas, version }: MessagesOptions,
   target: OptionsTarget,
   notes: FieldNote[],
 ): ForwardedOptions {
-  if (betas.length === 0) return NOTHING;
-  if (target.via === "messages" && (target.quirks as MessagesQuirks).forwardBetas)
-    return fitBetas(betas, target, notes);
+  const quirks = target.via === "messages" ? (target.quirks as MessagesQuirks) : undefined;
+  const fitted = betas.length === 0 ? NOTHING : forwardBetas(betas, quirks, target, notes);
+  if (version === undefined || !quirks?.versions.includes(version)) return fitted;
+  const refused = refusedBy2026(target.body);
+  if (refused === undefined) {
+    return { ...fitted, options: { betas: NO_BETAS, ...(fitted.options as Partial<MessagesOptions>), version } };
+  }
+  const reason = `version ${version} does not accept ${refused}, so the provider was called with the version before it`;
+  notes.push({ path: "anthropic-version", action: "approximated", reason });
+  return fitted;
+}
+
+const NO_BETAS: readonly string[] = [];
+
+function forwardBetas(
+  betas: readonly string[],
+  quirks: MessagesQuirks | undefined,
+  target: OptionsTarget,
+  notes: FieldNote[],
+): ForwardedOptions {
+  if (quirks?.forwardBetas) return fitBetas(betas, target, notes);
   const reason = "this provider has no beta headers";
   for (const beta of betas) notes.push({ path: `beta ${beta}`, action: "dropped", reason });
   return NOTHING;

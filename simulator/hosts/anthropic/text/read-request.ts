@@ -62,6 +62,30 @@ function readThinking(body: JsonObject, model: SimulatedModel, maxTokens: number
   return thinking.display === "omitted" ? "omitted" : "shown";
 }
 
+/** What the newest version no longer takes. */
+function checkVersion(body: JsonObject): void {
+  for (const name of ["temperature", "top_p", "top_k"]) {
+    if (body[name] !== undefined) throw invalid(name, "Extra inputs are not permitted");
+  }
+  for (const [at, message] of (Array.isArray(body.messages) ? body.messages : []).entries()) {
+    const blocks = isObject(message) && Array.isArray(message.content) ? message.content : [];
+    for (const block of blocks.filter(isObject)) {
+      if (!isObject(message)) continue;
+      if (message.role === "assistant" && block.type === "document") {
+        throw invalid(`messages.${at}.content`, "`document` blocks are not permitted in assistant messages");
+      }
+      if (
+        message.role === "user" &&
+        block.type === "text" &&
+        Array.isArray(block.citations) &&
+        block.citations.length > 0
+      ) {
+        throw invalid(`messages.${at}.content`, "`citations` are not permitted in user messages");
+      }
+    }
+  }
+}
+
 function checkSampling(body: JsonObject, model: SimulatedModel, thinks: boolean): void {
   const temperature = optionalNumber(body, "temperature", [0, 1]);
   optionalNumber(body, "top_p", [0, 1]);
@@ -144,6 +168,7 @@ export function readPrompt(body: JsonObject, headers: Headers, model: SimulatedM
   const thinking = readThinking(body, model, maxTokens);
   const stop = body.stop_sequences;
   const asked = thinking !== "off";
+  if (headers.get("anthropic-version") === "2026-10-21") checkVersion(body);
   checkSampling(body, model, asked);
   const prompt: Prompt = {
     ...readConversation(body, headers),

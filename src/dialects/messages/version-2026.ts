@@ -1,0 +1,38 @@
+// https://platform.claude.com/docs/en/api/migration-2026-10-21
+
+import { arrayAt, isObject, type JsonObject, stringAt } from "../../base/json.ts";
+
+/** The API version that the vendor's SDKs send since October 2026. Its answers have the form of the version before. */
+export const VERSION_2026 = "2026-10-21";
+
+/** Removed from the API: a request with one of these is refused, whatever its value. */
+const SAMPLING = ["temperature", "top_p", "top_k"] as const;
+
+/** Where a request has what the version before accepts, and this one answers with 400; undefined where it has nothing of the kind. */
+export function refusedBy2026(body: JsonObject): string | undefined {
+  const setting = SAMPLING.find((name) => body[name] !== undefined && body[name] !== null);
+  if (setting !== undefined) return setting;
+  const messages = arrayAt(body, "messages");
+  for (let index = 0; index < messages.length; index++) {
+    const message = messages[index];
+    const role = stringAt(message, "role");
+    const blocks = arrayAt(message, "content");
+    // Documents inside other blocks of the assistant's, such as results of a provider's tool, are accepted.
+    const at = blocks.findIndex((block) =>
+      role === "assistant" ? stringAt(block, "type") === "document" : holdsCitedText(block),
+    );
+    if (at < 0) continue;
+    const path = `messages[${index}].content[${at}]`;
+    return role === "assistant"
+      ? `${path} (a document in an assistant message)`
+      : `${path} (citations in a user message)`;
+  }
+  return undefined;
+}
+
+/** Citations of a text, there or inside a search result or a tool's result. A document's own switch is no list. */
+function holdsCitedText(block: unknown): boolean {
+  if (!isObject(block)) return false;
+  if (block["type"] === "text") return arrayAt(block, "citations").length > 0;
+  return arrayAt(block, "content").some(holdsCitedText);
+}
