@@ -1,6 +1,6 @@
 import type { JsonObject } from "../base/json.ts";
 import type { FieldNames } from "./field-names.ts";
-import type { Part, TextPart } from "./part.ts";
+import type { CacheAge, Part, TextPart } from "./part.ts";
 import type { ReasoningRequest } from "./reasoning.ts";
 import type { Tool, ToolChoice } from "./tool.ts";
 
@@ -47,8 +47,8 @@ export interface CallSettings {
   /** Who the caller's own user is, for the provider's abuse detection. */
   userId?: string;
   cachedContent?: string;
-  /** The whole prompt is to be cached up to its last block. */
-  cache?: { ttl?: "5m" | "1h" };
+  /** The whole prompt is to be cached up to its last block; with `explicit`, up to the marks in it and no further. */
+  cache?: { ttl?: CacheAge; explicit?: true };
 }
 
 /** A request in canonical form: no protocol's wire format, but the meaning of all. */

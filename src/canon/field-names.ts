@@ -30,13 +30,14 @@ export type FieldNames = Readonly<Partial<Record<FieldName, string | ((path: str
 interface Located {
   path?: string;
   titlePath?: string;
+  cache?: { field?: string };
 }
 
 /** The JSON path of a field in the client's request. */
 export function fieldPath(names: FieldNames, at: string | undefined | Located, field: FieldName): string {
-  const { path, titlePath }: Located = typeof at === "object" ? at : at === undefined ? {} : { path: at };
+  const { path, titlePath, cache }: Located = typeof at === "object" ? at : at === undefined ? {} : { path: at };
   if (field === "title" && titlePath !== undefined) return titlePath;
-  const name = names[field] ?? field;
+  const name = (field === "cache" ? cache?.field : undefined) ?? names[field] ?? field;
   if (typeof name === "function") return name(path ?? "");
   return path === undefined ? name : `${path}.${name}`;
 }

@@ -19,6 +19,11 @@ export class Fields {
     return this.#object[key] ?? undefined;
   }
 
+  /** A field's value, which stays unread: for what is only read where all of it is understood. */
+  peek(key: string): unknown {
+    return this.#object[key] ?? undefined;
+  }
+
   string(key: string): string | undefined {
     const value = this.#object[key];
     return typeof value === "string" ? this.#took(key, value) : undefined;

@@ -2,9 +2,14 @@ import type { JsonObject } from "../base/json.ts";
 import type { Citation } from "./citation.ts";
 import type { Opaque } from "./opaque.ts";
 
+/** How long a prefix is to be kept at least. No protocol knows all of these. */
+export type CacheAge = "5m" | "30m" | "1h" | "12h";
+
 /** Up to here the prompt is to be kept in the provider's cache. */
 export interface CacheMark {
-  ttl?: "5m" | "1h";
+  ttl?: CacheAge;
+  /** The client's name of the mark, where its dialect has another than the usual one. */
+  field?: string;
 }
 
 /** What every part may have in addition to its content. */

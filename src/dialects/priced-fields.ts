@@ -25,7 +25,7 @@ interface FittedTerms {
   remove: readonly string[];
 }
 
-export const NO_TERMS: FittedTerms = { terms: [], remove: [] };
+const NO_TERMS: FittedTerms = { terms: [], remove: [] };
 
 /**
  * What has no known price is not bought at the contract door, and the receipt says so. At the drop-in door it goes on, and

@@ -46,7 +46,16 @@ export const azureOpenai: ProviderDeclaration = {
     chat: { generate: completions },
     responses: { optional: true, generate: responses, origin: "azure-openai" },
   },
-  quirks: { chat: { media: ["image", "document", "audio"], mediaUrls: ["image"], toolId: FORTY_CHARACTERS } },
+  quirks: {
+    chat: {
+      media: ["image", "document", "audio"],
+      mediaUrls: ["image"],
+      toolId: FORTY_CHARACTERS,
+      cacheBreakpoints: true,
+      accountFields: true,
+    },
+    responses: { cacheBreakpoints: true },
+  },
   // With or without an `api_version`, these use the form with the model in the body.
   media: { base: versioned, images: [openaiImages] },
   services: {

@@ -57,7 +57,13 @@ const messagesAt = (baseUrl: string, origin: string): SpokenDialect => ({
 const responsesOf = (origin: string): SpokenDialect => ({ optional: true, origin, generate: () => "/responses" });
 
 /** Hosts that seal no reasoning, and show it as it is. */
-const OPEN: Partial<ResponsesQuirks> = { seals: false, openReasoning: true, summaries: false, toolTypes: ["function"] };
+const OPEN: Partial<ResponsesQuirks> = {
+  seals: false,
+  openReasoning: true,
+  summaries: false,
+  toolTypes: ["function"],
+  accountFields: false,
+};
 
 /** Chat has no form for a document by URL. None of the messages endpoints takes a schema for the answer. */
 const CHAT_MEDIA: Partial<MediaQuirks> = { mediaUrls: ["image"] };

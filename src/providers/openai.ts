@@ -40,8 +40,14 @@ export const openai: ProviderDeclaration = {
     },
   },
   quirks: {
-    chat: { media: ["image", "document", "audio"], mediaUrls: ["image"], toolId: FORTY_CHARACTERS },
-    responses: { clientMetadata: true },
+    chat: {
+      media: ["image", "document", "audio"],
+      mediaUrls: ["image"],
+      toolId: FORTY_CHARACTERS,
+      cacheBreakpoints: true,
+      accountFields: true,
+    },
+    responses: { clientMetadata: true, cacheBreakpoints: true },
   },
   media: { images: [openaiImages], videos: [openaiVideos] },
   services: {

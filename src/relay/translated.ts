@@ -12,7 +12,7 @@ import type {
 } from "../dialects/codec.ts";
 import { DeltaRunTap } from "../dialects/delta-run-tap.ts";
 import type { ClientAnswer, Dialect, Tap, UpstreamRequest } from "../dialects/dialect.ts";
-import { fitTerms, NO_TERMS } from "../dialects/priced-fields.ts";
+import { fitTerms } from "../dialects/priced-fields.ts";
 import { TranslatingTap } from "../dialects/translating-tap.ts";
 import { unwrapReply } from "../dialects/unwrap-answer.ts";
 import type { UpstreamFailure } from "../dialects/upstream-failure.ts";
@@ -46,7 +46,7 @@ export class TranslatedLane implements Lane {
 
   async prepareRequest(request: HeldRequest): Promise<UpstreamRequest> {
     const { incoming, stream } = this.#call;
-    const { offer, via, quirks, traits, origin } = this.#attempt.target;
+    const { offer, quirks, traits, origin } = this.#attempt.target;
     const canonical = canonicalCall(request, incoming.dialect, this.#gateway);
     const asked = this.#continuation?.extend(canonical) ?? canonical;
     const call = await resolveMedia(asked, quirks, (url, { signal }) =>
@@ -64,12 +64,9 @@ export class TranslatedLane implements Lane {
     });
     this.#reading = reading;
     const allNotes = [...notes];
-    // Extras of the target's own dialect are passed on; those that change the price are billed, or removed.
-    const same = via === incoming.dialect.name;
+    // Fields that the target knows are passed on; those that change the price are billed, or removed.
     const context = { door: incoming.door, priceMultiples: offer.priceMultiples };
-    const { terms, remove } = same
-      ? fitTerms(body, incoming.dialect.requests.pricedFields, context, allNotes)
-      : NO_TERMS;
+    const { terms, remove } = fitTerms(body, incoming.dialect.requests.pricedFields, context, allNotes);
     const kept = remove.length === 0 ? body : withoutMembers(body, remove);
     const sent =
       incoming.verb === "count_tokens" ? this.#counting().encodeRequest(kept, offer.upstreamModel, quirks) : kept;

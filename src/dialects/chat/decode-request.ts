@@ -27,13 +27,18 @@ export function decodeRequest(body: JsonObject): CanonCall {
   const fields = new Fields(body);
   fields.skip("messages", ...HONOURED);
   const { system, turns } = decodeMessages(arrayAt(body, "messages"));
-  const { settings, paths } = decodeSettings(fields);
+  const { settings, paths, extras: settingExtras } = decodeSettings(fields);
   const toolChoice = decodeToolChoice(fields);
   const { format, extras: formatExtras } = decodeFormat(fields);
   const reasoning = decodeReasoning(body);
   fields.skip(...reasoning.read);
   const tools = decodeTools(fields);
-  const extras: Extra[] = [...extrasOf(fields.rest()), ...extrasOf(reasoning.rest, "reasoning"), ...formatExtras];
+  const extras: Extra[] = [
+    ...extrasOf(fields.rest()),
+    ...settingExtras,
+    ...extrasOf(reasoning.rest, "reasoning"),
+    ...formatExtras,
+  ];
   return {
     dialect: "chat",
     fieldNames: FIELD_NAMES,

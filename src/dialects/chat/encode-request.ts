@@ -1,10 +1,12 @@
 import type { JsonObject } from "../../base/json.ts";
+import { withHourAges } from "../../canon/cache-marks.ts";
 import type { CanonCall } from "../../canon/call.ts";
 import { mergeExtras, reportExtras } from "../../canon/extras.ts";
 import { Notes } from "../../canon/notes.ts";
 import { wantedAmount } from "../../canon/reasoning.ts";
 import type { EncodedRequest, EncodeRequestContext } from "../codec.ts";
 import { fitToolNames, plainNames } from "../fit-tool-names.ts";
+import { takeShared } from "../shared-fields.ts";
 import { encodeTurns } from "./encode-turns.ts";
 import type { ChatQuirks } from "./quirks.ts";
 import { encodeReasoning } from "./reasoning.ts";
@@ -17,9 +19,11 @@ const TOOL_NAMES = plainNames(64);
 
 export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<ChatQuirks>): EncodedRequest {
   const notes = new Notes();
-  const { call, reading: names } = fitToolNames(asked, TOOL_NAMES, notes);
-  const scope: RequestScope = { call, context, notes };
   const { quirks } = context;
+  const { fields: shared, rest } = quirks.accountFields ? takeShared(asked, "responses") : { fields: {}, rest: asked };
+  const aged = quirks.cacheControl ? withHourAges(rest, notes) : rest;
+  const { call, reading: names } = fitToolNames(aged, TOOL_NAMES, notes);
+  const scope: RequestScope = { call, context, notes };
   const { fields: format, reading, standIn, instruction } = encodeFormat(scope);
   const settings = encodeSettings(scope);
   const body: JsonObject = {
@@ -29,6 +33,7 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<Ch
     ...encodeThinking(scope, settings),
     ...encodeTools(scope, standIn),
     ...format,
+    ...shared,
     ...(context.stream ? { stream: true } : {}),
     ...(context.stream && quirks.askStreamUsage ? { stream_options: { include_usage: true } } : {}),
   };

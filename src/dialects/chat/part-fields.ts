@@ -1,11 +1,12 @@
 import { isObject, type JsonObject } from "../../base/json.ts";
 import type { Fields } from "../../canon/fields.ts";
 import type { CacheMark } from "../../canon/part.ts";
+import { takeBreakpoint } from "../cache-breakpoints.ts";
 
-/** `cache_control` on a content part, as several hosts of this protocol take it. */
+/** `cache_control` on a content part, as several hosts of this protocol take it, or the vendor's own mark. */
 export function takeCache(fields: Fields): { cache?: CacheMark } {
   const mark = fields.object("cache_control");
-  if (mark === undefined) return {};
+  if (mark === undefined) return takeBreakpoint(fields);
   const { ttl } = mark;
   return { cache: ttl === "5m" || ttl === "1h" ? { ttl } : {} };
 }

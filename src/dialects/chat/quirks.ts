@@ -47,6 +47,10 @@ export interface ChatQuirks extends MediaQuirks {
   prefill: "plain" | "prefix" | "none";
   /** The host takes `cache_control` on content parts. */
   cacheControl: boolean;
+  /** The host takes `prompt_cache_breakpoint` and `prompt_cache_options`, for the models that do. */
+  cacheBreakpoints: boolean;
+  /** The host takes what its vendor's clients say of caching, tiers and end users, also from clients of its other dialect. */
+  accountFields: boolean;
   /** The host takes `web_search_options`. */
   webSearch: boolean;
   /** The open interval that temperature must lie in, where the host is narrower than the protocol. */
@@ -89,6 +93,8 @@ export const DEFAULT_CHAT_QUIRKS: ChatQuirks = {
   outputFormats: ["json", "schema"],
   prefill: "none",
   cacheControl: false,
+  cacheBreakpoints: false,
+  accountFields: false,
   webSearch: false,
   temperature: undefined,
   topP: undefined,

@@ -1,8 +1,9 @@
 import type { JsonObject } from "../../base/json.ts";
-import type { CallSettings } from "../../canon/call.ts";
+import type { CallSettings, Extra } from "../../canon/call.ts";
 import { clampOutput } from "../../canon/clamp-output.ts";
 import type { Fields } from "../../canon/fields.ts";
-import type { RequestScope } from "./request-scope.ts";
+import { CHAT_AGES, encodeCacheOptions, takeCacheOptions } from "../cache-breakpoints.ts";
+import { type RequestScope, takesBreakpoints } from "./request-scope.ts";
 
 type NumberSetting = "temperature" | "topP" | "topK" | "frequencyPenalty" | "presencePenalty" | "seed";
 
@@ -55,6 +56,7 @@ const MAX_TOP_LOGPROBS = 20;
 interface DecodedSettings {
   settings: CallSettings;
   paths: Partial<Record<keyof CallSettings, string>>;
+  extras: readonly Extra[];
 }
 
 export function decodeSettings(body: Fields): DecodedSettings {
@@ -78,8 +80,16 @@ export function decodeSettings(body: Fields): DecodedSettings {
   set("candidateCount", body.number("n"), "n");
   set("verbosity", body.string("verbosity") as CallSettings["verbosity"], "verbosity");
   set("parallelTools", body.boolean("parallel_tool_calls"), "parallel_tool_calls");
-  set("userId", body.string("user"), "user");
-  return { settings, paths };
+  // The newer name of the two holds; the other one stays among the fields that were not read.
+  const user = body.string("safety_identifier");
+  if (user !== undefined) set("userId", user, "safety_identifier");
+  else set("userId", body.string("user"), "user");
+  const options = takeCacheOptions(body);
+  return {
+    settings: { ...settings, ...options.settings },
+    paths: { ...paths, ...options.paths },
+    extras: options.extras,
+  };
 }
 
 /** The settings as the host takes them; what it cannot take is left out or made to fit, and noted. */
@@ -123,12 +133,18 @@ export function encodeSettings(scope: RequestScope): JsonObject {
   else if (settings.candidateCount !== undefined)
     notes.dropped(pathOf("candidateCount"), "one answer is given, not more");
   if (settings.verbosity !== undefined) body["verbosity"] = settings.verbosity;
-  if (settings.userId !== undefined) body["user"] = settings.userId;
+  if (settings.userId !== undefined) {
+    const newer = pathOf("userId") === "safety_identifier" && (call.dialect === "chat" || quirks.accountFields);
+    body[newer ? "safety_identifier" : "user"] = settings.userId;
+  }
   if (settings.cachedContent !== undefined) {
     notes.dropped(pathOf("cachedContent"), "only the provider that keeps this content can use it");
   }
-  if (settings.cache?.ttl !== undefined) {
-    notes.dropped(pathOf("cache"), "this provider decides by itself how long it caches");
+  if (settings.cache !== undefined && (call.dialect === "chat" || takesBreakpoints(scope))) {
+    const approximate = (reason: string) => notes.approximated(pathOf("cache"), reason);
+    Object.assign(body, encodeCacheOptions(settings.cache, CHAT_AGES, approximate));
+  } else if (settings.cache?.ttl !== undefined || settings.cache?.explicit) {
+    notes.dropped(pathOf("cache"), "this provider decides by itself what it caches, and how long");
   }
   return body;
 }

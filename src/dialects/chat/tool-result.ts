@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../base/json.ts";
+import type { JsonObject } from "../../base/json.ts";
 import type { ToolResultPart } from "../../canon/part.ts";
 import { fitToolId } from "../../canon/tool-id.ts";
 import { stringifyInOrder } from "../../wire/ordered-json.ts";
@@ -52,7 +52,7 @@ function markError(parts: readonly JsonObject[], result: ToolResultPart, scope: 
 /** A cache mark on the result as a whole stands on its last part. */
 function withMark(content: string | readonly JsonObject[], result: ToolResultPart, scope: RequestScope): unknown {
   const mark = cacheControl(scope, result);
-  if (!isObject(mark["cache_control"])) return content;
+  if (Object.keys(mark).length === 0) return content;
   const parts = typeof content === "string" ? [{ type: "text", text: content }] : content;
   return parts.map((part, index) => (index === parts.length - 1 ? { ...part, ...mark } : part));
 }

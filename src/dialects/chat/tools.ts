@@ -10,7 +10,7 @@ import {
 } from "../../canon/tool.ts";
 import { isStrict, objectSchema } from "../strict-schema.ts";
 import { takeCache, takeExtras, withExtras } from "./part-fields.ts";
-import { cacheControl, ownExtras, pathIn, type RequestScope } from "./request-scope.ts";
+import { ownExtras, pathIn, type RequestScope, toolCacheControl } from "./request-scope.ts";
 
 export function decodeTools(body: Fields): Tool[] {
   const tools = (body.array("tools") ?? []).map((raw, index) => decodeTool(raw, `tools[${index}]`));
@@ -127,10 +127,10 @@ function encodeTool(tool: Tool, scope: RequestScope): JsonObject[] {
         scope.notes.approximated(tool.path, "this provider knows it only as a plain function");
       }
       return [
-        withExtras({ ...encodeFunction(tool, scope), ...cacheControl(scope, tool) }, ownExtras(scope, tool.extras)),
+        withExtras({ ...encodeFunction(tool, scope), ...toolCacheControl(scope, tool) }, ownExtras(scope, tool.extras)),
       ];
     case "custom":
-      return [withExtras({ ...encodeCustom(tool), ...cacheControl(scope, tool) }, ownExtras(scope, tool.extras))];
+      return [withExtras({ ...encodeCustom(tool), ...toolCacheControl(scope, tool) }, ownExtras(scope, tool.extras))];
     case "web-search":
       return [];
     case "native":

@@ -226,7 +226,7 @@ export class ContentEncoder {
   #mark(cache: CacheMark | undefined, part: Part): JsonObject[] {
     if (cache === undefined) return [];
     if (takesCachePoints(this.#context)) return [cachePoint(cache)];
-    this.#notes.dropped(fieldPath(this.#call.fieldNames, part.path, "cache"), "this model takes no cache marks");
+    this.#notes.dropped(fieldPath(this.#call.fieldNames, part, "cache"), "this model takes no cache marks");
     return [];
   }
 

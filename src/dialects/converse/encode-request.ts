@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../base/json.ts";
-import { withFallingAges, withMostMarks } from "../../canon/cache-marks.ts";
+import { withFallingAges, withHourAges, withMostMarks } from "../../canon/cache-marks.ts";
 import type { CanonCall } from "../../canon/call.ts";
 import { reportExtras } from "../../canon/extras.ts";
 import { joinTexts } from "../../canon/join-texts.ts";
@@ -26,7 +26,9 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext): 
   const notes = new Notes();
   reportExtras(asked, notes);
   const { call: named, reading: names } = fitToolNames(joinTexts(asked), TOOL_NAMES, notes);
-  const call = takesCachePoints(context) ? withFallingAges(withMostMarks(named, MAX_MARKS, notes), notes) : named;
+  const call = takesCachePoints(context)
+    ? withFallingAges(withHourAges(withMostMarks(named, MAX_MARKS, notes), notes), notes)
+    : named;
   const format = encodeFormat(call, context, notes);
   const { toolConfig, forced } = encodeTools(call, context, format.standIn, notes);
   const content = new ContentEncoder(call, context, notes);

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../base/json.ts";
+import { cachesAll } from "../../canon/cache-marks.ts";
 import type { CanonCall } from "../../canon/call.ts";
 import { fieldPath } from "../../canon/field-names.ts";
 import type { Notes } from "../../canon/notes.ts";
@@ -53,7 +54,7 @@ export function encodeTurns(
     messages.unshift({ role: "user", content: [{ text: "." }] });
   }
   if (context.traits.prefill === false) askToGoOn(messages, call, notes);
-  return call.cache === undefined ? messages : markLast(messages, call, context, notes);
+  return cachesAll(call) ? markLast(messages, call, context, notes) : messages;
 }
 
 /** Models refuse an answer's beginning that ends in white space. */

@@ -49,7 +49,7 @@ export function encodeTools(
     const spec = encodeSpec(call, tool, context, notes);
     if (tool.cache === undefined) return [spec];
     if (takesCachePoints(context)) return [spec, cachePoint(tool.cache)];
-    notes.dropped(fieldPath(call.fieldNames, tool.path, "cache"), "this model takes no cache marks");
+    notes.dropped(fieldPath(call.fieldNames, tool, "cache"), "this model takes no cache marks");
     return [spec];
   });
   const toolChoice = standIn === undefined ? encodeChoice(call, own, notes) : choiceWith(standIn, call, own);

@@ -181,6 +181,7 @@ function noteUnknown(scope: EncodeScope): void {
   if (call.logitBias !== undefined) lost("logitBias", "this protocol has no biases of tokens");
   if (call.userId !== undefined) lost("userId", "this protocol has no field for the caller's user");
   if (call.cache?.ttl !== undefined) lost("cache", "this provider caches by itself and takes no age for it");
+  else if (call.cache?.explicit) lost("cache", "this provider decides by itself what it caches");
   if ((call.candidateCount ?? 1) > 1) lost("candidateCount", "one answer is asked for: only one can be given on");
   if (call.verbosity !== undefined && call.verbosity !== "medium") {
     lost("verbosity", "this protocol has no setting for verbosity");

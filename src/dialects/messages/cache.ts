@@ -13,7 +13,10 @@ export function decodeCache(fields: Fields): { cache?: CacheMark } {
   return { cache: ttl === "5m" || ttl === "1h" ? { ttl } : {} };
 }
 
-export const encodeCache = (mark: CacheMark): JsonObject => ({ type: "ephemeral", ...mark });
+export const encodeCache = ({ ttl }: CacheMark): JsonObject => ({
+  type: "ephemeral",
+  ...(ttl === undefined ? {} : { ttl }),
+});
 
 /** The marks of one request in the order of its prompt: tools, system, messages. */
 export class CacheMarks {

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../base/json.ts";
-import { withFallingAges } from "../../canon/cache-marks.ts";
+import { cachesAll, withFallingAges, withHourAges } from "../../canon/cache-marks.ts";
 import type { CanonCall } from "../../canon/call.ts";
 import { clampOutput } from "../../canon/clamp-output.ts";
 import { mergeExtras, reportExtras } from "../../canon/extras.ts";
@@ -24,7 +24,7 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<Me
   const { traits, quirks } = context;
   const notes = new Notes();
   const own = asked.dialect === "messages";
-  const joined = joinTexts(own ? asked : withFallingAges(asked, notes));
+  const joined = joinTexts(own ? asked : withFallingAges(withHourAges(asked, notes), notes));
   const { call, reading: names } = fitToolNames(joined, TOOL_NAMES, notes);
   const marks = new CacheMarks();
   if (!own) reportExtras(call, notes);
@@ -38,7 +38,7 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<Me
   const content = new RequestContent(call, context, notes, marks);
   const system = [...encodeSystem(call, content), ...(instruction ? [{ type: "text", text: instruction }] : [])];
   const messages = encodeTurns(call, content, context, notes);
-  marks.limit(notes, call.cache === undefined ? 0 : 1);
+  marks.limit(notes, cachesAll(call) ? 1 : 0);
 
   const limit = outputLimit(call, context, notes);
   const obstacle = whyNotThink({
@@ -70,7 +70,7 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<Me
     ...(thinking === undefined ? {} : { thinking }),
     ...(Object.keys(outputConfig).length === 0 ? {} : { output_config: outputConfig }),
     ...encodeSettings(call, traits, thinks, notes),
-    ...(call.cache === undefined ? {} : { cache_control: encodeCache(call.cache) }),
+    ...(call.cache === undefined || !cachesAll(call) ? {} : { cache_control: encodeCache(call.cache) }),
   };
   return { body: own ? mergeExtras(body, call.extras) : body, notes: notes.list, reading: { ...names, ...reading } };
 }

@@ -93,7 +93,7 @@ export function encodeTool(tool: Tool, target: ToolTarget): JsonObject[] {
   const { call, notes, marks } = target;
   const own = call.dialect === "messages" ? tool.extras : undefined;
   const marked = (block: JsonObject) => [
-    marks.put({ ...block, ...own }, tool.cache, fieldPath(call.fieldNames, tool.path, "cache")),
+    marks.put({ ...block, ...own }, tool.cache, fieldPath(call.fieldNames, tool, "cache")),
   ];
   switch (tool.type) {
     case "function":

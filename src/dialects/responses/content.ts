@@ -2,6 +2,7 @@ import { isObject } from "../../base/json.ts";
 import type { Citation } from "../../canon/citation.ts";
 import { Fields } from "../../canon/fields.ts";
 import type { NativePart, Part, RefusalPart, TextPart, ToolResultPart } from "../../canon/part.ts";
+import { takeBreakpoint } from "../cache-breakpoints.ts";
 import { citationWithin, decodeAnnotation } from "../url-citation.ts";
 import { decodeMedia } from "./media.ts";
 
@@ -20,8 +21,9 @@ function decodePart(raw: unknown, path: string): Part {
   const type = fields.string("type") ?? "";
   const found = TEXT_TYPES.has(type) ? decodeText(fields, path) : decodeOther(type, fields, path);
   if (found === undefined) return decodeMedia(raw, path) ?? nativePart(raw, type, path);
+  const cache = takeBreakpoint(fields);
   const extras = fields.rest();
-  return { ...found, ...(extras === undefined ? {} : { extras }) };
+  return { ...found, ...cache, ...(extras === undefined ? {} : { extras }) };
 }
 
 /** Annotations that cite no page stay as they are, for hosts of this protocol alone. */

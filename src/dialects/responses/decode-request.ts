@@ -38,7 +38,7 @@ export function decodeRequest(body: JsonObject): CanonCall {
   const namespaces = new Namespaces(tools);
   const items = decodeInput(body["input"], namespaces);
   const text = new Fields(fields.object("text"));
-  const { settings, paths, include } = decodeSettings(fields, text, tools.length > 0);
+  const { settings, paths, include, extras: settingExtras } = decodeSettings(fields, text, tools.length > 0);
   const { format, rest: formatRest } = decodeFormat(text);
   const reasoning = decodeReasoning(body);
   const toolChoice = decodeToolChoice(body["tool_choice"], namespaces);
@@ -48,6 +48,7 @@ export function decodeRequest(body: JsonObject): CanonCall {
   const instructions = decodeInstructions(fields);
   const extras: Extra[] = [
     ...extrasOf(fields.rest()),
+    ...settingExtras,
     ...extrasOf(text.rest(), "text"),
     ...extrasOf(formatRest, "text", "format"),
     ...extrasOf(reasoning.rest, "reasoning"),

@@ -1,28 +1,43 @@
 import type { JsonObject } from "../../base/json.ts";
 import type { MediaPart, MediaSource, Part, SearchResultPart, TextPart } from "../../canon/part.ts";
+import { encodeBreakpoint } from "../cache-breakpoints.ts";
 import { documentText, headed, headerOf } from "../document-text.ts";
-import { isOwn, leaveOut, ownExtras, pathIn, type RequestScope } from "./request-scope.ts";
+import { isOwn, leaveOut, ownExtras, pathIn, type RequestScope, takesBreakpoints } from "./request-scope.ts";
 
 /** Content of a user's message, of the system's, or of a tool's result. */
 export function encodeContent(parts: readonly Part[], scope: RequestScope): JsonObject[] {
-  return parts.flatMap((part) => {
-    noteCache(part, scope);
-    switch (part.type) {
-      case "text":
-        return [encodeText(part, scope)];
-      case "media":
-        return encodeMedia(part, scope);
-      case "search-result":
-        return [encodeSearchResult(part, scope)];
-      case "native":
-        if (part.dialect === "responses") return [part.raw];
-        break;
-      default:
-        break;
-    }
-    leaveOut(part, scope);
-    return [];
-  });
+  return parts.flatMap((part) => withMark(encodePart(part, scope), part, scope));
+}
+
+/** The parts with a mark on the last, where one is asked for and can be given. */
+export function withMark(content: readonly JsonObject[], marked: Part, scope: RequestScope): readonly JsonObject[] {
+  const { cache } = marked;
+  const last = content.at(-1);
+  if (cache === undefined) return content;
+  if (last === undefined || !(isOwn(scope) || takesBreakpoints(scope))) {
+    noteCache(marked, scope);
+    return content;
+  }
+  const approximate = (reason: string) => scope.notes.approximated(pathIn(scope, marked, "cache"), reason);
+  return content.with(-1, { ...last, ...encodeBreakpoint(cache, approximate) });
+}
+
+function encodePart(part: Part, scope: RequestScope): JsonObject[] {
+  switch (part.type) {
+    case "text":
+      return [encodeText(part, scope)];
+    case "media":
+      return encodeMedia(part, scope);
+    case "search-result":
+      return [encodeSearchResult(part, scope)];
+    case "native":
+      if (part.dialect === "responses") return [part.raw];
+      break;
+    default:
+      break;
+  }
+  leaveOut(part, scope);
+  return [];
 }
 
 /** The text itself where it is one and nothing else, which every host understands; a list otherwise. */
@@ -39,7 +54,7 @@ function encodeText(part: TextPart, scope: RequestScope): JsonObject {
   return { type: "input_text", text: part.text, ...ownExtras(scope, part.extras) };
 }
 
-/** Hosts cache by themselves: nothing is lost but a request for a time. */
+/** Hosts cache by themselves: without a mark nothing is lost but a request for a time. */
 export function noteCache(part: Part, scope: RequestScope): void {
   if (part.cache?.ttl === undefined) return;
   scope.notes.dropped(pathIn(scope, part, "cache"), "this provider decides by itself how long it caches");

@@ -14,7 +14,7 @@ import { digestOf, fitToolId, type ToolIdRule } from "../../canon/tool-id.ts";
 import { stringifyInOrder } from "../../wire/ordered-json.ts";
 import { CONTINUE_PROMPT } from "../continue-prompt.ts";
 import { WEB_SEARCH } from "./decode-item.ts";
-import { encodeContent, noteCache, plainContent } from "./encode-content.ts";
+import { encodeContent, noteCache, plainContent, withMark } from "./encode-content.ts";
 import { idOfFormat } from "./reasoning.ts";
 import { isOwn, leaveOut, ownExtras, pathIn, type RequestScope } from "./request-scope.ts";
 
@@ -49,10 +49,10 @@ function noteName({ name, path }: Turn, scope: RequestScope): void {
 
 /** R14: a text stays a text, and parts stay parts. */
 function encodeResult(result: ToolResultPart, scope: RequestScope): JsonObject {
-  noteCache(result, scope);
-  const content = encodeContent(result.isError ? markError(result, scope) : result.content, scope);
-  if (content.length === 0 && result.response !== undefined)
-    content.push({ type: "input_text", text: stringifyInOrder(result.response) });
+  const given = encodeContent(result.isError ? markError(result, scope) : result.content, scope);
+  if (given.length === 0 && result.response !== undefined)
+    given.push({ type: "input_text", text: stringifyInOrder(result.response) });
+  const content = withMark(given, result, scope);
   return {
     type: result.custom ? "custom_tool_call_output" : "function_call_output",
     call_id: fitToolId(result.callId, CALL_ID),

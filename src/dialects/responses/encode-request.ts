@@ -5,6 +5,7 @@ import { Notes } from "../../canon/notes.ts";
 import type { TextPart } from "../../canon/part.ts";
 import type { EncodedRequest, EncodeRequestContext } from "../codec.ts";
 import { fitToolNames, plainNames } from "../fit-tool-names.ts";
+import { takeShared } from "../shared-fields.ts";
 import { encodeContent, plainContent } from "./encode-content.ts";
 import { encodeFormat } from "./encode-format.ts";
 import { encodeItems } from "./encode-items.ts";
@@ -12,7 +13,7 @@ import { encodeSettings } from "./encode-settings.ts";
 import { encodeTools } from "./encode-tools.ts";
 import type { ResponsesQuirks } from "./quirks.ts";
 import { encodeReasoning } from "./reasoning.ts";
-import { isOwn, type RequestScope } from "./request-scope.ts";
+import { isOwn, type RequestScope, takesBreakpoints } from "./request-scope.ts";
 
 const TOOL_NAMES = plainNames(128);
 
@@ -24,7 +25,10 @@ export const STATE_FIELDS = ["previous_response_id", "conversation", "background
 
 export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<ResponsesQuirks>): EncodedRequest {
   const notes = new Notes();
-  const { call, reading: names } = fitToolNames(asked, TOOL_NAMES, notes);
+  const { fields: shared, rest } = context.quirks.accountFields
+    ? takeShared(asked, "chat")
+    : { fields: {}, rest: asked };
+  const { call, reading: names } = fitToolNames(rest, TOOL_NAMES, notes);
   const scope: RequestScope = { call, context, notes };
   const { quirks, traits } = context;
   const { text, reading, instruction } = encodeFormat(scope);
@@ -43,6 +47,7 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<Re
     ...encodeReasoning(call.reasoning, { quirks, traits }, notes),
     ...encodeTools(scope),
     ...(text === undefined ? {} : { text }),
+    ...shared,
     store: false,
     ...(include.size === 0 ? {} : { include: [...include] }),
     ...(context.stream ? { stream: true } : {}),
@@ -73,10 +78,14 @@ const goesUp =
     field !== "include" &&
     (clientMetadata || field !== "client_metadata");
 
-/** Texts of the system's as `instructions`; a client of this dialect may have given some of them as messages, which they stay. */
+/**
+ * Texts of the system's as `instructions`; a client of this dialect may have given some of them as messages, which they stay. Where one of
+ * them ends a prefix that is to be cached, all are messages: a string carries no mark.
+ */
 function encodeSystem(scope: RequestScope): { instructions?: string; messages: JsonObject[] } {
   const { system } = scope.call;
-  const isInstruction = ({ path }: TextPart) => !isOwn(scope) || path === "instructions";
+  const marked = takesBreakpoints(scope) && system.some(({ cache }) => cache !== undefined);
+  const isInstruction = ({ path }: TextPart) => (isOwn(scope) ? path === "instructions" : !marked);
   const texts = encodeContent(system.filter(isInstruction), scope).map((part) => String(part["text"]));
   const others = system.filter((part) => !isInstruction(part));
   const messages = others.map((part) => ({

@@ -1,14 +1,15 @@
 import type { JsonObject } from "../../base/json.ts";
 import type { CallSettings } from "../../canon/call.ts";
 import { clampOutput } from "../../canon/clamp-output.ts";
-import type { RequestScope } from "./request-scope.ts";
+import { encodeCacheOptions, RESPONSES_AGES } from "../cache-breakpoints.ts";
+import { isOwn, type RequestScope, takesBreakpoints } from "./request-scope.ts";
 
 /** Hosts answer 400 to less. */
 export const MIN_OUTPUT = 16;
 export const RAISED = `this protocol's least limit is ${MIN_OUTPUT}`;
 const MAX_TOP_LOGPROBS = 20;
 /** The newer of two fields for the caller's own user takes no more characters. */
-const MAX_IDENTIFIER = 64;
+const MAX_IDENTIFIER = 128;
 
 /** What this dialect has no field for. */
 const ABSENT = ["topK", "frequencyPenalty", "presencePenalty", "seed", "stop", "logitBias"] as const;
@@ -57,8 +58,11 @@ export function encodeSettings(scope: RequestScope): EncodedSettings {
   if (settings.cachedContent !== undefined) {
     notes.dropped(pathOf("cachedContent"), "only the provider that keeps this content can use it");
   }
-  if (settings.cache?.ttl !== undefined) {
-    notes.dropped(pathOf("cache"), "this provider decides by itself how long it caches");
+  if (settings.cache !== undefined && (isOwn(scope) || takesBreakpoints(scope))) {
+    const approximate = (reason: string) => notes.approximated(pathOf("cache"), reason);
+    Object.assign(body, encodeCacheOptions(settings.cache, RESPONSES_AGES, approximate));
+  } else if (settings.cache?.ttl !== undefined || settings.cache?.explicit) {
+    notes.dropped(pathOf("cache"), "this provider decides by itself what it caches, and how long");
   }
   return { fields: body, include };
 }

@@ -1,5 +1,6 @@
 import { Fields } from "../../canon/fields.ts";
 import type { MediaPart } from "../../canon/part.ts";
+import { takeBreakpoint } from "../cache-breakpoints.ts";
 import { kindOfSource, sourceOfFile, sourceOfUrl } from "../media-source.ts";
 
 type FoundMedia = Pick<MediaPart, "kind" | "source" | "detail" | "title">;
@@ -13,8 +14,9 @@ export function decodeMedia(raw: unknown, path: string): MediaPart | undefined {
   const type = fields.string("type") ?? "";
   const found = READERS.get(type)?.(fields);
   if (found === undefined) return undefined;
+  const cache = takeBreakpoint(fields);
   const extras = fields.rest();
-  return { type: "media", ...found, path, ...(extras === undefined ? {} : { extras }) };
+  return { type: "media", ...found, path, ...cache, ...(extras === undefined ? {} : { extras }) };
 }
 
 const READERS: ReadonlyMap<string, (fields: Fields) => FoundMedia | undefined> = new Map([

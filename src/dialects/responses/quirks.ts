@@ -20,6 +20,10 @@ export interface ResponsesQuirks extends MediaQuirks {
   toolTypes: readonly string[] | undefined;
   /** The members of its web search that the host knows; all where absent (R26). */
   searchFields: readonly string[] | undefined;
+  /** The host takes `prompt_cache_breakpoint` and `prompt_cache_options`, for the models that do. */
+  cacheBreakpoints: boolean;
+  /** The host takes what clients of its vendor's other dialect say of caching, tiers and metadata. */
+  accountFields: boolean;
   /** The answer forms that the host knows. */
   outputFormats: readonly ("json" | "schema")[];
   /** The host says with 400, and in words alone, that it refuses the gateway's key (decision 0008). */
@@ -39,6 +43,8 @@ export const DEFAULT_RESPONSES_QUIRKS: ResponsesQuirks = {
   unsupported: [],
   toolTypes: undefined,
   searchFields: undefined,
+  cacheBreakpoints: false,
+  accountFields: true,
   outputFormats: ["json", "schema"],
   badKeyIs400: false,
   clientMetadata: false,

@@ -20,6 +20,10 @@ export const isOwn = ({ call }: RequestScope): boolean => call.dialect === "resp
 export const pathIn = ({ call }: RequestScope, holder: { path?: string }, field: FieldName): string =>
   fieldPath(call.fieldNames, holder, field);
 
+/** The host takes marks of cached prefixes, for the models that do. */
+export const takesBreakpoints = ({ context: { quirks, traits } }: RequestScope): boolean =>
+  quirks.cacheBreakpoints && traits.cacheBreakpoints === true;
+
 export const ownExtras = (scope: RequestScope, extras: JsonObject | undefined): JsonObject =>
   isOwn(scope) ? (extras ?? {}) : {};
 

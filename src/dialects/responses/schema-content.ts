@@ -6,8 +6,10 @@ export const MAX_TEXT = 10_485_760;
 
 const LISTED_PARTS = ["input_text", "output_text", "refusal", "input_image", "input_file"];
 
+const prompt_cache_breakpoint = Type.Optional(openObject("Ends a prefix that is to be cached."));
+
 const InputText = Type.Object(
-  { type: Type.Literal("input_text"), text: Type.String({ maxLength: MAX_TEXT }) },
+  { type: Type.Literal("input_text"), text: Type.String({ maxLength: MAX_TEXT }), prompt_cache_breakpoint },
   { title: "ResponsesInputText" },
 );
 
@@ -17,6 +19,7 @@ const InputImage = Type.Object(
     image_url: Type.Optional(nullable(Type.String({ minLength: 1, description: "A URL, or a base64 data URL." }))),
     file_id: Type.Optional(nullable(Type.String())),
     detail: Type.Optional(nullable(Type.Enum(["low", "high", "auto", "original"]))),
+    prompt_cache_breakpoint,
   },
   { title: "ResponsesInputImage" },
 );
@@ -28,6 +31,7 @@ const InputFile = Type.Object(
     file_url: Type.Optional(nullable(Type.String({ minLength: 1 }))),
     file_data: Type.Optional(nullable(Type.String({ description: "A data URL, or bare base64." }))),
     filename: Type.Optional(nullable(Type.String())),
+    prompt_cache_breakpoint,
   },
   { title: "ResponsesInputFile" },
 );

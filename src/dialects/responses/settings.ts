@@ -1,5 +1,6 @@
-import type { CallSettings } from "../../canon/call.ts";
+import type { CallSettings, Extra } from "../../canon/call.ts";
 import type { Fields } from "../../canon/fields.ts";
+import { takeCacheOptions } from "../cache-breakpoints.ts";
 
 const NUMBERS = [
   ["maxOutputTokens", "max_output_tokens"],
@@ -18,6 +19,7 @@ interface DecodedSettings {
   paths: Partial<Record<keyof CallSettings, string>>;
   /** What is asked for in addition, and what only this protocol knows. */
   include: readonly unknown[];
+  extras: readonly Extra[];
 }
 
 /** `text`: the object of that name, which holds the verbosity. Without tools nothing is said of how to call them (R16). */
@@ -41,6 +43,12 @@ export function decodeSettings(body: Fields, text: Fields, hasTools: boolean): D
   const user = body.string("safety_identifier");
   if (user !== undefined) set("userId", user, "safety_identifier");
   else set("userId", body.string("user"), "user");
+  const options = takeCacheOptions(body);
   const include = asked.filter((word) => word !== LOGPROBS && !(typeof word === "string" && ALWAYS_GIVEN.has(word)));
-  return { settings, paths, include };
+  return {
+    settings: { ...settings, ...options.settings },
+    paths: { ...paths, ...options.paths },
+    include,
+    extras: options.extras,
+  };
 }
