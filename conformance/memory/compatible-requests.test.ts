@@ -6,7 +6,7 @@ import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 
-/** Requests that vendors and hosts take, and the contract does not list (choices 11). */
+/** Requests that vendors and hosts take, and the contract does not list (decision 0092). */
 
 let harness: Harness;
 beforeAll(async () => {
@@ -183,7 +183,7 @@ describe("short forms of chat completions", () => {
 });
 
 describe("efforts", () => {
-  test.each(["none", "xhigh", "galactic"])("choices 11: reasoning.effort %s goes on natively", async (effort) => {
+  test.each(["none", "xhigh", "galactic"])("decision 0092: reasoning.effort %s goes on natively", async (effort) => {
     const { body, fields } = await sent("chat", { body: { reasoning: { effort } } });
     expect(body["reasoning_effort"]).toBe(effort);
     expect(fields).toEqual([]);
@@ -192,7 +192,7 @@ describe("efforts", () => {
     expect(status).toBe(400);
   });
 
-  test("choices 11: an unknown effort is noted where it cannot go", async () => {
+  test("decision 0092: an unknown effort is noted where it cannot go", async () => {
     const translated = await sent("chat", { model: "test/messages", body: { reasoning: { effort: "galactic" } } });
     expect(translated.fields).toContain("reasoning.effort dropped");
     const plain = await sent("chat", { model: "test/messages", body: { reasoning_effort: "galactic" } });

@@ -47,7 +47,7 @@ describe("the two dialects of one host say the same of caching, tiers and end us
     expect(receipt.price_rule).toContain("priority");
   });
 
-  test("choices 11: the tier that served the call is billed", async () => {
+  test("decision 0092: the tier that served the call is billed", async () => {
     const { receipt } = await sent("chat", "responses", { body: FIELDS }, { service_tier: "default" });
     expect(receipt.cost_nano_usd).toBe(1000 * 1000 + 500 * 2000);
   });

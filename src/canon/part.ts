@@ -142,6 +142,8 @@ export interface NativePart extends PartBase {
   /** What kind of block it is, in the dialect's own word. */
   name: string;
   raw: JsonObject;
+  /** What other dialects are given of it: words, or nothing because the rest of the request says the same. Absent: it is left out. */
+  elsewhere?: { words?: string; reason: string };
 }
 
 export type Part =

@@ -24,3 +24,23 @@ function inOrder(parts: readonly Part[], positions: ReadonlyMap<string, number>)
   const next = sorted.values();
   return parts.map((part) => (part.type === "tool-result" ? (next.next().value ?? part) : part));
 }
+
+/**
+ * The turns with system messages that stand between a call and its results behind the results: hosts refuse a call whose results do not
+ * follow it (H50). `moved` is given each of them.
+ */
+export function resultsBeforeSystem(turns: readonly Turn[], moved: (turn: Turn) => void = () => {}): readonly Turn[] {
+  let ordered: Turn[] | undefined;
+  for (let index = 0; index < turns.length; index++) {
+    const current: readonly Turn[] = ordered ?? turns;
+    if (!current[index]?.parts.some(({ type }) => type === "tool-call")) continue;
+    let end = index + 1;
+    while (current[end]?.role === "system") end += 1;
+    const results = current[end];
+    if (end === index + 1 || !results?.parts.some(({ type }) => type === "tool-result")) continue;
+    const between = current.slice(index + 1, end);
+    for (const turn of between) moved(turn);
+    ordered = [...current.slice(0, index + 1), results, ...between, ...current.slice(end + 1)];
+  }
+  return ordered ?? turns;
+}

@@ -5,6 +5,8 @@ interface ToolBase {
   /** JSON path in the client's request. */
   path: string;
   cache?: CacheMark;
+  /** A block of the conversation brings it, which its own dialect's encoder puts back; other targets are offered it from the beginning. */
+  loaded?: true;
   extras?: JsonObject;
 }
 

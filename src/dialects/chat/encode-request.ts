@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../base/json.ts";
+import { adaptNative } from "../../canon/adapt-native.ts";
 import { withHourAges } from "../../canon/cache-marks.ts";
 import type { CanonCall } from "../../canon/call.ts";
 import { mergeExtras, reportExtras } from "../../canon/extras.ts";
@@ -22,7 +23,8 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<Ch
   const { quirks } = context;
   const { fields: shared, rest } = quirks.accountFields ? takeShared(asked, "responses") : { fields: {}, rest: asked };
   const aged = quirks.cacheControl ? withHourAges(rest, notes) : rest;
-  const { call, reading: names } = fitToolNames(aged, TOOL_NAMES, notes);
+  const adapted = adaptNative(aged, "chat", notes);
+  const { call, reading: names } = fitToolNames(adapted, TOOL_NAMES, notes);
   const scope: RequestScope = { call, context, notes };
   const { fields: format, reading, standIn, instruction } = encodeFormat(scope);
   const settings = encodeSettings(scope);

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../base/json.ts";
-import type { CanonCall, Turn } from "../../canon/call.ts";
+import type { Turn } from "../../canon/call.ts";
 import type { Part, ToolResultPart } from "../../canon/part.ts";
+import { resultsBeforeSystem } from "../../canon/result-order.ts";
 import { CONTINUE_PROMPT } from "../continue-prompt.ts";
 import { encodeParts, joinedContent, plainContent } from "./content.ts";
 import { encodeAssistant } from "./encode-assistant.ts";
@@ -13,7 +14,7 @@ const PARAGRAPH = "\n\n";
 
 /** The whole conversation, the system's text first. */
 export function encodeTurns(scope: RequestScope, instruction: string | undefined): JsonObject[] {
-  const turns = joinAnswers(scope.call);
+  const turns = joinAnswers(scope);
   const messages = encodeSystem(scope, instruction);
   for (let at = 0; at < turns.length; ) {
     const turn = turns[at];
@@ -38,10 +39,11 @@ export function encodeTurns(scope: RequestScope, instruction: string | undefined
  * Clients of other dialects may spread an answer over several turns, one for each chunk that was streamed. Here an answer with
  * calls is one message, which their results must follow.
  */
-function joinAnswers({ dialect, turns }: CanonCall): readonly Turn[] {
-  if (dialect === "chat") return turns;
+function joinAnswers({ call, notes }: RequestScope): readonly Turn[] {
+  if (call.dialect === "chat") return call.turns;
   const runs: Turn[][] = [];
-  for (const turn of turns) {
+  const reason = "results must follow their calls here: the message was put behind them";
+  for (const turn of resultsBeforeSystem(call.turns, ({ path }) => notes.approximated(path, reason))) {
     const last = runs.at(-1);
     if (turn.role === "assistant" && last?.[0]?.role === "assistant") last.push(turn);
     else runs.push([turn]);

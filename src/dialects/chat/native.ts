@@ -107,7 +107,7 @@ function translateReasoning(
   }
   const word = stringAt(objectAt(body, "reasoning"), "effort");
   if (word !== undefined && effortOfWord(word) === undefined) {
-    // An effort is no billable term (choices 11): the host judges a word that is not known here.
+    // An effort is no billable term (decision 0092): the host judges a word that is not known here.
     if (reasoningField === "reasoning_effort" && desired?.amount === undefined) {
       set["reasoning_effort"] = JSON.stringify(word);
       return;

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../base/json.ts";
+import { adaptNative } from "../../canon/adapt-native.ts";
 import { withFallingAges, withHourAges, withMostMarks } from "../../canon/cache-marks.ts";
 import type { CanonCall } from "../../canon/call.ts";
 import { reportExtras } from "../../canon/extras.ts";
@@ -25,7 +26,11 @@ const TOOL_NAMES = plainNames(64);
 export function encodeRequest(asked: CanonCall, context: EncodeRequestContext): EncodedRequest {
   const notes = new Notes();
   reportExtras(asked, notes);
-  const { call: named, reading: names } = fitToolNames(joinTexts(asked), TOOL_NAMES, notes);
+  const { call: named, reading: names } = fitToolNames(
+    joinTexts(adaptNative(asked, "converse", notes)),
+    TOOL_NAMES,
+    notes,
+  );
   const call = takesCachePoints(context)
     ? withFallingAges(withHourAges(withMostMarks(named, MAX_MARKS, notes), notes), notes)
     : named;

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../base/json.ts";
+import { adaptNative } from "../../canon/adapt-native.ts";
 import type { CanonCall, Extra } from "../../canon/call.ts";
 import { mergeExtras, reportExtras } from "../../canon/extras.ts";
 import { Notes } from "../../canon/notes.ts";
@@ -32,7 +33,7 @@ const TOOL_NAMES: ToolNameRule = {
  */
 export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<GenaiQuirks>): EncodedRequest {
   const notes = new Notes();
-  const { call, reading: names } = fitToolNames(asked, TOOL_NAMES, notes);
+  const { call, reading: names } = fitToolNames(adaptNative(asked, "genai", notes), TOOL_NAMES, notes);
   const scope: EncodeScope = { call, context, notes };
   const standIn = encodeStandIn(scope);
   const inWords = standIn === undefined && excludesFormat(scope) && call.format?.type === "json";

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../base/json.ts";
 import type { Turn } from "../../canon/call.ts";
 import { fieldPath } from "../../canon/field-names.ts";
 import type { Part, ToolCallPart } from "../../canon/part.ts";
-import { resultsInCallOrder } from "../../canon/result-order.ts";
+import { resultsBeforeSystem, resultsInCallOrder } from "../../canon/result-order.ts";
 import { CONTINUE_PROMPT } from "../continue-prompt.ts";
 import { encodeArguments } from "./arguments.ts";
 import { encodePromptPart } from "./content.ts";
@@ -23,7 +23,7 @@ const WORDLESS = { text: " " };
 /** The conversation for the upstream: roles alternate, the first is the user's, and none is empty. */
 export function encodeTurns(scope: EncodeScope): JsonObject[] {
   const writer = new ContentsWriter(scope);
-  for (const turn of resultsInCallOrder(scope.call.turns)) writer.turn(turn);
+  for (const turn of resultsInCallOrder(resultsBeforeSystem(scope.call.turns))) writer.turn(turn);
   return writer.end();
 }
 

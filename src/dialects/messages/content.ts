@@ -8,6 +8,7 @@ import { decodeCache } from "./cache.ts";
 import { decodeCarrier } from "./carriers.ts";
 import { decodeCitation } from "./citations.ts";
 import { decodeCitationSwitch, decodeDocument, decodeImage } from "./media.ts";
+import { elsewhereOf } from "./native-words.ts";
 import { type BlockSource, CLIENT_SOURCE } from "./opaque-values.ts";
 import { decodeSearchResults, decodeServerToolCall } from "./search.ts";
 import { decodeRedactedThinking, decodeThinking } from "./thinking.ts";
@@ -40,7 +41,9 @@ export function decodeBlock(value: unknown, path: string | undefined, source: Bl
 
 function nativePart(type: string, block: JsonObject, common: Pick<NativePart, "path" | "cache">): NativePart {
   const { cache_control: _cache, ...raw } = block;
-  return { type: "native", dialect: "messages", name: type, raw, ...common };
+  // Only a request may be sent to another host.
+  const elsewhere = common.path === undefined ? undefined : elsewhereOf(type, block);
+  return { type: "native", dialect: "messages", name: type, raw, ...(elsewhere && { elsewhere }), ...common };
 }
 
 function decodeKnown(

@@ -4,10 +4,12 @@ import { distinctCallIds } from "../../canon/distinct-call-ids.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { Fields } from "../../canon/fields.ts";
 import type { Part, TextPart } from "../../canon/part.ts";
+import type { Tool } from "../../canon/tool.ts";
 import { ROUTING_FIELDS } from "../routing-fields.ts";
 import { decodeCache } from "./cache.ts";
 import { decodeContent } from "./content.ts";
 import { FIELD_NAMES } from "./field-names.ts";
+import { addedTool } from "./native-words.ts";
 import { decodeReasoning } from "./reasoning.ts";
 import { decodeToolChoice } from "./tool-choice.ts";
 import { decodeTool } from "./tools.ts";
@@ -43,7 +45,8 @@ export function decodeRequest(body: JsonObject): CanonCall {
   const { toolChoice, parallelTools } = decodeToolChoice(fields.object("tool_choice"));
   const { system, others } = decodeSystem(fields);
   const turns = distinctCallIds([...others, ...(fields.array("messages") ?? []).map(decodeTurn)]);
-  const tools = (fields.array("tools") ?? []).map((tool, index) => decodeTool(tool, `tools[${index}]`));
+  const listed = (fields.array("tools") ?? []).map((tool, index) => decodeTool(tool, `tools[${index}]`));
+  const tools = [...listed, ...addedTools(turns)];
   const { cache } = decodeCache(fields);
   for (const [key, value] of Object.entries(fields.rest() ?? {})) extras.push({ keys: [key], value });
   return {
@@ -103,6 +106,17 @@ function decodeSettings(fields: Fields, extras: Extra[]): { settings: CallSettin
   }
   extras.push(...leftOver(metadata, "metadata"));
   return { settings, paths };
+}
+
+/** Tools that blocks of the conversation define (H51). */
+function addedTools(turns: readonly Turn[]): Tool[] {
+  return turns.flatMap(({ parts }) =>
+    parts.flatMap((part) => {
+      const definition = part.type === "native" && part.name === "tool_addition" ? addedTool(part.raw) : undefined;
+      if (definition === undefined) return [];
+      return [{ ...decodeTool(definition, `${part.path}.tool.definition`), loaded: true as const }];
+    }),
+  );
 }
 
 const leftOver = (fields: Fields, name: string): Extra[] =>

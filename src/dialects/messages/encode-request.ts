@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../base/json.ts";
+import { adaptNative } from "../../canon/adapt-native.ts";
 import { cachesAll, withFallingAges, withHourAges } from "../../canon/cache-marks.ts";
 import type { CanonCall } from "../../canon/call.ts";
 import { clampOutput } from "../../canon/clamp-output.ts";
@@ -24,7 +25,9 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<Me
   const { traits, quirks } = context;
   const notes = new Notes();
   const own = asked.dialect === "messages";
-  const joined = joinTexts(own ? asked : withFallingAges(withHourAges(asked, notes), notes));
+  const joined = joinTexts(
+    own ? asked : withFallingAges(withHourAges(adaptNative(asked, "messages", notes), notes), notes),
+  );
   const { call, reading: names } = fitToolNames(joined, TOOL_NAMES, notes);
   const marks = new CacheMarks();
   if (!own) reportExtras(call, notes);
@@ -33,7 +36,7 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<Me
 
   const allowed = allowedNames(call, notes);
   const tools = call.tools
-    .filter((tool) => allowed === undefined || !("name" in tool) || allowed.has(tool.name))
+    .filter((tool) => !(own && tool.loaded) && (allowed === undefined || !("name" in tool) || allowed.has(tool.name)))
     .flatMap((tool) => encodeTool(tool, { call, strict: knowsSchemas, notes, marks }));
   const content = new RequestContent(call, context, notes, marks);
   const system = [...encodeSystem(call, content), ...(instruction ? [{ type: "text", text: instruction }] : [])];

@@ -34,12 +34,25 @@ export function prepareRequest(
   const empty = emptyTools(body);
   notes.push(...empty.notes);
   const fitted = fitTerms(body, PRICED_FIELDS, context, notes);
+  const unknown = unknownFields(body, context.quirks, notes);
   const remove =
-    empty.remove.length + fitted.remove.length === 0
+    empty.remove.length + fitted.remove.length + unknown.length === 0
       ? ROUTING_FIELDS
-      : [...ROUTING_FIELDS, ...empty.remove, ...fitted.remove];
+      : [...ROUTING_FIELDS, ...empty.remove, ...fitted.remove, ...unknown];
   return { payload: editBody(request, { set, remove }, body), notes, terms: fitted.terms };
 }
+
+const CONTEXT_MANAGEMENT = "context_management";
+
+/** Compaction is a beta: hosts without betas cannot do it, and some refuse the field (H52). */
+function unknownFields(body: JsonObject, { forwardBetas }: MessagesQuirks, notes: FieldNote[]): readonly string[] {
+  if (forwardBetas || !(CONTEXT_MANAGEMENT in body)) return NONE;
+  const reason = "this provider does not manage the context of a conversation";
+  if (body[CONTEXT_MANAGEMENT] !== null) notes.push({ path: CONTEXT_MANAGEMENT, action: "dropped", reason });
+  return [CONTEXT_MANAGEMENT];
+}
+
+const NONE: readonly string[] = [];
 
 export function patchAnswer(text: string, body: JsonObject, context: NativeAnswerContext): ClientAnswer {
   failIfNoAnswer(body);

@@ -1,4 +1,5 @@
 import { arrayAt, type JsonObject, stringAt } from "../../base/json.ts";
+import { loadedTools } from "./loaded-tools.ts";
 import { isNamespace, Namespaces } from "./namespaces.ts";
 
 /** How a client knows a tool that the model has called. */
@@ -15,7 +16,7 @@ export class CallNames {
   readonly #custom = new Set<string>();
 
   constructor(request: JsonObject) {
-    const tools = arrayAt(request, "tools");
+    const tools = [...arrayAt(request, "tools"), ...loadedTools(request).map(({ raw }) => raw)];
     this.#namespaces = new Namespaces(tools);
     for (const tool of tools) {
       if (isNamespace(tool)) for (const inner of arrayAt(tool, "tools")) this.#note(inner, stringAt(tool, "name"));

@@ -4,6 +4,7 @@ import { Fields } from "../../canon/fields.ts";
 import type { NativePart, Part, RefusalPart, TextPart, ToolResultPart } from "../../canon/part.ts";
 import { takeBreakpoint } from "../cache-breakpoints.ts";
 import { citationWithin, decodeAnnotation } from "../url-citation.ts";
+import { elsewhereOf } from "./loaded-tools.ts";
 import { decodeMedia } from "./media.ts";
 
 /** Which side said it makes the name of a text here, and nothing else: clients mix them up. */
@@ -48,13 +49,17 @@ function decodeOther(type: string, fields: Fields, path: string): RefusalPart | 
 }
 
 /** An item or a part that only this protocol knows. */
-export const nativePart = (raw: unknown, name: string, path: string): NativePart => ({
-  type: "native",
-  dialect: "responses",
-  name,
-  raw: isObject(raw) ? raw : {},
-  path,
-});
+export function nativePart(raw: unknown, name: string, path: string): NativePart {
+  const elsewhere = elsewhereOf(name);
+  return {
+    type: "native",
+    dialect: "responses",
+    name,
+    raw: isObject(raw) ? raw : {},
+    ...(elsewhere && { elsewhere }),
+    path,
+  };
+}
 
 /** What a tool's output may hold. */
 export const isResultContent = (part: Part): part is ToolResultPart["content"][number] =>

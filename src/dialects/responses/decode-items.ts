@@ -7,6 +7,7 @@ import type { Part, TextPart, ToolCallPart, ToolResultPart } from "../../canon/p
 import { parseInOrder } from "../../wire/ordered-json.ts";
 import { SignedParts, unwrapCarrier } from "../carriers.ts";
 import { decodeContent, isResultContent, nativePart } from "./content.ts";
+import { isClientItem } from "./is-client-item.ts";
 import type { Namespaces } from "./namespaces.ts";
 import { CLIENT_SOURCE, decodeReasoningItem, OWN_ORIGIN } from "./reasoning.ts";
 
@@ -25,9 +26,6 @@ export function decodeInput(input: unknown, namespaces: Namespaces): DecodedItem
   else for (const [index, item] of (Array.isArray(input) ? input : []).entries()) reader.item(item, `input[${index}]`);
   return reader.end();
 }
-
-/** Of the kinds that only this protocol knows, those that a client says. */
-const CLIENT_KINDS = /(_output|_response|^compaction_trigger|^additional_tools)$/;
 
 class ItemReader {
   readonly #namespaces: Namespaces;
@@ -154,7 +152,7 @@ class ItemReader {
 
   #native(item: JsonObject, type: string, path: string): void {
     const part = nativePart(item, type, path);
-    if (CLIENT_KINDS.test(type)) this.#given(path).push(part);
+    if (isClientItem(type)) this.#given(path).push(part);
     else this.#said(path).push(part);
   }
 

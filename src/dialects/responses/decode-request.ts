@@ -5,6 +5,7 @@ import type { TextPart } from "../../canon/part.ts";
 import { ROUTING_FIELDS } from "../routing-fields.ts";
 import { decodeInput } from "./decode-items.ts";
 import { FIELD_NAMES } from "./field-names.ts";
+import { loadedTools } from "./loaded-tools.ts";
 import { Namespaces } from "./namespaces.ts";
 import { decodeReasoning } from "./reasoning.ts";
 import { decodeSettings } from "./settings.ts";
@@ -35,7 +36,7 @@ export function decodeRequest(body: JsonObject): CanonCall {
   const fields = new Fields(body);
   fields.skip("input", "reasoning", ...HONOURED);
   const tools = fields.array("tools") ?? [];
-  const namespaces = new Namespaces(tools);
+  const namespaces = new Namespaces([...tools, ...loadedTools(body).map(({ raw }) => raw)]);
   const items = decodeInput(body["input"], namespaces);
   const text = new Fields(fields.object("text"));
   const { settings, paths, include, extras: settingExtras } = decodeSettings(fields, text, tools.length > 0);
@@ -59,7 +60,7 @@ export function decodeRequest(body: JsonObject): CanonCall {
     fieldNames: FIELD_NAMES,
     system: [...instructions, ...items.system],
     turns: items.turns,
-    tools: decodeTools(tools, namespaces),
+    tools: decodeTools(body, namespaces),
     ...settings,
     ...(toolChoice === undefined ? {} : { toolChoice }),
     ...(format === undefined ? {} : { format }),

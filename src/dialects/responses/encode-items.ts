@@ -2,6 +2,7 @@ import type { JsonObject } from "../../base/json.ts";
 import { parseObject, stringAt } from "../../base/json.ts";
 import type { Turn } from "../../canon/call.ts";
 import type {
+  NativePart,
   Part,
   ReasoningPart,
   RefusalPart,
@@ -15,6 +16,7 @@ import { stringifyInOrder } from "../../wire/ordered-json.ts";
 import { CONTINUE_PROMPT } from "../continue-prompt.ts";
 import { WEB_SEARCH } from "./decode-item.ts";
 import { encodeContent, noteCache, plainContent, withMark } from "./encode-content.ts";
+import { isClientItem } from "./is-client-item.ts";
 import { idOfFormat } from "./reasoning.ts";
 import { isOwn, leaveOut, ownExtras, pathIn, type RequestScope } from "./request-scope.ts";
 
@@ -34,13 +36,18 @@ export function encodeItems(scope: RequestScope): JsonObject[] {
 /** What the user says, after the results of tools that came with it; or what the system says in between, in its place (R15). */
 function encodeAsked(turn: Turn, scope: RequestScope): JsonObject[] {
   noteName(turn, scope);
-  const results = turn.parts.filter((part) => part.type === "tool-result");
-  const said = turn.parts.filter((part) => part.type !== "tool-result");
-  const items = results.map((result) => encodeResult(result, scope));
-  if (said.length === 0 && results.length > 0) return items;
+  const said = turn.parts.filter((part) => !isItem(part));
+  const items = turn.parts
+    .filter(isItem)
+    .map((part) => (part.type === "native" ? part.raw : encodeResult(part, scope)));
+  if (said.length === 0 && items.length > 0) return items;
   const content = plainContent(encodeContent(said, scope));
   return [...items, { type: "message", role: turn.role, content, ...ownExtras(scope, turn.extras) }];
 }
+
+/** What is not content of a message: a result, or an item that only this protocol knows. */
+const isItem = (part: Part): part is ToolResultPart | NativePart =>
+  part.type === "tool-result" || (part.type === "native" && part.dialect === "responses" && isClientItem(part.name));
 
 function noteName({ name, path }: Turn, scope: RequestScope): void {
   if (name !== undefined)

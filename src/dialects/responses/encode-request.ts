@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../base/json.ts";
+import { adaptNative } from "../../canon/adapt-native.ts";
 import type { CanonCall, Extra } from "../../canon/call.ts";
 import { mergeExtras, reportExtras } from "../../canon/extras.ts";
 import { Notes } from "../../canon/notes.ts";
@@ -28,7 +29,7 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<Re
   const { fields: shared, rest } = context.quirks.accountFields
     ? takeShared(asked, "chat")
     : { fields: {}, rest: asked };
-  const { call, reading: names } = fitToolNames(rest, TOOL_NAMES, notes);
+  const { call, reading: names } = fitToolNames(adaptNative(rest, "responses", notes), TOOL_NAMES, notes);
   const scope: RequestScope = { call, context, notes };
   const { quirks, traits } = context;
   const { text, reading, instruction } = encodeFormat(scope);

@@ -8,7 +8,7 @@ import { unsentMembers } from "./unsent-members.ts";
 /** `tools`, `tool_choice` and `parallel_tool_calls`, as far as the host knows them. Without tools there is nothing to choose from (R16). */
 export function encodeTools(scope: RequestScope): JsonObject {
   const { call, context, notes } = scope;
-  const tools = call.tools.flatMap((tool) => encodeTool(tool, scope));
+  const tools = call.tools.filter((tool) => !(isOwn(scope) && tool.loaded)).flatMap((tool) => encodeTool(tool, scope));
   if (tools.length === 0) {
     const reason = "there are no tools to choose from";
     if (asksForCall(call.toolChoice)) notes.dropped(call.paths.toolChoice ?? "tool_choice", reason);

@@ -1,13 +1,16 @@
 import { arrayAt, isObject, type JsonObject, stringAt } from "../../base/json.ts";
 import { Fields } from "../../canon/fields.ts";
 import type { CustomTool, FunctionTool, Tool, ToolChoice, WebSearchTool } from "../../canon/tool.ts";
+import { loadedTools } from "./loaded-tools.ts";
 import { isNamespace, type Namespaces } from "./namespaces.ts";
 
-export function decodeTools(tools: readonly unknown[], namespaces: Namespaces): Tool[] {
-  return tools.flatMap((tool, index) => {
-    const path = `tools[${index}]`;
-    return isNamespace(tool) ? decodeNamespace(tool, path, namespaces) : [decodeTool(tool, path)];
-  });
+/** The tools of a request, and those that its items bring. */
+export function decodeTools(body: JsonObject, namespaces: Namespaces): Tool[] {
+  const read = (tool: unknown, path: string): Tool[] =>
+    isNamespace(tool) ? decodeNamespace(tool, path, namespaces) : [decodeTool(tool, path)];
+  const listed = arrayAt(body, "tools").flatMap((tool, index) => read(tool, `tools[${index}]`));
+  const loaded = loadedTools(body).flatMap(({ raw, path }) => read(raw, path));
+  return [...listed, ...loaded.map((tool) => ({ ...tool, loaded: true as const }))];
 }
 
 function decodeTool(raw: unknown, path: string): Tool {

@@ -1,0 +1,35 @@
+import type { CanonCall, Turn } from "./call.ts";
+import type { Notes } from "./notes.ts";
+import type { Part, TextPart, ToolResultPart } from "./part.ts";
+
+type Content = ToolResultPart["content"][number];
+
+/**
+ * The call for a target of another dialect than its own: blocks that only its own knows are put into words where they have some, and
+ * left out where the rest of the request says the same. All others stay, for the encoder to report.
+ */
+export function adaptNative(call: CanonCall, target: string, notes: Notes): CanonCall {
+  if (call.dialect === target || !call.turns.some(({ parts }) => parts.some(isAdapted))) return call;
+  const turns = call.turns.flatMap((turn): Turn[] => {
+    const parts = turn.parts.flatMap((part): Part[] => {
+      if (part.type !== "tool-result") return inWords(part, notes);
+      return [{ ...part, content: part.content.flatMap((inner) => inWords(inner, notes)) }];
+    });
+    return parts.length === 0 && turn.parts.length > 0 ? [] : [{ ...turn, parts }];
+  });
+  return { ...call, turns };
+}
+
+const isAdapted = (part: Part): boolean =>
+  part.type === "tool-result" ? part.content.some(isAdapted) : part.type === "native" && part.elsewhere !== undefined;
+
+function inWords<P extends Part | Content>(part: P, notes: Notes): (P | TextPart)[] {
+  if (part.type !== "native" || part.elsewhere === undefined) return [part];
+  const { words, reason } = part.elsewhere;
+  notes.approximated(part.path ?? part.name, reason);
+  if (words === undefined) return [];
+  const { path, cache } = part;
+  return [
+    { type: "text", text: words, ...(path === undefined ? {} : { path }), ...(cache === undefined ? {} : { cache }) },
+  ];
+}

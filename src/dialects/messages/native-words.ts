@@ -1,0 +1,31 @@
+import { type JsonObject, objectAt, stringAt } from "../../base/json.ts";
+import type { NativePart } from "../../canon/part.ts";
+
+/**
+ * What targets of other dialects are given of a block that only this one knows, so that a session can go on there: the summary of a
+ * conversation that was compacted (H52), and the names of tools that a search has found (H51).
+ */
+export function elsewhereOf(type: string, block: JsonObject): NativePart["elsewhere"] {
+  switch (type) {
+    case "compaction": {
+      const summary = stringAt(block, "content");
+      return summary
+        ? { words: summary, reason: "this protocol has no compacted conversations; the summary was sent as text" }
+        : undefined;
+    }
+    case "tool_reference": {
+      const name = stringAt(block, "tool_name");
+      const reason = "this protocol has no references to tools; its name was sent as text";
+      return name ? { words: `The tool ${name} is available.`, reason } : undefined;
+    }
+    case "tool_addition":
+      return addedTool(block) === undefined
+        ? undefined
+        : { reason: "this protocol adds no tools in mid-conversation; the tool is offered from the beginning" };
+    default:
+      return undefined;
+  }
+}
+
+/** The definition that a block brings with it; undefined where it names a tool of the request's own list. */
+export const addedTool = (block: JsonObject): JsonObject | undefined => objectAt(objectAt(block, "tool"), "definition");
