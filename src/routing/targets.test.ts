@@ -60,6 +60,25 @@ describe("targets of conversations", () => {
     expect(vias("proxy", "gpt-5")).toEqual(["chat"]);
   });
 
+  test("decision 0092: calls with tools go in the dialect that the model or its offer needs for them", () => {
+    const vias = (offer: Record<string, string>, client: string, tools: boolean) => {
+      const { targets, model, offers } = made({ offers: [{ model: "gpt-5.6", provider: "painter", ...offer }] });
+      return targets.text(model, offers, client, tools).list.flatMap((one) => one.targets.map(({ via }) => via));
+    };
+    expect(vias({}, "chat", false)).toEqual(["chat"]);
+    expect(vias({}, "chat", true)).toEqual(["responses"]);
+    expect(vias({}, "responses", false)).toEqual(["responses"]);
+    expect(vias({ model: "gpt-5.4" }, "chat", true)).toEqual(["chat"]);
+    // An offer's own dialect, and another address than the vendor's, go before what is known of the model.
+    expect(vias({ dialect: "chat" }, "chat", true)).toEqual(["chat"]);
+    expect(vias({ provider: "proxy" }, "chat", true)).toEqual(["chat"]);
+    expect(vias({ provider: "proxy", toolsDialect: "responses" }, "chat", true)).toEqual(["responses"]);
+    expect(vias({ provider: "proxy", toolsDialect: "responses" }, "responses", false)).toEqual(["chat"]);
+    expect(vias({ provider: "pair", toolsDialect: "responses" }, "chat", true)).toEqual(["responses", "responses"]);
+    // One that the provider does not speak changes nothing.
+    expect(vias({ provider: "painter", toolsDialect: "genai" }, "chat", true)).toEqual(["responses"]);
+  });
+
   test("each offer has one for each dialect that its provider serves the model in", () => {
     const found = textTargets(both);
     expect(found.map(({ provider, via }) => [provider.name, via])).toEqual([
