@@ -37,9 +37,8 @@ export abstract class TapBase implements Tap {
   end(rest: string, output: ByteBuffer): TapProgress {
     if (this.state === "open") output.putText(this.pushRest(rest));
     if (this.state === "open" || this.failure) return this;
-    const owed = this.closing();
-    if (this.failure === undefined) output.putText(owed);
-    this.state = "ended";
+    output.putText(this.closing());
+    if (this.failure === undefined) this.state = "ended";
     return this;
   }
 

@@ -176,14 +176,21 @@ export class ClientOutput implements Watched {
   keep(rendered: ByteBuffer): void {
     if (rendered.length === 0 || this.#client.disconnected) return;
     this.#last ??= this.#buffers.take();
-    if (this.#last.length + rendered.length > MAX_HELD_BYTES)
-      throw new GatewayError("upstream_failed", "The provider kept sending after the end of its answer.");
     this.#last.putBytes(rendered.view());
+    if (this.#last.length > MAX_HELD_BYTES)
+      throw new GatewayError("upstream_failed", "The provider kept sending after the end of its answer.");
   }
 
   /** The same for what was held: all of an answer that was complete before anything of it was sent. */
   keepHeld(held: ByteBuffer): void {
     this.#last = held;
+  }
+
+  /** Sends what was kept before its time, because the answer has failed: the client gets all of it, then the error. */
+  sendKept(): void {
+    const last = this.#last;
+    this.#last = undefined;
+    if (last) this.sendHeld(last);
   }
 
   /** Sends a text. Resolves when the client may be sent more. */
@@ -215,7 +222,7 @@ export class ClientOutput implements Watched {
     this.#controller.flush();
   }
 
-  /** An answer that failed has no proper end: what was kept is not sent. */
+  /** What was kept is not sent. */
   dropLast(): void {
     if (this.#last) this.drop(this.#last);
     this.#last = undefined;

@@ -171,7 +171,7 @@ class StreamRelay {
     reader.release();
     const owed = output.buffer;
     const { failure } = reader.end(owed);
-    if (failure) throw failure;
+    if (failure) throw this.#failed(failure, owed);
     output.keep(owed);
   }
 
@@ -189,14 +189,18 @@ class StreamRelay {
 
   /** Sends or keeps one rendered chunk. Returns whether the next may be read at once. */
   #pass({ state, failure }: TapProgress, rendered: ByteBuffer, attempt: Attempt): boolean {
-    if (failure !== undefined || state === "open") {
-      const more = this.#output.send(rendered);
-      if (failure) throw failure;
-      return more;
-    }
+    if (failure !== undefined) throw this.#failed(failure, rendered);
+    if (state === "open") return this.#output.send(rendered);
     this.#output.keep(rendered);
     attempt.expectEnd(this.#gateway.timings.afterFinishMs);
     return state === "complete";
+  }
+
+  /** What was rendered before a failure reaches the client, in order, whichever packet it came in (H31). */
+  #failed(failure: GatewayError, rendered: ByteBuffer): GatewayError {
+    this.#output.sendKept();
+    this.#output.send(rendered);
+    return failure;
   }
 
   /** While the gateway waits for its client, the upstream's timeouts stand still. */
@@ -212,7 +216,9 @@ class StreamRelay {
     attempt?.close();
     if (attempt !== undefined) observeBreak(this.#gateway, attempt, error);
     await this.#settle(error.kind, error instanceof DeadlineError);
-    this.#output.dropLast();
+    // Only a proper end is not sent: everything before it is part of the answer, and of the numbers of its events.
+    if (this.#stream?.tap.state === "ended") this.#output.dropLast();
+    else this.#output.sendKept();
     if (client.disconnected) return;
     if (error.kind === "internal") this.#gateway.log.error({ err: error.cause ?? error }, "internal error in a stream");
     const told = attempt?.target.provider.redactError(error) ?? error;

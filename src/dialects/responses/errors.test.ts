@@ -48,19 +48,28 @@ describe("R1: a stream that breaks ends in an error event and in response.failed
     });
   });
 
-  test("before anything: an answer of its own that failed", () => {
-    const [told, ended] = failed(new GatewayError("upstream_timeout", "It is late."));
-    expect(told).toMatchObject({ type: "error", sequence_number: 0 });
-    expect(ended).toMatchObject({
-      type: "response.failed",
-      sequence_number: 1,
-      response: { id: "resp_req1", status: "failed", model: "acme/model", instructions: "Be brief.", created_at: 9 },
-    });
+  test("before anything: an answer of its own, which begins as every other and fails", () => {
+    const events = failed(new GatewayError("upstream_timeout", "It is late."));
+    const response = { id: "resp_req1", model: "acme/model", instructions: "Be brief.", created_at: 9 };
+    expect(events).toMatchObject([
+      { type: "response.created", sequence_number: 0, response: { ...response, status: "in_progress" } },
+      { type: "response.in_progress", sequence_number: 1, response: { ...response, status: "in_progress" } },
+      { type: "error", sequence_number: 2 },
+      { type: "response.failed", sequence_number: 3, response: { ...response, status: "failed" } },
+    ]);
+  });
+
+  test("a host that failed before it had named its answer: the same", () => {
+    const position = { sequence: 0, response: {} };
+    expect(failed(new GatewayError("upstream_failed", "It broke."), position)).toEqual(
+      failed(new GatewayError("upstream_failed", "It broke.")),
+    );
   });
 });
 
 test("R28: a prompt that is too long, a limit and an empty purse are told by the codes that clients know", () => {
-  const codeOf = (error: GatewayError) => stringAt(objectAt(objectAt(failed(error)[1], "response"), "error"), "code");
+  const codeOf = (error: GatewayError) =>
+    stringAt(objectAt(objectAt(failed(error).at(-1), "response"), "error"), "code");
   const tooLong = new GatewayError("invalid_request", "Too long.", { code: "context_length_exceeded" });
   expect(codeOf(tooLong)).toBe("context_length_exceeded");
   expect(JSON.parse(encodeError(tooLong).body)).toMatchObject({ error: { code: "context_length_exceeded" } });
@@ -78,7 +87,7 @@ test("R34: an unknown model is told in the protocol's words", () => {
 
 test("every kind of error has a code that is a text", () => {
   for (const kind of Object.keys(ERROR_TABLE) as ErrorKind[]) {
-    const [told, ended] = failed(new GatewayError(kind, "words"));
+    const [told, ended] = failed(new GatewayError(kind, "words")).slice(-2);
     expect(stringAt(objectAt(told, "error"), "code")).toBeString();
     expect(stringAt(objectAt(objectAt(ended, "response"), "error"), "code")).toBeString();
   }

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../base/json.ts";
 import type { GatewayError } from "../../canon/error.ts";
 import { ERROR_WORDS } from "../chat/error-words.ts";
 import type { StreamErrorWrite, StreamState } from "../dialect.ts";
@@ -21,20 +22,28 @@ export function encodeStreamError(
   requestId: string,
   { position, call }: StreamState,
 ): StreamErrorWrite[] {
-  const { sequence, response } = (position as StreamPosition | undefined) ?? beginning(requestId, call);
+  const shell = shellOf(requestId, call);
+  const { sequence, response } = (position as StreamPosition | undefined) ?? { sequence: 0, response: shell };
   const events = new EventWriter();
   events.sequence = sequence;
+  const begun = sequence > 0 ? "" : begin(events, { ...shell, ...response });
   const { type } = ERROR_WORDS[error.kind];
   const code = error.code ?? FAILURE_CODES[error.kind];
   const message = error.messageWithPath;
   const told = events.write("error", { error: { type, code, message, param: error.path ?? null } });
-  const failed = { ...response, status: "failed", error: { code, message } };
-  return [{ text: told + events.write("response.failed", { response: failed }), pauseMs: 0 }];
+  const failed = { ...shell, ...response, status: "failed", error: { code, message } };
+  return [{ text: begun + told + events.write("response.failed", { response: failed }), pauseMs: 0 }];
 }
 
-/** Where nothing was written before the failure. */
-function beginning(requestId: string, call: StreamState["call"]): StreamPosition {
+/** Every stream begins with `response.created`: clients take the answer's id from there. */
+function begin(events: EventWriter, response: JsonObject): string {
+  const begun = { response: { ...response, status: "in_progress" } };
+  return events.write("response.created", begun) + events.write("response.in_progress", begun);
+}
+
+/** The answer where nothing of it was written before the failure. */
+function shellOf(requestId: string, call: StreamState["call"]): JsonObject {
   const { request = {}, model = "", atSeconds = 0 } = call ?? {};
-  const shell = { id: `resp_${requestId.replace(/[^a-zA-Z0-9]/g, "")}`, model, createdAtSeconds: atSeconds };
-  return { sequence: 0, response: encodeShell(request, { ...shell, status: "failed", store: false }) };
+  const id = `resp_${requestId.replace(/[^a-zA-Z0-9]/g, "")}`;
+  return encodeShell(request, { id, model, createdAtSeconds: atSeconds, status: "in_progress", store: false });
 }
