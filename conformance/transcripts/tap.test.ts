@@ -31,6 +31,7 @@ const context = (recording: Recording): NativeAnswerContext => ({
   request: { stream_options: { include_usage: true } },
   options: { bareFinishReason: true, arrayFraming: false },
   receivedAtMs: RECEIVED_AT_MS,
+  nowSeconds: () => RECEIVED_AT_MS / 1000,
   makeId: () => `made${made++}`,
   costUsd: () => 0,
   quirks: quirksOf(dialectOf(recording).name),

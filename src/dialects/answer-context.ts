@@ -12,6 +12,7 @@ export interface AnswerContext<Options = unknown> {
   makeId: () => string;
   /** When the request came. */
   receivedAtMs: number;
+  nowSeconds: () => number;
   costUsd(usage: Usage): number;
   /** Takes the terms on which the host says that it has served the call, and tells them. */
   served?: ServedOn;

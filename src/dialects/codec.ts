@@ -56,7 +56,6 @@ export interface DecodeAnswerContext<Quirks extends MediaQuirks = MediaQuirks> {
 
 /** What the writing of an answer for a client depends on. */
 export interface EncodeAnswerContext<Options = unknown> extends AnswerContext<Options> {
-  nowSeconds: () => number;
   /** About how many tokens the prompt has, for the protocols that tell it before the upstream does (H11). */
   estimateInputTokens: () => number;
   /** For the receipt: what of the answer the client could not be given. */

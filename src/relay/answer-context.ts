@@ -18,6 +18,7 @@ export class CallAnswerContext implements NativeAnswerContext {
   readonly options: unknown;
   readonly makeId: () => string;
   readonly receivedAtMs: number;
+  readonly nowSeconds: () => number;
   readonly quirks: MediaQuirks;
   readonly origin: string;
   readonly sealed: SealedOrigins;
@@ -30,7 +31,7 @@ export class CallAnswerContext implements NativeAnswerContext {
 
   constructor(
     call: Call,
-    { random, sealed, snapshot }: Pick<Gateway, "random" | "sealed" | "snapshot">,
+    { random, sealed, snapshot, clock }: Pick<Gateway, "random" | "sealed" | "snapshot" | "clock">,
     attempt: LaneAttempt,
   ) {
     const { model } = attempt.target;
@@ -40,6 +41,7 @@ export class CallAnswerContext implements NativeAnswerContext {
     this.options = call.incoming.options;
     this.makeId = random.id;
     this.receivedAtMs = call.startedAtMs;
+    this.nowSeconds = () => Math.floor(clock.wallMs() / 1000);
     this.quirks = attempt.target.quirks;
     this.origin = attempt.target.origin;
     this.sealed = sealed;

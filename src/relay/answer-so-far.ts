@@ -57,7 +57,6 @@ export class AnswerSoFar {
     this.#encoder = dialect.codec.createStreamEncoder({
       ...context,
       costUsd: (usage: Usage) => this.costUsd(usage),
-      nowSeconds: () => Math.floor(gateway.clock.wallMs() / 1000),
       estimateInputTokens: () => dialect.requests.estimateTokens(call.body),
       note: (note: FieldNote) => this.note(note),
     });

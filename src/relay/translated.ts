@@ -127,7 +127,6 @@ export class TranslatedLane implements Lane {
   #encodeContext(): EncodeAnswerContext {
     const { incoming, body } = this.#call;
     return Object.assign(new CallAnswerContext(this.#call, this.#gateway, this.#attempt), {
-      nowSeconds: () => Math.floor(this.#gateway.clock.wallMs() / 1000),
       estimateInputTokens: () => incoming.dialect.requests.estimateTokens(body),
       note: (note: FieldNote) => this.#note(note),
     });

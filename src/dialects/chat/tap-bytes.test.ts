@@ -10,6 +10,7 @@ const context: NativeAnswerContext<ChatQuirks> = {
   request: { stream_options: { include_usage: true } },
   options: undefined,
   receivedAtMs: 1_700_000_000_000,
+  nowSeconds: () => 1_700_000_000,
   makeId: () => "made",
   costUsd: () => 0,
   quirks: DEFAULT_CHAT_QUIRKS,

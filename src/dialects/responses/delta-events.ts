@@ -12,7 +12,6 @@ const IDLE = [
   "output_text.done",
   "content_part.added",
   "content_part.done",
-  "function_call_arguments.done",
   "reasoning_summary_text.done",
   "reasoning_summary_part.added",
   "reasoning_summary_part.done",

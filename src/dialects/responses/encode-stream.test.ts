@@ -75,7 +75,7 @@ describe("what an answer holds", () => {
     expect(outputOf(events)).toEqual(done as JsonObject[]);
     expect(responseIn(events.at(-1))["usage"]).toEqual({
       input_tokens: 7,
-      input_tokens_details: { cached_tokens: 0 },
+      input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
       output_tokens: 2,
       output_tokens_details: { reasoning_tokens: 0 },
       total_tokens: 9,

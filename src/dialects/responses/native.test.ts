@@ -156,6 +156,7 @@ const answering = (more: Partial<NativeAnswerContext> = {}): NativeAnswerContext
   options: undefined,
   makeId: () => "made",
   receivedAtMs: 0,
+  nowSeconds: () => 9,
   costUsd: () => 0,
   quirks: DEFAULT_RESPONSES_QUIRKS,
   ...more,

@@ -18,6 +18,7 @@ import { CALL_ID } from "./encode-items.ts";
 import { SEALED, STATE_FIELDS } from "./encode-request.ts";
 import { MIN_OUTPUT, RAISED } from "./encode-settings.ts";
 import { estimateResponsesTokens, itemWeight, wholeUsage } from "./estimate.ts";
+import { missingMembers } from "./missing-members.ts";
 import type { ResponsesQuirks } from "./quirks.ts";
 import { OWN_ORIGIN } from "./reasoning.ts";
 import { learnSealed } from "./sealed-reasoning.ts";
@@ -150,8 +151,10 @@ export function clientFields(response: JsonObject, context: AnswerContext): Reco
   if ((response["background"] ?? false) !== background) set["background"] = background;
   const previous = context.request["previous_response_id"] ?? null;
   if ((response["previous_response_id"] ?? null) !== previous) set["previous_response_id"] = previous;
-  return set;
+  return { ...missingMembers(response, context.request), ...set };
 }
+
+const INPUT_DETAILS = ["cached_tokens", "cache_write_tokens"];
 
 /** The same of an answer that has ended, which has its usage, if only an estimate (R2). `characters`: how much it says. */
 export function endedFields(
@@ -160,6 +163,7 @@ export function endedFields(
   characters: () => number,
 ): Record<string, unknown> {
   const set = clientFields(response, context);
+  if (set["completed_at"] === null && response["status"] === "completed") set["completed_at"] = context.nowSeconds();
   const usage = objectAt(response, "usage");
   const reported = decodeUsage(usage);
   if (reported?.output === undefined) {
@@ -168,10 +172,11 @@ export function endedFields(
   } else {
     const input = objectAt(usage, "input_tokens_details");
     const output = objectAt(usage, "output_tokens_details");
-    if (countAt(input, "cached_tokens") === undefined || countAt(output, "reasoning_tokens") === undefined) {
+    const isCounted = (key: string) => countAt(input, key) !== undefined;
+    if (!INPUT_DETAILS.every(isCounted) || countAt(output, "reasoning_tokens") === undefined) {
       set["usage"] = {
         ...usage,
-        input_tokens_details: { cached_tokens: 0, ...input },
+        input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0, ...input },
         output_tokens_details: { reasoning_tokens: 0, ...output },
       };
     }

@@ -34,6 +34,8 @@ export class ResponsesTap extends TapBase {
   readonly #context: NativeAnswerContext;
   readonly #deltas = new DeltaEvents();
   readonly #ids = new ItemIds();
+  /** The functions that are called, by the places of their items. */
+  readonly #called = new Map<number, string>();
   /** The items that were done. */
   readonly #items: JsonObject[] = [];
   #keptCharacters = 0;
@@ -139,8 +141,10 @@ export class ResponsesTap extends TapBase {
         return this.#begin(data, response ?? {});
       case "response.output_item.added":
         this.#ids.announce(event);
-        this.#added(objectAt(event, "item"));
+        this.#added(objectAt(event, "item"), numberAt(event, "output_index") ?? -1);
         return data;
+      case "response.function_call_arguments.done":
+        return this.#nameCall(data, event);
       case "response.output_item.done":
         this.#done(objectAt(event, "item"), numberAt(event, "output_index") ?? -1, data.length);
         return data;
@@ -161,8 +165,17 @@ export class ResponsesTap extends TapBase {
     return withFields(data, fields);
   }
 
-  #added(item: JsonObject | undefined): void {
+  /** The vendor's schema requires the name here, and no host sends it (R22). */
+  #nameCall(data: string, event: JsonObject): string {
+    const name = this.#called.get(numberAt(event, "output_index") ?? -1);
+    if (name === undefined || event["name"] !== undefined) return data;
+    return new ObjectEdit(data).set("name", JSON.stringify(name)).toString();
+  }
+
+  #added(item: JsonObject | undefined, place: number): void {
     const type = stringAt(item, "type");
+    const name = type === "function_call" ? stringAt(item, "name") : undefined;
+    if (name) this.#called.set(place, name);
     if (type === "reasoning") this.reasoningSeen = true;
     // A message or a thought that is only announced says nothing: until it does, another offer may still answer.
     if (!ITEMS_OF_WORDS.has(type)) this.contentSeen = true;

@@ -73,7 +73,7 @@ describe("R2: clients are told all five numbers", () => {
   test("also where nothing was cached and nothing was thought", () => {
     expect(encodeUsage({ input: 3, output: 2 })).toEqual({
       input_tokens: 3,
-      input_tokens_details: { cached_tokens: 0 },
+      input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
       output_tokens: 2,
       output_tokens_details: { reasoning_tokens: 0 },
       total_tokens: 5,

@@ -67,19 +67,14 @@ export class HostedWork {
   }
 }
 
-/** The same sums back, with both details: clients read all five numbers. */
+/** The same sums back, with all details: clients read each of the numbers. */
 export function encodeUsage(usage: Usage): JsonObject {
-  const { cacheRead = 0, cacheWrite5m, cacheWrite1h, reasoning = 0 } = usage;
+  const { cacheRead = 0, cacheWrite5m = 0, cacheWrite1h = 0, reasoning = 0 } = usage;
   const input = promptTokens(usage);
   const output = completionTokens(usage);
-  const written =
-    cacheWrite5m === undefined && cacheWrite1h === undefined ? undefined : (cacheWrite5m ?? 0) + (cacheWrite1h ?? 0);
   return {
     input_tokens: input,
-    input_tokens_details: {
-      cached_tokens: cacheRead,
-      ...(written === undefined ? {} : { cache_write_tokens: written }),
-    },
+    input_tokens_details: { cached_tokens: cacheRead, cache_write_tokens: cacheWrite5m + cacheWrite1h },
     output_tokens: output,
     output_tokens_details: { reasoning_tokens: reasoning },
     total_tokens: input + output,
