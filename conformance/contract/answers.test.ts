@@ -168,7 +168,7 @@ describe("contract 2.11: every counter of the messages usage", () => {
     cache_creation_input_tokens: 0,
     cache_read_input_tokens: 0,
     cache_creation: { ephemeral_1h_input_tokens: 0, ephemeral_5m_input_tokens: 0 },
-    server_tool_use: { web_search_requests: 0 },
+    server_tool_use: { web_search_requests: 0, web_fetch_requests: 0 },
     service_tier: "standard",
   };
 
@@ -192,7 +192,7 @@ describe("contract 2.11: every counter of the messages usage", () => {
     const { usage } = (await (await call("messages", "messages")).json()) as { usage: object };
     expect(usage).toEqual({
       ...reported,
-      server_tool_use: { web_search_requests: 0 },
+      server_tool_use: { web_search_requests: 0, web_fetch_requests: 0 },
       cache_creation_input_tokens: 30,
     });
   });

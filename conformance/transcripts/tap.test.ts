@@ -101,7 +101,7 @@ function uncounted(usage: Json): Json {
     cache_creation_input_tokens: 0,
     cache_read_input_tokens: 0,
     cache_creation: { ephemeral_5m_input_tokens: written, ephemeral_1h_input_tokens: 0 },
-    server_tool_use: { web_search_requests: 0 },
+    server_tool_use: { web_search_requests: 0, web_fetch_requests: 0 },
     service_tier: "standard",
   };
   return Object.fromEntries(Object.entries(none).filter(([key]) => (usage[key] ?? null) === null));

@@ -60,6 +60,8 @@ export interface EncodeAnswerContext<Options = unknown> extends AnswerContext<Op
   estimateInputTokens: () => number;
   /** For the receipt: what of the answer the client could not be given. */
   note: (note: FieldNote) => void;
+  /** Thoughts without a signature are to come back, because their host takes them. */
+  unsignedComesBack?: boolean;
 }
 
 /** Frames of one upstream stream into canonical events; an end without a proper finish yields an `error` event. */
@@ -130,6 +132,8 @@ export interface UpstreamCodec {
     shown: "whole" | "summary";
     /** Models that think do so without being asked. */
     unasked: boolean;
+    /** Whether a host takes back thoughts that nobody has signed. Absent: none does. */
+    takesUnsigned?(quirks: MediaQuirks): boolean;
   };
   /** A lower output limit is raised to this one. Absent: none is. */
   readonly leastOutputLimit?: number;

@@ -126,9 +126,11 @@ export class TranslatedLane implements Lane {
 
   #encodeContext(): EncodeAnswerContext {
     const { incoming, body } = this.#call;
+    const { quirks } = this.#attempt.target;
     return Object.assign(new CallAnswerContext(this.#call, this.#gateway, this.#attempt), {
       estimateInputTokens: () => incoming.dialect.requests.estimateTokens(body),
       note: (note: FieldNote) => this.#note(note),
+      unsignedComesBack: this.#upstream.reasoning.takesUnsigned?.(quirks) === true,
     });
   }
 }

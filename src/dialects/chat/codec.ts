@@ -24,7 +24,11 @@ export const chatCodec: UpstreamCodec & ClientCodec = {
     reset: `x-ratelimit-reset-${limit}`,
   })),
   oneFamily: false,
-  reasoning: { shown: "whole", unasked: true },
+  reasoning: {
+    shown: "whole",
+    unasked: true,
+    takesUnsigned: ({ reasoningHistory }: ChatQuirks) => reasoningHistory !== "drop",
+  },
   limitsReasoning: ({ limitsReasoning }: ChatQuirks) => limitsReasoning,
   goesOn: ({ prefill }: ChatQuirks) => prefill !== "none",
   showsImages: true,

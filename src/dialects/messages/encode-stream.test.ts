@@ -80,7 +80,7 @@ describe("contract 6.1: the form of the stream", () => {
       cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
       output_tokens: 9,
       output_tokens_details: { thinking_tokens: 2 },
-      server_tool_use: { web_search_requests: 0 },
+      server_tool_use: { web_search_requests: 0, web_fetch_requests: 0 },
       service_tier: "standard",
     };
     expect(events.slice(-2)).toEqual([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { consistentUsage, decodeUsage, mergeUsage } from "./usage.ts";
+import { consistentUsage, decodeUsage, encodeUsage, mergeUsage, missingUsage } from "./usage.ts";
 
 const split = (minutes: number, hour: number) => ({
   ephemeral_5m_input_tokens: minutes,
@@ -54,4 +54,28 @@ describe("H27: of a stream's events the later one holds", () => {
 test("H27: reasoning that is reported larger than the output counts as all of it", () => {
   const usage = { input_tokens: 1, output_tokens: 128, output_tokens_details: { thinking_tokens: 132 } };
   expect(decodeUsage(usage)).toEqual({ input: 1, output: 0, reasoning: 128 });
+});
+
+describe("contract 2.11: server_tool_use has both counts, as the vendor's SDK requires", () => {
+  const estimate = { input: () => 1, output: () => 1 };
+
+  test("in usage that is written for a client", () => {
+    expect(encodeUsage({ input: 1, output: 1, searches: 2 }, estimate)["server_tool_use"]).toEqual({
+      web_search_requests: 2,
+      web_fetch_requests: 0,
+    });
+  });
+
+  test.each([
+    ["none", undefined, { web_search_requests: 0, web_fetch_requests: 0 }],
+    ["searches alone", { web_search_requests: 3 }, { web_search_requests: 3, web_fetch_requests: 0 }],
+    ["fetches alone", { web_fetch_requests: 4 }, { web_search_requests: 0, web_fetch_requests: 4 }],
+  ])("in usage of a host that counts %s", (_, server_tool_use, whole) => {
+    expect(missingUsage({ input_tokens: 1, server_tool_use })["server_tool_use"]).toEqual(whole);
+  });
+
+  test("a host that counts both is left alone", () => {
+    const server_tool_use = { web_search_requests: 1, web_fetch_requests: 1 };
+    expect(missingUsage({ input_tokens: 1, server_tool_use })).not.toHaveProperty("server_tool_use");
+  });
 });

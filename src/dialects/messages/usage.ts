@@ -54,7 +54,8 @@ const SPLIT = "cache_creation";
 const MINUTES = "ephemeral_5m_input_tokens";
 const HOUR = "ephemeral_1h_input_tokens";
 const SERVER_TOOLS = "server_tool_use";
-const SEARCHES = "web_search_requests";
+/** The vendor's SDK requires all of these where there is one. */
+const SERVER_TOOL_COUNTS = ["web_search_requests", "web_fetch_requests"] as const;
 
 interface CacheWrites {
   minutes: number | undefined;
@@ -86,7 +87,7 @@ export function consistentUsage(raw: JsonObject): JsonObject | undefined {
 /** What contract 2.11 counts and a host left out, with what it comes to. */
 export function missingUsage(raw: JsonObject): JsonObject {
   const { minutes = 0, hour = 0 } = cacheWrites(raw);
-  const searches = objectAt(raw, SERVER_TOOLS);
+  const served = objectAt(raw, SERVER_TOOLS);
   const missing: Record<string, unknown> = {};
   const fill = (key: string, value: unknown) => {
     if (raw[key] === undefined || raw[key] === null) missing[key] = value;
@@ -94,7 +95,10 @@ export function missingUsage(raw: JsonObject): JsonObject {
   fill(TOTAL, minutes + hour);
   fill("cache_read_input_tokens", 0);
   fill(SPLIT, { [HOUR]: hour, [MINUTES]: minutes });
-  if (countAt(searches, SEARCHES) === undefined) missing[SERVER_TOOLS] = { ...searches, [SEARCHES]: 0 };
+  const uncounted = SERVER_TOOL_COUNTS.filter((key) => countAt(served, key) === undefined);
+  if (uncounted.length > 0) {
+    missing[SERVER_TOOLS] = { ...served, ...Object.fromEntries(uncounted.map((key) => [key, 0])) };
+  }
   fill("service_tier", "standard");
   return missing;
 }
@@ -159,7 +163,7 @@ export function encodeUsage(usage: Usage | undefined, estimate: UsageEstimate): 
     ),
     output_tokens: reported ? completionTokens(usage ?? {}) : estimate.output(),
     ...(reasoning === undefined ? {} : { output_tokens_details: { thinking_tokens: reasoning } }),
-    server_tool_use: { web_search_requests: searches },
+    server_tool_use: { web_search_requests: searches, web_fetch_requests: 0 },
     service_tier: "standard",
   };
 }

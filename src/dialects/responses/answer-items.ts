@@ -29,18 +29,18 @@ export const refusalPart = (refusal: string): JsonObject => ({ type: "refusal", 
 
 export const summaryPart = (text: string): JsonObject => ({ type: "summary_text", text });
 
-/** Unsigned thoughts stand for themselves. Clients send back only thoughts with a value, and some hosts want theirs back. */
-const UNSIGNED: Opaque = { origin: "", kind: "text", value: "" };
+/** Some clients send back only thoughts with a value: thoughts that nobody has signed get this one where their host takes them. */
+export const UNSIGNED: Opaque = { origin: "", kind: "text", value: "" };
 
 /**
- * A thought. Its value is wrapped whoever made it: the item's id is told before the value comes, and one that the maker has bound
+ * A thought, which has a value if it is signed. Its value is wrapped whoever made it: the item's id is told before the value comes, and one that the maker has bound
  * to another id would be refused (R10).
  */
 export const reasoningItem = (id: string, text: string, signature: Opaque | undefined): JsonObject => ({
   id,
   type: "reasoning",
   summary: text === "" ? [] : [summaryPart(text)],
-  ...(signature === undefined && text === "" ? {} : { encrypted_content: wrapThought(text, signature ?? UNSIGNED) }),
+  ...(signature === undefined ? {} : { encrypted_content: wrapThought(text, signature) }),
 });
 
 /** A signature of nothing shown says that it is one of a thought: that of the call after it stands in an item of the same form. */

@@ -4,6 +4,7 @@ import type { CanonEvent } from "../../canon/event.ts";
 import type { ReplyPart } from "../../canon/reply.ts";
 import { unfold } from "../../canon/unfold.ts";
 import { encodeContext } from "../encode-context.sample.ts";
+import { decodeRequest } from "./decode-request.ts";
 import { encodeResponse } from "./encode-response.ts";
 import { ResponsesStreamEncoder } from "./encode-stream.ts";
 import { readEvents, STOPPED, streamOf, streamOfParts, typesOf } from "./stream.sample.ts";
@@ -47,6 +48,31 @@ describe("the order of events", () => {
     const [thought, called] = outputOf(events);
     expect(stringAt(thought, "encrypted_content")).toStartWith("trv1.");
     expect(called).toMatchObject({ type: "function_call", call_id: "call_1", name: "look", arguments: '{"a":1}' });
+  });
+
+  describe("decision 0091: a thought that nobody has signed", () => {
+    const thought = { type: "reasoning", text: "Hm." } as const;
+    const itemOf = (unsignedComesBack: boolean) => {
+      const context = { ...encodeContext(), unsignedComesBack };
+      return JSON.parse(encodeResponse({ parts: [thought], stop: STOPPED }, context)).output[0];
+    };
+
+    test("has no sealed value", () => {
+      expect(itemOf(false)).toMatchObject({ type: "reasoning", summary: [{ text: "Hm." }] });
+      expect(itemOf(false)).not.toHaveProperty("encrypted_content");
+    });
+
+    test("has one where its host takes it back, since some clients send back no other", () => {
+      expect(itemOf(true)).toMatchObject({ encrypted_content: expect.stringMatching(/^trv1\./) });
+    });
+
+    test("is read by its host from what a client sends back, in either form", () => {
+      for (const comesBack of [false, true]) {
+        const input = [itemOf(comesBack), { type: "message", role: "user", content: "Go on." }];
+        const [turn] = decodeRequest({ model: "m", input }).turns;
+        expect(turn?.parts).toMatchObject([{ type: "reasoning", text: "Hm." }]);
+      }
+    });
   });
 
   test("R20: sequence numbers count from 0 without a gap", () => {

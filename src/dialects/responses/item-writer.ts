@@ -9,7 +9,7 @@ import type { CarrierPosition } from "../carriers.ts";
 import type { EncodeAnswerContext } from "../codec.ts";
 import type { DeltaForm } from "../delta-form.ts";
 import { omitMedia } from "../omit-media.ts";
-import { carrierItem, type ItemStatus, imageItem, nativeItem, searchItem } from "./answer-items.ts";
+import { carrierItem, type ItemStatus, imageItem, nativeItem, searchItem, UNSIGNED } from "./answer-items.ts";
 import { CallNames } from "./call-names.ts";
 import { CallWriter } from "./call-writer.ts";
 import type { EventWriter } from "./event-writer.ts";
@@ -138,7 +138,9 @@ export class ItemWriter {
     return cited + this.#carry(said ? "text" : "empty-text", signature);
   }
 
-  #endThought(signature: Opaque | undefined): string {
+  #endThought(signed: Opaque | undefined): string {
+    const said = this.#open instanceof ThoughtWriter;
+    const signature = signed ?? (said && this.#context.unsignedComesBack ? UNSIGNED : undefined);
     if (signature === undefined) return "";
     return this.#in(ThoughtWriter, "rs", (thought) => {
       thought.signature = signature;

@@ -24,7 +24,9 @@ const MessagesUsage = Type.Object(
     cache_creation: Type.Optional(
       nullable(Type.Object({ ephemeral_1h_input_tokens: integer, ephemeral_5m_input_tokens: integer })),
     ),
-    server_tool_use: Type.Optional(nullable(Type.Object({ web_search_requests: integer }))),
+    server_tool_use: Type.Optional(
+      nullable(Type.Object({ web_search_requests: integer, web_fetch_requests: integer })),
+    ),
     service_tier: Type.Optional(nullable(Type.String({ examples: ["standard"] }))),
   },
   { title: "MessagesUsage" },
