@@ -245,3 +245,100 @@ describe("oddities of upstreams", () => {
     expect(fold(events).parts).toEqual([{ type: "reasoning", text: "hm", signature } as never]);
   });
 });
+
+describe("H47: a delta is read by its own kind", () => {
+  const text = (index: number, said: string) => delta(index, { type: "text_delta", text: said });
+  const thought = (index: number, thinking: string) => delta(index, { type: "thinking_delta", thinking });
+  const input = (index: number, partial_json: string) => delta(index, { type: "input_json_delta", partial_json });
+  const call = { type: "tool_use", id: "toolu_1", name: "look", input: {} };
+  const partsOf = (...frames: ReturnType<typeof frame>[]) => {
+    const events = decodeAll([start, ...frames, ...finish("end_turn")]);
+    expect(brokenLaw(events)).toBeUndefined();
+    return fold(events).parts;
+  };
+
+  test("text in a block of thinking is text, and what follows it of thinking is a thought again", () => {
+    expect(
+      partsOf(
+        blockStart(0, { type: "thinking", thinking: "" }),
+        thought(0, "Hm. "),
+        text(0, "Hel"),
+        text(0, "lo"),
+        thought(0, "Done."),
+        blockStop(0),
+      ),
+    ).toEqual([
+      { type: "reasoning", text: "Hm. " },
+      { type: "text", text: "Hello" },
+      { type: "reasoning", text: "Done." },
+    ]);
+  });
+
+  test("thinking in a block of text is a thought, with its signature", () => {
+    expect(
+      partsOf(
+        blockStart(0, { type: "text", text: "" }),
+        thought(0, "Hm."),
+        delta(0, { type: "signature_delta", signature: "s" }),
+        text(0, "Hello"),
+        blockStop(0),
+      ),
+    ).toEqual([
+      { type: "text", text: "" },
+      { type: "reasoning", text: "Hm.", signature: { origin: "messages", kind: "signature", value: "s" } },
+      { type: "text", text: "Hello" },
+    ]);
+  });
+
+  test("text in a call is text, and the call keeps its arguments", () => {
+    expect(
+      partsOf(blockStart(0, call), input(0, '{"a"'), text(0, "Looking."), input(0, ":1}"), blockStop(0)),
+    ).toMatchObject([
+      { type: "tool-call", name: "look", input: '{"a":1}' },
+      { type: "text", text: "Looking." },
+    ]);
+  });
+
+  test("arguments in a block of text belong to no call, and are an error", () => {
+    const events = decodeAll([start, blockStart(0, { type: "text", text: "" }), input(0, "{}"), ...finish("end_turn")]);
+    expect(events.at(-1)).toMatchObject({ type: "error", error: { kind: "upstream_failed" } });
+  });
+
+  test.each([
+    ["message_start", [start]],
+    ["a block in its place", [blockStart(0, { type: "text", text: "x" }), blockStop(0)]],
+    ["the end of the answer", []],
+  ])("half a call that is followed by %s is an error, and never a call", (_name, more) => {
+    const events = decodeAll([start, blockStart(0, call), input(0, '{"path":"/'), ...more, ...finish("tool_use")]);
+    expect(brokenLaw(events)).toBeUndefined();
+    expect(events.map(({ type }) => type)).not.toContain("tool-input-end");
+    expect(events.at(-1)).toMatchObject({ type: "error", error: { kind: "upstream_failed" } });
+  });
+
+  test("a host that begins again after text goes on with its answer, under its first name", () => {
+    const again = frame({ type: "message_start", message: { id: "msg_2", content: [], usage: { input_tokens: 5 } } });
+    const events = decodeAll([
+      start,
+      blockStart(0, { type: "text", text: "" }),
+      text(0, "One. "),
+      again,
+      blockStart(0, { type: "text", text: "" }),
+      text(0, "Two."),
+      blockStop(0),
+      ...finish("end_turn"),
+    ]);
+    expect(brokenLaw(events)).toBeUndefined();
+    expect(fold(events)).toMatchObject({
+      id: "msg_1",
+      parts: [
+        { type: "text", text: "One. " },
+        { type: "text", text: "Two." },
+      ],
+    });
+  });
+
+  test("a call that the output limit cut stays one that was cut", () => {
+    const events = decodeAll([start, blockStart(0, call), input(0, '{"path":"/'), ...finish("max_tokens")]);
+    expect(fold(events).parts).toMatchObject([{ type: "tool-call", input: '{"path":"/' }]);
+  });
+});

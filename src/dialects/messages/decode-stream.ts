@@ -8,7 +8,7 @@ import type { DecodeAnswerContext, StreamDecoder } from "../codec.ts";
 import { decodeException } from "../framed-exception.ts";
 import { decodeErrorObject } from "./errors.ts";
 import { decodeFinish } from "./finish.ts";
-import { type BlockDecoder, createBlockDecoder } from "./open-blocks.ts";
+import { type BlockDecoder, createBlockDecoder, HALF_CALL } from "./open-blocks.ts";
 import {
   decodeUsage,
   isHostedResult,
@@ -39,6 +39,7 @@ export class MessagesStreamDecoder implements StreamDecoder {
   #results = 0;
   #finish: JsonObject | undefined;
   #begun = 0;
+  #named = false;
   #over = false;
 
   constructor(context: DecodeAnswerContext) {
@@ -101,14 +102,25 @@ export class MessagesStreamDecoder implements StreamDecoder {
     }
   }
 
+  /** Some hosts begin again: what was said stands, and the answer has one beginning. A call that was cut by it is none (H47). */
   #start(message: JsonObject | undefined): CanonEvent[] {
+    if (this.#hasHalfCall()) return this.#fail(HALF_CALL);
     const id = stringAt(message, "id");
-    return [{ type: "metadata", ...(id ? { id } : {}) }, ...this.#take(promptUsage(objectAt(message, "usage")))];
+    const unended = [...this.#blocks.values()].flatMap((block) => block.end());
+    this.#blocks.clear();
+    const named: CanonEvent[] = this.#named ? [] : [{ type: "metadata", ...(id ? { id } : {}) }];
+    this.#named = true;
+    return [...unended, ...named, ...this.#take(promptUsage(objectAt(message, "usage")))];
+  }
+
+  #hasHalfCall(): boolean {
+    return [...this.#blocks.values()].some((block) => block.isHalfCall === true);
   }
 
   #startBlock(index: unknown, content: JsonObject): CanonEvent[] {
+    if (this.#blocks.get(index)?.isHalfCall === true) return this.#fail(HALF_CALL);
     const unended = this.#endBlock(index);
-    const block = createBlockDecoder(content, this.#begun++, this.#context);
+    const block = createBlockDecoder(content, () => this.#begun++, this.#context);
     this.#blocks.set(index, block);
     const begun = [...unended, ...block.start()];
     if (isHostedResult(content)) this.#results++;
@@ -130,9 +142,11 @@ export class MessagesStreamDecoder implements StreamDecoder {
   }
 
   #stop(): CanonEvent[] {
+    const finish = decodeFinish(this.#finish);
+    if (finish.stop.unified !== "length" && this.#hasHalfCall()) return this.#fail(HALF_CALL);
     this.#over = true;
     const unended = [...this.#blocks.values()].flatMap((block) => block.end());
-    return [...unended, { type: "finish", ...decodeFinish(this.#finish) }];
+    return [...unended, { type: "finish", ...finish }];
   }
 
   #take(usage: JsonObject | undefined): CanonEvent[] {

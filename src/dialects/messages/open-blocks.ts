@@ -20,9 +20,65 @@ export interface BlockDecoder {
   end(): CanonEvent[];
   /** No event tells of it before its end. */
   readonly silent?: boolean;
+  /** A call whose arguments are not whole so far. */
+  readonly isHalfCall?: boolean;
 }
 
-export function createBlockDecoder(content: JsonObject, block: number, context: DecodeAnswerContext): BlockDecoder {
+/** What went wrong with a call that another block, or another answer, began in the middle of. */
+export const HALF_CALL = "The provider broke off in the middle of a call's arguments, and went on with something else.";
+
+type Kind = "text" | "thinking" | "tool_use";
+
+/** What kind of block a delta belongs to; undefined where it says nothing, or is of a kind that is not known. */
+function kindOf(delta: JsonObject | undefined): Kind | undefined {
+  if (stringAt(delta, "text") || delta?.["citation"] !== undefined) return "text";
+  if (stringAt(delta, "thinking") || stringAt(delta, "signature")) return "thinking";
+  return stringAt(delta, "partial_json") ? "tool_use" : undefined;
+}
+
+/**
+ * A block whose deltas are read by their own kind: hosts send text in a block of thinking, and the reverse (H47). What does not
+ * fit the block is told as another one, which ends where the next kind begins. `next` numbers it.
+ */
+export function createBlockDecoder(
+  content: JsonObject,
+  next: () => number,
+  context: DecodeAnswerContext,
+): BlockDecoder {
+  const type = stringAt(content, "type");
+  const own = createOwnDecoder(content, next(), context);
+  if (type !== "text" && type !== "thinking" && type !== "tool_use") return own;
+  let kind: Kind = type;
+  let spoken: BlockDecoder | undefined = type === "tool_use" ? undefined : own;
+  const endSpoken = (): CanonEvent[] => {
+    const events = spoken?.end() ?? [];
+    spoken = undefined;
+    return events;
+  };
+  const speak = (said: Kind, delta: JsonObject | undefined): CanonEvent[] => {
+    if (spoken !== undefined && kind === said) return spoken.delta(delta);
+    const ended = endSpoken();
+    kind = said;
+    spoken = createOwnDecoder({ type: said }, next(), context);
+    return [...ended, ...spoken.start(), ...spoken.delta(delta)];
+  };
+  return {
+    start: () => own.start(),
+    delta: (delta) => {
+      const said = kindOf(delta);
+      if (said === undefined) return [];
+      if (said !== "tool_use") return speak(said, delta);
+      if (type === "tool_use") return own.delta(delta);
+      throw new GatewayError("upstream_failed", "The provider sent a call's arguments in a block that is no call.");
+    },
+    end: () => [...endSpoken(), ...(type === "tool_use" ? own.end() : [])],
+    get isHalfCall() {
+      return own.isHalfCall === true;
+    },
+  };
+}
+
+function createOwnDecoder(content: JsonObject, block: number, context: DecodeAnswerContext): BlockDecoder {
   switch (content["type"]) {
     case "text":
       return textBlock(content, block, context);
@@ -81,22 +137,25 @@ function redactedBlock(content: JsonObject, block: number, { origin }: DecodeAns
 
 /** The arguments come in chunks, or whole at the start, or not at all where there are none. */
 function toolBlock(content: JsonObject, block: number, { makeId }: DecodeAnswerContext): BlockDecoder {
-  let chunks = false;
+  let input = "";
   const id = stringAt(content, "id") || `toolu_${makeId()}`;
   return {
     start: () => [{ type: "tool-input-start", block, id, name: stringAt(content, "name") ?? "" }],
     delta: (delta) => {
       const text = stringAt(delta, "partial_json");
       if (!text) return [];
-      chunks = true;
+      input += text;
       return [{ type: "tool-input-delta", block, text }];
     },
     end: () => [
-      ...(chunks
+      ...(input !== ""
         ? []
         : [{ type: "tool-input-delta" as const, block, text: stringifyInOrder(objectAt(content, "input") ?? {}) }]),
       { type: "tool-input-end", block },
     ],
+    get isHalfCall() {
+      return input !== "" && parseInput(input) === undefined;
+    },
   };
 }
 

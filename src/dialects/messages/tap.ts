@@ -10,6 +10,7 @@ import { decodeException } from "../framed-exception.ts";
 import { TapBase } from "../tap-base.ts";
 import { decodeErrorObject } from "./errors.ts";
 import { estimateMessagesTokens } from "./estimate.ts";
+import { HALF_CALL } from "./open-blocks.ts";
 import { decodeStop } from "./stop-reason.ts";
 import {
   consistentUsage,
@@ -43,6 +44,8 @@ export class MessagesTap extends TapBase {
   readonly #usage: Record<string, unknown> = {};
   #searches = 0;
   #results = 0;
+  /** The calls that have begun and not ended, by their places. */
+  readonly #openCalls = new Set<unknown>();
 
   constructor(context: NativeAnswerContext) {
     super();
@@ -94,7 +97,11 @@ export class MessagesTap extends TapBase {
   #patch(data: string, event: JsonObject, type: string): string {
     switch (type) {
       case "message_start":
+        if (this.#openCalls.size > 0) throw new GatewayError("upstream_failed", HALF_CALL);
         return this.#start(data, objectAt(event, "message"));
+      case "content_block_stop":
+        this.#openCalls.delete(event["index"]);
+        return data;
       case "message_delta":
         return this.#delta(data, event);
       case "message_stop":
@@ -105,6 +112,7 @@ export class MessagesTap extends TapBase {
         if (!opensEmpty(objectAt(event, "content_block"))) this.contentSeen = true;
         if (isSearchResult(event["content_block"])) this.#searches++;
         if (isHostedResult(event["content_block"])) this.#results++;
+        if (stringAt(objectAt(event, "content_block"), "type") === "tool_use") this.#openCalls.add(event["index"]);
         if (THOUGHTS.has(stringAt(objectAt(event, "content_block"), "type"))) this.reasoningSeen = true;
         this.#count(objectAt(event, "delta"));
         return data;
