@@ -134,7 +134,7 @@ describe("H09: broken arguments are reported, and never become empty", () => {
   test.each(ways)("%s: an answer of a %s host that was cut off says so, and the receipt too", async (client, host) => {
     const { whole, part, stop, action } = CUT[client];
     const note = {
-      path: "content",
+      path: "answer.content",
       action,
       reason: "the answer was cut off amid the arguments of its call of delete_files",
     };

@@ -121,7 +121,7 @@ describe("contract 2.10: an answer of the messages protocol cannot hold an image
     expect(image.headers.get("content-type")).toBe("image/png");
     expect(await sizeOf(Buffer.from(await image.bytes()).toString("base64"))).toEqual([1024, 1024]);
     const receipt = await receiptOf(response);
-    expect(receipt.fields.map(({ path }) => path)).toEqual(["max_tokens", "content"]);
+    expect(receipt.fields.map(({ path }) => path)).toEqual(["max_tokens", "answer.content"]);
     expect(receipt.usage["images"]).toBe(1);
   });
 });

@@ -271,10 +271,9 @@ describe("what cannot be honoured", () => {
     const given = await harness.call("messages", { model: "test/chat", body: { tools: [tool("one"), tool("two")] } });
     expect(given.status).toBe(200);
     const { fields } = await harness.receipt(given);
-    expect(fields.filter(({ path }) => path === "content").map(({ reason }) => reason.split(" ").at(-1))).toEqual([
-      "one",
-      "two",
-    ]);
+    expect(
+      fields.filter(({ path }) => path === "answer.content").map(({ reason }) => reason.split(" ").at(-1)),
+    ).toEqual(["one", "two"]);
   });
 
   test("refuses the call where the caller or its key wants it to the letter, before a provider is asked", async () => {

@@ -144,6 +144,8 @@ export interface NativePart extends PartBase {
   raw: JsonObject;
   /** What other dialects are given of it: words, or nothing because the rest of the request says the same. Absent: it is left out. */
   elsewhere?: { words?: string; reason: string };
+  /** What the model says in it, for protocols that have words alone. */
+  text?: string;
 }
 
 export type Part =

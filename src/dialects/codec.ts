@@ -52,6 +52,8 @@ export interface DecodeAnswerContext<Quirks extends MediaQuirks = MediaQuirks> {
   makeId: () => string;
   /** Takes the terms on which the host says that it has served the call. */
   served?: ServedOn;
+  /** For the receipt: what of the answer no client of another protocol can be given. */
+  note?: (note: FieldNote) => void;
 }
 
 /** What the writing of an answer for a client depends on. */

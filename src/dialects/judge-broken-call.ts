@@ -1,6 +1,7 @@
 import { GatewayError } from "../canon/error.ts";
 import type { FieldNote } from "../canon/receipt.ts";
 import type { Stop, UnifiedStop } from "../canon/stop.ts";
+import { answerNote } from "./answer-note.ts";
 
 /** Stops by which a client knows that the answer's last words are not whole. */
 const CUTS: ReadonlySet<UnifiedStop> = new Set(["length", "filter"]);
@@ -18,5 +19,5 @@ export function judgeBrokenCall(
   if (!CUTS.has(stop.unified)) {
     throw new GatewayError("upstream_failed", `The model called ${name} with arguments that are no JSON object.`);
   }
-  note({ path: "content", action, reason: `the answer was cut off amid the arguments of its call of ${name}` });
+  note(answerNote("content", action, `the answer was cut off amid the arguments of its call of ${name}`));
 }

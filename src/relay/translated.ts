@@ -115,6 +115,7 @@ export class TranslatedLane implements Lane {
       reading: this.#reading,
       makeId: this.#gateway.random.id,
       served: this.#attempt,
+      note: (note) => this.#note(note),
     };
   }
 

@@ -1,10 +1,33 @@
 import { type JsonObject, stringAt } from "../../base/json.ts";
 import type { Citation, WebCitation } from "../../canon/citation.ts";
+import { answerNote } from "../answer-note.ts";
+import type { EncodeAnswerContext } from "../codec.ts";
 
-/** Citations of the web as annotations; places in the prompt's own documents have no form in this protocol. */
-export function encodeAnnotation(citation: Citation, offset: number, length: number): JsonObject[] {
+/** Citations as annotations, of which there are those of pages alone. The receipt says that there were others. */
+export function encodeAnnotations(
+  citations: readonly Citation[],
+  { offset, length }: { offset: number; length: number },
+  note: EncodeAnswerContext["note"],
+): JsonObject[] {
+  const annotations: JsonObject[] = [];
+  for (const citation of citations) {
+    const annotation = encodeAnnotation(citation, offset, length);
+    if (annotation === undefined) note(UNCITED);
+    else annotations.push(annotation);
+  }
+  return annotations;
+}
+
+const UNCITED = answerNote(
+  "citations",
+  "dropped",
+  "this protocol cites pages of the web alone, and not documents or retrieved passages",
+);
+
+/** Undefined for a place in the prompt's own documents, which has no form in this protocol. */
+function encodeAnnotation(citation: Citation, offset: number, length: number): JsonObject | undefined {
   const url = citation.type === "web" ? citation.url : citation.type === "search-result" ? citation.source : undefined;
-  if (url === undefined || !/^https?:/.test(url)) return [];
+  if (url === undefined || !/^https?:/.test(url)) return undefined;
   const { title, citedText } = citation;
   const annotation = {
     url,
@@ -13,7 +36,7 @@ export function encodeAnnotation(citation: Citation, offset: number, length: num
     end_index: offset + (citation.end ?? length),
     ...(citedText === undefined ? {} : { content: citedText }),
   };
-  return [{ type: "url_citation", url_citation: annotation }];
+  return { type: "url_citation", url_citation: annotation };
 }
 
 /** Pages that some hosts name next to the answer, without saying what in it they stand for. */

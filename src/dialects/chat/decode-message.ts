@@ -5,6 +5,7 @@ import type { Opaque } from "../../canon/opaque.ts";
 import type { NativePart, Part, ReasoningPart, TextPart, ToolCallPart } from "../../canon/part.ts";
 import { parseInOrder } from "../../wire/ordered-json.ts";
 import { citationWithin, decodeAnnotation } from "../url-citation.ts";
+import { audioPart } from "./audio-part.ts";
 import { decodeContent } from "./content.ts";
 import { decodeMedia } from "./media.ts";
 import { EMPTY_TEXT_ID, NATIVE_ID, type OriginReader, opaqueOf, readDetail, TEXT_ID } from "./reasoning-details.ts";
@@ -40,7 +41,7 @@ export function decodeMessage(message: Fields, reading: MessageReading): Part[] 
   }
   const audio = message.object("audio");
   if (audio !== undefined) {
-    content.push({ type: "native", dialect: "chat", name: "audio", raw: { audio }, ...located("audio") });
+    content.push({ ...audioPart(audio), ...located("audio") });
   }
   attachAnnotations(content, message.array("annotations") ?? []);
   const calls = decodeCalls(message, reading, at);

@@ -19,6 +19,7 @@ import { OpenBlocks } from "./open-blocks.ts";
 import type { ChatQuirks } from "./quirks.ts";
 import { readDetail } from "./reasoning-details.ts";
 import { ReasoningTags } from "./reasoning-tags.ts";
+import { SpokenAudio } from "./spoken-audio.ts";
 import { decodeStopBeside, decodeStopSequence, finishOf, isFailureWord } from "./stop-reason.ts";
 import { inputOf, signatureAt } from "./tool-call.ts";
 import { hasBroken, ToolCallIndexer } from "./tool-calls.ts";
@@ -35,6 +36,7 @@ export class ChatStreamDecoder implements StreamDecoder {
   readonly #tags: ReasoningTags | undefined;
   #sources: WebCitation[] = [];
   #annotated = false;
+  readonly #audio = new SpokenAudio();
   #answering = false;
   #named = false;
   #finish: string | undefined;
@@ -50,7 +52,7 @@ export class ChatStreamDecoder implements StreamDecoder {
   }
 
   get holdsBack(): boolean {
-    return this.#blocks.hasNameless;
+    return this.#blocks.hasNameless || this.#audio.heard;
   }
 
   /** Arguments are not among them: of a call that is whole, more of them can be another call. */
@@ -102,6 +104,8 @@ export class ChatStreamDecoder implements StreamDecoder {
       events.push(...(reasoning ? this.#blocks.reasoning(text) : this.#blocks.text(text)));
     }
     if (!this.#annotated) for (const source of this.#sources) this.#blocks.cite(source);
+    const { whole } = this.#audio;
+    if (whole !== undefined) events.push(...this.#blocks.whole(whole));
     events.push(...this.#blocks.endAll());
     const stop = decodeStopBeside(this.#finish ?? "", this.#blocks.hasCalls);
     return [...events, { type: "finish", stop, ...this.#stopSequence }];
@@ -149,6 +153,8 @@ export class ChatStreamDecoder implements StreamDecoder {
       const media = decodeMedia(image);
       if (media !== undefined) events.push(...this.#blocks.whole(media));
     }
+    const audio = objectAt(delta, "audio");
+    if (audio !== undefined) this.#audio.hear(audio);
     for (const raw of arrayAt(delta, "annotations")) {
       const citation = decodeAnnotation(raw);
       if (citation === undefined) continue;

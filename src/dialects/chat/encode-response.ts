@@ -3,8 +3,9 @@ import { carryNative } from "../../canon/native-carrier.ts";
 import type { MediaPart } from "../../canon/part.ts";
 import type { CanonReply, ReplyPart } from "../../canon/reply.ts";
 import type { EncodeAnswerContext } from "../codec.ts";
+import { noteFinish } from "../note-finish.ts";
 import { omitMedia } from "../omit-media.ts";
-import { encodeAnnotation } from "./annotations.ts";
+import { encodeAnnotations } from "./annotations.ts";
 import { betweenTexts } from "./between-texts.ts";
 import { encodeLogprobs } from "./logprobs.ts";
 import { hidesReasoning, wantsCost } from "./native.ts";
@@ -17,7 +18,7 @@ import {
   spellForClient,
   TEXT_ID,
 } from "./reasoning-details.ts";
-import { encodeStop } from "./stop-reason.ts";
+import { encodeStop, UNTOLD } from "./stop-reason.ts";
 import { encodeToolCall } from "./tool-call.ts";
 import { encodeUsage } from "./usage.ts";
 
@@ -27,6 +28,7 @@ import { encodeUsage } from "./usage.ts";
  */
 export function encodeResponse(reply: CanonReply, context: EncodeAnswerContext): string {
   const { usage, logprobs } = reply;
+  noteFinish(reply, context.note, UNTOLD);
   const cost = usage !== undefined && wantsCost(context.request) ? context.costUsd(usage) : undefined;
   const choice = {
     index: 0,
@@ -64,9 +66,8 @@ function encodeMessage(parts: readonly ReplyPart[], { request, note }: EncodeAns
         if (part.text !== "") apart = false;
         const offset = content?.length ?? 0;
         content = (content ?? "") + part.text;
-        for (const citation of part.citations ?? []) {
-          annotations.push(...encodeAnnotation(citation, offset, part.text.length));
-        }
+        const { length } = part.text;
+        annotations.push(...encodeAnnotations(part.citations ?? [], { offset, length }, note));
         if (part.signature !== undefined) {
           const id = part.text === "" ? EMPTY_TEXT_ID : TEXT_ID;
           details.push(encodeSignature(part.signature, id, details.length, spellForClient));

@@ -7,8 +7,9 @@ import type { Opaque } from "../../canon/opaque.ts";
 import type { Usage } from "../../canon/usage.ts";
 import type { EncodeAnswerContext, StreamEncoder } from "../codec.ts";
 import { type DeltaEvent, DeltaForm } from "../delta-form.ts";
+import { noteFinish } from "../note-finish.ts";
 import { omitMedia } from "../omit-media.ts";
-import { encodeAnnotation } from "./annotations.ts";
+import { encodeAnnotations } from "./annotations.ts";
 import { betweenTexts } from "./between-texts.ts";
 import { encodeImage } from "./encode-response.ts";
 import { encodeLogprobs } from "./logprobs.ts";
@@ -22,7 +23,7 @@ import {
   spellForClient,
   TEXT_ID,
 } from "./reasoning-details.ts";
-import { encodeStop } from "./stop-reason.ts";
+import { encodeStop, UNTOLD } from "./stop-reason.ts";
 import { encodeToolCall } from "./tool-call.ts";
 import { encodeUsage } from "./usage.ts";
 
@@ -139,6 +140,7 @@ export class ChatStreamEncoder implements StreamEncoder {
         this.#usage = event.usage;
         return "";
       case "finish": {
+        noteFinish(event, this.#context.note, UNTOLD);
         const last = { index: 0, delta: {}, finish_reason: encodeStop(event.stop) };
         return `${this.#chunk([last])}${this.#usageChunk()}data: [DONE]\n\n`;
       }
@@ -198,7 +200,7 @@ export class ChatStreamEncoder implements StreamEncoder {
   #endText(block: number, signature: Opaque | undefined): string {
     const open = this.#texts.get(block) ?? { offset: this.#textLength, length: 0, citations: [] };
     this.#texts.delete(block);
-    const annotations = open.citations.flatMap((citation) => encodeAnnotation(citation, open.offset, open.length));
+    const annotations = encodeAnnotations(open.citations, open, this.#context.note);
     const cited = annotations.length === 0 ? "" : this.#delta({ annotations });
     if (signature === undefined) return cited;
     return cited + this.#signature(signature, open.length === 0 ? EMPTY_TEXT_ID : TEXT_ID);

@@ -3,7 +3,7 @@ import type { Turn } from "../../canon/call.ts";
 import type { Part, ToolResultPart } from "../../canon/part.ts";
 import { resultsBeforeSystem } from "../../canon/result-order.ts";
 import { CONTINUE_PROMPT } from "../continue-prompt.ts";
-import { encodeParts, joinedContent, plainContent } from "./content.ts";
+import { encodeParts, joinedContent, leaveOut, plainContent } from "./content.ts";
 import { encodeAssistant } from "./encode-assistant.ts";
 import { withExtras } from "./part-fields.ts";
 import { ownExtras, type RequestScope } from "./request-scope.ts";
@@ -26,7 +26,8 @@ export function encodeTurns(scope: RequestScope, instruction: string | undefined
       at = end;
       continue;
     }
-    if (turn.role === "assistant") messages.push(encodeAssistant(turn, scope));
+    if (isForeign(turn.parts)) for (const part of turn.parts) leaveOut(part, scope);
+    else if (turn.role === "assistant") messages.push(encodeAssistant(turn, scope));
     else messages.push(encodeTurn(turn, "system", joinedContent(encodeParts(turn.parts, scope), PARAGRAPH), scope));
     at += 1;
   }
@@ -90,11 +91,17 @@ function encodeUserTurns(turns: readonly Turn[], before: Turn | undefined, scope
   for (const turn of turns) {
     const said: Part[] = turn.parts.filter((part) => part.type !== "tool-result");
     if (said.length === 0 && turn.parts.length > 0) continue;
-    messages.push(encodeTurn(turn, "user", plainContent([...media, ...encodeParts(said, scope)]), scope));
+    const content = [...media, ...encodeParts(said, scope)];
+    if (content.length === 0 && isForeign(said)) continue;
+    messages.push(encodeTurn(turn, "user", plainContent(content), scope));
     media = [];
   }
   return media.length === 0 ? messages : [...messages, { role: "user", content: media }];
 }
+
+/** Blocks that only another protocol knows, and nothing else: without them there is no message. */
+const isForeign = (parts: readonly Part[]): boolean =>
+  parts.length > 0 && parts.every((part) => part.type === "native" && part.dialect !== "chat");
 
 function inCallOrder(results: readonly ToolResultPart[], before: Turn | undefined): ToolResultPart[] {
   const order = new Map<string, number>();

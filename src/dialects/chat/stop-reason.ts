@@ -1,5 +1,6 @@
 import { stringAt } from "../../base/json.ts";
 import type { Stop, UnifiedStop } from "../../canon/stop.ts";
+import type { noteFinish } from "../note-finish.ts";
 
 const UNIFIED: ReadonlyMap<string, UnifiedStop> = new Map([
   ["stop", "stop"],
@@ -29,6 +30,9 @@ const WORD_OF_STOP: Readonly<Record<UnifiedStop, string>> = {
   pause: "stop",
   other: "stop",
 };
+
+/** What a client of this dialect is not told of the end of an answer. */
+export const UNTOLD: Parameters<typeof noteFinish>[2] = { without: ["pause", "other"], explained: false };
 
 /** Words by which hosts say that they broke down: such an answer is not one (H16). */
 const FAILURES: ReadonlySet<string> = new Set(["error", "network_error", "insufficient_system_resource"]);

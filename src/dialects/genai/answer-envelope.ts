@@ -5,6 +5,7 @@ import type { Stop } from "../../canon/stop.ts";
 import type { Usage } from "../../canon/usage.ts";
 import { stringifyInOrder } from "../../wire/ordered-json.ts";
 import type { EncodeAnswerContext } from "../codec.ts";
+import { noteFinish } from "../note-finish.ts";
 import type { GroundingWriter } from "./grounding.ts";
 import { encodeLogprobs } from "./logprobs.ts";
 import type { GenaiOptions } from "./options.ts";
@@ -54,7 +55,11 @@ interface Closing {
 }
 
 /** What the last word on an answer adds to its candidate. */
-export function encodeClosing({ stop, stopDetail, refused, grounding, logprobs }: Closing, bare: boolean): JsonObject {
+export function encodeClosing(
+  { stop, stopDetail, refused, grounding, logprobs }: Closing,
+  { options: { bareFinishReason: bare }, note }: EncodeAnswerContext<GenaiOptions>,
+): JsonObject {
+  noteFinish({ stop }, note, { without: ["pause"], explained: true });
   const reported: Stop = refused && stop.unified !== "filter" ? { unified: "filter", raw: "" } : stop;
   return {
     finishReason: encodeStop(reported, bare),

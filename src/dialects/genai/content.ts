@@ -5,6 +5,9 @@ import { wrapOpaqueBase64 } from "../../canon/opaque.ts";
 import type { MediaPart, NativePart, ReasoningPart, SearchResultPart, TextPart } from "../../canon/part.ts";
 import type { ReplyPart } from "../../canon/reply.ts";
 import { parseInOrder } from "../../wire/ordered-json.ts";
+import type { EncodeAnswerContext } from "../codec.ts";
+import { noteNullArguments } from "../note-null-arguments.ts";
+import { sayNative } from "../say-native.ts";
 import { encodeArguments } from "./arguments.ts";
 import { thoughtAsSignature } from "./carried-thoughts.ts";
 import { type EncodeScope, fieldPathOf, noteCacheMark, pathOf, upstreamSignature } from "./encode-scope.ts";
@@ -111,6 +114,8 @@ export interface AnswerOptions {
   hideThoughts: boolean;
   /** Called with the name of each call that cannot be shown, because its arguments are not an object. */
   breakCall: (name: string) => void;
+  /** For the receipt. */
+  note: EncodeAnswerContext["note"];
 }
 
 /** One part of an answer for a client. */
@@ -136,13 +141,17 @@ export function encodeAnswerPart(part: ReplyPart, answerOptions: AnswerOptions):
         answerOptions.breakCall(part.name);
         return [];
       }
+      noteNullArguments(part, answerOptions.note);
       return [{ functionCall: { id: part.id, name: part.name, args }, ...signature }];
     }
     case "media":
       return encodeAnswerMedia(part, answerOptions).map((wire) => ({ ...wire, ...signature }));
-    case "native":
+    case "native": {
       if (part.dialect === OWN_ORIGIN) return [part.raw];
-      return [{ text: "", thought: true, thoughtSignature: wrapOpaqueBase64(carryNative(part)) }];
+      const text = sayNative(part, answerOptions.note);
+      const carried = { text: "", thought: true, thoughtSignature: wrapOpaqueBase64(carryNative(part)) };
+      return text === "" ? [carried] : [carried, { text }];
+    }
     // Searches are reported in the grounding of the whole answer.
     case "server-tool-call":
     case "server-tool-result":

@@ -12,6 +12,7 @@ export function encodeResponse(reply: CanonReply, context: EncodeAnswerContext<G
   const answerOptions: AnswerOptions = {
     hideThoughts: hidesThoughts(context),
     breakCall: (name) => judgeBrokenCall(name, reply.stop, { note, action: "dropped" }),
+    note,
   };
   const grounding = new GroundingWriter();
   for (const [block, part] of reply.parts.entries()) {
@@ -32,7 +33,7 @@ export function encodeResponse(reply: CanonReply, context: EncodeAnswerContext<G
       grounding,
       logprobs: reply.logprobs ?? [],
     },
-    context.options.bareFinishReason,
+    context,
   );
   const envelope = new AnswerEnvelope(context);
   envelope.name(reply.id);

@@ -179,7 +179,7 @@ describe("content", () => {
       expect(cut).toContain("MAX_TOKENS");
       expect(notes).toEqual([
         {
-          path: "content",
+          path: "answer.content",
           action: "dropped",
           reason: "the answer was cut off amid the arguments of its call of delete_files",
         },

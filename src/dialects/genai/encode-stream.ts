@@ -42,7 +42,8 @@ export class GenaiStreamEncoder implements StreamEncoder {
   constructor(context: EncodeAnswerContext<GenaiOptions>) {
     this.#context = context;
     this.#envelope = new AnswerEnvelope(context);
-    this.#answerOptions = { hideThoughts: hidesThoughts(context), breakCall: (name) => this.#broken.push(name) };
+    const { note } = context;
+    this.#answerOptions = { hideThoughts: hidesThoughts(context), breakCall: (name) => this.#broken.push(name), note };
   }
 
   push(event: CanonEvent): string {
@@ -159,7 +160,7 @@ export class GenaiStreamEncoder implements StreamEncoder {
         grounding: this.#grounding,
         logprobs: this.#logprobs,
       },
-      this.#context.options.bareFinishReason,
+      this.#context,
     );
     // Chats of the vendor's own packages forget an answer whose last chunk has no part in its content.
     const filtered = stop.unified === "filter" && this.#chunks === 0;

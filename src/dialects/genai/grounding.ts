@@ -1,5 +1,5 @@
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
-import type { Citation, WebCitation } from "../../canon/citation.ts";
+import type { Citation } from "../../canon/citation.ts";
 import type { ServerToolCallPart, ServerToolResultPart, WebPage } from "../../canon/part.ts";
 import { parseArguments } from "./arguments.ts";
 
@@ -13,7 +13,7 @@ interface TextRange {
 }
 
 interface FoundCitation {
-  citation: WebCitation;
+  citation: Citation;
   /** Where in the answer's whole text; undefined where the answer does not say, or says it wrongly. */
   range: TextRange | undefined;
 }
@@ -25,12 +25,12 @@ export function decodeCitations(
   text: string,
 ): FoundCitation[] {
   const bytes = new ByteOffsets(text);
-  const sources = arrayAt(grounding, "groundingChunks").map(sourceOf);
+  const sources = arrayAt(grounding, "groundingChunks").map(citationOf);
   const grounded = arrayAt(grounding, "groundingSupports").flatMap((support) => {
     const range = bytes.rangeOf(objectAt(support, "segment"));
     return arrayAt(support, "groundingChunkIndices").flatMap((index): FoundCitation[] => {
-      const page = typeof index === "number" ? sources[index] : undefined;
-      return page === undefined ? [] : [{ citation: { type: "web", ...page }, range }];
+      const citation = typeof index === "number" ? sources[index] : undefined;
+      return citation === undefined ? [] : [{ citation, range }];
     });
   });
   const quoted = recited.flatMap((one): FoundCitation[] => {
@@ -40,6 +40,28 @@ export function decodeCitations(
     return [{ citation: { type: "web", url, ...(title ? { title } : {}) }, range: bytes.rangeOf(one) }];
   });
   return [...grounded, ...quoted];
+}
+
+const WEB_ADDRESS = /^https?:/;
+
+/** A chunk as a citation: of a page, or of a passage that the provider has retrieved from a store of the caller's. */
+function citationOf(chunk: unknown, resultIndex: number): Citation | undefined {
+  const page = sourceOf(chunk);
+  if (page !== undefined && WEB_ADDRESS.test(page.url)) return { type: "web", ...page };
+  const passage = objectAt(chunk, "retrievedContext");
+  if (passage === undefined) return page && { type: "web", ...page };
+  const source = stringAt(passage, "uri") || stringAt(passage, "documentName");
+  const title = stringAt(passage, "title");
+  const citedText = stringAt(passage, "text");
+  return {
+    type: "search-result",
+    ...(source ? { source } : {}),
+    ...(title ? { title } : {}),
+    ...(citedText ? { citedText } : {}),
+    resultIndex,
+    fromBlock: 0,
+    toBlock: 1,
+  };
 }
 
 /** A chunk's page, whatever kind of source it is. */
@@ -129,36 +151,33 @@ export class GroundingWriter {
 
   /** The answer's `groundingMetadata`; nothing where it has no sources. */
   metadata(): { groundingMetadata?: JsonObject } {
-    const cited = this.#citations.flatMap(({ block, citation }) =>
-      citation.type === "web" ? [{ block, citation }] : [],
-    );
-    const pages = new Map<string, WebPage>();
-    for (const page of [...this.#pages, ...cited.map(({ citation }) => citation)]) {
-      if (!pages.has(page.url)) pages.set(page.url, page);
+    const pages = this.#pages.map((page): Citation => ({ type: "web", ...page }));
+    const chunks = new Map<string, JsonObject>();
+    for (const source of [...pages, ...this.#citations.map(({ citation }) => citation)]) {
+      const key = keyOf(source);
+      if (!chunks.has(key)) chunks.set(key, chunkOf(source));
     }
-    if (pages.size === 0 && this.#queries.length === 0) return {};
-    const urls = [...pages.keys()];
+    if (chunks.size === 0 && this.#queries.length === 0) return {};
+    const places = new Map([...chunks.keys()].map((key, place) => [key, place]));
     const supports = new Map<string, { segment: JsonObject; groundingChunkIndices: number[] }>();
-    for (const { block, citation } of cited) {
+    for (const { block, citation } of this.#citations) {
       const segment = this.#segment(block, citation);
       if (segment === undefined) continue;
       const key = `${segment["startIndex"]}-${segment["endIndex"]}`;
       const support = supports.get(key) ?? { segment, groundingChunkIndices: [] };
       supports.set(key, support);
-      support.groundingChunkIndices.push(urls.indexOf(citation.url));
+      support.groundingChunkIndices.push(places.get(keyOf(citation)) ?? 0);
     }
     return {
       groundingMetadata: {
         ...(this.#queries.length > 0 ? { webSearchQueries: this.#queries } : {}),
-        groundingChunks: [...pages.values()].map(({ url, title }) => ({
-          web: { uri: url, ...(title === undefined ? {} : { title }) },
-        })),
+        groundingChunks: [...chunks.values()],
         groundingSupports: [...supports.values()],
       },
     };
   }
 
-  #segment(block: number, { start, end }: WebCitation): JsonObject | undefined {
+  #segment(block: number, { start, end }: Citation): JsonObject | undefined {
     const range = this.#blocks.get(block);
     if (range === undefined) return undefined;
     const from = Math.min(range.start + (start ?? 0), range.end);
@@ -167,4 +186,18 @@ export class GroundingWriter {
     const text = this.#text.slice(from, to);
     return { startIndex, endIndex: startIndex + Buffer.byteLength(text), text };
   }
+}
+
+/** Chunks with the same key are one. */
+const keyOf = (citation: Citation): string =>
+  citation.type === "web" ? citation.url : JSON.stringify(chunkOf(citation));
+
+/** Where a citation is from. Places in documents have no form here, but their words and titles do. */
+function chunkOf(citation: Citation): JsonObject {
+  const { title, citedText } = citation;
+  const titled = title === undefined ? {} : { title };
+  if (citation.type === "web") return { web: { uri: citation.url, ...titled } };
+  const source = citation.type === "search-result" ? citation.source : undefined;
+  const text = citedText === undefined ? {} : { text: citedText };
+  return { retrievedContext: { ...(source === undefined ? {} : { uri: source }), ...titled, ...text } };
 }

@@ -3,6 +3,7 @@ import { GatewayError } from "../../canon/error.ts";
 import type { CanonEvent, WholePart } from "../../canon/event.ts";
 import type { Opaque } from "../../canon/opaque.ts";
 import { countsNothing, laterUsage, type Usage } from "../../canon/usage.ts";
+import { answerNote } from "../answer-note.ts";
 import type { DecodeAnswerContext } from "../codec.ts";
 import { decodeArguments } from "./arguments.ts";
 import { decodePart } from "./content.ts";
@@ -141,6 +142,7 @@ export class OpenBlocks {
   #aside(candidate: JsonObject): CanonEvent[] {
     const grounding = objectAt(candidate, "groundingMetadata");
     if (grounding !== undefined) this.#grounding = { ...this.#grounding, ...grounding };
+    if (arrayAt(objectAt(candidate, "urlContextMetadata"), "urlMetadata").length > 0) this.#context.note?.(READ_URLS);
     const recited = objectAt(candidate, "citationMetadata");
     this.#recited.push(...arrayAt(recited, "citations"), ...arrayAt(recited, "citationSources"));
     const reason = stringAt(candidate, "finishReason");
@@ -278,6 +280,8 @@ export class OpenBlocks {
     return searches === 0 ? usage : { ...usage, searches };
   }
 }
+
+const READ_URLS = answerNote("url_context", "dropped", "no other protocol tells which URLs the provider has read");
 
 function brokeOff(reason: string, detail: string | undefined): GatewayError {
   const reported = detail ? `: ${detail}` : ".";

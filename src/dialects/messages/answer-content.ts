@@ -4,8 +4,10 @@ import { carryNative } from "../../canon/native-carrier.ts";
 import { wrapOpaque } from "../../canon/opaque.ts";
 import type { MediaPart } from "../../canon/part.ts";
 import type { ReplyPart } from "../../canon/reply.ts";
-import type { DecodeAnswerContext } from "../codec.ts";
+import type { DecodeAnswerContext, EncodeAnswerContext } from "../codec.ts";
 import { FREE_TEXT_ARGUMENT } from "../free-text-tool.ts";
+import { noteNullArguments } from "../note-null-arguments.ts";
+import { sayNative } from "../say-native.ts";
 import { encodeCarrier } from "./carriers.ts";
 import { encodeCitation } from "./citations.ts";
 import { decodeBlock } from "./content.ts";
@@ -41,10 +43,12 @@ export interface AnswerOptions {
   breakCall: (name: string) => void;
   /** The words in the place of an image, video or sound: answers of this dialect are text and calls. */
   leaveOut: (media: MediaPart) => string;
+  /** For the receipt. */
+  note: EncodeAnswerContext["note"];
 }
 
 /** One part of an answer for a client. */
-export function encodeAnswerPart(part: ReplyPart, { hidden, breakCall, leaveOut }: AnswerOptions): JsonObject[] {
+export function encodeAnswerPart(part: ReplyPart, { hidden, breakCall, leaveOut, note }: AnswerOptions): JsonObject[] {
   switch (part.type) {
     case "text": {
       const { text, citations = [], signature } = part;
@@ -66,6 +70,7 @@ export function encodeAnswerPart(part: ReplyPart, { hidden, breakCall, leaveOut 
       const { id, name, custom, signature } = part;
       const input = custom ? { [FREE_TEXT_ARGUMENT]: part.input } : parseInput(part.input);
       if (input === undefined) breakCall(name);
+      noteNullArguments(part, note);
       return [
         ...(signature === undefined ? [] : [encodeCarrier({ position: "next-call", signature })]),
         { type: "tool_use", id: fitCallId(id), name, input: input ?? {} },
@@ -75,9 +80,12 @@ export function encodeAnswerPart(part: ReplyPart, { hidden, breakCall, leaveOut 
       return [encodeServerToolCall(part)];
     case "server-tool-result":
       return [encodeSearchResults(part, encodeOpaque)];
-    case "native":
+    case "native": {
       if (part.dialect === OWN_ORIGIN) return [part.raw];
-      return [{ type: "redacted_thinking", data: wrapOpaque(carryNative(part)) }];
+      const text = sayNative(part, note);
+      const carried = { type: "redacted_thinking", data: wrapOpaque(carryNative(part)) };
+      return text === "" ? [carried] : [carried, { type: "text", text }];
+    }
     case "media":
       return [{ type: "text", text: leaveOut(part) }];
     default:

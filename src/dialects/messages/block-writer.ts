@@ -5,12 +5,16 @@ import type { Opaque } from "../../canon/opaque.ts";
 import { stringifyInOrder } from "../../wire/ordered-json.ts";
 import type { DeltaEvent } from "../delta-form.ts";
 import { FREE_TEXT_ARGUMENT } from "../free-text-tool.ts";
+import { noteNullArguments } from "../note-null-arguments.ts";
 import { type AnswerOptions, encodeAnswerPart } from "./answer-content.ts";
 import { encodeCarrier } from "./carriers.ts";
 import { encodeCitation } from "./citations.ts";
 import { encodeOpaque } from "./opaque-values.ts";
 import { encodeThinking, hiddenText } from "./thinking.ts";
 import { fitCallId, parseInput } from "./tool-input.ts";
+
+/** Arguments that begin as an object does. */
+const OBJECT = /^\s*\{/;
 
 type BlockEvent = Extract<CanonEvent, { block: number }>;
 
@@ -29,7 +33,7 @@ export class BlockWriter {
   /** Hidden reasoning of the open block. */
   #unseen = "";
   /** The open call. One that takes free text gets it as the one argument of a function's. */
-  #call = { name: "", input: "", custom: false };
+  #call = { name: "", input: "", custom: false, shown: false };
   /** The weight of the generated text, for an estimate where the upstream never says its usage. */
   characters = 0;
   refused = false;
@@ -164,21 +168,33 @@ export class BlockWriter {
     const { id, name, custom, signature } = event;
     const carried = signature === undefined ? [] : this.#whole(encodeCarrier({ position: "next-call", signature }));
     const started = this.#begin({ type: "tool_use", id: fitCallId(id), name, input: {} });
-    this.#call = { name, input: "", custom: custom === true };
+    this.#call = { name, input: "", custom: custom === true, shown: false };
     return [...carried, ...started, ...(custom ? [this.#json(`{"${FREE_TEXT_ARGUMENT}":"`)] : [])];
   }
 
+  /** Arguments wait until they are seen to be an object: clients would take null, or a text, for the call's input. */
   #input(text: string): JsonObject[] {
     if (text === "") return [];
-    this.#call.input += text;
-    return [this.#json(this.#call.custom ? JSON.stringify(text).slice(1, -1) : text)];
+    const call = this.#call;
+    call.input += text;
+    if (call.custom) return [this.#json(JSON.stringify(text).slice(1, -1))];
+    if (call.shown) return [this.#json(text)];
+    call.shown = OBJECT.test(call.input);
+    return call.shown ? [this.#json(call.input)] : [];
+  }
+
+  /** Nothing of the open call's arguments was written yet. */
+  get holdsInput(): boolean {
+    return !this.#call.custom && !this.#call.shown;
   }
 
   #endCall(signature: Opaque | undefined): JsonObject[] {
     const carried = signature === undefined ? [] : [encodeCarrier({ position: "call", signature })];
-    const { name, input, custom } = this.#call;
-    const last = custom ? [this.#json('"}')] : [];
-    if (!custom && parseInput(input) === undefined) this.#answerOptions.breakCall(name);
+    const { name, input, custom, shown } = this.#call;
+    const broken = !custom && parseInput(input) === undefined;
+    if (broken) this.#answerOptions.breakCall(name);
+    noteNullArguments(this.#call, this.#answerOptions.note);
+    const last = custom ? [this.#json('"}')] : broken && !shown ? [this.#json(input)] : [];
     return [...last, ...this.close(), ...carried.flatMap((block) => this.#whole(block))];
   }
 

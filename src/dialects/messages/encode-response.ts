@@ -2,13 +2,14 @@ import { isObject, objectAt, stringAt } from "../../base/json.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import { type CanonReply, charactersOf } from "../../canon/reply.ts";
 import { stringifyInOrder } from "../../wire/ordered-json.ts";
+import { answerNote } from "../answer-note.ts";
 import type { EncodeAnswerContext } from "../codec.ts";
 import { tokensOfCharacters } from "../estimate-tokens.ts";
 import { judgeBrokenCall } from "../judge-broken-call.ts";
 import { omitMedia } from "../omit-media.ts";
 import { type AnswerOptions, encodeAnswerPart } from "./answer-content.ts";
 import { carriesTextSignature } from "./carriers.ts";
-import { encodeFinish } from "./finish.ts";
+import { encodeFinish, noteMessagesFinish } from "./finish.ts";
 import { encodeUsage } from "./usage.ts";
 
 export function encodeResponse(reply: CanonReply, context: EncodeAnswerContext): string {
@@ -22,6 +23,7 @@ export function encodeResponse(reply: CanonReply, context: EncodeAnswerContext):
     ? content.findLastIndex((block) => !carriesTextSignature(block)) + 1
     : content.length;
   if (end < content.length) note(UNCARRIED);
+  noteMessagesFinish(reply, refused, note);
   return stringifyInOrder({
     id: reply.id ?? `msg_${context.makeId()}`,
     type: "message",
@@ -50,13 +52,13 @@ export function answerOptionsOf(
     lastIsAnswer: (display !== undefined && display !== "summarized") || isObject(request["context_management"]),
     breakCall,
     leaveOut: (media) => omitMedia(media, note),
+    note,
   };
 }
 
 /** What such a client is not given (decision 0011). */
-export const UNCARRIED: FieldNote = {
-  path: "content",
-  action: "dropped",
-  reason:
-    "the signature of the answer's last text: this client takes a block after it for the answer, and no provider demands it",
-};
+export const UNCARRIED: FieldNote = answerNote(
+  "content",
+  "dropped",
+  "the signature of the answer's last text: this client takes a block after it for the answer, and no provider demands it",
+);

@@ -254,7 +254,7 @@ describe("blocks", () => {
       const content = contentOf(encodeAll(unfold(reply), request, reported));
       expect(content.map(({ type }) => type)).toEqual(["text", "redacted_thinking", "tool_use", "text"]);
       expect(decodeContent(content, "c")[0]).toMatchObject({ text: "I look.", signature: one });
-      expect(reported.map(({ path, action }) => [path, action])).toEqual([["content", "dropped"]]);
+      expect(reported.map(({ path, action }) => [path, action])).toEqual([["answer.content", "dropped"]]);
       expect(content).toEqual(unary(reply, request, reported)["content"] as JsonObject[]);
       expect(reported).toHaveLength(2);
     },
@@ -317,7 +317,7 @@ describe("blocks", () => {
       stop_reason: "max_tokens",
     });
     const note = {
-      path: "content",
+      path: "answer.content",
       action: "approximated",
       reason: "the answer was cut off amid the arguments of its call of f",
     } as const;

@@ -9,7 +9,7 @@ import { tokensOfCharacters } from "../estimate-tokens.ts";
 import { judgeBrokenCall } from "../judge-broken-call.ts";
 import { BlockWriter } from "./block-writer.ts";
 import { answerOptionsOf, UNCARRIED } from "./encode-response.ts";
-import { encodeFinish } from "./finish.ts";
+import { encodeFinish, noteMessagesFinish } from "./finish.ts";
 import { encodePrompt, encodeUsage, overEstimate } from "./usage.ts";
 
 /** Writes named events from `message_start` to `message_stop`, one block after the other. */
@@ -41,6 +41,7 @@ export class MessagesStreamEncoder implements StreamEncoder {
   }
 
   formOf(event: DeltaEvent): DeltaForm | undefined {
+    if (event.type === "tool-input-delta" && this.#blocks.holdsInput) return undefined;
     const deltaOf = this.#blocks.deltasLike(event);
     return deltaOf === undefined ? DeltaForm.NOTHING : DeltaForm.of((text) => writeEvent(deltaOf(text)));
   }
@@ -97,6 +98,7 @@ export class MessagesStreamEncoder implements StreamEncoder {
       output: () => tokensOfCharacters(this.#blocks.characters),
     });
     const usage = this.#estimated ? overEstimate(counted) : counted;
+    noteMessagesFinish(event, this.#blocks.refused, note);
     const delta = { ...encodeFinish(event, this.#blocks.refused), usage };
     const end = [...blocks, { type: "message_delta", delta, usage }, { type: "message_stop" }];
     return end.map(writeEvent).join("");

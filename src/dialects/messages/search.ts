@@ -29,7 +29,8 @@ const ERROR_CODES: ReadonlyMap<string, SearchErrorCode> = new Map([
 export function decodeServerToolCall(fields: Fields): ServerToolCallPart | undefined {
   const id = fields.string("id");
   const name = fields.string("name");
-  if (id === undefined || name === undefined) return undefined;
+  // Results of other tools are blocks that only this dialect knows: without its call a host refuses them.
+  if (id === undefined || name !== WEB_SEARCH) return undefined;
   return { type: "server-tool-call", id, name, input: stringifyInOrder(fields.object("input") ?? {}) };
 }
 

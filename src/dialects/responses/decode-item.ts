@@ -3,17 +3,21 @@ import type { WebCitation } from "../../canon/citation.ts";
 import type { MediaPart, NativePart, TextPart, WebPage } from "../../canon/part.ts";
 import type { ReplyPart } from "../../canon/reply.ts";
 import { stringifyInOrder } from "../../wire/ordered-json.ts";
+import { answerNote } from "../answer-note.ts";
 import type { DecodeAnswerContext } from "../codec.ts";
 import { citationWithin, decodeAnnotation } from "../url-citation.ts";
 import { decodeReasoningItem } from "./reasoning.ts";
 
-type ItemContext = Pick<DecodeAnswerContext, "origin" | "makeId">;
+export type ItemContext = Pick<DecodeAnswerContext, "origin" | "makeId" | "note">;
 
 /** One item of an answer. What only this dialect knows stays as it is, and its maker gets it back. */
 export function decodeItem(item: JsonObject, context: ItemContext): ReplyPart[] {
   switch (stringAt(item, "type")) {
     case "message":
-      return arrayAt(item, "content").filter(isObject).map(decodeMessagePart).filter(saysSomething);
+      return arrayAt(item, "content")
+        .filter(isObject)
+        .map((part) => decodeMessagePart(part, context.note))
+        .filter(saysSomething);
     case "reasoning":
       return [decodeReasoningItem(item, { origin: context.origin, fromClient: false })].filter(saysSomething);
     case "function_call":
@@ -54,25 +58,33 @@ const nativeItem = (item: JsonObject): NativePart => ({
   raw: item,
 });
 
-function decodeMessagePart(part: JsonObject): ReplyPart {
+function decodeMessagePart(part: JsonObject, note: ItemContext["note"]): ReplyPart {
   const type = stringAt(part, "type");
   if (type === "refusal") return { type: "refusal", text: stringAt(part, "refusal") ?? "" };
-  if (type === "output_text" || type === "text") return decodeText(part);
+  if (type === "output_text" || type === "text") return decodeText(part, note);
   return { type: "native", dialect: "responses", name: type ?? "", raw: part };
 }
 
-function decodeText(part: JsonObject): TextPart {
+function decodeText(part: JsonObject, note: ItemContext["note"]): TextPart {
   const text = stringAt(part, "text") ?? "";
-  const citations = citationsOf(part, text.length);
+  const citations = citationsOf(part, text.length, note);
   return { type: "text", text, ...(citations.length > 0 ? { citations } : {}) };
 }
 
-/** Those that name a page; files of the provider's have no form elsewhere. */
-export const citationsOf = (part: JsonObject, length: number): WebCitation[] =>
+/** Those that name a page; files of the provider's have no form elsewhere, and the receipt says so. */
+export const citationsOf = (part: JsonObject, length: number, note: ItemContext["note"]): WebCitation[] =>
   arrayAt(part, "annotations").flatMap((raw) => {
-    const citation = decodeAnnotation(raw);
+    const citation = readAnnotation(raw, note);
     return (citation && citationWithin(citation, 0, length)) ?? [];
   });
+
+export function readAnnotation(raw: unknown, note: ItemContext["note"]): WebCitation | undefined {
+  const citation = decodeAnnotation(raw);
+  if (citation === undefined) note?.(OF_FILES);
+  return citation;
+}
+
+const OF_FILES = answerNote("citations", "dropped", "other protocols cannot cite files that a provider keeps");
 
 /** A search as a call and what it found. Opening a page, or looking for words in it, is this dialect's own. */
 function decodeSearch(item: JsonObject): ReplyPart[] | undefined {

@@ -88,6 +88,9 @@ export class ResponsesStreamDecoder implements StreamDecoder {
       case "response.function_call_arguments.delta":
       case "response.custom_tool_call_input.delta":
         return this.#items.input(event);
+      case "response.function_call_arguments.done":
+      case "response.custom_tool_call_input.done":
+        return this.#items.inputDone(event);
       case "response.output_text.annotation.added":
         this.#items.cite(event);
         return [];

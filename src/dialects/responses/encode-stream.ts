@@ -5,6 +5,7 @@ import type { Usage } from "../../canon/usage.ts";
 import type { SseFrame } from "../../wire/sse.ts";
 import type { EncodeAnswerContext, StreamEncoder } from "../codec.ts";
 import type { DeltaEvent, DeltaForm } from "../delta-form.ts";
+import { noteFinish } from "../note-finish.ts";
 import { wholeUsage } from "./estimate.ts";
 import { EventWriter } from "./event-writer.ts";
 import { CLOSING_EVENTS } from "./followed-items.ts";
@@ -114,9 +115,10 @@ export class ResponsesStreamEncoder implements StreamEncoder {
   }
 
   /** An answer always has its usage, if only an estimate (R2). */
-  #finish({ stop }: Extract<CanonEvent, { type: "finish" }>): string {
-    const { estimateInputTokens, nowSeconds, keep, served } = this.#context;
-    const end = encodeStop(stop);
+  #finish(event: Extract<CanonEvent, { type: "finish" }>): string {
+    const { estimateInputTokens, nowSeconds, keep, served, note } = this.#context;
+    noteFinish(event, note, { without: ["pause", "other"], explained: false });
+    const end = encodeStop(event.stop);
     const items = this.#items.finish(end.status);
     const counted = wholeUsage(this.#usage, estimateInputTokens, this.#items.characters);
     const response = {

@@ -9,6 +9,7 @@ import type { CarrierPosition } from "../carriers.ts";
 import type { EncodeAnswerContext } from "../codec.ts";
 import type { DeltaForm } from "../delta-form.ts";
 import { omitMedia } from "../omit-media.ts";
+import { sayNative } from "../say-native.ts";
 import { carrierItem, type ItemStatus, imageItem, nativeItem, searchItem, UNSIGNED } from "./answer-items.ts";
 import { CallNames } from "./call-names.ts";
 import { CallWriter } from "./call-writer.ts";
@@ -132,7 +133,7 @@ export class ItemWriter {
   #endText(signature: Opaque | undefined): string {
     const citations = this.#citations.splice(0);
     const message = this.#open instanceof MessageWriter ? this.#open : undefined;
-    const cited = message === undefined ? "" : message.cite(citations, this.#textStart);
+    const cited = message === undefined ? "" : message.cite(citations, this.#textStart, this.#context.note);
     if (signature === undefined) return cited;
     const said = message !== undefined && message.textLength > this.#textStart;
     return cited + this.#carry(said ? "text" : "empty-text", signature);
@@ -161,8 +162,11 @@ export class ItemWriter {
 
   #whole(part: Extract<BlockEvent, { type: "whole" }>["part"]): string {
     switch (part.type) {
-      case "native":
-        return this.#add("rs", (id) => nativeItem(id, part));
+      case "native": {
+        const carried = this.#add("rs", (id) => nativeItem(id, part));
+        const text = part.dialect === "responses" ? "" : sayNative(part, this.#context.note);
+        return text === "" ? carried : carried + this.#say("text", text);
+      }
       case "server-tool-call":
         if (part.name === WEB_SEARCH) this.#search = part;
         return this.#close("completed");

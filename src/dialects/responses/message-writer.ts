@@ -1,7 +1,8 @@
 import type { JsonObject } from "../../base/json.ts";
 import type { Citation } from "../../canon/citation.ts";
 import type { TokenLogprob } from "../../canon/reply.ts";
-import { encodeAnnotation } from "../chat/annotations.ts";
+import { encodeAnnotations } from "../chat/annotations.ts";
+import type { EncodeAnswerContext } from "../codec.ts";
 import type { DeltaForm } from "../delta-form.ts";
 import { encodeTokens } from "../token-logprobs.ts";
 import { type ItemStatus, messageItem, refusalPart, textPart } from "./answer-items.ts";
@@ -57,11 +58,11 @@ export class MessageWriter implements OpenItem {
   }
 
   /** The pages that the text from `offset` on is from. */
-  cite(citations: readonly Citation[], offset: number): string {
+  cite(citations: readonly Citation[], offset: number, note: EncodeAnswerContext["note"]): string {
     if (citations.length === 0) return "";
     const { started, part } = this.#in("text");
     const length = part.text.length - offset;
-    const annotations = citations.flatMap((citation) => encodeAnnotation(citation, offset, length)).map(flat);
+    const annotations = encodeAnnotations(citations, { offset, length }, note).map(flat);
     const written = annotations.map((annotation) => {
       const annotation_index = part.annotations.push(annotation) - 1;
       return this.#event("response.output_text.annotation.added", { ...part.at, annotation_index, annotation });

@@ -3,10 +3,17 @@ import type { WebCitation } from "../../canon/citation.ts";
 import type { CanonEvent } from "../../canon/event.ts";
 import type { ReplyPart } from "../../canon/reply.ts";
 import { requireFewBlocks } from "../answer-bounds.ts";
-import type { DecodeAnswerContext } from "../codec.ts";
 import { isWholePart } from "../is-whole-part.ts";
-import { citationWithin, decodeAnnotation } from "../url-citation.ts";
-import { argumentsOf, citationsOf, decodeCallHead, decodeItem, inputOf } from "./decode-item.ts";
+import { citationWithin } from "../url-citation.ts";
+import {
+  argumentsOf,
+  citationsOf,
+  decodeCallHead,
+  decodeItem,
+  type ItemContext,
+  inputOf,
+  readAnnotation,
+} from "./decode-item.ts";
 import { decodeSealed, PARAGRAPH, textsOf } from "./reasoning.ts";
 import { HostedWork } from "./usage.ts";
 
@@ -48,7 +55,7 @@ const STREAMED: ReadonlySet<string | undefined> = new Set([undefined, "message",
  * leave it out; where that is missing by its id, and else it is the one that was opened last (R21).
  */
 export class OpenItems {
-  readonly #context: Pick<DecodeAnswerContext, "origin" | "makeId">;
+  readonly #context: ItemContext;
   readonly #open = new Map<number, OpenItem>();
   readonly #done = new Set<number>();
   #nextPlace = 0;
@@ -56,7 +63,7 @@ export class OpenItems {
   hasCalls = false;
   readonly hosted = new HostedWork();
 
-  constructor(context: Pick<DecodeAnswerContext, "origin" | "makeId">) {
+  constructor(context: ItemContext) {
     this.#context = context;
   }
 
@@ -94,9 +101,19 @@ export class OpenItems {
     return [{ type: "tool-input-delta", block: call.block, text }];
   }
 
+  /** The arguments as a whole, of which some hosts have sent no delta (H45). */
+  inputDone(event: JsonObject): CanonEvent[] {
+    const call = this.#find(event)?.[1].call;
+    if (call === undefined) return [];
+    const text = rest(argumentsOf(event) || inputOf(event), call.length);
+    if (text === "") return [];
+    call.length += text.length;
+    return [{ type: "tool-input-delta", block: call.block, text }];
+  }
+
   /** A citation waits for the end of the text that it stands in: its range may be that of the whole. */
   cite(event: JsonObject): void {
-    const citation = decodeAnnotation(event["annotation"]);
+    const citation = readAnnotation(event["annotation"], this.#context.note);
     const text = this.#find(event)?.[1].texts.get(numberAt(event, "content_index") ?? 0);
     if (citation !== undefined) text?.citations.push(citation);
   }
@@ -234,7 +251,8 @@ export class OpenItems {
       const told = texts.get(place)?.length ?? 0;
       events.push(...this.#say(texts, place, said, rest(refusal ?? stringAt(part, "text") ?? "", told)));
       const text = texts.get(place);
-      if (text !== undefined && text.citations.length === 0) text.citations = citationsOf(part, text.length);
+      if (text !== undefined && text.citations.length === 0)
+        text.citations = citationsOf(part, text.length, this.#context.note);
     }
     for (const text of texts.values()) events.push(...endText(text));
     return events;

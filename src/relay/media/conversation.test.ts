@@ -71,7 +71,7 @@ describe("contract 2.6: images in a conversation", () => {
     const { fields } = await images.harness.receipt(answer);
     expect(fields.map(({ path, action }) => `${path} ${action}`)).toEqual([
       "max_tokens dropped",
-      "content approximated",
+      "answer.content approximated",
     ]);
   });
 

@@ -3,6 +3,7 @@ import type { CanonReply, ReplyPart } from "../../canon/reply.ts";
 import { unfold } from "../../canon/unfold.ts";
 import type { Offer } from "../../catalogue/model.ts";
 import { priceCall } from "../../catalogue/price-call.ts";
+import { answerNote } from "../../dialects/answer-note.ts";
 import type { EncodeAnswerContext } from "../../dialects/codec.ts";
 import type { InlineImage } from "../../media/image.ts";
 import type { ImageReply } from "../../media/image-reply.ts";
@@ -153,11 +154,8 @@ async function partOf(
   const { project } = call.principal;
   const content = Buffer.from(base64, "base64");
   const file = await files.keep({ project, owner: call.receiptId, mimeType, content, nowMs: clock.nowMs() });
-  relay.attempt?.notes.push({
-    path: "content",
-    action: "approximated",
-    reason: "answers of this protocol cannot hold images; the text holds the image's URL",
-  });
+  const reason = "answers of this protocol cannot hold images; the text holds the image's URL";
+  relay.attempt?.notes.push(answerNote("content", "approximated", reason));
   return { type: "text", text: `![image](${files.urlOf(file)})` };
 }
 

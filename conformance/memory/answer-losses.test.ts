@@ -1,0 +1,270 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import type { DialectName } from "../../src/canon/dialect-name.ts";
+import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
+import { plainUsage } from "../../testing/plain-answer.ts";
+import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
+import { wire } from "../../testing/upstream-wire.ts";
+
+/** Decision 0091: what an answer holds reaches a client of another protocol, or the receipt says that it did not. */
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await Harness.start({ config: modelsOfEveryDialect(UPSTREAM_URL) });
+});
+
+type Json = Record<string, unknown>;
+
+const answers = {
+  chat: (message: object, finish_reason = "stop") => ({
+    id: "chatcmpl-1",
+    object: "chat.completion",
+    created: 1,
+    model: "m",
+    choices: [{ index: 0, message: { role: "assistant", ...message }, finish_reason }],
+    usage: plainUsage("chat", 10, 5),
+  }),
+  messages: (content: object[], stop: object = { stop_reason: "end_turn" }) => ({
+    id: "msg_1",
+    type: "message",
+    role: "assistant",
+    model: "m",
+    content,
+    stop_sequence: null,
+    ...stop,
+    usage: plainUsage("messages", 10, 5),
+  }),
+  genai: (candidate: object, text = "Hello.") => ({
+    candidates: [{ content: { role: "model", parts: [{ text }] }, finishReason: "STOP", index: 0, ...candidate }],
+    usageMetadata: plainUsage("genai", 10, 5),
+  }),
+};
+
+/** An answer of messages as its stream. */
+function streamOfMessages({ content, stop_reason, stop_details }: ReturnType<typeof answers.messages> & Json): string {
+  const blocks = (content as Json[]).map((block, index) => {
+    const { text, citations = [], ...shell } = block;
+    const begun = text === undefined ? block : { ...shell, text: "" };
+    const deltas =
+      text === undefined
+        ? []
+        : [
+            { type: "text_delta", text },
+            ...(citations as Json[]).map((citation) => ({ type: "citations_delta", citation })),
+          ];
+    return (
+      wire.event({ type: "content_block_start", index, content_block: begun }) +
+      deltas.map((delta) => wire.event({ type: "content_block_delta", index, delta })).join("") +
+      wire.event({ type: "content_block_stop", index })
+    );
+  });
+  const delta = { stop_reason, stop_sequence: null, ...(stop_details === undefined ? {} : { stop_details }) };
+  return (
+    wire.messageStart() +
+    blocks.join("") +
+    wire.event({ type: "message_delta", delta, usage: { output_tokens: 5 } }) +
+    wire.event({ type: "message_stop" })
+  );
+}
+
+const streamOf = (host: "messages" | "genai", answer: object): string =>
+  host === "genai" ? `data: ${JSON.stringify(answer)}\n\n` : streamOfMessages(answer as never);
+
+interface Told {
+  text: string;
+  notes: string[];
+}
+
+/** What a client gets of an answer, whole or streamed, and what its receipt notes. */
+async function ask(client: DialectName, host: DialectName, wireText: object | string): Promise<Told> {
+  const stream = typeof wireText === "string";
+  harness.upstream.play(stream ? harness.upstream.stream(wireText) : harness.upstream.json(wireText));
+  const answer = await harness.call(client, { model: `test/${host}`, stream });
+  expect(answer.status).toBe(200);
+  const { fields } = await harness.receipt(answer);
+  return { text: answer.text, notes: fields.map(({ path, action }) => `${path} ${action}`) };
+}
+
+const both = (host: "messages" | "genai", answer: object): (object | string)[] => [answer, streamOf(host, answer)];
+
+describe("citations of documents", () => {
+  const citation = {
+    type: "page_location",
+    cited_text: "the words",
+    document_index: 0,
+    document_title: "Report",
+    start_page_number: 1,
+    end_page_number: 2,
+  };
+  const answer = answers.messages([{ type: "text", text: "As it says.", citations: [citation] }]);
+
+  test.each(["chat", "responses"] as const)("are noted for a %s client", async (client) => {
+    for (const form of both("messages", answer)) {
+      expect((await ask(client, "messages", form)).notes).toEqual(["answer.citations dropped"]);
+    }
+  });
+
+  test("reach a genai client as retrieved passages", async () => {
+    for (const form of both("messages", answer)) {
+      const { text, notes } = await ask("genai", "messages", form);
+      expect(text).toContain('"retrievedContext":{"title":"Report","text":"the words"}');
+      expect(notes).toEqual([]);
+    }
+  });
+});
+
+describe("passages that a provider has retrieved", () => {
+  const grounding = (passage: object) => ({
+    groundingMetadata: {
+      groundingChunks: [{ retrievedContext: passage }],
+      groundingSupports: [{ segment: { startIndex: 0, endIndex: 6, text: "Hello." }, groundingChunkIndices: [0] }],
+    },
+  });
+  const stored = answers.genai(grounding({ title: "Handbook", text: "Say hello." }));
+
+  test("reach a messages client as a place in a search result", async () => {
+    for (const form of both("genai", stored)) {
+      const { text, notes } = await ask("messages", "genai", form);
+      expect(text).toContain('"type":"search_result_location","cited_text":"Say hello."');
+      expect(text).toContain('"title":"Handbook"');
+      expect(notes).toEqual([]);
+    }
+  });
+
+  test.each(["chat", "responses"] as const)(
+    "are noted for a %s client, unless they have a web address",
+    async (client) => {
+      for (const form of both("genai", stored))
+        expect((await ask(client, "genai", form)).notes).toEqual(["answer.citations dropped"]);
+      const page = answers.genai(grounding({ uri: "https://example.test/a", title: "A" }));
+      for (const form of both("genai", page)) {
+        const { text, notes } = await ask(client, "genai", form);
+        expect(text).toContain("https://example.test/a");
+        expect(notes).toEqual([]);
+      }
+    },
+  );
+});
+
+test.each(["chat", "messages", "responses"] as const)(
+  "the URLs that a model has read are noted for a %s client",
+  async (client) => {
+    const urlMetadata = [{ retrievedUrl: "https://example.test", urlRetrievalStatus: "URL_RETRIEVAL_STATUS_SUCCESS" }];
+    for (const form of both("genai", answers.genai({ urlContextMetadata: { urlMetadata } })))
+      expect((await ask(client, "genai", form)).notes).toEqual(["answer.url_context dropped"]);
+  },
+);
+
+test.each(["chat", "responses"] as const)("the explanation of a refusal is noted for a %s client", async (client) => {
+  const stop_details = { type: "refusal", category: "cyber", explanation: "Not that." };
+  const refused = answers.messages([{ type: "text", text: "No." }], { stop_reason: "refusal", stop_details });
+  for (const form of both("messages", refused))
+    expect((await ask(client, "messages", form)).notes).toEqual(["answer.stop_details dropped"]);
+});
+
+describe("a reason to stop that the client's protocol has no word for", () => {
+  test.each(["chat", "genai", "responses"] as const)("pause_turn is noted for a %s client", async (client) => {
+    const paused = answers.messages([{ type: "text", text: "Wait." }], { stop_reason: "pause_turn" });
+    for (const form of both("messages", paused))
+      expect((await ask(client, "messages", form)).notes).toEqual(["answer.stop approximated"]);
+  });
+
+  for (const finishReason of ["NO_IMAGE", "LANGUAGE"]) {
+    test.each(["chat", "messages", "responses"] as const)(
+      `${finishReason} is noted for a %s client`,
+      async (client) => {
+        for (const form of both("genai", answers.genai({ finishReason })))
+          expect((await ask(client, "genai", form)).notes).toEqual(["answer.stop approximated"]);
+      },
+    );
+  }
+});
+
+describe("audio that a chat model has spoken", () => {
+  const audio = { id: "audio_1", data: "UklGRg==", transcript: "Good morning.", expires_at: 9 };
+  const stream =
+    wire.chatChunk({ role: "assistant", audio: { id: "audio_1", transcript: "Good " } }) +
+    wire.chatChunk({ audio: { data: "UklG", transcript: "morning." } }) +
+    wire.chatChunk({ audio: { data: "Rg==", expires_at: 9 } }) +
+    wire.chatChunk({}, "stop") +
+    wire.done;
+
+  test.each(["messages", "genai", "responses"] as const)("is its transcript to a %s client", async (client) => {
+    for (const form of [answers.chat({ content: null, audio }), stream]) {
+      const { text, notes } = await ask(client, "chat", form);
+      expect(text).toContain("Good morning.");
+      expect(notes).toEqual(["answer.content approximated"]);
+    }
+  });
+});
+
+describe("a tool that the provider has run", () => {
+  const call = { type: "server_tool_use", id: "srvtoolu_1", name: "web_fetch", input: { url: "https://example.test" } };
+  const document = { type: "document", source: { type: "text", media_type: "text/plain", data: "page" } };
+  const content = { type: "web_fetch_result", url: "https://example.test", content: document };
+  const result = { type: "web_fetch_tool_result", tool_use_id: "srvtoolu_1", content };
+  const said = { type: "text", text: "It says so." };
+
+  /** The client's next request with the answer as it got it. */
+  const replies: Record<"chat" | "genai" | "responses", (answer: Json) => Json> = {
+    chat: ({ choices }) => ({
+      messages: [
+        { role: "user", content: "hello" },
+        (choices as { message: object }[])[0]?.message,
+        { role: "user", content: "more" },
+      ],
+    }),
+    genai: ({ candidates }) => ({
+      contents: [
+        { role: "user", parts: [{ text: "hello" }] },
+        (candidates as { content: object }[])[0]?.content,
+        { role: "user", parts: [{ text: "more" }] },
+      ],
+    }),
+    responses: ({ output }) => ({
+      input: [{ role: "user", content: "hello" }, ...(output as object[]), { role: "user", content: "more" }],
+    }),
+  };
+
+  test.each(["chat", "genai", "responses"] as const)(
+    "goes back whole from a %s client: its call with its result",
+    async (client) => {
+      const { upstream } = harness;
+      upstream.play(upstream.json(answers.messages([call, result, said])));
+      const first = await harness.call(client, { model: "test/messages" });
+      upstream.play(upstream.json(answers.messages([said])));
+      const body = replies[client](JSON.parse(first.text) as Json);
+      expect((await harness.call(client, { model: "test/messages", body })).status).toBe(200);
+      const { messages } = JSON.parse(upstream.requests[0]?.body ?? "") as { messages: { content: Json[] }[] };
+      expect(messages[1]?.content).toMatchObject([call, result, said]);
+    },
+  );
+});
+
+describe("H49: a call with null for arguments", () => {
+  const tool_calls = [{ id: "call_1", type: "function", function: { name: "look", arguments: "null" } }];
+  const stream =
+    wire.chatChunk({ role: "assistant", tool_calls: [{ index: 0, ...tool_calls[0] }] }) +
+    wire.chatChunk({}, "tool_calls") +
+    wire.done;
+
+  test.each(["messages", "genai"] as const)("is one with an empty object to a %s client, and noted", async (client) => {
+    for (const form of [answers.chat({ content: null, tool_calls }, "tool_calls"), stream]) {
+      const { text, notes } = await ask(client, "chat", form);
+      expect(text).not.toMatch(/(?:input|args|partial_json)":"?null/);
+      expect(notes).toEqual(["answer.content approximated"]);
+    }
+  });
+
+  test("is passed on to a responses client as it came", async () => {
+    for (const form of [answers.chat({ content: null, tool_calls }, "tool_calls"), stream]) {
+      const { text, notes } = await ask("responses", "chat", form);
+      expect(text).toContain('"arguments":"null"');
+      expect(notes).toEqual([]);
+    }
+  });
+});
+
+test("an answer in its own protocol loses nothing, and nothing is noted", async () => {
+  const paused = answers.messages([{ type: "text", text: "Wait." }], { stop_reason: "pause_turn" });
+  expect((await ask("messages", "messages", paused)).notes).toEqual([]);
+});
