@@ -48,7 +48,9 @@ test.each(["messages", "genai"] as const)(
       { type: "__proto__" },
       { type: "constructor", constructor: { x: 1 } },
     ];
-    upstream.play((_request, response) => void sendJson(response, answerOf(host, "stop")));
+    upstream.play(
+      (_request, response) => void sendJson(response, answerOf(host, host === "genai" ? "STOP" : "end_turn")),
+    );
     const body = { messages: [{ role: "user", content }] };
     const response = await callGateway(gateway.url, "chat", gateway.key, {
       door: "dropin",

@@ -104,7 +104,9 @@ function uncounted(usage: Json): Json {
     server_tool_use: { web_search_requests: 0, web_fetch_requests: 0 },
     service_tier: "standard",
   };
-  return Object.fromEntries(Object.entries(none).filter(([key]) => (usage[key] ?? null) === null));
+  const missing = Object.fromEntries(Object.entries(none).filter(([key]) => (usage[key] ?? null) === null));
+  const served = usage["server_tool_use"] as Json | null | undefined;
+  return served ? { ...missing, server_tool_use: { ...(none["server_tool_use"] as Json), ...served } } : missing;
 }
 
 /** A host's text and thoughts as parts of one content, which the contract has in fields of their own. */
