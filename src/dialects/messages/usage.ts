@@ -110,7 +110,7 @@ export function missingUsage(raw: JsonObject): JsonObject {
 export function decodeUsage(raw: unknown): Usage | undefined {
   const counted = decodeCounters(raw);
   if (counted === undefined || !isObject(raw)) return undefined;
-  const searches = countAt(objectAt(raw, SERVER_TOOLS), SEARCHES);
+  const searches = countAt(objectAt(raw, SERVER_TOOLS), "web_search_requests");
   const { own, unknown: kinds = [], ...passes } = readPasses(raw, decodeCounters);
   const unknown = [...(unknownCounters("usage", raw, KNOWN_COUNTERS) ?? []), ...kinds];
   return {
