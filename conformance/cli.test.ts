@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DEFAULT_OVERLAP_SECONDS } from "../src/access/keys.ts";
 import { callGateway } from "./support/client-calls.ts";
 import { bareEnvironment, TRIVIUM } from "./support/program.ts";
 import { programsPresent } from "./support/programs.ts";
@@ -308,6 +309,16 @@ describe("commands next to a running gateway", () => {
     expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining("needs the secret of an operator")]);
     const unreachable = await command(workspace.folder, "providers", "--url", "http://127.0.0.1:1", "--secret", "s");
     expect([unreachable.code, unreachable.stderr]).toEqual([1, expect.stringContaining("trivium serve")]);
+  });
+
+  test("choices 10: keys rotate has the Admin API's default overlap, 24 hours", async () => {
+    const { workspace } = await harness;
+    const made = await jsonOf<{ id: string }>(workspace.folder, "keys", "create", "--name", "default-overlap");
+    const beforeMs = Date.now();
+    const rotated = await jsonOf<{ previous_until: string }>(workspace.folder, "keys", "rotate", made.id);
+    const overlapMs = Date.parse(rotated.previous_until) - beforeMs;
+    expect(overlapMs).toBeGreaterThanOrEqual(DEFAULT_OVERLAP_SECONDS * 1_000);
+    expect(overlapMs).toBeLessThan((DEFAULT_OVERLAP_SECONDS + 60) * 1_000);
   });
 
   test("projects: made, listed, changed, suspended and deleted; keys rotate with an overlap", async () => {

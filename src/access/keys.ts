@@ -32,6 +32,8 @@ import { type Principal, principalOf } from "./principal.ts";
 /** Keys that one key may have made and that are not revoked. */
 const MAX_CHILDREN = 1_000;
 const MAX_OVERLAP_SECONDS = 2_592_000;
+/** How long both secrets of a rotated key work unless the operator chooses: by the Admin API, the command line and the console. */
+export const DEFAULT_OVERLAP_SECONDS = 86_400;
 
 export interface KeyRequest {
   name: string;
@@ -273,7 +275,7 @@ interface RotatedKey extends CreatedKey {
 export function rotateKey(
   storage: Storage,
   idOrName: string,
-  { overlapSeconds }: { overlapSeconds: number },
+  { overlapSeconds = DEFAULT_OVERLAP_SECONDS }: { overlapSeconds?: number | undefined },
   sources: Sources,
   actor: Actor,
 ): Promise<RotatedKey> {

@@ -1,4 +1,4 @@
-import { rotateKey } from "../access/keys.ts";
+import { DEFAULT_OVERLAP_SECONDS, rotateKey } from "../access/keys.ts";
 import { system } from "../base/system.ts";
 import { COMMAND_LINE } from "./actor.ts";
 import { atGateway, GATEWAY_FLAGS } from "./at-gateway.ts";
@@ -14,8 +14,6 @@ interface Rotated {
   previous_until: string;
 }
 
-const DEFAULT_OVERLAP = "3600";
-
 export const rotateKeyCommand = defineCommand({
   name: "keys rotate",
   usage: "ID [--overlap SECONDS]",
@@ -23,9 +21,9 @@ export const rotateKeyCommand = defineCommand({
   flags: {
     overlap: {
       type: "string",
-      default: DEFAULT_OVERLAP,
+      default: String(DEFAULT_OVERLAP_SECONDS),
       value: "SECONDS",
-      about: "how long the old secret works beside the new one; 0 ends it now",
+      about: "how long the old secret keeps working; 0 ends it now",
     },
     ...GATEWAY_FLAGS,
   },

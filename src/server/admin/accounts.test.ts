@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { ADMIN_SECRET, AdminHarness } from "../../../testing/admin-harness.ts";
 import { plainAnswer, plainUsage } from "../../../testing/plain-answer.ts";
+import { DEFAULT_OVERLAP_SECONDS } from "../../access/keys.ts";
 
 const asAdmin = { secret: ADMIN_SECRET };
 const ANSWER = plainAnswer("chat", { text: "Hello", usage: plainUsage("chat", 1_000_000, 0) });
@@ -54,6 +55,15 @@ describe("choices 10: projects, keys and the audit log", () => {
     const exported = (await ask("GET", "/api/usage/export?format=jsonl")).text.trim().split("\n");
     expect(exported.length).toBe(1);
     expect(exported[0]).toContain(red.id);
+  });
+
+  test("choices 10: the old secret of a rotated key works for the same 24 hours as by the command line", async () => {
+    const { admin, make } = await started();
+    const made = await make(ADMIN_SECRET, { name: "k", project: "red" });
+    const rotated = await admin.ask("POST", `/api/keys/${made.id}/rotate`, asAdmin);
+    const { previous_until } = rotated.json["data"] as { previous_until: string };
+    const overlapMs = Date.parse(previous_until) - Math.floor(admin.clock.wallMs());
+    expect(overlapMs).toBe(DEFAULT_OVERLAP_SECONDS * 1_000);
   });
 
   test("a key is changed, rotated with an overlap, and revoked; each act is written down, without secrets", async () => {

@@ -81,6 +81,8 @@ interface Definition<Fields extends QueryFields, Body extends TSchema> extends D
   query?: Fields;
   body?: Body;
   maxBodyBytes?: number;
+  /** A probe: load balancers and monitors add parameters such as `?t=1` against caches. */
+  ignoresUnknownParameters?: boolean;
 }
 
 interface OperatorsRoute<Fields extends QueryFields, Body extends TSchema> extends Definition<Fields, Body> {
@@ -160,12 +162,13 @@ function described<Fields extends QueryFields, Body extends TSchema>(route: Defi
 function callReader<Fields extends QueryFields, Body extends TSchema>(route: Definition<Fields, Body>) {
   const readBody = bodyReader(route);
   const fields = route.query ?? ({} as Fields);
+  const ignoreUnknown = route.ignoresUnknownParameters ?? false;
   return async (
     { request, requestId, connection, parameters, query }: RoutedRequest,
     context: ServerContext,
   ): Promise<AdminCall<QueryValues<Fields>, Static<Body>>> => {
     for (const [name, value] of Object.entries(parameters)) checkText(value, name);
-    const values = readQuery(query, fields);
+    const values = readQuery(query, fields, { ignoreUnknown });
     const body = await readBody(request, context);
     return { request, requestId, connection, parameters, query: values, body };
   };

@@ -17,6 +17,7 @@ export const healthRoute = openRoute({
   path: "/healthz",
   id: "health",
   summary: "Show that the process is up.",
+  ignoresUnknownParameters: true,
   answers: [json(Health, "It is.")],
   handle: () => healthAnswer(),
 });
@@ -28,6 +29,7 @@ export const readinessRoute = openRoute({
   id: "readiness",
   summary:
     "Show whether calls should be sent here; with `verbose`, for operators, the health of every part and provider.",
+  ignoresUnknownParameters: true,
   query: {
     detail: { ...textField("Present: the providers are shown."), read: () => true },
     verbose: { ...textField("Present: the parts of the gateway and the providers are shown."), read: () => true },

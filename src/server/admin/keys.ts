@@ -20,8 +20,6 @@ import {
   RotationRequest,
 } from "./schemas/key.ts";
 
-/** Old and new secret both work for a day, unless the request says otherwise. */
-const OVERLAP_SECONDS = 86_400;
 const NOTHING: Spent = { day: 0, month: 0, total: 0 };
 
 export const listKeysRoute = adminRoute({
@@ -98,8 +96,8 @@ export const rotateKeyRoute = adminRoute({
   answers: [json(RotatedKeyAnswer, "The key is shown only here.")],
   handle: async ({ parameters, body, operator, connection }, { storage, gateway }) => {
     const { id } = await keyFor(operator, parameters["id"] ?? "", storage);
-    const overlapSeconds = body.overlap_seconds ?? OVERLAP_SECONDS;
-    const rotated = await rotateKey(storage, id, { overlapSeconds }, gateway, actorOf(operator, connection));
+    const rotation = { overlapSeconds: body.overlap_seconds };
+    const rotated = await rotateKey(storage, id, rotation, gateway, actorOf(operator, connection));
     await gateway.keys.refresh();
     const { previousUntilMs, ...created } = rotated;
     return { data: { ...created, previous_until: new Date(previousUntilMs).toISOString() } };

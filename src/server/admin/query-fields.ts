@@ -23,11 +23,18 @@ const MAX_LIMIT = 500;
 /** What ends within this year can be written as a moment, and stored. */
 const LAST_YEAR = 9999;
 
-/** Reads the query; throws for whatever it does not know, or cannot use (H25). */
-export function readQuery<Fields extends QueryFields>(query: URLSearchParams, fields: Fields): QueryValues<Fields> {
+/** Reads the query; throws for whatever it does not know, or cannot use (H25). `ignoreUnknown` is for probes alone. */
+export function readQuery<Fields extends QueryFields>(
+  query: URLSearchParams,
+  fields: Fields,
+  { ignoreUnknown = false } = {},
+): QueryValues<Fields> {
   const values: Record<string, unknown> = {};
   for (const name of query.keys()) {
-    if (!Object.hasOwn(fields, name)) throw unknownName(name, Object.keys(fields));
+    if (!Object.hasOwn(fields, name)) {
+      if (ignoreUnknown) continue;
+      throw unknownName(name, Object.keys(fields));
+    }
     if (query.getAll(name).length > 1) throw wrong(name, "is there more than once");
   }
   for (const [name, field] of Object.entries(fields)) {

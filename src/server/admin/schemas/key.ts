@@ -1,4 +1,5 @@
 import type { Static } from "typebox";
+import { DEFAULT_OVERLAP_SECONDS } from "../../../access/keys.ts";
 import { Type } from "../../../base/type.ts";
 import { DIALECT_NAMES } from "../../../canon/dialect-name.ts";
 import { SHARING } from "../../../canon/ownership.ts";
@@ -70,7 +71,11 @@ export const KeyUpdate = Type.Object(
 );
 
 export const RotationRequest = Type.Object(
-  { overlap_seconds: Type.Optional(Type.Integer({ minimum: 0, description: "A day where absent." })) },
+  {
+    overlap_seconds: Type.Optional(
+      Type.Integer({ minimum: 0, description: `Default: ${DEFAULT_OVERLAP_SECONDS} (24 hours).` }),
+    ),
+  },
   { title: "RotationRequest" },
 );
 
