@@ -23,4 +23,14 @@ export interface ReceiptData {
   cost_nano_usd: number;
   first_content_ms: number | null;
   total_ms: number;
+  timing: {
+    provider_first_content_ms: number;
+    provider_stream_ms: number;
+    client_ms: number;
+    backoff_ms: number;
+    queue_ms: number;
+    gateway_ms: number;
+  } | null;
+  request_id: string | null;
+  trace_id: string | null;
 }

@@ -10,6 +10,7 @@ import { createLog } from "../src/observe/log.ts";
 import { BUILT_IN, createProvider } from "../src/providers/index.ts";
 import { BackgroundEvents } from "../src/relay/background-events.ts";
 import { type Call, ClientPresence, type IncomingCall } from "../src/relay/call.ts";
+import { CallTimer } from "../src/relay/call-timer.ts";
 import type { Gateway } from "../src/relay/gateway.ts";
 import { HeldRequest } from "../src/relay/held-request.ts";
 import { MemoryBudget } from "../src/relay/memory-budget.ts";
@@ -167,6 +168,7 @@ export function sampleCall(
     body: asked,
     stream: asked["stream"] === true,
     startedAtMs: gateway.clock.nowMs(),
+    timer: new CallTimer(gateway.clock.nowMs, gateway.clock.nowMs()),
     routing: { ...DEFAULT_ROUTING, ...routing },
     adapted,
     client: new ClientPresence(request, connection, gateway.watchdog),

@@ -16,3 +16,5 @@ export function timePrefix(nowMs: number): string {
 
 /** How the id of every receipt begins. */
 export const RECEIPT_PREFIX = "rcp_";
+/** The same of requests. */
+export const REQUEST_PREFIX = "req_";

@@ -58,6 +58,22 @@ export interface PricedPart {
   readonly usage: Usage;
 }
 
+/** Where the time of a call went, in whole milliseconds. The parts add up to `totalMs`. */
+export interface CallTiming {
+  /** Waiting for providers, from each request to its first content, or to the whole answer where it is not streamed; failed attempts too. */
+  providerFirstContentMs: number;
+  /** From the first content to the end of a stream, without the time that was spent waiting for the client. */
+  providerStreamMs: number;
+  /** Waiting for the client to send its request, or to take what was written to it. */
+  clientMs: number;
+  /** The pauses before an offer was tried again. */
+  backoffMs: number;
+  /** Waiting for a free slot at a provider that takes a limited number of requests at a time. */
+  queueMs: number;
+  /** The rest: reading, checking, planning, translating, and fetching media that the request names by URL. */
+  gatewayMs: number;
+}
+
 /** What happened to one call. The ledger keeps it; `GET /api/v1/generation?id=` shows it. */
 export interface Receipt {
   id: string;
@@ -110,6 +126,12 @@ export interface Receipt {
   costNanoUsd: number;
   firstContentMs?: number;
   totalMs: number;
+  /** Absent in rows of earlier versions, and for videos: their jobs are polled, perhaps by several processes. */
+  timing?: CallTiming;
+  /** The request that the call came with, as `x-trivium-request-id` names it. Several receipts may share one. */
+  requestId?: string;
+  /** Of the trace that the call belongs to; absent where its client sent none and the gateway exports none. */
+  traceId?: string;
   /** The process that wrote it; for operators, as is `adjusts`. Absent in rows of earlier versions. */
   instance?: string;
   /** What the call, or its key, was marked with; absent where with nothing. */

@@ -100,6 +100,9 @@ describe("receiptView", () => {
       hedged: _hedged,
       corrected: _corrected,
       tags: _tags,
+      timing: _timing,
+      requestId: _request,
+      traceId: _trace,
       ...receipt
     } = sampleReceipt();
     expect(receiptView(sampleReceipt())).toEqual({
@@ -158,6 +161,16 @@ describe("receiptView", () => {
         cost_nano_usd: 420_000,
         first_content_ms: 35,
         total_ms: 131,
+        timing: {
+          provider_first_content_ms: 100,
+          provider_stream_ms: 20,
+          client_ms: 1,
+          backoff_ms: 5,
+          queue_ms: 0,
+          gateway_ms: 5,
+        },
+        request_id: "req_1",
+        trace_id: "4bf92f3577b34da6a3ce929d0e0e4736",
       },
     });
     expect(receiptView(receipt).data).toMatchObject({
@@ -169,6 +182,9 @@ describe("receiptView", () => {
       reported: null,
       usage_corrections: [],
       tags: [],
+      timing: null,
+      request_id: null,
+      trace_id: null,
     });
     // The project and the key are the operator's business.
     expect(JSON.stringify(receiptView(receipt))).not.toContain("key_1");

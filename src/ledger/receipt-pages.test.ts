@@ -29,6 +29,9 @@ const receiptAt = (index: number): Receipt => {
     stream: index % 2 === 0,
     lane: index % 4 === 0 ? "native" : "translated",
     clientDialect: index % 9 === 0 ? "genai" : "chat",
+    // Two calls for each request, and a trace that few belong to.
+    requestId: `req_${timePrefix(createdAtMs)}${String(Math.floor(index / 2)).padStart(6, "0")}`,
+    ...(index % 50 === 0 ? { traceId: `${String(index).padStart(16, "0")}a3ce929d0e0e4736` } : {}),
     ...(index === 40 ? { provider: "Rare_100%" } : {}),
   });
 };
@@ -79,6 +82,16 @@ function pagesContract(databases: TestDatabases): void {
       [{ text: "rare_100%" }, (receipt: Receipt) => receipt.provider === "Rare_100%"],
       [{ text: "%" }, (receipt: Receipt) => receipt.provider === "Rare_100%"],
       [{ text: receiptAt(17).id.slice(0, 13) }, (receipt: Receipt) => receipt.id === receiptAt(17).id],
+      [{ text: receiptAt(18).requestId ?? "" }, ({ requestId }: Receipt) => requestId === receiptAt(18).requestId],
+      [{ text: (receiptAt(18).requestId ?? "").slice(0, 12) }, ({ id }: Receipt) => id === receiptAt(18).id],
+      [{ text: "req_~" }, () => false],
+      [{ text: "0000000000000050A3CE929D0E0E4736" }, ({ id }: Receipt) => id === receiptAt(50).id],
+      [{ text: "0000000000000350" }, ({ id }: Receipt) => id === receiptAt(350).id],
+      [{ text: "0000000000000050a3ce929d0e0e4736", key: "key_of_none" }, () => false],
+      [
+        { text: "00000000000000", key: "key_1" },
+        ({ key }: Receipt) => key === "none of them: fewer than 16 digits are a part of a name",
+      ],
       [{ provider: "Rare_100%" }, (receipt: Receipt) => receipt.provider === "Rare_100%"],
       [
         { provider: "Rare_100%", fromMs: START_MS + 9 * HOUR_MS, toMs: START_MS + 50 * HOUR_MS },

@@ -7,6 +7,7 @@ import {
   type IdRange,
   idRangeOf,
   idRangeOfHour,
+  isReference,
   type ReceiptFilter,
   selectHourWith,
   selectIdAt,
@@ -122,6 +123,7 @@ async function nextPart(
   newestFirst: boolean,
 ): Promise<(IdRange & { isFull: boolean }) | undefined> {
   if (range.firstId >= range.endId) return undefined;
+  if (isReference(filter)) return { ...range, isFull: false };
   const within = hasDimensions(filter) ? await hourWith(storage, filter, range, newestFirst) : range;
   if (within === undefined) return undefined;
   // The first id of a part is in it, and its end is not.

@@ -1,4 +1,4 @@
-import type { FieldNote, OfferTried, PlannedOffer, Receipt } from "../canon/receipt.ts";
+import type { CallTiming, FieldNote, OfferTried, PlannedOffer, Receipt } from "../canon/receipt.ts";
 import type { Stop } from "../canon/stop.ts";
 import { type Usage, type UsageSource, wholeUsage } from "../canon/usage.ts";
 import type { CorrectionReason } from "../canon/usage-correction.ts";
@@ -57,6 +57,17 @@ interface ReceiptView {
     cost_nano_usd: number;
     first_content_ms: number | null;
     total_ms: number;
+    /** The parts of `total_ms`; `null` for videos and in receipts of earlier versions. */
+    timing: {
+      provider_first_content_ms: number;
+      provider_stream_ms: number;
+      client_ms: number;
+      backoff_ms: number;
+      queue_ms: number;
+      gateway_ms: number;
+    } | null;
+    request_id: string | null;
+    trace_id: string | null;
   };
 }
 
@@ -97,9 +108,21 @@ export function receiptView(receipt: Receipt): ReceiptView {
       cost_nano_usd: receipt.costNanoUsd,
       first_content_ms: receipt.firstContentMs ?? null,
       total_ms: receipt.totalMs,
+      timing: receipt.timing === undefined ? null : timingView(receipt.timing),
+      request_id: receipt.requestId ?? null,
+      trace_id: receipt.traceId ?? null,
     },
   };
 }
+
+const timingView = (timing: CallTiming): NonNullable<ReceiptView["data"]["timing"]> => ({
+  provider_first_content_ms: timing.providerFirstContentMs,
+  provider_stream_ms: timing.providerStreamMs,
+  client_ms: timing.clientMs,
+  backoff_ms: timing.backoffMs,
+  queue_ms: timing.queueMs,
+  gateway_ms: timing.gatewayMs,
+});
 
 /** What is not known is null, never 0. */
 export const usageView = (usage: Usage): ReceiptView["data"]["usage"] => ({

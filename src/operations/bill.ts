@@ -64,6 +64,8 @@ export function receiptOf(operation: Operation, endedAtMs: number): Receipt {
     ...(job.plan === undefined ? {} : { plan: job.plan }),
     fields: job.notes,
     ...(operation.tags === undefined ? {} : { tags: operation.tags }),
+    ...(job.request === undefined ? {} : { requestId: job.request.id }),
+    ...(job.request?.trace === undefined ? {} : { traceId: job.request.trace.traceId }),
     usageSource: "measured",
     // The two clocks may differ by now.
     totalMs: Math.max(0, endedAtMs - operation.createdAtMs),

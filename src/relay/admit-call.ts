@@ -4,6 +4,7 @@ import { ShareRefusal, whenShared } from "../access/share-refusal.ts";
 import { RECEIPT_PREFIX, timePrefix } from "../base/timed-id.ts";
 import type { CallRouting } from "../routing/call-routing.ts";
 import { type Call, ClientPresence, type IncomingRequest } from "./call.ts";
+import { CallTimer } from "./call-timer.ts";
 import type { Gateway } from "./gateway.ts";
 import { type AskedFor, cannotStore, keepIntent } from "./keep-intent.ts";
 import type { HeldMemory } from "./memory-budget.ts";
@@ -11,6 +12,7 @@ import type { HeldMemory } from "./memory-budget.ts";
 /** A request from the moment that it is known who sends it: counted before it is read (S17). */
 export interface EnteredRequest {
   readonly startedAtMs: number;
+  readonly timer: CallTimer;
   readonly principal: Principal;
   readonly client: ClientPresence;
   readonly entry: Entry;
@@ -24,11 +26,13 @@ export function enterRequest(incoming: IncomingRequest, gateway: Gateway): Enter
   const principal = incoming.principal ?? gateway.keys.authenticate(credential ?? "", connection);
   if (gateway.ledger.full) throw cannotStore();
   const client = new ClientPresence(request, connection, gateway.watchdog);
+  const timer = new CallTimer(gateway.clock.nowMs, startedAtMs);
   try {
     const entry = gateway.admissions.enter(principal, startedAtMs);
-    return { startedAtMs, principal, client, entry, memory: gateway.memory.open(principal) };
+    return { startedAtMs, timer, principal, client, entry, memory: gateway.memory.open(principal) };
   } catch (refusal) {
-    if (refusal instanceof ShareRefusal) return enterShared(refusal, { startedAtMs, principal, client }, gateway);
+    if (refusal instanceof ShareRefusal)
+      return enterShared(refusal, { startedAtMs, timer, principal, client }, gateway);
     client.release();
     throw refusal;
   }
@@ -36,7 +40,7 @@ export function enterRequest(incoming: IncomingRequest, gateway: Gateway): Enter
 
 async function enterShared(
   refusal: ShareRefusal,
-  waiting: Pick<EnteredRequest, "startedAtMs" | "principal" | "client">,
+  waiting: Pick<EnteredRequest, "startedAtMs" | "timer" | "principal" | "client">,
   { admissions, memory, clock }: Gateway,
 ): Promise<EnteredRequest> {
   const { principal, client } = waiting;
@@ -63,6 +67,7 @@ type Admitted = Pick<
   | "principal"
   | "admission"
   | "startedAtMs"
+  | "timer"
   | "client"
   | "memory"
   | "offersTried"
@@ -97,7 +102,7 @@ export async function admitCall<
     throw refusal;
   }
   gateway.runningCalls++;
-  const { startedAtMs, principal, client, memory } = entered;
+  const { startedAtMs, timer, principal, client, memory } = entered;
   const { admission, routing } = asked;
   const receiptId = RECEIPT_PREFIX + timePrefix(admission.atMs) + gateway.random.id();
   if (gateway.intents) {
@@ -115,6 +120,7 @@ export async function admitCall<
     principal,
     admission,
     startedAtMs,
+    timer,
     client,
     memory,
     offersTried: [],

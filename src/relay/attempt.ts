@@ -106,6 +106,7 @@ export class Attempt extends WatchedAttempt<Call, TextTarget> {
       if (this.call.client.disconnected) throw new ClientDisconnectedError();
       if (this.#closed) throw new Error("the attempt was ended while its request was prepared");
       if (this.call.capture !== undefined) this.#beginCapture(this.call.capture, outgoing);
+      this.call.timer.to("provider");
       this.#exchange = this.gateway.send(outgoing);
       answer = await this.#exchange.answer();
       if (this.capture !== undefined) answer = new CapturedAnswer(answer, this.capture);

@@ -14,6 +14,7 @@ import type { CallRouting } from "../routing/call-routing.ts";
 import type { ConversationKey } from "../routing/conversations.ts";
 import type { Target, TextTarget } from "../routing/target.ts";
 import type { CallTrace } from "../telemetry/trace-context.ts";
+import type { CallTimer } from "./call-timer.ts";
 import type { HeldRequest } from "./held-request.ts";
 import type { Keeping } from "./keeping.ts";
 import type { HeldMemory } from "./memory-budget.ts";
@@ -110,6 +111,7 @@ export interface Call {
   readonly body: JsonObject;
   readonly stream: boolean;
   readonly startedAtMs: number;
+  readonly timer: CallTimer;
   readonly routing: CallRouting;
   /** What the name of the model and the door did to the request, whichever offer answers. */
   readonly adapted: readonly FieldNote[];

@@ -1,6 +1,7 @@
 import type { BufferPool, ByteBuffer } from "../base/byte-buffer.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { Call, ClientPresence, DisconnectListener, IncomingCall } from "./call.ts";
+import type { CallTimer } from "./call-timer.ts";
 import type { Gateway } from "./gateway.ts";
 import { NOT_WATCHED, type Watched } from "./watchdog.ts";
 
@@ -84,6 +85,7 @@ export class ClientOutput implements Watched {
   readonly #client: ClientPresence;
   readonly #gateway: Pick<Gateway, "clock" | "watchdog" | "timings">;
   readonly #keepAlive: string | undefined;
+  readonly #timer: CallTimer | undefined;
   readonly #buffers: BufferPool;
   #controller = NO_CLIENT;
   /** When something was last written, as the watchdog saw it. */
@@ -99,10 +101,12 @@ export class ClientOutput implements Watched {
     client: ClientPresence,
     gateway: Pick<Gateway, "clock" | "watchdog" | "timings" | "buffers">,
     keepAlive: string | undefined,
+    timer?: CallTimer,
   ) {
     this.#client = client;
     this.#gateway = gateway;
     this.#keepAlive = keepAlive;
+    this.#timer = timer;
     this.#buffers = gateway.buffers;
   }
 
@@ -167,7 +171,10 @@ export class ClientOutput implements Watched {
   /** Back-pressure: resolves when the client has taken what it was sent, or counts as disconnected. */
   async taken(): Promise<void> {
     this.#blockedSinceMs = this.#gateway.clock.nowMs();
+    const phase = this.#timer?.phase;
+    this.#timer?.to("client");
     await Promise.race([this.#controller.flush(true), this.#client.disconnection]);
+    if (phase !== undefined) this.#timer?.to(phase);
     this.#blockedSinceMs = undefined;
     this.#unconfirmedBytes = 0;
   }

@@ -121,12 +121,17 @@ class Race<T> {
   }
 
   #start(plan: readonly TextTarget[]): Runner<T> {
-    const { offersTried, startedAtMs, principal, routing, client, conversation } = this.#call;
+    const call = this.#call;
+    const { offersTried, startedAtMs, principal, routing, client, conversation } = call;
     const stopping = Promise.withResolvers<void>();
     let stopped = false;
     const trying: Trying<Attempt> = {
       offersTried,
       startedAtMs,
+      // While two offers are at work, the pauses of one are time that the other works.
+      get timer() {
+        return call.hedged ? undefined : call.timer;
+      },
       principal,
       routing,
       conversation,
@@ -154,11 +159,13 @@ class Race<T> {
   }
 
   #won({ trying }: Runner<T>, result: T): T {
+    this.#call.timer.to("gateway");
     this.#call.attempt = trying.attempt;
     return result;
   }
 
   #lost({ trying }: Runner<T>, error: unknown): unknown {
+    this.#call.timer.to("gateway");
     this.#call.attempt = trying.attempt;
     return error;
   }

@@ -41,6 +41,7 @@ export class PlanSlots<Planned extends Target> {
   }
 
   async #wait(wanted: readonly Planned[], withinMs: number, failure: GatewayError | undefined): Promise<Planned> {
+    this.#call.timer?.to("queue");
     const waiting = this.#gateway.slots.wait({
       providers: wanted.map((target) => target.offer.provider),
       keyId: this.#call.principal?.keyId ?? "",
@@ -48,9 +49,11 @@ export class PlanSlots<Planned extends Target> {
       withinMs,
       disconnection: this.#call.client.disconnection,
     });
-    const provider = await waiting.catch((busy: unknown) => {
-      throw failure ?? busy;
-    });
+    const provider = await waiting
+      .catch((busy: unknown) => {
+        throw failure ?? busy;
+      })
+      .finally(() => this.#call.timer?.to("gateway"));
     const target = wanted.find(({ offer }) => offer.provider === provider);
     if (target === undefined) throw new ClientDisconnectedError();
     return target;

@@ -6,6 +6,7 @@ import type { ReceivedRequest } from "../dialects/received-request.ts";
 import { holdsMoreValues } from "../wire/json-values.ts";
 import { inspectJson, type RepeatedKey } from "../wire/repeated-keys.ts";
 import { ClientDisconnectedError } from "./call.ts";
+import type { CallTimer } from "./call-timer.ts";
 import { type Gateway, shuttingDown } from "./gateway.ts";
 import type { HeldMemory, MemoryOwner } from "./memory-budget.ts";
 import type { Timings } from "./timings.ts";
@@ -33,6 +34,8 @@ interface BodyBounds {
   memory: HeldMemory;
   /** Where requests of this protocol can name objects. */
   objects?: ObjectFields | undefined;
+  /** Whose time the body is waited for. */
+  timer?: CallTimer;
 }
 
 /** Not all of the body was read: what is left of it stands in the way of whatever the connection brings next. */
@@ -48,8 +51,16 @@ export function readBody(request: Request, bounds: BodyBounds, gateway: BodyRead
   const declared = declaredBytes(request, bounds.maxBytes);
   if (declared <= SMALL) {
     bounds.memory.add(declared);
+    bounds.timer?.to("client");
     const names = bounds.objects?.names;
-    return wholeInTime(request, request.text(), declared, gateway, (text) => readSmall(text, declared, names));
+    return wholeInTime(
+      request,
+      request.text(),
+      declared,
+      gateway,
+      (text) => readSmall(text, declared, names),
+      bounds.timer,
+    );
   }
   return readLarge(request, bounds, gateway);
 }
@@ -68,7 +79,9 @@ function readSmall(text: string, declared: number, names?: ReadonlySet<string>):
 }
 
 async function readLarge(request: Request, bounds: BodyBounds, gateway: BodyReader): Promise<ReceivedRequest> {
+  bounds.timer?.to("client");
   const bytes = await readBytes(request, bounds, gateway);
+  bounds.timer?.to("gateway");
   // Now, while the bytes are in the processor's caches: later it takes several times as long.
   const hasEscapes = bytes.includes(ESCAPE_BYTES);
   let text: string;
@@ -183,12 +196,14 @@ function wholeInTime<T, Result>(
   bytes: number,
   gateway: BodyReader,
   read: (body: T, bytes: number) => Result,
+  timer?: CallTimer,
 ): Promise<Result> {
   const { promise, resolve, reject } = Promise.withResolvers<Result>();
   const wait = new BodyWait(gateway, bytes, reject);
   reading.then(
     (body) => {
       wait.end();
+      timer?.to("gateway");
       gateway.watchdog.atEndOfTurn(() => {
         try {
           if (signal.aborted) throw new ClientDisconnectedError();

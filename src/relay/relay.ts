@@ -126,11 +126,11 @@ const ANY_MODEL = { id: AUTO_MODEL, reasoning: true };
 
 /** The request, checked and admitted. */
 async function readCall(incoming: IncomingCall, entered: EnteredRequest, gateway: Gateway) {
-  const { principal, entry, memory, startedAtMs } = entered;
+  const { principal, entry, memory, startedAtMs, timer } = entered;
   const { dialect, verb, door } = incoming;
   const { catalogue, maxBodyBytes } = gateway.snapshot;
   const { objects } = dialect.requests;
-  const received = await readBody(incoming.request, { maxBytes: maxBodyBytes, memory, objects }, gateway);
+  const received = await readBody(incoming.request, { maxBytes: maxBodyBytes, memory, objects, timer }, gateway);
   const wanted = readRouting(received.body, incoming.request.headers);
   const name = modelName(incoming, received.body);
   const resolved = name === AUTO_MODEL ? undefined : catalogue.resolve(name, incoming.naming);

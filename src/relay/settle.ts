@@ -12,6 +12,7 @@ import {
 import type { CorrectedUsage } from "../canon/usage-correction.ts";
 import type { Offer, Pricings } from "../catalogue/model.ts";
 import { tokensOfCharacters } from "../dialects/estimate-tokens.ts";
+import { readTraceParent } from "../telemetry/trace-context.ts";
 import { billUsage, findOffer } from "./bill-usage.ts";
 import type { BilledLeg, Call, IncomingCall, LaneAttempt } from "./call.ts";
 import { settleCapture } from "./capture-call.ts";
@@ -94,6 +95,7 @@ export type AdmittedCall = Pick<
   | "model"
   | "stream"
   | "startedAtMs"
+  | "timer"
   | "offersTried"
   | "trace"
   | "attempt"
@@ -143,7 +145,7 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
   const { usage, costNanoUsd, priceRule } = all.length === 1 && only !== undefined ? only : sumOfLegs(all);
   const tokens = all.reduce((sum, leg) => sum + promptTokens(leg.usage) + completionTokens(leg.usage), 0);
   call.admission.release({ costNanoUsd, tokens });
-  const now = gateway.clock.nowMs();
+  const { totalMs, timing } = call.timer.read();
   const receipt: Receipt = {
     id: call.receiptId,
     project: call.principal.project,
@@ -166,9 +168,13 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
     priceRule,
     pricedBy: all.length === 1 && only !== undefined ? only.prices : all.map(pricedPart),
     costNanoUsd,
-    totalMs: Math.round(now - call.startedAtMs),
+    totalMs,
+    timing,
+    requestId: call.incoming.requestId,
     instance: gateway.instance,
   };
+  const traceId = call.trace?.traceId ?? readTraceParent(call.incoming.request.headers)?.traceId;
+  if (traceId !== undefined) receipt.traceId = traceId;
   if (bill.stop !== undefined) receipt.stop = bill.stop;
   if (bill.firstContentAtMs !== undefined) {
     receipt.firstContentMs = Math.round(bill.firstContentAtMs - call.startedAtMs);

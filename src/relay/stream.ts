@@ -22,7 +22,7 @@ import { tellCommitted } from "./tell-call.ts";
 /** A streamed answer: committed at its first content or at the deadline, then passed on as it arrives. */
 export async function relayStream(call: Call, gateway: Gateway, plan: readonly TextTarget[]): Promise<Response> {
   const { dialect, options } = call.incoming;
-  const output = new ClientOutput(call.client, gateway, dialect.http.keepAlive);
+  const output = new ClientOutput(call.client, gateway, dialect.http.keepAlive, call.timer);
   const survivor = survives(call, plan) ? new Survivor(call, gateway, output, plan) : undefined;
   const discard = call.routing.hedge
     ? ({ held, attempt }: OpenStream) => {
@@ -121,6 +121,7 @@ class StreamRelay {
 
   #begin(stream: OpenStream): void {
     this.#stream = stream;
+    this.#call.timer.to("stream");
     // Whoever is to go on must be asked the same.
     if (stream.soFar === undefined) this.#call.request = undefined;
     if (this.#firstContentAtMs !== undefined) return;

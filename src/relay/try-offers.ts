@@ -47,10 +47,12 @@ export async function tryOffers<Planned extends Target, Made extends AttemptReco
       gateway.health.begin(target, attempt);
       try {
         const result = await use(attempt);
+        call.timer?.to("gateway");
         slots?.freeAfter(attempt, target);
         observeAttempt(call, gateway, target, attempt, "answered");
         return result;
       } catch (thrown) {
+        call.timer?.to("gateway");
         attempt.close();
         slots?.freeAfter(attempt, target);
         // An offer that is read on after a disconnect and fails by itself has failed.
@@ -75,7 +77,10 @@ export async function tryOffers<Planned extends Target, Made extends AttemptReco
         if (tries === 2 || !last.rule.retrySameOffer) break;
         const pauseMs = attempt.retryAtOnce ? 0 : pauseBefore(pauses++, last, gateway);
         if (pauseMs > MAX_PAUSE_MS || gateway.clock.nowMs() + pauseMs >= untilMs) break;
-        if (pauseMs > 0) await Promise.race([gateway.clock.sleep(pauseMs), call.client.disconnection]);
+        if (pauseMs === 0) continue;
+        call.timer?.to("backoff");
+        await Promise.race([gateway.clock.sleep(pauseMs), call.client.disconnection]);
+        call.timer?.to("gateway");
       }
     }
   }

@@ -2,6 +2,7 @@ import type { Principal } from "../access/principal.ts";
 import type { CallRouting } from "../routing/call-routing.ts";
 import type { Timed } from "../routing/health/health.ts";
 import type { AttemptRecord, Call, ClientPresence } from "./call.ts";
+import type { CallTimer } from "./call-timer.ts";
 
 /** What an outcome is recorded for. */
 export interface ObservedCall extends Pick<Call, "offersTried"> {
@@ -12,6 +13,8 @@ export interface ObservedCall extends Pick<Call, "offersTried"> {
 /** What trying needs to know of a call. */
 export interface Trying<Made extends AttemptRecord = AttemptRecord> extends ObservedCall {
   readonly startedAtMs?: number;
+  /** Absent where the phases of the call are not those of this try: of a job, or of two offers at once. */
+  readonly timer?: CallTimer | undefined;
   /** Whose call it is. */
   readonly principal?: Pick<Principal, "keyId">;
   /** Absent where neither attempts nor time are limited by the caller. */

@@ -61,6 +61,7 @@ async function wholeAnswer(call: Call, attempt: Attempt): Promise<WholeAnswer> {
   const maxBytes = writesTextAlone(attempt.target.model) ? MAX_TEXT_BYTES : MAX_MEDIA_BYTES;
   const reading = attempt.readText(await attempt.open(), maxBytes);
   const text = typeof reading === "string" ? reading : await reading;
+  if (!call.hedged) call.timer.to("gateway");
   attempt.finish();
   requireFewAnswerValues(text);
   if (text.length > LARGE_CHARACTERS) await nextTurn();

@@ -1,4 +1,5 @@
 import type { Operator } from "../access/operator-access.ts";
+import { REQUEST_PREFIX, timePrefix } from "../base/timed-id.ts";
 import { asGatewayError, GatewayError } from "../canon/error.ts";
 import type { Role } from "../canon/role.ts";
 import type { Dialect } from "../dialects/dialect.ts";
@@ -70,8 +71,9 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
   };
 
   return async (request, connection) => {
-    const requestId = `req_${random.id()}`;
     const startedAtMs = clock.nowMs();
+    // With the time first, an index over them grows at its end.
+    const requestId = REQUEST_PREFIX + timePrefix(startedAtMs) + random.id();
     const { path, query } = splitUrl(request.url);
     const match = table.find(request.method, path);
     const { clients } = context.dialects;

@@ -61,12 +61,15 @@ export const RECEIPT_COLUMNS: readonly ReceiptColumn[] = [
   ...["usage_source", "price_rule"].map(ofType("TEXT")),
   ...["cost_nano_usd", "first_content_ms", "total_ms"].map(ofType("BIGINT")),
   ...["offers", "fields", "routing", "instance", "adjusts", "priced_by", "tags"].map(ofType("TEXT")),
+  ...["request_id", "trace_id"].map(ofType("TEXT")),
+  ...["provider_first_content_ms", "provider_stream_ms", "client_ms", "backoff_ms", "queue_ms"].map(ofType("BIGINT")),
 ];
 
 /** What a row has of its own in SQLite, where the words that many have in common are in other tables. */
 const ROW_COLUMNS: readonly string[] = [
   ...["id", "kind", "writer", "created_at_ms", "cost_nano_usd", "first_content_ms", "total_ms"],
-  ...["offers", "fields", "routing", "adjusts", "priced_by", "tags"],
+  ...["offers", "fields", "routing", "adjusts", "priced_by", "tags", "request_id", "trace_id"],
+  ...["provider_first_content_ms", "provider_stream_ms", "client_ms", "backoff_ms", "queue_ms"],
   ...USAGE_COUNTERS.map((counter) => USAGE_COLUMNS[counter]),
 ];
 export const INSERT_ROW = `INSERT INTO receipt_rows (${ROW_COLUMNS.join(", ")}) VALUES (${ROW_COLUMNS.map(() => "?").join(",")})
@@ -88,9 +91,34 @@ export function rowValues(receipt: Receipt, kind: number, writer: number | null)
     word(receipt.adjusts),
     word(partsText(receipt)),
     word(tagsText(receipt.tags)),
+    word(receipt.requestId),
+    word(receipt.traceId),
   ];
+  addTiming(values, receipt);
   addUsage(values, receipt.usage);
   return values;
+}
+
+/** What the gateway took is the rest of the total, and not stored. */
+function addTiming(values: Parameter[], { timing }: Receipt): void {
+  if (timing === undefined) {
+    values.push(null, null, null, null, null);
+    return;
+  }
+  const { providerFirstContentMs, providerStreamMs, clientMs, backoffMs, queueMs } = timing;
+  values.push(whole(providerFirstContentMs), whole(providerStreamMs));
+  values.push(whole(clientMs), whole(backoffMs), whole(queueMs));
+}
+
+function readTiming(row: StoredRow, totalMs: number): Pick<Receipt, "timing"> {
+  const providerFirstContentMs = optionalNumber(row, "provider_first_content_ms");
+  if (providerFirstContentMs === undefined) return {};
+  const providerStreamMs = number(row, "provider_stream_ms");
+  const clientMs = number(row, "client_ms");
+  const backoffMs = number(row, "backoff_ms");
+  const queueMs = number(row, "queue_ms");
+  const gatewayMs = totalMs - providerFirstContentMs - providerStreamMs - clientMs - backoffMs - queueMs;
+  return { timing: { providerFirstContentMs, providerStreamMs, clientMs, backoffMs, queueMs, gatewayMs } };
 }
 
 function addUsage(values: Parameter[], usage: Usage): void {
@@ -134,7 +162,10 @@ export function receiptValues(receipt: Receipt): Parameter[] {
     word(receipt.adjusts),
     word(pricedByText(receipt)),
     word(tagsText(receipt.tags)),
+    word(receipt.requestId),
+    word(receipt.traceId),
   );
+  addTiming(values, receipt);
   return values;
 }
 
@@ -182,6 +213,9 @@ export function readReceipt(row: StoredRow): Receipt {
   const instance = optionalText(row, "instance");
   const adjusts = optionalText(row, "adjusts");
   const pricedBy = optionalText(row, "priced_by");
+  const requestId = optionalText(row, "request_id");
+  const traceId = optionalText(row, "trace_id");
+  const totalMs = number(row, "total_ms");
   return {
     id: text(row, "id"),
     project: text(row, "project"),
@@ -204,7 +238,10 @@ export function readReceipt(row: StoredRow): Receipt {
     priceRule: text(row, "price_rule"),
     costNanoUsd: number(row, "cost_nano_usd"),
     ...(firstContentMs === undefined ? {} : { firstContentMs }),
-    totalMs: number(row, "total_ms"),
+    totalMs,
+    ...readTiming(row, totalMs),
+    ...(requestId === undefined ? {} : { requestId }),
+    ...(traceId === undefined ? {} : { traceId }),
     ...(routing === undefined ? {} : (JSON.parse(routing) as Routing)),
     ...(instance === undefined ? {} : { instance }),
     ...(adjusts === undefined ? {} : { adjusts }),

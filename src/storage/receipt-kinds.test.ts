@@ -10,7 +10,6 @@ import { SqliteStorage } from "./sqlite.ts";
 import type { Storage } from "./storage.ts";
 
 const BEFORE = MIGRATIONS.findIndex(({ name }) => name === "receipt-kinds");
-const NAMES = RECEIPT_COLUMNS.map(({ name }) => name).join(", ");
 
 let open: Storage[] = [];
 afterEach(async () => {
@@ -25,7 +24,6 @@ async function openAt(version: number): Promise<Storage> {
   return storage;
 }
 
-const all = (storage: Storage) => storage.query(`SELECT ${NAMES} FROM receipts ORDER BY id`);
 const count = async (storage: Storage, table: string) =>
   Number((await storage.query(`SELECT COUNT(*) AS count FROM ${table}`))[0]?.["count"]);
 
@@ -72,14 +70,19 @@ const receipts = [
 
 test("receipts that were stored in one table read the same from their kinds, to the last column", async () => {
   const storage = await openAt(BEFORE);
-  const marks = RECEIPT_COLUMNS.map(() => "?").join(", ");
+  // Columns that later migrations add come last.
+  const columns = (await storage.query("SELECT name FROM pragma_table_info('receipts')")).length;
+  const names = RECEIPT_COLUMNS.slice(0, columns).map(({ name }) => name);
+  const marks = names.map(() => "?").join(", ");
   for (const receipt of receipts) {
-    await storage.query(`INSERT INTO receipts (${NAMES}) VALUES (${marks})`, receiptValues(receipt));
+    const values = receiptValues(receipt).slice(0, columns);
+    await storage.query(`INSERT INTO receipts (${names.join(", ")}) VALUES (${marks})`, values);
   }
-  const before = await all(storage);
+  const rows = () => storage.query(`SELECT ${names.join(", ")} FROM receipts ORDER BY id`);
+  const before = await rows();
   expect(before).toHaveLength(receipts.length);
   await migrate(storage, MIGRATIONS, 1);
-  expect(await all(storage)).toEqual(before);
+  expect(await rows()).toEqual(before);
 });
 
 test("every word of a receipt is kept, and receipts that are alike share them", async () => {

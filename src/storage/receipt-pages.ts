@@ -1,3 +1,4 @@
+import { REQUEST_PREFIX } from "../base/timed-id.ts";
 import type { Receipt } from "../canon/receipt.ts";
 import { optionalNumber, optionalText } from "./columns.ts";
 import { FAILED, HAS_FAILED } from "./failed-outcomes.ts";
@@ -25,7 +26,7 @@ export interface ReceiptFilter {
   minCostNanoUsd?: number;
   /** One of its tags. */
   tag?: string;
-  /** The beginning of an id, or a part of the model's, the provider's or the key's name, in any case. */
+  /** The beginning of the id of a receipt, a request or a trace, or a part of the model's, the provider's or the key's name, in any case. */
   text?: string;
 }
 
@@ -61,8 +62,29 @@ const positionIn = (engine: Storage["engine"]): string => (engine === "postgres"
 const tagCondition = ({ tag }: ReceiptFilter, engine: Storage["engine"]): Condition[] =>
   tag === undefined ? [] : [{ text: `${positionIn(engine)}(tags, ?) > 0`, parameters: [`"${tag}"`] }];
 
+/** Receipts that one request or trace can have, as far as they are searched for: the newest. */
+const MAX_REFERRED = 1_000;
+
+/** The column with an index that such a text is the beginning of: the id of a request, or of a trace. */
+function referenceOf(words: string): { column: string; value: string } | undefined {
+  if (words.startsWith(REQUEST_PREFIX)) return { column: "request_id", value: words };
+  return /^[0-9a-f]{16,32}$/i.test(words) ? { column: "trace_id", value: words.toLowerCase() } : undefined;
+}
+
+/** Whether an index finds what the filter looks for, so that nothing has to be searched part by part. */
+export const isReference = ({ text = "" }: ReceiptFilter): boolean => referenceOf(text) !== undefined;
+
 /** No word of a caller is a pattern: it is looked for as it is (S02). */
 function textOf(words: string, engine: Storage["engine"], columns: readonly string[]): Condition {
+  const reference = referenceOf(words);
+  if (reference !== undefined) {
+    const { column, value } = reference;
+    const table = engine === "sqlite" ? "receipt_rows" : "receipts";
+    return {
+      text: `id IN (SELECT id FROM ${table} WHERE ${column} >= ? AND ${column} < ? ORDER BY ${column} DESC LIMIT ${MAX_REFERRED})`,
+      parameters: [value, `${value}~`],
+    };
+  }
   if (words.startsWith("rcp_")) return { text: "id >= ? AND id < ?", parameters: [words, `${words}~`] };
   const position = positionIn(engine);
   return {
@@ -95,6 +117,8 @@ export function intentConditions(filter: ReceiptFilter, engine: Storage["engine"
   if (minCostNanoUsd > 0 || minTotalMs > 0 || provider !== undefined || lane !== undefined) return undefined;
   // How it ends is not known yet.
   if (rest.outcome === FAILED) return undefined;
+  // Which request it came with is written down when it is settled.
+  if (isReference(filter)) return undefined;
   const found = text === undefined || text === "" ? [] : [textOf(text, engine, ["model", "key_id"])];
   return [...conditionsOf(rest, engine), ...found];
 }

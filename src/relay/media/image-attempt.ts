@@ -70,6 +70,7 @@ export class ImageAttempt extends WatchedAttempt<ImageRelay, ImageTarget> {
   begin(images: number): void {
     if (this.call.client.disconnected) throw new ClientDisconnectedError();
     this.#asked += images;
+    this.call.timer.to("provider");
   }
 
   protected end(reason: GatewayError): void {

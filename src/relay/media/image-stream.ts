@@ -40,7 +40,7 @@ export async function streamImages(
       throw await failImages(call, gateway, thrown);
     });
   }
-  const output = new ClientOutput(call.client, gateway, call.incoming.dialect.http.keepAlive);
+  const output = new ClientOutput(call.client, gateway, call.incoming.dialect.http.keepAlive, call.timer);
   const body = streamedBody(call.client, async (controller) => {
     const { capture } = call;
     output.commit(capture === undefined ? controller : capturedController(controller, capture), !early);
@@ -72,6 +72,7 @@ async function writeEvents(
   let ending: string[];
   try {
     opened = await opening;
+    call.timer.to("stream");
     // Only now is it known which offer answers, and what was sent to it.
     encoder = createImageEventEncoder(requestSent(call), createdSeconds);
     ending = await passOn(call, opened, encoder, output);

@@ -54,7 +54,12 @@ export async function relayImages(incoming: IncomingImages, gateway: Gateway): P
 }
 
 /** The request, resolved and admitted, and the targets that can serve it. */
-async function readImages(incoming: IncomingImages, { principal, entry, memory }: EnteredRequest, gateway: Gateway) {
+async function readImages(
+  incoming: IncomingImages,
+  { principal, entry, memory, timer }: EnteredRequest,
+  gateway: Gateway,
+) {
+  timer.to("client");
   const {
     model: named,
     request: read,
@@ -62,6 +67,7 @@ async function readImages(incoming: IncomingImages, { principal, entry, memory }
     fields = body,
     sent,
   } = await incoming.protocol.read(incoming.request, memory, gateway);
+  timer.to("gateway");
   await requireOwnObjects(fields, incoming.dialect.requests.objects, principal, gateway);
   const wanted = readRouting(body, incoming.request.headers);
   const { catalogue, targets } = gateway.snapshot;

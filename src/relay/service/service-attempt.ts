@@ -53,7 +53,10 @@ interface Asking {
   idleMs?: number;
 }
 
-type WatchedCall = Pick<Call, "client" | "startedAtMs" | "routing" | "principal" | "receiptId" | "memory" | "trace"> & {
+type WatchedCall = Pick<
+  Call,
+  "client" | "startedAtMs" | "timer" | "routing" | "principal" | "receiptId" | "memory" | "trace"
+> & {
   incoming: { strict: boolean };
   capture?: Call["capture"];
   notes: readonly FieldNote[];
@@ -121,6 +124,7 @@ export class ServiceAttempt<Name extends ServiceName = ServiceName> extends Watc
   /** Something is about to be asked for that will be billed. Nothing is started for a client that disconnected. */
   begin(expected: Usage): OpenWork {
     if (this.call.client.disconnected) throw new ClientDisconnectedError();
+    this.call.timer.to("provider");
     const work = { expected };
     this.#open.add(work);
     return work;

@@ -112,11 +112,13 @@ export async function admitService<Name extends ServiceName, Request>(
 
 async function readService<Name extends ServiceName, Request>(
   incoming: IncomingService,
-  { principal, entry, memory }: EnteredRequest,
+  { principal, entry, memory, timer }: EnteredRequest,
   gateway: Gateway,
   service: Service<Name, Request>,
 ) {
+  timer.to("client");
   const read = await service.read(incoming.request, memory, gateway);
+  timer.to("gateway");
   await requireOwnObjects(read.fields ?? read.body, incoming.dialect.requests.objects, principal, gateway);
   const wanted = readRouting(read.body, incoming.request.headers);
   const { catalogue, targets } = gateway.snapshot;

@@ -55,6 +55,7 @@ export async function streamService<Name extends ServiceName, Request>(
     call.client,
     gateway,
     form === "events" ? call.incoming.dialect.http.keepAlive : undefined,
+    call.timer,
   );
   const { capture } = call;
   if (capture !== undefined && form === "bytes") capture.answer.mediaType = contentType;
@@ -102,6 +103,7 @@ async function writeParts<Name extends ServiceName>(
   try {
     const { first, parts, ...found } = await opening;
     attempt = found.attempt;
+    call.timer.to("stream");
     firstContentAtMs = gateway.clock.nowMs();
     for (let next = first; !next.done; next = await parts.next()) {
       const before = last;

@@ -28,7 +28,9 @@ export const RECEIPT_FIELDS = {
   min_cost: moneyField("Only those that cost at least this, in USD."),
   min_ms: wholeField("Only those that took at least so many milliseconds.", 0, 86_400_000),
   tag: tagField("Only those with this tag."),
-  text: textField("The beginning of an id, or a part of a model's, provider's or key's name."),
+  text: textField(
+    "The beginning of a receipt id, a request id or a trace id (16 or more hexadecimal digits), or a part of the name of a model, provider or key.",
+  ),
 };
 
 export function receiptFilter(query: QueryValues<typeof RECEIPT_FIELDS>): ReceiptFilter {

@@ -23,6 +23,7 @@ import { alerts } from "./0022-alerts.ts";
 import { tags } from "./0023-tags.ts";
 import { receiptKinds } from "./0024-receipt-kinds.ts";
 import { captures } from "./0025-captures.ts";
+import { timingAndRefusals } from "./0026-timing-and-refusals.ts";
 import { objects } from "./0027-objects.ts";
 import type { Migration } from "./migration.ts";
 
@@ -53,5 +54,6 @@ export const MIGRATIONS: readonly Migration[] = [
   tags,
   receiptKinds,
   captures,
+  timingAndRefusals,
   objects,
 ];
