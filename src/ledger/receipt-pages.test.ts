@@ -30,7 +30,7 @@ const receiptAt = (index: number): Receipt => {
     lane: index % 4 === 0 ? "native" : "translated",
     clientDialect: index % 9 === 0 ? "genai" : "chat",
     // Two calls for each request, and a trace that few belong to.
-    requestId: `req_${timePrefix(createdAtMs)}${String(Math.floor(index / 2)).padStart(6, "0")}`,
+    requestId: `req_${timePrefix(createdAtMs - (index % 2) * (HOUR_MS / 4))}abc${index - (index % 2)}`,
     ...(index % 50 === 0 ? { traceId: `${String(index).padStart(16, "0")}a3ce929d0e0e4736` } : {}),
     ...(index === 40 ? { provider: "Rare_100%" } : {}),
   });
@@ -83,8 +83,8 @@ function pagesContract(databases: TestDatabases): void {
       [{ text: "%" }, (receipt: Receipt) => receipt.provider === "Rare_100%"],
       [{ text: receiptAt(17).id.slice(0, 13) }, (receipt: Receipt) => receipt.id === receiptAt(17).id],
       [{ text: receiptAt(18).requestId ?? "" }, ({ requestId }: Receipt) => requestId === receiptAt(18).requestId],
-      [{ text: (receiptAt(18).requestId ?? "").slice(0, 12) }, ({ id }: Receipt) => id === receiptAt(18).id],
-      [{ text: "req_~" }, () => false],
+      [{ text: (receiptAt(18).requestId ?? "").slice(0, 13) }, ({ requestId }: Receipt) => requestId === receiptAt(18).requestId],
+      [{ text: (receiptAt(18).requestId ?? "").toUpperCase() }, () => false],
       [{ text: "0000000000000050A3CE929D0E0E4736" }, ({ id }: Receipt) => id === receiptAt(50).id],
       [{ text: "0000000000000350" }, ({ id }: Receipt) => id === receiptAt(350).id],
       [{ text: "0000000000000050a3ce929d0e0e4736", key: "key_of_none" }, () => false],

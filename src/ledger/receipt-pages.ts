@@ -4,11 +4,12 @@ import { selectIntent, selectUnsettled } from "../storage/intents.ts";
 import { timeOfId } from "../storage/receipt-ids.ts";
 import {
   hasDimensions,
+  hasTrace,
   type IdRange,
   idRangeOf,
   idRangeOfHour,
-  isReference,
   type ReceiptFilter,
+  requestTimeOf,
   selectHourWith,
   selectIdAt,
   selectReceiptOfAny,
@@ -60,6 +61,7 @@ export async function listReceipts(
  * has a bound.
  */
 async function pageOf(storage: Storage, filter: ReceiptFilter, count: number, after?: string): Promise<ReceiptPage> {
+  if (requestTimeOf(filter) !== undefined) return ofRequest(storage, filter, count, after);
   const receipts: Receipt[] = [];
   const range = idRangeOf(filter);
   let { endId } = range;
@@ -77,6 +79,21 @@ async function pageOf(storage: Storage, filter: ReceiptFilter, count: number, af
   }
   const searchedBackToMs = timeOfId(endId);
   return { receipts, next: endId, ...(searchedBackToMs === undefined ? {} : { searchedBackToMs }) };
+}
+
+/** The calls of a request. They were admitted soon after it arrived, so they are searched for from there on. */
+async function ofRequest(
+  storage: Storage,
+  filter: ReceiptFilter,
+  count: number,
+  after?: string,
+): Promise<ReceiptPage> {
+  const found: Receipt[] = [];
+  for await (const some of partsOf(storage, filter, ROWS_A_PAGE)) found.push(...some);
+  const left = found.toReversed().filter(({ id }) => after === undefined || id < after);
+  const receipts = left.slice(0, count);
+  const last = receipts.at(-1);
+  return last === undefined || left.length <= count ? { receipts } : { receipts, next: last.id };
 }
 
 /**
@@ -102,10 +119,14 @@ export async function* readReceipts(storage: Storage, filter: ReceiptFilter): As
   for (let some = await unsettled.next(); some.length > 0; some = await unsettled.next()) yield some;
 }
 
-async function* partsOf(storage: Storage, filter: ReceiptFilter): AsyncGenerator<Receipt[]> {
+async function* partsOf(
+  storage: Storage,
+  filter: ReceiptFilter,
+  maxRows = Number.POSITIVE_INFINITY,
+): AsyncGenerator<Receipt[]> {
   const range = idRangeOf(filter);
   let { firstId } = range;
-  for (;;) {
+  for (let rows = 0; rows < maxRows; rows += ROWS_AT_ONCE) {
     const part = await nextPart(storage, filter, { firstId, endId: range.endId }, false);
     if (part === undefined) return;
     const found = await selectReceipts(storage, filter, part, { limit: ROWS_AT_ONCE, newestFirst: false });
@@ -123,7 +144,7 @@ async function nextPart(
   newestFirst: boolean,
 ): Promise<(IdRange & { isFull: boolean }) | undefined> {
   if (range.firstId >= range.endId) return undefined;
-  if (isReference(filter)) return { ...range, isFull: false };
+  if (hasTrace(filter)) return { ...range, isFull: false };
   const within = hasDimensions(filter) ? await hourWith(storage, filter, range, newestFirst) : range;
   if (within === undefined) return undefined;
   // The first id of a part is in it, and its end is not.

@@ -1,4 +1,3 @@
-import { REQUEST_PREFIX } from "../base/timed-id.ts";
 import type { Receipt } from "../canon/receipt.ts";
 import { optionalNumber, optionalText } from "./columns.ts";
 import { FAILED, HAS_FAILED } from "./failed-outcomes.ts";
@@ -62,27 +61,34 @@ const positionIn = (engine: Storage["engine"]): string => (engine === "postgres"
 const tagCondition = ({ tag }: ReceiptFilter, engine: Storage["engine"]): Condition[] =>
   tag === undefined ? [] : [{ text: `${positionIn(engine)}(tags, ?) > 0`, parameters: [`"${tag}"`] }];
 
-/** Receipts that one request or trace can have, as far as they are searched for: the newest. */
-const MAX_REFERRED = 1_000;
+/** Receipts of one trace, as far as they are searched for. */
+const MAX_OF_TRACE = 1_000;
 
-/** The column with an index that such a text is the beginning of: the id of a request, or of a trace. */
-function referenceOf(words: string): { column: string; value: string } | undefined {
-  if (words.startsWith(REQUEST_PREFIX)) return { column: "request_id", value: words };
-  return /^[0-9a-f]{16,32}$/i.test(words) ? { column: "trace_id", value: words.toLowerCase() } : undefined;
-}
+/** A trace id, or its beginning. */
+const isTraceId = (words: string): boolean => /^[0-9a-f]{16,32}$/i.test(words);
 
 /** Whether an index finds what the filter looks for, so that nothing has to be searched part by part. */
-export const isReference = ({ text = "" }: ReceiptFilter): boolean => referenceOf(text) !== undefined;
+export const hasTrace = ({ text = "" }: ReceiptFilter): boolean => isTraceId(text);
+
+/** How long after its arrival a request may still have calls admitted. */
+const REQUEST_SPAN_MS = 2 * 3_600_000;
+
+/** When the request arrived that the filter looks for, by the time in its id; undefined where it looks for none. */
+export function requestTimeOf({ text = "" }: ReceiptFilter): number | undefined {
+  const digits = /^req_([0-9a-z]{9})/.exec(text)?.[1];
+  return digits === undefined ? undefined : Number.parseInt(digits, 36);
+}
 
 /** No word of a caller is a pattern: it is looked for as it is (S02). */
 function textOf(words: string, engine: Storage["engine"], columns: readonly string[]): Condition {
-  const reference = referenceOf(words);
-  if (reference !== undefined) {
-    const { column, value } = reference;
+  if (requestTimeOf({ text: words }) !== undefined)
+    return { text: "request_id >= ? AND request_id < ?", parameters: [words, `${words}~`] };
+  if (isTraceId(words)) {
+    const id = words.toLowerCase();
     const table = engine === "sqlite" ? "receipt_rows" : "receipts";
     return {
-      text: `id IN (SELECT id FROM ${table} WHERE ${column} >= ? AND ${column} < ? ORDER BY ${column} DESC LIMIT ${MAX_REFERRED})`,
-      parameters: [value, `${value}~`],
+      text: `id IN (SELECT id FROM ${table} WHERE trace_id >= ? AND trace_id < ? LIMIT ${MAX_OF_TRACE})`,
+      parameters: [id, `${id}~`],
     };
   }
   if (words.startsWith("rcp_")) return { text: "id >= ? AND id < ?", parameters: [words, `${words}~`] };
@@ -117,8 +123,8 @@ export function intentConditions(filter: ReceiptFilter, engine: Storage["engine"
   if (minCostNanoUsd > 0 || minTotalMs > 0 || provider !== undefined || lane !== undefined) return undefined;
   // How it ends is not known yet.
   if (rest.outcome === FAILED) return undefined;
-  // Which request it came with is written down when it is settled.
-  if (isReference(filter)) return undefined;
+  // Which request and trace it belongs to is written down when it is settled.
+  if (requestTimeOf(filter) !== undefined || hasTrace(filter)) return undefined;
   const found = text === undefined || text === "" ? [] : [textOf(text, engine, ["model", "key_id"])];
   return [...conditionsOf(rest, engine), ...found];
 }
@@ -133,10 +139,19 @@ export interface IdRange {
 /** After every id of a receipt. */
 const LAST_ID = "rcp_~";
 
-export function idRangeOf({ fromMs, toMs }: ReceiptFilter): IdRange {
-  return {
+export function idRangeOf(filter: ReceiptFilter): IdRange {
+  const { fromMs, toMs } = filter;
+  const range = {
     firstId: fromMs === undefined ? "" : firstIdOf(fromMs),
     endId: toMs === undefined ? LAST_ID : endIdOf(toMs),
+  };
+  const arrivedAtMs = requestTimeOf(filter);
+  if (arrivedAtMs === undefined) return range;
+  // A call is admitted after its request has arrived.
+  const [firstId, endId] = [firstIdOf(arrivedAtMs), endIdOf(arrivedAtMs + REQUEST_SPAN_MS)];
+  return {
+    firstId: firstId > range.firstId ? firstId : range.firstId,
+    endId: endId < range.endId ? endId : range.endId,
   };
 }
 

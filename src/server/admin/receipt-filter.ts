@@ -29,7 +29,7 @@ export const RECEIPT_FIELDS = {
   min_ms: wholeField("Only those that took at least so many milliseconds.", 0, 86_400_000),
   tag: tagField("Only those with this tag."),
   text: textField(
-    "The beginning of a receipt id, a request id or a trace id (16 or more hexadecimal digits), or a part of the name of a model, provider or key.",
+    "The beginning of a receipt id, a request id (13 or more characters) or a trace id (16 or more), or a part of the name of a model, provider or key.",
   ),
 };
 
