@@ -60,7 +60,7 @@ describe("observability 5.1: /metrics", () => {
     expect(sumOf(metrics, "trivium_calls_total")).toBe(total(({ calls }) => calls));
     expect(total(({ cost_nano_usd }) => cost_nano_usd)).toBeGreaterThan(0);
     expect(sumOf(metrics, "trivium_cost_usd_total")).toBeCloseTo(total(({ cost_nano_usd }) => cost_nano_usd) / 1e9, 12);
-    expect(sumOf(metrics, "trivium_rejected_total")).toBe(2);
+    expect(sumOf(metrics, "trivium_refusals_total")).toBe(2);
     expect(sumOf(metrics, "trivium_call_duration_seconds_count")).toBe(4);
     expect(sumOf(metrics, "trivium_ready")).toBe(1);
     expect(sumOf(metrics, "trivium_calls_in_flight")).toBe(0);

@@ -117,7 +117,7 @@ function totalsContract(databases: TestDatabases): void {
 
     test("the load has calls of all kinds, and each request is a call or was refused", async () => {
       const metrics = await world.metrics();
-      expect(sumOf(metrics, "trivium_calls_total") + sumOf(metrics, "trivium_rejected_total")).toBe(world.sent);
+      expect(sumOf(metrics, "trivium_calls_total") + sumOf(metrics, "trivium_refusals_total")).toBe(world.sent);
       expect(ofGateway().length).toBeGreaterThan(0.7 * world.sent);
       const outcomes = new Set(ofGateway().map(({ names }) => names.outcome));
       expect(outcomes.size).toBeGreaterThan(2);

@@ -76,6 +76,7 @@ export function scriptedGateway(scripts: readonly Script[] = []) {
     answers: undefined as never,
     objects: undefined as never,
     captures: undefined as never,
+    refusals: undefined as never,
     background: undefined as never,
     ledger: {
       write: (receipt: Receipt) => {

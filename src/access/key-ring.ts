@@ -86,6 +86,7 @@ export class KeyRing {
     const known = this.#known.byHash.get(hashKey(presented));
     if (known === undefined) throw this.#unknown(presented);
     const { principal } = known;
+    caller.shown = principal;
     if (known.revoked || this.#isRevokedHere(principal)) throw refused("has been revoked");
     this.#checkTime(known);
     if (known.suspended) throw suspended(principal);

@@ -41,6 +41,8 @@ export function checkScopes(principal: Principal, call: { model: string; dialect
 export interface Caller {
   /** Read only where it counts. */
   readonly address: string;
+  /** Whose key it has shown. The key may be revoked, expired or not allowed here: who is refused is told by it. */
+  shown?: Principal | undefined;
 }
 
 /** Refuses a key that comes from outside its networks, or those of the key that made it. */

@@ -13,6 +13,7 @@ import { Files } from "../files/files.ts";
 import type { Leases } from "../leases/leases.ts";
 import type { Journal } from "../ledger/journal.ts";
 import { spentByOwner } from "../ledger/queries.ts";
+import { Refusals } from "../ledger/refusals.ts";
 import { LedgerWriter } from "../ledger/writer.ts";
 import { Objects } from "../objects/objects.ts";
 import { EventHub } from "../observe/event-hub.ts";
@@ -93,6 +94,14 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
       onBehind: () => leases?.tellBehind(),
       onProblem: (error) => log.error({ err: error }, "writing receipts failed"),
       written: async () => void (await log.flush()),
+    }),
+    refusals: new Refusals({
+      storage,
+      clock,
+      instance: given.instance,
+      summarise: ({ reason, keyId, address, requests }) =>
+        log.info({ reason, key: keyId || "none", address, requests }, "more requests refused within a minute"),
+      onProblem: (err) => log.error({ err }, "counts of refused requests could not be written; they are written later"),
     }),
     captures: new Captures({
       storage,

@@ -389,6 +389,7 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
       await inTime(gateway.keys.writeUsed(), gateway);
       await gateway.ledger.close();
       await inTime(gateway.captures.close(), gateway);
+      await inTime(gateway.refusals.close(), gateway);
       // What was spent is in the ledger: the rest is for others.
       if (leases !== undefined) await inTime(leases.stop(), gateway);
       await telemetry?.exporter.stop();
@@ -454,7 +455,7 @@ async function inTime(step: Promise<unknown>, { clock, log }: Gateway): Promise<
 
 /** Removes what has expired, now and every ten minutes. */
 function sweepRegularly(
-  { files, answers, objects, captures, log, clock }: Gateway,
+  { files, answers, objects, captures, refusals, log, clock }: Gateway,
   operations: Operations,
 ): () => void {
   const sweep = () => {
@@ -464,6 +465,7 @@ function sweepRegularly(
       answers.sweep(),
       objects.sweep(),
       captures.sweep(),
+      refusals.sweep(),
     ]).catch((error: unknown) => {
       log.error({ err: error }, "cleanup of what has expired failed");
     });

@@ -28,12 +28,19 @@ export interface ErrorRule {
   retrySameOffer: boolean;
   /** Another offer may succeed where this one failed. */
   tryNextOffer: boolean;
+  /** The same request may succeed later: the client's SDK may send it again. */
+  clientMayRetry: boolean;
 }
 
-const rule = (status: number, again: "never" | "next" | "same-then-next"): ErrorRule => ({
+const rule = (
+  status: number,
+  again: "never" | "next" | "same-then-next",
+  client: "may retry" | "in vain" = status < 500 ? "in vain" : "may retry",
+): ErrorRule => ({
   status,
   retrySameOffer: again === "same-then-next",
   tryNextOffer: again !== "never",
+  clientMayRetry: client === "may retry",
 });
 
 // biome-ignore format: a table is read in columns
@@ -47,9 +54,9 @@ export const ERROR_TABLE: Readonly<Record<ErrorKind, ErrorRule>> = {
   method_not_allowed:     rule(405, "never"),
   too_large:              rule(413, "never"),
   unsupported_media_type: rule(415, "never"),
-  rate_limited:           rule(429, "next"),
+  rate_limited:           rule(429, "next", "may retry"),
   content_blocked:        rule(400, "never"),
-  upstream_credentials:   rule(502, "next"),
+  upstream_credentials:   rule(502, "next", "in vain"),
   upstream_failed:        rule(502, "same-then-next"),
   upstream_timeout:       rule(504, "next"),
   overloaded:             rule(503, "same-then-next"),

@@ -66,6 +66,12 @@ export const COMMANDS: readonly Listed[] = [
     "show what happened to calls of a running gateway, and the bodies that are kept",
     () => import("./receipts.ts").then(({ receipts }) => receipts),
   ),
+  list(
+    "refusals",
+    "[--by GROUP[,GROUP]] [--reason KIND] [--key ID]",
+    "count the requests that a running gateway refused",
+    () => import("./refusals.ts").then(({ refusals }) => refusals),
+  ),
   list("operations", "list … | cancel ID", "list or cancel a running gateway's videos and background responses", () =>
     import("./operations.ts").then(({ operations }) => operations),
   ),

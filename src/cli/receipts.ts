@@ -1,10 +1,14 @@
+import { REQUEST_PREFIX } from "../base/timed-id.ts";
 import { DIALECT_NAMES } from "../canon/dialect-name.ts";
+import { GatewayError } from "../canon/error.ts";
 import { ADMIN_FLAGS, connectAdmin } from "./admin-client.ts";
 import { LIST_FLAGS, printAdminList } from "./admin-list.ts";
 import { defineCommand, EXIT, printJson, UsageError } from "./command.ts";
 import { withVerbs } from "./with-verbs.ts";
 
 const COLUMNS = ["id", "created_at", "model", "provider", "outcome", "total_ms", "cost_usd", "project", "key"] as const;
+
+const MAX_OF_REQUEST = 100;
 
 const list = defineCommand({
   name: "receipts list",
@@ -27,7 +31,7 @@ const list = defineCommand({
     text: {
       type: "string",
       value: "TEXT",
-      about: "the beginning of an id, or a part of a model's, provider's or key's name",
+      about: "the beginning of the id of a receipt, request or trace, or a part of a model's, provider's or key's name",
     },
     ...LIST_FLAGS,
   },
@@ -42,12 +46,23 @@ const list = defineCommand({
 const show = defineCommand({
   name: "receipts show",
   usage: "ID",
-  summary: "show one receipt, as JSON",
+  summary: "show one receipt, as JSON, by its id or that of its request (x-trivium-request-id)",
   flags: ADMIN_FLAGS,
   takes: 1,
   run: async ({ values, positionals: [id] }) => {
-    if (!id) throw new UsageError("Name the receipt by its id.");
-    printJson(await (await connectAdmin(values)).read(`/api/receipts/${encodeURIComponent(id)}`));
+    if (!id) throw new UsageError("Name the receipt by its id, or by the id of its request.");
+    const client = await connectAdmin(values);
+    if (!id.startsWith(REQUEST_PREFIX)) {
+      printJson(await client.read(`/api/receipts/${encodeURIComponent(id)}`));
+      return EXIT.ok;
+    }
+    const found = await client.list<{ id: string }>("/api/receipts", { text: id }, MAX_OF_REQUEST);
+    if (found.length === 0) {
+      const message = `No call came of the request ${id}: it was refused, or is not settled yet.`;
+      throw new GatewayError("not_found", `${message} \`trivium refusals\` counts those that were refused.`);
+    }
+    // A request has several receipts where tools of the gateway took several calls.
+    for (const receipt of found) printJson(await client.read(`/api/receipts/${receipt.id}`));
     return EXIT.ok;
   },
 });

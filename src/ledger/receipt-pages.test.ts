@@ -83,7 +83,10 @@ function pagesContract(databases: TestDatabases): void {
       [{ text: "%" }, (receipt: Receipt) => receipt.provider === "Rare_100%"],
       [{ text: receiptAt(17).id.slice(0, 13) }, (receipt: Receipt) => receipt.id === receiptAt(17).id],
       [{ text: receiptAt(18).requestId ?? "" }, ({ requestId }: Receipt) => requestId === receiptAt(18).requestId],
-      [{ text: (receiptAt(18).requestId ?? "").slice(0, 13) }, ({ requestId }: Receipt) => requestId === receiptAt(18).requestId],
+      [
+        { text: (receiptAt(18).requestId ?? "").slice(0, 13) },
+        ({ requestId }: Receipt) => requestId === receiptAt(18).requestId,
+      ],
       [{ text: (receiptAt(18).requestId ?? "").toUpperCase() }, () => false],
       [{ text: "0000000000000050A3CE929D0E0E4736" }, ({ id }: Receipt) => id === receiptAt(50).id],
       [{ text: "0000000000000350" }, ({ id }: Receipt) => id === receiptAt(350).id],

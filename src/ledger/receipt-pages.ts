@@ -82,12 +82,7 @@ async function pageOf(storage: Storage, filter: ReceiptFilter, count: number, af
 }
 
 /** The calls of a request. They were admitted soon after it arrived, so they are searched for from there on. */
-async function ofRequest(
-  storage: Storage,
-  filter: ReceiptFilter,
-  count: number,
-  after?: string,
-): Promise<ReceiptPage> {
+async function ofRequest(storage: Storage, filter: ReceiptFilter, count: number, after?: string): Promise<ReceiptPage> {
   const found: Receipt[] = [];
   for await (const some of partsOf(storage, filter, ROWS_A_PAGE)) found.push(...some);
   const left = found.toReversed().filter(({ id }) => after === undefined || id < after);

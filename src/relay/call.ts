@@ -24,6 +24,8 @@ import { NOT_WATCHED, type Watchdog, type Watched } from "./watchdog.ts";
 export interface ClientConnection {
   /** Where the client is, as far as the proxies before the gateway are trusted to tell. */
   readonly address: string;
+  /** Whose key was shown on it, valid or not. */
+  shown?: Principal | undefined;
   /** A key was shown on it: it may stay idle between calls for longer than a stranger's. */
   trusted: boolean;
   /** Suspends the idle timeout: a call is running, and has deadlines of its own. */

@@ -9,6 +9,7 @@ import type { Captures } from "../capture/captures.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { SealedOrigins } from "../dialects/sealed-origins.ts";
 import type { Files } from "../files/files.ts";
+import type { Refusals } from "../ledger/refusals.ts";
 import type { LedgerWriter } from "../ledger/writer.ts";
 import type { Objects } from "../objects/objects.ts";
 import type { EventHub } from "../observe/event-hub.ts";
@@ -56,6 +57,8 @@ export interface Gateway extends Sources {
   /** Requests to providers that run, and calls that wait for one to end. */
   readonly slots: Slots;
   readonly ledger: LedgerWriter;
+  /** Counts requests that do not become calls. */
+  readonly refusals: Refusals;
   /** Where the bodies of calls go whose key is to have them kept. */
   readonly captures: Captures;
   /** Whether each call has a row before a provider is asked. */

@@ -125,6 +125,7 @@ export function listen(options: ListenOptions): Listener {
 
 class Connection implements ServedConnection {
   trusted = false;
+  shown: ServedConnection["shown"] = undefined;
   held = false;
   #hangsUp = false;
   readonly #server: Bun.Server<undefined>;

@@ -1,17 +1,18 @@
 import type { Operator } from "../access/operator-access.ts";
+import { addressClass } from "../base/address-class.ts";
 import { REQUEST_PREFIX, timePrefix } from "../base/timed-id.ts";
-import { asGatewayError, GatewayError } from "../canon/error.ts";
+import { asGatewayError, type ErrorKind, GatewayError } from "../canon/error.ts";
 import type { Role } from "../canon/role.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { clampRetryAfter } from "../dialects/upstream-failure.ts";
 import { type ClientConnection, ClientDisconnectedError } from "../relay/call.ts";
-import { shuttingDown } from "../relay/gateway.ts";
+import { type Gateway, shuttingDown } from "../relay/gateway.ts";
 import { identityHeaders, isIdentified } from "../relay/identity-headers.ts";
 import { UnreadBodyError } from "../relay/read-body.ts";
 import { RelayError } from "../relay/relay-error.ts";
 import { isUnavailable } from "../storage/is-unavailable.ts";
 import { Cors } from "./cors.ts";
-import { FailureThrottle } from "./failure-throttle.ts";
+import { FailureThrottle, networkOf } from "./failure-throttle.ts";
 import { createLoopbackGuard } from "./loopback-guard.ts";
 import { dialectByHeader, resembledDialect } from "./resembled-dialect.ts";
 import { type Route, RouteTable } from "./route-table.ts";
@@ -58,8 +59,10 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
   const table = new RouteTable(options.routes);
   const throttle = new FailureThrottle(clock);
   const cors = new Cors(options.cors ?? []);
+  const section = sectionOf(options.routes);
+  const isForClients = section === "server";
   const guard = createLoopbackGuard(options.host, options.publicUrl, {
-    section: sectionOf(options.routes),
+    section,
     allows: (origin) => cors.allows(origin),
   });
 
@@ -130,19 +133,24 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
       if (!(thrown instanceof RelayError)) {
         const { gateway } = context;
         const { status } = response;
-        const { kind } = asGatewayError(thrown);
+        const error = asGatewayError(thrown);
+        const { kind } = error;
         const isCall = match?.route.access === "key";
-        if (isCall) gateway.metrics.refused(kind);
         const trace = isCall
           ? traceRefused({ request, requestId, match, path, startedAtMs, status, kind }, gateway)
           : undefined;
-        gateway.log.debug(
+        // A client that has disconnected was not refused.
+        const isGone = error instanceof ClientDisconnectedError || request.signal.aborted;
+        const isTold = isForClients && !isGone && countRefusal(gateway, kind, connection);
+        gateway.log[isTold ? "info" : "debug"](
           {
             request_id: requestId,
             ...(trace === undefined ? {} : { trace_id: trace.traceId, span_id: trace.spanId }),
             method: request.method,
             path: path.slice(0, 200),
             status,
+            reason: kind,
+            ...(isForClients ? { key: connection.shown?.keyId ?? "none", address: connection.address } : {}),
           },
           "refused",
         );
@@ -153,6 +161,15 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
       return sent(cors.mark(identify(response, dialect, requestId), request));
     }
   };
+}
+
+/** Counts a request that did not become a call, and says whether it gets a line in the log: not each of many alike. */
+function countRefusal({ metrics, refusals }: Gateway, reason: ErrorKind, connection: ServedConnection): boolean {
+  const { address, shown } = connection;
+  const ofAddress = addressClass(address);
+  metrics.refused(reason, shown?.keyId, ofAddress);
+  const key = shown && { id: shown.keyId, project: shown.project };
+  return refusals.count({ reason, key, addressClass: ofAddress, address: networkOf(address) });
 }
 
 /** Closed unless the listener knows operators, and the route names their roles (S04, S08). */
@@ -203,10 +220,11 @@ function errorResponse(
   }
   if (error.kind === "rate_limited" || error.retryAfterSeconds !== undefined)
     headers["retry-after"] = String(clampRetryAfter(error.retryAfterSeconds));
-  // Otherwise the vendors' SDKs decide by the status: a budget that only calls in flight fill is worth a retry.
-  if (error.kind === "budget_exhausted")
-    headers["x-should-retry"] = error.retryAfterSeconds === undefined ? "false" : "true";
-  if (error.kind === "upstream_credentials") headers["x-should-retry"] = "false";
+  // The vendors' SDKs obey it before they look at the status. A budget that only calls in flight fill is worth a retry.
+  if (!error.rule.clientMayRetry) {
+    const frees = error.kind === "budget_exhausted" && error.retryAfterSeconds !== undefined;
+    headers["x-should-retry"] = String(frees);
+  }
   return new Response(body, { status, headers });
 }
 

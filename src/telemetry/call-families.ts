@@ -24,9 +24,11 @@ export const makeCallFamilies = (budget: SeriesBudget) => {
       "stream",
       "outcome",
     ]),
-    rejected: counted("trivium_rejected_total", "Requests that did not become a call, by the kind of their error.", [
-      "reason",
-    ]),
+    refusals: counted(
+      "trivium_refusals_total",
+      "Requests that did not become a call: by the kind of their error, the key that they showed, and where they came from.",
+      ["reason", "key", "address_class"],
+    ),
     duration: measured(
       "trivium_call_duration_seconds",
       "From the arrival of a request to its settlement.",

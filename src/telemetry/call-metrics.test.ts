@@ -73,9 +73,9 @@ describe("observability 5: metrics are made of receipts", () => {
 
   test("a refused request is counted by the kind of its error", () => {
     const metrics = new CallMetrics();
-    metrics.refused("rate_limited");
-    metrics.refused("rate_limited");
-    expect(sumOf(metrics.families(), "trivium_rejected_total")).toBe(2);
+    metrics.refused("rate_limited", "key_1", "private");
+    metrics.refused("rate_limited", "key_1", "private");
+    expect(sumOf(metrics.families(), "trivium_refusals_total")).toBe(2);
   });
 });
 

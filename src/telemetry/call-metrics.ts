@@ -32,6 +32,8 @@ interface CallCells {
 }
 
 const MAX_SERIES = 10_000;
+/** Series of refusals, with one of each key. */
+const MAX_REFUSALS = 1_000;
 /** Receipts that wait to be counted: a scrape counts them all. */
 const BATCH = 64;
 
@@ -75,12 +77,15 @@ export class CallMetrics {
     if (this.#waiting.push({ receipt, admissionMs }) >= BATCH) this.#count();
   }
 
-  /** A request did not become a call. `kind`: of the error. */
-  refused(kind: string): void {
-    let cell = this.#refusals.get(kind);
+  /** A request did not become a call. `reason`: the kind of its error; `key`: the id of the key that it showed, if any. */
+  refused(reason: string, key: string | undefined, addressClass: string): void {
+    const name = `${reason}\0${key ?? ""}\0${addressClass}`;
+    let cell = this.#refusals.get(name);
     if (cell === undefined) {
-      cell = this.#families.rejected.at(kind);
-      this.#refusals.set(kind, cell);
+      // Keys come and go: those beyond the bound count together, and reasons stay apart.
+      const isRoom = this.#refusals.size < MAX_REFUSALS;
+      cell = this.#families.refusals.at(reason, isRoom ? (key ?? "none") : "other", addressClass);
+      if (isRoom) this.#refusals.set(name, cell);
     }
     cell.value++;
   }

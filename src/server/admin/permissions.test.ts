@@ -47,6 +47,7 @@ const EXPECTED: Readonly<Record<string, readonly Role[] | "open">> = {
   "GET /api/prices": READERS,
   "GET /api/usage": ALL,
   "GET /api/usage/export": ALL,
+  "GET /api/refusals": ALL,
   "POST /api/play": ["admin"],
   "GET /api/play": ["admin"],
   "GET /api/operations": READERS,

@@ -29,6 +29,7 @@ import { checkProvider, listProviderKinds } from "./provider-draft.ts";
 import { testProvider } from "./provider-test.ts";
 import { listProviders } from "./providers.ts";
 import { listReceiptsRoute, showReceiptRoute } from "./receipts.ts";
+import { showRefusals } from "./refusals.ts";
 import { closeSession, openSession, showSession } from "./session.ts";
 import { exportUsage, showUsage } from "./usage.ts";
 
@@ -74,6 +75,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   listPrices,
   showUsage,
   exportUsage,
+  showRefusals,
   playRoute,
   playFileRoute,
   listOperations,

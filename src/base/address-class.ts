@@ -1,0 +1,21 @@
+/** Where an address is, as far as that says who may be behind it. */
+export const ADDRESS_CLASSES = ["loopback", "private", "public", "unknown"] as const;
+export type AddressClass = (typeof ADDRESS_CLASSES)[number];
+
+/** Of networks that are not routed on the internet: RFC 1918, 3927, 4193, 4291 and 6598. */
+const PRIVATE = [
+  /^10\./,
+  /^192\.168\./,
+  /^172\.(1[6-9]|2\d|3[01])\./,
+  /^169\.254\./,
+  /^100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\./,
+  /^f[cd][0-9a-f]{2}:/i,
+  /^fe[89ab][0-9a-f]:/i,
+];
+
+/** Takes an address as `plainAddress` writes it. */
+export function addressClass(address: string): AddressClass {
+  if (address === "") return "unknown";
+  if (address.startsWith("127.") || address === "::1") return "loopback";
+  return PRIVATE.some((form) => form.test(address)) ? "private" : "public";
+}

@@ -1,0 +1,80 @@
+import { Type } from "../../base/type.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
+import { ERROR_TABLE, type ErrorKind } from "../../canon/error.ts";
+import { REFUSAL_DIMENSIONS, type RefusalDimension, type RefusalSum, sumRefusals } from "../../storage/refusals.ts";
+import { json } from "../openapi/operation.ts";
+import { adminRoute } from "./define-route.ts";
+import { projectOf } from "./project-scope.ts";
+import { momentField, oneOfField, type QueryField, textField, wrong } from "./query-fields.ts";
+
+const MAX_GROUPS = 1_000;
+const DAY_MS = 86_400_000;
+/** How a request without a known key is named. */
+const NO_KEY = "none";
+
+const dimensions: QueryField<RefusalDimension[]> = {
+  read: (text, name) => {
+    const found = text.split(",").map((word) => REFUSAL_DIMENSIONS.find((dimension) => dimension === word));
+    const known = found.filter((dimension) => dimension !== undefined);
+    if (found.length <= 2 && known.length === found.length && new Set(known).size === known.length) return known;
+    throw wrong(name, `must be one or two of ${REFUSAL_DIMENSIONS.join(", ")}, with a comma between them`);
+  },
+  schema: { type: "string" },
+  about: `What the counts are grouped by: one or two of ${REFUSAL_DIMENSIONS.join(", ")}; default: reason.`,
+};
+
+const Sum = Type.Object({ group: Type.String(), groups: Type.Array(Type.String()), requests: Type.Integer() });
+const RefusalsAnswer = Type.Object(
+  {
+    data: Type.Array(Sum),
+    total: Type.Object({ requests: Type.Integer() }),
+    groups_left_out: Type.Boolean({ description: `There are more than ${MAX_GROUPS} groups; the total has them all.` }),
+  },
+  { title: "RefusalsAnswer" },
+);
+
+export const showRefusals = adminRoute({
+  method: "GET",
+  path: "/api/refusals",
+  id: "showRefusals",
+  summary: "Count requests that were refused before they became calls, by one or two dimensions.",
+  roles: ["admin", "viewer", "project"],
+  query: {
+    by: dimensions,
+    from: momentField("Not before; default: 24 hours before `to`. Counts are kept for 7 days."),
+    to: momentField("Before; default: now."),
+    reason: oneOfField("Only this kind of error.", Object.keys(ERROR_TABLE) as ErrorKind[]),
+    key: textField("Only requests that showed the key with this id; `none`: no known key."),
+    project: textField("Only keys of this project."),
+    address: textField("Only this address; of IPv6 its first 64 bits, such as `2001:db8:0:1`."),
+  },
+  answers: [
+    json(
+      RefusalsAnswer,
+      "One row for each group: times in order, else the most requests first. `other` stands for keys and addresses beyond what is counted one by one in a minute.",
+    ),
+  ],
+  handle: async ({ query, operator }, { storage, gateway }) => {
+    const { by = ["reason"], reason, key, address } = query;
+    const toMs = query.to ?? gateway.clock.wallMs() + 1;
+    const fromMs = query.from ?? toMs - DAY_MS;
+    if (fromMs >= toMs) throw wrong("from", "must be before to");
+    // What this process has counted so far is part of the answer; others write theirs every ten seconds.
+    await gateway.refusals.write();
+    const project = projectOf(operator, query.project);
+    const keyId = key === NO_KEY ? "" : key;
+    const question = { ...withoutAbsent({ reason, keyId, address, project }), fromMs, toMs };
+    const sums = await sumRefusals(storage, { ...question, by }, MAX_GROUPS);
+    const [total] = await sumRefusals(storage, { ...question, by: [] }, 1);
+    return {
+      data: sums.map((sum) => sumView(sum, by)),
+      total: { requests: total?.requests ?? 0 },
+      groups_left_out: sums.length >= MAX_GROUPS,
+    };
+  },
+});
+
+function sumView({ groups, requests }: RefusalSum, by: readonly RefusalDimension[]) {
+  const named = groups.map((group, index) => (group === "" && by[index] !== "address" ? NO_KEY : group));
+  return { group: named[0] ?? "", groups: named, requests };
+}
