@@ -175,7 +175,7 @@ export const FAILURE_HEADERS = {
   },
   "x-should-retry": {
     description:
-      "Where the status alone would mislead the vendors' SDKs: `false` if another try cannot help, `true` if it can.",
+      "For the vendors' SDKs: `false` if a retry cannot help, as with every 4xx except 429; `true` with a 402 that running requests cause.",
     schema: { type: "string", enum: ["false", "true"] },
   },
 };
