@@ -12,6 +12,9 @@ const { version } = JSON.parse(read(`${root}package.json`)) as { version: string
 
 const templates = [...new Glob("**/*").scanSync(`${chart}templates`)].map((file) => read(`${chart}templates/${file}`));
 
+/** What more than one replica needs. */
+const SHARED = ["--set", "config.storage=postgres://db/trivium", "--set", "config.redis=redis://cache"];
+
 function at(path: readonly string[]): unknown {
   return path.reduce<unknown>((holder, name) => (holder as Record<string, unknown> | undefined)?.[name], values);
 }
@@ -27,7 +30,9 @@ describe("the Helm chart", () => {
   test("every value that a template reads is there, every value is read, and the schema knows them all", () => {
     const used = templates.flatMap((text) => [...text.matchAll(/\.Values\.([\w.]+)/g)].map(([, path = ""]) => path));
     expect(used.length).toBeGreaterThan(30);
-    expect(used.filter((path) => at(path.split(".")) === undefined)).toEqual([]);
+    // What `config` has is the gateway's, and may be absent.
+    const missing = used.filter((path) => !path.startsWith("config.") && at(path.split(".")) === undefined);
+    expect(missing).toEqual([]);
     const unread = Object.keys(values).filter((name) => !used.some((path) => path.split(".")[0] === name));
     expect(unread).toEqual([]);
     const { properties } = JSON.parse(read(`${chart}values.schema.json`)) as { properties: object };
@@ -53,11 +58,60 @@ describe("the Helm chart", () => {
     for (const args of [
       ["lint", chart],
       ["template", "trivium", chart, ...cluster],
-      ["template", "t", chart, ...cluster, ...all],
+      ["template", "t", chart, ...cluster, ...all, ...SHARED],
     ]) {
       const { exitCode, stderr } = Bun.spawnSync([helm, ...args]);
       expect([exitCode, exitCode === 0 ? "" : stderr.toString()]).toEqual([0, ""]);
     }
+  });
+
+  test("a volume is the default: without one, SQLite's keys and receipts are lost with the pod", () => {
+    expect(at(["persistence", "enabled"])).toBe(true);
+    expect((values["config"] as { storage?: string }).storage).toBeUndefined();
+  });
+
+  const helm = Bun.which("helm");
+  const rendered = (...settings: string[]) => {
+    const set = settings.flatMap((setting) => ["--set", setting]);
+    const { exitCode, stdout, stderr } = Bun.spawnSync([
+      ...[helm ?? "", "template", "trivium", chart, "--kube-version", "1.33.0", ...set],
+    ]);
+    return { exitCode, text: exitCode === 0 ? stdout.toString() : stderr.toString() };
+  };
+  const several = ["replicaCount=3", "config.storage=postgres://db/trivium", "config.redis=redis://cache"];
+
+  test.skipIf(helm === null)("SQLite is on a volume, in one pod that is replaced and never doubled", () => {
+    const { text } = rendered();
+    expect(text).toContain("kind: StatefulSet");
+    expect(text).toContain("volumeClaimTemplates:");
+    expect(text).not.toContain("emptyDir");
+    const ephemeral = rendered("persistence.enabled=false").text;
+    expect(ephemeral).toContain("kind: Deployment");
+    expect(ephemeral).toContain("strategy: { type: Recreate }");
+    expect(rendered("persistence.enabled=false", ...several).text).toContain("type: RollingUpdate");
+  });
+
+  test.skipIf(helm === null).each([
+    ["replicaCount=3", "SQLite is for one replica"],
+    ["autoscaling.enabled=true", "SQLite is for one replica"],
+    ["replicaCount=3,config.storage=sqlite:/data/t.db,config.redis=redis://cache", "SQLite is for one replica"],
+    ["replicaCount=2,config.storage=postgres://db/trivium", "Set config.redis to a redis:// URL"],
+  ])("%s is refused, with what to set", (settings, sentence) => {
+    const { exitCode, text } = rendered(settings);
+    expect([exitCode, text]).toEqual([1, expect.stringContaining(sentence)]);
+  });
+
+  test.skipIf(helm === null)("several replicas with PostgreSQL and Redis are rendered", () => {
+    expect(rendered(...several)).toMatchObject({ exitCode: 0, text: expect.stringContaining("replicas: 3") });
+    expect(rendered("replicaCount=2", "config.storage=\x24{STORAGE}", "config.redis=\x24{REDIS}").exitCode).toBe(0);
+  });
+
+  test("what is refused is refused by a sentence in the chart itself", () => {
+    const sentences = templates.join("\n").match(/fail "[^"]+"/g) ?? [];
+    expect(sentences.map((sentence) => /Set config\.(storage|redis)/.exec(sentence)?.[1])).toEqual([
+      "storage",
+      "redis",
+    ]);
   });
 });
 
