@@ -38,6 +38,7 @@ export async function answerInBackground(
   const pending = stored.encodePending(call.body, { ...shell, begun: true });
   const controller = new AbortController();
   const client = new ClientPresence(controller, NO_CONNECTION, gateway.watchdog);
+  client.answerBegun = true;
   const begun = begin(call, { id, pending, createdAtMs: createdAtSeconds * 1000 }, keeping, gateway, () => {
     controller.abort();
     client.markDisconnected();

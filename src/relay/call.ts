@@ -152,6 +152,8 @@ export interface DisconnectListener {
  */
 export class ClientPresence implements Watched {
   watchIndex = NOT_WATCHED;
+  /** Its answer has begun, with status 200: what goes wrong from now on is reported inside it. */
+  answerBegun = false;
   readonly #connection: ClientConnection;
   readonly #signal: AbortSignal;
   #disconnected = false;

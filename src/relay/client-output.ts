@@ -132,6 +132,7 @@ export class ClientOutput implements Watched {
    */
   commit(controller: DirectController, hasContent: boolean): void {
     this.#controller = controller;
+    this.#client.answerBegun = true;
     if (!hasContent) this.#wroteAtMs = Number.NEGATIVE_INFINITY;
     this.#gateway.watchdog.watch(this);
   }

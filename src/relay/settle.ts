@@ -106,7 +106,7 @@ export type AdmittedCall = Pick<
   | "memory"
   | "client"
 > & {
-  incoming: Pick<IncomingCall, "requestId" | "request" | "modelInPath" | "tags">;
+  incoming: Pick<IncomingCall, "requestId" | "request" | "dialect" | "modelInPath" | "tags">;
   /** Where the key has bodies kept. */
   capture?: Call["capture"];
 };

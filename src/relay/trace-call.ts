@@ -1,13 +1,16 @@
+import { ERROR_TABLE, type ErrorKind, GatewayError } from "../canon/error.ts";
 import type { Receipt } from "../canon/receipt.ts";
 import type { OutgoingRequest } from "../providers/credentials.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { CallTrace } from "../telemetry/trace-context.ts";
 import type { TracedCall } from "../telemetry/tracing.ts";
+import type { ClientPresence, IncomingCall } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 
 interface OverCall {
   startedAtMs: number;
-  incoming: { request: Request; requestId: string; modelInPath?: string | undefined };
+  client: Pick<ClientPresence, "answerBegun">;
+  incoming: Pick<IncomingCall, "request" | "requestId" | "dialect" | "modelInPath">;
 }
 
 /** Hands over what the spans of a settled call are made of, where it is kept. Called only where traces are exported, as is the other one here. */
@@ -30,8 +33,18 @@ function tracedCall(call: OverCall, trace: CallTrace, gateway: Gateway, receipt:
     requestId,
     method: request.method,
     route: routeOf(request.url, modelInPath),
+    status: statusOf(call, receipt),
     ...nameOfProvider(receipt, gateway),
   };
+}
+
+/** The HTTP status of the answer; undefined where its client had disconnected. */
+function statusOf({ client, incoming: { dialect } }: OverCall, { outcome }: Receipt): number | undefined {
+  if (outcome === "client_gone") return undefined;
+  if (outcome === "ok" || client.answerBegun) return 200;
+  return outcome in ERROR_TABLE
+    ? dialect.errors.encode(new GatewayError(outcome as ErrorKind, ""), "").status
+    : undefined;
 }
 
 /** As the conventions call the provider of a call, and where it is. */

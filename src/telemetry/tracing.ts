@@ -17,6 +17,8 @@ export interface TracedCall {
   requestId: string | undefined;
   method: string;
   route: string | undefined;
+  /** Of the answer to its request; undefined where the client had disconnected. */
+  status: number | undefined;
   /** As the conventions call the provider that answered. */
   system: string;
   host: string;

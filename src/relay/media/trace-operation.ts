@@ -82,6 +82,8 @@ export function traceOperation(operation: Operation, receipt: Receipt, gateway: 
     requestId: request.id,
     method: kept.method,
     route: kept.route,
+    // Once its job was taken, the request was answered with the operation's name.
+    status: answeredMs === undefined ? undefined : 200,
     ...nameOfProvider(receipt, gateway),
   });
 }

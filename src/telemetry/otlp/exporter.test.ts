@@ -25,6 +25,7 @@ const tracedCall = (): TracedCall => {
     requestId: "req_1",
     method: "POST",
     route: "/v1/chat/completions",
+    status: 200,
     system: "openai",
     host: "127.0.0.1:8000",
   };

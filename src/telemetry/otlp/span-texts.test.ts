@@ -30,7 +30,7 @@ function traced(changes: Partial<Receipt> = {}, others: Partial<TracedCall> = {}
   const trace = new CallTrace(ids, undefined);
   for (const _ of receipt.offers) trace.attemptEnded({ startedAtMs: 10.25 }, 50.5);
   const times = { startedMs: 1_700_000_000_000.125, endedMs: 1_700_000_000_131.5, offsetMs: 1_700_000_000_000 };
-  const request = { requestId: "req_1", method: "POST", route: "/v1/chat/completions" };
+  const request = { requestId: "req_1", method: "POST", route: "/v1/chat/completions", status: 200 };
   return { receipt, trace, ...times, ...request, system: "openai", host: "127.0.0.1:8000", ...others };
 }
 
@@ -56,6 +56,8 @@ const CALLS: readonly TracedCall[] = [
   traced({ outcome: "invalid_request" }),
   traced({ stop: { unified: "stop", raw: HOSTILE } }),
   traced({ verb: "images" }),
+  traced({}, { status: 502 }),
+  traced({}, { status: undefined }),
   traced({}, { route: undefined }),
   traced({}, { route: HOSTILE }),
   traced({}, { method: "GET" }),
@@ -80,6 +82,8 @@ test("observability 1.2: the spans of calls in any order say what each call was,
       expect(server.name).toBe(call.route === undefined ? call.method : `${call.method} ${call.route}`);
       expect(inference.name.endsWith(` ${receipt.model}`)).toBe(true);
       expect(shown(server)["http.route"]).toBe(call.route);
+      const { status } = call;
+      expect(shown(server)["http.response.status_code"]).toBe(status === undefined ? undefined : String(status));
       expect(shown(inference)).toMatchObject({
         "gen_ai.provider.name": call.system,
         "gen_ai.request.model": receipt.model,

@@ -1,5 +1,5 @@
 import { inOnePiece } from "../../base/one-piece.ts";
-import type { OfferTried } from "../../canon/receipt.ts";
+import type { CallTiming, OfferTried } from "../../canon/receipt.ts";
 import { outcomeClass } from "../outcome-class.ts";
 import type { TracedAttempt } from "../trace-context.ts";
 import type { RefusedRequest, TracedCall } from "../tracing.ts";
@@ -48,7 +48,7 @@ export class SpanTexts {
       `${callNumbers(receipt)},{"key":"trivium.receipt.id","value":{"stringValue":"${receipt.id}"}}` +
       `${doubleText("trivium.cost_usd", receipt.costNanoUsd / 1e9)}${wholeText("trivium.usage.reasoning_tokens", receipt.usage.reasoning)}` +
       `${doubleText("trivium.usage.seconds", receipt.usage.seconds)}` +
-      `${receipt.fields.length === 0 ? "" : wholeText("trivium.fields", receipt.fields.length)}]` +
+      `${timingText(receipt.timing)}${receipt.fields.length === 0 ? "" : wholeText("trivium.fields", receipt.fields.length)}]` +
       `${firstContentText(call)}${kind.inferenceEnd}${attemptsText(call, inference, ended, kind)}`
     );
   }
@@ -94,6 +94,7 @@ function areAlike(one: Alike, other: Alike): boolean {
     one.method === other.method &&
     one.host === other.host &&
     one.system === other.system &&
+    one.status === other.status &&
     wentOn(one) === wentOn(other) &&
     a.key === b.key &&
     a.model === b.model &&
@@ -115,8 +116,9 @@ const wentOn = ({ answeredMs }: Alike): boolean => answeredMs !== undefined;
 
 /** Of all that `areAlike` compares. */
 const keyOf = (call: TracedCall): string => {
-  const { receipt, route, method, host, system } = call;
+  const { receipt, route, method, host, system, status } = call;
   return JSON.stringify([
+    status,
     ...[route, method, host, system, receipt.key, receipt.model, receipt.outcome, receipt.stream, receipt.provider],
     ...[receipt.upstreamModel, receipt.stop?.unified, receipt.clientDialect, receipt.upstreamDialect, receipt.lane],
     ...[receipt.verb, receipt.project, wentOn(call)],
@@ -125,12 +127,13 @@ const keyOf = (call: TracedCall): string => {
 
 function makeKind(call: TracedCall): Kind {
   const { trace: _trace, ...like } = call;
-  const { receipt, method, route, system, host } = like;
+  const { receipt, method, route, system, host, status } = like;
   const outcome = outcomeClass(receipt.outcome);
   const failure = outcome === "failed" && !wentOn(call) ? receipt.outcome : undefined;
   const ofRequest = new Attributes()
     .text("http.request.method", method)
     .text("http.route", route)
+    .whole("http.response.status_code", status)
     .text("error.type", failure);
   const ofCall = withHost(callWords(receipt, system), host)
     .text("trivium.project", receipt.project)
@@ -170,6 +173,23 @@ const firstContentText = ({ receipt: { firstContentMs }, startedMs }: TracedCall
   firstContentMs === undefined
     ? ""
     : `,"events":[{"timeUnixNano":"${nanoseconds(startedMs + firstContentMs)}","name":"first_content","attributes":[]}]`;
+
+/** The parts of a call's time that it had any of. */
+function timingText(timing: CallTiming | undefined): string {
+  if (timing === undefined) return "";
+  let text = "";
+  for (const [name, part] of TIMED) if (timing[part] > 0) text += wholeText(name, timing[part]);
+  return text;
+}
+
+const TIMED = [
+  ["trivium.timing.provider_first_content_ms", "providerFirstContentMs"],
+  ["trivium.timing.provider_stream_ms", "providerStreamMs"],
+  ["trivium.timing.client_ms", "clientMs"],
+  ["trivium.timing.backoff_ms", "backoffMs"],
+  ["trivium.timing.queue_ms", "queueMs"],
+  ["trivium.timing.gateway_ms", "gatewayMs"],
+] as const;
 
 function attemptsText(call: TracedCall, inference: string, ended: string, kind: Kind): string {
   const { offers, provider } = call.receipt;
