@@ -64,6 +64,16 @@ function Facts({ call }: { call: ReceiptDetail }) {
         {call.stop !== null && call.stop.raw !== call.stop.unified && <span class="muted"> {call.stop.raw}</span>}
       </Fact>
       <Fact name="Cost">{money(call.cost_nano_usd)}</Fact>
+      {call.request_id !== null && (
+        <Fact name="Request id">
+          <code>{call.request_id}</code> <CopyButton text={call.request_id} />
+        </Fact>
+      )}
+      {call.trace_id !== null && (
+        <Fact name="Trace id">
+          <code>{call.trace_id}</code> <CopyButton text={call.trace_id} />
+        </Fact>
+      )}
       <Fact name="Instance">
         <span class="muted">{call.instance ?? "–"}</span>
       </Fact>

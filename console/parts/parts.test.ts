@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { volumeOf } from "./call-volume.tsx";
 import { spanShown, stacked } from "./chart.tsx";
 import { sparkPath } from "./sparkline.tsx";
-import { failureWords, spansOf } from "./timeline.tsx";
+import { failureWords, partsOf, spansOf } from "./timeline.tsx";
 
 const offer = (ms: number, outcome: "answered" | "failed" = "answered") => ({
   provider: "p",
@@ -14,8 +14,37 @@ const offer = (ms: number, outcome: "answered" | "failed" = "answered") => ({
 });
 
 describe("the timeline of a call", () => {
+  const plain = { verb: "generate", first_content_ms: null, stream: false, hedged: false, timing: null };
+  const timing = {
+    provider_first_content_ms: 300,
+    provider_stream_ms: 1_740,
+    client_ms: 0,
+    backoff_ms: 200,
+    queue_ms: 0,
+    gateway_ms: 10,
+  };
+
+  test("the stream of an answer is the provider's, and its time is not booked on the gateway", () => {
+    const call = { ...plain, stream: true, first_content_ms: 510, total_ms: 2_250, timing };
+    const spans = spansOf({ ...call, offers: [offer(100, "failed"), offer(200)] });
+    const shares = spans.map(({ start, length, streams }) => [start, length, streams].map((of) => of * 2_250));
+    expect(shares).toEqual(
+      [
+        [10, 100, 0],
+        [310, 200, 1_740],
+      ].map((row) => row.map((ms) => expect.closeTo(ms))),
+    );
+    expect(partsOf(call)?.map(({ label, ms }) => [label, ms])).toEqual([
+      ["until the provider's first content", 300],
+      ["provider streaming", 1_740],
+      ["back-off before retries", 200],
+      ["in the gateway itself", 10],
+    ]);
+    expect(partsOf({ timing: null })).toBeUndefined();
+  });
+
   test("offers follow each other; what the gateway did itself comes first", () => {
-    const spans = spansOf({ verb: "generate", offers: [offer(20, "failed"), offer(70)], total_ms: 100, hedged: false });
+    const spans = spansOf({ ...plain, offers: [offer(20, "failed"), offer(70)], total_ms: 100 });
     expect(spans.map(({ start, length }) => [start, length])).toEqual(
       [
         [0.1, 0.2],
@@ -25,14 +54,14 @@ describe("the timeline of a call", () => {
   });
 
   test("offers that were at work at once end together, and none leaves the track", () => {
-    const spans = spansOf({ verb: "generate", offers: [offer(100), offer(40)], total_ms: 100, hedged: true });
+    const spans = spansOf({ ...plain, offers: [offer(100), offer(40)], total_ms: 100, hedged: true });
     expect(spans.map(({ start, length }) => start + length)).toEqual([1, 1]);
-    for (const { start, length } of spansOf({ verb: "generate", offers: [offer(900)], total_ms: 100, hedged: false }))
+    for (const { start, length } of spansOf({ ...plain, offers: [offer(900)], total_ms: 100 }))
       expect([start >= 0, start + length <= 1]).toEqual([true, true]);
   });
 
   test("a video's job is submitted first, and goes on", () => {
-    const spans = spansOf({ verb: "videos", offers: [offer(20)], total_ms: 100, hedged: false });
+    const spans = spansOf({ ...plain, verb: "videos", offers: [offer(20)], total_ms: 100 });
     expect(spans.map(({ start, length }) => [start, length])).toEqual([[0, 0.2]]);
   });
 

@@ -10,23 +10,28 @@ export interface Span {
   /** Shares of the whole, from 0 to 1. */
   start: number;
   length: number;
+  /** What follows it: the rest of the stream that it began. */
+  streams: number;
   ms: number;
 }
 
-type Offers = Pick<ReceiptDetail, "verb" | "offers" | "total_ms" | "hedged">;
+type Offers = Pick<ReceiptDetail, "verb" | "offers" | "total_ms" | "first_content_ms" | "stream" | "hedged" | "timing">;
 
 /**
- * One bar for each offer. They were tried one after the other, and the last ends with the call; of two that were at work at once only
- * how long each took is known: both end with it.
+ * One bar for each offer. They were tried one after the other, with a pause before a second try; the last ends with the first content of a
+ * stream, or with the call. Of two that were at work at once only how long each took is known: both end there.
  */
-export function spansOf({ verb, offers, total_ms, hedged }: Offers): Span[] {
+export function spansOf({ verb, offers, total_ms, first_content_ms, stream, hedged, timing }: Offers): Span[] {
   const together = offers.reduce((sum, { ms }) => sum + ms, 0);
   const whole = Math.max(total_ms, hedged ? 0 : together, 0.001);
+  const end = stream && first_content_ms !== null ? Math.min(whole, first_content_ms) : whole;
+  const pause = offers.length > 1 ? (timing?.backoff_ms ?? 0) / (offers.length - 1) : 0;
+  const last = offers.length - 1;
   // What the gateway did itself comes before the first offer, a job that was submitted goes on after the last.
-  let at = hedged || isJob({ verb }) ? 0 : Math.max(0, whole - together);
-  return offers.map(({ provider, credential, outcome, reason, ms, failure }) => {
-    const start = hedged ? Math.max(0, whole - ms) : at;
-    at += ms;
+  let at = hedged || isJob({ verb }) ? 0 : Math.max(0, end - together - pause * last);
+  return offers.map(({ provider, credential, outcome, reason, ms, failure }, index) => {
+    const start = hedged ? Math.max(0, end - ms) : at;
+    at += ms + pause;
     return {
       label: credential === null ? provider : `${provider} · ${credential}`,
       outcome,
@@ -34,6 +39,7 @@ export function spansOf({ verb, offers, total_ms, hedged }: Offers): Span[] {
       detail: failure === null ? "" : failureWords(failure),
       start: Math.min(1, start / whole),
       length: Math.min(1, ms / whole),
+      streams: index === last && outcome === "answered" && !isJob({ verb }) ? (whole - end) / whole : 0,
       ms,
     };
   });
@@ -47,7 +53,21 @@ export function failureWords(failure: Record<string, unknown>): string {
     .join(" · ");
 }
 
-const IN_THE_GATEWAY = "passed in the gateway itself: reading, planning, writing.";
+const PARTS = [
+  ["provider_first_content_ms", "until the provider's first content"],
+  ["provider_stream_ms", "provider streaming"],
+  ["client_ms", "waiting for the client"],
+  ["backoff_ms", "back-off before retries"],
+  ["queue_ms", "waiting for a free slot at the provider"],
+  ["gateway_ms", "in the gateway itself"],
+] as const;
+
+/** Where the time of a call went, without what it had nothing of; undefined where that is not known. */
+export const partsOf = ({ timing }: Pick<ReceiptDetail, "timing">) =>
+  timing === null
+    ? undefined
+    : PARTS.filter(([name]) => timing[name] > 0).map(([name, label]) => ({ name, label, ms: timing[name] }));
+
 const AT_THE_PROVIDER =
   "passed while the provider worked on the job: it was asked again and again until that was done.";
 
@@ -58,8 +78,8 @@ const KINDS: Readonly<Record<string, "good" | "bad" | "idle">> = { answered: "go
 
 export function Timeline({ call }: { call: ReceiptDetail }) {
   const spans = spansOf(call);
-  const tried = spans.reduce((sum, { ms }) => sum + ms, 0);
-  const own = call.total_ms - tried;
+  const parts = partsOf(call);
+  const afterSubmit = call.total_ms - spans.reduce((sum, { ms }) => sum + ms, 0);
   const first =
     call.first_content_ms === null ? undefined : Math.min(1, call.first_content_ms / Math.max(call.total_ms, 0.001));
   return (
@@ -69,7 +89,7 @@ export function Timeline({ call }: { call: ReceiptDetail }) {
         <p class="muted">No offer was tried: the call ended before, after {duration(call.total_ms)}.</p>
       ) : (
         <ol class="timeline">
-          {spans.map(({ label, outcome, reason, detail, start, length, ms }, at) => (
+          {spans.map(({ label, outcome, reason, detail, start, length, streams, ms }, at) => (
             <li key={at}>
               <span class="offer">
                 {label}
@@ -85,6 +105,16 @@ export function Timeline({ call }: { call: ReceiptDetail }) {
                   height="14"
                   rx="2"
                 />
+                {streams > 0 && (
+                  <rect
+                    class="span streaming"
+                    x={(start + length) * 1_000}
+                    y="7"
+                    width={Math.max(3, streams * 1_000)}
+                    height="8"
+                    rx="2"
+                  />
+                )}
                 {first !== undefined && outcome === "answered" && (
                   <rect class="first" x={Math.min(997, first * 1_000)} y="0" width="3" height="22" />
                 )}
@@ -95,11 +125,20 @@ export function Timeline({ call }: { call: ReceiptDetail }) {
           ))}
         </ol>
       )}
+      {parts !== undefined && parts.length > 0 && (
+        <dl class="facts parts" aria-label="Where the time went">
+          {parts.map(({ name, label, ms }) => (
+            <div key={name}>
+              <dt>{label}</dt>
+              <dd>{duration(ms)}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
       <p class="muted small">
         {call.first_content_ms !== null && `The mark is the first content, after ${duration(call.first_content_ms)}. `}
-        {call.hedged
-          ? "Two offers were at work at once."
-          : own > 0 && `${duration(own)} ${isJob(call) ? AT_THE_PROVIDER : IN_THE_GATEWAY}`}
+        {call.hedged && "Two offers were at work at once. "}
+        {isJob(call) && afterSubmit > 0 && `${duration(afterSubmit)} ${AT_THE_PROVIDER}`}
         {call.continued.map(
           ({ provider, from_characters }) => ` Went on at ${provider} after ${from_characters} characters.`,
         )}

@@ -1,6 +1,5 @@
 /** Where an address is, as far as that says who may be behind it. */
-export const ADDRESS_CLASSES = ["loopback", "private", "public", "unknown"] as const;
-export type AddressClass = (typeof ADDRESS_CLASSES)[number];
+export type AddressClass = "loopback" | "private" | "public" | "unknown";
 
 /** Of networks that are not routed on the internet: RFC 1918, 3927, 4193, 4291 and 6598. */
 const PRIVATE = [

@@ -44,6 +44,8 @@ beforeAll(async () => {
     admissions: { count: () => {} },
     timings: DEFAULT_TIMINGS,
     background: { running: 0 },
+    metrics: { refused: () => {} },
+    refusals: { count: () => false },
     log: { error: console.error, debug: () => {} },
   } as unknown as Gateway;
   const context = {

@@ -21,6 +21,20 @@ const usage = Type.Object({
 });
 const Dialect = Type.Enum([...DIALECT_NAMES]);
 
+export const Timing = Type.Object(
+  {
+    provider_first_content_ms: Type.Integer({
+      description: "Waiting for providers: to the first content, or to the whole answer; failed attempts too.",
+    }),
+    provider_stream_ms: Type.Integer({ description: "From the first content to the end of a stream." }),
+    client_ms: Type.Integer({ description: "Waiting for the client to send its request, or to read the answer." }),
+    backoff_ms: Type.Integer({ description: "Pauses before an offer was tried again." }),
+    queue_ms: Type.Integer({ description: "Waiting for a free slot at a provider." }),
+    gateway_ms: Type.Integer({ description: "The rest." }),
+  },
+  { title: "Timing", description: "The parts of `total_ms`." },
+);
+
 /** What happened to one call (choices 6). What is not known is null, never 0. */
 export const ReceiptAnswer = Type.Object(
   {
@@ -82,6 +96,11 @@ export const ReceiptAnswer = Type.Object(
       cost_nano_usd: Type.Integer(),
       first_content_ms: nullable(Type.Number()),
       total_ms: Type.Number(),
+      timing: nullable(Timing),
+      request_id: nullable(Type.String({ description: "As `x-trivium-request-id` names it." })),
+      trace_id: nullable(
+        Type.String({ description: "The client's trace, or the gateway's own where it exports traces." }),
+      ),
     }),
   },
   { title: "Receipt" },

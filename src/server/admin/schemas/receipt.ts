@@ -1,6 +1,7 @@
 import type { Static } from "typebox";
 import { Type } from "../../../base/type.ts";
 import { nullable, openObject } from "../../../dialects/schema-builders.ts";
+import { Timing } from "../../openapi/receipt.ts";
 import { Moment } from "./answers.ts";
 import { UsageAmounts } from "./usage.ts";
 
@@ -61,6 +62,9 @@ const fields = {
   cost_nano_usd: Type.Integer(),
   first_content_ms: nullable(Type.Number()),
   total_ms: Type.Number(),
+  timing: nullable(Timing),
+  request_id: nullable(Type.String({ description: "As `x-trivium-request-id` names it." })),
+  trace_id: nullable(Type.String()),
   instance: nullable(Type.String({ description: "The process that wrote it." })),
   adjusts: nullable(Type.String({ description: "The receipt that this one corrects." })),
 };
