@@ -4,6 +4,7 @@ import type { SentCall } from "../../../testing/sent-call.ts";
 import { DEFAULT_ROUTING } from "../../routing/call-routing.ts";
 import type { ImageTarget } from "../../routing/target.ts";
 import { ClientDisconnectedError, ClientPresence } from "../call.ts";
+import { CallTimer } from "../call-timer.ts";
 import { MAX_ORPHANS } from "../watched-attempt.ts";
 import type { ImageRelay } from "./image-attempt.ts";
 import { ImageAttempt } from "./image-attempt.ts";
@@ -188,7 +189,9 @@ describe("an attempt", () => {
     const connection = { address: "127.0.0.1", trusted: false, hold: () => {}, rest: () => {}, hangUp: () => {} };
     const request = new Request("http://gateway.test/", { signal: disconnection.signal });
     const client = new ClientPresence(request, connection, gateway.watchdog);
-    const call = { client, startedAtMs: gateway.clock.nowMs(), routing: DEFAULT_ROUTING, request: { notes: [] } };
+    const startedAtMs = gateway.clock.nowMs();
+    const timer = new CallTimer(gateway.clock.nowMs, startedAtMs);
+    const call = { client, startedAtMs, timer, routing: DEFAULT_ROUTING, request: { notes: [] } };
     const begun = new ImageAttempt(call as unknown as ImageRelay, gateway, {} as ImageTarget);
     return { begun, client };
   };
