@@ -1,3 +1,5 @@
+import type { Cancel } from "../base/clock.ts";
+import type { Need, Waiter } from "../leases/leased-window.ts";
 import type { LevelName } from "./level.ts";
 import type { LimitName } from "./limits.ts";
 import { RateWindow } from "./rate-window.ts";
@@ -7,10 +9,25 @@ import type { BudgetWindow, SpendMeter } from "./spend-meter.ts";
 export interface Share {
   /** A number of calls, requests or tokens; of a budget the nano-dollars that this process may spend in its current window. */
   held(limit: LimitName, wallMs: number): number;
-  /** A call was refused because this process held too little, although the limit may allow it. */
+  /** Of a budget: no other process has anything left of it, nor has reserved any. */
+  holdsAll(limit: LimitName): boolean;
+  /** A call found too little here, although the limit may allow it. */
   short(limit: LimitName, needed: number): void;
-  /** Resolves when this process holds more, at the latest at that time. Undefined where waiting for it is of no use. */
-  more(limit: LimitName, needed: number, untilMs: number): Promise<void> | undefined;
+  /** The limit as it can be waited for at this moment. */
+  window(limit: LimitName): Awaited | undefined;
+}
+
+/** A limit of which other processes may give back what a call needs. */
+export interface Awaited {
+  /** Whether that can be hoped for. */
+  mayWait(need: Need): boolean;
+  /** There is less of it than the call needs, whoever holds it. */
+  lacks(need: Need): boolean;
+  /** The others learn of it, until the returned function is called. */
+  wait(waiter: Waiter, need: Need): () => void;
+  after(ms: number, run: () => void): Cancel;
+  /** The call is refused: it has waited for as long as it may. */
+  giveUp(need: Need): void;
 }
 
 const BUDGET_WINDOW: Readonly<Partial<Record<LimitName, BudgetWindow>>> = {

@@ -4,6 +4,7 @@ import { type Clocks, type Entry, LimitedEntry, OpenEntry, type Standing } from 
 import { GATEWAY_ID, type Level, type LevelName } from "./level.ts";
 import type { Principal } from "./principal.ts";
 import { checkEntry, checkRequest } from "./rate-limits.ts";
+import { withNeeds } from "./shared-needs.ts";
 import { type BudgetWindow, SpendMeter } from "./spend-meter.ts";
 
 export type { Admission, AdmittedCall, Entry } from "./entry.ts";
@@ -73,9 +74,13 @@ export class Admissions {
     if (nowMs - this.#sweptMs >= SWEEP_MS) this.#sweep(nowMs);
     const standing = this.#standingOf(principal);
     if (!standing.isLimited) return new OpenEntry(principal, standing, this.#clocks);
-    for (const bound of standing.bounds) {
-      checkEntry(bound, nowMs, this.#clocks.wallMs);
-      if (bound.limitsRates) this.#withRates.add(bound.account);
+    try {
+      for (const bound of standing.bounds) {
+        checkEntry(bound, nowMs, this.#clocks.wallMs);
+        if (bound.limitsRates) this.#withRates.add(bound.account);
+      }
+    } catch (refusal) {
+      throw withNeeds(refusal, standing.bounds);
     }
     return new LimitedEntry(principal, standing, this.#clocks, nowMs);
   }

@@ -1,9 +1,10 @@
 import { GatewayError } from "../canon/error.ts";
-import type { Account } from "./account.ts";
+import type { Account, Share } from "./account.ts";
 import type { Bound } from "./bound.ts";
 import type { Budget } from "./budget.ts";
 import { type Level, subjectOf } from "./level.ts";
-import { ShareRefusal, type Shortage } from "./share-refusal.ts";
+import type { LimitName } from "./limits.ts";
+import { type SharedNeed, ShareRefusal } from "./share-refusal.ts";
 import { type BudgetWindow, windowEndMs } from "./spend-meter.ts";
 
 const WORDS: Readonly<Record<BudgetWindow, string>> = { day: " a day", month: " a month", total: " in total" };
@@ -41,22 +42,29 @@ export function checkBudgets(bound: Bound, call: CostEstimate, nowMs: number): v
 
 function checkEachBudget({ level, account, budgets }: Bound, call: CostEstimate, nowMs: number): void {
   const { meter, share } = account;
-  // Where processes divide a budget none of them knows whether a call runs alone.
-  const isAlone = share === undefined && meter.reserved === 0;
+  const isAlone = meter.reserved === 0;
   const needed = isAlone ? call.estimatedCostNanoUsd : reservedFor(call);
   for (const budget of budgets) {
     const { window, limit } = budget;
     const left = budget.nanoUsd - meter.spent(window, nowMs) - meter.reserved;
     // A call of unknown cost counts as nothing, but a budget that is used up must still refuse it.
-    const fits = left > 0 && needed <= left;
-    if (fits && share === undefined) continue;
-    if (!fits || share === undefined) throw exhausted(level, account, budget, call, needed, nowMs);
+    if (left <= 0 || needed > left) throw exhausted(level, account, budget, call, needed, nowMs);
+    if (share === undefined) continue;
     const here = share.held(limit, nowMs) - meter.own(window, nowMs) - meter.reserved;
-    if (here > 0 && needed <= here) continue;
-    const shortage = { share, limit, needed: Math.max(1, needed) };
-    share.short(limit, shortage.needed);
-    throw exhausted(level, account, budget, call, needed, nowMs, shortage);
+    if (here > 0 && reservedFor(call) <= here) continue;
+    // Where processes divide a budget, a call runs alone if this one holds all that is left.
+    if (here > 0 && needed <= here && share.holdsAll(limit)) continue;
+    const lacking = needOf(share, limit, call);
+    share.short(limit, lacking.needed);
+    throw exhausted(level, account, budget, call, needed, nowMs, lacking);
   }
+}
+
+/** What a call needs of a budget that several processes divide. */
+export function needOf(share: Share, limit: LimitName, call: CostEstimate): SharedNeed {
+  const needed = Math.max(1, reservedFor(call));
+  const alone = Math.max(1, call.estimatedCostNanoUsd);
+  return { share, limit, needed, ...(alone < needed && { alone }) };
 }
 
 function exhausted(
@@ -66,7 +74,7 @@ function exhausted(
   call: CostEstimate,
   needed: number,
   nowMs: number,
-  shortage?: Shortage,
+  lacking?: SharedNeed,
 ): GatewayError {
   const spent = meter.spent(window, nowMs);
   const left = nanoUsd - spent;
@@ -85,8 +93,8 @@ function exhausted(
       : `has a budget of ${level.limits[limit]} USD${WORDS[window]}: ${usd(spent)} are spent, ${usd(meter.reserved)} reserved by calls under way, and this call may cost ${usd(needed)}.`;
   const message = `${subjectOf(level)} ${state}${advice}${onlyNow ? " Try again when calls under way have ended." : renewal}`;
   const details = onlyNow ? { retryAfterSeconds: RETRY_AFTER_SECONDS } : {};
-  if (shortage === undefined) return new GatewayError("budget_exhausted", message, details);
-  return new ShareRefusal("budget_exhausted", message, details, shortage);
+  if (lacking === undefined) return new GatewayError("budget_exhausted", message, details);
+  return new ShareRefusal("budget_exhausted", message, details, lacking);
 }
 
 function usd(nano: number): string {

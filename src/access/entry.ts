@@ -5,6 +5,7 @@ import type { Principal } from "./principal.ts";
 import { addRateHeaders, checkTokens } from "./rate-limits.ts";
 import { checkScopes } from "./scopes.ts";
 import { whenShared } from "./share-refusal.ts";
+import { withNeeds } from "./shared-needs.ts";
 
 /** What a call used and cost in the end. */
 interface ActualUse {
@@ -203,9 +204,13 @@ export class LimitedEntry implements Entry, Admission {
   /** Takes the tokens and the money of one request to a provider at every level, or nothing at any. */
   #take(call: AdmittedCall, takenMs: number): void {
     const { bounds, countsMoney } = this.#standing;
-    for (const bound of bounds) {
-      checkBudgets(bound, call, this.atMs);
-      checkTokens(bound, call.estimatedTokens, takenMs, this.atMs);
+    try {
+      for (const bound of bounds) {
+        checkBudgets(bound, call, this.atMs);
+        checkTokens(bound, call.estimatedTokens, takenMs, this.atMs);
+      }
+    } catch (refusal) {
+      throw withNeeds(refusal, bounds, call);
     }
     const costNanoUsd = countsMoney ? reservedFor(call) : 0;
     this.#reservedNanoUsd += costNanoUsd;

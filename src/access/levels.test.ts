@@ -267,7 +267,8 @@ describe("levels: shares", () => {
     const share: Share = {
       held: (limit) => held[limit] ?? Number.POSITIVE_INFINITY,
       short: (limit, needed) => short.push([limit, needed]),
-      more: () => undefined,
+      holdsAll: () => false,
+      window: () => undefined,
     };
     return { short, ...gate({ shareOf: () => share }) };
   }
@@ -298,7 +299,7 @@ describe("levels: shares", () => {
 
   test("of a budget the share counts what this process has spent, not what the ledger held before", () => {
     const clock = { ms: START_MS };
-    const share: Share = { held: () => 1e8, short: () => {}, more: () => undefined };
+    const share: Share = { held: () => 1e8, short: () => {}, holdsAll: () => false, window: () => undefined };
     const admissions = new Admissions({
       nowMs: () => clock.ms,
       wallMs: () => clock.ms,

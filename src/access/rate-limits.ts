@@ -69,8 +69,8 @@ function checkShare(
   share.short(limit, needed);
   const reason = `${subjectOf(level)} may have ${words}, and other processes of this gateway hold what is left of them.`;
   const retryAfterSeconds = SHARE_RETRY_SECONDS;
-  const shortage = { share, limit, needed };
-  throw new ShareRefusal("rate_limited", `${reason} ${again(retryAfterSeconds)}`, { retryAfterSeconds }, shortage);
+  const lacking = { share, limit, needed };
+  throw new ShareRefusal("rate_limited", `${reason} ${again(retryAfterSeconds)}`, { retryAfterSeconds }, lacking);
 }
 
 type RateName = "requestsPerMinute" | "tokensPerMinute";

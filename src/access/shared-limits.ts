@@ -85,15 +85,23 @@ class LeasedShare implements Share {
   }
 
   held(limit: LimitName, wallMs: number): number {
-    return this.#at(limit, wallMs)?.window.heldAt(this.#clock.nowMs()) ?? 0;
+    const window = this.#at(limit, wallMs)?.window;
+    if (window === undefined) return 0;
+    const nowMs = this.#clock.nowMs();
+    window.noteCall(nowMs);
+    return window.heldAt(nowMs);
   }
 
   short(limit: LimitName, needed: number): void {
-    this.#at(limit, this.#clock.wallMs())?.window.short(needed);
+    this.window(limit)?.short(needed);
   }
 
-  more(limit: LimitName, needed: number, untilMs: number): Promise<void> | undefined {
-    return this.#at(limit, this.#clock.wallMs())?.window.more(needed, untilMs);
+  holdsAll(limit: LimitName): boolean {
+    return this.window(limit)?.holdsAll ?? false;
+  }
+
+  window(limit: LimitName): LeasedWindow | undefined {
+    return this.#at(limit, this.#clock.wallMs())?.window;
   }
 
   /** Brings the windows to what the limits and the time are now. */
@@ -138,6 +146,7 @@ class LeasedShare implements Share {
       kind: isBudget ? "budget" : limit === "concurrent" ? "slots" : "rate",
       limit: isBudget ? nanoOf(value) : value,
       inUse: (nowMs) => account.inUse(limit, nowMs, momentOf()),
+      ...(isBudget && { reserved: () => account.meter.reserved }),
     });
   }
 }

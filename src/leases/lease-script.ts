@@ -15,7 +15,10 @@ import {
  * `LeaseTable` in Redis: one call, one round trip, all or nothing. What it keeps, each key behind KEYS[1]:
  * `meta` (epoch, grace, heard, ahead, news), `instances` (id → number|seen|gone|folder of a journal with receipts that the ledger has not), `scarce` (windows of which some instance is short),
  * `news`, `b:<instance>` (its budgets), and for each window a hash `w:<window>` with what is in a `WindowRow`: h: held, r: reclaimed,
- * s: short. A window of another epoch is an empty one.
+ * s: short, u: used, n: needed. A window of another epoch is an empty one. Instances that should ask again soon are named on the channel `wanted`.
+ *
+ * Earlier versions know neither u: nor n:, and remove them when they write. All that such an instance holds counts as used, and where it is short it gets
+ * an equal share: limits hold while both versions run.
  *
  * Redis has no clock but that of its machine, which may be set (H30). Times here are those of that clock and what is `ahead`, which changes when
  * the clock is set: they never go back, and no further than what the instance that tells something knows to have passed since it last did.
@@ -91,6 +94,36 @@ if not epoch or hasLost then
   redis.call('DEL', SCARCE)
 end
 
+-- What an instance last said of a window. One of an earlier version says only that it is short.
+local function readSaid(short, use, needs, held)
+  local said = { used = tonumber(held or '0') or 0, reserved = 0, atMs = 0, shortUntilMs = 0 }
+  said.busy = said.used
+  if use then
+    local used, reserved, busy, atMs = string.match(use, '^(%d+)|(%d+)|(%d+)|(-?%d+)$')
+    said.used, said.reserved, said.busy, said.atMs = tonumber(used), tonumber(reserved), tonumber(busy), tonumber(atMs)
+  end
+  if short then
+    said.shortUntilMs = tonumber(string.match(short, '^(-?%d+)|')) or 0
+    said.wants = 'share'
+  end
+  if needs then
+    local sinceMs, first, least, all, alone, hopeless, wants = string.match(needs, '^(-?%d*)|(%d*)|(%d*)|(%d*)|(%d*)|(%d)|(%w*)$')
+    if sinceMs ~= '' then
+      said.waits = { sinceMs = tonumber(sinceMs), first = tonumber(first), least = tonumber(least), all = tonumber(all),
+        alone = tonumber(alone), isHopeless = hopeless == '1' }
+    end
+    said.wants = tonumber(wants) or (wants ~= '' and wants) or nil
+  end
+  return said
+end
+local function writeNeeds(said)
+  local it = said.waits or {}
+  local function number(value) return value and text(value) or '' end
+  local wants = said.wants or ''
+  if wants ~= '' and wants ~= 'share' then wants = text(wants) end
+  return table.concat({ number(it.sinceMs), number(it.first), number(it.least), number(it.all), number(it.alone),
+    it.isHopeless and '1' or '0', wants }, '|')
+end
 local rows = {}
 local function rowOf(name, kind, limit)
   local row = rows[name]
@@ -98,19 +131,17 @@ local function rowOf(name, kind, limit)
   local fields = storedOf(name)
   if fields.epoch ~= epoch then
     if not kind then return nil end
-    row = { kind = kind, limit = limit, told = 0, held = {}, reclaimed = {}, short = {} }
+    row = { kind = kind, limit = limit, told = 0, held = {}, reclaimed = {}, said = {} }
     if kind ~= 'budget' then row.base = 0 end
   else
     row = { kind = fields.kind, limit = tonumber(fields.limit), told = tonumber(fields.told), base = tonumber(fields.base or ''),
-      held = {}, reclaimed = {}, short = {} }
+      held = {}, reclaimed = {}, said = {} }
     for field, value in pairs(fields) do
       local mark, id = string.sub(field, 1, 2), string.sub(field, 3)
       if mark == 'h:' then row.held[id] = tonumber(value)
       elseif mark == 'r:' then row.reclaimed[id] = tonumber(value)
-      elseif mark == 's:' then
-        local untilMs, ofMore = string.match(value, '^(%d+)|(%d)$')
-        row.short[id] = { untilMs = tonumber(untilMs), ofMore = ofMore == '1' }
-      end
+      elseif mark == 's:' then row.said[id] = readSaid(value, fields['u:' .. id], fields['n:' .. id], fields['h:' .. id])
+      elseif mark == 'u:' and not fields['s:' .. id] then row.said[id] = readSaid(nil, value, nil, nil) end
     end
   end
   rows[name] = row
@@ -131,7 +162,15 @@ local function saveRow(name)
   if row.base ~= nil then put('base', text(row.base)) end
   for id, held in pairs(row.held) do put('h:' .. id, text(held)) end
   for id, spent in pairs(row.reclaimed) do if instances[id] then put('r:' .. id, text(spent)) end end
-  for id, short in pairs(row.short) do put('s:' .. id, text(short.untilMs) .. '|' .. (short.ofMore and '1' or '0')) end
+  for id, said in pairs(row.said) do
+    if row.held[id] ~= nil then
+      put('u:' .. id, table.concat({ text(said.used), text(said.reserved), text(said.busy), text(said.atMs) }, '|'))
+      if said.shortUntilMs > nowMs then
+        put('s:' .. id, text(said.shortUntilMs) .. '|' .. (said.wants == 'share' and not said.waits and '0' or '1'))
+        put('n:' .. id, writeNeeds(said))
+      end
+    end
+  end
   for field in pairs(before) do if after[field] == nil then gone[#gone + 1] = field end end
   -- Most of the time nothing is new but that it is kept.
   if #changed > 0 then redis.call('HSET', key, unpack(changed)) end
@@ -159,15 +198,6 @@ local function counts(kind, id)
   if row.goneMs == nil then return true end
   return kind == 'rate' and nowMs - row.goneMs < ${MINUTE_MS}
 end
-local function heldByDead(row)
-  local sum = 0
-  for id, held in pairs(row.held) do
-    local other = instances[id]
-    if (other == nil or other.goneMs ~= nil) and counts(row.kind, id) then sum = sum + held end
-  end
-  return sum
-end
-local function shareOf(row) return math.floor(math.max(0, leftOf(row) - heldByDead(row)) / living()) end
 local function heldByOthers(row, id)
   local sum = 0
   local over = {}
@@ -179,17 +209,113 @@ local function heldByOthers(row, id)
   for _, other in ipairs(over) do row.held[other] = nil end
   return sum
 end
-local function rivals(row, id)
-  local count, ofMore, over = 0, false, {}
-  for other, short in pairs(row.short) do
-    if short.untilMs <= nowMs then over[#over + 1] = other
-    elseif other ~= id then
-      count = count + 1
-      if short.ofMore then ofMore = true end
+local function isBefore(one, other)
+  if not one.waits then return false end
+  if not other.waits then return true end
+  if one.waits.isHopeless ~= other.waits.isHopeless then return not one.waits.isHopeless end
+  if one.waits.sinceMs ~= other.waits.sinceMs then return one.waits.sinceMs < other.waits.sinceMs end
+  return one.id < other.id
+end
+-- As in divide.ts.
+local function divide(parties, left)
+  local pool, isReserved, waiting, active = left, false, {}, 0
+  for _, party in ipairs(parties) do
+    party.level, party.firm = party.used, party.used
+    pool = pool - party.used
+    if party.reserved > 0 then isReserved = true end
+    if party.waits then waiting[#waiting + 1] = party end
+    if party.waits or party.wants or party.busy > party.used then active = active + 1 end
+  end
+  pool = math.max(0, pool)
+  local function give(party, amount)
+    party.level = party.level + amount
+    pool = pool - amount
+  end
+  table.sort(waiting, isBefore)
+  for _, party in ipairs(waiting) do
+    local it = party.waits
+    if it.first <= pool then give(party, it.first)
+    elseif it.alone and it.alone <= pool and not isReserved then give(party, pool)
+    elseif it.least <= pool then give(party, it.least) end
+  end
+  for _, party in ipairs(waiting) do
+    if party.waits.least <= pool then give(party, math.min(pool, math.max(0, party.used + party.waits.all - party.level))) end
+    party.firm = party.level
+  end
+  local share, idle, count = math.floor(math.max(0, left) / living()), pool, living()
+  for _, party in ipairs(parties) do
+    if party.wants then
+      local most, divisor = share, count
+      if party.wants ~= 'share' then most, divisor = math.max(party.wants, share), active end
+      give(party, math.max(0, math.min(pool, most - party.level, math.floor(idle / divisor))))
     end
   end
-  for _, other in ipairs(over) do row.short[other] = nil end
-  return count, ofMore
+  local busySum, idleSum = 0, 0
+  for _, party in ipairs(parties) do
+    party.ofBusy = math.max(0, math.min(party.held, party.busy) - party.level)
+    party.ofIdle = math.max(0, party.held - party.level) - party.ofBusy
+    busySum, idleSum = busySum + party.ofBusy, idleSum + party.ofIdle
+  end
+  local function part(amount, sum, most)
+    if sum <= most then return amount end
+    return math.floor((amount / sum) * most)
+  end
+  local forIdle = math.max(0, pool - busySum)
+  for _, party in ipairs(parties) do
+    party.level = party.level + part(party.ofBusy, busySum, pool) + part(party.ofIdle, idleSum, forIdle)
+  end
+end
+local function divisionOf(row)
+  local free, parties, over = 0, {}, {}
+  if row.base ~= nil then free = leftOf(row) end
+  local left, used = free, 0
+  for id, held in pairs(row.held) do
+    if not counts(row.kind, id) then over[#over + 1] = id
+    else
+      free = free - held
+      local other = instances[id]
+      if other and other.goneMs == nil then
+        local said = row.said[id] or { used = held, reserved = 0, busy = held, shortUntilMs = 0, atMs = 0 }
+        local party = { id = id, held = held, used = said.used, reserved = said.reserved, busy = said.busy, atMs = said.atMs }
+        if said.shortUntilMs > nowMs then party.waits, party.wants = said.waits, said.wants end
+        parties[#parties + 1] = party
+        used = used + party.used
+      else left = left - held end
+    end
+  end
+  for _, id in ipairs(over) do row.held[id] = nil row.said[id] = nil end
+  table.sort(parties, function(one, other) return one.id < other.id end)
+  divide(parties, left)
+  return { parties = parties, free = free, idle = math.max(0, left - used) }
+end
+local function partyOf(division, id)
+  for _, party in ipairs(division.parties) do if party.id == id then return party end end
+  return nil
+end
+local function grant(division, party)
+  if not party or party.level <= party.held then return 0 end
+  local ahead, behind = 0, 0
+  for _, other in ipairs(division.parties) do
+    local lacking = math.max(0, other.firm - other.held)
+    if other ~= party and lacking > 0 then
+      if isBefore(other, party) then ahead = ahead + lacking else behind = behind + lacking end
+    end
+  end
+  local firm = math.max(0, math.min(party.firm - party.held, division.free - ahead))
+  return firm + math.max(0, math.min(party.level - party.held - firm, division.free - ahead - behind - firm))
+end
+local concerned, alone, left = {}, {}, {}
+local function noteConcerned(division)
+  local latestMs
+  for _, party in ipairs(division.parties) do
+    if party.waits then latestMs = math.max(latestMs or party.waits.sinceMs, party.waits.sinceMs) end
+  end
+  for _, party in ipairs(division.parties) do
+    local isOld = latestMs and party.held > 0 and party.atMs < latestMs
+    if party.id ~= me and (party.level < party.held or (party.firm > party.held and division.free > 0) or isOld) then
+      concerned[party.id] = true
+    end
+  end
 end
 local function reclaim(id, name, spent)
   redis.call('SREM', budgetsKey(id), name)
@@ -201,6 +327,7 @@ local function reclaim(id, name, spent)
   saveRow(name)
 end
 
+local function isScarce(name) return redis.call('SISMEMBER', SCARCE, name) == 1 end
 local function claim(it)
   local row = rowOf(it.window, it.kind, it.limit)
   row.limit = it.limit
@@ -231,33 +358,31 @@ local function claim(it)
       end
     end
   end
-  if it.isShort then
-    row.short[me] = { untilMs = nowMs + ${SHORT_MS}, ofMore = it.isShort == 'of more' }
-    redis.call('SADD', SCARCE, it.window)
-  else row.short[me] = nil end
   if row.held[me] == nil then row.told = row.told + it.held end
-  local others = heldByOthers(row, me)
-  local held = it.held
-  if row.base ~= nil then
-    local free = leftOf(row) - others - held
-    if free > 0 then
-      local share = shareOf(row)
-      local wanted = it.wants or share
-      if it.isShort then wanted = math.max(it.wants or 0, share) end
-      local count = rivals(row, me)
-      local most = free
-      if count > 0 then most = math.max(share - held, math.ceil(free / (count + 1))) end
-      held = held + math.max(0, math.min(free, wanted - held, most))
-    end
-  end
-  if it.isShort and held >= (it.wants or math.max(1, shareOf(row))) then row.short[me] = nil end
+  row.held[me] = it.held
+  local isShort = it.waits or it.wants
+  row.said[me] = { used = it.used, reserved = it.reserved or 0, busy = it.busy or it.used, atMs = nowMs,
+    shortUntilMs = isShort and nowMs + ${SHORT_MS} or 0, waits = it.waits, wants = it.wants }
+  if it.waits then it.waits.isHopeless = it.waits.isHopeless or false end
+  if isShort then redis.call('SADD', SCARCE, it.window) end
+  local division = divisionOf(row)
+  local held = it.held + grant(division, partyOf(division, me))
   row.held[me] = held
+  if it.waits and it.waits.alone and division.free <= held - it.held then
+    local isAlone = true
+    for _, party in ipairs(division.parties) do
+      if party.id ~= me and (party.held > party.used or party.reserved > 0) then isAlone = false end
+    end
+    if isAlone then alone[#alone + 1] = it.window end
+  end
+  if isScarce(it.window) then noteConcerned(divisionOf(row)) end
   if row.kind == 'budget' then
     redis.call('SADD', budgetsKey(me), it.window)
     redis.call('PEXPIRE', budgetsKey(me), ${KEPT_MS})
   end
   saveRow(it.window)
-  local over = held + others - (row.limit - (row.base or 0))
+  left[#left + 1] = text(division.idle)
+  local over = held + heldByOthers(row, me) - (row.limit - (row.base or 0))
   return math.max(0, held - math.max(0, over))
 end
 
@@ -312,15 +437,24 @@ end
 local wanted = {}
 for _, name in ipairs(redis.call('SMEMBERS', SCARCE)) do
   local row = rowOf(name)
-  local count, ofMore = 0, false
-  if row then count, ofMore = rivals(row, me) end
-  if not row or next(row.short) == nil then redis.call('SREM', SCARCE, name)
-  elseif count > 0 and #wanted < ${MAX_WANTED} then
-    local least = ofMore and 0 or shareOf(row)
-    local isFree = row.base ~= nil and leftOf(row) - heldByOthers(row, nil) > 0
-    if not isFree and (row.held[me] or math.huge) > least then wanted[#wanted + 1] = name end
+  if not row then redis.call('SREM', SCARCE, name)
+  else
+    local division = divisionOf(row)
+    local isShort, isAwaited = false, false
+    for _, party in ipairs(division.parties) do
+      if party.waits or party.wants then isShort = true end
+      if party.waits and party.id ~= me then isAwaited = true end
+    end
+    if not isShort then redis.call('SREM', SCARCE, name) end
+    local party = partyOf(division, me)
+    local level, held = party and party.level or 0, row.held[me] or math.huge
+    if #wanted < ${MAX_WANTED} and (level < held or (isAwaited and held > 0)) then wanted[#wanted + 1] = { name, text(level) } end
   end
 end
+local called = {}
+for id in pairs(concerned) do called[#called + 1] = id end
+-- Where the user of this connection may not publish, others ask by themselves.
+if #called > 0 then redis.pcall('PUBLISH', prefix .. 'wanted', table.concat(called, ' ')) end
 local dead = {}
 for id, row in pairs(instances) do
   if row.goneMs ~= nil and (row.unstoredIn == '' or row.unstoredIn == sync.journals) then
@@ -340,7 +474,7 @@ if newsNumber > sync.newsSeen then
     if tonumber(number) > sync.newsSeen and from ~= me then news[#news + 1] = told end
   end
 end
-return { epoch, text(living()), held, unknown, wanted, dead, news, text(newsNumber) }
+return { epoch, text(living()), held, unknown, wanted, dead, news, text(newsNumber), left, alone, text(nowMs) }
 `;
 
 /**

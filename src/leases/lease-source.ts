@@ -1,3 +1,5 @@
+import type { Waits } from "./divide.ts";
+
 /**
  * What becomes of an instance's part when that instance dies: of a `rate`, it counts for a minute more, since it may have been
  * used; of `slots`, it is free, since its calls died too; of a `budget`, the ledger says how much was spent.
@@ -13,10 +15,16 @@ export interface Claim {
   held: number;
   /** The source has answered for it in this epoch: one that holds nothing of it for this instance has lost it. */
   isKnown?: boolean;
-  /** How much it would hold: an equal share where absent. */
-  wants?: number;
-  /** Others are told that it has less than its share, or that calls were refused for want of more. */
-  isShort?: "of its share" | "of more";
+  /** Of what is held, what is in use or was used. */
+  used: number;
+  /** Of what is used of a budget, what calls in flight have reserved; 0 where absent. */
+  reserved?: number;
+  /** What recent calls have used, or may use soon: others get it last. What is used where absent. */
+  busy?: number;
+  /** Calls wait for more; the first of them since that time of the source. */
+  waits?: Waits & { sinceMs: number };
+  /** How much it would like to hold beyond what calls wait for; an equal share. */
+  wants?: number | "share";
   /**
    * What each instance has spent, by the ledger, those that are long gone as "": sent when the source does not know the window
    * (`SyncAnswer.unknown`).
@@ -62,14 +70,20 @@ export interface Sync {
 export interface SyncAnswer {
   /** Another one than before: the source has lost what it knew, and needs every claim again. */
   epoch: string;
+  /** The time of the source: what is first is decided by it. */
+  nowMs: number;
   /** Instances that live, this one included. */
   instances: number;
   /** What is held of each claimed window now, in their order. */
   held: readonly number[];
+  /** What no instance uses of each, as far as it is known. */
+  left: readonly number[];
   /** Claimed budgets of which the source needs to know what was spent. */
   unknown: readonly string[];
-  /** Windows of which others are short, and this instance holds some. */
-  wanted: readonly string[];
+  /** Windows of which others need some: how much of each this instance is to hold at most, beyond what it uses. It says again what it uses. */
+  wanted: readonly { window: string; level: number }[];
+  /** Claimed budgets of which no other instance holds anything that it has not spent: a call here runs alone. */
+  alone: readonly string[];
   /** What dead instances hold of budgets, until the ledger's sums are sent as reclaims: of those whose receipts can be known here. */
   dead: readonly { instance: string; windows: readonly string[] }[];
   news: readonly string[];

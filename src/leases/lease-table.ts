@@ -1,3 +1,4 @@
+import { divide, isBefore, type Part, type Party } from "./divide.ts";
 import {
   type Claim,
   FORGET_MS,
@@ -43,7 +44,38 @@ interface WindowRow {
   told: number;
   /** What was added to the base for an instance that was thought dead: it may come back and claim it itself. */
   reclaimed: Map<string, number>;
-  short: Map<string, { untilMs: number; ofMore: boolean }>;
+  said: Map<string, Said>;
+}
+
+/** What an instance last said of a window beside what it holds. */
+interface Said {
+  atMs: number;
+  used: number;
+  reserved: number;
+  busy: number;
+  /** Until then it is short: it waits, or would like more. */
+  shortUntilMs: number;
+  waits: Party["waits"];
+  wants: Party["wants"];
+}
+
+interface Division {
+  parties: readonly Party[];
+  parts: ReadonlyMap<string, Part>;
+  /** What nobody holds. */
+  free: number;
+  /** What nobody uses. */
+  idle: number;
+}
+
+interface Granted {
+  held: number;
+  left: number;
+}
+
+interface Claimed {
+  granted: readonly Granted[];
+  unknown: readonly string[];
 }
 
 /** What all instances hold, in the memory of one process. `lease-script.ts` is the same in Redis. */
@@ -58,6 +90,8 @@ export class LeaseTable {
   readonly #scarce = new Set<string>();
   /** Instances that a sync concerns beside its sender. */
   readonly #concerned = new Set<string>();
+  /** Of which the sender of a sync holds all that is left. */
+  #alone: string[] = [];
   #epoch = "";
   /** Nothing is granted until then: others may hold what is not known here. */
   #graceUntilMs = 0;
@@ -75,9 +109,11 @@ export class LeaseTable {
   sync(sync: Sync): SyncAnswer {
     const nowMs = this.#nowMs();
     this.#begin(sync, nowMs);
+    this.#alone = [];
     const known = this.#instances.get(sync.instance);
     // What comes late was overtaken: its sender has told more since, and does not wait for this.
-    if (known !== undefined && sync.number <= known.number) return this.#answer(sync, [], [], nowMs);
+    if (known !== undefined && sync.number <= known.number)
+      return this.#answer(sync, { granted: [], unknown: [] }, nowMs);
     this.#instances.set(sync.instance, {
       number: sync.number,
       seenMs: nowMs,
@@ -88,13 +124,13 @@ export class LeaseTable {
     for (const id of sync.dead) this.markDead(id);
     this.#bury(nowMs);
     for (const reclaim of sync.reclaims) this.#reclaim(reclaim);
-    const held = sync.claims.map((claim) => this.#claim(sync.instance, claim, nowMs));
+    const granted = sync.claims.map((claim) => this.#claim(sync.instance, claim, nowMs));
     if (sync.leaves) this.#leave(sync.instance, nowMs);
     for (const id of this.#concerned) this.#onWanted(id);
     this.#concerned.clear();
     this.#publish(sync.instance, sync.news);
     const unknown = sync.claims.filter(({ window }) => this.#isUnknown(window)).map(({ window }) => window);
-    return this.#answer(sync, held, unknown, nowMs);
+    return this.#answer(sync, { granted, unknown }, nowMs);
   }
 
   /** It is known to have died. */
@@ -144,7 +180,7 @@ export class LeaseTable {
     }
   }
 
-  #claim(instance: string, claim: Claim, nowMs: number): number {
+  #claim(instance: string, claim: Claim, nowMs: number): Granted {
     const row = this.#rowOf(claim);
     row.limit = claim.limit;
     const again = row.reclaimed.get(instance);
@@ -153,40 +189,84 @@ export class LeaseTable {
       row.reclaimed.delete(instance);
     }
     if (claim.spent !== undefined && row.base === undefined) this.#setBase(row, instance, claim.spent);
-    if (claim.isShort !== undefined) {
-      row.short.set(instance, { untilMs: nowMs + SHORT_MS, ofMore: claim.isShort === "of more" });
-      this.#scarce.add(claim.window);
-    } else row.short.delete(instance);
     if (!row.held.has(instance)) row.told += claim.held;
-    const free = this.#free(row, instance, nowMs) - claim.held;
-    const held = claim.held + (free > 0 ? this.#grant(row, instance, claim, free, nowMs) : 0);
-    if (row.short.size > 0) this.#noteConcerned(row, instance, held, claim);
-    // Others need not give any more of it, and would give all.
-    if (claim.isShort !== undefined && held >= (claim.wants ?? Math.max(1, this.#shareOf(row, nowMs))))
-      row.short.delete(instance);
+    row.held.set(instance, claim.held);
+    row.said.set(instance, said(claim, nowMs));
+    if (isShort(claim)) this.#scarce.add(claim.window);
+    const division = this.#divide(row, nowMs);
+    const held = claim.held + this.#grant(division, instance, claim.held);
     row.held.set(instance, held);
+    if (this.#holdsAll(division, claim, instance, held)) this.#alone.push(claim.window);
+    if (this.#scarce.has(claim.window)) this.#noteConcerned(this.#divide(row, nowMs), row, instance);
     // Where more is held than there is, what was used counts, but gives no right to more.
     const over = held + this.#heldByOthers(row, instance, nowMs) - (row.limit - (row.base ?? 0));
-    return Math.max(0, held - Math.max(0, over));
+    return { held: Math.max(0, held - Math.max(0, over)), left: division.idle };
   }
 
-  /** Who is short has not got enough: others may give it. Who gives makes room for those that are short. */
-  #noteConcerned(
-    { held: shares, short }: WindowRow,
-    instance: string,
-    held: number,
-    { isShort, wants = 0 }: Claim,
-  ): void {
-    if (isShort !== undefined && held < wants) for (const [id, part] of shares) if (part > 0) this.#concerned.add(id);
-    if (held < (shares.get(instance) ?? 0)) for (const id of short.keys()) this.#concerned.add(id);
-    this.#concerned.delete(instance);
+  /** Of what is held by nobody, calls that came earlier get theirs first, and those that wait before what is wanted only. */
+  #grant({ parties, parts, free }: Division, instance: string, held: number): number {
+    const me = parties.find(({ id }) => id === instance);
+    const part = parts.get(instance);
+    if (me === undefined || part === undefined || part.level <= held) return 0;
+    let ahead = 0;
+    let behind = 0;
+    for (const party of parties) {
+      const lacking = Math.max(0, (parts.get(party.id)?.firm ?? 0) - party.held);
+      if (party.id === instance || lacking === 0) continue;
+      if (isBefore(party, me)) ahead += lacking;
+      else behind += lacking;
+    }
+    const firm = Math.max(0, Math.min(part.firm - held, free - ahead));
+    const more = Math.min(part.level - held - firm, free - ahead - behind - firm);
+    return firm + Math.max(0, more);
+  }
+
+  /** Nothing is left that others could use, and none of their calls has reserved any. */
+  #holdsAll({ parties, free }: Division, { waits, held: before }: Claim, instance: string, held: number): boolean {
+    if (waits?.alone === undefined || free > held - before) return false;
+    return parties.every((party) => party.id === instance || (party.held <= party.used && party.reserved === 0));
+  }
+
+  /** Who holds what others need, who can have what it waits for, and whose use is not known since others wait. */
+  #noteConcerned({ parties, parts, free }: Division, row: WindowRow, instance: string): void {
+    let latestMs = Number.NEGATIVE_INFINITY;
+    for (const { waits } of parties) latestMs = Math.max(latestMs, waits?.sinceMs ?? latestMs);
+    for (const { id, held } of parties) {
+      if (id === instance) continue;
+      const { level, firm } = parts.get(id) ?? { level: held, firm: held };
+      const isOld = held > 0 && (row.said.get(id)?.atMs ?? latestMs) < latestMs;
+      if (level < held || (firm > held && free > 0) || isOld) this.#concerned.add(id);
+    }
+  }
+
+  #divide(row: WindowRow, nowMs: number): Division {
+    const parties: Party[] = [];
+    let free = row.base === undefined ? 0 : this.#left(row, nowMs);
+    let left = free;
+    for (const [id, held] of row.held) {
+      if (!this.#counts(row.kind, id, nowMs)) {
+        row.held.delete(id);
+        row.said.delete(id);
+        continue;
+      }
+      free -= held;
+      if (this.#isAlive(id)) parties.push(partyOf(id, held, row.said.get(id), nowMs));
+      else left -= held;
+    }
+    const used = parties.reduce((sum, party) => sum + party.used, 0);
+    return { parties, parts: divide(parties, left, this.#living()), free, idle: Math.max(0, left - used) };
+  }
+
+  #isAlive(id: string): boolean {
+    const row = this.#instances.get(id);
+    return row !== undefined && row.goneMs === undefined;
   }
 
   #rowOf({ window, kind, limit }: Claim): WindowRow {
     let row = this.#windows.get(window);
     if (row === undefined) {
       const base = kind === "budget" ? undefined : 0;
-      row = { kind, limit, base, held: new Map(), told: 0, reclaimed: new Map(), short: new Map() };
+      row = { kind, limit, base, held: new Map(), told: 0, reclaimed: new Map(), said: new Map() };
       this.#windows.set(window, row);
     }
     return row;
@@ -207,23 +287,10 @@ export class LeaseTable {
     }
   }
 
-  #free(row: WindowRow, instance: string | undefined, nowMs: number): number {
-    if (row.base === undefined) return Number.NEGATIVE_INFINITY;
-    return this.#left(row, nowMs) - this.#heldByOthers(row, instance, nowMs);
-  }
-
   /** What may be held now: of a table that was empty, for a while, only what instances tell that they held. */
   #left(row: WindowRow, nowMs: number): number {
     const isGrace = nowMs < this.#graceUntilMs + (row.kind === "rate" ? MINUTE_MS : 0);
     return Math.min(row.limit - (row.base ?? 0), isGrace ? row.told : Number.POSITIVE_INFINITY);
-  }
-
-  #grant(row: WindowRow, instance: string, { held, wants, isShort }: Claim, free: number, nowMs: number): number {
-    const share = this.#shareOf(row, nowMs);
-    const wanted = isShort === undefined ? (wants ?? share) : Math.max(wants ?? 0, share);
-    const rivals = this.#rivals(row, instance, nowMs).length;
-    const most = rivals === 0 ? free : Math.max(share - held, Math.ceil(free / (rivals + 1)));
-    return Math.max(0, Math.min(free, wanted - held, most));
   }
 
   #heldByOthers(row: WindowRow, instance: string | undefined, nowMs: number): number {
@@ -242,30 +309,6 @@ export class LeaseTable {
     if (row === undefined) return false;
     if (row.goneMs === undefined) return true;
     return kind === "rate" && nowMs - row.goneMs < MINUTE_MS;
-  }
-
-  /** The other instances that are short of it. */
-  #rivals(row: WindowRow, instance: string, nowMs: number): { ofMore: boolean }[] {
-    const rivals: { ofMore: boolean }[] = [];
-    for (const [id, { untilMs, ofMore }] of row.short) {
-      if (untilMs <= nowMs) row.short.delete(id);
-      else if (id !== instance) rivals.push({ ofMore });
-    }
-    return rivals;
-  }
-
-  /** Of what those that live can have: who joins would otherwise wait for what a dead instance still holds, and others would give nothing. */
-  #shareOf(row: WindowRow, nowMs: number): number {
-    return Math.floor(Math.max(0, this.#left(row, nowMs) - this.#heldByDead(row, nowMs)) / this.#living());
-  }
-
-  #heldByDead({ kind, held }: WindowRow, nowMs: number): number {
-    let sum = 0;
-    for (const [id, part] of held) {
-      const row = this.#instances.get(id);
-      if ((row === undefined || row.goneMs !== undefined) && this.#counts(kind, id, nowMs)) sum += part;
-    }
-    return sum;
   }
 
   #reclaim({ instance, window, spent }: Reclaim): void {
@@ -311,33 +354,36 @@ export class LeaseTable {
     this.#news = this.#news.slice(-MAX_NEWS);
   }
 
-  #answer(sync: Sync, held: number[], unknown: string[], nowMs: number): SyncAnswer {
+  #answer(sync: Sync, { granted, unknown }: Claimed, nowMs: number): SyncAnswer {
     const { instance, newsSeen } = sync;
     return {
       epoch: this.#epoch,
+      nowMs,
       instances: this.#living(),
-      held,
+      held: granted.map(({ held }) => held),
+      left: granted.map(({ left }) => left),
       unknown,
       wanted: this.#wantedOf(instance, nowMs),
+      alone: this.#alone,
       dead: this.#dead(sync.journals),
       news: this.#news.filter(({ number, from }) => number > newsSeen && from !== instance).map(({ text }) => text),
       newsSeen: this.#newsNumber,
     };
   }
 
-  #wantedOf(instance: string, nowMs: number): string[] {
-    const wanted: string[] = [];
+  #wantedOf(instance: string, nowMs: number): { window: string; level: number }[] {
+    const wanted: { window: string; level: number }[] = [];
     for (const window of this.#scarce) {
       const row = this.#windows.get(window);
       if (row === undefined) continue;
-      const rivals = this.#rivals(row, instance, nowMs);
-      if (row.short.size === 0) this.#scarce.delete(window);
-      const least = rivals.some(({ ofMore }) => ofMore) ? 0 : this.#shareOf(row, nowMs);
+      const { parties, parts } = this.#divide(row, nowMs);
+      if (!parties.some(({ waits, wants }) => waits !== undefined || wants !== undefined)) this.#scarce.delete(window);
+      if (wanted.length >= MAX_WANTED) continue;
       // Where it has lost what the instance holds, it is to be told of it.
       const held = row.held.get(instance) ?? Number.POSITIVE_INFINITY;
-      // What was given waits for those that are short: no more is wanted until they have taken it.
-      const isFree = this.#free(row, undefined, nowMs) > 0;
-      if (rivals.length > 0 && !isFree && held > least && wanted.length < MAX_WANTED) wanted.push(window);
+      const level = parts.get(instance)?.level ?? 0;
+      const isAwaited = parties.some(({ id, waits }) => id !== instance && waits !== undefined);
+      if (level < held || (isAwaited && held > 0)) wanted.push({ window, level });
     }
     return wanted;
   }
@@ -351,4 +397,32 @@ export class LeaseTable {
     }
     return dead;
   }
+}
+
+const isShort = ({ waits, wants }: Claim): boolean => waits !== undefined || wants !== undefined;
+
+const said = (claim: Claim, nowMs: number): Said => ({
+  atMs: nowMs,
+  used: claim.used,
+  reserved: claim.reserved ?? 0,
+  busy: claim.busy ?? claim.used,
+  shortUntilMs: isShort(claim) ? nowMs + SHORT_MS : 0,
+  waits: claim.waits,
+  wants: claim.wants,
+});
+
+/** Of what an instance has not told of itself, all counts as used. */
+function partyOf(id: string, held: number, said: Said | undefined, nowMs: number): Party {
+  if (said === undefined) return { id, held, used: held, reserved: 0, busy: held };
+  const { used, reserved, busy, waits, wants, shortUntilMs } = said;
+  const isOver = shortUntilMs <= nowMs;
+  return {
+    id,
+    held,
+    used,
+    reserved,
+    busy,
+    ...(waits && !isOver && { waits }),
+    ...(wants !== undefined && !isOver && { wants }),
+  };
 }

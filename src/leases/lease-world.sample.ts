@@ -235,6 +235,7 @@ class LeaseInstance {
     const nowMs = this.#world.clock.nowMs();
     const needs = { rate: 1, slots: 1, budget: costNanoUsd };
     for (const name of NAMES) {
+      this.#windows[name].noteCall(nowMs);
       if (this.#inUse(name) + needs[name] <= this.#windows[name].heldAt(nowMs)) continue;
       this.#windows[name].short(needs[name]);
       this.#world.refused++;

@@ -1,4 +1,4 @@
-import type { Clock } from "../base/clock.ts";
+import type { Cancel, Clock } from "../base/clock.ts";
 import { type Claim, MINUTE_MS, type WindowKind } from "./lease-source.ts";
 import { RecentPeak } from "./recent-peak.ts";
 
@@ -9,6 +9,8 @@ export interface LeaseState {
   /** Since when the source is away for longer than a lease lasts. */
   readonly partedMs: number;
   readonly instances: number;
+  /** By how much the source's clock is ahead of this process's. It does not change while the source remembers: calls are served by their time. */
+  readonly sourceAheadMs: number;
   readonly clock: Clock;
   /** The source answers, so that more may be had of it. */
   readonly isAnswered: boolean;
@@ -24,6 +26,24 @@ export interface WindowOptions {
   limit: number;
   /** What this process has used of it: in the last minute, calls under way, or money spent since its start and reserved. */
   inUse: (nowMs: number) => number;
+  /** Of a budget: what of it calls in flight have reserved. */
+  reserved?: () => number;
+}
+
+/** What a call that waits needs of one window. */
+export interface Need {
+  needed: number;
+  /** Of a budget: how much is enough for it where it runs alone. */
+  alone?: number | undefined;
+}
+
+/** A call that waits for more, of one window or of several. */
+export interface Waiter {
+  readonly sinceMs: number;
+  /** More is held than before, or its time is up. */
+  wake(): void;
+  /** Of some window that it needs there is too little, whoever holds it. */
+  isHopeless(): boolean;
 }
 
 /** What this process may use of one limit. Nothing of it waits for the source. */
@@ -33,28 +53,34 @@ export class LeasedWindow {
   /** The source has answered for it in this epoch. */
   isKnown = false;
   readonly #inUse: (nowMs: number) => number;
+  readonly #reserved: () => number;
   readonly #state: LeaseState;
   #limit: number;
   #held = 0;
+  /** What no instance used of it when the source last answered. */
+  #left = Number.POSITIVE_INFINITY;
+  /** No other instance holds anything that it has not spent. True from an answer until the next message. */
+  #holdsAll = false;
   /** What may be used while the source is away for too long. */
   #fallback: number | undefined;
   #shortage = 0;
-  #shortMs = Number.NEGATIVE_INFINITY;
   /** Until when it asks others for its share. */
   #joinsUntilMs: number;
-  #claimed = { limit: 0, held: 0 };
+  #claimed = { limit: 0, held: 0, used: 0, waits: false };
+  /** When a call last came. */
+  #calledMs = Number.NEGATIVE_INFINITY;
   /** Calls under way at one time, of late: at this moment there may be none. */
   readonly #peak = new RecentPeak();
-  /** Calls that wait for more, and how much each needs. */
-  readonly #waiting = new Map<() => void, number>();
-  /** Until then no call waits: those before have waited in vain. */
-  #inVainUntilMs = Number.NEGATIVE_INFINITY;
+  readonly #waiting = new Map<Waiter, Need>();
+  /** Until then no call waits that needs as much: those before have waited in vain. */
+  #inVain = { untilMs: Number.NEGATIVE_INFINITY, needed: 0 };
 
-  constructor({ name, kind, limit, inUse }: WindowOptions, state: LeaseState, nowMs: number) {
+  constructor({ name, kind, limit, inUse, reserved = () => 0 }: WindowOptions, state: LeaseState, nowMs: number) {
     this.name = name;
     this.kind = kind;
     this.#limit = limit;
     this.#inUse = inUse;
+    this.#reserved = reserved;
     this.#state = state;
     this.#joinsUntilMs = nowMs + JOIN_MS;
   }
@@ -67,18 +93,31 @@ export class LeasedWindow {
     return this.#limit;
   }
 
+  /** Whether a call that needs more than is left runs alone. */
+  get holdsAll(): boolean {
+    return this.#holdsAll && this.#state.clock.nowMs() < this.#state.validUntilMs;
+  }
+
   /** What is held shrinks with the limit at once, and grows when more is granted. */
   changeLimit(limit: number, nowMs: number): void {
     if (limit === this.#limit) return;
     if (limit < this.#limit) this.#held = scale(this.#held, this.#limit, limit);
     else this.#joinsUntilMs = nowMs + JOIN_MS;
     this.#limit = limit;
+    this.#left = Number.POSITIVE_INFINITY;
+    this.#holdsAll = false;
+    this.#inVain.untilMs = Number.NEGATIVE_INFINITY;
     this.#state.touch(this, true);
+  }
+
+  /** A call is about to use some of it. */
+  noteCall(nowMs: number): void {
+    this.#calledMs = nowMs;
+    if (this.kind === "slots") this.#peak.note(this.#inUse(nowMs) + 1, nowMs);
   }
 
   /** The most that may be in use now. */
   heldAt(nowMs: number): number {
-    if (this.kind === "slots") this.#peak.note(this.#inUse(nowMs) + 1, nowMs);
     if (nowMs < this.#state.validUntilMs) return this.#held;
     this.#state.part(nowMs);
     return this.#withoutSource(nowMs);
@@ -91,33 +130,43 @@ export class LeasedWindow {
     return this.#fallback === undefined || isSettled ? this.#share() : this.#fallback;
   }
 
-  /** A call was refused that needed so much. */
+  /** A call found too little that needed so much. */
   short(needed: number): void {
     this.#shortage += needed;
     this.#state.touch(this, true);
   }
 
-  /**
-   * Resolves when more is held than now, at the latest at that time. Undefined where a call that needs so much has no reason to
-   * wait for it.
-   */
-  more(needed: number, untilMs: number): Promise<void> | undefined {
-    const { clock, isAnswered } = this.#state;
+  /** Whether a call that needs so much has a reason to wait for it. */
+  mayWait({ needed }: Need): boolean {
+    const { clock, isAnswered, validUntilMs } = this.#state;
     const nowMs = clock.nowMs();
-    const isInVain = nowMs >= untilMs || nowMs < this.#inVainUntilMs || nowMs >= this.#state.validUntilMs;
-    if (!isAnswered || isInVain || this.#waiting.size >= MAX_WAITING) return undefined;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const cancel = clock.after(untilMs - nowMs, () => {
-      this.#waiting.delete(wake);
-      this.#inVainUntilMs = untilMs + IN_VAIN_MS;
-      resolve();
-    });
-    const wake = () => {
-      cancel();
-      resolve();
-    };
-    this.#waiting.set(wake, needed);
-    return promise;
+    const isInVain = nowMs < this.#inVain.untilMs && needed >= this.#inVain.needed;
+    return isAnswered && !isInVain && nowMs < validUntilMs && this.#waiting.size < MAX_WAITING;
+  }
+
+  /** There is less than a call needs, whoever holds it. */
+  lacks({ needed, alone = needed }: Need): boolean {
+    return alone > this.#left;
+  }
+
+  /** The source is told what the call needs, until the returned function is called. */
+  wait(waiter: Waiter, need: Need): () => void {
+    this.#waiting.set(waiter, need);
+    this.#state.touch(this, true);
+    return () => void this.#waiting.delete(waiter);
+  }
+
+  after(ms: number, run: () => void): Cancel {
+    return this.#state.clock.after(ms, run);
+  }
+
+  /** A call has waited in vain: the next ones do not, for a while. */
+  giveUp({ needed }: Need): void {
+    const nowMs = this.#state.clock.nowMs();
+    const isLess = nowMs >= this.#inVain.untilMs || needed < this.#inVain.needed;
+    this.#inVain = { untilMs: nowMs + IN_VAIN_MS, needed: isLess ? needed : this.#inVain.needed };
+    // Others are not to make room for it any longer.
+    this.#state.touch(this, true);
   }
 
   /** The source was away for as long as a lease lasts: others may be using what was held here. */
@@ -126,72 +175,120 @@ export class LeasedWindow {
     const inUse = this.#inUse(nowMs);
     this.#fallback = Math.min(this.#held, this.kind === "budget" ? inUse + share : share);
     this.#held = Math.min(this.#held, inUse);
+    this.#holdsAll = false;
   }
 
-  /**
-   * Others are short of it: what is not used here is given back, down to an equal share at first, and then, while calls come here
-   * too, half of it at a time, or of what calls use at one time.
-   */
-  giveBack(nowMs: number): void {
+  /** Others need what is held here beyond this level, as far as it is not used. */
+  giveBack(level: number, nowMs: number): void {
     const inUse = this.#inUse(nowMs);
-    const share = this.#share();
-    const isShort = this.#shortage > 0 || this.#waiting.size > 0 || nowMs - this.#shortMs < SHORT_HERE_MS;
-    const kept = isShort || this.#held > share ? Math.max(inUse, share) : inUse + this.#halfIdle(inUse, share, nowMs);
-    if (kept >= this.#held) return;
-    this.#held = kept;
-    this.#joinsUntilMs = nowMs;
-    this.#state.touch(this, true);
-  }
-
-  #halfIdle(inUse: number, share: number, nowMs: number): number {
-    if (this.kind === "slots") return Math.max(0, Math.floor((Math.min(share, this.#peak.at(nowMs)) - inUse) / 2));
-    const idle = this.#held - inUse;
-    return inUse > 0 && idle * SMALL > this.#limit ? Math.floor(idle / 2) : 0;
+    const kept = Math.max(inUse, level);
+    const isLess = kept < this.#held;
+    if (isLess) {
+      this.#held = kept;
+      this.#holdsAll = false;
+      this.#joinsUntilMs = nowMs;
+    }
+    // Told in any case: the source may believe that more is used, or have lost it.
+    this.#state.touch(this, isLess || inUse < this.#claimed.used);
   }
 
   claim(nowMs: number, spent: Readonly<Record<string, number>> | undefined): Claim {
-    const inUse = this.#inUse(nowMs);
+    const used = this.#inUse(nowMs);
     // A source that comes back empty grants nothing for a while but what is told, which must be what calls use meanwhile.
     const fallback = this.#fallback === undefined ? 0 : this.#withoutSource(nowMs);
-    const held = Math.max(this.#held, inUse, fallback);
-    const { name, kind, isKnown } = this;
-    const claim = { window: name, kind, limit: this.#limit, held, isKnown, ...(spent && { spent }) };
-    this.#claimed = claim;
-    const awaited = this.#waiting.values().reduce((sum, needed) => sum + needed, 0);
-    const shortage = Math.max(this.#shortage, awaited);
+    const held = Math.max(this.#held, used, fallback);
+    this.#holdsAll = false;
+    const waits = this.#waits();
+    const wants = this.#wants(used, nowMs);
     this.#shortage = 0;
-    if (shortage > 0) {
-      this.#shortMs = nowMs;
-      const most = Math.max(inUse, this.#peak.at(nowMs));
-      return { ...claim, wants: Math.min(this.#limit, most + AHEAD * shortage), isShort: "of more" };
-    }
-    if (this.#joins(nowMs)) return { ...claim, isShort: "of its share" };
-    return { ...claim, wants: held };
+    this.#claimed = { limit: this.#limit, held, used, waits: waits !== undefined };
+    const reserved = this.#reserved();
+    const busy = this.#busy(used, held, nowMs);
+    return {
+      window: this.name,
+      kind: this.kind,
+      limit: this.#limit,
+      held,
+      isKnown: this.isKnown,
+      used,
+      ...(reserved > 0 && { reserved }),
+      ...(busy > used && { busy }),
+      ...(waits && { waits }),
+      ...(wants !== undefined && { wants }),
+      ...(spent && { spent }),
+    };
   }
 
-  granted(held: number, nowMs: number): void {
+  #waits(): Claim["waits"] {
+    const waiting = this.#byAge();
+    const hopeful = waiting.filter(([waiter]) => !waiter.isHopeless());
+    const served = hopeful.length > 0 ? hopeful : waiting;
+    const [oldest] = served;
+    if (oldest === undefined) return undefined;
+    const [{ sinceMs }, { needed: first, alone }] = oldest;
+    let least = first;
+    let all = 0;
+    for (const [, { needed }] of served) {
+      least = Math.min(least, needed);
+      all += needed;
+    }
+    return {
+      sinceMs: Math.round(sinceMs + this.#state.sourceAheadMs),
+      first,
+      least,
+      all,
+      ...(alone !== undefined && { alone }),
+      ...(hopeful.length === 0 && { isHopeless: true }),
+    };
+  }
+
+  #wants(used: number, nowMs: number): Claim["wants"] {
+    if (this.#shortage > 0) return Math.min(this.#limit, Math.max(used, this.#peak.at(nowMs)) + AHEAD * this.#shortage);
+    return this.#joins(nowMs) ? "share" : undefined;
+  }
+
+  #busy(used: number, held: number, nowMs: number): number {
+    if (this.kind === "slots") return Math.max(used, this.#peak.at(nowMs));
+    return nowMs - this.#calledMs < BUSY_MS ? held : used;
+  }
+
+  granted(held: number, left: number, holdsAll: boolean, nowMs: number): void {
+    this.#left = left;
     const claimed = this.#claimed;
     this.#held = this.#limit < claimed.limit ? scale(held, claimed.limit, this.#limit) : held;
+    this.#holdsAll = holdsAll && this.#limit === claimed.limit;
     this.#fallback = undefined;
     const isOver = held < claimed.held || this.#inUse(nowMs) > held;
     // What was held before is no longer: all must have their share again.
     if (!this.isKnown) this.#joinsUntilMs = nowMs + JOIN_MS;
     this.isKnown = true;
-    if (held > claimed.held) this.#wake();
-    if (isOver || this.#waiting.size > 0 || this.#joins(nowMs)) this.#state.touch(this, false);
+    const isMore = held > claimed.held || this.#holdsAll;
+    this.#wake(nowMs);
+    // What is used of it now is to be known before others wait for it.
+    if (isMore && claimed.waits) this.#state.touch(this, true);
+    else if (isOver || this.#waiting.size > 0 || this.#joins(nowMs)) this.#state.touch(this, false);
   }
 
-  /** Those for whom it is not enough wait again. */
-  #wake(): void {
-    this.#inVainUntilMs = Number.NEGATIVE_INFINITY;
-    const waiting = [...this.#waiting.keys()];
-    this.#waiting.clear();
-    for (const wake of waiting) wake();
+  /** Tries those that fit now, the oldest first. Calls that have ended here make room, too. */
+  #wake(nowMs: number): void {
+    let idle = this.#held - this.#inUse(nowMs);
+    for (const [waiter, { needed, alone = needed }] of this.#byAge()) {
+      const fits = needed <= idle || (this.#holdsAll && alone <= idle);
+      if (!fits) continue;
+      idle -= needed;
+      this.#inVain.untilMs = Number.NEGATIVE_INFINITY;
+      waiter.wake();
+    }
+  }
+
+  #byAge(): [Waiter, Need][] {
+    return [...this.#waiting].sort(([one], [other]) => one.sinceMs - other.sinceMs);
   }
 
   /** It is used no more: only what was used is still held. */
   leave(nowMs: number): void {
     this.#held = Math.min(this.#held, this.#inUse(nowMs));
+    this.#holdsAll = false;
     this.#joinsUntilMs = nowMs;
     this.#state.touch(this, false);
   }
@@ -212,11 +309,9 @@ const scale = (held: number, from: number, to: number): number => Math.floor((he
 const AHEAD = 4;
 /** For so long a new window asks others for its share. */
 const JOIN_MS = 3_000;
-/** For so long after a refusal, a window keeps its share. */
-const SHORT_HERE_MS = 1_000;
-/** What is less than this part of a limit is not divided any further. */
-const SMALL = 64;
+/** For so long after a call, what is held for further ones is given to others last. */
+const BUSY_MS = 2_000;
 /** More calls than this do not wait for one window: what is refused holds no memory (S17). */
-const MAX_WAITING = 100;
-/** For so long no call waits after one has waited in vain. */
-const IN_VAIN_MS = 1_000;
+const MAX_WAITING = 1_000;
+/** For so long no call waits after one has waited in vain: with that wait, less than a second after there was too little. */
+const IN_VAIN_MS = 400;

@@ -68,33 +68,82 @@ export function leaseContract(name: string, source: (clock: Clock) => TestSource
     });
 
     test("who has got what it was short of takes no more from others, which have calls too", async () => {
-      const claim = claimAt(worldOf(112), { window: "w", kind: "rate", limit: 900, held: 0 });
-      await claim("b", 1, { wants: 0 }, true);
+      const claim = claimAt(worldOf(112), { window: "w", kind: "rate", limit: 900, held: 0, used: 0 });
+      await claim("b", 1, {}, true);
       expect((await claim("a", 1, { wants: 900 })).held).toEqual([900]);
-      expect((await claim("b", 2, { wants: 300, isShort: "of more" })).held).toEqual([0]);
-      expect((await claim("a", 2, { held: 450, wants: 450 })).wanted).toEqual([]);
-      expect((await claim("b", 3, { wants: 300, isShort: "of more" })).held).toEqual([450]);
-      expect((await claim("a", 3, { held: 450, wants: 450 })).wanted).toEqual([]);
+      expect((await claim("b", 2, { wants: 300 })).held).toEqual([0]);
+      expect((await claim("a", 2, { held: 900, busy: 900 })).wanted).toEqual([{ window: "w", level: 450 }]);
+      expect((await claim("a", 3, { held: 450, busy: 450 })).wanted).toEqual([]);
+      expect((await claim("b", 3, { wants: 300 })).held).toEqual([450]);
+      expect((await claim("a", 4, { held: 450, busy: 450 })).wanted).toEqual([]);
     });
 
     test("who joins while a source that was empty grants nothing new gets its share of what others told", async () => {
-      const claim = claimAt(worldOf(115), { window: "w", kind: "slots", limit: 1_000, held: 0 });
-      expect((await claim("b", 1, { isShort: "of its share" })).held).toEqual([0]);
-      expect((await claim("a", 1, { held: 500, wants: 500 })).wanted).toEqual(["w"]);
-      await claim("a", 2, { held: 250, wants: 250 });
-      expect((await claim("b", 2, { isShort: "of its share" })).held).toEqual([250]);
-      expect((await claim("a", 3, { held: 250, wants: 250 })).wanted).toEqual([]);
+      const claim = claimAt(worldOf(115), { window: "w", kind: "slots", limit: 1_000, held: 0, used: 0 });
+      expect((await claim("b", 1, { wants: "share" })).held).toEqual([0]);
+      expect((await claim("a", 1, { held: 500 })).wanted).toEqual([{ window: "w", level: 250 }]);
+      expect((await claim("a", 2, { held: 250 })).wanted).toEqual([]);
+      expect((await claim("b", 2, { wants: "share" })).held).toEqual([250]);
+      expect((await claim("a", 3, { held: 250 })).wanted).toEqual([]);
+    });
+
+    test("what is left moves to the call that came first, and only as far as it needs", async () => {
+      const claim = claimAt(worldOf(117), { window: "w", kind: "rate", limit: 90, held: 0, used: 0 });
+      const waits = (needed: number, sinceMs: number) => ({ sinceMs, first: needed, least: needed, all: needed });
+      const { nowMs } = await claim("a", 1, { held: 30 }, true);
+      await claim("b", 1, { held: 30 });
+      await claim("c", 1, { held: 30 });
+      // Both need more than a third, and there is enough for one of them.
+      const ofA = waits(80, nowMs + 1);
+      const ofB = waits(80, nowMs + 2);
+      expect((await claim("b", 2, { held: 30, waits: ofB })).held).toEqual([30]);
+      expect((await claim("a", 2, { held: 30, waits: ofA })).held).toEqual([30]);
+      const levelOf = ({ wanted }: SyncAnswer) => wanted[0]?.level ?? Number.POSITIVE_INFINITY;
+      const levels = [
+        levelOf(await claim("b", 3, { held: 30, waits: ofB })),
+        levelOf(await claim("c", 2, { held: 30 })),
+      ];
+      const [b = 0, c = 0] = levels;
+      expect(b + c).toBeWithin(8, 11);
+      expect((await claim("b", 4, { held: b, waits: ofB })).held).toEqual([b]);
+      expect((await claim("c", 3, { held: c })).held).toEqual([c]);
+      expect((await claim("a", 3, { held: 30, waits: ofA })).held).toEqual([80]);
+      // The one for which there is too little is not in the way of a third.
+      await claim("a", 4, { held: 80, used: 80 });
+      const ofC = waits(10, nowMs + 3);
+      await claim("c", 4, { held: c, waits: ofC });
+      expect((await claim("b", 5, { held: b, waits: ofB })).wanted).toEqual([{ window: "w", level: 0 }]);
+      await claim("b", 6, { held: 0, waits: ofB });
+      expect((await claim("c", 5, { held: c, waits: ofC })).held).toEqual([10]);
+    });
+
+    test("a call runs alone where its instance holds all that is left, and no other has reserved any", async () => {
+      const claim = claimAt(worldOf(118), { window: "w", kind: "budget", limit: 100, held: 0, used: 0 });
+      const waits = { sinceMs: 0, first: 500, least: 500, all: 500, alone: 10 };
+      await claim("a", 1, { held: 50, spent: {} }, true);
+      await claim("b", 1, { held: 50 });
+      expect(await claim("b", 2, { held: 50, used: 20, reserved: 20, waits })).toMatchObject({ held: [50], alone: [] });
+      expect((await claim("a", 2, { held: 50, used: 20 })).wanted).toMatchObject([{ window: "w" }]);
+      // Its own reservation has ended.
+      expect((await claim("b", 3, { held: 50, used: 20, waits })).alone).toEqual([]);
+      expect((await claim("a", 3, { held: 50, used: 20 })).wanted).toEqual([{ window: "w", level: 20 }]);
+      await claim("a", 4, { held: 20, used: 20 });
+      expect(await claim("b", 4, { held: 50, used: 20, waits })).toMatchObject({ held: [80], alone: ["w"] });
+      // Once it runs nothing is left for others, however much it may cost.
+      await claim("b", 5, { held: 520, used: 520, reserved: 500 });
+      const small = { sinceMs: 0, first: 1, least: 1, all: 1 };
+      expect((await claim("a", 5, { held: 20, used: 20, waits: small })).left).toEqual([0]);
     });
 
     test("what an instance has spent counts once, though a source that was empty hears of it first by the ledger", async () => {
       const world = worldOf(114);
-      const claim = claimAt(world, { window: "w", kind: "budget", limit: 100, held: 0 });
-      expect((await claim("a", 1, { held: 30, wants: 30 })).unknown).toEqual(["w"]);
-      expect((await claim("a", 2, { held: 30, wants: 30, spent: { a: 30, b: 20 } })).held).toEqual([30]);
-      expect((await claim("b", 1, { held: 20, wants: 20 })).held).toEqual([20]);
+      const claim = claimAt(world, { window: "w", kind: "budget", limit: 100, held: 0, used: 0 });
+      expect((await claim("a", 1, { held: 30, used: 30 })).unknown).toEqual(["w"]);
+      expect((await claim("a", 2, { held: 30, used: 30, spent: { a: 30, b: 20 } })).held).toEqual([30]);
+      expect((await claim("b", 1, { held: 20, used: 20 })).held).toEqual([20]);
       await world.pass(LEASE_MS + 10);
-      await claim("b", 2, { held: 20, wants: 20 });
-      expect((await claim("a", 3, { held: 30, wants: 100, isShort: "of more" })).held).toEqual([80]);
+      await claim("b", 2, { held: 20, used: 20 });
+      expect((await claim("a", 3, { held: 30, used: 30, wants: 100 })).held).toEqual([80]);
     });
 
     test("a budget is used to its end, and not beyond, by instances that die and return", async () => {
@@ -216,36 +265,10 @@ export function leaseContract(name: string, source: (clock: Clock) => TestSource
       expect(world.broken).toEqual([]);
     });
 
-    test("who has given is not asked for more until others have taken it", async () => {
-      const { source: table } = worldOf(115);
-      const say = (instance: string, number: number, claimed: Partial<Claim>) =>
-        table.sync({
-          instance,
-          number,
-          epoch: "",
-          answered: 0,
-          answeredAgoMs: 0,
-          journals: "",
-          isBehind: false,
-          claims: [{ window: "rate", kind: "rate", limit: 100, held: 0, ...claimed }],
-          reclaims: [],
-          isFirst: true,
-          dead: [],
-          leaves: false,
-          news: [],
-          newsSeen: 0,
-        });
-      await say("one", 1, { wants: 100 });
-      expect((await say("two", 1, { wants: 5, isShort: "of more" })).held).toEqual([0]);
-      expect((await say("one", 2, { held: 100, wants: 100 })).wanted).toEqual(["rate"]);
-      expect((await say("one", 3, { held: 50, wants: 50 })).wanted).toEqual([]);
-      expect((await say("two", 2, { wants: 5, isShort: "of more" })).held).toEqual([50]);
-    });
-
     test("a message that arrives after a later one changes nothing", async () => {
       const { source: table } = worldOf(107);
       const say = async (instance: string, number: number, held: number, wants: number) => {
-        const claim = { window: "slots", kind: "slots" as const, limit: 100, held, wants };
+        const claim = { window: "slots", kind: "slots" as const, limit: 100, held, used: 0, wants };
         return await table.sync({
           instance,
           number,
@@ -263,9 +286,9 @@ export function leaseContract(name: string, source: (clock: Clock) => TestSource
           newsSeen: 0,
         });
       };
-      expect((await say("one", 2, 0, 90)).held).toEqual([90]);
+      expect((await say("one", 2, 90, 90)).held).toEqual([100]);
       await say("one", 1, 0, 0);
-      expect((await say("two", 1, 0, 100)).held).toEqual([10]);
+      expect((await say("two", 1, 0, 100)).held).toEqual([0]);
     });
 
     test("news reach every other instance once", async () => {

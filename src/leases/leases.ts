@@ -33,7 +33,7 @@ const POLL_MS = 200;
 /** Between two syncs at least. */
 const GAP_MS = 20;
 /** Where others must give back first, there is no use in asking sooner. */
-const RETRY_MS = 100;
+const RETRY_MS = 50;
 /** A source that has not answered by then is tried again. */
 const SYNC_MS = 1_000;
 const MAX_CLAIMS = 500;
@@ -78,6 +78,7 @@ export class Leases implements LeaseState {
   /** Told what other instances publish. */
   onNews: (news: string) => void = () => {};
   instances = Number.POSITIVE_INFINITY;
+  sourceAheadMs = 0;
   validUntilMs = Number.NEGATIVE_INFINITY;
   partedMs = Number.POSITIVE_INFINITY;
 
@@ -278,11 +279,14 @@ export class Leases implements LeaseState {
     this.instances = answer.instances;
     this.#news.splice(0, sync.news.length);
     this.#reclaims.splice(0, sync.reclaims.length);
-    if (answer.epoch !== this.#epoch) this.#registerAgain(answer);
+    if (answer.epoch !== this.#epoch) {
+      this.sourceAheadMs = answer.nowMs - sentMs;
+      this.#registerAgain(answer);
+    }
     for (const [index, window] of batch.entries()) {
       this.#unregistered.delete(window);
       this.#spent.delete(window.name);
-      window.granted(answer.held[index] ?? 0, nowMs);
+      window.granted(answer.held[index] ?? 0, answer.left[index] ?? 0, answer.alone.includes(window.name), nowMs);
       if (!this.#leaving.delete(window)) continue;
       this.#windows.delete(window.name);
       this.#touched.delete(window);
@@ -291,19 +295,11 @@ export class Leases implements LeaseState {
       this.validUntilMs = sentMs + leaseMs;
       this.partedMs = Number.POSITIVE_INFINITY;
     }
-    for (const name of answer.wanted) this.#give(name, nowMs);
+    for (const { window, level } of answer.wanted) this.#windows.get(window)?.giveBack(level, nowMs);
     this.#askSpent(answer.unknown);
     for (const { instance, windows } of answer.dead) this.#reclaim(instance, windows);
     this.#newsSeen = answer.newsSeen;
     for (const news of answer.news) this.onNews(news);
-  }
-
-  /** The source is told of it in any case: it may have lost it. */
-  #give(name: string, nowMs: number): void {
-    const window = this.#windows.get(name);
-    if (window === undefined) return;
-    window.giveBack(nowMs);
-    this.#touched.add(window);
   }
 
   #registerAgain({ epoch, newsSeen }: SyncAnswer): void {

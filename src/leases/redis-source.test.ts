@@ -213,7 +213,15 @@ if (redis === undefined) {
     test("amounts keep every digit", async () => {
       const source = new RedisSource({ url: redis.url, prefix: "digits:", leaseMs, ...system });
       const limit = 9_000_000_000_000_007;
-      const claim = { window: "budget", kind: "budget" as const, limit, held: 1, wants: limit, spent: { "": 4 } };
+      const claim = {
+        window: "budget",
+        kind: "budget" as const,
+        limit,
+        held: 1,
+        used: 1,
+        wants: limit,
+        spent: { "": 4 },
+      };
       const { held } = await source.sync({ ...empty, claims: [claim] });
       expect(held).toEqual([limit - 4]);
       await source.close();

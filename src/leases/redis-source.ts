@@ -21,6 +21,9 @@ interface RedisSourceOptions {
 /** Less than a sync may take as a whole. */
 const CONNECT_MS = 800;
 const ANSWER_MS = 900;
+/** Between two tries to listen. */
+const LISTEN_AGAIN_MS = 1_000;
+const SETTINGS = { connectionTimeout: CONNECT_MS, autoReconnect: false, enableOfflineQueue: false };
 
 const SHA = createHash("sha1").update(LEASE_SCRIPT).digest("hex");
 
@@ -31,6 +34,10 @@ const SHA = createHash("sha1").update(LEASE_SCRIPT).digest("hex");
 export class RedisSource implements LeaseSource {
   readonly #options: RedisSourceOptions;
   #client: RedisClient | undefined;
+  /** Hears who is wanted. Without it instances ask by themselves, which takes longer. */
+  #listener: RedisClient | undefined;
+  #listensAgainMs = Number.NEGATIVE_INFINITY;
+  onWanted?: () => void;
 
   constructor(options: RedisSourceOptions) {
     this.#options = options;
@@ -40,7 +47,9 @@ export class RedisSource implements LeaseSource {
     const { clock } = this.#options;
     const late = () => new Error(`Redis did not answer within ${ANSWER_MS} ms`);
     try {
-      return readAnswer(await withTimeout(this.#run(sync), ANSWER_MS, clock, late), sync.claims.length);
+      const answer = readAnswer(await withTimeout(this.#run(sync), ANSWER_MS, clock, late), sync.claims.length);
+      if (this.onWanted !== undefined && this.#listener === undefined) void this.#listen(sync.instance);
+      return answer;
     } catch (thrown) {
       const explained = isWrongType(thrown) ? await this.#repair(sync, thrown) : thrown;
       this.#disconnect();
@@ -66,15 +75,20 @@ export class RedisSource implements LeaseSource {
   }
 
   async close(): Promise<void> {
+    this.#listensAgainMs = Number.POSITIVE_INFINITY;
     this.#disconnect();
   }
 
   async #run(sync: Sync): Promise<unknown> {
-    const { prefix, leaseMs, random, nowMs } = this.#options;
+    const { leaseMs, random, nowMs } = this.#options;
     const client = this.#client ?? (await this.#connect());
-    // In braces, so that a cluster keeps all of it on one node.
-    const key = `${prefix}{leases}:`;
-    const given = [key, JSON.stringify(sync), String(leaseMs), random.id(), nowMs ? String(Math.round(nowMs())) : ""];
+    const given = [
+      this.#key,
+      JSON.stringify(sync),
+      String(leaseMs),
+      random.id(),
+      nowMs ? String(Math.round(nowMs())) : "",
+    ];
     try {
       return await client.send("EVALSHA", [SHA, "1", ...given]);
     } catch (thrown) {
@@ -83,9 +97,35 @@ export class RedisSource implements LeaseSource {
     }
   }
 
+  /** In braces, so that a cluster keeps all of it on one node. */
+  get #key(): string {
+    return `${this.#options.prefix}{leases}:`;
+  }
+
+  /** Where it fails, or the user may not subscribe, it is tried again later. */
+  async #listen(instance: string): Promise<void> {
+    const { clock, url } = this.#options;
+    if (clock.nowMs() < this.#listensAgainMs) return;
+    this.#listensAgainMs = clock.nowMs() + LISTEN_AGAIN_MS;
+    const listener = new RedisClient(url, SETTINGS);
+    const end = () => {
+      if (this.#listener === listener) this.#listener = undefined;
+      listener.close();
+    };
+    this.#listener = listener;
+    listener.onclose = end;
+    try {
+      await listener.connect();
+      await listener.subscribe(`${this.#key}wanted`, (instances) => {
+        if (instances.split(" ").includes(instance)) this.onWanted?.();
+      });
+    } catch {
+      end();
+    }
+  }
+
   async #connect(): Promise<RedisClient> {
-    const settings = { connectionTimeout: CONNECT_MS, autoReconnect: false, enableOfflineQueue: false };
-    const client = new RedisClient(this.#options.url, settings);
+    const client = new RedisClient(this.#options.url, SETTINGS);
     this.#client = client;
     client.onclose = () => {
       if (this.#client === client) this.#client = undefined;
@@ -95,9 +135,10 @@ export class RedisSource implements LeaseSource {
   }
 
   #disconnect(): void {
-    const client = this.#client;
+    const ended = [this.#client, this.#listener];
     this.#client = undefined;
-    client?.close();
+    this.#listener = undefined;
+    for (const client of ended) client?.close();
   }
 }
 
@@ -106,7 +147,7 @@ const isWrongType = (thrown: unknown): thrown is Error =>
 
 /** What is not as the script writes it is no answer: what is held would be anything. */
 function readAnswer(answer: unknown, claims: number): SyncAnswer {
-  const [epoch, instances, held, unknown, wanted, dead, news, newsSeen] = list(answer);
+  const [epoch, instances, held, unknown, wanted, dead, news, newsSeen, left, alone, nowMs] = list(answer);
   const amounts = list(held).map(amount);
   // None where the message was overtaken.
   if (amounts.length !== claims && amounts.length !== 0) throw strange();
@@ -115,7 +156,13 @@ function readAnswer(answer: unknown, claims: number): SyncAnswer {
     instances: Math.max(1, amount(instances)),
     held: amounts,
     unknown: list(unknown).map(word),
-    wanted: list(wanted).map(word),
+    wanted: list(wanted).map((one) => {
+      const [window, level] = list(one);
+      return { window: word(window), level: amount(level) };
+    }),
+    left: list(left).map(amount),
+    alone: list(alone).map(word),
+    nowMs: amount(nowMs),
     dead: list(dead).map((one) => {
       const [instance, windows] = list(one);
       return { instance: word(instance), windows: list(windows).map(word) };

@@ -1,0 +1,255 @@
+import { SeededRandom } from "../../simulation/seeded-random.ts";
+import { VirtualClock } from "../../testing/virtual-clock.ts";
+import { GatewayError } from "../canon/error.ts";
+import type { LeaseSource } from "../leases/lease-source.ts";
+import { LeaseTable } from "../leases/lease-table.ts";
+import { Leases } from "../leases/leases.ts";
+import { Admissions } from "./admit.ts";
+import { nanoOf } from "./budget.ts";
+import type { Entry } from "./entry.ts";
+import { levelsOf } from "./level.ts";
+import { LIMIT_NAMES, type LimitName, type Limits } from "./limits.ts";
+import type { Principal } from "./principal.ts";
+import { whenShared } from "./share-refusal.ts";
+import { SharedLimits } from "./shared-limits.ts";
+import { budgetWindowOf } from "./shared-window.ts";
+
+const LEASE_MS = 10_000;
+/** What a dead instance held comes back late by design: rates a minute after its lease has ended. */
+const QUIET_AFTER_DEATH_MS = LEASE_MS + 65_000;
+/** From the moment that one process would admit a call, so long may several processes refuse it. */
+const WITHIN_MS = 1_000;
+const TICK_MS = 10;
+
+/** A call, and what becomes of it. */
+export interface PlannedCall {
+  /** At which of the living instances it arrives. */
+  at: number;
+  tokens: number;
+  costNanoUsd: number;
+  /** Where the request sets no output limit: the most that it can cost. */
+  maxCostNanoUsd?: number;
+  lastsMs: number;
+  /** What part of the tokens and the cost is used in the end, from 0 to 1. */
+  usedPart: number;
+}
+
+interface WorldOptions {
+  seed: number;
+  instances: number;
+  limits: Limits;
+  /** Whether the source can tell instances at once, as the first of several workers does. */
+  tells: boolean;
+}
+
+type Amounts = Partial<Record<LimitName, number>>;
+
+interface Process {
+  id: string;
+  leases: Leases;
+  admissions: Admissions;
+  isAlive: boolean;
+}
+
+/**
+ * Several instances that share the limits of one key, and an observer who sees all of them at once. It knows what one process with the same
+ * calls would have left, which no instance knows.
+ */
+export class SharedWorld {
+  readonly clock = new VirtualClock({ turns: 1 });
+  readonly random: SeededRandom;
+  /** Limits that were exceeded, and calls that were refused although one process would have admitted them for a second. */
+  readonly broken: string[] = [];
+  admitted = 0;
+  refused = 0;
+  longestMs = 0;
+  isSourceAway = false;
+  readonly #limits: Limits;
+  readonly #principal: Principal;
+  readonly #tells: boolean;
+  readonly #table: LeaseTable;
+  readonly #sources = new Map<string, LeaseSource>();
+  readonly #processes: Process[] = [];
+  /** What all instances together left of each limit, in the last second. */
+  #history: { atMs: number; left: Amounts }[] = [];
+  #quietUntilMs = 0;
+
+  constructor({ seed, limits, tells }: Omit<WorldOptions, "instances">) {
+    this.random = new SeededRandom(seed);
+    this.#limits = limits;
+    this.#tells = tells;
+    const named = { id: "key_1", name: "ci", limits };
+    const project = { id: "default", name: "default", limits: {} };
+    const one = { keyId: "key_1", keyName: "ci", project: "default", models: ["*"], limits };
+    this.#principal = { ...one, levels: levelsOf(named, { project, gateway: {} }) };
+    this.#table = new LeaseTable({
+      leaseMs: LEASE_MS,
+      nowMs: this.clock.nowMs,
+      epoch: () => "one",
+      onWanted: (id) => {
+        if (this.#tells) this.clock.after(1, () => this.#sources.get(id)?.onWanted?.());
+      },
+    });
+  }
+
+  static async start({ instances, ...options }: WorldOptions): Promise<SharedWorld> {
+    const world = new SharedWorld(options);
+    while (world.living.length < instances) await world.join();
+    await world.pass(500);
+    return world;
+  }
+
+  get living(): readonly Process[] {
+    return this.#processes.filter(({ isAlive }) => isAlive);
+  }
+
+  async join(): Promise<void> {
+    const id = `instance_${this.#processes.length}`;
+    const source: LeaseSource = {
+      sync: async (sync) => {
+        const asked = structuredClone(sync);
+        await this.clock.sleep(this.random.between(0, 5));
+        if (this.isSourceAway || !process.isAlive) return new Promise<never>(() => {});
+        const answer = this.#table.sync(asked);
+        await this.clock.sleep(this.random.between(0, 5));
+        return answer;
+      },
+      close: async () => {},
+    };
+    this.#sources.set(id, source);
+    const leases = new Leases({
+      source,
+      clock: this.clock,
+      instance: id,
+      leaseMs: LEASE_MS,
+      isFirst: this.#processes.length === 0,
+      spent: {
+        ofWindows: async (windows) => new Map(windows.map((name) => [name, this.#ledger()])),
+        ofDead: async (dead, windows) => new Map(windows.map((name) => [name, this.#ledger()[dead] ?? 0])),
+      },
+    });
+    const shared = new SharedLimits({ leases, clock: this.clock });
+    const admissions = new Admissions({ ...this.clock, spent: () => 0, shareOf: shared.shareOf });
+    shared.track(this.#principal.levels, admissions);
+    const process: Process = { id, leases, admissions, isAlive: true };
+    this.#processes.push(process);
+    await this.clock.until(leases.start());
+  }
+
+  /** Like SIGKILL. */
+  kill(at: number): void {
+    const victim = this.living[at % this.living.length];
+    if (victim === undefined || this.living.length < 2) return;
+    victim.isAlive = false;
+    this.#quietUntilMs = this.clock.nowMs() + QUIET_AFTER_DEATH_MS;
+  }
+
+  async pass(ms: number): Promise<void> {
+    const untilMs = this.clock.nowMs() + ms;
+    while (this.clock.nowMs() < untilMs) {
+      await this.clock.pass(Math.min(TICK_MS, untilMs - this.clock.nowMs()));
+      this.#observe();
+    }
+  }
+
+  /** Sends a call; it ends by itself. Says whether it was admitted. */
+  async call(planned: PlannedCall): Promise<boolean> {
+    const { living, clock } = this;
+    const process = living[planned.at % living.length];
+    if (process === undefined) throw new Error("no instance lives");
+    const beganMs = clock.nowMs();
+    const enter = () => process.admissions.enter(this.#principal);
+    let needs: Amounts = { concurrent: 1, requestsPerMinute: 1 };
+    let entry: Entry | undefined;
+    try {
+      entry = await (async () => enter())().catch((refusal) => whenShared(refusal, enter, clock.nowMs));
+      this.#observe();
+      needs = needsOf(planned);
+      const admission = await entry.admitShared({
+        model: "m",
+        dialect: "chat",
+        estimatedTokens: planned.tokens,
+        estimatedCostNanoUsd: planned.costNanoUsd,
+        maxCostNanoUsd: planned.maxCostNanoUsd,
+      });
+      this.longestMs = Math.max(this.longestMs, clock.nowMs() - beganMs);
+      this.admitted++;
+      this.#observe();
+      const used = (amount: number) => Math.round(amount * planned.usedPart);
+      clock.after(planned.lastsMs, () => {
+        if (!process.isAlive) return;
+        admission.release({ costNanoUsd: used(planned.costNanoUsd), tokens: used(planned.tokens) });
+      });
+      return true;
+    } catch (refusal) {
+      if (!(refusal instanceof GatewayError)) throw refusal;
+      entry?.leave();
+      this.refused++;
+      if (process.isAlive) this.#judge(needs, beganMs, process.id, refusal);
+      return false;
+    }
+  }
+
+  /** What one process with the same calls would have left. */
+  left(): Amounts {
+    const nowMs = this.clock.nowMs();
+    const left: Amounts = {};
+    for (const name of LIMIT_NAMES) {
+      const limit = this.#limits[name];
+      if (limit === undefined) continue;
+      const budget = budgetWindowOf(name);
+      let used = 0;
+      for (const { admissions, isAlive } of this.#processes) {
+        const account = admissions.account("key", "key_1");
+        if (isAlive) used += account.inUse(name, nowMs, this.clock.wallMs());
+        else if (budget !== undefined) used += account.meter.own(budget, this.clock.wallMs());
+        else if (name !== "concurrent") used += account.inUse(name, nowMs, this.clock.wallMs());
+      }
+      left[name] = (budget === undefined ? limit : nanoOf(limit)) - used;
+    }
+    return left;
+  }
+
+  #ledger(): Record<string, number> {
+    const spent: Record<string, number> = {};
+    for (const { id, admissions } of this.#processes) {
+      spent[id] = admissions.account("key", "key_1").meter.own("total", this.clock.wallMs());
+    }
+    return spent;
+  }
+
+  #observe(): void {
+    const atMs = this.clock.nowMs();
+    const left = this.left();
+    for (const name of LIMIT_NAMES) {
+      const amount = left[name];
+      if (amount !== undefined && amount < 0) this.#break(`${name} is exceeded by ${-amount}`);
+    }
+    this.#history.push({ atMs, left });
+    if (this.#history.length > 2_000) this.#history = this.#history.filter((one) => one.atMs >= atMs - WITHIN_MS);
+  }
+
+  #judge(needs: Amounts, beganMs: number, id: string, refusal: GatewayError): void {
+    const nowMs = this.clock.nowMs();
+    if (nowMs < this.#quietUntilMs || this.isSourceAway) return;
+    const fits = ({ left }: { left: Amounts }) =>
+      LIMIT_NAMES.every((name) => left[name] === undefined || (needs[name] ?? 0) <= (left[name] ?? 0));
+    this.#observe();
+    if (!this.#history.filter(({ atMs }) => atMs >= nowMs - WITHIN_MS).every(fits)) return;
+    this.#break(
+      `${id} refused ${JSON.stringify(needs)} after ${nowMs - beganMs} ms with ${JSON.stringify(this.left())} left: ${refusal.message}`,
+    );
+  }
+
+  #break(what: string): void {
+    if (this.broken.length < 5) this.broken.push(`${this.clock.passedMs} ms: ${what}`);
+  }
+}
+
+const needsOf = ({ tokens, costNanoUsd, maxCostNanoUsd = costNanoUsd }: PlannedCall): Amounts => ({
+  tokensPerMinute: tokens,
+  // A budget that is used up refuses a call that costs nothing, too.
+  budgetUsdPerDay: Math.max(1, maxCostNanoUsd),
+  budgetUsdPerMonth: Math.max(1, maxCostNanoUsd),
+  budgetUsdTotal: Math.max(1, maxCostNanoUsd),
+});
