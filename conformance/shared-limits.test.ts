@@ -39,6 +39,7 @@ async function startInstances(
   count: number,
   { keys, projects = [], limits }: Shared,
   at: { redis: typeof redis; provider: HoldingProvider } = { redis, provider },
+  models: object = scriptedModels(at.provider.url, { first_byte: 30_000, idle: 30_000 }),
 ): Promise<TestGateway[]> {
   const number = ++started;
   const url = `sqlite:${join(folder, `${number}.db`)}`;
@@ -48,7 +49,7 @@ async function startInstances(
     await storage.close();
   }
   const config = {
-    ...scriptedModels(at.provider.url, { first_byte: 30_000, idle: 30_000 }),
+    ...models,
     storage: url,
     keys,
     ...(limits && { limits }),
@@ -145,6 +146,72 @@ describe.skipIf(redis === undefined)("H23, choices 9: the same at the level abov
     await races.start({ keys: [{ name: "tests", key: TEST_KEY }], limits: { requests_per_minute: 500 } });
     await races.expectSame("requests a minute of the gateway");
     await races.stop();
+  });
+});
+
+describe.skipIf(redis === undefined)("H23, choices 9: a budget of less than one reservation for each instance", () => {
+  /** Calls of 0.006 USD with an output price of 200. */
+  const dear = (completion: number) => {
+    const scripted = scriptedModels(provider.url, { first_byte: 30_000, idle: 30_000 });
+    const price = (value: number) => [{ value, unit: "perMTokens", currency: "USD" }];
+    const pricings = { prompt: price(400), completion: price(completion) };
+    return { ...scripted, models: (scripted["models"] as object[]).map((model) => ({ ...model, pricings })) };
+  };
+  const call = async ({ url }: TestGateway, limit: object): Promise<{ status: number; text: string }> => {
+    const body = { model: "test/chat", messages: [{ role: "user", content: "Is it so?" }], ...limit };
+    const headers = { authorization: `Bearer ${TEST_KEY}`, "content-type": "application/json" };
+    const answer = await fetch(`${url}/api/v1/chat/completions`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify(body),
+    });
+    return { status: answer.status, text: await answer.text() };
+  };
+  const start = (count: number, completion: number) =>
+    startInstances(count, keyWith({ budget_usd_per_day: 0.1 }), undefined, dear(completion));
+
+  for (const [what, limit, completion] of [
+    ["for which 0.043 USD are reserved", { max_completion_tokens: 200 }, 200],
+    ["without an output limit, which may cost more than the budget", {}, 19],
+  ] as const) {
+    test(`three instances answer as many calls as one does, one after the other: calls ${what}`, async () => {
+      provider.release();
+      const answered: number[] = [];
+      for (const count of [1, 3]) {
+        const instances = await start(count, completion);
+        let answers = 0;
+        for (let index = 0; index < 24; index++) {
+          const at = instances[index % count];
+          if (at === undefined) throw new Error("no gateway");
+          const { status, text } = await call(at, limit);
+          if (status === 200) answers++;
+          else expect(status).toBe(402);
+          // What one process has spent is not what all have.
+          if (status === 402 && count > 1) expect(text).not.toContain("spent");
+        }
+        answered.push(answers);
+        await stopAll(instances);
+      }
+      console.log(`calls ${what}: one process answers ${answered[0]}, three instances ${answered[1]}`);
+      expect(answered[0]).toBeGreaterThan(3);
+      expect(answered[1]).toBe(answered[0] ?? 0);
+    });
+  }
+
+  test("three clients at three instances spend it until no further call fits", async () => {
+    provider.release();
+    const instances = await start(3, 200);
+    const statuses: number[] = [];
+    const clients = instances.map(async (instance) => {
+      for (let index = 0; index < 8; index++)
+        statuses.push((await call(instance, { max_completion_tokens: 200 })).status);
+    });
+    await Promise.all(clients);
+    const answers = statuses.filter((status) => status === 200).length;
+    console.log(`three clients: ${answers} of 24 answered`);
+    expect(answers).toBeGreaterThanOrEqual(9);
+    expect(statuses.every((status) => status === 200 || status === 402)).toBe(true);
+    await stopAll(instances);
   });
 });
 

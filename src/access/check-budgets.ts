@@ -69,7 +69,7 @@ export function needOf(share: Share, limit: LimitName, call: CostEstimate): Shar
 
 function exhausted(
   level: Level,
-  { meter }: Account,
+  { meter, share }: Account,
   { window, limit, nanoUsd }: Budget,
   call: CostEstimate,
   needed: number,
@@ -86,16 +86,21 @@ function exhausted(
     reservedFor(call) > call.estimatedCostNanoUsd
       ? " A limit of the answer's tokens in the request makes that less."
       : "";
-  // What all keys together have spent is not for each of them to know.
+  const budget = `a budget${level.level === "gateway" ? "" : ` of ${level.limits[limit]} USD`}${WORDS[window]}`;
+  // What all keys together have spent is not for each of them to know, and what other processes have spent is not known here.
   const state =
-    level.level === "gateway"
-      ? `has a budget${WORDS[window]} that does not allow this call, which may cost ${usd(needed)} USD.`
-      : `has a budget of ${level.limits[limit]} USD${WORDS[window]}: ${usd(spent)} are spent, ${usd(meter.reserved)} reserved by calls under way, and this call may cost ${usd(needed)}.`;
-  const message = `${subjectOf(level)} ${state}${advice}${onlyNow ? " Try again when calls under way have ended." : renewal}`;
+    level.level === "gateway" || share !== undefined
+      ? `has ${budget} that does not allow this call, which may cost ${usd(needed)} USD.`
+      : `has ${budget}: ${usd(spent)} are spent, ${usd(meter.reserved)} reserved by calls under way, and this call may cost ${usd(needed)}.`;
+  const retry = share === undefined ? " Try again when calls under way have ended." : ` ${SHARED_RETRY}${renewal}`;
+  const message = `${subjectOf(level)} ${state}${advice}${onlyNow ? retry : renewal}`;
   const details = onlyNow ? { retryAfterSeconds: RETRY_AFTER_SECONDS } : {};
   if (lacking === undefined) return new GatewayError("budget_exhausted", message, details);
   return new ShareRefusal("budget_exhausted", message, details, lacking);
 }
+
+/** Where several processes divide a budget, the one that refuses does not know how much is spent and how much is reserved. */
+const SHARED_RETRY = "Calls in flight may leave some of it when they end.";
 
 function usd(nano: number): string {
   return String(Math.round(nano / 1e3) / 1e6);

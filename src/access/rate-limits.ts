@@ -46,8 +46,10 @@ export function checkTokens(bound: Bound, needed: number, nowMs: number, wallMs:
   const window = account.tokens;
   const used = window.used(nowMs);
   if (used + needed > tokensPerMinute) {
+    // What other processes have used is not known here.
+    const usedHere = account.share === undefined ? ` has used about ${used},` : "";
     throw limited(
-      `${subjectOf(level)} may use ${tokensPerMinute} tokens a minute, has used about ${used}, and this call may need ${needed}.`,
+      `${subjectOf(level)} may use ${tokensPerMinute} tokens a minute,${usedHere} and this call may need ${needed}.`,
       window.secondsUntilFree(nowMs, tokensPerMinute, needed),
     );
   }
@@ -67,7 +69,7 @@ function checkShare(
 ): void {
   if (used + needed <= share.held(limit, wallMs)) return;
   share.short(limit, needed);
-  const reason = `${subjectOf(level)} may have ${words}, and other processes of this gateway hold what is left of them.`;
+  const reason = `${subjectOf(level)} may have ${words}, and what is left of them does not allow this call.`;
   const retryAfterSeconds = SHARE_RETRY_SECONDS;
   const lacking = { share, limit, needed };
   throw new ShareRefusal("rate_limited", `${reason} ${again(retryAfterSeconds)}`, { retryAfterSeconds }, lacking);

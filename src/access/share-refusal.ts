@@ -1,7 +1,6 @@
-import type { Cancel } from "../base/clock.ts";
 import { type ErrorDetails, type ErrorKind, GatewayError } from "../canon/error.ts";
 import type { Need } from "../leases/leased-window.ts";
-import type { Share } from "./account.ts";
+import type { Awaited, Share } from "./account.ts";
 import type { LimitName } from "./limits.ts";
 
 /** What a call needs of a limit that several processes divide. */
@@ -17,15 +16,14 @@ export class ShareRefusal extends GatewayError {
    * Of every shared limit, what the call needs. Others must not take one of them while it waits for another: two calls that wait for
    * what the other one has would both be refused.
    */
-  needs: readonly SharedNeed[] = [];
+  needs: readonly SharedNeed[];
 
   constructor(kind: ErrorKind, message: string, details: ErrorDetails, lacking: SharedNeed) {
     super(kind, message, details);
     this.lacking = lacking;
+    this.needs = [lacking];
   }
 }
-
-type Deadline = (wake: () => void) => Cancel;
 
 /** Enough for others to hear of it and to give, between instances too. */
 const WAIT_MS = 500;
@@ -38,11 +36,11 @@ export async function whenShared<Result>(refusal: unknown, retry: () => Result, 
   const sinceMs = nowMs();
   for (let last = refusal; ; ) {
     if (!(last instanceof ShareRefusal)) throw last;
-    const window = last.lacking.share.window(last.lacking.limit);
+    const awaited = last.needs.map((need) => ({ need, window: need.share.window(need.limit) }));
     const leftMs = sinceMs + WAIT_MS - nowMs();
-    if (leftMs <= 0) window?.giveUp(last.lacking);
-    if (leftMs <= 0 || !window?.mayWait(last.lacking)) throw last;
-    await more(last.needs, sinceMs, (wake) => window.after(leftMs, wake));
+    if (leftMs <= 0) giveUp(awaited, last.lacking);
+    if (leftMs <= 0 || !awaited.every(({ need, window }) => window?.mayWait(need))) throw last;
+    await more(awaited, sinceMs, leftMs);
     try {
       return retry();
     } catch (again) {
@@ -51,15 +49,26 @@ export async function whenShared<Result>(refusal: unknown, retry: () => Result, 
   }
 }
 
+interface AwaitedNeed {
+  readonly need: SharedNeed;
+  readonly window: Awaited | undefined;
+}
+
 /** Resolves when more is held of any of them, or the time is up. */
-async function more(needs: readonly SharedNeed[], sinceMs: number, deadline: Deadline): Promise<void> {
+async function more(awaited: readonly AwaitedNeed[], sinceMs: number, leftMs: number): Promise<void> {
   const { promise, resolve: wake } = Promise.withResolvers<void>();
-  const awaited = needs.map((need) => ({ need, window: need.share.window(need.limit) }));
   const isHopeless = () => awaited.some(({ need, window }) => window?.lacks(need));
   const waiter = { sinceMs, wake, isHopeless };
   const ends = awaited.map(({ need, window }) => window?.wait(waiter, need));
-  const cancel = deadline(wake);
+  const cancel = awaited[0]?.window?.after(leftMs, wake);
   await promise;
-  cancel();
+  cancel?.();
   for (const end of ends) end?.();
+}
+
+/** Further calls do not wait for what there is too little of. */
+function giveUp(awaited: readonly AwaitedNeed[], lacking: SharedNeed): void {
+  const scarce = awaited.filter(({ need, window }) => window?.lacks(need));
+  for (const { need, window } of scarce) window?.giveUp(need);
+  if (scarce.length === 0) lacking.share.window(lacking.limit)?.giveUp(lacking);
 }

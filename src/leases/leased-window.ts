@@ -163,8 +163,9 @@ export class LeasedWindow {
   /** A call has waited in vain: the next ones do not, for a while. */
   giveUp({ needed }: Need): void {
     const nowMs = this.#state.clock.nowMs();
-    const isLess = nowMs >= this.#inVain.untilMs || needed < this.#inVain.needed;
-    this.#inVain = { untilMs: nowMs + IN_VAIN_MS, needed: isLess ? needed : this.#inVain.needed };
+    // Of those that waited in vain the one counts that needed least, for as long as it says something about the last second.
+    if (nowMs >= this.#inVain.untilMs || needed <= this.#inVain.needed)
+      this.#inVain = { untilMs: nowMs + IN_VAIN_MS, needed };
     // Others are not to make room for it any longer.
     this.#state.touch(this, true);
   }
