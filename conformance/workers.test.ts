@@ -178,6 +178,17 @@ describe("H23, choices 9: 2,000 calls at once against limits for fewer, on three
   });
 });
 
+describe("H23, choices 9: a budget of less than one reservation for each worker", () => {
+  test("three workers answer as many calls as one process does", async () => {
+    provider.release();
+    // Two calls of 0.00003 USD; a third of it is less than what is reserved for one.
+    const { url } = await startWorkers(3, keyWith({ budget_usd_per_day: 0.00006 }));
+    const statuses: number[] = [];
+    for (let index = 0; index < 6; index++) statuses.push(await callOnce(url));
+    expect(statuses).toEqual([200, 200, 402, 402, 402, 402]);
+  });
+});
+
 describe("choices 9, H28: workers that are killed", () => {
   /** Between two calls of a client. */
   const PAUSE_MS = 5;

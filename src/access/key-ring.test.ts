@@ -7,11 +7,12 @@ import { VirtualClock } from "../../testing/virtual-clock.ts";
 import type { TimerOptions } from "../base/clock.ts";
 import { system } from "../base/system.ts";
 import { GatewayError } from "../canon/error.ts";
+import { countKeyChange } from "../storage/change-counter.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
 import { hashKey, hintOf, isWellFormedKey, newApiKey } from "./key-hash.ts";
 import { KeyRing } from "./key-ring.ts";
-import { createKey, listKeys, revokeKey } from "./keys.ts";
+import { createKey, listKeys, revokeKey, rotateKey, updateKey } from "./keys.ts";
 
 const ACTOR = { who: "test" };
 const CALLER = { address: "127.0.0.1" };
@@ -102,7 +103,12 @@ describe("KeyRing", () => {
       expiresAtMs: nowMs + 10,
     };
     const sources = { ...system, clock: { ...system.clock, wallMs: () => nowMs } };
-    const { key, id } = await createKey(storage, { name: "stored", project: "p", ...bounds }, sources, ACTOR);
+    const { key, id } = await createKey(
+      storage,
+      { name: "stored", project: "p", ...bounds },
+      { ...system, clock },
+      ACTOR,
+    );
     const ring = await open([{ name: "static", project: "q", key: "a-key-of-the-configuration", ...bounds }]);
     const levelsFor = (id: string, name: string) => [{ level: "key" as const, id, name, limits: bounds.limits }];
     const levels = levelsFor(id, "stored");
@@ -314,6 +320,7 @@ describe("KeyRing", () => {
       const { key, id } = await create("ci");
       const ring = await openWatched();
       const answer = Promise.withResolvers<void>();
+      await create("other");
       watched.held = answer.promise;
       const early = ring.refresh();
       await clock.pass(0);
@@ -322,6 +329,43 @@ describe("KeyRing", () => {
       answer.resolve();
       await early;
       expect(refusalOf(ring, key).message).toContain("revoked");
+    });
+
+    test("H21: only what changed is read, a key that was made by a new one too, and all of it where a change has no number", async () => {
+      const keys = [await create("one"), await create("two")];
+      const ring = await openWatched();
+      const before = keys.map(({ key }) => ring.authenticate(key, CALLER));
+      const maker = await createKey(
+        storage,
+        { name: "maker", project: "default", scopes: ["keys:create"] },
+        { ...system, clock },
+        ACTOR,
+      );
+      await ring.refresh();
+      const principal = ring.authenticate(maker.key, CALLER);
+      const child = await createKey(
+        storage,
+        { name: "child", project: "default", maker: principal },
+        { ...system, clock },
+        ACTOR,
+      );
+      await ring.refresh();
+      expect(ring.authenticate(child.key, CALLER).maker?.keyId).toBe(maker.id);
+      // The others are the same objects: nothing that hangs on them is made again.
+      expect(keys.map(({ key }, at) => ring.authenticate(key, CALLER) === before[at])).toEqual([true, true]);
+      const rotated = await rotateKey(storage, maker.id, { overlapSeconds: 0 }, { ...system, clock }, ACTOR);
+      await updateKey(storage, child.id, { name: "renamed" }, { ...system, clock }, ACTOR);
+      await ring.refresh();
+      expect(() => ring.authenticate(maker.key, CALLER)).toThrow(GatewayError);
+      expect(ring.authenticate(rotated.key, CALLER).keyName).toBe("maker");
+      expect(ring.authenticate(child.key, CALLER).keyName).toBe("renamed");
+      await revokeKey(storage, maker.id, { ...system, clock }, ACTOR);
+      await ring.refresh();
+      expect(() => ring.authenticate(child.key, CALLER)).toThrow("revoked");
+      await storage.query("UPDATE api_keys SET name = 'other' WHERE id = ?", [keys[0]?.id ?? ""]);
+      await countKeyChange(storage);
+      await ring.refresh();
+      expect(ring.authenticate(keys[0]?.key ?? "", CALLER).keyName).toBe("other");
     });
 
     test("choices 7, H21: what changed counts within half a second, and nothing is read where nothing changed", async () => {

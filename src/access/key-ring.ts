@@ -2,13 +2,13 @@ import type { Cancel } from "../base/clock.ts";
 import { MAX_KEY_LENGTH } from "../base/key-bounds.ts";
 import type { Sources } from "../base/sources.ts";
 import { GatewayError } from "../canon/error.ts";
-import { type StoredKey, selectKeys, writeLastUsed } from "../storage/keys.ts";
-import { type StoredProject, selectProjects } from "../storage/projects.ts";
+import { type StoredKey, selectChangedKeys, selectKeys, writeLastUsed } from "../storage/keys.ts";
+import { type StoredProject, selectChangedProjects, selectProjects } from "../storage/projects.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Actor } from "./audit.ts";
 import { ADMIN_SECRET_PREFIX, hashKey, isWellFormedKey, KEY_PREFIX } from "./key-hash.ts";
 import { revokeKey } from "./keys.ts";
-import { type KnownKey, type KnownKeys, levelsIn, makeKnownKeys, type StaticKey } from "./known-keys.ts";
+import { type KnownKey, KnownKeys, levelsIn, type StaticKey } from "./known-keys.ts";
 import type { Level } from "./level.ts";
 import type { Limits } from "./limits.ts";
 import type { Principal } from "./principal.ts";
@@ -28,6 +28,11 @@ export const KEY_WATCH_MS = 500;
 /** How late it may be written down that a key was used. */
 const USED_WRITE_MS = 10_000;
 
+interface StoredRows {
+  keys: readonly StoredKey[];
+  projects: readonly StoredProject[];
+}
+
 /** Every key in memory, by full digest: a call is authenticated without asking the storage (H21). */
 export class KeyRing {
   readonly #storage: Storage;
@@ -35,10 +40,9 @@ export class KeyRing {
   readonly #onProblem: (error: unknown) => void;
   #static: readonly StaticKey[];
   #limits: Limits;
-  #stored: readonly StoredKey[] = [];
-  #projects: readonly StoredProject[] = [];
   #known: KnownKeys;
-  #stamp = "";
+  /** What the counter of changes was when keys were last read; undefined before. */
+  #stamp: string | undefined;
   /** Counts the refreshes, and the latest whose result is in use: a slow refresh must not undo a later one. */
   #begun = 0;
   #applied = 0;
@@ -65,7 +69,7 @@ export class KeyRing {
     this.#onProblem = options.onProblem ?? (() => {});
     this.#static = options.staticKeys;
     this.#limits = options.limits ?? {};
-    this.#known = this.#make(this.#static, this.#limits);
+    this.#known = this.#make([], [], this.#static, this.#limits);
   }
 
   static async open(options: KeyRingOptions): Promise<KeyRing> {
@@ -115,21 +119,25 @@ export class KeyRing {
     return meantMade && !isWellFormedKey(presented) ? malformed() : refused("is not known here");
   }
 
-  /** Reads all stored keys and projects again. */
+  /** Reads the stored keys and projects that have changed; all of them where it is not certain which have. */
   async refresh(): Promise<void> {
     this.#begun += 1;
     const turn = this.#begun;
+    const since = this.#stamp;
     // The stamp is read first: a key written between the reads is then found at the next refresh.
     const stamp = await this.#storage.changeStamp();
-    const stored = await selectKeys(this.#storage);
-    const projects = await selectProjects(this.#storage);
+    if (stamp === since) return;
+    const changes = since === undefined ? undefined : await this.#readChanges(Number(since), Number(stamp));
+    const all = changes ?? (await this.#readAll());
     if (turn < this.#applied) return;
     this.#applied = turn;
-    this.#stored = stored;
-    this.#projects = projects;
     this.#stamp = stamp;
-    this.#known = this.#make(this.#static, this.#limits);
-    for (const { id, revokedAtMs } of stored) {
+    if (changes === undefined) this.#known = this.#make(all.keys, all.projects, this.#static, this.#limits);
+    else {
+      for (const project of changes.projects) this.#known.addProject(project);
+      for (const key of changes.keys) this.#known.put(key);
+    }
+    for (const { id, revokedAtMs } of all.keys) {
       if (revokedAtMs === undefined) continue;
       this.#revokedHere.delete(id);
       this.#revokedElsewhere.delete(id);
@@ -137,14 +145,33 @@ export class KeyRing {
     this.onLevels();
   }
 
-  #make(staticKeys: readonly StaticKey[], gateway: Limits): KnownKeys {
-    return makeKnownKeys({
-      stored: this.#stored,
-      projects: this.#projects,
-      staticKeys,
-      gateway,
-      onProblem: this.#onProblem,
-    });
+  async #readAll(): Promise<StoredRows> {
+    return { keys: await selectKeys(this.#storage), projects: await selectProjects(this.#storage) };
+  }
+
+  /**
+   * Undefined where that is not all that has changed: a row has only the number of its last change, and one that an earlier version has
+   * written has none. A project that has changed concerns all of its keys.
+   */
+  async #readChanges(since: number, upTo: number): Promise<StoredRows | undefined> {
+    const keys = await selectChangedKeys(this.#storage, since);
+    const projects = await selectChangedProjects(this.#storage, since);
+    const numbers = new Set([...keys, ...projects].map(({ changeNumber }) => changeNumber));
+    for (let number = since + 1; number <= upTo; number++) if (!numbers.has(number)) return undefined;
+    if (projects.some(({ row }) => this.#known.projects.has(row.id))) return undefined;
+    const known = [...this.#known.byId.values()];
+    if (projects.length > 0 && known.some(({ principal }) => projects.some(({ row }) => row.id === principal.project)))
+      return undefined;
+    return { keys: keys.map(({ row }) => row), projects: projects.map(({ row }) => row) };
+  }
+
+  #make(
+    stored: Iterable<StoredKey>,
+    projects: Iterable<StoredProject>,
+    staticKeys: readonly StaticKey[],
+    gateway: Limits,
+  ): KnownKeys {
+    return new KnownKeys({ stored, projects, staticKeys, gateway, onProblem: this.#onProblem });
   }
 
   /** For how long keys made or revoked by other processes could not be read. */
@@ -167,7 +194,7 @@ export class KeyRing {
    * look writes it down for other processes. False if no stored key has this id, and not exactly one has this name.
    */
   revokeHere(idOrName: string, actor: Actor): boolean {
-    const valid = this.#stored.filter(({ revokedAtMs }) => revokedAtMs === undefined);
+    const valid = [...this.#known.stored.values()].filter(({ revokedAtMs }) => revokedAtMs === undefined);
     const named = valid.filter(({ name }) => name === idOrName);
     const found = valid.find(({ id }) => id === idOrName) ?? (named.length === 1 ? named[0] : undefined);
     if (found === undefined) return false;
@@ -231,7 +258,7 @@ export class KeyRing {
 
   /** Replaces all keys and limits of the configuration at once, or throws and changes nothing. */
   reconfigure(keys: readonly StaticKey[], limits: Limits): void {
-    this.#known = this.#make(keys, limits);
+    this.#known = this.#make(this.#known.stored.values(), this.#known.projects.values(), keys, limits);
     this.#static = keys;
     this.#limits = limits;
     this.onLevels();

@@ -46,15 +46,9 @@ export interface KnownKey {
   readonly isStored: boolean;
 }
 
-/** What is known of all keys, made from what is stored and configured. */
-export interface KnownKeys {
-  readonly byHash: ReadonlyMap<string, KnownKey>;
-  readonly byId: ReadonlyMap<string, KnownKey>;
-}
-
 interface Sources {
-  stored: readonly StoredKey[];
-  projects: readonly StoredProject[];
+  stored: Iterable<StoredKey>;
+  projects: Iterable<StoredProject>;
   staticKeys: readonly StaticKey[];
   gateway: Limits;
   /** Of a key that cannot be used here; all others can. */
@@ -63,68 +57,122 @@ interface Sources {
 
 const NEVER = Number.POSITIVE_INFINITY;
 
-export function makeKnownKeys(sources: Sources): KnownKeys {
-  const byHash = new Map<string, KnownKey>();
-  const byId = new Map<string, KnownKey>();
-  const projects = new Map(sources.projects.map((project) => [project.id, project]));
-  const levels = new Map<string, Surroundings["project"]>();
-  const levelOf = (id: string): Surroundings["project"] => {
-    const stored = projects.get(id);
-    if (stored === undefined || levels.has(id)) return levels.get(id);
-    const { name, limits, discounts, providerObjects, objects } = stored;
-    const level = { id, name, limits: readLimits(limits), discounts: discountsOf(discounts), providerObjects, objects };
-    levels.set(id, level);
-    return level;
-  };
-  const surroundingsOf = (project: string, maker?: Principal): Surroundings => {
-    return { maker, project: levelOf(project), gateway: sources.gateway };
-  };
-  const isSuspended = (project: string) => (projects.get(project)?.status ?? "active") !== "active";
+/** What is known of all keys, made from what is stored and configured. */
+export class KnownKeys {
+  readonly #byHash = new Map<string, KnownKey>();
+  readonly #byId = new Map<string, KnownKey>();
+  readonly #stored: Map<string, StoredKey>;
+  readonly #projects: Map<string, StoredProject>;
+  readonly #levels = new Map<string, Surroundings["project"]>();
+  readonly #gateway: Limits;
+  readonly #onProblem: (error: GatewayError) => void;
 
-  const known = (principal: Principal, revoked: boolean, maker?: KnownKey): KnownKey => ({
-    principal,
-    revoked: revoked || maker?.revoked === true,
-    suspended: isSuspended(principal.project),
-    expiresAtMs: Math.min(principal.expiresAtMs ?? NEVER, maker?.expiresAtMs ?? NEVER),
-    rotatedOutMs: NEVER,
-    isStored: true,
-  });
-
-  checkStaticKeys(sources.staticKeys);
-  for (const key of sources.staticKeys) {
-    const { limits = {}, routing } = key;
-    const settings = { ...key, id: staticKeyId(key.name), limits: { ...limits }, routing };
-    const one = { ...known(makePrincipal(settings, surroundingsOf(key.project)), false), isStored: false };
-    byId.set(one.principal.keyId, one);
-    byHash.set(hashKey(key.key), one);
+  constructor(sources: Sources) {
+    this.#gateway = sources.gateway;
+    this.#onProblem = sources.onProblem;
+    this.#stored = new Map(Array.from(sources.stored, (key) => [key.id, key]));
+    this.#projects = new Map(Array.from(sources.projects, (project) => [project.id, project]));
+    checkStaticKeys(sources.staticKeys);
+    for (const key of sources.staticKeys) this.#addStatic(key);
+    const waiting = new Map(this.#stored);
+    const add = (key: StoredKey): void => {
+      // Taken out first: a key that is its own ancestor has a maker that is never found.
+      waiting.delete(key.id);
+      const making = key.madeBy === undefined ? undefined : waiting.get(key.madeBy);
+      if (making !== undefined) add(making);
+      this.#add(key);
+    };
+    for (const key of this.#stored.values()) if (waiting.has(key.id)) add(key);
   }
 
-  const waiting = new Map(sources.stored.map((key) => [key.id, key]));
-  const add = (key: StoredKey): void => {
-    // Taken out first: a key that is its own ancestor has a maker that is never found.
-    waiting.delete(key.id);
-    const making = key.madeBy === undefined ? undefined : waiting.get(key.madeBy);
-    if (making !== undefined) add(making);
-    const maker = key.madeBy === undefined ? undefined : byId.get(key.madeBy);
+  get byHash(): ReadonlyMap<string, KnownKey> {
+    return this.#byHash;
+  }
+
+  get byId(): ReadonlyMap<string, KnownKey> {
+    return this.#byId;
+  }
+
+  get stored(): ReadonlyMap<string, StoredKey> {
+    return this.#stored;
+  }
+
+  get projects(): ReadonlyMap<string, StoredProject> {
+    return this.#projects;
+  }
+
+  /** A project that no key belongs to yet. */
+  addProject(project: StoredProject): void {
+    this.#projects.set(project.id, project);
+  }
+
+  /** A stored key that is new or has changed, and with it those that it made. */
+  put(key: StoredKey, made: ReadonlySet<string> = new Set()): void {
+    const before = this.#stored.get(key.id);
+    this.#stored.set(key.id, key);
+    for (const hash of before === undefined ? [] : [before.hash, before.previousHash]) {
+      if (hash !== undefined && this.#byHash.get(hash)?.principal.keyId === key.id) this.#byHash.delete(hash);
+    }
+    this.#byId.delete(key.id);
+    this.#add(key);
+    if (before === undefined) return;
+    // Keys that name each other as their maker come to an end, too.
+    const seen = new Set([...made, key.id]);
+    for (const child of this.#stored.values()) if (child.madeBy === key.id && !seen.has(child.id)) this.put(child, seen);
+  }
+
+  #addStatic(key: StaticKey): void {
+    const { limits = {}, routing } = key;
+    const settings = { ...key, id: staticKeyId(key.name), limits: { ...limits }, routing };
+    const principal = makePrincipal(settings, this.#surroundingsOf(key.project));
+    const one = { ...this.#known(principal, false), isStored: false };
+    this.#byId.set(one.principal.keyId, one);
+    this.#byHash.set(hashKey(key.key), one);
+  }
+
+  #add(key: StoredKey): void {
+    const maker = key.madeBy === undefined ? undefined : this.#byId.get(key.madeBy);
     // What a key made ends with it, also where it is in no configuration any more.
     const orphaned = key.madeBy !== undefined && maker === undefined;
     try {
-      const principal = principalOf(key, surroundingsOf(key.project, maker?.principal));
-      const one = known(principal, orphaned || key.revokedAtMs !== undefined, maker);
-      byId.set(key.id, one);
-      if (!byHash.has(key.hash)) byHash.set(key.hash, one);
+      const principal = principalOf(key, this.#surroundingsOf(key.project, maker?.principal));
+      const one = this.#known(principal, orphaned || key.revokedAtMs !== undefined, maker);
+      this.#byId.set(key.id, one);
+      if (!this.#byHash.has(key.hash)) this.#byHash.set(key.hash, one);
       const { previousHash, previousUntilMs = 0 } = key;
-      if (previousHash !== undefined && !byHash.has(previousHash)) {
-        byHash.set(previousHash, { ...one, rotatedOutMs: previousUntilMs });
+      if (previousHash !== undefined && !this.#byHash.has(previousHash)) {
+        this.#byHash.set(previousHash, { ...one, rotatedOutMs: previousUntilMs });
       }
     } catch (thrown) {
       // An unknown limit cannot be enforced, so this key does not work; all others do.
       const message = `The stored API key ${key.id} cannot be used here.`;
-      sources.onProblem(new GatewayError("internal", message, { cause: thrown }));
+      this.#onProblem(new GatewayError("internal", message, { cause: thrown }));
     }
-  };
-  for (const key of sources.stored) if (waiting.has(key.id)) add(key);
-  return { byHash, byId };
+  }
+
+  #known(principal: Principal, revoked: boolean, maker?: KnownKey): KnownKey {
+    return {
+      principal,
+      revoked: revoked || maker?.revoked === true,
+      suspended: (this.#projects.get(principal.project)?.status ?? "active") !== "active",
+      expiresAtMs: Math.min(principal.expiresAtMs ?? NEVER, maker?.expiresAtMs ?? NEVER),
+      rotatedOutMs: NEVER,
+      isStored: true,
+    };
+  }
+
+  #surroundingsOf(project: string, maker?: Principal): Surroundings {
+    return { maker, project: this.#levelOf(project), gateway: this.#gateway };
+  }
+
+  #levelOf(id: string): Surroundings["project"] {
+    const stored = this.#projects.get(id);
+    if (stored === undefined || this.#levels.has(id)) return this.#levels.get(id);
+    const { name, limits, discounts, providerObjects, objects } = stored;
+    const level = { id, name, limits: readLimits(limits), discounts: discountsOf(discounts), providerObjects, objects };
+    this.#levels.set(id, level);
+    return level;
+  }
 }
 
 function discountsOf(stored: readonly unknown[]): Discounts | undefined {

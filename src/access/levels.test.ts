@@ -312,7 +312,9 @@ describe("levels: shares", () => {
     const account = admissions.account("key", "key_1");
     expect(account.inUse("budgetUsdPerDay", clock.ms, clock.ms)).toBe(6e7);
     expect(account.meter.spent("day", clock.ms)).toBe(5.6e8);
-    expect(() => admissions.enter(who).admit(call)).toThrow("0.56 are spent");
+    expect(() => admissions.enter(who).admit(call)).toThrow(
+      "a budget of 1 USD a day that does not allow this call, which may cost 0.1 USD.",
+    );
     admissions.enter(who).admit({ ...call, estimatedCostNanoUsd: 4e7 });
     expect(account.inUse("budgetUsdTotal", clock.ms, clock.ms)).toBe(1e8);
     // The next day begins with nothing of its own but what is reserved.

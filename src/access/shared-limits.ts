@@ -10,6 +10,7 @@ import { budgetWindowOf, type SharedWindow, windowAt, windowName } from "./share
 /** Days and months are taken this long before they begin. */
 const AHEAD_MS = 300_000;
 const LOOK_MS = 60_000;
+const NONE: Level["limits"] = {};
 
 interface SharedLimitsOptions {
   leases: Leases;
@@ -43,13 +44,10 @@ export class SharedLimits {
     for (const level of levels) {
       const share = this.#shares.get(accounts.account(level.level, level.id));
       if (share === undefined) continue;
-      share.limits = level.limits;
+      share.change(level.limits);
       tracked.add(share);
     }
-    for (const share of this.#shares.values()) {
-      if (!tracked.has(share)) share.limits = {};
-      share.renew();
-    }
+    for (const share of this.#shares.values()) if (!tracked.has(share)) share.change(NONE);
   }
 
   /** Takes the windows of the next day and month before they begin. The returned function ends it. */
@@ -76,7 +74,7 @@ class LeasedShare implements Share {
   readonly #clock: Clock;
   /** Those that hold now, and those of the next day or month. */
   readonly #taken = new Map<LimitName, Taken[]>();
-  limits: Level["limits"] = {};
+  #limits: Level["limits"] = NONE;
 
   constructor(account: Account, { leases, clock }: SharedLimitsOptions) {
     this.#account = account;
@@ -104,11 +102,18 @@ class LeasedShare implements Share {
     return this.#at(limit, this.#clock.wallMs())?.window;
   }
 
+  /** Most of the time one key of thousands has changed: the others have the limits that they had. */
+  change(limits: Level["limits"]): void {
+    if (limits === this.#limits) return;
+    this.#limits = limits;
+    this.renew();
+  }
+
   /** Brings the windows to what the limits and the time are now. */
   renew(): void {
     const wallMs = this.#clock.wallMs();
     for (const limit of LIMIT_NAMES) {
-      const value = this.limits[limit];
+      const value = this.#limits[limit];
       const taken = this.#taken.get(limit) ?? [];
       const kept = value === undefined ? [] : this.#windowsAt(limit, value, wallMs);
       for (const { shared } of taken) {

@@ -1,4 +1,4 @@
-import { text } from "./columns.ts";
+import { number, text } from "./columns.ts";
 import type { Queries } from "./storage.ts";
 
 /**
@@ -10,6 +10,15 @@ export async function readKeyChanges(queries: Queries): Promise<string> {
   return row === undefined ? "0" : text(row, "value");
 }
 
-export async function countKeyChange(queries: Queries): Promise<void> {
-  await queries.query("UPDATE change_counters SET value = value + 1 WHERE name = 'keys'");
+/** The number of this change, which the rows that it changes get. Others wait here until the transaction ends, so numbers come in order. */
+export async function countKeyChange(queries: Queries): Promise<number> {
+  const counted = "UPDATE change_counters SET value = value + 1 WHERE name = 'keys' RETURNING value";
+  const [row] = await queries.query(counted);
+  return row === undefined ? 0 : number(row, "value");
+}
+
+/** What has changed after a reading of the counter. */
+export interface Changed<Row> {
+  row: Row;
+  changeNumber: number;
 }

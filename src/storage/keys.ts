@@ -1,6 +1,6 @@
 import { withoutAbsent } from "../base/without-absent.ts";
 import type { Sharing } from "../canon/ownership.ts";
-import { countKeyChange } from "./change-counter.ts";
+import { type Changed, countKeyChange } from "./change-counter.ts";
 import { number, optionalNumber, optionalText, readSharing, text } from "./columns.ts";
 import { insertProject } from "./projects.ts";
 import type { Parameter, Queries, Storage, StoredRow } from "./storage.ts";
@@ -80,7 +80,8 @@ const optionalJson = (value: unknown): string | null => (value === undefined ? n
 /** Keeps the key, and its project where there is none of that id, and lets running servers notice. In one transaction. */
 export async function insertKey(queries: Queries, key: StoredKey): Promise<void> {
   await insertProject(queries, { id: key.project, createdAtMs: key.createdAtMs });
-  await queries.query(`INSERT INTO api_keys (${LISTED}) VALUES (${MARKS})`, [
+  const changeNumber = await countKeyChange(queries);
+  await queries.query(`INSERT INTO api_keys (${LISTED}, change_number) VALUES (${MARKS}, ?)`, [
     key.id,
     key.name,
     key.project,
@@ -105,8 +106,8 @@ export async function insertKey(queries: Queries, key: StoredKey): Promise<void>
     key.capture ? 1 : 0,
     key.providerObjects ? 1 : 0,
     key.objects ?? null,
+    changeNumber,
   ]);
-  await countKeyChange(queries);
 }
 
 /** What may change in a key while it lives. */
@@ -129,9 +130,11 @@ export type KeyChange = Pick<
 
 /** Replaces what may change, and lets running servers notice. In one transaction. */
 export async function replaceKey(queries: Queries, id: string, key: KeyChange): Promise<void> {
+  const changeNumber = await countKeyChange(queries);
   await queries.query(
-    "UPDATE api_keys SET name = ?, models = ?, protocols = ?, limits = ?, expires_at_ms = ?, strict = ?, routing = ?, networks = ?, scopes = ?, tags = ?, capture = ?, provider_objects = ?, objects = ? WHERE id = ?",
+    "UPDATE api_keys SET change_number = ?, name = ?, models = ?, protocols = ?, limits = ?, expires_at_ms = ?, strict = ?, routing = ?, networks = ?, scopes = ?, tags = ?, capture = ?, provider_objects = ?, objects = ? WHERE id = ?",
     [
+      changeNumber,
       key.name,
       JSON.stringify(key.models),
       optionalJson(key.protocols),
@@ -148,7 +151,6 @@ export async function replaceKey(queries: Queries, id: string, key: KeyChange): 
       id,
     ],
   );
-  await countKeyChange(queries);
 }
 
 /** Gives the key another secret; the one of before still works until `previousUntilMs`. In one transaction. */
@@ -157,11 +159,11 @@ export async function replaceSecret(
   id: string,
   secret: Pick<StoredKey, "hash" | "hint"> & { previousUntilMs: number; rotatedAtMs: number },
 ): Promise<void> {
+  const changeNumber = await countKeyChange(queries);
   await queries.query(
-    "UPDATE api_keys SET previous_hash = hash, previous_until_ms = ?, hash = ?, hint = ?, rotated_at_ms = ? WHERE id = ?",
-    [secret.previousUntilMs, secret.hash, secret.hint, secret.rotatedAtMs, id],
+    "UPDATE api_keys SET change_number = ?, previous_hash = hash, previous_until_ms = ?, hash = ?, hint = ?, rotated_at_ms = ? WHERE id = ?",
+    [changeNumber, secret.previousUntilMs, secret.hash, secret.hint, secret.rotatedAtMs, id],
   );
-  await countKeyChange(queries);
 }
 
 /**
@@ -169,15 +171,15 @@ export async function replaceSecret(
  * that it revoked. In one transaction.
  */
 export async function markKeyRevoked(queries: Queries, id: string, revokedAtMs: number): Promise<string[]> {
+  const changeNumber = await countKeyChange(queries);
   const rows = await queries.query(
     `WITH RECURSIVE family (id) AS (
        SELECT id FROM api_keys WHERE id = ?
        UNION SELECT made.id FROM api_keys made JOIN family ON made.made_by = family.id
      )
-     UPDATE api_keys SET revoked_at_ms = ? WHERE revoked_at_ms IS NULL AND id IN (SELECT id FROM family) RETURNING id`,
-    [id, revokedAtMs],
+     UPDATE api_keys SET revoked_at_ms = ?, change_number = ? WHERE revoked_at_ms IS NULL AND id IN (SELECT id FROM family) RETURNING id`,
+    [id, revokedAtMs, changeNumber],
   );
-  await countKeyChange(queries);
   return rows.map((row) => text(row, "id"));
 }
 
@@ -191,6 +193,15 @@ export function writeLastUsed(storage: Storage, ids: readonly string[], usedAtMs
 
 export function selectKeys(queries: Queries): Promise<StoredKey[]> {
   return select(queries, "", []);
+}
+
+/** Keys that have changed since the counter had that value, in the order of their changes: a key comes after the one that made it. */
+export async function selectChangedKeys(queries: Queries, since: number): Promise<Changed<StoredKey>[]> {
+  const rows = await queries.query(
+    `SELECT ${LISTED}, change_number FROM api_keys WHERE change_number > ? ORDER BY change_number`,
+    [since],
+  );
+  return rows.map((row) => ({ row: readKey(row), changeNumber: number(row, "change_number") }));
 }
 
 export function selectKeysOfProject(queries: Queries, project: string): Promise<StoredKey[]> {

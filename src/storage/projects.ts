@@ -1,6 +1,6 @@
 import { withoutAbsent } from "../base/without-absent.ts";
 import type { Sharing } from "../canon/ownership.ts";
-import { countKeyChange } from "./change-counter.ts";
+import { type Changed, countKeyChange } from "./change-counter.ts";
 import { number, readSharing, text } from "./columns.ts";
 import type { Parameter, Queries, StoredRow } from "./storage.ts";
 import { readStoredJson } from "./stored-json.ts";
@@ -51,15 +51,19 @@ export async function insertProject(
       project.objects ?? null,
     ],
   );
-  if (inserted.length > 0) await countKeyChange(queries);
-  return inserted.length > 0;
+  if (inserted.length === 0) return false;
+  const changeNumber = await countKeyChange(queries);
+  await queries.query("UPDATE projects SET change_number = ? WHERE id = ?", [changeNumber, id]);
+  return true;
 }
 
 /** Replaces what may change, and lets running servers notice. */
 export async function replaceProject(queries: Queries, id: string, project: ProjectChange): Promise<void> {
+  const changeNumber = await countKeyChange(queries);
   await queries.query(
-    "UPDATE projects SET name = ?, limits = ?, discounts = ?, status = ?, provider_objects = ?, objects = ? WHERE id = ?",
+    "UPDATE projects SET change_number = ?, name = ?, limits = ?, discounts = ?, status = ?, provider_objects = ?, objects = ? WHERE id = ?",
     [
+      changeNumber,
       project.name,
       JSON.stringify(project.limits),
       JSON.stringify(project.discounts),
@@ -69,12 +73,20 @@ export async function replaceProject(queries: Queries, id: string, project: Proj
       id,
     ],
   );
-  await countKeyChange(queries);
 }
 
 /** Deleted ones, too. */
 export function selectProjects(queries: Queries): Promise<StoredProject[]> {
   return select(queries, "", []);
+}
+
+/** Projects that have changed since the counter of keys had that value. */
+export async function selectChangedProjects(queries: Queries, since: number): Promise<Changed<StoredProject>[]> {
+  const rows = await queries.query(
+    `SELECT ${COLUMNS}, change_number FROM projects WHERE change_number > ? ORDER BY change_number`,
+    [since],
+  );
+  return rows.map((row) => ({ row: readProject(row), changeNumber: number(row, "change_number") }));
 }
 
 export async function selectProject(queries: Queries, id: string): Promise<StoredProject | undefined> {

@@ -25,6 +25,7 @@ import { receiptKinds } from "./0024-receipt-kinds.ts";
 import { captures } from "./0025-captures.ts";
 import { timingAndRefusals } from "./0026-timing-and-refusals.ts";
 import { objects } from "./0027-objects.ts";
+import { keyChanges } from "./0029-key-changes.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. One that has been released is never changed; a later one corrects it. */
@@ -56,4 +57,5 @@ export const MIGRATIONS: readonly Migration[] = [
   captures,
   timingAndRefusals,
   objects,
+  keyChanges,
 ];
