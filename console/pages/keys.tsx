@@ -30,6 +30,7 @@ function Row({ item, onAct }: { item: Key; onAct: ((act: Act) => void) | undefin
           {item.capture && " · bodies kept"}
           {item.provider_objects && " · provider objects"}
           {item.objects === "private" && " · private"}
+          {item.from === "file" && " · in the configuration file"}
         </span>
         {item.tags.length > 0 && <span class="muted small block">{item.tags.join(" ")}</span>}
       </th>
@@ -45,11 +46,15 @@ function Row({ item, onAct }: { item: Key; onAct: ((act: Act) => void) | undefin
         {item.models.join() !== "*" && <span class="muted small block">{item.models.join(", ")}</span>}
       </td>
       <td title={item.last_used_at === null ? undefined : full(item.last_used_at)}>
-        {item.last_used_at === null ? <span class="muted">never</span> : ago(item.last_used_at)}
+        {item.last_used_at === null ? (
+          <span class="muted">{item.from === "file" ? "not kept" : "never"}</span>
+        ) : (
+          ago(item.last_used_at)
+        )}
         {item.expires_at !== null && <span class="muted small block">ends {ago(item.expires_at)}</span>}
       </td>
       <td class="acts">
-        {onAct !== undefined && isActive && (
+        {onAct !== undefined && isActive && item.from === "storage" && (
           <>
             <button type="button" class="quiet" onClick={() => onAct("edit")} aria-label={`Change ${item.name}`}>
               Change

@@ -127,9 +127,9 @@ export function Projects() {
                     <Spend key={budget.name} budget={budget} />
                   ))}
                   <td>{rateWords(item.limits) || <span class="muted">no rate limits</span>}</td>
-                  <td>{full(item.created_at)}</td>
+                  <td>{item.created_at === null ? "in the configuration file" : full(item.created_at)}</td>
                   <td class="acts">
-                    {mayChange && (
+                    {mayChange && item.from === "storage" && (
                       <button
                         type="button"
                         class="quiet"

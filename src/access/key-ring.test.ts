@@ -103,12 +103,7 @@ describe("KeyRing", () => {
       expiresAtMs: nowMs + 10,
     };
     const sources = { ...system, clock: { ...system.clock, wallMs: () => nowMs } };
-    const { key, id } = await createKey(
-      storage,
-      { name: "stored", project: "p", ...bounds },
-      { ...system, clock },
-      ACTOR,
-    );
+    const { key, id } = await createKey(storage, { name: "stored", project: "p", ...bounds }, sources, ACTOR);
     const ring = await open([{ name: "static", project: "q", key: "a-key-of-the-configuration", ...bounds }]);
     const levelsFor = (id: string, name: string) => [{ level: "key" as const, id, name, limits: bounds.limits }];
     const levels = levelsFor(id, "stored");

@@ -179,6 +179,11 @@ export class KeyRing {
     return this.#sources.clock.nowMs() - this.#lookedMs;
   }
 
+  /** The keys of the configuration. */
+  get configured(): readonly StaticKey[] {
+    return this.#static;
+  }
+
   /** Every level that limits a key which is not revoked, once. */
   levels(): Level[] {
     return levelsIn(this.#known);

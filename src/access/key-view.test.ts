@@ -26,6 +26,7 @@ test("a key is shown with all its bounds, as files spell them", () => {
   };
   expect(keyView(key)).toEqual({
     ...bare,
+    from: "storage",
     protocols: ["chat"],
     limits: { requests_per_minute: 60, budget_usd_total: 1.5 },
     strict: true,
@@ -49,6 +50,7 @@ test("a key is shown with all its bounds, as files spell them", () => {
 test("what a key does not have is null, and a key without limits shows none", () => {
   expect(keyView(bare)).toEqual({
     ...bare,
+    from: "file",
     protocols: null,
     strict: false,
     routing: {},

@@ -9,6 +9,8 @@ export type KeySummary = Omit<StoredKey, "hash" | "previousHash">;
 /** A key as answers and the command line show it: never the key, nor its digest. */
 export interface KeyView {
   id: string;
+  /** One of `trivium.yaml` is changed there alone. */
+  from: "file" | "storage";
   name: string;
   project: string;
   /** The key's last characters, so that people can distinguish keys. */
@@ -50,6 +52,7 @@ const moment = (ms: number | undefined): string | null => (ms === undefined ? nu
 export function keyView(key: Omit<KeySummary, "createdAtMs"> & { createdAtMs?: number }): KeyView {
   return {
     id: key.id,
+    from: key.createdAtMs === undefined ? "file" : "storage",
     name: key.name,
     project: key.project,
     hint: key.hint,

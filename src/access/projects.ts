@@ -14,6 +14,7 @@ import {
 import type { Queries, Storage } from "../storage/storage.ts";
 import { type Actor, changesOf, recordAct } from "./audit.ts";
 import { readDiscounts } from "./discounts.ts";
+import type { StaticKey } from "./known-keys.ts";
 import { changeLimits, limitsView, readLimits } from "./limits.ts";
 import { checkName, checkSlug } from "./names.ts";
 
@@ -44,17 +45,21 @@ export interface ProjectUpdate {
 /** A project as answers and the command line show it. */
 export interface ProjectView {
   id: string;
+  /** One that only keys of `trivium.yaml` name is in no storage. */
+  from: "file" | "storage";
   name: string;
   limits: Record<string, number>;
   discounts: readonly unknown[];
   status: ProjectStatus;
   provider_objects: boolean;
   objects: Sharing;
-  created_at: string;
+  /** `null` for one of the configuration. */
+  created_at: string | null;
 }
 
 export const projectView = (project: StoredProject): ProjectView => ({
   id: project.id,
+  from: "storage",
   name: project.name,
   limits: limitsView(project.limits),
   discounts: project.discounts,
@@ -63,6 +68,19 @@ export const projectView = (project: StoredProject): ProjectView => ({
   objects: project.objects ?? "project",
   created_at: new Date(project.createdAtMs).toISOString(),
 });
+
+/** Projects that keys of the configuration belong to, and that are not stored. */
+export function configuredProjects(keys: readonly StaticKey[], stored: readonly { id: string }[]): ProjectView[] {
+  const known = new Set(stored.map(({ id }) => id));
+  const named = new Set(keys.map(({ project }) => project).filter((id) => !known.has(id)));
+  const shared = { limits: {}, discounts: [], status: "active", created_at: null } as const;
+  const objects = { provider_objects: false, objects: "project" } as const;
+  return Array.from(named, (id) => ({ id, from: "file", name: id, ...shared, ...objects }));
+}
+
+/** Deleted ones, too. */
+export const isStoredProject = async (storage: Storage, id: string): Promise<boolean> =>
+  (await selectProject(storage, id)) !== undefined;
 
 export async function createProject(
   storage: Storage,

@@ -1,10 +1,7 @@
-import { hintOf } from "../access/key-hash.ts";
-import { keyRoutingView } from "../access/key-routing.ts";
+import { configuredKeys } from "../access/configured-keys.ts";
 import { type KeyView, keyView } from "../access/key-view.ts";
 import { listKeys } from "../access/keys.ts";
-import { staticKeyId } from "../access/known-keys.ts";
 import { staticKeys } from "../app/static-keys.ts";
-import type { Config } from "../config/config.ts";
 import { type Spent, spentByOwner } from "../ledger/queries.ts";
 import { atGateway, GATEWAY_FLAGS } from "./at-gateway.ts";
 import { defineCommand, EXIT, printJson, printTable } from "./command.ts";
@@ -28,7 +25,9 @@ export const listKeysCommand = defineCommand({
       () =>
         withStorage(values.config, async (storage, config): Promise<ListedKey[]> => {
           const { byKey: spent } = await spentByOwner(storage, Date.now());
-          const configured = configuredKeys(config).filter(({ project }) => project === (values.project ?? project));
+          const configured = configuredKeys(staticKeys(config)).filter(
+            ({ project }) => project === (values.project ?? project),
+          );
           const stored = (await listKeys(storage, filter)).map((key) => keyView(key));
           return [...configured, ...stored].map((key) => ({ ...key, ...spendView(spent.get(key.id) ?? NOTHING) }));
         }),
@@ -46,7 +45,6 @@ interface ListedKey extends KeyView {
 
 type OfGateway = KeyView & { spent_nano_usd: Spent };
 
-/** Of a gateway's answer, whose keys of the configuration are in its file alone. */
 const ofGateway = ({ spent_nano_usd, ...key }: OfGateway): ListedKey => ({
   ...key,
   ...spendView(spent_nano_usd),
@@ -55,17 +53,6 @@ const ofGateway = ({ spent_nano_usd, ...key }: OfGateway): ListedKey => ({
 const spendView = ({ day, month, total }: Spent): Pick<ListedKey, "spent_usd"> => ({
   spent_usd: { day: day / 1e9, month: month / 1e9, total: total / 1e9 },
 });
-
-const configuredKeys = (config: Config): KeyView[] =>
-  staticKeys(config).map(({ key, limits, routing, ...rest }) =>
-    keyView({
-      ...rest,
-      id: staticKeyId(rest.name),
-      hint: hintOf(key),
-      limits: { ...limits },
-      ...(routing === undefined ? {} : { routing: { ...keyRoutingView(routing) } }),
-    }),
-  );
 
 function row({ id, name, project, hint, models, tags, limits, spent_usd, ...key }: ListedKey): string[] {
   const state = key.revoked_at !== null ? "revoked" : isExpired(key) ? "expired" : "valid";

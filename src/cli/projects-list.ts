@@ -48,5 +48,5 @@ const ofGateway = ({ spent_nano_usd, ...project }: OfGateway): ListedProject => 
 function row({ id, name, limits, spent_usd, created_at, status }: ListedProject): string[] {
   const shown = Object.entries(limits).map(([limit, value]) => `${limit}=${value}`);
   const spent = [spent_usd.day, spent_usd.month, spent_usd.total].map((usd) => usd.toFixed(4));
-  return [id, name, shown.join(",") || "none", ...spent, created_at.slice(0, 10), status];
+  return [id, name, shown.join(",") || "none", ...spent, created_at?.slice(0, 10) ?? "configured", status];
 }

@@ -91,6 +91,49 @@ describe("choices 10: projects, keys and the audit log", () => {
     expect((await admin.ask("GET", "/api/audit?act=project.create&limit=1", asAdmin)).json["next"]).toBeString();
   });
 
+  test("keys of the configuration and their projects are listed, and can be changed in the file alone", async () => {
+    const admin = await AdminHarness.start({
+      config: {
+        keys: [{ name: "ci", project: "builds", key: "a-key-of-the-configuration-file", limits: { concurrent: 3 } }],
+      },
+    });
+    const ask = (method: string, path: string, body?: object) =>
+      admin.ask(method, path, { ...asAdmin, ...(body === undefined ? {} : { body }) });
+    admin.gateway.upstream.play(admin.gateway.upstream.json(ANSWER));
+    expect((await admin.gateway.post("/api/v1/chat/completions", CALL, "a-key-of-the-configuration-file")).status).toBe(
+      200,
+    );
+    const [listed] = listOf((await ask("GET", "/api/keys?project=builds")).json);
+    expect(listed).toMatchObject({
+      id: "static:ci",
+      from: "file",
+      name: "ci",
+      limits: { concurrent: 3 },
+      created_at: null,
+    });
+    expect(JSON.stringify(listed)).not.toContain("a-key-of-the-configuration-file");
+    const shown = (await ask("GET", "/api/keys/static:ci")).json["data"];
+    expect(shown).toEqual(listed);
+    expect(listed?.["spent_nano_usd"]).toMatchObject({ total: expect.any(Number) });
+    const projects = listOf((await ask("GET", "/api/projects")).json);
+    expect(projects.find(({ id }) => id === "builds")).toMatchObject({ from: "file", created_at: null });
+    expect((await ask("GET", "/api/projects/builds")).json["data"]).toMatchObject({ id: "builds", from: "file" });
+    for (const [method, path, body, where] of [
+      ["PATCH", "/api/keys/static:ci", { name: "x" }, "configuration file"],
+      ["DELETE", "/api/keys/static:ci", undefined, "configuration file"],
+      ["POST", "/api/keys/static:ci/rotate", undefined, "configuration file"],
+      ["PATCH", "/api/projects/builds", { name: "x" }, "POST /api/projects"],
+      ["DELETE", "/api/projects/builds", undefined, "POST /api/projects"],
+    ] as const) {
+      const { status, text } = await ask(method, path, body);
+      expect([path, status, text]).toEqual([path, 400, expect.stringContaining(where)]);
+    }
+    // Once it is stored it can have limits, which hold for the key of the file too.
+    expect((await ask("POST", "/api/projects", { id: "builds", limits: { concurrent: 1 } })).status).toBe(201);
+    expect((await ask("GET", "/api/projects/builds")).json["data"]).toMatchObject({ from: "storage" });
+    expect((await ask("PATCH", "/api/projects/builds", { name: "x" })).status).toBe(200);
+  });
+
   test("a project is changed and deleted; one with keys stays", async () => {
     const { admin, make } = await started();
     const { id } = await make(ADMIN_SECRET, { name: "k", project: "red" });

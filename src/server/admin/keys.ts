@@ -1,6 +1,7 @@
+import { configuredKeys } from "../../access/configured-keys.ts";
 import { readKeyRequest, readKeyUpdate } from "../../access/key-input.ts";
 import { keyView } from "../../access/key-view.ts";
-import { createKey, listKeys, revokeKey, rotateKey, updateKey } from "../../access/keys.ts";
+import { createKey, revokeKey, rotateKey, updateKey } from "../../access/keys.ts";
 import type { Operator } from "../../access/operator-access.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { type Spent, spentByOwner } from "../../ledger/queries.ts";
@@ -8,7 +9,7 @@ import { isUnavailable } from "../../storage/is-unavailable.ts";
 import { json } from "../openapi/operation.ts";
 import { actorOf } from "./actor.ts";
 import { adminRoute } from "./define-route.ts";
-import { keyFor, projectOf } from "./project-scope.ts";
+import { keyFor, keysFor, projectOf, storedKeyFor } from "./project-scope.ts";
 import { PAGE_FIELDS, pageOf, textField } from "./query-fields.ts";
 import {
   CreatedKeyAnswer,
@@ -26,14 +27,13 @@ export const listKeysRoute = adminRoute({
   method: "GET",
   path: "/api/keys",
   id: "listKeys",
-  summary: "List the API keys that are stored, newest first, with what they have spent.",
+  summary: "List the API keys, newest first and those of the configuration last, with what they have spent.",
   roles: ["admin", "viewer", "project"],
   query: { ...PAGE_FIELDS, project: textField("Only the keys of this project.") },
   answers: [json(KeyListAnswer, "Keys, never the secrets themselves.")],
   handle: async ({ query, operator }, { storage, gateway }) => {
-    const project = projectOf(operator, query.project);
-    const keys = await listKeys(storage, project === undefined ? {} : { project });
-    const { data, next } = pageOf(keys.toReversed().map(keyView), query, ({ id }) => id);
+    const keys = await keysFor(operator, query.project, { storage, gateway });
+    const { data, next } = pageOf(keys, query, ({ id }) => id);
     const { byKey } = await spentByOwner(storage, gateway.clock.wallMs());
     return { data: data.map((key) => ({ ...key, spent_nano_usd: byKey.get(key.id) ?? NOTHING })), next };
   },
@@ -46,9 +46,11 @@ export const showKeyRoute = adminRoute({
   summary: "Show an API key, by its id.",
   roles: ["admin", "viewer", "project"],
   answers: [json(KeyAnswer, "The key, never its secret.")],
-  handle: async ({ parameters, operator }, { storage }) => ({
-    data: keyView(await keyFor(operator, parameters["id"] ?? "", storage)),
-  }),
+  handle: async ({ parameters, operator }, { storage, gateway }) => {
+    const key = await keyFor(operator, parameters["id"] ?? "", { storage, gateway });
+    const { byKey } = await spentByOwner(storage, gateway.clock.wallMs());
+    return { data: { ...key, spent_nano_usd: byKey.get(key.id) ?? NOTHING } };
+  },
 });
 
 export const createKeyRoute = adminRoute({
@@ -78,7 +80,7 @@ export const updateKeyRoute = adminRoute({
   answers: [json(KeyAnswer, "The key as it is now; running gateways apply it within a second.")],
   handle: async ({ parameters, body, operator, connection }, { storage, gateway }) => {
     refuseProviderObjects(operator, body);
-    const { id } = await keyFor(operator, parameters["id"] ?? "", storage);
+    const { id } = await storedKeyFor(operator, parameters["id"] ?? "", { storage, gateway });
     const changed = await updateKey(storage, id, readKeyUpdate(body), gateway, actorOf(operator, connection));
     await gateway.keys.refresh();
     return { data: keyView(changed) };
@@ -95,7 +97,7 @@ export const rotateKeyRoute = adminRoute({
   bodyMayBeAbsent: true,
   answers: [json(RotatedKeyAnswer, "The key is shown only here.")],
   handle: async ({ parameters, body, operator, connection }, { storage, gateway }) => {
-    const { id } = await keyFor(operator, parameters["id"] ?? "", storage);
+    const { id } = await storedKeyFor(operator, parameters["id"] ?? "", { storage, gateway });
     const rotation = { overlapSeconds: body.overlap_seconds };
     const rotated = await rotateKey(storage, id, rotation, gateway, actorOf(operator, connection));
     await gateway.keys.refresh();
@@ -114,7 +116,9 @@ export const revokeKeyRoute = adminRoute({
   handle: async ({ parameters, operator, connection }, { storage, gateway }) => {
     const named = parameters["id"] ?? "";
     const actor = actorOf(operator, connection);
-    const id = operator.role === "project" ? (await keyFor(operator, named, storage)).id : named;
+    const isConfigured = configuredKeys(gateway.keys.configured).some(({ id }) => id === named);
+    const mustBeFound = operator.role === "project" || isConfigured;
+    const id = mustBeFound ? (await storedKeyFor(operator, named, { storage, gateway })).id : named;
     // It is revoked here before anything else is tried: the storage may not answer.
     const stopped = gateway.keys.revokeHere(id, actor);
     try {

@@ -1,8 +1,9 @@
-import type { KeySummary } from "../../access/key-view.ts";
+import { configuredKeys } from "../../access/configured-keys.ts";
+import { type KeyView, keyView } from "../../access/key-view.ts";
 import { listKeys } from "../../access/keys.ts";
 import type { Operator } from "../../access/operator-access.ts";
 import { GatewayError } from "../../canon/error.ts";
-import type { Storage } from "../../storage/storage.ts";
+import type { ServerContext } from "../routed-request.ts";
 
 /** The project that a request is about: for an operator of one project always that one, and no other may be named (S09). */
 export function projectOf({ role, project: own }: Operator, asked: string | undefined): string | undefined {
@@ -14,13 +15,42 @@ export function projectOf({ role, project: own }: Operator, asked: string | unde
   });
 }
 
+/** All keys that an operator may see: those that are stored, the newest first, then those of the configuration. */
+export async function keysFor(
+  operator: Operator,
+  asked: string | undefined,
+  { storage, gateway }: Pick<ServerContext, "storage" | "gateway">,
+): Promise<KeyView[]> {
+  const project = projectOf(operator, asked);
+  const stored = await listKeys(storage, project === undefined ? {} : { project });
+  const configured = configuredKeys(gateway.keys.configured).filter((key) => key.project === (project ?? key.project));
+  return [...stored.toReversed().map(keyView), ...configured];
+}
+
 /** The key of that id, or the one valid key of that name. Another project's does not exist for an operator of one (S09). */
-export async function keyFor(operator: Operator, id: string, storage: Storage): Promise<KeySummary> {
-  const project = projectOf(operator, undefined);
-  const keys = await listKeys(storage, project === undefined ? {} : { project });
-  const named = keys.filter(({ name, revokedAtMs }) => name === id && revokedAtMs === undefined);
-  const found = keys.find((key) => key.id === id) ?? (named.length === 1 ? named[0] : undefined);
+export async function keyFor(
+  operator: Operator,
+  id: string,
+  context: Pick<ServerContext, "storage" | "gateway">,
+): Promise<KeyView> {
+  const keys = await keysFor(operator, undefined, context);
+  const named = keys.filter(({ name, revoked_at }) => name === id && revoked_at === null);
+  const stored = named.filter(({ from }) => from === "storage");
+  const [only, another] = stored.length > 0 ? stored : named;
+  const found = keys.find((key) => key.id === id) ?? (another === undefined ? only : undefined);
   if (found !== undefined) return found;
   const message = `There is no key with the id ${JSON.stringify(id.slice(0, 100))}.`;
   throw new GatewayError("not_found", message, { code: "key_not_found" });
+}
+
+/** A key that can be changed here. */
+export async function storedKeyFor(
+  operator: Operator,
+  id: string,
+  context: Pick<ServerContext, "storage" | "gateway">,
+): Promise<KeyView> {
+  const key = await keyFor(operator, id, context);
+  if (key.from === "storage") return key;
+  const message = `The key "${key.name}" is in the configuration file: change it there, and running gateways apply it.`;
+  throw new GatewayError("invalid_request", message, { code: "key_from_file" });
 }

@@ -1,15 +1,19 @@
 import { readProjectRequest, readProjectUpdate } from "../../access/project-input.ts";
 import {
+  configuredProjects,
   createProject,
   deleteProject,
   findProject,
+  isStoredProject,
   listProjects,
+  type ProjectView,
   projectView,
   updateProject,
 } from "../../access/projects.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { type Spent, spentByOwner } from "../../ledger/queries.ts";
 import { json } from "../openapi/operation.ts";
+import type { ServerContext } from "../routed-request.ts";
 import { actorOf } from "./actor.ts";
 import { adminRoute } from "./define-route.ts";
 import { projectOf } from "./project-scope.ts";
@@ -29,14 +33,19 @@ export const listProjectsRoute = adminRoute({
   answers: [json(pageAnswer("ProjectList", Project), "Projects that are not deleted.")],
   handle: async ({ query, operator }, { storage, gateway }) => {
     const own = projectOf(operator, undefined);
-    const projects = (await listProjects(storage))
-      .filter(({ id }) => own === undefined || id === own)
-      .toSorted((one, other) => other.createdAtMs - one.createdAtMs || one.id.localeCompare(other.id));
-    const { data, next } = pageOf(projects, query, ({ id }) => id);
+    const stored = (await listProjects(storage)).toSorted(
+      (one, other) => other.createdAtMs - one.createdAtMs || one.id.localeCompare(other.id),
+    );
+    const all = [...stored.map(projectView), ...configuredProjects(gateway.keys.configured, stored)];
+    const { data, next } = pageOf(
+      all.filter(({ id }) => own === undefined || id === own),
+      query,
+      ({ id }) => id,
+    );
     const { byProject } = await spentByOwner(storage, gateway.clock.wallMs());
     return {
       data: data.map((project) => ({
-        ...projectView(project),
+        ...project,
         spent_nano_usd: byProject.get(project.id) ?? NOTHING,
       })),
       next,
@@ -51,14 +60,15 @@ export const showProjectRoute = adminRoute({
   summary: "Show a project.",
   roles: ["admin", "viewer", "project"],
   answers: [json(ProjectAnswer, "The project.")],
-  handle: async ({ parameters, operator }, { storage }) => {
+  handle: async ({ parameters, operator }, { storage, gateway }) => {
     const id = parameters["id"] ?? "";
     const own = projectOf(operator, undefined);
     if (own !== undefined && own !== id) {
       const message = `There is no project ${JSON.stringify(id.slice(0, 100))}.`;
       throw new GatewayError("not_found", message, { code: "project_not_found" });
     }
-    return { data: projectView(await findProject(storage, id)) };
+    const configured = await configuredProject(id, { storage, gateway });
+    return { data: configured ?? projectView(await findProject(storage, id)) };
   },
 });
 
@@ -87,6 +97,7 @@ export const updateProjectRoute = adminRoute({
   answers: [json(ProjectAnswer, "The project as it is now; running gateways apply it within a second.")],
   handle: async ({ parameters, body, operator, connection }, { storage, gateway }) => {
     const update = readProjectUpdate(body);
+    await refuseConfigured(parameters["id"] ?? "", { storage, gateway });
     const actor = actorOf(operator, connection);
     const changed = await updateProject(storage, parameters["id"] ?? "", update, gateway, actor);
     await gateway.keys.refresh();
@@ -103,8 +114,22 @@ export const deleteProjectRoute = adminRoute({
   answers: [json(ProjectAnswer, "The project, which is deleted now.")],
   handle: async ({ parameters, operator, connection }, { storage, gateway }) => {
     const actor = actorOf(operator, connection);
+    await refuseConfigured(parameters["id"] ?? "", { storage, gateway });
     const deleted = await deleteProject(storage, parameters["id"] ?? "", gateway, actor);
     await gateway.keys.refresh();
     return { data: projectView(deleted) };
   },
 });
+
+type Context = Pick<ServerContext, "storage" | "gateway">;
+
+async function configuredProject(id: string, { storage, gateway }: Context): Promise<ProjectView | undefined> {
+  const configured = configuredProjects(gateway.keys.configured, []).find((project) => project.id === id);
+  return configured === undefined || (await isStoredProject(storage, id)) ? undefined : configured;
+}
+
+async function refuseConfigured(id: string, context: Context): Promise<void> {
+  if ((await configuredProject(id, context)) === undefined) return;
+  const message = `The project "${id}" is in the configuration file alone, where its keys name it: change it there, or create it with POST /api/projects to give it limits.`;
+  throw new GatewayError("invalid_request", message, { code: "project_from_file" });
+}

@@ -82,6 +82,7 @@ export const RotationRequest = Type.Object(
 const Key = Type.Object(
   {
     id: Type.String(),
+    from: Type.Enum(["file", "storage"], { description: "A key of the configuration file is changed there alone." }),
     name: Type.String(),
     project: Type.String(),
     hint: Type.String({ description: "The last characters of the key." }),

@@ -14,13 +14,14 @@ const Objects = Type.Enum([...SHARING], {
 export const Project = Type.Object(
   {
     id: Type.String(),
+    from: Type.Enum(["file", "storage"], { description: "A project that only keys of the configuration file name." }),
     name: Type.String(),
     limits: Type.Record(Type.String(), Type.Number()),
     discounts: Type.Array(openObject("What its calls cost less than the list price.")),
     status: Type.Enum(["active", "suspended", "deleted"]),
     provider_objects: ProviderObjects,
     objects: Objects,
-    created_at: Moment,
+    created_at: nullable(Moment),
     spent_nano_usd: Type.Optional(Type.Object({ day: Type.Integer(), month: Type.Integer(), total: Type.Integer() })),
   },
   { title: "Project" },

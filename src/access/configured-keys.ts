@@ -1,0 +1,16 @@
+import { hintOf } from "./key-hash.ts";
+import { keyRoutingView } from "./key-routing.ts";
+import { type KeyView, keyView } from "./key-view.ts";
+import { type StaticKey, staticKeyId } from "./known-keys.ts";
+
+/** The keys of `trivium.yaml` as answers and the command line show them. */
+export const configuredKeys = (keys: readonly StaticKey[]): KeyView[] =>
+  keys.map(({ key, limits, routing, ...rest }) =>
+    keyView({
+      ...rest,
+      id: staticKeyId(rest.name),
+      hint: hintOf(key),
+      limits: { ...limits },
+      ...(routing === undefined ? {} : { routing: { ...keyRoutingView(routing) } }),
+    }),
+  );
