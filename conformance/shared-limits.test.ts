@@ -310,6 +310,24 @@ describe.skipIf(redis === undefined)("choices 9: what one instance learns, the o
     await stopAll(instances);
   });
 
+  test("H44: a budget that is raised at one instance holds at all within a second", async () => {
+    provider.release();
+    const instances = await startInstances(3, keyWith({}));
+    const [first] = instances;
+    if (first === undefined) throw new Error("no gateway");
+    const limits = { budget_usd_total: 0.00003 };
+    const made = await admin(first, "POST", "/api/keys", { name: "raised", limits });
+    const { data } = (await made.json()) as { data: { id: string; key: string } };
+    const statuses = () => Promise.all(instances.map(({ url }) => callOnce(url, data.key)));
+    await until(async () => (await statuses()).every((status) => status === 402));
+    const raised = { limits: { budget_usd_total: 1 } };
+    expect((await admin(first, "PATCH", `/api/keys/${data.id}`, raised)).status).toBe(200);
+    const tookMs = await until(async () => (await statuses()).every((status) => status === 200));
+    console.log(`a raised budget held at three instances after ${Math.round(tookMs)} ms`);
+    expect(tookMs).toBeLessThan(1_000);
+    await stopAll(instances);
+  });
+
   test("a breaker that opens at one is open at the others", async () => {
     provider.release();
     const instances = await startInstances(2, keyWith({}));

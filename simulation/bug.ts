@@ -5,4 +5,6 @@ export interface Bug {
   /** What is there, once, and what is put in its place. */
   was: string;
   becomes: string;
+  /** It shows where several instances share limits. */
+  isOfInstances?: boolean;
 }

@@ -4,6 +4,27 @@ import { SERVICE_BUGS } from "./service-bugs.ts";
 /** Each of them looks harmless, and would be found in production at the earliest. */
 export const BUGS: readonly Bug[] = [
   {
+    name: "leases: an instance that is short itself gives nothing back",
+    file: "src/leases/leased-window.ts",
+    was: "    const kept = Math.max(inUse, level);\n",
+    becomes: "    const kept = this.#waiting.size > 0 ? this.#held : Math.max(inUse, level);\n",
+    isOfInstances: true,
+  },
+  {
+    name: "leases: what waiting calls need is not told",
+    file: "src/leases/leased-window.ts",
+    was: "      ...(waits && { waits }),\n",
+    becomes: "",
+    isOfInstances: true,
+  },
+  {
+    name: "leases: what is granted is not taken off what others hold",
+    file: "src/leases/lease-table.ts",
+    was: "      free -= held;\n",
+    becomes: "",
+    isOfInstances: true,
+  },
+  {
     name: "no abort: a request that was given up goes on",
     file: "src/relay/attempt.ts",
     was: "    this.#exchange?.close();\n",

@@ -4,7 +4,7 @@
  *
  * `--seed` (a fresh one where absent), `--calls` of each seed, `--seeds` from that one on, `--processes` at once,
  * `--replay <file>` of a run that was cut down, `--trace` to print everything that happens, `--until-broken` to stop at the first seed
- * that fails.
+ * that fails. `--tiny-limits` plays several instances that share limits of a few calls, `--instances` of them.
  */
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,6 +17,7 @@ import { type RunResult, runScenario } from "./run-scenario.ts";
 import type { Scenario } from "./scenario.ts";
 import { shrink } from "./shrink.ts";
 import { Tally } from "./tally.ts";
+import { playTinyLimits } from "./tiny-limits.ts";
 
 const { values } = parseArgs({
   options: {
@@ -27,6 +28,8 @@ const { values } = parseArgs({
     replay: { type: "string" },
     trace: { type: "boolean", default: false },
     "until-broken": { type: "boolean", default: false },
+    "tiny-limits": { type: "boolean", default: false },
+    instances: { type: "string" },
   },
 });
 
@@ -85,6 +88,27 @@ async function playSeeds(first: number, seeds: number, calls: number): Promise<v
   }
 }
 
+/** Several instances that share limits of a few calls: they admit what one process admits. */
+async function playInstances(first: number, seeds: number): Promise<boolean> {
+  const instances = values.instances === undefined ? undefined : Number(values.instances);
+  const seen = { admitted: 0, refused: 0, failed: 0 };
+  for (let seed = first; seed < first + seeds; seed++) {
+    const { broken, admitted, refused } = await playTinyLimits(seed, instances);
+    seen.admitted += admitted;
+    seen.refused += refused;
+    if (broken.length === 0) continue;
+    seen.failed++;
+    const given = instances === undefined ? "" : ` --instances ${instances}`;
+    console.log(`\nseed ${seed} failed: npm run simulate -- --tiny-limits${given} --seed ${seed}`);
+    for (const what of broken) console.log(`BROKEN: ${what}`);
+    if (!values["until-broken"]) continue;
+    console.log(`found after ${seen.admitted + seen.refused} calls: several instances admit what one does`);
+    break;
+  }
+  console.log(`${seeds} seeds: ${seen.admitted} calls admitted, ${seen.refused} refused, ${seen.failed} seeds failed`);
+  return seen.failed === 0;
+}
+
 /** The same in several processes, each with its share of the seeds. */
 async function playInProcesses(first: number, seeds: number, processes: number): Promise<void> {
   const share = Math.ceil(seeds / processes);
@@ -111,6 +135,7 @@ async function main(): Promise<number> {
   }
   const first = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed);
   const [seeds, calls, processes] = [Number(values.seeds), Number(values.calls), Number(values.processes)];
+  if (values["tiny-limits"]) return (await playInstances(first, seeds)) ? 0 : 1;
   if (processes > 1) await playInProcesses(first, seeds, processes);
   else await playSeeds(first, seeds, calls);
   tally.addCpu(process.cpuUsage());

@@ -34,6 +34,7 @@ async function hunt(copy: string, bug: Bug): Promise<{ calls: number; rule: stri
       "--calls",
       String(CALLS_PER_SEED),
       "--until-broken",
+      ...(bug.isOfInstances ? ["--tiny-limits"] : []),
     ];
     const child = Bun.spawn(["bin/bun", "simulation/main.ts", ...options], {
       cwd: copy,

@@ -1,18 +1,18 @@
-import { SeededRandom } from "../../simulation/seeded-random.ts";
-import { VirtualClock } from "../../testing/virtual-clock.ts";
-import { GatewayError } from "../canon/error.ts";
-import type { LeaseSource } from "../leases/lease-source.ts";
-import { LeaseTable } from "../leases/lease-table.ts";
-import { Leases } from "../leases/leases.ts";
-import { Admissions } from "./admit.ts";
-import { nanoOf } from "./budget.ts";
-import type { Entry } from "./entry.ts";
-import { levelsOf } from "./level.ts";
-import { LIMIT_NAMES, type LimitName, type Limits } from "./limits.ts";
-import type { Principal } from "./principal.ts";
-import { whenShared } from "./share-refusal.ts";
-import { SharedLimits } from "./shared-limits.ts";
-import { budgetWindowOf } from "./shared-window.ts";
+import { Admissions } from "../src/access/admit.ts";
+import { nanoOf } from "../src/access/budget.ts";
+import type { Entry } from "../src/access/entry.ts";
+import { levelsOf } from "../src/access/level.ts";
+import { LIMIT_NAMES, type LimitName, type Limits } from "../src/access/limits.ts";
+import type { Principal } from "../src/access/principal.ts";
+import { whenShared } from "../src/access/share-refusal.ts";
+import { SharedLimits } from "../src/access/shared-limits.ts";
+import { budgetWindowOf } from "../src/access/shared-window.ts";
+import { GatewayError } from "../src/canon/error.ts";
+import type { LeaseSource } from "../src/leases/lease-source.ts";
+import { LeaseTable } from "../src/leases/lease-table.ts";
+import { Leases } from "../src/leases/leases.ts";
+import { VirtualClock } from "../testing/virtual-clock.ts";
+import { SeededRandom } from "./seeded-random.ts";
 
 const LEASE_MS = 10_000;
 /** What a dead instance held comes back late by design: rates a minute after its lease has ended. */
@@ -40,6 +40,7 @@ interface WorldOptions {
   limits: Limits;
   /** Whether the source can tell instances at once, as the first of several workers does. */
   tells: boolean;
+  startMs?: number;
 }
 
 type Amounts = Partial<Record<LimitName, number>>;
@@ -56,7 +57,7 @@ interface Process {
  * calls would have left, which no instance knows.
  */
 export class SharedWorld {
-  readonly clock = new VirtualClock({ turns: 1 });
+  readonly clock: VirtualClock;
   readonly random: SeededRandom;
   /** Limits that were exceeded, and calls that were refused although one process would have admitted them for a second. */
   readonly broken: string[] = [];
@@ -74,7 +75,8 @@ export class SharedWorld {
   #history: { atMs: number; left: Amounts }[] = [];
   #quietUntilMs = 0;
 
-  constructor({ seed, limits, tells }: Omit<WorldOptions, "instances">) {
+  constructor({ seed, limits, tells, startMs }: Omit<WorldOptions, "instances">) {
+    this.clock = new VirtualClock({ turns: 1, ...(startMs !== undefined && { startMs }) });
     this.random = new SeededRandom(seed);
     this.#limits = limits;
     this.#tells = tells;
