@@ -118,7 +118,8 @@ export class KnownKeys {
     if (before === undefined) return;
     // Keys that name each other as their maker come to an end, too.
     const seen = new Set([...made, key.id]);
-    for (const child of this.#stored.values()) if (child.madeBy === key.id && !seen.has(child.id)) this.put(child, seen);
+    for (const child of this.#stored.values())
+      if (child.madeBy === key.id && !seen.has(child.id)) this.put(child, seen);
   }
 
   #addStatic(key: StaticKey): void {
