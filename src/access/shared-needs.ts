@@ -1,11 +1,14 @@
 import type { Bound } from "./bound.ts";
-import { needOf } from "./check-budgets.ts";
-import type { AdmittedCall } from "./entry.ts";
+import { type CostEstimate, needOf } from "./check-budgets.ts";
 import type { LimitName } from "./limits.ts";
 import { type SharedNeed, ShareRefusal } from "./share-refusal.ts";
 
+interface TokensAndCost extends CostEstimate {
+  estimatedTokens: number;
+}
+
 /** A refusal for want of a share, with all that the call needs at every level: of its entry, or of its admission. */
-export function withNeeds(refusal: unknown, bounds: readonly Bound[], call?: AdmittedCall): unknown {
+export function withNeeds(refusal: unknown, bounds: readonly Bound[], call?: TokensAndCost): unknown {
   if (refusal instanceof ShareRefusal) {
     refusal.needs = bounds.flatMap((bound) => (call === undefined ? entryNeeds(bound) : callNeeds(bound, call)));
   }
@@ -16,7 +19,7 @@ function entryNeeds(bound: Bound): SharedNeed[] {
   return [...rateNeed(bound, "concurrent", 1), ...rateNeed(bound, "requestsPerMinute", 1)];
 }
 
-function callNeeds(bound: Bound, call: AdmittedCall): SharedNeed[] {
+function callNeeds(bound: Bound, call: TokensAndCost): SharedNeed[] {
   const { share } = bound.account;
   const money = share === undefined ? [] : bound.budgets.map(({ limit }) => needOf(share, limit, call));
   return [...money, ...rateNeed(bound, "tokensPerMinute", call.estimatedTokens)];
