@@ -18,13 +18,6 @@ export const BUGS: readonly Bug[] = [
     isOfInstances: true,
   },
   {
-    name: "leases: what is granted is not taken off what others hold",
-    file: "src/leases/lease-table.ts",
-    was: "      free -= held;\n",
-    becomes: "",
-    isOfInstances: true,
-  },
-  {
     name: "no abort: a request that was given up goes on",
     file: "src/relay/attempt.ts",
     was: "    this.#exchange?.close();\n",
