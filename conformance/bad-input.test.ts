@@ -221,24 +221,24 @@ describe("messages headers (contract 5, 9)", () => {
       const error = await errorOf(await call({ "partner-version": "2023-06-01", "anthropic-beta": beta }));
       expect(error).toMatchObject({ status: 400, type: "invalid_request_error" });
     }
-    for (const door of ["contract", "dropin"] as const) {
-      for (const type of ["code_execution_20250825", "code_execution_20250522", "CODE_EXECUTION_20250825"]) {
-        const body = { tools: [{ type, name: "code_execution" }] };
-        const error = await errorOf(await callGateway(gateway.url, "messages", gateway.key, { door, body }));
-        expect(error).toMatchObject({ status: 400, type: "invalid_request_error" });
-        expect(error.message).toContain("tools[0].type");
-      }
+    for (const type of ["code_execution_20250825", "code_execution_20260120", "CODE_EXECUTION_20250825"]) {
+      const body = { tools: [{ type, name: "code_execution" }] };
+      const error = await errorOf(await callGateway(gateway.url, "messages", gateway.key, { body }));
+      expect(error).toMatchObject({ status: 400, type: "invalid_request_error" });
+      expect(error.message).toContain("tools[0].type");
     }
     expect(upstream.seen.length).toBe(before);
   });
 
-  test("choices 3: a code-execution tool that needs no beta is a kind like any other that the contract does not list", async () => {
-    const body = { tools: [{ type: "code_execution_20260120", name: "code_execution" }] };
-    const refused = await errorOf(await callGateway(gateway.url, "messages", gateway.key, { body }));
-    expect(refused).toMatchObject({ status: 400, message: expect.stringContaining("tools[0]") });
-    const taken = await callGateway(gateway.url, "messages", gateway.key, { door: "dropin", body });
-    expect(taken.status).toBe(200);
-    expect(JSON.parse(upstream.seen.at(-1)?.body ?? "")).toMatchObject(body);
+  test("decision 0083: elsewhere code execution passes in every version, with its beta", async () => {
+    for (const type of ["code_execution_20250522", "code_execution_20250825", "code_execution_20260521"]) {
+      const body = { tools: [{ type, name: "code_execution" }] };
+      const headers = { "anthropic-beta": "code-execution-2025-08-25" };
+      const options = { door: "dropin", body, headers } as const;
+      expect((await callGateway(gateway.url, "messages", gateway.key, options)).status).toBe(200);
+      expect(JSON.parse(upstream.seen.at(-1)?.body ?? "")).toMatchObject(body);
+      expect(upstream.seen.at(-1)?.headers["anthropic-beta"]).toBe("code-execution-2025-08-25");
+    }
   });
 
   test("choices 4: a beta that no header can carry is the client's mistake, named, and never the provider's", async () => {

@@ -21,6 +21,7 @@ export interface ReceiptData {
   price_rule: string;
   cost_usd: number;
   cost_nano_usd: number;
+  unpriced: string[];
   first_content_ms: number | null;
   total_ms: number;
   timing: {

@@ -202,32 +202,26 @@ describe("H26: what was bought on other terms is paid on them, as the answer tel
 
 describe("H26: terms without a known price", () => {
   const ASKED = {
-    messages: { speed: "fast", inference_geo: "us" },
-    genai: { serviceTier: "flex" },
-    responses: { service_tier: "flex" },
+    messages: { speed: "fast", inference_geo: "eu" },
+    genai: { serviceTier: "deferred" },
+    responses: { service_tier: "ultrafast" },
   };
   const ASKING = ["messages", "genai", "responses"] as const;
-  test.each(ASKING)("%s: not bought at the contract door, and reported", async (dialect) => {
-    upstream.play(answering(dialect, {}, false));
-    const { receipt } = await call(dialect, `test/${dialect}`, { body: ASKED[dialect], door: "contract" });
-    for (const field of Object.keys(ASKED[dialect])) {
-      expect(sent()).not.toHaveProperty(field);
-      expect(receipt?.fields).toContainEqual(expect.objectContaining({ path: field, action: "dropped" }));
-    }
-    expect(receipt).toMatchObject({ cost_nano_usd: PLAIN });
-    const strict = await call(dialect, `test/${dialect}`, {
-      body: ASKED[dialect],
-      door: "contract",
-      headers: { "x-trivium-strict": "true" },
-    });
-    expect(strict.response.status).toBe(400);
+  test.each(ASKING)("decision 0083, H34, %s: refused at the contract door, with the field", async (dialect) => {
+    const before = upstream.seen.length;
+    const { response, text } = await call(dialect, `test/${dialect}`, { body: ASKED[dialect], door: "contract" });
+    expect(response.status).toBe(400);
+    expect(text).toContain(Object.keys(ASKED[dialect])[0] ?? "");
+    expect(text).toContain("price_multiples");
+    expect(upstream.seen.length).toBe(before);
   });
 
-  test.each(ASKING)("%s: passed on at the drop-in door, and reported as unpriced", async (dialect) => {
+  test.each(ASKING)("decision 0083, H34, %s: passed on at the drop-in door, and marked", async (dialect) => {
     upstream.play(answering(dialect, {}, false));
     const { receipt } = await call(dialect, `test/${dialect}`, { body: ASKED[dialect] });
     expect(sent()).toMatchObject(ASKED[dialect]);
     expect(receipt?.price_rule).toContain("unpriced");
+    expect(receipt?.unpriced).not.toEqual([]);
   });
 
   test.each([
@@ -241,10 +235,12 @@ describe("H26: terms without a known price", () => {
   });
 
   test("genai: snake_case is the same field", async () => {
-    upstream.play(answering("genai", {}, false));
-    const { receipt } = await call("genai", "test/genai", { body: { service_tier: "flex" }, door: "contract" });
-    expect(upstream.seen[0]?.body).not.toContain("flex");
-    expect(receipt?.fields).toContainEqual(expect.objectContaining({ path: "serviceTier", action: "dropped" }));
+    const { response, text } = await call("genai", "test/genai", {
+      body: { service_tier: "deferred" },
+      door: "contract",
+    });
+    expect(response.status).toBe(400);
+    expect(text).toContain("serviceTier");
   });
 
   test("known ones are bought at the contract door too", async () => {
@@ -257,11 +253,10 @@ describe("H26: terms without a known price", () => {
   test("a beta for a longer context", async () => {
     const headers = { "partner-beta": "context-1m-2025-08-07,interleaved-thinking-2025-05-14" };
     const betas = () => upstream.seen[0]?.headers["anthropic-beta"];
-    upstream.play(answering("messages", { input_tokens: 300_000, service_tier: "standard" }, false));
     const strictly = await call("messages", "test/messages", { headers, door: "contract" });
-    expect(betas()).toBe("interleaved-thinking-2025-05-14");
-    expect(strictly.receipt?.fields).toContainEqual(expect.objectContaining({ path: "beta context-1m-2025-08-07" }));
-    upstream.seen.length = 0;
+    expect(strictly.response.status).toBe(400);
+    expect(strictly.text).toContain("beta context-1m-2025-08-07");
+    upstream.play(answering("messages", { input_tokens: 300_000, service_tier: "standard" }, false));
     const unpriced = await call("messages", "test/messages", { headers });
     expect(betas()).toContain("context-1m");
     expect(unpriced.receipt?.price_rule).toContain("long-context unpriced");

@@ -28,6 +28,7 @@ export const plain: Dialect = {
     answerCount: () => 1,
     reasoning: () => undefined,
     pricedFields: {},
+    billables: () => [],
     conversation: { before: [], turns: "lines" },
   },
   errors: { encode: encodeError, encodeInStream: encodeStreamError },

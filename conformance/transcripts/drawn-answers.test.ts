@@ -32,7 +32,8 @@ const DRAWN: readonly Drawn[] = [
     text: "",
     // The recording lists two queries, one of them empty.
     usage: { input: 33, output: 660, reasoning: 529, image_output: 1120, searches: 1 },
-    costNanoUsd: 33 * 1000 + (660 + 529) * 2000 + 1120 * 4000,
+    // And one search.
+    costNanoUsd: 33 * 1000 + (660 + 529) * 2000 + 1120 * 4000 + 35_000_000,
   },
 ];
 

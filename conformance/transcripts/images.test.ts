@@ -181,7 +181,7 @@ const WANTED: readonly WantedImages[] = [
   { case: "js-genai.client-tests-generateimages", mimeType: "image/jpeg", usage: { images: 1 }, costNanoUsd: 40_000_000 },
   { case: "ruby-llm.image-basic-functionality-openai", mimeType: "image/png", usage: { input: 10, image_input: 0, output: 0, image_output: 4160, images: 1 }, costNanoUsd: 10 * 1000 + 4160 * 4000 },
   // The recording lists two queries, one of them empty; both are counted.
-  { case: "pydantic-ai.google-image-generation", mimeType: "image/jpeg", usage: { input: 33, output: 660, reasoning: 529, image_output: 1120, searches: 1, images: 1 }, costNanoUsd: 33 * 1000 + (660 + 529) * 2000 + 1120 * 4000 },
+  { case: "pydantic-ai.google-image-generation", mimeType: "image/jpeg", usage: { input: 33, output: 660, reasoning: 529, image_output: 1120, searches: 1, images: 1 }, costNanoUsd: 33 * 1000 + (660 + 529) * 2000 + 1120 * 4000 + 35_000_000 },
 ];
 
 const IMAGE_TOKENS = ["input", "image_input", "output", "image_output", "reasoning"];

@@ -1,5 +1,6 @@
 import { withoutAbsent } from "../base/without-absent.ts";
 import { GatewayError } from "../canon/error.ts";
+import { readBilling } from "./billing-input.ts";
 import { JsonInput } from "./json-input.ts";
 import { readKeyRouting } from "./key-routing.ts";
 import type { KeyRequest, KeyUpdate } from "./keys.ts";
@@ -18,6 +19,7 @@ const BOUNDS = [
   "capture",
   "provider_objects",
   "objects",
+  "billing",
 ];
 
 const DEFAULT_PROJECT = "default";
@@ -45,6 +47,7 @@ export function readKeyRequest(body: unknown, project = DEFAULT_PROJECT): KeyReq
     objects: input.sharing("objects"),
     tags: input.texts("tags"),
     routing: routing === undefined ? undefined : readKeyRouting(routing),
+    billing: readBilling(input, false),
   });
 }
 
@@ -65,5 +68,6 @@ export function readKeyUpdate(body: unknown): KeyUpdate {
     objects: input.isNull("objects") ? null : input.sharing("objects"),
     tags: input.isNull("tags") ? [] : input.texts("tags"),
     routing: input.object("routing"),
+    billing: readBilling(input, true),
   });
 }

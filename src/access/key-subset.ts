@@ -7,7 +7,7 @@ import type { Principal } from "./principal.ts";
 
 type Scopes = Pick<
   Principal,
-  "project" | "models" | "protocols" | "expiresAtMs" | "limits" | "networks" | "scopes" | "providerObjects"
+  "project" | "models" | "protocols" | "expiresAtMs" | "limits" | "networks" | "scopes" | "providerObjects" | "unpriced"
 >;
 
 /** Refuses a key that could do more than its maker (S05). */
@@ -34,6 +34,9 @@ export function checkSubset(child: Scopes, maker: Scopes): void {
     if (child.networks === undefined || outside !== undefined) {
       refuse("networks", `it may only be used from ${networks.map(({ text }) => text).join(", ")}`);
     }
+  }
+  if (child.unpriced === "mark" && maker.unpriced !== "mark") {
+    refuse("billing.unpriced", "only an operator lets requests without a known price pass");
   }
   for (const name of LIMIT_NAMES) {
     const most = maker.limits[name];

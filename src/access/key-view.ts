@@ -1,3 +1,4 @@
+import type { UnpricedPolicy } from "../canon/billable.ts";
 import type { Sharing } from "../canon/ownership.ts";
 import type { StoredKey } from "../storage/keys.ts";
 import { type KeyRoutingView, keyRoutingView, readKeyRouting } from "./key-routing.ts";
@@ -34,6 +35,8 @@ export interface KeyView {
   provider_objects: boolean;
   /** Who may see what it stores; `null`: the default. */
   objects: Sharing | null;
+  /** `null`: its project, the gateway or its budget decides. */
+  billing: { unpriced: UnpricedPolicy | null };
   expires_at: string | null;
   /** `null` for a key of the configuration. */
   created_at: string | null;
@@ -67,6 +70,7 @@ export function keyView(key: Omit<KeySummary, "createdAtMs"> & { createdAtMs?: n
     capture: key.capture === true,
     provider_objects: key.providerObjects === true,
     objects: key.objects ?? null,
+    billing: { unpriced: key.unpriced ?? null },
     expires_at: moment(key.expiresAtMs),
     created_at: moment(key.createdAtMs),
     made_by: key.madeBy ?? null,

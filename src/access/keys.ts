@@ -1,5 +1,6 @@
 import type { Sources } from "../base/sources.ts";
 import { withoutAbsent } from "../base/without-absent.ts";
+import type { UnpricedPolicy } from "../canon/billable.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { Sharing } from "../canon/ownership.ts";
 import type { RoutingSettings } from "../canon/routing-settings.ts";
@@ -59,6 +60,8 @@ export interface KeyRequest {
   providerObjects?: boolean;
   /** Who may see what it stores; default: its project, or the key alone where a key makes it. */
   objects?: Sharing;
+  /** What becomes of its requests for what has no known price; default: as its maker's. */
+  billing?: { unpriced?: UnpricedPolicy };
   /** The key that makes this one; the new key can do no more than it (S05). */
   maker?: Principal;
 }
@@ -104,6 +107,7 @@ export async function createKey(
     capture: request.capture ? true : undefined,
     providerObjects: request.providerObjects ? true : undefined,
     objects: request.objects,
+    unpriced: request.billing?.unpriced ?? maker?.unpriced,
     hash,
     hint,
     createdAtMs: nowMs,
@@ -206,6 +210,7 @@ export interface KeyUpdate {
   capture?: boolean;
   providerObjects?: boolean;
   objects?: Sharing | null;
+  billing?: { unpriced?: UnpricedPolicy | null };
 }
 
 /** Changes the key of that id, or the one valid key of that name. */
@@ -241,7 +246,7 @@ async function makerNow(queries: Queries, maker: StoredKey): Promise<Principal> 
 /** What no update changes. */
 function fixedIn(key: StoredKey): Omit<StoredKey, keyof KeyChange> {
   const { name, models, protocols, expiresAtMs, limits, strict, routing, networks, scopes, ...rest } = key;
-  const { tags, capture, providerObjects, objects, ...fixed } = rest;
+  const { tags, capture, providerObjects, objects, unpriced, ...fixed } = rest;
   return fixed;
 }
 
@@ -263,6 +268,7 @@ function changed(key: StoredKey, update: KeyUpdate, maker: StoredKey | undefined
     capture: (update.capture ?? key.capture) ? true : undefined,
     providerObjects: (update.providerObjects ?? key.providerObjects) ? true : undefined,
     objects: (update.objects === undefined ? key.objects : update.objects) ?? undefined,
+    unpriced: (update.billing?.unpriced === undefined ? key.unpriced : update.billing.unpriced) ?? undefined,
   });
 }
 

@@ -1,4 +1,5 @@
 import { MAX_KEY_LENGTH } from "../base/key-bounds.ts";
+import type { UnpricedPolicy } from "../canon/billable.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { Sharing } from "../canon/ownership.ts";
 import type { RoutingSettings } from "../canon/routing-settings.ts";
@@ -27,6 +28,7 @@ export interface StaticKey {
   capture?: boolean;
   providerObjects?: boolean;
   objects?: Sharing;
+  unpriced?: UnpricedPolicy;
 }
 
 /** Marks a key of the configuration in receipts. */
@@ -169,8 +171,16 @@ export class KnownKeys {
   #levelOf(id: string): Surroundings["project"] {
     const stored = this.#projects.get(id);
     if (stored === undefined || this.#levels.has(id)) return this.#levels.get(id);
-    const { name, limits, discounts, providerObjects, objects } = stored;
-    const level = { id, name, limits: readLimits(limits), discounts: discountsOf(discounts), providerObjects, objects };
+    const { name, limits, discounts, providerObjects, objects, unpriced } = stored;
+    const level = {
+      id,
+      name,
+      limits: readLimits(limits),
+      discounts: discountsOf(discounts),
+      providerObjects,
+      objects,
+      unpriced,
+    };
     this.#levels.set(id, level);
     return level;
   }

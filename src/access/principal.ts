@@ -1,5 +1,6 @@
 import { type IpNetwork, readNetwork } from "../base/ip-network.ts";
 import { withoutAbsent } from "../base/without-absent.ts";
+import { strictestPolicy, type UnpricedPolicy } from "../canon/billable.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { Sharing } from "../canon/ownership.ts";
 import type { RoutingSettings } from "../canon/routing-settings.ts";
@@ -42,6 +43,8 @@ export interface Principal {
   providerObjects?: boolean;
   /** What it stores, no other key may see. */
   privateObjects?: boolean;
+  /** What becomes of its requests for what has no known price: the strictest of what it, its maker and its project set. */
+  unpriced?: UnpricedPolicy;
   /** The key that made it: what that may not do now, this may not either (S05). */
   maker?: Principal;
 }
@@ -51,6 +54,7 @@ interface ProjectSurroundings extends Pick<Level, "id" | "name" | "limits"> {
   discounts?: Discounts | undefined;
   providerObjects?: boolean | undefined;
   objects?: Sharing | undefined;
+  unpriced?: UnpricedPolicy | undefined;
 }
 
 /** What surrounds a key: who made it, its project, and what limits all of them. */
@@ -93,6 +97,7 @@ export function makePrincipal(key: KnownKey, { maker, project, gateway }: Surrou
     providerObjects: mayNameObjects(key, { maker, project }) ? true : undefined,
     privateObjects: isPrivate(key, { maker, project }) ? true : undefined,
     discounts: project?.discounts,
+    unpriced: strictestPolicy(key.unpriced, maker?.unpriced, project?.unpriced),
     maker,
   });
 }

@@ -1,9 +1,10 @@
 import { withoutAbsent } from "../base/without-absent.ts";
 import { GatewayError } from "../canon/error.ts";
+import { readBilling } from "./billing-input.ts";
 import { JsonInput } from "./json-input.ts";
 import type { ProjectRequest, ProjectUpdate } from "./projects.ts";
 
-const FIELDS = ["name", "limits", "discounts", "provider_objects", "objects"];
+const FIELDS = ["name", "limits", "discounts", "provider_objects", "objects", "billing"];
 
 /** A project that is to be made, as JSON describes it. */
 export function readProjectRequest(body: unknown): ProjectRequest {
@@ -18,6 +19,7 @@ export function readProjectRequest(body: unknown): ProjectRequest {
     discounts: input.list("discounts"),
     providerObjects: input.flag("provider_objects"),
     objects: input.sharing("objects"),
+    billing: readBilling(input, false),
   });
 }
 
@@ -31,6 +33,7 @@ export function readProjectUpdate(body: unknown): ProjectUpdate {
     status: readStatus(input.text("status")),
     providerObjects: input.flag("provider_objects"),
     objects: input.sharing("objects"),
+    billing: readBilling(input, true),
   });
 }
 

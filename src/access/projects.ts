@@ -1,5 +1,6 @@
 import type { Sources } from "../base/sources.ts";
 import { withoutAbsent } from "../base/without-absent.ts";
+import type { UnpricedPolicy } from "../canon/billable.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { Sharing } from "../canon/ownership.ts";
 import { selectKeysOfProject } from "../storage/keys.ts";
@@ -28,6 +29,7 @@ export interface ProjectRequest {
   providerObjects?: boolean;
   /** Who may see what its keys store; default: all of them. */
   objects?: Sharing;
+  billing?: { unpriced?: UnpricedPolicy };
 }
 
 /** What is to change; what is left out stays. */
@@ -40,6 +42,7 @@ export interface ProjectUpdate {
   status?: "active" | "suspended";
   providerObjects?: boolean;
   objects?: Sharing;
+  billing?: { unpriced?: UnpricedPolicy | null };
 }
 
 /** A project as answers and the command line show it. */
@@ -53,6 +56,8 @@ export interface ProjectView {
   status: ProjectStatus;
   provider_objects: boolean;
   objects: Sharing;
+  /** `null`: its keys, the gateway or budgets decide. */
+  billing: { unpriced: UnpricedPolicy | null };
   /** `null` for one of the configuration. */
   created_at: string | null;
 }
@@ -66,6 +71,7 @@ export const projectView = (project: StoredProject): ProjectView => ({
   status: project.status,
   provider_objects: project.providerObjects === true,
   objects: project.objects ?? "project",
+  billing: { unpriced: project.unpriced ?? null },
   created_at: new Date(project.createdAtMs).toISOString(),
 });
 
@@ -74,8 +80,8 @@ export function configuredProjects(keys: readonly StaticKey[], stored: readonly 
   const known = new Set(stored.map(({ id }) => id));
   const named = new Set(keys.map(({ project }) => project).filter((id) => !known.has(id)));
   const shared = { limits: {}, discounts: [], status: "active", created_at: null } as const;
-  const objects = { provider_objects: false, objects: "project" } as const;
-  return Array.from(named, (id) => ({ id, from: "file", name: id, ...shared, ...objects }));
+  const settings = { provider_objects: false, objects: "project", billing: { unpriced: null } } as const;
+  return Array.from(named, (id) => ({ id, from: "file", name: id, ...shared, ...settings }));
 }
 
 /** Deleted ones, too. */
@@ -95,6 +101,7 @@ export async function createProject(
     limits: { ...readLimits({ ...request.limits }) },
     discounts: readDiscounts(request.discounts ?? []),
     status: "active" as const,
+    unpriced: request.billing?.unpriced,
     createdAtMs: Math.floor(sources.clock.wallMs()),
     providerObjects: request.providerObjects ? true : undefined,
     objects: request.objects,
@@ -133,6 +140,7 @@ export function updateProject(
     const project = await findProject(queries, id);
     const changed: StoredProject = withoutAbsent({
       ...project,
+      unpriced: (update.billing?.unpriced === undefined ? project.unpriced : update.billing.unpriced) ?? undefined,
       name: update.name === undefined ? project.name : checkName("name", update.name),
       limits: changeLimits(project.limits, update.limits ?? {}),
       discounts: update.discounts === undefined ? project.discounts : readDiscounts(update.discounts),

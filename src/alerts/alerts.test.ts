@@ -3,6 +3,7 @@ import { createHmac } from "node:crypto";
 import { openMemoryStorage } from "../../testing/memory-storage.ts";
 import { system } from "../base/system.ts";
 import type { Storage } from "../storage/storage.ts";
+import { countUnpricedUse } from "../storage/unpriced-uses.ts";
 import { dollars, quotedName } from "./alert.ts";
 import { AlertsWorld, HOOK, SETTINGS, TAKEN, used } from "./alerts-world.sample.ts";
 import { type Observation, observeGateway, observeProvider } from "./observation.ts";
@@ -93,6 +94,40 @@ describe("a budget", () => {
     await look(limitNanoUsd);
     await world.clock.pass(1);
     expect(world.sent[1]?.json.data).toMatchObject({ threshold_percent: 100, limit_usd: "900000.000000001" });
+  });
+});
+
+describe("decision 0083: something without a known price", () => {
+  const use = {
+    keyId: "key_1",
+    name: "hologram",
+    producedBy: "hologram",
+    project: "default",
+    model: "m",
+    provider: "p",
+  };
+
+  test("is told once a day for each key and name, whoever looks how often", async () => {
+    const note = (name = "hologram") =>
+      countUnpricedUse(world.storage, { ...use, name, receiptId: "rcp_1", lastAtMs: world.clock.wallMs() });
+    await note();
+    for (let looks = 0; looks < 3; looks++) {
+      await world.process().look();
+      await world.clock.pass(1);
+    }
+    expect(world.sent.map(({ json }) => [json.type, json.data["name"], json.data["key"]])).toEqual([
+      ["spend.unpriced", "hologram", "key_1"],
+    ]);
+    await note("teleport");
+    await world.process().look();
+    await world.clock.pass(1);
+    expect(world.sent).toHaveLength(2);
+    world.clock.stepWall(DAY_MS);
+    await note();
+    await world.process().look();
+    await world.clock.pass(1);
+    expect(world.sent.at(-1)?.json.data).toMatchObject({ name: "hologram", calls: 2, receipt: "rcp_1" });
+    expect(world.sent).toHaveLength(3);
   });
 });
 

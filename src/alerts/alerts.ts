@@ -3,6 +3,7 @@ import type { Cancel } from "../base/clock.ts";
 import type { AlertSettings, WebhookSettings } from "../config/config.ts";
 import { type StoredDelivery, selectLastTry, takeClaims } from "../storage/alerts.ts";
 import type { Queries } from "../storage/storage.ts";
+import { selectUnpricedUses } from "../storage/unpriced-uses.ts";
 import { makeAlert } from "./alert.ts";
 import { passedThreshold } from "./budget-alerts.ts";
 import { DeliveryCounts } from "./delivery-counts.ts";
@@ -11,6 +12,7 @@ import { Incidents } from "./incidents.ts";
 import { type Observation, type RemovedProvider, removedProvider } from "./observation.ts";
 import { Outbox, type OutboxOptions } from "./outbox.ts";
 import { type Attempt, attempt } from "./post.ts";
+import { unpricedAlert } from "./unpriced-alerts.ts";
 
 interface AlertsOptions extends Omit<OutboxOptions, "settings" | "counts"> {
   settings: AlertSettings;
@@ -30,6 +32,9 @@ export interface TestedWebhook extends Pick<Attempt, "ok" | "status" | "error" |
 
 const LOOK_EVERY_MS = 30_000;
 const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+/** Of which one look tells. */
+const MAX_UNPRICED = 100;
 /** Names of what is told already are remembered, so that the storage is not asked for each of them again. */
 const MAX_KNOWN = 10_000;
 
@@ -46,6 +51,7 @@ export class Alerts {
   #settings: AlertSettings;
   #looking: Promise<void> | undefined;
   #counting: Promise<void> | undefined;
+  #unpriced: Promise<void> | undefined;
 
   constructor(options: AlertsOptions) {
     this.#options = options;
@@ -88,7 +94,24 @@ export class Alerts {
     this.#counting ??= this.#lookAtErrors().finally(() => {
       this.#counting = undefined;
     });
-    await Promise.all([this.#looking, this.#counting]);
+    this.#unpriced ??= this.#lookAtUnpriced().finally(() => {
+      this.#unpriced = undefined;
+    });
+    await Promise.all([this.#looking, this.#counting, this.#unpriced]);
+  }
+
+  async #lookAtUnpriced(): Promise<void> {
+    const { storage, clock, onProblem } = this.#options;
+    try {
+      const uses = await selectUnpricedUses(storage, { sinceMs: clock.wallMs() - DAY_MS, limit: MAX_UNPRICED });
+      for (const use of uses) {
+        const alert = unpricedAlert(use);
+        if (!this.#known.has(alert.claims[0] ?? "")) await this.#tellOnce(alert);
+      }
+      if (uses.length > 0) this.#outbox.kick();
+    } catch (error) {
+      onProblem(error, "what was used without a known price could not be read");
+    }
   }
 
   async #lookAtErrors(): Promise<void> {

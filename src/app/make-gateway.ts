@@ -14,6 +14,7 @@ import type { Leases } from "../leases/leases.ts";
 import type { Journal } from "../ledger/journal.ts";
 import { spentByOwner } from "../ledger/queries.ts";
 import { Refusals } from "../ledger/refusals.ts";
+import { UnpricedUses } from "../ledger/unpriced-uses.ts";
 import { LedgerWriter } from "../ledger/writer.ts";
 import { Objects } from "../objects/objects.ts";
 import { EventHub } from "../observe/event-hub.ts";
@@ -79,6 +80,12 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
     spent: await spentAt(storage, clock.wallMs()),
     ...(sharedLimits && { shareOf: sharedLimits.shareOf }),
   });
+  const unpriced = new UnpricedUses({
+    storage,
+    clock,
+    onProblem: (error) => log.warn({ err: error }, "uses without a known price could not be read or written"),
+  });
+  await unpriced.read();
   keys.onLevels = () => sharedLimits?.track(keys.levels(), admissions);
   keys.onLevels();
   return {
@@ -103,6 +110,7 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
         log.info({ reason, key: keyId || "none", address, requests }, "more requests refused within a minute"),
       onProblem: (err) => log.error({ err }, "counts of refused requests could not be written; they are written later"),
     }),
+    unpriced,
     captures: new Captures({
       storage,
       clock,

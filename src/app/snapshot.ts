@@ -37,7 +37,10 @@ export function makeSnapshot(
   const providers: ReadonlyMap<string, readonly Provider[]> = Map.groupBy(made, ({ name }) => name);
   const summaries = [...providers].map(([name, [first]]): ProviderSummary => {
     const publishers = first?.publishers ?? [];
-    return name === SIMULATOR ? { name, publishers: ["sim"], models: simulatedModels() } : { name, publishers };
+    const billing = first?.billing;
+    return name === SIMULATOR
+      ? { name, publishers: ["sim"], models: simulatedModels(), billing }
+      : { name, publishers, billing };
   });
   const catalogue = buildCatalogue({
     providers: summaries,
@@ -55,6 +58,8 @@ export function makeSnapshot(
     imageModel: config.responses.imageModel,
     maxBodyBytes: config.server.maxBodyBytes,
     publicModels: config.server.publicModels,
+    unpriced: config.billing.unpriced,
+    imageLimits: { rounds: config.responses.maxImageRounds, images: config.responses.maxImages },
   };
 }
 

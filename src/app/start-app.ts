@@ -240,7 +240,11 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
     levels: () => gateway.keys.levels(),
     spent: (asOfMs) => spentAt(storage, asOfMs),
     onProblem: (err) => log.warn({ err }, "what budgets have left could not be read"),
-    onLook: (uses, asOfMs) => void alerts.tellBudgets(uses, asOfMs),
+    onLook: (uses, asOfMs) => {
+      void alerts.tellBudgets(uses, asOfMs);
+      // What other processes have seen matters where money is limited.
+      if (uses.length > 0) void gateway.unpriced.read();
+    },
   });
   const lag = new LoopLag();
   const metrics = collectMetrics({
@@ -455,7 +459,7 @@ async function inTime(step: Promise<unknown>, { clock, log }: Gateway): Promise<
 
 /** Removes what has expired, now and every ten minutes. */
 function sweepRegularly(
-  { files, answers, objects, captures, refusals, log, clock }: Gateway,
+  { files, answers, objects, captures, refusals, unpriced, log, clock }: Gateway,
   operations: Operations,
 ): () => void {
   const sweep = () => {
@@ -466,6 +470,7 @@ function sweepRegularly(
       objects.sweep(),
       captures.sweep(),
       refusals.sweep(),
+      unpriced.sweep(),
     ]).catch((error: unknown) => {
       log.error({ err: error }, "cleanup of what has expired failed");
     });

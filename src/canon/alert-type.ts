@@ -1,6 +1,7 @@
 /** What operators can be told of by a webhook. */
 export const ALERT_TYPES = [
   "budget.threshold",
+  "spend.unpriced",
   "provider.down",
   "provider.up",
   "gateway.degraded",

@@ -124,6 +124,8 @@ export interface Receipt {
   /** What the cost follows from: the prices of all that was used, or each part with its own. Absent in rows of earlier versions. */
   pricedBy?: KeptPrices | readonly PricedPart[];
   costNanoUsd: number;
+  /** What was used without a known price: hosted tools, terms, counters. The cost is too small by what these cost. */
+  unpriced?: readonly string[];
   firstContentMs?: number;
   totalMs: number;
   /** Absent in rows of earlier versions, and for videos: their jobs are polled, perhaps by several processes. */

@@ -38,18 +38,17 @@ export interface ServedOn {
   terms: readonly string[];
 }
 
-const ORDINARY_TERMS: readonly string[] = [];
-const LONG_CONTEXT_ALONE: readonly string[] = [LONG_CONTEXT];
+/** Terms of which no host speaks in its answers. */
+const isUnspoken = (term: string): boolean => term === LONG_CONTEXT || term.startsWith("cache-");
 
 /**
  * The terms on which an answer was served, by these words of it, hold instead of those that were asked for; where it has none
- * of them, nothing changes. No host speaks of a long context.
+ * of them, nothing changes. No host speaks of a long context, or of how long it caches.
  */
 export function reportTerms(served: ServedOn | undefined, word: unknown, second?: unknown, geo?: unknown): void {
   if (served === undefined) return;
   if (typeof word !== "string" && typeof second !== "string" && typeof geo !== "string") return;
-  const isLong = served.terms.includes(LONG_CONTEXT);
-  served.terms = isLong ? LONG_CONTEXT_ALONE : ORDINARY_TERMS;
+  if (served.terms.length > 0) served.terms = served.terms.filter(isUnspoken);
   addTerm(served, termOf(word));
   addTerm(served, termOf(second));
   addTerm(served, termOf(geo, "geo"));

@@ -1,4 +1,5 @@
 import { numberAt } from "../base/json.ts";
+import { billableName } from "./billable.ts";
 
 /**
  * What a call consumed. The counters are disjoint: no token is in two of them, so that one object both bills and is
@@ -35,6 +36,8 @@ export interface Usage {
   rounds?: number;
   /** The host's name for the model that answered, where that is not the model of the request. */
   servedBy?: string;
+  /** Uses of other hosted tools, by their names. */
+  tools?: Readonly<Record<string, number>>;
   /**
    * Names of counters that were not zero and that the dialect's reader does not know, such as `usage.foo_tokens`. They have no
    * price, so a bill with any of them may be too small.
@@ -61,6 +64,17 @@ const MAX_COUNT = 1_000_000_000;
 export function countAt(holder: unknown, key: string): number | undefined {
   const count = numberAt(holder, key);
   return count !== undefined && count >= 0 && count <= MAX_COUNT ? Math.round(count) : undefined;
+}
+
+/** How many hosted tools a usage names: a host chooses how many it reports. */
+const MAX_TOOLS = 16;
+
+/** A usage with further uses of a hosted tool. */
+export function addToolUse(usage: Usage | undefined, name: string, uses = 1): Usage {
+  const tools = usage?.tools ?? {};
+  const shown = billableName(name);
+  const counted = Object.hasOwn(tools, shown) || Object.keys(tools).length < MAX_TOOLS ? shown : "other";
+  return { ...usage, tools: { ...tools, [counted]: (tools[counted] ?? 0) + uses } };
 }
 
 /** `measured`: the upstream's own figures. `estimated`: ours. `partial`: the answer broke off; what was produced until then. */
@@ -98,10 +112,13 @@ export function completionTokens(usage: Usage): number {
 
 /** What two answers have used together. */
 export function sumUsage(one: Usage, other: Usage): Usage {
-  const sum: Usage = {};
+  let sum: Usage = {};
   for (const counter of USAGE_COUNTERS) {
     if (one[counter] === undefined && other[counter] === undefined) continue;
     sum[counter] = (one[counter] ?? 0) + (other[counter] ?? 0);
+  }
+  for (const { tools = {} } of [one, other]) {
+    for (const [name, uses] of Object.entries(tools)) sum = addToolUse(sum, name, uses);
   }
   const unknown = new Set([...(one.unknown ?? []), ...(other.unknown ?? [])]);
   if (unknown.size > 0) sum.unknown = [...unknown].slice(0, MAX_UNKNOWN_COUNTERS);

@@ -1,3 +1,4 @@
+import { type BillingTable, type ToolPrice, WEB_SEARCH } from "../canon/billable.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { FieldNote } from "../canon/receipt.ts";
 import { builtInModels } from "./built-in-models.ts";
@@ -9,10 +10,12 @@ import {
   type ModelKind,
   nameOf,
   type Offer,
+  type PriceItem,
   type Pricings,
   publisherOf,
 } from "./model.ts";
 import { nearNames } from "./near-names.ts";
+import { ToolPrices, toolCost } from "./tool-prices.ts";
 import { VendorNames } from "./vendor-names.ts";
 
 /** What the catalogue needs to know about a configured provider. */
@@ -22,6 +25,8 @@ export interface ProviderSummary {
   publishers: readonly string[];
   /** Models that the provider brings by itself. */
   models?: readonly BuiltInModel[];
+  /** What of its vendor can cost money besides ordinary tokens. */
+  billing?: BillingTable | undefined;
 }
 
 /** The configuration of a model: it overrides what is known about the model, or is all that is known. */
@@ -38,6 +43,7 @@ export interface ModelOverlay {
   quality?: number;
   pricings?: Pricings;
   priceMultiples?: Readonly<Record<string, number>>;
+  tools?: readonly ToolPrice[];
   offers?: readonly OfferOverlay[];
 }
 
@@ -45,6 +51,7 @@ interface OfferOverlay {
   provider: string;
   model: string;
   pricings?: Pricings;
+  tools?: readonly ToolPrice[];
   contextLength?: number;
   maxOutputTokens?: number;
   quality?: number;
@@ -106,6 +113,8 @@ export function buildCatalogue({ providers, models, kinds, since, aliases = {}, 
     const base = known.get(overlay.id);
     known.set(overlay.id, { ...layOver(overlay, base), upstreamModel: base?.upstreamModel ?? nameOf(overlay.id) });
   }
+  const billing = new Map(providers.map(({ name, billing: table }) => [name, billed(table)]));
+  const billingOf = (provider: string) => billing.get(provider);
   const live: Model[] = [];
   const dormant: Dormant[] = [];
   for (const { upstreamModel, ...own } of known.values()) {
@@ -113,7 +122,8 @@ export function buildCatalogue({ providers, models, kinds, since, aliases = {}, 
     const configured = overlays.get(facts.id)?.offers;
     const offers = configured ?? ownOffers(facts.id, upstreamModel, providers);
     const offered = offers.filter((offer) => providers.some((provider) => provider.name === offer.provider));
-    if (offered.length > 0) live.push({ ...facts, offers: offered.map((offer) => toOffer(offer, facts)) });
+    if (offered.length > 0)
+      live.push({ ...facts, offers: offered.map((offer) => toOffer(offer, facts, billingOf(offer.provider))) });
     else {
       const named = configured?.map((offer) => offer.provider) ?? [];
       dormant.push({ id: facts.id, upstreamNames: [upstreamModel], providers: named });
@@ -125,6 +135,7 @@ export function buildCatalogue({ providers, models, kinds, since, aliases = {}, 
 
 function layOver(overlay: ModelOverlay, base: BuiltInModel | undefined): ModelFacts {
   const { offers: _, pricings, ...own } = overlay;
+  const all = { ...base?.pricings, ...pricings };
   const outputModalities = overlay.outputModalities ?? base?.outputModalities ?? ["text"];
   return {
     displayName: nameOf(overlay.id),
@@ -135,7 +146,8 @@ function layOver(overlay: ModelOverlay, base: BuiltInModel | undefined): ModelFa
     outputModalities,
     kind: base !== undefined && overlay.outputModalities === undefined ? base.kind : kindOf(outputModalities),
     // Price by price: setting one must not make the others free.
-    pricings: { ...base?.pricings, ...pricings },
+    pricings: all,
+    ...(pricings !== undefined && isEmpty(all) ? { free: true } : {}),
   };
 }
 
@@ -160,15 +172,85 @@ function ownOffers(id: string, upstreamModel: string, providers: readonly Provid
   });
 }
 
-function toOffer({ provider, model, pricings, ...own }: OfferOverlay, facts: ModelFacts): Offer {
+/** A vendor's table in the form in which offers have it. */
+interface Billing {
+  table: BillingTable;
+  toolPrices: ToolPrices;
+  multiples: Readonly<Record<string, number>>;
+}
+
+function billed(table: BillingTable | undefined): Billing | undefined {
+  if (table === undefined) return undefined;
+  const multiples = table.terms.flatMap(({ name, price }) =>
+    typeof price === "number" ? [[name, price] as const] : [],
+  );
+  return { table, toolPrices: new ToolPrices(table.tools), multiples: Object.fromEntries(multiples) };
+}
+
+/** What an offer's host charges besides ordinary tokens: what the offer sets, else its model, else the vendor's table. */
+function chargesOf(
+  { pricings, tools: set = [] }: OfferOverlay,
+  facts: ModelFacts,
+  billing: Billing | undefined,
+): Pick<Offer, "pricings" | "priceMultiples" | "toolPrices"> {
+  const ofModel = (facts.tools ?? []).filter(({ name }) => !set.some((price) => price.name === name));
+  const own = [...set, ...ofModel];
+  const toolPrices = own.length === 0 ? billing?.toolPrices : new ToolPrices(billing?.table.tools ?? [], own);
+  const multiples = billing === undefined ? facts.priceMultiples : { ...billing.multiples, ...facts.priceMultiples };
+  const listed = { ...facts.pricings, ...pricings };
+  const isFree = isEmpty(listed) && (facts.free === true || pricings !== undefined);
+  const all = isFree ? FREE : listed;
+  const searching = searchPrice(all, facts, toolPrices, own);
+  return {
+    pricings: { ...all, ...searching },
+    ...(multiples === undefined ? {} : { priceMultiples: multiples }),
+    ...(toolPrices === undefined ? {} : { toolPrices }),
+  };
+}
+
+const isEmpty = (pricings: Pricings): boolean => Object.keys(pricings).length === 0;
+
+const nothing = (unit: PriceItem["unit"]): PriceItem[] => [{ value: 0, unit, currency: "USD" }];
+
+/** What an empty price list stands for. Hosted tools are not among it: who serves a model for nothing may charge for them. */
+const FREE: Pricings = {
+  prompt: nothing("perMTokens"),
+  completion: nothing("perMTokens"),
+  image: nothing("perCount"),
+  video: nothing("perSecond"),
+  audio_and_video: nothing("perSecond"),
+  audio: nothing("perSecond"),
+  characters: nothing("perMCharacters"),
+  search_unit: nothing("perCount"),
+};
+
+/** Searches have a price in the price list, too: a tool's price holds where that has none, or where it was set. */
+function searchPrice(
+  pricings: Pricings,
+  { kind }: ModelFacts,
+  toolPrices: ToolPrices | undefined,
+  own: readonly ToolPrice[],
+): Pricings {
+  const search = kind === "text" ? toolPrices?.find(WEB_SEARCH) : undefined;
+  const isSet = own.some(({ name }) => name === WEB_SEARCH);
+  if (search === undefined || (pricings.web_search !== undefined && !isSet)) return {};
+  return { web_search: [{ value: toolCost(search, 1) / NANO_PER_USD, unit: "perCount", currency: "USD" }] };
+}
+
+const NANO_PER_USD = 1_000_000_000;
+
+function toOffer(
+  { provider, model, pricings, tools, ...own }: OfferOverlay,
+  facts: ModelFacts,
+  billing: Billing | undefined,
+): Offer {
   return {
     provider,
     upstreamModel: model,
     ...(facts.contextLength === undefined ? {} : { contextLength: facts.contextLength }),
     ...(facts.maxOutputTokens === undefined ? {} : { maxOutputTokens: facts.maxOutputTokens }),
-    ...(facts.priceMultiples === undefined ? {} : { priceMultiples: facts.priceMultiples }),
     ...own,
-    pricings: { ...facts.pricings, ...pricings },
+    ...chargesOf({ provider, model, ...(pricings && { pricings }), ...(tools && { tools }) }, facts, billing),
   };
 }
 

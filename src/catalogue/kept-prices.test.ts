@@ -99,7 +99,7 @@ describe("the prices that a receipt keeps", () => {
   });
 
   test("of a form that is not known are refused", () => {
-    expect(() => readKeptPrices('{"form":2,"pricings":{}}')).toThrow("form 2");
+    expect(() => readKeptPrices('{"form":3,"pricings":{}}')).toThrow("form 3");
   });
 });
 

@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
+import type { ToolPrice } from "../canon/billable.ts";
 import type { KeptPrices } from "../canon/receipt.ts";
 import type { Usage } from "../canon/usage.ts";
 import { OWN_PRICE_NAMES, PRICE_NAMES, type Pricings } from "./model.ts";
 import { type PriceList, priceCall } from "./price-call.ts";
+import { appliedToolPrices, ToolPrices } from "./tool-prices.ts";
 
 /** Prices as a call was billed by them. With what it used, they give its cost again, to the nano-dollar. */
 export interface AppliedPrices extends PriceList {
@@ -13,26 +15,35 @@ export interface AppliedPrices extends PriceList {
 
 /** How the text is read. A program that computes in another way writes another number, and keeps this way for this one. */
 const FORM = 1;
+/** With the prices of hosted tools, which a program that knows the first form alone would leave out of the bill. */
+const FORM_WITH_TOOLS = 2;
 
 /** By the price list, which lives as long as its snapshot; then by terms and discount. */
 const known = new WeakMap<Pricings, Map<string, KeptPrices>>();
 
 /** The prices in the form that is kept. Made once for each list and way of selling: a call only refers to it. */
-export function keptPrices({ pricings, priceMultiples, terms, discount }: AppliedPrices): KeptPrices {
+export function keptPrices(
+  { pricings, priceMultiples, terms, discount, toolPrices }: AppliedPrices,
+  usage: Pick<Usage, "tools"> = NO_TOOLS,
+): KeptPrices {
   let variants = known.get(pricings);
   if (variants === undefined) {
     variants = new Map();
     known.set(pricings, variants);
   }
   const multiples = terms.length === 0 ? undefined : pick(priceMultiples, terms);
-  const variant = terms.length === 0 && discount === 0 ? "" : JSON.stringify([multiples, terms, discount]);
+  const forTools =
+    usage.tools === undefined || toolPrices === undefined ? [] : appliedToolPrices(usage.tools, toolPrices);
+  const isPlain = terms.length === 0 && discount === 0 && forTools.length === 0;
+  const variant = isPlain ? "" : JSON.stringify([multiples, terms, discount, forTools]);
   let kept = variants.get(variant);
   if (kept === undefined) {
     const text = JSON.stringify({
-      form: FORM,
+      form: forTools.length === 0 ? FORM : FORM_WITH_TOOLS,
       pricings: inOrder(pricings),
       ...(terms.length === 0 ? {} : { terms, price_multiples: multiples }),
       ...(discount === 0 ? {} : { discount_basis_points: discount }),
+      ...(forTools.length === 0 ? {} : { tool_prices: forTools }),
     });
     kept = { id: digestOf(text), text };
     // Terms are a host's words, and might differ in every answer.
@@ -42,6 +53,7 @@ export function keptPrices({ pricings, priceMultiples, terms, discount }: Applie
 }
 
 const MAX_VARIANTS = 100;
+const NO_TOOLS = {};
 
 const digestOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 32);
 
@@ -72,13 +84,16 @@ export function readKeptPrices(text: string): AppliedPrices {
     terms?: string[];
     price_multiples?: Record<string, number>;
     discount_basis_points?: number;
+    tool_prices?: ToolPrice[];
   };
-  if (kept.form !== FORM) throw new Error(`prices of form ${kept.form} cannot be read by this version`);
+  if (kept.form !== FORM && kept.form !== FORM_WITH_TOOLS)
+    throw new Error(`prices of form ${kept.form} cannot be read by this version`);
   return {
     pricings: kept.pricings,
     priceMultiples: kept.price_multiples,
     terms: kept.terms ?? [],
     discount: kept.discount_basis_points ?? 0,
+    ...(kept.tool_prices === undefined ? {} : { toolPrices: new ToolPrices([], kept.tool_prices) }),
   };
 }
 

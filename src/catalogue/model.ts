@@ -1,4 +1,6 @@
+import type { ToolPrice } from "../canon/billable.ts";
 import type { ModelTraits } from "../canon/traits.ts";
+import type { ToolPrices } from "./tool-prices.ts";
 
 /** Those of contract 2.9, and what models make that are for neither reading nor looking at. */
 export const MODALITIES = [
@@ -99,6 +101,10 @@ export interface ModelFacts {
   pricings: Pricings;
   /** The factor for a token's price on other than ordinary terms, such as `priority`. */
   priceMultiples?: Readonly<Record<string, number>>;
+  /** Prices of hosted tools that hold for this model, in place of its vendor's. */
+  tools?: readonly ToolPrice[];
+  /** An empty price list was meant: what the model makes costs nothing. */
+  free?: boolean;
   /** What the listed prices cannot express, such as more expensive resolutions. */
   priceNote?: string;
 }
@@ -109,6 +115,8 @@ export interface Offer {
   upstreamModel: string;
   pricings: Pricings;
   priceMultiples?: Readonly<Record<string, number>>;
+  /** What the tools cost that its host runs. */
+  toolPrices?: ToolPrices;
   contextLength?: number;
   maxOutputTokens?: number;
   /** Where the model is served better or worse than elsewhere, such as with fewer bits. */

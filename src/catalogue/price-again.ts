@@ -42,9 +42,14 @@ function pricePart({ usage }: PricedPart, offer: Offer, text: string | undefined
   const pricings = chosenAsBefore(offer.pricings, before);
   if (pricings === undefined) return "the price depends on a resolution that it does not say";
   const { terms, discount } = before;
-  const { priceMultiples } = offer;
-  const { costNanoUsd, rule } = priceCall(usage, { pricings, priceMultiples }, terms, discount);
-  return { costNanoUsd, rule, usage, prices: keptPrices({ pricings, priceMultiples, terms, discount }) };
+  const { priceMultiples, toolPrices } = offer;
+  const { costNanoUsd, rule } = priceCall(usage, { pricings, priceMultiples, toolPrices }, terms, discount);
+  return {
+    costNanoUsd,
+    rule,
+    usage,
+    prices: keptPrices({ pricings, priceMultiples, terms, discount, toolPrices }, usage),
+  };
 }
 
 /** Of prices by resolution or with sound, those that were chosen before; undefined where that cannot be told. */

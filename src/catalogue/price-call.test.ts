@@ -21,7 +21,9 @@ describe("H26: a call costs what its terms say", () => {
     [["long-context"], PLAIN, "prompt 1 + completion 2 USD/MTok"],
     [["constructor"], PLAIN, "prompt 1 + completion 2 USD/MTok, constructor unpriced"],
   ])("%j", (terms, costNanoUsd, rule) => {
-    expect(priceCall(usage, LIST, terms)).toEqual({ costNanoUsd, rule });
+    const { unpriced = [], ...priced } = priceCall(usage, LIST, terms);
+    expect(priced).toEqual({ costNanoUsd, rule });
+    expect(unpriced).toEqual(terms.filter((term) => rule.includes(`${term} unpriced`)));
   });
 
   test("a long context is one above 200,000 tokens, from a cache or not", () => {

@@ -3,6 +3,7 @@ import { promptTokens, type Usage } from "../canon/usage.ts";
 import { discounted, discountWords } from "./discounted.ts";
 import type { Pricings } from "./model.ts";
 import { type Priced, priceUsage } from "./pricing.ts";
+import { NO_TOOL_PRICES, priceTools, type ToolPrices } from "./tool-prices.ts";
 
 /** Above this a prompt is a long context. */
 const LONG_PROMPT = 200_000;
@@ -15,6 +16,8 @@ export interface PriceList {
   pricings: Pricings;
   /** The factor for the ordinary price of tokens on other terms, by the term. */
   priceMultiples?: Readonly<Record<string, number>> | undefined;
+  /** What its host's own tools cost. */
+  toolPrices?: ToolPrices | undefined;
 }
 
 /**
@@ -23,12 +26,29 @@ export interface PriceList {
  */
 export function priceCall(usage: Usage, prices: PriceList, terms: readonly string[], discount = 0): Priced {
   const plain = priceUsage(usage, prices.pricings);
-  const listed = terms.length === 0 ? plain : priceTerms(usage, plain, prices, terms);
+  const onTerms = terms.length === 0 ? plain : priceTerms(usage, plain, prices, terms);
+  const isPlain = usage.tools === undefined && usage.unknown === undefined;
+  const listed = isPlain ? onTerms : withTools(usage, onTerms, prices);
   if (discount === 0) return listed;
   return {
+    ...listed,
     costNanoUsd: discounted(listed.costNanoUsd, discount),
     rule: `${listed.rule}, ${discountWords(discount)}`,
   };
+}
+
+/** The bill with the hosted tools that were used, and with the names of counters that nothing here knows. */
+function withTools(usage: Usage, plain: Priced, { toolPrices = NO_TOOL_PRICES }: PriceList): Priced {
+  const priced = priceTools(usage.tools, toolPrices);
+  // A counter without a table has no amount to bill: the configuration can only declare it free.
+  const counters = (usage.unknown ?? []).filter((name) => toolPrices.find(name)?.charges.length !== 0);
+  const missing = [...priced.unpriced, ...counters];
+  const words = [plain.rule, ...priced.words, ...missing.map((name) => `${name} unpriced`)];
+  return withUnpriced({ costNanoUsd: plain.costNanoUsd + priced.costNanoUsd, rule: words.join(", ") }, plain, missing);
+}
+
+function withUnpriced(priced: Priced, { unpriced = [] }: Priced, missing: readonly string[]): Priced {
+  return unpriced.length + missing.length === 0 ? priced : { ...priced, unpriced: [...unpriced, ...missing] };
 }
 
 function priceTerms(usage: Usage, plain: Priced, prices: PriceList, terms: readonly string[]): Priced {
@@ -42,10 +62,15 @@ function priceTerms(usage: Usage, plain: Priced, prices: PriceList, terms: reado
     return multiple === undefined ? `${term} unpriced` : `× ${multiple} ${term}`;
   });
   const cost = priceUsage(tokens, pricings).costNanoUsd;
-  return {
+  const priced = {
     costNanoUsd: multiplied(cost, millionthsOf(held, priceMultiples)) + searching,
     rule: [plain.rule, ...words].join(", "),
   };
+  return withUnpriced(
+    priced,
+    plain,
+    held.filter((term) => multipleOf(term, priceMultiples) === undefined),
+  );
 }
 
 /** By which the cost of tokens is multiplied on these terms: 1 on ordinary ones, and where no factor is known. */

@@ -3,10 +3,12 @@ import { USAGE_COUNTERS, type Usage, type UsageCounter } from "../canon/usage.ts
 import { type AppliedPrices, costAt, readKeptPrices } from "./kept-prices.ts";
 import { multipleOfTerms } from "./price-call.ts";
 import { linePrice, priceUsage } from "./pricing.ts";
+import { NO_TOOL_PRICES, toolCost } from "./tool-prices.ts";
 
 /** One line of a bill. */
 export interface PriceLine {
-  counter: UsageCounter;
+  /** A counter of the usage, or the name of a hosted tool. */
+  counter: string;
   amount: number;
   /** `null`: it has no price. */
   priceUsd: number | null;
@@ -42,10 +44,13 @@ export function billOf(
 
 function billPart(usage: Usage, prices: AppliedPrices): BilledPart {
   return {
-    lines: USAGE_COUNTERS.flatMap((counter) => {
-      const amount = usage[counter] ?? 0;
-      return amount > 0 ? [lineOf(usage, counter, amount, prices)] : [];
-    }),
+    lines: [
+      ...USAGE_COUNTERS.flatMap((counter) => {
+        const amount = usage[counter] ?? 0;
+        return amount > 0 ? [lineOf(usage, counter, amount, prices)] : [];
+      }),
+      ...Object.entries(usage.tools ?? {}).flatMap(([name, uses]) => toolLines(name, uses, prices)),
+    ],
     terms: prices.terms,
     multiple: multipleOfTerms(usage, prices.terms, prices),
     discountBasisPoints: prices.discount,
@@ -60,4 +65,19 @@ function lineOf(usage: Usage, counter: UsageCounter, amount: number, { pricings 
   // The price of this line alone: tiers go by the whole call, and were chosen with it.
   const { costNanoUsd } = priceUsage({ [counter]: amount }, { [name]: [{ value, unit, currency: "USD" }] });
   return { counter, amount, priceUsd: value, unit, costNanoUsd };
+}
+
+/** One for each unit that its price has. */
+function toolLines(counter: string, amount: number, { toolPrices = NO_TOOL_PRICES }: AppliedPrices): PriceLine[] {
+  const known = toolPrices.find(counter);
+  if (known === undefined || known.charges.length === 0) {
+    return [{ counter, amount, priceUsd: known === undefined ? null : 0, unit: "", costNanoUsd: 0 }];
+  }
+  return known.charges.map((charge) => ({
+    counter,
+    amount,
+    priceUsd: charge.usd,
+    unit: charge.unit,
+    costNanoUsd: toolCost({ charges: [charge] }, amount),
+  }));
 }

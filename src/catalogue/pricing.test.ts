@@ -152,17 +152,26 @@ describe("other units than tokens", () => {
     expect(priceUsage({ seconds: 1 }, { audio_and_video: [dear, perSecond(0.4)] }).rule).toBe(
       "audio_and_video 0.4 USD/s",
     );
-    expect(priceUsage({ seconds: 1 }, { audio_and_video: [dear] })).toEqual({ costNanoUsd: 0, rule: "unpriced" });
+    expect(priceUsage({ seconds: 1 }, { audio_and_video: [dear] })).toEqual({
+      unpriced: ["audio_and_video"],
+      costNanoUsd: 0,
+      rule: "unpriced",
+    });
     expect(priceUsage({ images: 1 }, { image: [{ ...each(0.09), resolution: "2K" }, each(0.045)] }).rule).toBe(
       "image 0.045 USD each",
     );
   });
 
   test("usage without a price is reported as unpriced", () => {
-    expect(priceUsage({ input: 5, output: 5 }, {})).toEqual({ costNanoUsd: 0, rule: "unpriced" });
+    expect(priceUsage({ input: 5, output: 5 }, {})).toEqual({
+      unpriced: ["prompt", "completion"],
+      costNanoUsd: 0,
+      rule: "unpriced",
+    });
     expect(priceUsage({ input: 5, searches: 1 }, { prompt: [perToken(1)] })).toEqual({
       costNanoUsd: 5000,
       rule: "prompt 1 USD/MTok, web_search unpriced",
+      unpriced: ["web_search"],
     });
     expect(priceUsage({ input: 0 }, TIERED)).toEqual({ costNanoUsd: 0, rule: "nothing used" });
     expect(priceUsage({ input: 9 }, { prompt: [perToken(0)] })).toEqual({ costNanoUsd: 0, rule: "prompt 0 USD/MTok" });
@@ -224,9 +233,13 @@ describe("H06: an image is paid for once, by its tokens or by number", () => {
   });
 
   test("images without any price are reported as unpriced", () => {
-    expect(priceUsage({ images: 1 }, {})).toEqual({ costNanoUsd: 0, rule: "unpriced" });
-    expect(priceUsage({ images: 1, imageOutput: 1000 }, {})).toEqual({ costNanoUsd: 0, rule: "unpriced" });
-    expect(priceUsage({ images: 1 }, BY_TOKENS)).toEqual({ costNanoUsd: 0, rule: "unpriced" });
+    expect(priceUsage({ images: 1 }, {})).toEqual({ unpriced: ["image"], costNanoUsd: 0, rule: "unpriced" });
+    expect(priceUsage({ images: 1, imageOutput: 1000 }, {})).toEqual({
+      unpriced: ["image"],
+      costNanoUsd: 0,
+      rule: "unpriced",
+    });
+    expect(priceUsage({ images: 1 }, BY_TOKENS)).toEqual({ unpriced: ["image"], costNanoUsd: 0, rule: "unpriced" });
     expect(priceUsage({ input: 10, images: 1 }, BY_TOKENS).rule).toBe("prompt 5 USD/MTok, image unpriced");
   });
 

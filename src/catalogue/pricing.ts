@@ -5,6 +5,8 @@ export interface Priced {
   costNanoUsd: number;
   /** The prices that were applied, in a form that a person can check against the catalogue. */
   rule: string;
+  /** Names of what was used and has no price; absent where all has one. */
+  unpriced?: readonly string[];
 }
 
 type Unit = PriceItem["unit"];
@@ -94,7 +96,8 @@ export function priceUsage(usage: Usage, pricings: Pricings): Priced {
     total === 0n
       ? Math.floor((small + MILLION / 2) / MILLION)
       : Number((total + BigInt(small) * BigInt(MILLION) + NANO_DOLLAR / 2n) / NANO_DOLLAR);
-  return { costNanoUsd, rule: ruleOf(pricings, used, applied, unpriced) };
+  const rule = ruleOf(pricings, used, applied, unpriced);
+  return unpriced.length === 0 ? { costNanoUsd, rule } : { costNanoUsd, rule, unpriced: [...new Set(unpriced)] };
 }
 
 function exactCharge(amount: number, value: number, unit: Unit): bigint {

@@ -181,6 +181,7 @@ const SIMULATED_SOUND: NonNullable<ProviderSummary["models"]> = [
     reasoning: false,
     kind: "moderation",
     pricings: {},
+    free: true,
   },
 ];
 

@@ -51,7 +51,7 @@ describe("contract 2.9: video is the price of silent videos, audio_and_video of 
   });
 
   test("a model without prices is unpriced; other prices stay, and the list is not changed", () => {
-    expect(price({}, "720p", true)).toEqual({ costNanoUsd: 0, rule: "unpriced" });
+    expect(price({}, "720p", true)).toEqual({ unpriced: ["audio_and_video"], costNanoUsd: 0, rule: "unpriced" });
     const prompt: PriceItem[] = [{ value: 1, unit: "perMTokens", currency: "USD" }];
     const before = structuredClone(VIDEOS);
     expect(pricingsOfVideo({ ...VIDEOS, prompt }, { resolution: "4k", audio: true })).toEqual({

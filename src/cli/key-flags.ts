@@ -3,6 +3,7 @@ import { KEY_SCOPES } from "../access/key-checks.ts";
 import { KEY_ROUTING_NAMES } from "../access/key-routing.ts";
 import { LIMIT_WIRE_NAMES } from "../access/limits.ts";
 import { readTimestamp } from "../base/timestamp.ts";
+import { UNPRICED_POLICIES, type UnpricedPolicy } from "../canon/billable.ts";
 import { DIALECT_NAMES, type DialectName } from "../canon/dialect-name.ts";
 import { SHARING, type Sharing } from "../canon/ownership.ts";
 import { UsageError } from "./command.ts";
@@ -49,6 +50,23 @@ export function readSharing(word: string): Sharing {
   if (known === undefined) throw new UsageError(`--objects: "${word}" is not one of ${SHARING.join(", ")}.`);
   return known;
 }
+
+/** What becomes of requests for what has no known price. */
+export const UNPRICED_FLAG = {
+  type: "string",
+  value: "POLICY",
+  about: "requests for tools and terms without a known price: refuse or mark",
+} as const;
+
+export function readUnpriced(word: string): UnpricedPolicy {
+  const policy = UNPRICED_POLICIES.find((known) => known === word);
+  if (policy === undefined) throw new UsageError(`--unpriced: "${word}" is not ${UNPRICED_POLICIES.join(" or ")}.`);
+  return policy;
+}
+
+/** The same; `default` takes the setting away. */
+export const readUnpricedChange = (word: string): UnpricedPolicy | null =>
+  word === "default" ? null : readUnpriced(word);
 
 /** Of the commands that change projects. */
 export const DISCOUNT_FLAG = {

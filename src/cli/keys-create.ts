@@ -15,6 +15,8 @@ import {
   readProtocols,
   readRoutingFlags,
   readSharing,
+  readUnpriced,
+  UNPRICED_FLAG,
 } from "./key-flags.ts";
 import { withStorage } from "./with-storage.ts";
 
@@ -43,6 +45,7 @@ export const createKeyCommand = defineCommand({
       about: "let its requests name objects in providers' accounts, such as files, caches and vector stores",
     },
     objects: OBJECTS_FLAG,
+    unpriced: UNPRICED_FLAG,
     ...GATEWAY_FLAGS,
   },
   run: async ({ values }) => {
@@ -62,6 +65,7 @@ export const createKeyCommand = defineCommand({
       ...(values["provider-objects"] ? { providerObjects: true } : {}),
       ...(values.objects === undefined ? {} : { objects: readSharing(values.objects) }),
       ...(values.tag.length === 0 ? {} : { tags: values.tag }),
+      ...(values.unpriced === undefined ? {} : { billing: { unpriced: readUnpriced(values.unpriced) } }),
       ...(values.routing.length === 0 ? {} : { routing: readKeyRouting(readRoutingFlags(values.routing)) }),
     };
     const created = await atGateway(

@@ -14,6 +14,8 @@ import {
   readProtocols,
   readRoutingChanges,
   readSharing,
+  readUnpricedChange,
+  UNPRICED_FLAG,
 } from "./key-flags.ts";
 import { withStorage } from "./with-storage.ts";
 
@@ -34,6 +36,7 @@ const FLAGS = {
   "provider-objects": { type: "boolean", about: "let its requests name objects in providers' accounts" },
   "no-provider-objects": { type: "boolean", about: "refuse such requests" },
   objects: { ...OBJECTS_FLAG, about: `${OBJECTS_FLAG.about}; "default" takes the setting away` },
+  unpriced: { ...UNPRICED_FLAG, about: `${UNPRICED_FLAG.about}; "default" takes the setting away` },
   ...GATEWAY_FLAGS,
 } as const;
 
@@ -89,6 +92,7 @@ function readUpdate(values: Given<typeof FLAGS>["values"]): KeyUpdate {
     ...(capture === undefined ? {} : { capture }),
     ...(providerObjects === undefined ? {} : { providerObjects }),
     ...(objects === undefined ? {} : { objects: objects === "default" ? null : readSharing(objects) }),
+    ...(values.unpriced === undefined ? {} : { billing: { unpriced: readUnpricedChange(values.unpriced) } }),
     ...(values.tag.length === 0 ? {} : { tags: isNone(values.tag) ? [] : values.tag }),
     ...(values.routing.length === 0 ? {} : { routing: readRoutingChanges(values.routing) }),
   };

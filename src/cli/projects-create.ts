@@ -4,7 +4,16 @@ import { COMMAND_LINE } from "./actor.ts";
 import { atGateway, GATEWAY_FLAGS } from "./at-gateway.ts";
 import { defineCommand, EXIT, printJson, UsageError } from "./command.ts";
 import { inFileNames } from "./in-file-names.ts";
-import { DISCOUNT_FLAG, KEY_FLAGS, OBJECTS_FLAG, readDiscountFlags, readLimitFlags, readSharing } from "./key-flags.ts";
+import {
+  DISCOUNT_FLAG,
+  KEY_FLAGS,
+  OBJECTS_FLAG,
+  readDiscountFlags,
+  readLimitFlags,
+  readSharing,
+  readUnpriced,
+  UNPRICED_FLAG,
+} from "./key-flags.ts";
 import { withStorage } from "./with-storage.ts";
 
 export const createProjectCommand = defineCommand({
@@ -21,6 +30,7 @@ export const createProjectCommand = defineCommand({
       about: "let requests of its keys name objects in providers' accounts, such as files, caches and vector stores",
     },
     objects: { ...OBJECTS_FLAG, about: "who may see what its keys store: all of them, or only the key that stored it" },
+    unpriced: UNPRICED_FLAG,
     ...GATEWAY_FLAGS,
   },
   takes: 1,
@@ -35,6 +45,7 @@ export const createProjectCommand = defineCommand({
       discounts,
       ...(values["provider-objects"] ? { providerObjects: true } : {}),
       ...(values.objects === undefined ? {} : { objects: readSharing(values.objects) }),
+      ...(values.unpriced === undefined ? {} : { billing: { unpriced: readUnpriced(values.unpriced) } }),
     };
     const created = await atGateway(
       values,

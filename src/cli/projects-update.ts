@@ -11,6 +11,8 @@ import {
   readDiscountFlags,
   readLimitChanges,
   readSharing,
+  readUnpricedChange,
+  UNPRICED_FLAG,
 } from "./key-flags.ts";
 import { withStorage } from "./with-storage.ts";
 
@@ -27,6 +29,7 @@ export const updateProjectCommand = defineCommand({
     "provider-objects": { type: "boolean", about: "let requests of its keys name objects in providers' accounts" },
     "no-provider-objects": { type: "boolean", about: "refuse such requests" },
     objects: { ...OBJECTS_FLAG, about: "who may see what its keys store: all of them, or only the key that stored it" },
+    unpriced: { ...UNPRICED_FLAG, about: `${UNPRICED_FLAG.about}; "default" takes the setting away` },
     ...GATEWAY_FLAGS,
   },
   takes: 1,
@@ -39,6 +42,7 @@ export const updateProjectCommand = defineCommand({
       ...(values.name === undefined ? {} : { name: values.name }),
       ...(values.limit.length === 0 ? {} : { limits: readLimitChanges(values.limit) }),
       ...(values.discount.length === 0 ? {} : { discounts: readDiscountFlags(values.discount) }),
+      ...(values.unpriced === undefined ? {} : { billing: { unpriced: readUnpricedChange(values.unpriced) } }),
       ...(values.suspend ? { status: "suspended" as const } : {}),
       ...(values.activate ? { status: "active" as const } : {}),
       ...(values["provider-objects"] ? { providerObjects: true } : {}),

@@ -6,7 +6,18 @@ import { LIST_FLAGS, printAdminList } from "./admin-list.ts";
 import { defineCommand, EXIT, printJson, UsageError } from "./command.ts";
 import { withVerbs } from "./with-verbs.ts";
 
-const COLUMNS = ["id", "created_at", "model", "provider", "outcome", "total_ms", "cost_usd", "project", "key"] as const;
+const COLUMNS = [
+  "id",
+  "created_at",
+  "model",
+  "provider",
+  "outcome",
+  "total_ms",
+  "cost_usd",
+  "unpriced",
+  "project",
+  "key",
+] as const;
 
 const MAX_OF_REQUEST = 100;
 

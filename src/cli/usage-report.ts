@@ -1,6 +1,7 @@
 import { completionTokens, promptTokens, type Usage } from "../canon/usage.ts";
 import { camelKeys } from "../config/camel-keys.ts";
 import { groupsOverlap, MAX_GROUPS, summariseUsage, totalUsage, type UsageTotal } from "../ledger/queries.ts";
+import { selectUnpricedUses } from "../storage/unpriced-uses.ts";
 import { USAGE_DIMENSIONS, type UsageDimension } from "../storage/usage-question.ts";
 import type { UsageSum } from "../storage/usage-report.ts";
 import { atGateway, GATEWAY_FLAGS } from "./at-gateway.ts";
@@ -28,7 +29,7 @@ export const usageReport = defineCommand({
     const by = readDimensions(values.by);
     const zone = readZone(values);
     const range = readRange(values, zone, Date.now());
-    const { sums, total } = await atGateway(
+    const { sums, total, unpriced } = await atGateway(
       values,
       async (client): Promise<Shown> => {
         const [from, to] = [range.sinceMs, range.untilMs].map((ms) => new Date(ms).toISOString());
@@ -37,13 +38,20 @@ export const usageReport = defineCommand({
         return {
           sums: (answer["data"] as unknown as GatewaySum[]).map((sum) => ({ groups: sum.groups, ...amountsOf(sum) })),
           total: amountsOf(answer["total"] as unknown as GatewayAmounts),
+          unpriced: (answer["unpriced"] as string[] | undefined) ?? [],
         };
       },
       () =>
         withStorage(values.config, async (storage): Promise<Shown> => {
           const asked = { ...range, ...readFilter(values, "keyId"), by, zone };
           const sums = await summariseUsage(storage, asked);
-          return { sums, total: await totalUsage(storage, asked, sums) };
+          const uses = await selectUnpricedUses(storage, {
+            sinceMs: range.sinceMs,
+            limit: 100,
+            project: asked.project,
+          });
+          const unpriced = [...new Set(uses.map(({ name }) => name))];
+          return { sums, total: await totalUsage(storage, asked, sums), unpriced };
         }),
     );
     if (values.json) printJson(sums.map((sum) => ({ group: sum.groups[0], ...sum })));
@@ -52,6 +60,7 @@ export const usageReport = defineCommand({
     const tell = values.json ? console.error : console.log;
     if (sums.length >= MAX_GROUPS) tell(`There may be more than these ${MAX_GROUPS} groups.`);
     if (groupsOverlap(by)) tell("A call is in the group of each of its tags, and in none without tags.");
+    if (unpriced.length > 0) tell(`Used without a known price, and in no sum: ${unpriced.join(", ")}.`);
     if (groupsOverlap(by) || sums.length >= MAX_GROUPS) tell(allTogether(total));
     return EXIT.ok;
   },
@@ -62,6 +71,8 @@ type ShownSum = UsageTotal & Pick<UsageSum, "groups">;
 interface Shown {
   sums: ShownSum[];
   total: UsageTotal;
+  /** Names of what was used without a known price. */
+  unpriced: readonly string[];
 }
 
 /** A sum as the Admin API shows it. */

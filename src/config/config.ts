@@ -1,5 +1,6 @@
 import type { Secret } from "../base/secret.ts";
 import type { AlertType } from "../canon/alert-type.ts";
+import type { ToolPrice, UnpricedPolicy } from "../canon/billable.ts";
 import type { DialectName, UpstreamDialectName } from "../canon/dialect-name.ts";
 import type { Sharing } from "../canon/ownership.ts";
 import type { BreakerSettings, GatewayRouting, RoutingSettings } from "../canon/routing-settings.ts";
@@ -64,10 +65,19 @@ export interface Config {
     intents: boolean;
   };
   /** Whether answers are kept for requests that build on them, for how long, and how many bytes. */
-  responses: { store: boolean; retentionMs: number; maxBytes: number; imageModel?: string };
+  responses: {
+    store: boolean;
+    retentionMs: number;
+    maxBytes: number;
+    imageModel?: string;
+    maxImageRounds: number;
+    maxImages: number;
+  };
   /** How long the bodies of calls are kept whose key says so, and how many bytes. */
   capture: { retentionMs: number; maxBodyBytes: number; maxMediaBytes: number; maxTotalBytes: number };
   simulator: boolean;
+  /** What becomes of requests for what has no known price. */
+  billing: { unpriced?: UnpricedPolicy };
   routing: GatewayRouting;
   log: {
     level: "debug" | "info" | "warn" | "error" | "silent";
@@ -182,6 +192,8 @@ export interface ModelSettings {
   quality?: number;
   pricings?: Pricings;
   priceMultiples?: Record<string, number>;
+  /** What its hosts charge for their own tools, in place of the built-in prices. */
+  tools?: ToolPrice[];
   /** Absent: the built-in offers. Present: exactly these. */
   offers?: OfferSettings[];
 }
@@ -190,6 +202,7 @@ interface OfferSettings {
   provider: string;
   model: string;
   pricings?: Pricings;
+  tools?: ToolPrice[];
   contextLength?: number;
   maxOutputTokens?: number;
   quality?: number;
@@ -225,6 +238,8 @@ export interface StaticKeySettings {
   providerObjects?: boolean;
   /** Who may see what it stores. */
   objects?: Sharing;
+  /** What becomes of its requests for what has no known price. */
+  unpriced?: UnpricedPolicy;
   /** How its calls are served where they do not say otherwise. */
   routing?: RoutingSettings;
 }

@@ -2,6 +2,7 @@ import type { Static } from "typebox";
 import { MAX_BUDGET_USD, MAX_KEY_LENGTH, MIN_KEY_LENGTH } from "../base/key-bounds.ts";
 import { Type } from "../base/type.ts";
 import { ALERT_TYPES } from "../canon/alert-type.ts";
+import { TOOL_UNITS, UNPRICED_POLICIES } from "../canon/billable.ts";
 import { DIALECT_NAMES, UPSTREAM_DIALECT_NAMES } from "../canon/dialect-name.ts";
 import { SHARING } from "../canon/ownership.ts";
 import { MAX_TAG_LENGTH, MAX_TAGS, TAG_PATTERN } from "../canon/tags.ts";
@@ -82,6 +83,22 @@ const Pricings = Type.Object(
   closed,
 );
 
+/** What a host charges for its own tools. */
+const ToolPrices = Type.Array(
+  Type.Object(
+    {
+      name: Text,
+      unit: Type.Enum(TOOL_UNITS),
+      usd: Type.Number({ minimum: 0, maximum: 1_000_000 }),
+      source: Type.Optional(Text),
+      date: Type.Optional(Type.String({ format: "day", description: "a day written as YYYY-MM-DD" })),
+    },
+    closed,
+  ),
+);
+
+const BillingFile = Type.Object({ unpriced: Type.Optional(Type.Enum(UNPRICED_POLICIES)) }, closed);
+
 const Modalities = Type.Array(
   Type.Enum(["text", "image", "video", "audio", "file", "embeddings", "rerank", "transcription", "moderation"]),
   {
@@ -95,6 +112,7 @@ const OfferFile = Type.Object(
     provider: Text,
     model: Text,
     pricings: Type.Optional(Pricings),
+    tools: Type.Optional(ToolPrices),
     context_length: Type.Optional(Tokens),
     max_output_tokens: Type.Optional(Tokens),
     quality: Type.Optional(Quality),
@@ -120,6 +138,7 @@ export const ModelFile = Type.Object(
     quality: Type.Optional(Quality),
     pricings: Type.Optional(Pricings),
     price_multiples: Type.Optional(Type.Record(Type.String(), Type.Number({ exclusiveMinimum: 0 }))),
+    tools: Type.Optional(ToolPrices),
     offers: Type.Optional(Type.Array(OfferFile)),
   },
   closed,
@@ -172,6 +191,7 @@ const KeyFile = Type.Object(
     capture: Type.Optional(Type.Boolean()),
     provider_objects: Type.Optional(Type.Boolean()),
     objects: Type.Optional(Type.Enum([...SHARING])),
+    billing: Type.Optional(BillingFile),
     routing: Type.Optional(KeyRoutingFile),
   },
   closed,
@@ -329,6 +349,8 @@ export const RootFile = Type.Object(
           retention_hours: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 8760 })),
           max_mb: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
           image_model: Type.Optional(Text),
+          max_image_rounds: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+          max_images: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
         },
         closed,
       ),
@@ -362,6 +384,7 @@ export const RootFile = Type.Object(
     aliases: Type.Optional(Type.Record(Type.String({ pattern: "^[^\\s\\x00-\\x1f]{1,128}$" }), Text)),
     keys: Type.Optional(Type.Array(KeyFile)),
     limits: Type.Optional(LimitsFile),
+    billing: Type.Optional(BillingFile),
   },
   closed,
 );

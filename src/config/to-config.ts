@@ -70,6 +70,8 @@ export function toConfig(
       retentionMs: Math.round((file.responses?.retention_hours ?? 168) * MS_PER_HOUR),
       maxBytes: Math.round((file.responses?.max_mb ?? 1024) * BYTES_PER_MEGABYTE),
       ...(file.responses?.image_model === undefined ? {} : { imageModel: file.responses.image_model }),
+      maxImageRounds: file.responses?.max_image_rounds ?? 8,
+      maxImages: file.responses?.max_images ?? 16,
     },
     capture: {
       retentionMs: Math.round((file.capture?.retention_hours ?? 72) * MS_PER_HOUR),
@@ -91,6 +93,7 @@ export function toConfig(
     aliases: file.aliases ?? {},
     keys: (file.keys ?? []).map(toKey),
     limits: camelKeys(file.limits ?? {}),
+    billing: file.billing ?? {},
   };
 }
 
@@ -172,6 +175,7 @@ function toKey({
   limits,
   routing,
   provider_objects: providerObjects,
+  billing,
   ...same
 }: KeyFile): StaticKeySettings {
   return {
@@ -183,6 +187,7 @@ function toKey({
     ...(limits === undefined ? {} : { limits: camelKeys(limits) }),
     ...(providerObjects === undefined ? {} : { providerObjects }),
     ...(routing === undefined ? {} : { routing: toRoutingSettings(routing) }),
+    ...(billing?.unpriced === undefined ? {} : { unpriced: billing.unpriced }),
   };
 }
 

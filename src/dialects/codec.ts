@@ -145,6 +145,8 @@ export interface UpstreamCodec {
   readonly limitHeaders?: readonly LimitHeaders[];
   /** Absent where the dialect knows no counting. */
   readonly counting?: TokenCounting;
+  /** Whether answers of this dialect do not count the uses of a tool: it is taken to be used once by every answer. Absent: all count. */
+  isUncounted?(tool: string): boolean;
   /** Whether a host goes on from a last message of the assistant's, of whose model that is not known. Absent: none does. */
   goesOn?(quirks: MediaQuirks): boolean;
 }

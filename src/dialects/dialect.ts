@@ -1,5 +1,6 @@
 import type { ByteBuffer } from "../base/byte-buffer.ts";
 import type { JsonObject } from "../base/json.ts";
+import type { Billable } from "../canon/billable.ts";
 import type { GatewayError } from "../canon/error.ts";
 import type { ModelLists } from "../canon/listed-model.ts";
 import type { Effort, ReasoningRequest } from "../canon/reasoning.ts";
@@ -57,8 +58,6 @@ export interface NativeRequestContext<Quirks extends MediaQuirks = MediaQuirks> 
   /** Whether the model thinks. */
   reasons: boolean;
   quirks: Quirks;
-  /** By how many times a price is known to grow on other terms than the ordinary. */
-  priceMultiples?: Readonly<Record<string, number>> | undefined;
   /** Its prompt is to be counted, and not answered. */
   counting?: boolean;
   /** The efforts that the model is known to take. */
@@ -88,10 +87,8 @@ export interface OptionsTarget {
   /** The dialect in which it is called. */
   via: string;
   quirks: MediaQuirks;
-  door: Door;
   /** Its price depends on the length of the prompt. */
   pricedByLength: boolean;
-  priceMultiples: Readonly<Record<string, number>>;
   /** The client's request. */
   body: JsonObject;
 }
@@ -166,6 +163,8 @@ interface RequestReader {
   readonly objects?: ObjectFields;
   /** The fields by which a request asks for other terms than the ordinary. */
   readonly pricedFields: PricedFields;
+  /** What of a request, and of its URL and headers, can cost money besides ordinary tokens. */
+  billables(body: JsonObject, options: unknown): readonly Billable[];
   /** Where requests of one conversation begin alike. */
   readonly conversation: ConversationFields;
 }

@@ -26,7 +26,7 @@ export type ImageOutcome =
 export interface HostedAnswer {
   /** What the model is asked next. */
   readonly request: JsonObject;
-  /** Images that the model asked for in the answer that was taken last. */
+  /** Images that the model asked for in the answer that was taken last, and is to have: those beyond a limit are not among them. */
   readonly asked: readonly AskedImage[];
   /** Takes an answer in one piece. */
   take(answer: JsonObject): void;
@@ -43,10 +43,17 @@ export interface HostedAnswer {
   readonly position: unknown;
 }
 
+/** How many images one answer may have, and after how many rounds with images the model must go on without. */
+export interface ImageLimits {
+  rounds: number;
+  images: number;
+}
+
 /** Who is answered, and how the answer is named where it is kept. */
 export interface HostedContext {
   answerId: string | undefined;
   makeId: () => string;
+  limits: ImageLimits;
 }
 
 /**

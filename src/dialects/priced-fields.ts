@@ -1,50 +1,49 @@
-import type { JsonObject } from "../base/json.ts";
-import type { FieldNote } from "../canon/receipt.ts";
+import { isObject, type JsonObject } from "../base/json.ts";
+import type { Billable } from "../canon/billable.ts";
 import { termOf } from "../canon/terms.ts";
-import type { Door } from "./check.ts";
 
-/** The fields of a request by which other terms than the ordinary are bought, each with how it is read. */
-export type PricedFields = Readonly<Record<string, { region?: "geo" }>>;
+/** How a field is read by which other terms than the ordinary are bought. */
+interface PricedField {
+  region?: "geo";
+  /** The member of an object that says it, and what its term begins with. */
+  member?: string;
+  prefix?: string;
+  /** What the member says for the ordinary terms. */
+  ordinary?: string;
+}
 
-/** On which terms a request asks to be served. */
-export function askedTerms(body: JsonObject, fields: PricedFields): readonly string[] {
-  let terms: readonly string[] = ORDINARY;
+/** The fields of a request by which other terms than the ordinary are bought. */
+export type PricedFields = Readonly<Record<string, PricedField>>;
+
+const ORDINARY: readonly Billable[] = [];
+
+/** On which terms a request asks to be served. Mostly on the ordinary ones, and then nothing is made. */
+export function askedTerms(body: JsonObject, fields: PricedFields): readonly Billable[] {
+  let terms = ORDINARY;
   for (const field in fields) {
-    const term = termOf(body[field], fields[field]?.region);
-    if (term !== undefined) terms = [...terms, term];
+    const value = body[field];
+    if (value === undefined || value === null) continue;
+    const term = readTerm(value, fields[field] ?? {});
+    if (term !== undefined) terms = [...terms, { kind: "term", name: term.name, path: field + term.below }];
   }
   return terms;
 }
 
-const ORDINARY: readonly string[] = [];
-
-interface FittedTerms {
-  /** What goes on, and is to be paid. */
-  terms: readonly string[];
-  /** Fields to take out. */
-  remove: readonly string[];
-}
-
-const NO_TERMS: FittedTerms = { terms: [], remove: [] };
-
-/**
- * What has no known price is not bought at the contract door, and the receipt says so. At the drop-in door it goes on, and
- * the price rule tells that it has no price.
- */
-export function fitTerms(
-  body: JsonObject,
-  fields: PricedFields,
-  { door, priceMultiples = {} }: { door: Door; priceMultiples?: Readonly<Record<string, number>> | undefined },
-  notes: FieldNote[],
-): FittedTerms {
-  let fitted = NO_TERMS;
-  for (const field in fields) {
-    const term = termOf(body[field], fields[field]?.region);
-    if (term === undefined) continue;
-    if (door === "contract" && !Object.hasOwn(priceMultiples, term)) {
-      notes.push({ path: field, action: "dropped", reason: `the price of ${term} is not known here` });
-      fitted = { ...fitted, remove: [...fitted.remove, field] };
-    } else fitted = { ...fitted, terms: [...fitted.terms, term] };
+function readTerm(value: unknown, { region, member, prefix = "", ordinary }: PricedField) {
+  if (member === undefined) {
+    const name = termOf(value, region);
+    return name === undefined ? undefined : { name, below: "" };
   }
-  return fitted;
+  const word = isObject(value) ? value[member] : undefined;
+  const name = word === ordinary ? undefined : termOf(word);
+  return name === undefined ? undefined : { name: prefix + name, below: `.${member}` };
 }
+
+/** Their names alone, as bills have them. */
+export const namesOfTerms = (terms: readonly Billable[]): readonly string[] =>
+  terms.length === 0 ? NO_NAMES : terms.map(({ name }) => name);
+
+const NO_NAMES: readonly string[] = [];
+
+/** How long a prompt stays in a host's cache: longer than usual costs more. */
+export const CACHE_LIFETIME = { member: "ttl", prefix: "cache-", ordinary: "30m" } as const;

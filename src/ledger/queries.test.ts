@@ -149,6 +149,7 @@ describe("receiptView", () => {
           seconds: 7.5,
           characters: null,
           searches: null,
+          tools: null,
         },
         usage_source: "estimated",
         reported: {
@@ -159,6 +160,7 @@ describe("receiptView", () => {
         price_rule: "0.2 perMTokens prompt, 0.6 perMTokens completion",
         cost_usd: 0.00042,
         cost_nano_usd: 420_000,
+        unpriced: [],
         first_content_ms: 35,
         total_ms: 131,
         timing: {

@@ -46,6 +46,7 @@ interface ReceiptView {
       seconds: number | null;
       characters: number | null;
       searches: number | null;
+      tools: Readonly<Record<string, number>> | null;
     };
     usage_source: UsageSource;
     /** What the provider reported, where that cannot be true and `usage` is an estimate. */
@@ -55,6 +56,7 @@ interface ReceiptView {
     price_rule: string;
     cost_usd: number;
     cost_nano_usd: number;
+    unpriced: readonly string[];
     first_content_ms: number | null;
     total_ms: number;
     /** The parts of `total_ms`; `null` for videos and in receipts of earlier versions. */
@@ -106,6 +108,7 @@ export function receiptView(receipt: Receipt): ReceiptView {
       price_rule: receipt.priceRule,
       cost_usd: receipt.costNanoUsd / 1e9,
       cost_nano_usd: receipt.costNanoUsd,
+      unpriced: receipt.unpriced ?? [],
       first_content_ms: receipt.firstContentMs ?? null,
       total_ms: receipt.totalMs,
       timing: receipt.timing === undefined ? null : timingView(receipt.timing),
@@ -140,6 +143,7 @@ export const usageView = (usage: Usage): ReceiptView["data"]["usage"] => ({
   seconds: usage.seconds ?? null,
   characters: usage.characters ?? null,
   searches: usage.searches ?? null,
+  tools: usage.tools ?? null,
 });
 
 function plannedView({ provider, credential, model, place, why }: PlannedOffer) {

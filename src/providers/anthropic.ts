@@ -3,6 +3,7 @@
 import type { MessagesOptions } from "../dialects/messages/options.ts";
 import { VERSION_2026 } from "../dialects/messages/version-2026.ts";
 import { headerKey } from "./auth.ts";
+import { ANTHROPIC_BILLING } from "./billing/anthropic.ts";
 import type { ProviderDeclaration, UpstreamCall } from "./provider.ts";
 
 export const betaHeader = (options: MessagesOptions | undefined): Record<string, string> =>
@@ -16,6 +17,7 @@ export const messagesHeaders = ({ options }: UpstreamCall<MessagesOptions>): Rec
 
 export const anthropic: ProviderDeclaration = {
   kind: "anthropic",
+  billing: ANTHROPIC_BILLING,
   publishers: ["anthropic"],
   variables: { api_key: "ANTHROPIC_API_KEY" },
   fields: { required: ["api_key"], optional: [] },

@@ -2,6 +2,7 @@
 
 import type { ProviderSettings } from "../config/config.ts";
 import { headerKey } from "./auth.ts";
+import { AZURE_BILLING } from "./billing/openai.ts";
 import { COMPATIBLE_AUDIO } from "./openai/audio-services.ts";
 import { openaiCompletions } from "./openai/completions.ts";
 import { openaiEmbeddings } from "./openai/embeddings.ts";
@@ -32,6 +33,7 @@ const versioned = (baseUrl: string): string => (baseUrl.endsWith(V1) ? baseUrl :
 /** Azure OpenAI: a resource of the operator, whose deployments are the models. */
 export const azureOpenai: ProviderDeclaration = {
   kind: "azure-openai",
+  billing: AZURE_BILLING,
   systemName: "azure.ai.openai",
   publishers: [],
   variables: { api_key: "AZURE_OPENAI_API_KEY", base_url: "AZURE_OPENAI_ENDPOINT" },

@@ -3,6 +3,8 @@ import type { ChatQuirks } from "../dialects/chat/quirks.ts";
 import type { MediaQuirks } from "../dialects/media-quirks.ts";
 import type { ResponsesQuirks } from "../dialects/responses/quirks.ts";
 import { bearer } from "./auth.ts";
+import { OPENROUTER_BILLING } from "./billing/openrouter.ts";
+import { X_AI_BILLING } from "./billing/x-ai.ts";
 import { cohereServices } from "./cohere/services.ts";
 import { minimaxAdapters } from "./minimax/adapters.ts";
 import { COMPATIBLE_AUDIO, COMPATIBLE_TRANSCRIPTIONS } from "./openai/audio-services.ts";
@@ -23,7 +25,7 @@ import { zAiImages } from "./z-ai/images.ts";
 import { zAiVideos } from "./z-ai/videos.ts";
 
 /** Hosts that speak chat completions below one base URL with a bearer key. Their differences are in their quirks. */
-type Host = Pick<ProviderDeclaration, "kind" | "systemName" | "tracesCalls" | "media" | "services"> & {
+type Host = Pick<ProviderDeclaration, "kind" | "systemName" | "tracesCalls" | "media" | "services" | "billing"> & {
   /** Those of its chat dialect; its messages dialect takes the same media. */
   quirks?: Partial<ChatQuirks>;
   /** The vendor's base URL; a host without `variable` runs locally and needs no key. */
@@ -75,7 +77,7 @@ const mediaOf = ({ media, mediaUrls }: Partial<MediaQuirks>): Partial<MediaQuirk
 
 function declare(host: Host): ProviderDeclaration {
   const { kind, baseUrl, publishers = [], variable, messagesUrl, quirks = {}, media, probePath = "/models" } = host;
-  const { responses, services } = host;
+  const { responses, services, billing } = host;
   const narrows = messagesUrl === undefined && responses === undefined ? [] : ["dialects"];
   return {
     kind,
@@ -102,6 +104,7 @@ function declare(host: Host): ProviderDeclaration {
     },
     ...(media === undefined ? {} : { media }),
     ...(services === undefined ? {} : { services }),
+    ...(billing === undefined ? {} : { billing }),
   };
 }
 
@@ -133,6 +136,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
   // https://docs.x.ai/docs/api-reference
   declare({
     kind: "x-ai",
+    billing: X_AI_BILLING,
     publishers: ["x-ai"],
     variable: "XAI_API_KEY",
     baseUrl: "https://api.x.ai/v1",
@@ -225,6 +229,7 @@ export const COMPATIBLE_PROVIDERS: readonly ProviderDeclaration[] = [
   // https://openrouter.ai/docs/api/reference/overview
   declare({
     kind: "openrouter",
+    billing: OPENROUTER_BILLING,
     variable: "OPENROUTER_API_KEY",
     baseUrl: "https://openrouter.ai/api/v1",
     services: { ...COMPATIBLE_EMBEDDINGS, completions: COMPLETIONS },

@@ -1,6 +1,7 @@
 // https://ai.google.dev/api/generate-content
 
 import { headerKey } from "./auth.ts";
+import { GOOGLE_BILLING } from "./billing/google.ts";
 import { googleAdapters } from "./google/adapters.ts";
 import { geminiEmbeddings } from "./google/embeddings.ts";
 import type { GoogleHost } from "./google/host.ts";
@@ -15,6 +16,7 @@ const HOST: GoogleHost = { name: "gemini", models: () => "/v1beta/models" };
 
 export const gemini: ProviderDeclaration = {
   kind: "gemini",
+  billing: GOOGLE_BILLING,
   systemName: "gcp.gemini",
   publishers: ["google"],
   variables: { api_key: "GEMINI_API_KEY" },

@@ -3,6 +3,7 @@
 
 import type { ToolIdRule } from "../canon/tool-id.ts";
 import { bearer } from "./auth.ts";
+import { OPENAI_BILLING } from "./billing/openai.ts";
 import { OPENAI_AUDIO } from "./openai/audio-services.ts";
 import { openaiCompactions } from "./openai/compactions.ts";
 import { openaiCompletions } from "./openai/completions.ts";
@@ -17,6 +18,7 @@ export const FORTY_CHARACTERS: ToolIdRule = { pattern: /^[\s\S]{1,40}$/, make: (
 
 export const openai: ProviderDeclaration = {
   kind: "openai",
+  billing: OPENAI_BILLING,
   publishers: ["openai"],
   variables: { api_key: "OPENAI_API_KEY" },
   fields: { required: ["api_key"], optional: ["organization", "project", "dialects"] },

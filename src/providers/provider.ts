@@ -1,5 +1,6 @@
 import type { Secret } from "../base/secret.ts";
 import type { Sources } from "../base/sources.ts";
+import type { BillingTable } from "../canon/billable.ts";
 import type { GatewayError } from "../canon/error.ts";
 import type { ProviderSettings } from "../config/config.ts";
 import type { UpstreamCodec } from "../dialects/codec.ts";
@@ -95,6 +96,8 @@ export interface ProviderDeclaration {
   media?: MediaAdapters;
   /** The adapters of its other APIs: embeddings, ranking. */
   services?: ServiceDeclaration;
+  /** What of the vendor can cost money besides ordinary tokens; without it, nothing of that has a known price. */
+  billing?: BillingTable;
 }
 
 /** The most characters of a provider's text that are passed on. */
@@ -138,6 +141,7 @@ export class Provider {
   readonly media: ProviderMedia | undefined;
   /** Undefined where the provider serves conversations and media alone. */
   readonly services: ProviderServices | undefined;
+  readonly billing: BillingTable | undefined;
   readonly #declaration: ProviderDeclaration;
   readonly #settings: ProviderSettings;
   readonly #baseUrl: string;
@@ -183,6 +187,7 @@ export class Provider {
       random: sources.random,
     };
     this.media = declaration.media && new ProviderMedia(declaration.media, access);
+    this.billing = declaration.billing;
     this.services = declaration.services && new ProviderServices(declaration.services, access);
     for (const dialect of this.dialects) {
       this.#quirks.set(dialect, quirksOf(dialect, declaration.quirks));

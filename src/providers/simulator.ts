@@ -7,6 +7,7 @@ import type { RerankAdapter } from "../services/rerank/rerank-adapter.ts";
 import type { SpeechAdapter } from "../services/speech/speech-adapter.ts";
 import type { TranscriptionAdapter } from "../services/transcription/transcription-adapter.ts";
 import { messagesHeaders } from "./anthropic.ts";
+import { SIMULATOR_BILLING } from "./billing/simulator.ts";
 import { cohereRerank } from "./cohere/services.ts";
 import { googleDialect } from "./google-dialect.ts";
 import { openaiCompletions } from "./openai/completions.ts";
@@ -93,6 +94,7 @@ function atOpenai<Adapter extends SpeechAdapter | TranscriptionAdapter | Moderat
 /** The built-in simulator, which plays all dialects of clients over real HTTP. Its URL is known once it has started. */
 export const simulator: ProviderDeclaration = {
   kind: "simulator",
+  billing: SIMULATOR_BILLING,
   publishers: [],
   fields: { required: ["base_url"], optional: ["api_key"] },
   baseUrl: () => {

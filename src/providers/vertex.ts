@@ -4,6 +4,7 @@ import type { ProviderSettings } from "../config/config.ts";
 import type { MessagesOptions } from "../dialects/messages/options.ts";
 import { betaHeader } from "./anthropic.ts";
 import { headerKey } from "./auth.ts";
+import { VERTEX_BILLING } from "./billing/google.ts";
 import { googleAdapters } from "./google/adapters.ts";
 import { vertexEmbeddings } from "./google/embeddings.ts";
 import type { GoogleHost } from "./google/host.ts";
@@ -31,6 +32,7 @@ const HOST: GoogleHost = { name: "vertex", models: (settings) => models(settings
 
 export const vertex: ProviderDeclaration = {
   kind: "vertex",
+  billing: VERTEX_BILLING,
   systemName: "gcp.vertex_ai",
   publishers: ["google"],
   fields: { required: [], optional: ["project", "location", "credentials", "api_key"] },

@@ -7,7 +7,7 @@ import type { Usage } from "../canon/usage.ts";
 import { isRetired } from "../catalogue/is-retired.ts";
 import type { Modality, Model, Offer } from "../catalogue/model.ts";
 import { priceCall } from "../catalogue/price-call.ts";
-import { askedTerms } from "../dialects/priced-fields.ts";
+import { askedTerms, namesOfTerms } from "../dialects/priced-fields.ts";
 import { AUTO_MODEL, AUTO_PREFERENCES, type AutoOption, chooseModel } from "../routing/auto.ts";
 import { standingOf } from "../routing/standing.ts";
 import type { Gateway } from "./gateway.ts";
@@ -97,7 +97,7 @@ function needsOf({ incoming: { dialect }, body }: ServingCall): Needs {
   return {
     input: requests.estimateTokens(body),
     output: Math.min(requests.outputLimit(body) ?? USUAL_OUTPUT, USUAL_OUTPUT),
-    terms: askedTerms(body, requests.pricedFields),
+    terms: namesOfTerms(askedTerms(body, requests.pricedFields)),
     modalities,
     reasoning: amount !== undefined && amount !== "off",
   };

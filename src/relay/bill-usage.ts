@@ -1,4 +1,5 @@
 import type { Principal } from "../access/principal.ts";
+import { billableName } from "../canon/billable.ts";
 import { sumUsage, type Usage, type UsagePass, wholeUsage } from "../canon/usage.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { keptPrices } from "../catalogue/kept-prices.ts";
@@ -20,9 +21,12 @@ export interface BilledBy {
 
 /** What was used of one offer, at its price. */
 export function billedLeg(usage: Usage, prices: PriceList, terms: readonly string[], discount: number): BilledLeg {
-  const { pricings, priceMultiples } = prices;
-  const { costNanoUsd, rule } = priceCall(usage, prices, terms, discount);
-  return { usage, costNanoUsd, priceRule: rule, prices: keptPrices({ pricings, priceMultiples, terms, discount }) };
+  const { pricings, priceMultiples, toolPrices } = prices;
+  const { costNanoUsd, rule, unpriced } = priceCall(usage, prices, terms, discount);
+  const kept = keptPrices({ pricings, priceMultiples, terms, discount, toolPrices }, usage);
+  const leg: BilledLeg = { usage, costNanoUsd, priceRule: rule, prices: kept };
+  if (unpriced !== undefined) leg.unpriced = [...new Set(unpriced.map(billableName))];
+  return leg;
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Admission } from "../access/admit.ts";
 import type { Principal } from "../access/principal.ts";
 import type { JsonObject } from "../base/json.ts";
+import type { Billable } from "../canon/billable.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { Continuation, FieldNote, KeptPrices, OfferTried, Receipt } from "../canon/receipt.ts";
 import type { Usage } from "../canon/usage.ts";
@@ -97,6 +98,8 @@ export interface BilledLeg {
   prices: KeptPrices;
   /** It is of another model than the one that answers: it is paid, and not among the usage of that one. */
   otherModel?: true;
+  /** As in the receipt. */
+  unpriced?: readonly string[];
 }
 
 /** One call on its way: what was asked, by whom, and what has happened to it so far. */
@@ -115,6 +118,8 @@ export interface Call {
   readonly startedAtMs: number;
   readonly timer: CallTimer;
   readonly routing: CallRouting;
+  /** What the request asks for that may cost money besides ordinary tokens. */
+  readonly billables: readonly Billable[];
   /** What the name of the model and the door did to the request, whichever offer answers. */
   readonly adapted: readonly FieldNote[];
   readonly client: ClientPresence;

@@ -1,10 +1,12 @@
 import type { AdmittedCall } from "../access/admit.ts";
 import { hasBudget, type Level } from "../access/level.ts";
 import type { Principal } from "../access/principal.ts";
+import { type Billable, WEB_SEARCH } from "../canon/billable.ts";
 import { discounted } from "../catalogue/discounted.ts";
 import type { Model, Offer } from "../catalogue/model.ts";
+import { priceUsage } from "../catalogue/pricing.ts";
+import { toolCost } from "../catalogue/tool-prices.ts";
 import { worstCost } from "../catalogue/worst-prices.ts";
-import { askedTerms } from "../dialects/priced-fields.ts";
 import type { ReceivedRequest } from "../dialects/received-request.ts";
 import type { IncomingCall } from "./call.ts";
 import { mostAfterDiscount } from "./discount.ts";
@@ -30,6 +32,7 @@ export function estimateUse(
   incoming: IncomingCall,
   served: ServedModel,
   request: ReceivedRequest,
+  billables: readonly Billable[],
 ): AdmittedCall {
   if (incoming.verb === "count_tokens" || !principal.levels.some(countsUse)) return estimate(incoming, served, 0, 0, 0);
   const { model } = served;
@@ -41,7 +44,7 @@ export function estimateUse(
     const cost = mostAfterDiscount(expected, principal, served);
     return estimate(incoming, served, cost, cost, 0);
   }
-  return estimateText(principal, incoming, served, request);
+  return estimateText(principal, incoming, served, request, billables);
 }
 
 const estimate = (
@@ -57,21 +60,48 @@ function estimateText(
   incoming: IncomingCall,
   served: ServedModel,
   request: ReceivedRequest,
+  billables: readonly Billable[],
 ): AdmittedCall {
   const { model } = served;
   const { body, surplusBytes } = request;
   const { requests } = incoming.dialect;
   const input = requests.estimateTokens(body, surplusBytes);
   const output = outputLimit({ incoming, model, body }, DEFAULT_OUTPUT);
-  const terms = askedTerms(body, requests.pricedFields);
-  const cost = dearest(principal, served, input, output, terms);
+  const terms = namesOf(billables, "term");
+  const tools = billables.length === 0 ? 0 : mostForTools(billables, principal, served);
+  const cost = dearest(principal, served, input, output, terms) + tools;
   if (requests.outputLimit(body) !== undefined) return estimate(incoming, served, cost, cost, input + output);
   const longest = outputLimit({ incoming, model, body }, Number.MAX_SAFE_INTEGER);
   // A guess at the answer must not keep a call out for ever that asks for no more than its key may have in a minute.
   const most = Math.max(input, tokensPerMinute(principal.levels) ?? input + output);
   // Without a limit of the caller's or the model's there is no upper bound.
-  const dearestCost = longest < Number.MAX_SAFE_INTEGER ? dearest(principal, served, input, longest, terms) : cost;
+  const dearestCost =
+    longest < Number.MAX_SAFE_INTEGER ? dearest(principal, served, input, longest, terms) + tools : cost;
   return estimate(incoming, served, cost, dearestCost, Math.min(input + output, most));
+}
+
+const NONE: readonly string[] = [];
+
+const namesOf = (billables: readonly Billable[], kind: Billable["kind"]): readonly string[] =>
+  billables.length === 0 ? NONE : billables.filter((one) => one.kind === kind).map(({ name }) => name);
+
+/**
+ * What the hosts' own tools may cost at the most expensive of the offers. Where the request sets no limit on their uses, the vendor's
+ * table says how many to assume.
+ */
+function mostForTools(billables: readonly Billable[], principal: Principal, served: ServedModel): number {
+  const offers = [...served.offers, ...(served.fallback?.offers ?? [])];
+  const costs = offers.map(({ toolPrices, pricings }) =>
+    billables.reduce((sum, { kind, name, most, crossesAs }) => {
+      if (kind === "term") return sum;
+      const known = toolPrices?.find(name) ?? (crossesAs === undefined ? undefined : toolPrices?.find(crossesAs));
+      const uses = Math.max(1, most ?? known?.assumed ?? 1);
+      const searches = crossesAs === WEB_SEARCH ? pricings.web_search : undefined;
+      if (searches !== undefined) return sum + priceUsage({ searches: uses }, pricings).costNanoUsd;
+      return known === undefined ? sum : sum + toolCost(known, uses);
+    }, 0),
+  );
+  return mostAfterDiscount(Math.max(0, ...costs), principal, served);
 }
 
 /** What so many tokens cost at the dearest of the offers that may answer. */

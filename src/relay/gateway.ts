@@ -4,12 +4,15 @@ import type { SharedLimits } from "../access/shared-limits.ts";
 import type { Answers } from "../answers/answers.ts";
 import type { BufferPool } from "../base/byte-buffer.ts";
 import type { Sources } from "../base/sources.ts";
+import type { UnpricedPolicy } from "../canon/billable.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { Captures } from "../capture/captures.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
+import type { ImageLimits } from "../dialects/hosted-images.ts";
 import type { SealedOrigins } from "../dialects/sealed-origins.ts";
 import type { Files } from "../files/files.ts";
 import type { Refusals } from "../ledger/refusals.ts";
+import type { UnpricedUses } from "../ledger/unpriced-uses.ts";
 import type { LedgerWriter } from "../ledger/writer.ts";
 import type { Objects } from "../objects/objects.ts";
 import type { EventHub } from "../observe/event-hub.ts";
@@ -43,6 +46,10 @@ export interface Snapshot {
   maxBodyBytes: number;
   /** Model lists answer requests without any credential. */
   publicModels: boolean;
+  /** What becomes of requests for what has no known price, where no other level says; undefined where the gateway sets nothing. */
+  unpriced?: UnpricedPolicy | undefined;
+  /** How often the gateway lets a model ask for images in one answer, and how many it makes. */
+  imageLimits: ImageLimits;
 }
 
 /** Everything that a call needs from the program around it. */
@@ -59,6 +66,8 @@ export interface Gateway extends Sources {
   readonly ledger: LedgerWriter;
   /** Counts requests that do not become calls. */
   readonly refusals: Refusals;
+  /** What keys have used that has no known price. */
+  readonly unpriced: UnpricedUses;
   /** Where the bodies of calls go whose key is to have them kept. */
   readonly captures: Captures;
   /** Whether each call has a row before a provider is asked. */

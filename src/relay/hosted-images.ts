@@ -43,11 +43,17 @@ export async function answerWithImages(
   { first, ask }: { first: (call: Call) => Promise<Response>; ask: HostedRounds["ask"] },
 ): Promise<Response> {
   const { keeping, incoming } = call;
-  const answer = work.hosted.play(call.body, { answerId: keeping?.answerId, makeId: gateway.random.id });
+  const answer = work.hosted.play(call.body, {
+    answerId: keeping?.answerId,
+    makeId: gateway.random.id,
+    limits: gateway.snapshot.imageLimits,
+  });
   const body = answer.request;
   const request = new HeldRequest({ text: stringifyInOrder(body), body });
   const adapted = [...call.adapted, noteOf(work)];
-  const response = await first({ ...call, body, request, adapted, keeping: undefined });
+  // What the gateway makes in the place of a host has receipts of its own.
+  const billables = call.billables.filter(({ path }) => path !== `${work.tool.path}.type`);
+  const response = await first({ ...call, body, request, adapted, billables, keeping: undefined });
   const controller = new AbortController();
   const left = incoming.request.signal;
   const leave = () => controller.abort();

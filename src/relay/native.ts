@@ -32,7 +32,6 @@ export class NativeLane implements Lane {
       counting: incoming.verb === "count_tokens",
       reasons: model.reasoning,
       quirks,
-      priceMultiples: offer.priceMultiples,
       knownEfforts: traits.efforts,
     });
   }

@@ -1,4 +1,5 @@
 import { type JsonObject, stringAt } from "../base/json.ts";
+import type { Billable } from "../canon/billable.ts";
 import { asGatewayError, GatewayError } from "../canon/error.ts";
 import type { FieldNote } from "../canon/receipt.ts";
 import { readRouting } from "../dialects/read-routing.ts";
@@ -8,8 +9,10 @@ import { admitCall, type EnteredRequest } from "./admit-call.ts";
 import { askedRouting, ONLY_AUTO } from "./asked-routing.ts";
 import { autoModel } from "./auto-model.ts";
 import { answerInBackground } from "./background.ts";
+import { billedOffers } from "./billed-offers.ts";
 import { type Call, DeadlineError, type IncomingCall } from "./call.ts";
 import { captureOf } from "./capture-call.ts";
+import { checkBilling } from "./check-billing.ts";
 import { relayTokenCount } from "./count-tokens.ts";
 import { estimateUse } from "./estimate-use.ts";
 import type { Gateway } from "./gateway.ts";
@@ -49,6 +52,7 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
     body: checked.body,
     stream: isStreamed(incoming, checked.body),
     adapted: adaptedBy(asked),
+    billables: asked.billables,
     keeping,
     capture: asked.sent === undefined ? undefined : captureOf(asked.sent, incoming, gateway),
   };
@@ -121,6 +125,8 @@ const askedForText = ({ served: { model }, checked }: ReadCall, incoming: Incomi
 const isStreamed = ({ streamInPath }: IncomingCall, body: JsonObject): boolean =>
   streamInPath ?? body["stream"] === true;
 
+const NO_BILLABLES: readonly Billable[] = [];
+
 /** As which a request is checked whose model the gateway chooses. */
 const ANY_MODEL = { id: AUTO_MODEL, reasoning: true };
 
@@ -156,11 +162,15 @@ async function readCall(incoming: IncomingCall, entered: EnteredRequest, gateway
   const { body } = request;
   const call = { incoming, principal, routing, body };
   const served = resolved === undefined ? autoModel(call, gateway) : servedModel(resolved, call, gateway);
-  const admitting = entry.admitShared(estimateUse(principal, incoming, served, request));
+  const billables = verb === "generate" ? dialect.requests.billables(body, incoming.options) : NO_BILLABLES;
+  if (billables.length > 0) {
+    checkBilling(billables, { principal, door }, billedOffers(served, incoming, body, gateway), gateway);
+  }
+  const admitting = entry.admitShared(estimateUse(principal, incoming, served, request, billables));
   const admission = admitting instanceof Promise ? await admitting : admitting;
   // Else nothing keeps the text for longer than its provider takes to be asked.
   const sent = principal.capture === true ? received.text : undefined;
-  return { served, admission, sent, checked: request, keeping, background, routing, wanted };
+  return { served, admission, sent, checked: request, keeping, background, routing, wanted, billables };
 }
 
 /** What the name of the model, the door and the routing fields did to the request. Mostly nothing, and then nothing is made. */

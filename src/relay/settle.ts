@@ -1,3 +1,4 @@
+import { type Billable, billableName } from "../canon/billable.ts";
 import type { PlannedOffer, PricedPart, Receipt } from "../canon/receipt.ts";
 import type { Stop } from "../canon/stop.ts";
 import { unionOfTags } from "../canon/tags.ts";
@@ -12,10 +13,12 @@ import {
 import type { CorrectedUsage } from "../canon/usage-correction.ts";
 import type { Offer, Pricings } from "../catalogue/model.ts";
 import { tokensOfCharacters } from "../dialects/estimate-tokens.ts";
+import type { Target } from "../routing/target.ts";
 import { readTraceParent } from "../telemetry/trace-context.ts";
 import { billUsage, findOffer } from "./bill-usage.ts";
 import type { BilledLeg, Call, IncomingCall, LaneAttempt } from "./call.ts";
 import { settleCapture } from "./capture-call.ts";
+import { unpricedTools } from "./check-billing.ts";
 import { correctUsage, type UsageBounds } from "./correct-usage.ts";
 import { discountAt } from "./discount.ts";
 import type { Gateway } from "./gateway.ts";
@@ -25,6 +28,7 @@ import { tellEnded } from "./tell-call.ts";
 import { traceCall } from "./trace-call.ts";
 import { unseenTokens } from "./unseen-tokens.ts";
 import { passBounds, usageBounds } from "./usage-bounds.ts";
+import { withRequestedTools } from "./with-requested-tools.ts";
 
 /** How a call ended, as far as money is concerned. */
 export interface Ending {
@@ -54,7 +58,8 @@ export type LegEnding = Omit<Ending, "whole" | "produced">;
 
 /** Writes the call's one ledger row, keeps its answer and releases its reservation. Resolves when all is committed. */
 export function settle(call: Call, gateway: Gateway, ending: Ending): Promise<void> {
-  const { usage, source, corrected } = usageOf(call, gateway, ending);
+  const { usage: counted, source, corrected } = usageOf(call, gateway, ending);
+  const usage = call.billables.length === 0 || !ending.produced ? counted : withRequestedTools(call, counted);
   // A call that failed, or whose client disconnected, is recorded and billed by the offer that was being tried.
   const { attempt } = call;
   const target = attempt?.target;
@@ -74,6 +79,9 @@ export function settle(call: Call, gateway: Gateway, ending: Ending): Promise<vo
     ...(corrected === undefined ? {} : { corrected }),
     pricings: target?.pricings ?? call.model.pricings,
     priceMultiples: target?.priceMultiples,
+    toolPrices: target?.toolPrices,
+    billables: call.billables,
+    unpriced: ending.produced && target !== undefined ? unpricedBy(call, target) : [],
     terms: attempt?.terms ?? [],
     stop: ending.stop,
     firstContentAtMs: ending.firstContentAtMs,
@@ -85,6 +93,11 @@ export function settle(call: Call, gateway: Gateway, ending: Ending): Promise<vo
   // Both must be stored before the client has all of its answer: it may build on it at once.
   return Promise.all([closed, keeping.save(attempt)]).then(() => {});
 }
+
+const unpricedBy = ({ billables, incoming }: Call, { offer, via }: Target): readonly string[] =>
+  billables.length === 0 ? NO_NAMES : unpricedTools(billables, offer, via === incoming.dialect.name);
+
+const NO_NAMES: readonly string[] = [];
 
 /** What the settlement of any call needs: text, images or videos. */
 export type AdmittedCall = Pick<
@@ -120,6 +133,11 @@ export interface Bill extends Pick<Receipt, "verb" | "clientDialect" | "upstream
   corrected?: CorrectedUsage;
   pricings: Pricings;
   priceMultiples?: Offer["priceMultiples"];
+  toolPrices?: Offer["toolPrices"] | undefined;
+  /** What the request asked for that may cost money besides ordinary tokens. */
+  billables?: readonly Billable[];
+  /** Tools that were asked for without a known price. */
+  unpriced?: readonly string[];
   /** The terms other than the standard ones on which the offer was asked. */
   terms?: readonly string[];
   stop?: Stop | undefined;
@@ -142,7 +160,14 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
   });
   const all = otherLegs === undefined ? legs : [...otherLegs, ...legs];
   const [only] = all;
-  const { usage, costNanoUsd, priceRule } = all.length === 1 && only !== undefined ? only : sumOfLegs(all);
+  const {
+    usage,
+    costNanoUsd,
+    priceRule,
+    unpriced = [],
+  } = all.length === 1 && only !== undefined ? only : sumOfLegs(all);
+  const missing =
+    bill.unpriced === undefined || bill.unpriced.length === 0 ? unpriced : [...unpriced, ...bill.unpriced];
   const tokens = all.reduce((sum, leg) => sum + promptTokens(leg.usage) + completionTokens(leg.usage), 0);
   call.admission.release({ costNanoUsd, tokens });
   const { totalMs, timing } = call.timer.read();
@@ -179,6 +204,13 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
   if (bill.firstContentAtMs !== undefined) {
     receipt.firstContentMs = Math.round(bill.firstContentAtMs - call.startedAtMs);
   }
+  if (missing.length > 0) {
+    receipt.unpriced = [...new Set(missing)];
+    gateway.unpriced.note(
+      receipt,
+      (bill.billables ?? []).map(({ name }) => billableName(name)),
+    );
+  }
   if (call.plan !== undefined) receipt.plan = plannedOffers(call.plan, receipt.model);
   if (call.continued !== undefined) receipt.continued = call.continued;
   if (call.hedged) receipt.hedged = true;
@@ -214,6 +246,9 @@ function sumOfLegs(legs: readonly BilledLeg[]): Omit<BilledLeg, "prices"> {
     usage: legs.reduce((sum, leg) => sumUsage(sum, counted(leg)), {} as Usage),
     costNanoUsd: legs.reduce((sum, leg) => sum + leg.costNanoUsd, 0),
     priceRule: [...new Set(legs.map((leg) => leg.priceRule))].join("; then "),
+    ...(legs.some(({ unpriced }) => unpriced !== undefined)
+      ? { unpriced: [...new Set(legs.flatMap(({ unpriced }) => unpriced ?? []))] }
+      : {}),
   };
 }
 

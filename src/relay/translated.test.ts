@@ -4,7 +4,7 @@ import { plainAnswer, plainUsage } from "../../testing/plain-answer.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { wrapOpaque } from "../canon/opaque.ts";
 
-test("decision 0018: terms without a price are not bought where a foreign signature has the request written anew", async () => {
+test("decision 0018: terms are billed where a foreign signature has the request written anew", async () => {
   const harness = await Harness.start({ config: scriptedModels(UPSTREAM_URL) });
   harness.upstream.play((reply) => {
     reply.head(200);
@@ -20,12 +20,13 @@ test("decision 0018: terms without a price are not bought where a foreign signat
   ];
   const answer = await harness.call("messages", {
     model: "test/messages",
+    door: "dropin",
     body: { messages, speed: "fast", inference_geo: "us" },
   });
   expect(answer.status).toBe(200);
   const sent = JSON.parse(harness.upstream.requests[0]?.body ?? "{}") as Record<string, unknown>;
-  expect(Object.keys(sent).sort()).toEqual(["max_tokens", "messages", "model"]);
+  expect(sent).toMatchObject({ speed: "fast", inference_geo: "us" });
   const [receipt] = await harness.receipts();
-  expect(receipt).toMatchObject({ lane: "translated" });
-  expect(receipt?.fields.map(({ path }) => path)).toEqual(expect.arrayContaining(["speed", "inference_geo"]));
+  expect(receipt).toMatchObject({ lane: "translated", unpriced: ["fast"] });
+  expect(receipt?.price_rule).toEndWith("fast unpriced, × 1.1 geo-us");
 });

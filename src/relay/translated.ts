@@ -12,7 +12,7 @@ import type {
 } from "../dialects/codec.ts";
 import { DeltaRunTap } from "../dialects/delta-run-tap.ts";
 import type { ClientAnswer, Dialect, Tap, UpstreamRequest } from "../dialects/dialect.ts";
-import { fitTerms } from "../dialects/priced-fields.ts";
+import { askedTerms, namesOfTerms } from "../dialects/priced-fields.ts";
 import { TranslatingTap } from "../dialects/translating-tap.ts";
 import { unwrapReply } from "../dialects/unwrap-answer.ts";
 import type { UpstreamFailure } from "../dialects/upstream-failure.ts";
@@ -63,14 +63,11 @@ export class TranslatedLane implements Lane {
       origin,
     });
     this.#reading = reading;
-    const allNotes = [...notes];
-    // Fields that the target knows are passed on; those that change the price are billed, or removed.
-    const context = { door: incoming.door, priceMultiples: offer.priceMultiples };
-    const { terms, remove } = fitTerms(body, incoming.dialect.requests.pricedFields, context, allNotes);
-    const kept = remove.length === 0 ? body : withoutMembers(body, remove);
+    // Fields that the target knows are passed on; those that change the price are billed.
+    const terms = askedTerms(body, incoming.dialect.requests.pricedFields);
     const sent =
-      incoming.verb === "count_tokens" ? this.#counting().encodeRequest(kept, offer.upstreamModel, quirks) : kept;
-    return { payload: stringifyInOrder(sent), notes: allNotes, terms };
+      incoming.verb === "count_tokens" ? this.#counting().encodeRequest(body, offer.upstreamModel, quirks) : body;
+    return { payload: stringifyInOrder(sent), notes: [...notes], terms: namesOfTerms(terms) };
   }
 
   readAnswer(text: string, body: JsonObject): ClientAnswer {
@@ -146,9 +143,6 @@ export const canonicalCall = (
     const ordered = orBody(bodyInOrder(received, received.body), received.body);
     return codec.decodeRequest(markSealed?.(ordered, sealed) ?? ordered);
   });
-
-const withoutMembers = (body: JsonObject, keys: readonly string[]): JsonObject =>
-  Object.fromEntries(Object.entries(body).filter(([key]) => !keys.includes(key)));
 
 /** The body that was parsed already, except for the rare text whose keys lose their order in it, or numbers digits (H05). */
 const orBody = (ordered: unknown, body: JsonObject): JsonObject => (isObject(ordered) ? ordered : body);

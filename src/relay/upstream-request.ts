@@ -7,6 +7,7 @@ import type { BodyPatch, Endpoint, Provider, UpstreamCall } from "../providers/p
 import type { TextTarget } from "../routing/target.ts";
 import { ObjectEdit } from "../wire/json-text.ts";
 import type { Call } from "./call.ts";
+import { isPricedByLength } from "./check-billing.ts";
 import type { Lane } from "./lane.ts";
 
 /** What a lane has made of the client's request for one target: without URL and headers. */
@@ -86,17 +87,10 @@ function forwardedOptions(
   target: TextTarget,
   notes: FieldNote[],
 ): ForwardedOptions | undefined {
-  const { via, quirks, pricings, priceMultiples = {} } = target;
+  const { via, quirks, offer } = target;
   return incoming.dialect.http.forwardOptions?.(
     incoming.options,
-    {
-      via,
-      quirks,
-      door: incoming.door,
-      pricedByLength: pricings.prompt?.some(({ conditions }) => conditions?.prompt_tokens !== undefined) === true,
-      priceMultiples,
-      body,
-    },
+    { via, quirks, pricedByLength: isPricedByLength(offer), body },
     notes,
   );
 }

@@ -140,8 +140,8 @@ function bestFirst(dialects: readonly string[], { bestDialect }: ModelTraits, { 
 function targetVia<Via extends string>(via: Via, model: Model, offer: Offer, provider: Provider): Target<Via> {
   const { name, credential, weight: credentialWeight } = provider;
   const id = `${model.id} ${name} ${offer.upstreamModel} ${via}${credential && ` ${credential}`}`;
-  const { pricings, priceMultiples } = offer;
-  return { id, model, offer, provider, credential, credentialWeight, via, pricings, priceMultiples };
+  const { pricings, priceMultiples, toolPrices } = offer;
+  return { id, model, offer, provider, credential, credentialWeight, via, pricings, priceMultiples, toolPrices };
 }
 
 function textTarget(

@@ -70,6 +70,11 @@ export class Targets {
     throw new GatewayError("not_found", message, { path: "model" });
   }
 
+  /** How an offer answers conversations: credential by credential, one for each dialect. */
+  textOf(offer: Offer): readonly TextTarget[] {
+    return this.#byOffer.get(offer)?.text ?? [];
+  }
+
   /** Whether one of the offers answers conversations. */
   serveText(offers: readonly Offer[]): boolean {
     return offers.some((offer) => (this.#byOffer.get(offer)?.text.length ?? 0) > 0);

@@ -1,8 +1,9 @@
 import { withoutAbsent } from "../base/without-absent.ts";
+import type { UnpricedPolicy } from "../canon/billable.ts";
 import type { Sharing } from "../canon/ownership.ts";
 import { type Changed, countKeyChange } from "./change-counter.ts";
 import { number, optionalNumber, optionalText, readSharing, text } from "./columns.ts";
-import { insertProject } from "./projects.ts";
+import { insertProject, readPolicy } from "./projects.ts";
 import type { Parameter, Queries, Storage, StoredRow } from "./storage.ts";
 import { readStoredJson } from "./stored-json.ts";
 
@@ -34,6 +35,8 @@ export interface StoredKey {
   providerObjects?: boolean;
   /** Who may see what it stores; absent: the default of its project, or of a key that a key has made. */
   objects?: Sharing;
+  /** What becomes of its requests for what has no known price; absent where its project, the gateway or its budget decides. */
+  unpriced?: UnpricedPolicy;
   createdAtMs: number;
   /** Id of the key that made this one. */
   madeBy?: string;
@@ -71,6 +74,7 @@ const COLUMNS = [
   "capture",
   "provider_objects",
   "objects",
+  "unpriced",
 ];
 const LISTED = COLUMNS.join(", ");
 const MARKS = COLUMNS.map(() => "?").join(", ");
@@ -106,6 +110,7 @@ export async function insertKey(queries: Queries, key: StoredKey): Promise<void>
     key.capture ? 1 : 0,
     key.providerObjects ? 1 : 0,
     key.objects ?? null,
+    key.unpriced ?? null,
     changeNumber,
   ]);
 }
@@ -126,13 +131,14 @@ export type KeyChange = Pick<
   | "capture"
   | "providerObjects"
   | "objects"
+  | "unpriced"
 >;
 
 /** Replaces what may change, and lets running servers notice. In one transaction. */
 export async function replaceKey(queries: Queries, id: string, key: KeyChange): Promise<void> {
   const changeNumber = await countKeyChange(queries);
   await queries.query(
-    "UPDATE api_keys SET change_number = ?, name = ?, models = ?, protocols = ?, limits = ?, expires_at_ms = ?, strict = ?, routing = ?, networks = ?, scopes = ?, tags = ?, capture = ?, provider_objects = ?, objects = ? WHERE id = ?",
+    "UPDATE api_keys SET change_number = ?, name = ?, models = ?, protocols = ?, limits = ?, expires_at_ms = ?, strict = ?, routing = ?, networks = ?, scopes = ?, tags = ?, capture = ?, provider_objects = ?, objects = ?, unpriced = ? WHERE id = ?",
     [
       changeNumber,
       key.name,
@@ -148,6 +154,7 @@ export async function replaceKey(queries: Queries, id: string, key: KeyChange): 
       key.capture ? 1 : 0,
       key.providerObjects ? 1 : 0,
       key.objects ?? null,
+      key.unpriced ?? null,
       id,
     ],
   );
@@ -255,6 +262,7 @@ function readKey(row: StoredRow): StoredKey {
     capture: number(row, "capture") === 0 ? undefined : true,
     providerObjects: number(row, "provider_objects") === 0 ? undefined : true,
     objects: readSharing(row),
+    unpriced: readPolicy(optionalText(row, "unpriced")),
     previousHash: optionalText(row, "previous_hash"),
     previousUntilMs: optionalNumber(row, "previous_until_ms"),
     rotatedAtMs: optionalNumber(row, "rotated_at_ms"),

@@ -1,7 +1,8 @@
 import { withoutAbsent } from "../base/without-absent.ts";
+import type { UnpricedPolicy } from "../canon/billable.ts";
 import type { Sharing } from "../canon/ownership.ts";
 import { type Changed, countKeyChange } from "./change-counter.ts";
-import { number, readSharing, text } from "./columns.ts";
+import { number, optionalText, readSharing, text } from "./columns.ts";
 import type { Parameter, Queries, StoredRow } from "./storage.ts";
 import { readStoredJson } from "./stored-json.ts";
 
@@ -21,25 +22,27 @@ export interface StoredProject {
   providerObjects?: boolean;
   /** Who may see what its keys store; absent: all of them. */
   objects?: Sharing;
+  /** What becomes of its keys' requests for what has no known price; absent where another level decides. */
+  unpriced?: UnpricedPolicy;
   createdAtMs: number;
 }
 
 /** What may change in a project. */
 export type ProjectChange = Pick<
   StoredProject,
-  "name" | "limits" | "discounts" | "status" | "providerObjects" | "objects"
+  "name" | "limits" | "discounts" | "status" | "providerObjects" | "objects" | "unpriced"
 >;
 
-const COLUMNS = "id, name, limits, discounts, status, created_at_ms, provider_objects, objects";
+const COLUMNS = "id, name, limits, discounts, status, created_at_ms, provider_objects, objects, unpriced";
 
 /** Keeps the project where there is none of that id, and lets running servers notice. Returns whether it is new. */
 export async function insertProject(
   queries: Queries,
   project: Pick<StoredProject, "id" | "createdAtMs"> & Partial<ProjectChange>,
 ): Promise<boolean> {
-  const { id, name = id, limits = {}, discounts = [], status = "active", createdAtMs } = project;
+  const { id, name = id, limits = {}, discounts = [], status = "active", unpriced, createdAtMs } = project;
   const inserted = await queries.query(
-    `INSERT INTO projects (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING id`,
+    `INSERT INTO projects (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING id`,
     [
       id,
       name,
@@ -49,6 +52,7 @@ export async function insertProject(
       createdAtMs,
       project.providerObjects ? 1 : 0,
       project.objects ?? null,
+      unpriced ?? null,
     ],
   );
   if (inserted.length === 0) return false;
@@ -61,7 +65,7 @@ export async function insertProject(
 export async function replaceProject(queries: Queries, id: string, project: ProjectChange): Promise<void> {
   const changeNumber = await countKeyChange(queries);
   await queries.query(
-    "UPDATE projects SET change_number = ?, name = ?, limits = ?, discounts = ?, status = ?, provider_objects = ?, objects = ? WHERE id = ?",
+    "UPDATE projects SET change_number = ?, name = ?, limits = ?, discounts = ?, status = ?, provider_objects = ?, objects = ?, unpriced = ? WHERE id = ?",
     [
       changeNumber,
       project.name,
@@ -70,6 +74,7 @@ export async function replaceProject(queries: Queries, id: string, project: Proj
       project.status,
       project.providerObjects ? 1 : 0,
       project.objects ?? null,
+      project.unpriced ?? null,
       id,
     ],
   );
@@ -110,8 +115,13 @@ function readProject(row: StoredRow): StoredProject {
     createdAtMs: number(row, "created_at_ms"),
     providerObjects: number(row, "provider_objects") === 0 ? undefined : true,
     objects: readSharing(row),
+    unpriced: readPolicy(optionalText(row, "unpriced")),
   });
 }
+
+/** A word that this program does not know must not let anything through. */
+export const readPolicy = (written: string | undefined): UnpricedPolicy | undefined =>
+  written === undefined || written === "mark" ? written : "refuse";
 
 /** A status that this program does not know must not let calls through. */
 function readStatus(written: string): ProjectStatus {

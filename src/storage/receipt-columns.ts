@@ -197,12 +197,20 @@ function readPricedBy(text: string): NonNullable<Receipt["pricedBy"]> {
 }
 
 /** The parts of a receipt that one column holds: most calls have none of them. */
-type Routing = Pick<Receipt, "plan" | "continued" | "hedged" | "corrected">;
+interface Rare extends Pick<Receipt, "plan" | "continued" | "hedged" | "corrected" | "unpriced"> {
+  tools?: Usage["tools"];
+}
 
-function routingText({ plan, continued, hedged, corrected }: Routing): string | undefined {
-  if (plan === undefined && continued === undefined && hedged === undefined && corrected === undefined)
-    return undefined;
-  return JSON.stringify({ plan, continued, hedged, corrected });
+function routingText({ plan, continued, hedged, corrected, unpriced, usage: { tools } }: Receipt): string | undefined {
+  const isPlain = plan === undefined && continued === undefined && hedged === undefined;
+  if (isPlain && corrected === undefined && unpriced === undefined && tools === undefined) return undefined;
+  return JSON.stringify({ plan, continued, hedged, corrected, unpriced, tools });
+}
+
+function readRare(written: string | undefined, usage: Usage): Omit<Rare, "tools"> & Pick<Receipt, "usage"> {
+  if (written === undefined) return { usage };
+  const { tools, ...rare } = JSON.parse(written) as Rare;
+  return { ...rare, usage: tools === undefined ? usage : { ...usage, tools } };
 }
 
 /** The row as a receipt again. Words are taken as they are stored: only this program writes them. */
@@ -233,7 +241,7 @@ export function readReceipt(row: StoredRow): Receipt {
     ...(stopUnified === undefined ? {} : { stop: { unified: stopUnified as UnifiedStop, raw: text(row, "stop_raw") } }),
     offers: JSON.parse(text(row, "offers")) as OfferTried[],
     fields: JSON.parse(text(row, "fields")) as FieldNote[],
-    usage: readUsage(row),
+    ...readRare(routing, readUsage(row)),
     usageSource: text(row, "usage_source") as UsageSource,
     priceRule: text(row, "price_rule"),
     costNanoUsd: number(row, "cost_nano_usd"),
@@ -242,7 +250,6 @@ export function readReceipt(row: StoredRow): Receipt {
     ...readTiming(row, totalMs),
     ...(requestId === undefined ? {} : { requestId }),
     ...(traceId === undefined ? {} : { traceId }),
-    ...(routing === undefined ? {} : (JSON.parse(routing) as Routing)),
     ...(instance === undefined ? {} : { instance }),
     ...(adjusts === undefined ? {} : { adjusts }),
     ...(pricedBy === undefined ? {} : { pricedBy: readPricedBy(pricedBy) }),

@@ -72,6 +72,9 @@ export const makeCallFamilies = (budget: SeriesBudget) => {
       "Calls for which the provider reported a usage that cannot be true, by what is wrong with it.",
       ["provider", "reason"],
     ),
+    unpricedUses: counted("trivium_unpriced_total", "Uses of hosted tools, terms and counters without a known price.", [
+      "name",
+    ]),
     images: counted("trivium_images_total", "Images that were made.", ["model", "provider"]),
     videoSeconds: counted("trivium_video_seconds_total", "Seconds of videos that were made.", ["model", "provider"]),
     audioSeconds: counted("trivium_audio_seconds_total", "Seconds of sound that were made or read.", [

@@ -37,6 +37,7 @@ describe("observability 5: metrics are made of receipts", () => {
         ],
         fields: [{ path: "top_k", action: "dropped", reason: "unknown" }],
         priceRule: "prompt 1 per million tokens, completion unpriced",
+        unpriced: ["completion", "hologram"],
       }),
     );
     const families = metrics.families();
@@ -45,6 +46,11 @@ describe("observability 5: metrics are made of receipts", () => {
     expect(shown("trivium_attempts_total")).toEqual([
       [["one", "rate_limited"], 1],
       [["two", "answered"], 1],
+    ]);
+    expect(shown("trivium_unpriced_calls_total")).toEqual([[[expect.any(String), "two"], 1]]);
+    expect(shown("trivium_unpriced_total")).toEqual([
+      [["completion"], 1],
+      [["hologram"], 1],
     ]);
     expect(shown("trivium_fallbacks_total")).toEqual([[["one", "two"], 1]]);
     expect(shown("trivium_fields_total")).toEqual([[["chat", "messages", "dropped"], 1]]);

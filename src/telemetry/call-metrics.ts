@@ -62,8 +62,6 @@ export class CallMetrics {
   readonly #refusals = new Map<string, Cell>();
   readonly #alsoCount: CallMetricsOptions["alsoCount"];
   #waiting: Settled[] = [];
-  #lastRule = "";
-  #lastUnpriced = false;
   #last: Receipt | undefined;
   #lastCells: CallCells | undefined;
 
@@ -126,7 +124,10 @@ export class CallMetrics {
     }
     if (admissionMs !== undefined) families.admission.observe(cells.admission, admissionMs);
     this.#countUsage(receipt, cells);
-    if (this.#isUnpriced(receipt.priceRule)) families.unpriced.at(receipt.model, receipt.provider).value++;
+    if (receipt.unpriced !== undefined) {
+      families.unpriced.at(receipt.model, receipt.provider).value++;
+      for (const name of receipt.unpriced) families.unpricedUses.at(name).value++;
+    }
     for (const reason of receipt.corrected?.reasons ?? []) families.corrected.at(receipt.provider, reason).value++;
     const [tried] = offers;
     if (offers.length === 1 && tried?.outcome === "answered" && tried.provider === receipt.provider) {
@@ -165,15 +166,6 @@ export class CallMetrics {
     cells.answered ??= { attempts: attempts.at(provider, "answered"), duration: attemptDuration.at(provider) };
     cells.answered.attempts.value++;
     attemptDuration.observe(cells.answered.duration, ms);
-  }
-
-  /** Calls in a row mostly have the same rule, which is one object in memory. */
-  #isUnpriced(rule: string): boolean {
-    if (rule !== this.#lastRule) {
-      this.#lastRule = rule;
-      this.#lastUnpriced = rule.includes(UNPRICED);
-    }
-    return this.#lastUnpriced;
   }
 
   #countAttempt({ provider, outcome, reason, ms }: OfferTried, next: OfferTried | undefined): void {
@@ -223,6 +215,3 @@ const areAlike = (one: Receipt, other: Receipt): boolean =>
   one.clientDialect === other.clientDialect &&
   one.lane === other.lane &&
   one.stream === other.stream;
-
-/** As a price rule says that something was used which the catalogue has no price for. */
-const UNPRICED = "unpriced";

@@ -1,3 +1,4 @@
+import { WEB_SEARCH } from "../../canon/billable.ts";
 import type { ClientCodec, DecodeAnswerContext, UpstreamCodec } from "../codec.ts";
 import { decodeError } from "../error-object.ts";
 import { decodeRequest } from "./decode-request.ts";
@@ -30,6 +31,7 @@ export const chatCodec: UpstreamCodec & ClientCodec = {
     takesUnsigned: ({ reasoningHistory }: ChatQuirks) => reasoningHistory !== "drop",
   },
   limitsReasoning: ({ limitsReasoning }: ChatQuirks) => limitsReasoning,
+  isUncounted: (tool) => tool === WEB_SEARCH || tool.startsWith("plugin:"),
   goesOn: ({ prefill }: ChatQuirks) => prefill !== "none",
   showsImages: true,
 };

@@ -4,6 +4,7 @@ import { numberAt } from "../../base/json.ts";
 import type { Dialect, NativeAnswerContext } from "../dialect.ts";
 import { estimateTokens } from "../estimate-tokens.ts";
 import { rewriteRequest } from "../rewrite-request.ts";
+import { billables } from "./billables.ts";
 import { checkChatRequest } from "./check-request.ts";
 import { chatCodec } from "./codec.ts";
 import { endpoints, readCall } from "./endpoints.ts";
@@ -43,6 +44,7 @@ export const chat: Dialect = {
     reasoning: (body) => decodeReasoning(body).desired,
     objects: chatObjects,
     pricedFields: PRICED_FIELDS,
+    billables,
     conversation: { before: ["tools"], turns: "messages" },
   },
   errors: { encode: encodeError, encodeInStream: encodeStreamError },

@@ -15,6 +15,8 @@ export const KNOWN_COUNTERS: ReadonlySet<string> = new Set([
   "reasoning_tokens",
   "server_tool_use.web_search_requests",
   "server_tool_use_details.web_search_requests",
+  // Uses of a tool, which have a price of their own.
+  "num_sources_used",
   // Parts of a counter above, at its price.
   "prompt_tokens_details.text_tokens",
   "prompt_tokens_details.image_tokens",

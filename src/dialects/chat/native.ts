@@ -11,7 +11,7 @@ import type { ClientAnswer, NativeAnswerContext, NativeRequestContext, UpstreamR
 import { effortOfWord } from "../effort-words.ts";
 import { emptyTools } from "../empty-tools.ts";
 import { modelJson } from "../model-json.ts";
-import { fitTerms, type PricedFields } from "../priced-fields.ts";
+import { askedTerms, CACHE_LIFETIME, namesOfTerms, type PricedFields } from "../priced-fields.ts";
 import type { ReceivedRequest } from "../received-request.ts";
 import { ROUTING_FIELDS } from "../routing-fields.ts";
 import { answerError, noChoices } from "./answer-error.ts";
@@ -29,7 +29,7 @@ const SAID = ["content", "tool_calls", "function_call", "refusal", "audio"];
 
 const REASONING_FIELDS = ["reasoning", "reasoning_content", "reasoning_details"];
 
-export const PRICED_FIELDS: PricedFields = { service_tier: {} };
+export const PRICED_FIELDS: PricedFields = { service_tier: {}, prompt_cache_options: CACHE_LIFETIME };
 
 export function prepareRequest(request: ReceivedRequest, context: NativeRequestContext<ChatQuirks>): UpstreamRequest {
   const { body } = request;
@@ -50,10 +50,12 @@ export function prepareRequest(request: ReceivedRequest, context: NativeRequestC
   }
   // Without a stream they say nothing (contract 2.12), and hosts refuse them.
   if (!context.stream && "stream_options" in body) changes.remove.push("stream_options");
-  const { terms, remove } = fitTerms(body, PRICED_FIELDS, context, notes.list);
-  changes.remove.push(...remove);
   const source = fitMessages(request, quirks, notes);
-  return { payload: editBody(source, changes, body), notes: notes.list, terms };
+  return {
+    payload: editBody(source, changes, body),
+    notes: notes.list,
+    terms: namesOfTerms(askedTerms(body, PRICED_FIELDS)),
+  };
 }
 
 interface Changes {

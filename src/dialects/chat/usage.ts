@@ -1,5 +1,5 @@
 import { arrayAt, isObject, type JsonObject, objectAt } from "../../base/json.ts";
-import { completionTokens, countAt, promptTokens, type Usage } from "../../canon/usage.ts";
+import { addToolUse, completionTokens, countAt, promptTokens, type Usage } from "../../canon/usage.ts";
 import { generatedTokens } from "../generated-tokens.ts";
 import { promptCounts } from "../prompt-counts.ts";
 import { unknownCounters } from "../unknown-counters.ts";
@@ -57,6 +57,8 @@ export function decodeUsage(raw: unknown, reasoningBeside = false): Usage | unde
   if (searches) usage.searches = searches;
   const unknown = unknownCounters("usage", raw, KNOWN_COUNTERS);
   if (unknown !== undefined) usage.unknown = unknown;
+  const sources = countAt(raw, "num_sources_used");
+  if (sources) return addToolUse(usage, "live_search", sources);
   return usage;
 }
 

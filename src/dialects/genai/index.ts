@@ -4,6 +4,7 @@ import { numberAt, objectAt } from "../../base/json.ts";
 import type { Dialect, NativeAnswerContext } from "../dialect.ts";
 import { estimateTokens } from "../estimate-tokens.ts";
 import { rewriteRequest } from "../rewrite-request.ts";
+import { billables } from "./billables.ts";
 import { checkGenaiCountTokensRequest, checkGenerateContentRequest } from "./check-request.ts";
 import { genaiCodec } from "./codec.ts";
 import { endpoints, IMPLIED_PUBLISHER, modelInPath, readCall } from "./endpoints.ts";
@@ -51,6 +52,7 @@ export const genai: Dialect = {
     },
     objects: genaiObjects,
     pricedFields: PRICED_FIELDS,
+    billables,
     conversation: { before: ["systemInstruction", "tools"], turns: "contents" },
   },
   errors: { encode: encodeError, encodeInStream: encodeStreamError },

@@ -7,11 +7,12 @@ import { changeElements, changeValue, ObjectEdit } from "../../wire/json-text.ts
 import { requireFewChoices } from "../answer-bounds.ts";
 import type { ClientAnswer, NativeAnswerContext, NativeRequestContext, UpstreamRequest } from "../dialect.ts";
 import { emptyTools } from "../empty-tools.ts";
-import { fitTerms, type PricedFields } from "../priced-fields.ts";
+import { askedTerms, namesOfTerms, type PricedFields } from "../priced-fields.ts";
 import type { ReceivedRequest } from "../received-request.ts";
 import { ROUTING_FIELDS } from "../routing-fields.ts";
 import { AnswerStamp } from "./answer-stamp.ts";
 import { decodeErrorObject } from "./errors.ts";
+import { GroundedTools } from "./grounded-tools.ts";
 import type { GenaiOptions } from "./options.ts";
 import type { GenaiQuirks } from "./quirks.ts";
 import { methodNotes, removeMethods } from "./safety-method.ts";
@@ -48,13 +49,11 @@ export function prepareRequest(request: ReceivedRequest, context: NativeRequestC
     remove.push("labels");
     notes.push({ path: "labels", action: "dropped", reason: "this provider knows no labels" });
   }
-  const fitted = fitTerms(body, PRICED_FIELDS, context, notes);
-  remove.push(...fitted.remove);
   const untouched = !remove.some((key) => key in body);
   return {
     payload: untouched ? (source.bytes ?? source.text) : editBody(source, { set: {}, remove }, body),
     notes,
-    terms: fitted.terms,
+    terms: namesOfTerms(askedTerms(body, PRICED_FIELDS)),
   };
 }
 
@@ -82,9 +81,10 @@ export function patchAnswer(
     throw new GatewayError("upstream_failed", "The provider's answer has no candidates.");
   const set = new AnswerStamp(context).lacking(body);
   reportUsageTerms(context.served, body);
+  const usage = decodeUsage(body);
   return {
     text: String(editBody({ text: data }, { set }, body)),
-    usage: decodeUsage(body),
+    usage: usage && GroundedTools.in(body).addTo(usage),
     stop: stop ?? (blocked === undefined ? undefined : { unified: "filter", raw: blocked }),
   };
 }

@@ -8,6 +8,7 @@ import type { DecodeAnswerContext } from "../codec.ts";
 import { decodeArguments } from "./arguments.ts";
 import { decodePart } from "./content.ts";
 import { decodeErrorObject } from "./errors.ts";
+import { GroundedTools } from "./grounded-tools.ts";
 import { decodeCitations, decodeSearch } from "./grounding.ts";
 import { decodeLogprobs } from "./logprobs.ts";
 import { CallAssembly, continues, isPartial } from "./partial-args.ts";
@@ -48,6 +49,7 @@ export class OpenBlocks {
   #openReasoning: number | undefined;
   #openCall: { block: number; assembly: CallAssembly } | undefined;
   #grounding: JsonObject | undefined;
+  readonly #tools = new GroundedTools();
   #recited: unknown[] = [];
   #usage: Usage | undefined;
   #finish: { reason: string; blocked: boolean; detail: string | undefined } | undefined;
@@ -143,6 +145,7 @@ export class OpenBlocks {
     const grounding = objectAt(candidate, "groundingMetadata");
     if (grounding !== undefined) this.#grounding = { ...this.#grounding, ...grounding };
     if (arrayAt(objectAt(candidate, "urlContextMetadata"), "urlMetadata").length > 0) this.#context.note?.(READ_URLS);
+    this.#tools.take(grounding);
     const recited = objectAt(candidate, "citationMetadata");
     this.#recited.push(...arrayAt(recited, "citations"), ...arrayAt(recited, "citationSources"));
     const reason = stringAt(candidate, "finishReason");
@@ -277,7 +280,7 @@ export class OpenBlocks {
   /** Counted once, at the end: the chunks repeat them. */
   #countSearches({ searches: _seen, ...usage }: Usage): Usage {
     const searches = queriesIn(this.#grounding);
-    return searches === 0 ? usage : { ...usage, searches };
+    return this.#tools.addTo(searches === 0 ? usage : { ...usage, searches });
   }
 }
 

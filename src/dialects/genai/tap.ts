@@ -9,6 +9,7 @@ import type { NativeAnswerContext } from "../dialect.ts";
 import { TapBase } from "../tap-base.ts";
 import { AnswerStamp, hasAllBut } from "./answer-stamp.ts";
 import { decodeErrorObject } from "./errors.ts";
+import { GroundedTools } from "./grounded-tools.ts";
 import { patchCandidates } from "./native.ts";
 import type { GenaiOptions } from "./options.ts";
 import type { GenaiQuirks } from "./quirks.ts";
@@ -36,6 +37,7 @@ export class GenaiTap extends TapBase {
   /** Usage is cumulative and on every chunk: only the last one is worth reading, and only once. */
   #lastWithUsage: string | undefined;
   #searches = 0;
+  readonly #tools = new GroundedTools();
   #chunks = 0;
   readonly #stamp: AnswerStamp;
   /** What the last chunk that was read lacked: the ordinary ones lack the same. */
@@ -97,6 +99,7 @@ export class GenaiTap extends TapBase {
     if (!replacesCount && frame.data.includes(USAGE_MARK)) this.#lastWithUsage = frame.raw;
     reportUsageTerms(this.#context.served, chunk);
     this.#searches += searchQueries(chunk);
+    for (const candidate of arrayAt(chunk, "candidates")) this.#tools.take(objectAt(candidate, "groundingMetadata"));
     this.#readContent(chunk);
     const shown = replacesCount ? new ObjectEdit(frame.data).remove("usageMetadata").toString() : frame.data;
     const { data, stop } = patchCandidates(shown, chunk, this.#context.options.bareFinishReason);
@@ -147,6 +150,6 @@ export class GenaiTap extends TapBase {
     const usage = last === undefined ? undefined : decodeUsage(parseObject(last));
     if (!usage) return undefined;
     const { searches: _own, ...counted } = usage;
-    return this.#searches === 0 ? counted : { ...counted, searches: this.#searches };
+    return this.#tools.addTo(this.#searches === 0 ? counted : { ...counted, searches: this.#searches });
   }
 }

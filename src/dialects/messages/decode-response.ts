@@ -9,11 +9,12 @@ import { readUsage, reportUsageTerms } from "./usage.ts";
 export function decodeResponse(body: JsonObject, context: DecodeAnswerContext): CanonReply {
   failIfNoAnswer(body);
   const id = stringAt(body, "id");
+  const content = arrayAt(body, "content");
   const usage = readUsage(body);
   reportUsageTerms(context.served, objectAt(body, "usage"));
   return {
     ...(id ? { id } : {}),
-    parts: arrayAt(body, "content").map((block) => decodeAnswerBlock(block, context)),
+    parts: content.map((block) => decodeAnswerBlock(block, context)),
     ...decodeFinish(body),
     ...(usage === undefined ? {} : { usage }),
   };

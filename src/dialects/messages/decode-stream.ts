@@ -9,6 +9,7 @@ import { decodeException } from "../framed-exception.ts";
 import { decodeErrorObject } from "./errors.ts";
 import { decodeFinish } from "./finish.ts";
 import { type BlockDecoder, createBlockDecoder, HALF_CALL } from "./open-blocks.ts";
+import { ServerTools } from "./server-tools.ts";
 import {
   decodeUsage,
   isHostedResult,
@@ -37,6 +38,7 @@ export class MessagesStreamDecoder implements StreamDecoder {
   readonly #usage: Record<string, unknown> = {};
   #searches = 0;
   #results = 0;
+  readonly #tools = new ServerTools();
   #finish: JsonObject | undefined;
   #begun = 0;
   #named = false;
@@ -124,6 +126,7 @@ export class MessagesStreamDecoder implements StreamDecoder {
     this.#blocks.set(index, block);
     const begun = [...unended, ...block.start()];
     if (isHostedResult(content)) this.#results++;
+    this.#tools.count(content);
     if (!isSearchResult(content)) return begun;
     this.#searches++;
     return [...begun, ...this.#reported()];
@@ -157,7 +160,8 @@ export class MessagesStreamDecoder implements StreamDecoder {
   }
 
   #reported(): CanonEvent[] {
-    const usage = withResults(withSearches(decodeUsage(this.#usage), this.#searches), this.#results);
+    const counted = withResults(withSearches(decodeUsage(this.#usage), this.#searches), this.#results);
+    const usage = this.#tools.addTo(counted, this.#usage);
     return usage === undefined ? [] : [{ type: "usage", usage }];
   }
 

@@ -29,12 +29,12 @@ const VENDOR_VERSIONS = new Set([CONTRACT_VERSION, VERSION_2026]);
 
 export const VERSION_HEADERS = ["anthropic-version", "partner-version"] as const;
 
-/** Contract 5: cannot be used here, whatever its date and however it is written. */
+/** Contract 5: cannot be used at the contract door, whatever its date and however it is written. */
 const REFUSED_BETA = /^code-execution-/i;
 
-export function readCall(asks: Asks, { headers }: EndpointRequest): EndpointCall {
+export function readCall(asks: Asks, { headers, door }: EndpointRequest): EndpointCall {
   const version = readVersion(headers);
-  const options: MessagesOptions = { betas: readBetas(headers), ...(version === undefined ? {} : { version }) };
+  const options: MessagesOptions = { betas: readBetas(headers, door), ...(version === undefined ? {} : { version }) };
   return asks === "count_tokens" ? { stream: false, options } : { options };
 }
 
@@ -66,9 +66,9 @@ function wrongVersion(header: string, found: string, right: readonly string[]): 
 const BETA = /^[\x21-\x7e]+$/;
 
 /** Both spellings of the header, comma-separated or repeated, as one list. */
-function readBetas(headers: Headers): string[] {
+function readBetas(headers: Headers, door: Door): string[] {
   const betas = ["partner-beta", "anthropic-beta"].flatMap((header) => betasIn(header, headers.get(header) ?? ""));
-  const refused = betas.find((beta) => REFUSED_BETA.test(beta));
+  const refused = door === "contract" ? betas.find((beta) => REFUSED_BETA.test(beta)) : undefined;
   if (refused !== undefined) {
     throw new GatewayError(
       "invalid_request",

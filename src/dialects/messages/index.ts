@@ -3,6 +3,7 @@
 import { numberAt, objectAt, stringAt } from "../../base/json.ts";
 import type { Dialect } from "../dialect.ts";
 import { rewriteRequest } from "../rewrite-request.ts";
+import { billables } from "./billables.ts";
 import { checkCountTokensRequest, checkMessagesRequest } from "./check-request.ts";
 import { messagesCodec } from "./codec.ts";
 import { endpoints, readCall, VERSION_HEADERS } from "./endpoints.ts";
@@ -12,7 +13,7 @@ import { modelLists } from "./model-list.ts";
 import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
 import { needsCanon } from "./needs-canon.ts";
 import { messagesObjects } from "./object-fields.ts";
-import { forwardOptions } from "./options.ts";
+import { forwardOptions, type MessagesOptions } from "./options.ts";
 import { decodeReasoning } from "./reasoning.ts";
 import { MessagesTap } from "./tap.ts";
 import { withoutUnsupported } from "./unsupported.ts";
@@ -40,6 +41,7 @@ export const messages: Dialect = {
       decodeReasoning(objectAt(body, "thinking"), stringAt(objectAt(body, "output_config"), "effort")).reasoning,
     objects: messagesObjects,
     pricedFields: PRICED_FIELDS,
+    billables: (body, options) => billables(body, options as MessagesOptions),
     conversation: { before: ["system", "tools"], turns: "messages" },
   },
   errors: { encode: encodeError, encodeInStream: encodeStreamError },

@@ -12,7 +12,6 @@ const TOKENS = [
 export const KNOWN_COUNTERS: ReadonlySet<string> = new Set([
   ...TOKENS,
   ...TOKENS.map((counter) => `iterations.${counter}`),
-  "server_tool_use.web_search_requests",
-  // Costs nothing but the tokens that it brings into the prompt.
-  "server_tool_use.web_fetch_requests",
+  // Uses of tools, which have prices of their own.
+  "server_tool_use",
 ]);

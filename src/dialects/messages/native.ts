@@ -5,7 +5,7 @@ import { editBody } from "../../wire/edit-body.ts";
 import type { ClientAnswer, NativeAnswerContext, NativeRequestContext, UpstreamRequest } from "../dialect.ts";
 import { emptyTools } from "../empty-tools.ts";
 import { modelJson } from "../model-json.ts";
-import { fitTerms, type PricedFields } from "../priced-fields.ts";
+import { askedTerms, namesOfTerms, type PricedFields } from "../priced-fields.ts";
 import type { ReceivedRequest } from "../received-request.ts";
 import { ROUTING_FIELDS } from "../routing-fields.ts";
 import { failIfNoAnswer } from "./fail-if-no-answer.ts";
@@ -33,13 +33,11 @@ export function prepareRequest(
   }
   const empty = emptyTools(body);
   notes.push(...empty.notes);
-  const fitted = fitTerms(body, PRICED_FIELDS, context, notes);
   const unknown = unknownFields(body, context.quirks, notes);
   const remove =
-    empty.remove.length + fitted.remove.length + unknown.length === 0
-      ? ROUTING_FIELDS
-      : [...ROUTING_FIELDS, ...empty.remove, ...fitted.remove, ...unknown];
-  return { payload: editBody(request, { set, remove }, body), notes, terms: fitted.terms };
+    empty.remove.length + unknown.length === 0 ? ROUTING_FIELDS : [...ROUTING_FIELDS, ...empty.remove, ...unknown];
+  const terms = namesOfTerms(askedTerms(body, PRICED_FIELDS));
+  return { payload: editBody(request, { set, remove }, body), notes, terms };
 }
 
 const CONTEXT_MANAGEMENT = "context_management";

@@ -43,27 +43,16 @@ function forwardBetas(
   target: OptionsTarget,
   notes: FieldNote[],
 ): ForwardedOptions {
-  if (quirks?.forwardBetas) return fitBetas(betas, target, notes);
+  if (quirks?.forwardBetas) return fitBetas(betas, target);
   const reason = "this provider has no beta headers";
   for (const beta of betas) notes.push({ path: `beta ${beta}`, action: "dropped", reason });
   return NOTHING;
 }
 
 /** The names by which a prompt may be longer than the model takes otherwise, at another price. */
-const isLongContextBeta = (beta: string): boolean => /^context-1m\b/i.test(beta);
+export const isLongContextBeta = (beta: string): boolean => /^context-1m\b/i.test(beta);
 
-/** A longer context costs more: where the offer has no price for it, it is not bought at the contract door. */
-function fitBetas(
-  betas: readonly string[],
-  { door, pricedByLength, priceMultiples }: OptionsTarget,
-  notes: FieldNote[],
-): ForwardedOptions {
-  const long = pricedByLength ? undefined : betas.find(isLongContextBeta);
-  if (long === undefined) return { options: { betas }, terms: [] };
-  if (door === "dropin" || Object.hasOwn(priceMultiples, LONG_CONTEXT)) {
-    return { options: { betas }, terms: [LONG_CONTEXT] };
-  }
-  notes.push({ path: `beta ${long}`, action: "dropped", reason: "the price of a longer context is not known here" });
-  const others = betas.filter((beta) => !isLongContextBeta(beta));
-  return others.length === 0 ? NOTHING : { options: { betas: others }, terms: [] };
+/** A longer context costs more, unless the price goes by the length of the prompt anyway. */
+function fitBetas(betas: readonly string[], { pricedByLength }: OptionsTarget): ForwardedOptions {
+  return { options: { betas }, terms: !pricedByLength && betas.some(isLongContextBeta) ? [LONG_CONTEXT] : [] };
 }

@@ -8,11 +8,8 @@ import type { CountTokensRequest, MessagesRequest } from "./schema.ts";
 /** The one version that the contract lists. */
 const WEB_SEARCH = "web_search_20250305";
 
-/**
- * Contract 5: what the refused betas open cannot be used without them either. Versions that need no beta are kinds like any
- * other that the contract does not list: clients at the drop-in door send them.
- */
-const CODE_EXECUTION = /^\s*code_execution(?:_2025|(?!_))/i;
+/** Contract 5: what the refused beta opens cannot be used without it either, in any version. The drop-in door passes it on. */
+const CODE_EXECUTION = /^\s*code_execution/i;
 
 interface Block {
   type: string;
@@ -50,7 +47,7 @@ export const messagesRules: CheckRules<Request> = {
     }
     tools?.forEach((tool, index) => {
       const type = "type" in tool ? tool.type : undefined;
-      if (typeof type === "string" && CODE_EXECUTION.test(type)) {
+      if (door === "contract" && typeof type === "string" && CODE_EXECUTION.test(type)) {
         refuse(
           `tools[${index}].type`,
           `is "${type}", and the code-execution tool cannot be used here: leave it out of tools`,

@@ -11,6 +11,7 @@ import { TapBase } from "../tap-base.ts";
 import { decodeErrorObject } from "./errors.ts";
 import { estimateMessagesTokens } from "./estimate.ts";
 import { HALF_CALL } from "./open-blocks.ts";
+import { ServerTools } from "./server-tools.ts";
 import { decodeStop } from "./stop-reason.ts";
 import {
   consistentUsage,
@@ -46,6 +47,7 @@ export class MessagesTap extends TapBase {
   #results = 0;
   /** The calls that have begun and not ended, by their places. */
   readonly #openCalls = new Set<unknown>();
+  readonly #tools = new ServerTools();
 
   constructor(context: NativeAnswerContext) {
     super();
@@ -53,7 +55,8 @@ export class MessagesTap extends TapBase {
   }
 
   override get usage(): Usage | undefined {
-    return withResults(withSearches(this.usageSeen, this.#searches), this.#results);
+    const counted = withResults(withSearches(this.usageSeen, this.#searches), this.#results);
+    return this.#tools.addTo(counted, this.#usage);
   }
 
   protected override pushText(events: string): string {
@@ -113,6 +116,7 @@ export class MessagesTap extends TapBase {
         if (isSearchResult(event["content_block"])) this.#searches++;
         if (isHostedResult(event["content_block"])) this.#results++;
         if (stringAt(objectAt(event, "content_block"), "type") === "tool_use") this.#openCalls.add(event["index"]);
+        this.#tools.count(event["content_block"]);
         if (THOUGHTS.has(stringAt(objectAt(event, "content_block"), "type"))) this.reasoningSeen = true;
         this.#count(objectAt(event, "delta"));
         return data;

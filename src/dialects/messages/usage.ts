@@ -4,6 +4,7 @@ import { completionTokens, countAt, MAX_UNKNOWN_COUNTERS, type Usage } from "../
 import { unknownCounters } from "../unknown-counters.ts";
 import { KNOWN_COUNTERS } from "./known-counters.ts";
 import { readPasses } from "./read-passes.ts";
+import { ServerTools } from "./server-tools.ts";
 
 /** What a stream's first event tells of the prompt. Of the answer it can only know a beginning, which must not pass for a count. */
 export function promptUsage(raw: JsonObject | undefined): JsonObject | undefined {
@@ -203,8 +204,11 @@ export function withResults(usage: Usage | undefined, results: number): Usage | 
 }
 
 /** The usage of an answer in one piece. */
-export const readUsage = (body: JsonObject): Usage | undefined =>
-  withResults(decodeUsage(body["usage"]), arrayAt(body, "content").filter(isHostedResult).length);
+export function readUsage(body: JsonObject): Usage | undefined {
+  const content = arrayAt(body, "content");
+  const counted = withResults(decodeUsage(body["usage"]), content.filter(isHostedResult).length);
+  return ServerTools.in(content).addTo(counted, objectAt(body, "usage"));
+}
 
 /** Searches are reported at the end of an answer; those that were seen cost something also where the client leaves before it (H26). */
 export function withSearches(usage: Usage | undefined, seen: number): Usage | undefined {

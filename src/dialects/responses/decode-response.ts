@@ -6,8 +6,9 @@ import type { DecodeAnswerContext } from "../codec.ts";
 import { decodeErrorObject } from "../error-object.ts";
 import { decodeTokens } from "../token-logprobs.ts";
 import { decodeItem } from "./decode-item.ts";
+import { HostedWork } from "./hosted-work.ts";
 import { decodeStop } from "./stop-reason.ts";
-import { decodeUsage, HostedWork } from "./usage.ts";
+import { decodeUsage } from "./usage.ts";
 
 export function decodeResponse(body: JsonObject, context: DecodeAnswerContext): CanonReply {
   failIfNoAnswer(body);

@@ -130,6 +130,7 @@ export class ResponsesStreamDecoder implements StreamDecoder {
   }
 
   #usage(response: JsonObject): CanonEvent[] {
+    this.#items.hosted.report(response);
     const usage = this.#items.hosted.addTo(decodeUsage(response["usage"]));
     return usage === undefined ? [] : [{ type: "usage", usage }];
   }

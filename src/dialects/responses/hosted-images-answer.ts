@@ -5,8 +5,8 @@ import { EventWriter } from "./event-writer.ts";
 import type { StreamPosition } from "./stream-position.ts";
 import { decodeUsage, encodeUsage } from "./usage.ts";
 
-/** A model that wants more images than this in one answer is told to go on without. */
-const MAX_ROUNDS = 4;
+/** A model that still calls the tool after it was told that there are no more images is not asked again. */
+const ROUNDS_AFTER_LIMIT = 1;
 const MADE = "The image was made, and the user sees it.";
 
 interface Played extends HostedContext {
@@ -36,6 +36,9 @@ export class HostedImagesAnswer implements HostedAnswer {
   /** What the model said in this round, as it wants it back. */
   #said: JsonObject[] = [];
   #asked: PlayedImage[] = [];
+  /** Calls of this round that a limit refuses. */
+  #refused: { call: JsonObject; reason: string }[] = [];
+  #images = 0;
   /** Where the items of this round stand in the whole; absent for the calls that are not shown. */
   #places = new Map<number, number>();
   #hidden = new Set<number>();
@@ -118,6 +121,18 @@ export class HostedImagesAnswer implements HostedAnswer {
     stringAt(item, "type") === "function_call" && stringAt(item, "name") === this.#played.name;
 
   #ask(call: JsonObject): void {
+    const { rounds, images } = this.#played.limits;
+    const reason =
+      this.#round > rounds
+        ? `images were made in ${rounds} rounds of this answer`
+        : this.#images >= images
+          ? `this answer has ${images} images`
+          : undefined;
+    if (reason !== undefined) {
+      this.#refused.push({ call, reason });
+      return;
+    }
+    this.#images++;
     const { request } = this.#played.ask(call);
     this.#asked.push({ request, call, id: `ig_${this.#played.makeId()}`, index: -1, previews: 0, result: "" });
   }
@@ -175,23 +190,28 @@ export class HostedImagesAnswer implements HostedAnswer {
     const waits = this.#said.some(
       (item) => /^(?:function|custom_tool)_call$/.test(String(item["type"])) && !this.#isPlayed(item),
     );
-    if (this.#asked.length === 0 || waits || this.#last["status"] !== "completed") return false;
-    const results = this.#asked.map(({ call, result }) => ({
-      type: "function_call_output",
-      call_id: call["call_id"],
-      output: result,
-    }));
+    if (this.#asked.length + this.#refused.length === 0 || waits || this.#last["status"] !== "completed") return false;
+    const { rounds, images } = this.#played.limits;
+    // However a model answers to a refusal: the rounds come to an end.
+    if (this.#round >= rounds + ROUNDS_AFTER_LIMIT) return false;
+    const results = [
+      ...this.#asked.map(({ call, result }) => resultOf(call, result)),
+      ...this.#refused.map(({ call, reason }) =>
+        resultOf(call, `Error: ${reason}, which is the limit. Go on without further images.`),
+      ),
+    ];
     const { tool_choice: choice, ...rest } = this.request;
     const input = [...itemsOf(rest["input"]), ...this.#said, ...results];
     this.#round++;
     const tools = arrayAt(rest, "tools");
-    const left =
-      this.#round > MAX_ROUNDS ? tools.filter((tool) => stringAt(tool, "name") !== this.#played.name) : tools;
+    const isOver = this.#round > rounds || this.#images >= images;
+    const left = isOver ? tools.filter((tool) => stringAt(tool, "name") !== this.#played.name) : tools;
     // Who had to call the tool has done so.
     const free = choice === "none" || choice === "auto" ? { tool_choice: choice } : {};
     this.request = { ...rest, ...free, tools: left, input };
     this.#said = [];
     this.#asked = [];
+    this.#refused = [];
     this.#places = new Map();
     this.#hidden = new Set();
     return true;
@@ -219,6 +239,12 @@ export class HostedImagesAnswer implements HostedAnswer {
     };
   }
 }
+
+const resultOf = (call: JsonObject, output: string): JsonObject => ({
+  type: "function_call_output",
+  call_id: call["call_id"],
+  output,
+});
 
 const itemsOf = (input: unknown): readonly unknown[] =>
   typeof input === "string" ? [{ type: "message", role: "user", content: input }] : Array.isArray(input) ? input : [];

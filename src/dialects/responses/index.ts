@@ -4,6 +4,7 @@ import { numberAt } from "../../base/json.ts";
 import { modelLists } from "../chat/model-list.ts";
 import type { Dialect, NativeAnswerContext } from "../dialect.ts";
 import { rewriteRequest } from "../rewrite-request.ts";
+import { billables } from "./billables.ts";
 import { checkResponsesRequest } from "./check-request.ts";
 import { responsesCodec } from "./codec.ts";
 import { endpoints, readCall } from "./endpoints.ts";
@@ -46,6 +47,7 @@ export const responses: Dialect = {
     reasoning: (body) => decodeReasoning(body).desired,
     objects: responsesObjects,
     pricedFields: PRICED_FIELDS,
+    billables,
     conversation: { before: ["instructions", "tools"], turns: "input" },
   },
   errors: { encode: encodeError, encodeInStream: encodeStreamError, belongsInStream },

@@ -15,6 +15,10 @@ export const KNOWN_COUNTERS: ReadonlySet<string> = new Set([
   "output_tokens_details.image_tokens",
   // The context of the last of the host's own passes, which the counters above include.
   "context_details",
+  // Uses of tools, which have prices of their own.
+  "server_side_tool_usage_details",
+  "num_server_side_tools_used",
+  "num_sources_used",
   // Money.
   "cost",
   "cost_details",

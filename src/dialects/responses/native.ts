@@ -10,7 +10,7 @@ import type { AnswerContext } from "../answer-context.ts";
 import type { ClientAnswer, NativeAnswerContext, NativeRequestContext, UpstreamRequest } from "../dialect.ts";
 import { emptyTools } from "../empty-tools.ts";
 import { modelJson } from "../model-json.ts";
-import { fitTerms, type PricedFields } from "../priced-fields.ts";
+import { askedTerms, CACHE_LIFETIME, namesOfTerms, type PricedFields } from "../priced-fields.ts";
 import type { ReceivedRequest } from "../received-request.ts";
 import { ROUTING_FIELDS } from "../routing-fields.ts";
 import { failIfNoAnswer } from "./decode-response.ts";
@@ -19,14 +19,15 @@ import { SEALED, STATE_FIELDS } from "./encode-request.ts";
 import { MIN_OUTPUT, RAISED } from "./encode-settings.ts";
 import { estimateResponsesTokens, itemWeight, wholeUsage } from "./estimate.ts";
 import { missingMembers } from "./missing-members.ts";
+import { HostedWork } from "./hosted-work.ts";
 import type { ResponsesQuirks } from "./quirks.ts";
 import { OWN_ORIGIN } from "./reasoning.ts";
 import { learnSealed } from "./sealed-reasoning.ts";
 import { decodeStop } from "./stop-reason.ts";
 import { unsentMembers } from "./unsent-members.ts";
-import { decodeUsage, encodeUsage, HostedWork } from "./usage.ts";
+import { decodeUsage, encodeUsage } from "./usage.ts";
 
-export const PRICED_FIELDS: PricedFields = { service_tier: {} };
+export const PRICED_FIELDS: PricedFields = { service_tier: {}, prompt_cache_options: CACHE_LIFETIME };
 
 export function prepareRequest(
   request: ReceivedRequest,
@@ -44,11 +45,10 @@ export function prepareRequest(
   const empty = emptyTools(body);
   remove.push(...empty.remove);
   notes.list.push(...empty.notes);
-  const fitted = fitTerms(body, PRICED_FIELDS, context, notes.list);
-  remove.push(...fitted.remove);
   const kept = remove.filter((field) => !(field in set));
   const source = fitTools(fitItems(request, body), body, quirks, notes);
-  return { payload: editBody(source, { set, remove: kept }, body), notes: notes.list, terms: fitted.terms };
+  const terms = namesOfTerms(askedTerms(body, PRICED_FIELDS));
+  return { payload: editBody(source, { set, remove: kept }, body), notes: notes.list, terms };
 }
 
 /** The host keeps nothing, so that what the next turn needs of its reasoning must come with the answer. */

@@ -14,8 +14,8 @@ import {
   inputOf,
   readAnnotation,
 } from "./decode-item.ts";
+import { HostedWork } from "./hosted-work.ts";
 import { decodeSealed, PARAGRAPH, textsOf } from "./reasoning.ts";
-import { HostedWork } from "./usage.ts";
 
 type Said = "text" | "refusal";
 type Thought = "summary" | "content";

@@ -13,13 +13,14 @@ import { TapBase } from "../tap-base.ts";
 import { failureIn } from "./decode-response.ts";
 import { DeltaEvents } from "./delta-events.ts";
 import { itemWeight } from "./estimate.ts";
+import { HostedWork } from "./hosted-work.ts";
 import { ItemIds } from "./item-ids.ts";
 import { clientFields, endedFields, isCall } from "./native.ts";
 import { OWN_ORIGIN } from "./reasoning.ts";
 import { learnSealed } from "./sealed-reasoning.ts";
 import { decodeStop } from "./stop-reason.ts";
 import type { StreamPosition } from "./stream-position.ts";
-import { decodeUsage, HostedWork } from "./usage.ts";
+import { decodeUsage } from "./usage.ts";
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const CR = 0x0d;
@@ -214,6 +215,7 @@ export class ResponsesTap extends TapBase {
   #end(data: string, response: JsonObject): string | undefined {
     // A failed answer may have a usage, too, and it is billed.
     this.report(decodeUsage(response["usage"]));
+    this.#hosted.report(response);
     this.failure = failureIn(response);
     if (this.failure) return undefined;
     const given = arrayAt(response, "output");

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { decodeUsage, encodeUsage, HostedWork } from "./usage.ts";
+import { HostedWork } from "./hosted-work.ts";
+import { decodeUsage, encodeUsage } from "./usage.ts";
 
 const told = (input: number, output: number, reasoning: number, total?: number) => ({
   input_tokens: input,
@@ -58,6 +59,30 @@ describe("H26: what a host does beside generating is counted by its items", () =
       { type: "image_generation_call", status: "failed" },
     ];
     expect(work(...items)).toEqual({ input: 1, searches: 1, images: 2, rounds: 4 });
+    expect(work(...items)).toEqual({ input: 1, rounds: 4, searches: 1, tools: { image_generation: 2 } });
+  });
+
+  test("decision 0083: other tools of the host, with their variants, and what it counts by itself", () => {
+    expect(
+      work(
+        { type: "image_generation_call", quality: "low" },
+        { type: "file_search_call" },
+        { type: "hologram_call" },
+        { type: "program" },
+      )?.tools,
+    ).toEqual({ "image_generation:low": 1, file_search: 1, hologram: 1, programmatic_tool_calling: 1 });
+    const usage = { server_side_tool_usage_details: { web_search_calls: 4, x_search_calls: 2 } };
+    const answer = { output: [{ type: "web_search_call" }], usage };
+    expect(HostedWork.in(answer).addTo({})).toEqual({ rounds: 2, searches: 4, tools: { x_search: 2 } });
+    expect(HostedWork.in({ output: [], tool_usage: { web_search: { num_requests: 3 } } }).addTo({})).toEqual({
+      searches: 3,
+    });
+  });
+
+  test("what the client runs itself is not", () => {
+    expect(work({ type: "function_call" }, { type: "computer_call" }, { type: "apply_patch_call" })).toEqual({
+      input: 1,
+    });
   });
 
   test("nothing else is", () => {
@@ -65,6 +90,7 @@ describe("H26: what a host does beside generating is counted by its items", () =
     expect(work({ type: "image_generation_call" })).toEqual({ input: 1, images: 1, rounds: 2 });
     // A call of the client's own is not.
     expect(work({ type: "function_call" }, { type: "custom_tool_call" })).toEqual({ input: 1 });
+    expect(work({ type: "image_generation_call" })).toEqual({ input: 1, rounds: 2, tools: { image_generation: 1 } });
     expect(new HostedWork().addTo(undefined)).toBeUndefined();
   });
 });

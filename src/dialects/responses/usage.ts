@@ -1,4 +1,4 @@
-import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
+import { isObject, type JsonObject, objectAt } from "../../base/json.ts";
 import { completionTokens, countAt, promptTokens, type Usage } from "../../canon/usage.ts";
 import { generatedTokens } from "../generated-tokens.ts";
 import { promptCounts } from "../prompt-counts.ts";
@@ -27,44 +27,6 @@ export function decodeUsage(raw: unknown): Usage | undefined {
   const unknown = unknownCounters("usage", raw, KNOWN_COUNTERS);
   if (unknown !== undefined) usage.unknown = unknown;
   return usage;
-}
-
-const CLIENT_CALLS: ReadonlySet<string> = new Set(["function_call", "custom_tool_call"]);
-
-const isHostedCall = (type: string): boolean => type.endsWith("_call") && !CLIENT_CALLS.has(type);
-
-/** What a host did beside generating tokens, and bills: it counts tokens alone, and only its items tell of the rest. */
-export class HostedWork {
-  #searches = 0;
-  #images = 0;
-  /** Of any tool that the host ran, after which it called the model again. */
-  #calls = 0;
-
-  /** Of an answer in one piece. */
-  static in(response: unknown): HostedWork {
-    const work = new HostedWork();
-    for (const item of arrayAt(response, "output")) work.count(item);
-    return work;
-  }
-
-  /** An item that is done. */
-  count(item: unknown): void {
-    if (stringAt(item, "status") === "failed") return;
-    const type = stringAt(item, "type");
-    if (type !== undefined && isHostedCall(type)) this.#calls++;
-    if (type === "web_search_call") this.#searches++;
-    if (type === "image_generation_call") this.#images++;
-  }
-
-  addTo(usage: Usage | undefined): Usage | undefined {
-    if (this.#calls === 0) return usage;
-    return {
-      ...usage,
-      rounds: this.#calls + 1,
-      ...(this.#searches === 0 ? {} : { searches: this.#searches }),
-      ...(this.#images === 0 ? {} : { images: this.#images }),
-    };
-  }
 }
 
 /** The same sums back, with all details: clients read each of the numbers. */

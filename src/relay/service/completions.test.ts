@@ -158,13 +158,13 @@ describe("decision 0018: service_tier", () => {
     expect(await sound.harness.receipt(answer)).toMatchObject({ cost_nano_usd: PLAIN_NANO_USD });
   });
 
-  test("without a known price is not bought at the strict API, and noted; elsewhere it goes on", async () => {
+  test("decision 0083: without a known price is refused at the strict API; elsewhere it goes on", async () => {
+    const strict = await asked("ultrafast", "/api/v1/completions", false);
+    expect(strict.status).toBe(400);
+    expect(strict.text).toContain("service_tier");
     play(false);
-    const strict = await asked("flex", "/api/v1/completions", false);
-    expect([sentTier(), strict.headers.get("x-trivium-dropped")]).toEqual([undefined, "service_tier"]);
-    play(false);
-    const open = await asked("flex", "/v1/completions", false);
-    expect([sentTier(), open.headers.get("x-trivium-dropped")]).toEqual(["flex", null]);
+    const open = await asked("ultrafast", "/v1/completions", false);
+    expect([sentTier(), open.headers.get("x-trivium-dropped")]).toEqual(["ultrafast", null]);
   });
 });
 

@@ -1,13 +1,12 @@
 import { type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
-import type { FieldNote } from "../../canon/receipt.ts";
 import { reportTerms } from "../../canon/terms.ts";
 import type { Usage } from "../../canon/usage.ts";
 import type { Offer } from "../../catalogue/model.ts";
 import { priceCall } from "../../catalogue/price-call.ts";
 import { PRICED_FIELDS } from "../../dialects/chat/native.ts";
 import { estimateInput, tokensOfCharacters } from "../../dialects/estimate-tokens.ts";
-import { askedTerms, fitTerms } from "../../dialects/priced-fields.ts";
+import { askedTerms, namesOfTerms } from "../../dialects/priced-fields.ts";
 import type { CompletionPart } from "../../services/completion/completion-part.ts";
 import { checkCompletion } from "../../services/completion/schema.ts";
 import { notesOnOtherModels, withoutRouting } from "../../services/without-routing.ts";
@@ -32,6 +31,7 @@ type Attempt = ServiceAttempt<"completions">;
 
 const COMPLETIONS: Service<"completions", JsonObject> = {
   name: "completions",
+  billables: (body) => askedTerms(body, PRICED_FIELDS),
   read: async (request, memory, gateway) => {
     const { body, text } = await readBody(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
     checkCompletion(body);
@@ -40,7 +40,7 @@ const COMPLETIONS: Service<"completions", JsonObject> = {
   },
   estimate: (body, offers) => {
     const usage = expectedOf(body);
-    const terms = askedTerms(body, PRICED_FIELDS);
+    const terms = namesOfTerms(askedTerms(body, PRICED_FIELDS));
     const costOf = (offer: Offer) => priceCall(usage, offer, terms).costNanoUsd;
     return {
       estimatedCostNanoUsd: Math.max(0, ...offers.map(costOf)),
@@ -89,14 +89,10 @@ export async function relayCompletions(incoming: IncomingService, gateway: Gatew
   return identifiedResponse(answered, answerHeaders(call, "application/json"));
 }
 
-/** The request as this host is asked: other terms than the ordinary are paid at their price, or not bought (decision 0018). */
-function onTerms({ request, incoming: { door } }: CompletionCall, attempt: Attempt): JsonObject {
-  const notes: FieldNote[] = [];
-  const { priceMultiples } = attempt.target;
-  const { terms, remove } = fitTerms(request, PRICED_FIELDS, { door, priceMultiples }, notes);
-  attempt.note(notes);
-  attempt.terms = terms;
-  return Object.fromEntries(Object.entries(request).filter(([name]) => !remove.includes(name)));
+/** The request as this host is asked: other terms than the ordinary are paid at their price (decision 0018). */
+function onTerms({ request }: CompletionCall, attempt: Attempt): JsonObject {
+  attempt.terms = namesOfTerms(askedTerms(request, PRICED_FIELDS));
+  return request;
 }
 
 function begin(body: JsonObject, attempt: Attempt) {

@@ -53,7 +53,7 @@ async function moderate(body: JsonObject, attempt: ServiceAttempt<"moderations">
   const { adapter, pricings } = attempt.target;
   attempt.note([]);
   // Most hosts take nothing for it, and say nothing of it: that is all there is to say.
-  const isFree = pricings.prompt === undefined;
+  const isFree = !pricings.prompt?.some(({ value }) => value > 0);
   const work = attempt.begin(isFree ? {} : { input: estimateInput(body["input"]) });
   try {
     const read = adapter.read(await attempt.ask(adapter.submit(body, attempt.context), MAX_ANSWER_BYTES));

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../base/json.ts";
+import type { Billable } from "../../canon/billable.ts";
 import { asGatewayError, GatewayError } from "../../canon/error.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import type { Offer } from "../../catalogue/model.ts";
@@ -11,6 +12,7 @@ import { admitCall, type EnteredRequest } from "../admit-call.ts";
 import { askedRouting, notesOnMedia } from "../asked-routing.ts";
 import type { ClientPresence, IncomingRequest } from "../call.ts";
 import { captureOf } from "../capture-call.ts";
+import { checkBilling } from "../check-billing.ts";
 import { mostAfterDiscount } from "../discount.ts";
 import type { Gateway } from "../gateway.ts";
 import { inClientWords } from "../media/client-words.ts";
@@ -59,6 +61,8 @@ export interface Service<Name extends ServiceName, Request> {
   name: Name;
   read(request: globalThis.Request, memory: HeldMemory, gateway: Gateway): Promise<ReadService<Request>>;
   estimate(request: Request, offers: readonly Offer[]): ServiceEstimate;
+  /** What the request asks for that may cost money besides what is used; absent where there is no such thing. */
+  billables?(request: Request): readonly Billable[];
   /** Throws for a target that cannot do what is asked; another may. */
   fit?(request: Request, target: ServiceTarget<Name>): void;
 }
@@ -127,6 +131,11 @@ async function readService<Name extends ServiceName, Request>(
   const offered = targets.service(service.name, model, offers);
   const routing = askedRouting(wanted, { incoming, principal, model }, gateway);
   const plan = planMedia({ model, routing }, gateway, fitting(service, read, offered));
+  const billables = service.billables?.(read.request) ?? [];
+  if (billables.length > 0) {
+    const all = offers.map((offer) => ({ model, offer, takes: () => true }));
+    checkBilling(billables, { principal, door: incoming.door }, all, gateway);
+  }
   const { estimatedCostNanoUsd, estimatedTokens } = service.estimate(read.request, offers);
   const admitting = entry.admitShared({
     model: model.id,

@@ -1,4 +1,5 @@
 import { OVERVIEW_WINDOWS, type OverviewPart, overviewOf, type TopGroup } from "../../ledger/overview.ts";
+import { selectUnpricedUses, type UnpricedUse } from "../../storage/unpriced-uses.ts";
 import { json } from "../openapi/operation.ts";
 import { adminRoute } from "./define-route.ts";
 import { oneOfField } from "./query-fields.ts";
@@ -17,6 +18,7 @@ export const showOverview = adminRoute({
   handle: async ({ query }, { storage, gateway, condition }) => {
     const found = await overviewOf(storage, query.window ?? "1h", gateway.clock.wallMs());
     const { status, reasons } = condition();
+    const unpriced = await selectUnpricedUses(storage, { sinceMs: found.sinceMs, limit: MAX_UNPRICED });
     const minutes = (found.untilMs - found.sinceMs) / MINUTE_MS;
     return {
       data: {
@@ -34,9 +36,35 @@ export const showOverview = adminRoute({
           providers: found.top.providers.map(topView),
           keys: found.top.keys.map(topView),
         },
+        unpriced: unpriced.map(unpricedView),
       },
     };
   },
+});
+
+/** The latest of them: more are in the receipts. */
+const MAX_UNPRICED = 20;
+
+const unpricedView = ({
+  name,
+  keyId,
+  project,
+  model,
+  provider,
+  receiptId,
+  calls,
+  lastAtMs,
+  producedBy,
+}: UnpricedUse) => ({
+  name,
+  produced_by: producedBy === "" ? null : producedBy,
+  key: keyId,
+  project,
+  model,
+  provider,
+  receipt: receiptId,
+  calls,
+  last_at: moment(lastAtMs),
 });
 
 const moment = (ms: number): string => new Date(ms).toISOString();

@@ -11,6 +11,7 @@ import {
   type UsageTotal,
 } from "../../ledger/queries.ts";
 import { usageView } from "../../ledger/receipt-view.ts";
+import { selectUnpricedUses } from "../../storage/unpriced-uses.ts";
 import { USAGE_DIMENSIONS, type UsageDimension } from "../../storage/usage-question.ts";
 import { json } from "../openapi/operation.ts";
 import { actorOf } from "./actor.ts";
@@ -27,6 +28,9 @@ import {
 } from "./query-fields.ts";
 import { RECEIPT_FIELDS, receiptFilter } from "./receipt-filter.ts";
 import { UsageAnswer } from "./schemas/usage.ts";
+
+/** Of which an answer names the latest. */
+const MAX_UNPRICED = 100;
 
 /** `model,day`: at most two. */
 const dimensions: QueryField<UsageDimension[]> = {
@@ -92,11 +96,13 @@ export const showUsage = adminRoute({
     const filter = withoutAbsent({ project, keyId: key, model, provider, dialect, outcome, tag, zone: query.zone });
     const range = { ...filter, by, sinceMs, untilMs };
     const sums = await summariseUsage(storage, range);
+    const unpriced = await selectUnpricedUses(storage, { sinceMs, limit: MAX_UNPRICED, project });
     return {
       data: sums.map((sum) => ({ group: sum.groups[0] ?? "", groups: sum.groups, ...amountsOf(sum) })),
       total: amountsOf(await totalUsage(storage, range, sums)),
       groups_overlap: groupsOverlap(by),
       groups_left_out: sums.length >= MAX_GROUPS,
+      unpriced: [...new Set(unpriced.map(({ name }) => name))],
     };
   },
 });

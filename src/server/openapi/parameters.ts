@@ -135,7 +135,7 @@ export const PARAMETERS = {
   }),
   "partner-beta": header(
     "partner-beta",
-    "Comma-separated, or repeated; anthropic-beta is the same. code-execution-2025-08-25 is refused.",
+    "Comma-separated, or repeated; anthropic-beta is the same. code-execution-2025-08-25 is refused at the strict base URLs.",
   ),
 };
 

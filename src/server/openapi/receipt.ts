@@ -18,6 +18,9 @@ const usage = Type.Object({
   seconds: counter,
   characters: counter,
   searches: counter,
+  tools: nullable(
+    Type.Record(Type.String(), Type.Number({ minimum: 0 }), { description: "Uses of other hosted tools." }),
+  ),
 });
 const Dialect = Type.Enum([...DIALECT_NAMES]);
 
@@ -94,6 +97,9 @@ export const ReceiptAnswer = Type.Object(
       price_rule: Type.String(),
       cost_usd: Type.Number(),
       cost_nano_usd: Type.Integer(),
+      unpriced: Type.Array(Type.String(), {
+        description: "What was used without a known price: hosted tools, terms, counters of the host.",
+      }),
       first_content_ms: nullable(Type.Number()),
       total_ms: Type.Number(),
       timing: nullable(Timing),

@@ -25,6 +25,7 @@ import { receiptKinds } from "./0024-receipt-kinds.ts";
 import { captures } from "./0025-captures.ts";
 import { timingAndRefusals } from "./0026-timing-and-refusals.ts";
 import { objects } from "./0027-objects.ts";
+import { unpriced } from "./0028-unpriced.ts";
 import { keyChanges } from "./0029-key-changes.ts";
 import type { Migration } from "./migration.ts";
 
@@ -57,5 +58,6 @@ export const MIGRATIONS: readonly Migration[] = [
   captures,
   timingAndRefusals,
   objects,
+  unpriced,
   keyChanges,
 ];

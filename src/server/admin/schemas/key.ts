@@ -6,6 +6,7 @@ import { SHARING } from "../../../canon/ownership.ts";
 import { MAX_TAGS, TAG_PATTERN } from "../../../canon/tags.ts";
 import { nullable, openObject } from "../../../dialects/schema-builders.ts";
 import { dataAnswer, Moment, pageAnswer } from "./answers.ts";
+import { Billing } from "./billing.ts";
 
 const Name = Type.String({ minLength: 1, maxLength: 100 });
 const Models = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { minItems: 1, maxItems: 100 });
@@ -45,6 +46,7 @@ export const KeyRequest = Type.Object(
     capture: Type.Optional(Capture),
     provider_objects: Type.Optional(ProviderObjects),
     objects: Type.Optional(Objects),
+    billing: Type.Optional(Billing),
     tags: Type.Optional(Tags),
     routing: Type.Optional(Routing),
   },
@@ -65,6 +67,7 @@ export const KeyUpdate = Type.Object(
     capture: Type.Optional(Capture),
     provider_objects: Type.Optional(ProviderObjects),
     objects: Type.Optional(nullable(Objects)),
+    billing: Type.Optional(nullable(Billing)),
     routing: Type.Optional(Routing),
   },
   { title: "KeyUpdate" },
@@ -93,6 +96,7 @@ const Key = Type.Object(
     capture: Capture,
     provider_objects: ProviderObjects,
     objects: nullable(Objects),
+    billing: Billing,
     routing: openObject("What differs from the gateway's."),
     networks: nullable(Type.Array(Type.String())),
     scopes: Type.Array(Type.String()),

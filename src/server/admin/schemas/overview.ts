@@ -28,6 +28,21 @@ const Top = Type.Array(
   }),
 );
 
+const Unpriced = Type.Object(
+  {
+    name: Type.String(),
+    produced_by: nullable(Type.String({ description: "The tool or term of the request that it came from." })),
+    key: Type.String(),
+    project: Type.String(),
+    model: Type.String(),
+    provider: Type.String(),
+    receipt: Type.String({ description: "Of the last call." }),
+    calls: Type.Integer({ description: "In all, also before this time." }),
+    last_at: Moment,
+  },
+  { title: "UnpricedUse" },
+);
+
 export const OverviewAnswer = dataAnswer(
   "Overview",
   Type.Object({
@@ -41,6 +56,9 @@ export const OverviewAnswer = dataAnswer(
     total: Type.Object(amounts),
     series: Type.Array(Type.Object({ at: Moment, ...amounts }), { description: "In order, without gaps." }),
     top: Type.Object({ models: Top, providers: Top, keys: Top }),
+    unpriced: Type.Array(Unpriced, {
+      description: "What was used without a known price in this time, the latest first.",
+    }),
   }),
 );
 

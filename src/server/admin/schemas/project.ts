@@ -3,6 +3,7 @@ import { Type } from "../../../base/type.ts";
 import { SHARING } from "../../../canon/ownership.ts";
 import { nullable, openObject } from "../../../dialects/schema-builders.ts";
 import { dataAnswer, Moment } from "./answers.ts";
+import { Billing } from "./billing.ts";
 
 const ProviderObjects = Type.Boolean({
   description: "Whether requests of its keys may name objects in providers' accounts; not by default.",
@@ -21,6 +22,7 @@ export const Project = Type.Object(
     status: Type.Enum(["active", "suspended", "deleted"]),
     provider_objects: ProviderObjects,
     objects: Objects,
+    billing: Billing,
     created_at: nullable(Moment),
     spent_nano_usd: Type.Optional(Type.Object({ day: Type.Integer(), month: Type.Integer(), total: Type.Integer() })),
   },
@@ -39,6 +41,7 @@ export const ProjectRequest = Type.Object(
     discounts: Type.Optional(Discounts),
     provider_objects: Type.Optional(ProviderObjects),
     objects: Type.Optional(Objects),
+    billing: Type.Optional(Billing),
   },
   { title: "ProjectRequest" },
 );
@@ -51,6 +54,7 @@ export const ProjectUpdate = Type.Object(
     status: Type.Optional(Type.Enum(["active", "suspended"])),
     provider_objects: Type.Optional(ProviderObjects),
     objects: Type.Optional(Objects),
+    billing: Type.Optional(nullable(Billing)),
   },
   { title: "ProjectUpdate" },
 );

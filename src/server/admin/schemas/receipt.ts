@@ -60,6 +60,7 @@ const fields = {
   price_rule: Type.String(),
   cost_usd: Type.Number(),
   cost_nano_usd: Type.Integer(),
+  unpriced: Type.Array(Type.String(), { description: "What was used without a known price." }),
   first_content_ms: nullable(Type.Number()),
   total_ms: Type.Number(),
   timing: nullable(Timing),

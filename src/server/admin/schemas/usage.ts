@@ -21,6 +21,7 @@ export const UsageAmounts = Type.Object(
     seconds: nullable(Type.Number()),
     characters: amount,
     searches: amount,
+    tools: nullable(Type.Record(Type.String(), Type.Integer(), { description: "Uses of other hosted tools." })),
   },
   { title: "UsageAmounts", description: "Tokens, images, seconds and the like; null for what is not known." },
 );
@@ -56,6 +57,10 @@ export const UsageAnswer = Type.Object(
     }),
     groups_left_out: Type.Boolean({
       description: "There may be more groups than are sent: their sum is then less than the total.",
+    }),
+    unpriced: Type.Array(Type.String(), {
+      description:
+        "What was used since `from` without a known price, in this project or in all: its cost is in no sum.",
     }),
   },
   { title: "UsageAnswer" },

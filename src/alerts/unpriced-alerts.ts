@@ -1,0 +1,42 @@
+import type { UnpricedUse } from "../storage/unpriced-uses.ts";
+import { quotedName } from "./alert.ts";
+import type { PassedThreshold } from "./budget-alerts.ts";
+
+const DAY_MS = 86_400_000;
+/** A clock that was set back must find what was told in the time that it shows. */
+const KEPT_MS = 62 * DAY_MS;
+
+/** Something was used without a known price: told once a day for each key and name. */
+export function unpricedAlert({
+  keyId,
+  name,
+  model,
+  provider,
+  project,
+  receiptId,
+  calls,
+  lastAtMs,
+  ...use
+}: UnpricedUse): PassedThreshold {
+  const day = new Date(lastAtMs).toISOString().slice(0, "YYYY-MM-DD".length);
+  return {
+    claims: [JSON.stringify(["unpriced", keyId, name, day])],
+    expiresAtMs: lastAtMs + KEPT_MS,
+    draft: {
+      type: "spend.unpriced",
+      text: `The key ${quotedName(keyId)} used ${quotedName(name)} of ${model} at ${provider}, which has no known price: its cost is not in the ledger.`,
+      data: {
+        name,
+        produced_by: use.producedBy === "" ? null : use.producedBy,
+        key: keyId,
+        project,
+        model,
+        provider,
+        receipt: receiptId,
+        calls,
+        first_at: new Date(use.firstAtMs).toISOString(),
+        last_at: new Date(lastAtMs).toISOString(),
+      },
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import { describe, expect, test } from "bun:test";
+import type { ToolEntry } from "../canon/billable.ts";
+import { keptPrices, readKeptPrices } from "./kept-prices.ts";
+import { priceCall } from "./price-call.ts";
+import { ToolPrices } from "./tool-prices.ts";
+
+const known = { source: "a price page", date: "2026-11-18" };
+const ENTRIES: readonly ToolEntry[] = [
+  { name: "search", match: String.raw`search_\d+`, price: { unit: "1k_calls", usd: 2.5 }, assumed: 5, ...known },
+  { name: "search", price: { unit: "gb_day", usd: 0.1 }, ...known },
+  { name: "box", price: { unit: "session", usd: 0.03 }, ...known },
+  { name: "box:4g", price: { unit: "session", usd: 0.12 }, ...known },
+  { name: "fetch", price: "free", ...known },
+  { name: "advisor", price: "unknown", ...known },
+];
+const prices = new ToolPrices(ENTRIES);
+const cost = (tools: Record<string, number>, from = prices) =>
+  priceCall({ tools }, { pricings: {}, toolPrices: from }, []);
+
+describe("decision 0083, H41: a hosted tool is priced, free or unknown", () => {
+  test("in any of its versions; a variant without a price costs what the tool does", () => {
+    expect(prices.find("search_20260101")).toMatchObject({ name: "search", assumed: 5 });
+    expect(prices.find("box:4g")?.charges).toEqual([{ unit: "session", usd: 0.12 }]);
+    expect(prices.find("box:8g")?.charges).toEqual([{ unit: "session", usd: 0.03 }]);
+    expect(prices.find("fetch")?.charges).toEqual([]);
+    for (const name of ["advisor", "hologram", "search_x", "xsearch_1"]) expect(prices.find(name)).toBeUndefined();
+  });
+
+  test("calls cost by their number, a session once, storage nothing, and what is unknown is named", () => {
+    expect(cost({ search: 4 })).toMatchObject({
+      costNanoUsd: 10_000_000,
+      rule: "nothing used, search 2.5 USD/1k calls",
+    });
+    expect(cost({ box: 3, fetch: 9 }).costNanoUsd).toBe(30_000_000);
+    expect(cost({ advisor: 1, hologram: 2 })).toMatchObject({ costNanoUsd: 0, unpriced: ["advisor", "hologram"] });
+  });
+
+  test("a configured price replaces the table's, for every version; 0 declares it free", () => {
+    const set = new ToolPrices(ENTRIES, [
+      { name: "search", unit: "call", usd: 1 },
+      { name: "advisor", unit: "call", usd: 0 },
+    ]);
+    expect(cost({ search_20260101: 2 }, set).costNanoUsd).toBe(2_000_000_000);
+    expect(cost({ advisor: 2 }, set).unpriced).toBeUndefined();
+  });
+
+  test("a counter that no table knows is unpriced until it is declared free", () => {
+    const usage = { unknown: ["usage.foo_tokens"] };
+    expect(priceCall(usage, { pricings: {}, toolPrices: prices }, []).unpriced).toEqual(["usage.foo_tokens"]);
+    const free = new ToolPrices([], [{ name: "usage.foo_tokens", unit: "call", usd: 0 }]);
+    expect(priceCall(usage, { pricings: {}, toolPrices: free }, []).unpriced).toBeUndefined();
+  });
+
+  test("the prices that a receipt keeps give the same cost again", () => {
+    const usage = { input: 10, tools: { "box:4g": 2, search_20260101: 3, fetch: 1, hologram: 1 } };
+    const applied = { pricings: {}, terms: [], discount: 0, toolPrices: prices };
+    const { text = "" } = keptPrices(applied, usage);
+    const again = priceCall(usage, readKeptPrices(text), []);
+    expect(again).toEqual(priceCall(usage, applied, []));
+    expect(again.costNanoUsd).toBe(120_000_000 + 7_500_000);
+  });
+});

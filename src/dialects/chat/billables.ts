@@ -1,0 +1,33 @@
+import { arrayAt, isObject, type JsonObject, numberAt, stringAt } from "../../base/json.ts";
+import { type Billable, WEB_SEARCH } from "../../canon/billable.ts";
+import { billableTools } from "../billable-tools.ts";
+import { askedTerms } from "../priced-fields.ts";
+import { PRICED_FIELDS } from "./native.ts";
+
+/** What of a request can cost money besides ordinary tokens. */
+export function billables(body: JsonObject): readonly Billable[] {
+  const tools = billableTools(body["tools"], "tools", (_tool, type) => ({ name: type }));
+  const terms = askedTerms(body, PRICED_FIELDS);
+  const search = body["web_search_options"];
+  const live = body["search_parameters"];
+  const plugins = body["plugins"];
+  if (terms.length === 0 && !isObject(search) && !isObject(live) && plugins === undefined) return tools;
+  const found: Billable[] = [...tools, ...terms];
+  if (isObject(search)) found.push(SEARCH);
+  if (isObject(live) && stringAt(live, "mode") !== "off") {
+    const most = numberAt(live, "max_search_results");
+    found.push({
+      kind: "tool",
+      name: "live_search",
+      path: "search_parameters",
+      ...(most === undefined ? {} : { most }),
+    });
+  }
+  for (const [index, plugin] of arrayAt(body, "plugins").entries()) {
+    if (isObject(plugin) && plugin["enabled"] === false) continue;
+    found.push({ kind: "tool", name: `plugin:${stringAt(plugin, "id") ?? ""}`, path: `plugins[${index}].id`, most: 1 });
+  }
+  return found;
+}
+
+const SEARCH: Billable = { kind: "tool", name: WEB_SEARCH, path: "web_search_options", crossesAs: WEB_SEARCH, most: 1 };

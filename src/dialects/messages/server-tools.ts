@@ -1,0 +1,38 @@
+import { type JsonObject, objectAt, stringAt } from "../../base/json.ts";
+import { WEB_SEARCH } from "../../canon/billable.ts";
+import { addToolUse, countAt, type Usage } from "../../canon/usage.ts";
+
+/** Calls of the host's own tools, by the blocks of an answer: its usage counts some of them alone. */
+export class ServerTools {
+  readonly #uses = new Map<string, number>();
+
+  static in(content: readonly unknown[]): ServerTools {
+    const tools = new ServerTools();
+    for (const block of content) tools.count(block);
+    return tools;
+  }
+
+  /** Searches are counted by what they have found. */
+  count(block: unknown): void {
+    const type = stringAt(block, "type");
+    const name = type === "mcp_tool_use" ? "mcp" : type === "server_tool_use" ? stringAt(block, "name") : undefined;
+    if (name === undefined || name === WEB_SEARCH) return;
+    this.#uses.set(name, (this.#uses.get(name) ?? 0) + 1);
+  }
+
+  /** The usage with the calls that were seen, or with those that it reports where these are more. */
+  addTo(usage: Usage | undefined, raw: JsonObject | undefined): Usage | undefined {
+    const reported = objectAt(raw, "server_tool_use");
+    const names = new Set(this.#uses.keys());
+    for (const key in reported) if (key.endsWith(REQUESTS)) names.add(key.slice(0, -REQUESTS.length));
+    names.delete(WEB_SEARCH);
+    let counted = usage;
+    for (const name of names) {
+      const uses = Math.max(this.#uses.get(name) ?? 0, countAt(reported, name + REQUESTS) ?? 0);
+      if (uses > 0) counted = addToolUse(counted, name, uses);
+    }
+    return counted;
+  }
+}
+
+const REQUESTS = "_requests";

@@ -1,0 +1,48 @@
+import type { BillingTable } from "../../canon/billable.ts";
+import { ANTHROPIC_BILLING } from "./anthropic.ts";
+
+const PRICES = "https://ai.google.dev/gemini-api/docs/pricing";
+const LITELLM = "litellm 1.109.1, model_prices_and_context_window_backup.json";
+const SDK = "@google/genai 2.32.0, dist/genai.d.ts";
+const DATE = "2026-11-18";
+
+const price = { source: PRICES, date: DATE };
+const noPrice = { price: "unknown", source: SDK, date: DATE } as const;
+
+export const GOOGLE_BILLING: BillingTable = {
+  tools: [
+    // Of the two prices, by model, the higher: the catalogue has the model's own where it is known.
+    {
+      name: "web_search",
+      match: "googleSearch(Retrieval)?|enterpriseWebSearch",
+      price: { unit: "1k_calls", usd: 35 },
+      assumed: 5,
+      source: LITELLM,
+      date: DATE,
+    },
+    { name: "googleMaps", price: { unit: "1k_calls", usd: 25 }, source: LITELLM, date: DATE },
+    { name: "urlContext", price: "free", ...price },
+    { name: "codeExecution", price: "free", ...price },
+    // Files are charged when they are indexed; a search costs tokens alone.
+    { name: "fileSearch", price: "free", ...price },
+    { name: "computerUse", price: "free", source: SDK, date: DATE },
+    { name: "mcpServers", price: "free", source: SDK, date: DATE },
+    { name: "retrieval", ...noPrice },
+    { name: "exaAiSearch", ...noPrice },
+    { name: "parallelAiSearch", ...noPrice },
+  ],
+  terms: [
+    { name: "flex", price: 0.5, source: LITELLM, date: DATE },
+    { name: "batch", price: 0.5, source: LITELLM, date: DATE },
+    { name: "priority", price: 1.8, source: LITELLM, date: DATE },
+    { name: "deferred", ...noPrice },
+    { name: "offpeak", ...noPrice },
+    { name: "provisioned_throughput", ...noPrice },
+  ],
+};
+
+/** The cloud also serves the models of another vendor, whose tools have other names. */
+export const VERTEX_BILLING: BillingTable = {
+  tools: [...GOOGLE_BILLING.tools, ...ANTHROPIC_BILLING.tools],
+  terms: GOOGLE_BILLING.terms,
+};

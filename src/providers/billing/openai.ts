@@ -1,0 +1,78 @@
+import type { BillingTable } from "../../canon/billable.ts";
+
+const PRICES = "https://platform.openai.com/docs/pricing";
+const LITELLM = "litellm 1.109.1, model_prices_and_context_window_backup.json";
+const SDK = "openai 7.53.0, resources/responses/responses.d.ts";
+const DATE = "2026-11-18";
+
+const price = { source: PRICES, date: DATE };
+const listed = { source: LITELLM, date: DATE };
+/** The caller runs the tool: the vendor charges tokens alone. */
+const byTheCaller = { price: "free", source: SDK, date: DATE } as const;
+
+/** Per container of 1, 4, 16 and 64 GB, for a session of 20 minutes. */
+const CONTAINERS = [
+  ["", 0.03],
+  [":4g", 0.12],
+  [":16g", 0.48],
+  [":64g", 1.92],
+] as const;
+
+export const OPENAI_BILLING: BillingTable = {
+  tools: [
+    {
+      name: "web_search",
+      match: String.raw`web_search(_preview)?(_\d{4}_\d{2}_\d{2})?`,
+      price: { unit: "1k_calls", usd: 10 },
+      assumed: 5,
+      ...price,
+    },
+    { name: "file_search", price: { unit: "1k_calls", usd: 2.5 }, assumed: 5, ...price },
+    { name: "file_search", price: { unit: "gb_day", usd: 0.1 }, ...price },
+    ...CONTAINERS.map(([size, usd]) => ({
+      name: `code_interpreter${size}`,
+      price: { unit: "session" as const, usd },
+      ...price,
+    })),
+    ...CONTAINERS.map(([size, usd]) => ({ name: `shell${size}`, price: { unit: "session" as const, usd }, ...price })),
+    { name: "shell:local", ...byTheCaller },
+    // The image models are billed by tokens that answers need not report: these are their prices for the largest size.
+    { name: "image_generation:low", price: { unit: "image", usd: 0.016 }, ...listed },
+    { name: "image_generation:medium", price: { unit: "image", usd: 0.063 }, ...listed },
+    { name: "image_generation", price: { unit: "image", usd: 0.25 }, ...listed },
+    { name: "mcp", match: "mcp(_list_tools|_approval_request)?", price: "free", ...price },
+    { name: "tool_search", price: "free", source: SDK, date: DATE },
+    { name: "computer", match: "computer(_use)?(_preview)?", ...byTheCaller },
+    { name: "apply_patch", ...byTheCaller },
+    { name: "local_shell", ...byTheCaller },
+    // The vendor runs the model's program, by itself or in a container; no price was found.
+    {
+      name: "programmatic_tool_calling",
+      match: "program(matic_tool_calling)?",
+      price: "unknown",
+      source: SDK,
+      date: DATE,
+    },
+  ],
+  terms: [
+    { name: "flex", price: 0.5, ...listed },
+    { name: "batch", price: 0.5, ...listed },
+    // What these cost differs from model to model: the catalogue has it where it is known.
+    { name: "priority", price: "unknown", ...listed },
+    { name: "fast", price: "unknown", source: SDK, date: DATE },
+    { name: "ultrafast", price: "unknown", ...listed },
+    { name: "scale", price: "unknown", source: SDK, date: DATE },
+    { name: "cache-12h", price: "unknown", ...listed },
+  ],
+};
+
+/** The same tools, under the cloud's prices as far as they are known. */
+export const AZURE_BILLING: BillingTable = {
+  tools: OPENAI_BILLING.tools.flatMap((entry) => {
+    if (entry.price === "free") return [entry];
+    if (entry.name === "web_search") return [{ ...entry, price: { unit: "1k_calls", usd: 14 }, ...listed }];
+    if (entry.name === "code_interpreter") return [{ ...entry, price: { unit: "session", usd: 0.033 }, ...listed }];
+    return [];
+  }),
+  terms: [{ name: "batch", price: 0.5, ...listed }],
+};

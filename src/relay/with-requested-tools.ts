@@ -1,0 +1,28 @@
+import { type Billable, WEB_SEARCH } from "../canon/billable.ts";
+import { addToolUse, type Usage } from "../canon/usage.ts";
+import type { Call } from "./call.ts";
+
+/**
+ * The usage with what only the request tells of hosted tools: that one was used, where answers of the host's dialect do not count it,
+ * and which variant of a tool ran, where they do not name it.
+ */
+export function withRequestedTools({ billables, attempt }: Pick<Call, "billables" | "attempt">, usage: Usage): Usage {
+  let counted = usage.tools === undefined ? usage : { ...usage, tools: variantsOf(usage.tools, billables) };
+  const dropped = new Set(attempt?.notes.filter(({ action }) => action === "dropped").map(({ path }) => path));
+  for (const { name, path, crossesAs = name } of billables) {
+    if (dropped.has(path) || !attempt?.target?.codec?.isUncounted?.(crossesAs)) continue;
+    if (crossesAs !== WEB_SEARCH) counted = addToolUse(counted, name);
+    else counted = { ...counted, searches: Math.max(1, counted.searches ?? 0) };
+  }
+  return counted;
+}
+
+/** A tool that an answer calls by its plain name ran as the one variant that was asked for. */
+function variantsOf(tools: NonNullable<Usage["tools"]>, billables: readonly Billable[]): NonNullable<Usage["tools"]> {
+  return Object.fromEntries(
+    Object.entries(tools).map(([name, uses]) => {
+      const variants = billables.filter((billable) => billable.name.startsWith(`${name}:`));
+      return [variants.length === 1 ? (variants[0]?.name ?? name) : name, uses];
+    }),
+  );
+}
