@@ -16,12 +16,14 @@ import { openMemory } from "./memory.ts";
 import { openSendings } from "./sendings.ts";
 import { openServices } from "./services.ts";
 import { openStored } from "./stored.ts";
+import { openUnpriced } from "./unpriced.ts";
 import { openUsage } from "./usage.ts";
 
 const GROUPS: Readonly<Record<string, OpenGroup>> = {
   disconnects: openDisconnects,
   usage: openUsage,
   fields: openFields,
+  unpriced: openUnpriced,
   budgets: openBudgets,
   interplay: openInterplay,
   sendings: openSendings,
