@@ -12,6 +12,7 @@ import { Sparkline } from "../parts/sparkline.tsx";
 import { TopTable } from "../parts/top-table.tsx";
 import { useData, useThrottled } from "../parts/use-data.ts";
 import { listenTo } from "../state/events.ts";
+import { nameOfKey } from "../state/names.ts";
 import { ownZone, readRange } from "../state/range.ts";
 import { place } from "../state/router.ts";
 
@@ -150,6 +151,42 @@ function Charts({ data: { series, every_ms, total } }: { data: OverviewData }) {
   );
 }
 
+/** What the sums above leave out: nobody knows what it cost. */
+function Unpriced({ uses }: { uses: OverviewData["unpriced"] }) {
+  if (uses.length === 0) return null;
+  return (
+    <section class="panel" aria-label="Used without a known price">
+      <table class="top">
+        <caption>Used without a known price: the cost is not in these sums</caption>
+        <thead>
+          <tr>
+            <th scope="col">Name</th>
+            <th scope="col">Model</th>
+            <th scope="col">Key</th>
+            <th scope="col" class="number">
+              Calls
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {uses.map(({ name, produced_by, model, provider, key, calls, receipt }) => (
+            <tr key={`${key} ${name} ${produced_by}`}>
+              <th scope="row">
+                <a href={`/calls/${receipt}`}>{name}</a>
+              </th>
+              <td>
+                {model} at {provider}
+              </td>
+              <td>{nameOfKey(key)}</td>
+              <td class="number">{whole(calls)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
 export function Overview() {
   const range = readRange(place.value.query, Date.now(), "1h");
   const window = range.name ?? "1h";
@@ -189,6 +226,7 @@ export function Overview() {
               ))}
             </ul>
           )}
+          <Unpriced uses={overview.unpriced} />
           <Tiles data={overview} month={month.data} />
           {overview.total.calls === 0 && (month.data?.length ?? 0) === 0 ? (
             <Empty title="No calls yet">

@@ -10,6 +10,11 @@ const UNITS: Readonly<Record<string, string>> = {
   perMCharacters: "/ M characters",
   perCount: "each",
   perSecond: "/ s",
+  call: "each",
+  "1k_calls": "/ 1k calls",
+  image: "/ image",
+  session: "/ session",
+  gb_day: "/ GB-day",
 };
 
 const amount = (value: number): string => value.toLocaleString("en-US", { maximumFractionDigits: 3 });

@@ -51,6 +51,19 @@ const CaptureField = ({ isOn = false }: { isOn?: boolean }) => (
   </label>
 );
 
+const UnpricedField = ({ policy }: { policy: "refuse" | "mark" | null | undefined }) => (
+  <label>
+    Tools and terms without a known price
+    <select name="unpriced" defaultValue={policy ?? ""}>
+      <option value="">Default: refuse where a budget applies</option>
+      <option value="refuse">Refuse</option>
+      <option value="mark">Let pass, and mark the receipt</option>
+    </select>
+  </label>
+);
+
+const policyOf = (form: FormData): string | null => String(form.get("unpriced") ?? "") || null;
+
 const list = (form: FormData, name: string): string[] =>
   String(form.get(name) ?? "")
     .split(/[\s,]+/)
@@ -65,6 +78,7 @@ function keyOf(form: FormData): object {
     ...(models.length === 0 ? {} : { models }),
     tags: list(form, "tags"),
     ...(form.has("capture") ? { capture: true } : {}),
+    ...(policyOf(form) === null ? {} : { billing: { unpriced: policyOf(form) } }),
     ...(expires === "" ? {} : { expires_at: new Date(expires).toISOString() }),
     limits: readLimits(form),
   };
@@ -118,6 +132,7 @@ export function CreateKey({
           <input name="expires_at" type="datetime-local" />
         </label>
         <CaptureField />
+        <UnpricedField policy={null} />
         <LimitFields />
         <FormProblem error={error} />
         <footer>
@@ -138,6 +153,7 @@ export function EditKey({ item, onDone, onClose }: { item: Key; onDone: () => vo
         models: list(form, "models").length === 0 ? null : list(form, "models"),
         tags: list(form, "tags"),
         capture: form.has("capture"),
+        billing: { unpriced: policyOf(form) },
         limits: readLimits(form, item.limits),
       }),
     () => {
@@ -161,6 +177,7 @@ export function EditKey({ item, onDone, onClose }: { item: Key; onDone: () => vo
           <input name="tags" defaultValue={item.tags.join(" ")} />
         </label>
         <CaptureField isOn={item.capture} />
+        <UnpricedField policy={item.billing.unpriced} />
         <LimitFields limits={item.limits} />
         <FormProblem error={error} />
         <footer>
