@@ -22,7 +22,8 @@ beforeAll(async () => {
     config: {
       ...config,
       keys: [
-        { name: "tests", key: TEST_KEY },
+        // A file search names a store in the provider's account.
+        { name: "tests", key: TEST_KEY, provider_objects: true },
         ...Object.entries(KEYS).map(([name, key]) => ({ name, key: keyOf(name as keyof typeof KEYS), ...key })),
       ],
       models: [
