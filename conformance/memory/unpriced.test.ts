@@ -267,7 +267,7 @@ describe("other protocols", () => {
     const tools = [{ type: "code_execution_20260521", name: "code_execution" }];
     const receipt = await asked("messages", { ...said, content, usage }, { key: keyOf("budget"), body: { tools } });
     expect(receipt).toMatchObject({
-      usage: { searches: 1, tools: { bash_code_execution: 2, web_fetch: 3 } },
+      usage: { searches: 1, tools: { code_execution: 2, web_fetch: 3 } },
       cost_nano_usd: TOKENS + 10_000_000 + 50_000_000,
       unpriced: [],
     });

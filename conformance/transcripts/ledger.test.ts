@@ -65,6 +65,13 @@ afterAll(async () => {
   await upstream.stop();
 });
 
+/** What the host's own tools cost: searches, and one container (decision 0083). */
+function toolCost(dialect: string, { searches, tools }: Readonly<Record<string, unknown>>): number {
+  const perSearch = { genai: 35_000_000, messages: 10_000_000 }[dialect] ?? 0;
+  const ran = (tools ?? {}) as Record<string, number>;
+  return Number(searches ?? 0) * perSearch + (ran["code_execution"] ? 50_000_000 : 0);
+}
+
 describe.skipIf(!present)("choices 6: the ledger's counters equal the transcript's usage", () => {
   // One recording was made without alt=sse, which the gateway never asks for.
   const answered = cases.filter(
@@ -109,7 +116,7 @@ describe.skipIf(!present)("choices 6: the ledger's counters equal the transcript
           sum.output += output;
         }
         expect(totals).toEqual(sum);
-        expect(receipt.cost_nano_usd).toBe(cost);
+        expect(receipt.cost_nano_usd).toBe(cost + toolCost(dialect, receipt.usage));
       } else expect(receipt.usage_source).toBe("estimated");
     },
   );

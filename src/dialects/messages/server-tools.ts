@@ -17,7 +17,9 @@ export class ServerTools {
     const type = stringAt(block, "type");
     const name = type === "mcp_tool_use" ? "mcp" : type === "server_tool_use" ? stringAt(block, "name") : undefined;
     if (name === undefined || name === WEB_SEARCH) return;
-    this.#uses.set(name, (this.#uses.get(name) ?? 0) + 1);
+    // All of these run in one container.
+    const tool = name.endsWith(CODE_EXECUTION) ? CODE_EXECUTION : name;
+    this.#uses.set(tool, (this.#uses.get(tool) ?? 0) + 1);
   }
 
   /** The usage with the calls that were seen, or with those that it reports where these are more. */
@@ -36,3 +38,4 @@ export class ServerTools {
 }
 
 const REQUESTS = "_requests";
+const CODE_EXECUTION = "code_execution";
