@@ -9,11 +9,7 @@ const FAMILY: ReadonlySet<string> = new Set(["chat", "responses"]);
 
 /** Whether a target of another dialect gets the terms that a request asks for. */
 export const sharesTerms = (client: string, via: string, quirks: object): boolean =>
-  client !== via &&
-  FAMILY.has(client) &&
-  FAMILY.has(via) &&
-  "accountFields" in quirks &&
-  quirks.accountFields === true;
+  client !== via && FAMILY.has(client) && FAMILY.has(via) && "accountFields" in quirks && quirks.accountFields === true;
 
 const isShared = ({ keys: [name = "", ...deeper] }: Extra): boolean => deeper.length === 0 && SHARED.has(name);
 
