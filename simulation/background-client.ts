@@ -3,6 +3,7 @@ import type { VirtualClock } from "../testing/virtual-clock.ts";
 import type { CallBook } from "./book.ts";
 import { secretOf } from "./configuration.ts";
 import { readWhole } from "./read-answer.ts";
+import { requestEnd } from "./request-end.ts";
 import { GATEWAY_URL, requestOf } from "./requests.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 import { wordsOf } from "./speech.ts";
@@ -45,7 +46,7 @@ export class BackgroundClient {
   async run(): Promise<void> {
     const { plan } = this.#book;
     this.#begunBy.ids.tellNext((id) => {
-      this.#book.requestId = `req_${id}`;
+      this.#book.requestEnd = requestEnd(id);
     });
     const begun = await this.#send(this.#begunBy, requestOf(plan, new AbortController().signal));
     if (begun === undefined) return this.#end("cut");

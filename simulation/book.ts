@@ -37,7 +37,8 @@ export interface CallBook {
   /** Which process it was sent to. */
   readonly process: number;
   readonly sentAtMs: number;
-  requestId: string;
+  /** The random part of its request id, which the gateway puts behind the time. */
+  requestEnd: string;
   readonly attempts: ServedAttempt[];
   ending: ClientEnding | undefined;
   endedAtMs: number;

@@ -2,6 +2,7 @@ import type { ServedConnection } from "../src/server/request-handler.ts";
 import type { VirtualClock } from "../testing/virtual-clock.ts";
 import type { CallBook, ClientEnding } from "./book.ts";
 import { type ReadAnswer, readStream, readWhole } from "./read-answer.ts";
+import { requestEnd } from "./request-end.ts";
 import { requestOf } from "./requests.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 
@@ -52,7 +53,7 @@ export class SimulatedClient implements ServedConnection {
     const { leavesAfterMs } = plan.reading;
     if (leavesAfterMs !== undefined) this.#options.clock.after(leavesAfterMs, () => this.#leave());
     process.ids.tellNext((id) => {
-      this.book.requestId = `req_${id}`;
+      this.book.requestEnd = requestEnd(id);
     });
     const response = process.handle(requestOf(plan, this.#leaving.signal, this.#options.previous), this);
     response.then((found) => this.#read(found)).catch((error: unknown) => this.#fail(error));

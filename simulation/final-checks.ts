@@ -41,8 +41,8 @@ export async function comeToRest(world: World): Promise<void> {
   const untilMs = world.clock.nowMs() + QUIET_MS;
   while (world.clock.nowMs() < untilMs && world.isBusy) await world.clock.pass(1_000);
   for (const { book } of world.clients) world.violate("every call ends once", "it never does", book);
-  // What goes on without a client, and what waits for the store.
-  await world.clock.pass(30_000);
+  // What goes on without a client, what waits for the store, and the counts of refused requests, which are written every minute.
+  await world.clock.pass(90_000);
   const process = world.process;
   if (process === undefined) return world.violate("the simulation itself is sound", "no process runs");
   // A video goes on without its client for as long as it takes, and its money is held until then.

@@ -5,7 +5,7 @@ import { TOOL_NAME } from "./speech.ts";
 export const GATEWAY_URL = "http://127.0.0.1:8080";
 
 const PARAMETERS = { type: "object", properties: { query: { type: "string" } }, required: ["query"] };
-/** The output limit of every request. */
+/** The output limit of nearly every request. */
 export const MAX_TOKENS = 1000;
 
 /** The request of a call, as a client without an SDK would send it. Its prompt names the call. */
@@ -14,6 +14,8 @@ export function requestOf(plan: CallPlan, signal: AbortSignal, previous?: string
   const contract = door === "contract";
   const prompt = `call-${plan.id}- Say ${plan.words} words.`;
   const secret = secretOf(plan.key);
+  // A host that says more than it may has not counted: such a usage is not billed as reported.
+  const limit = Math.max(MAX_TOKENS, plan.output);
   let path: string;
   let body: object;
   const headers: Record<string, string> = {};
@@ -24,7 +26,7 @@ export function requestOf(plan: CallPlan, signal: AbortSignal, previous?: string
       body = {
         model,
         stream,
-        max_completion_tokens: MAX_TOKENS,
+        max_completion_tokens: limit,
         messages: [{ role: "user", content: prompt }],
         ...(stream ? { stream_options: { include_usage: true } } : {}),
         ...(tool ? { tools: [{ type: "function", function: { name: TOOL_NAME, parameters: PARAMETERS } }] } : {}),
@@ -36,7 +38,7 @@ export function requestOf(plan: CallPlan, signal: AbortSignal, previous?: string
       body = {
         model,
         stream,
-        max_output_tokens: MAX_TOKENS,
+        max_output_tokens: limit,
         input: prompt,
         store: plan.store ?? false,
         ...(plan.background ? { background: true } : {}),
@@ -51,7 +53,7 @@ export function requestOf(plan: CallPlan, signal: AbortSignal, previous?: string
       body = {
         model,
         stream,
-        max_tokens: MAX_TOKENS,
+        max_tokens: limit,
         messages: [{ role: "user", content: prompt }],
         ...(tool ? { tools: [{ name: TOOL_NAME, input_schema: PARAMETERS }] } : {}),
       };
@@ -63,7 +65,7 @@ export function requestOf(plan: CallPlan, signal: AbortSignal, previous?: string
       headers["authorization"] = `Bearer ${secret}`;
       body = {
         contents: [{ role: "user", parts: [{ text: prompt }] }],
-        generationConfig: { maxOutputTokens: MAX_TOKENS },
+        generationConfig: { maxOutputTokens: limit },
         ...(tool ? { tools: [{ functionDeclarations: [{ name: TOOL_NAME, parameters: PARAMETERS }] }] } : {}),
       };
       break;

@@ -3,6 +3,7 @@ import type { VirtualClock } from "../testing/virtual-clock.ts";
 import type { ClientEnding } from "./book.ts";
 import { secretOf } from "./configuration.ts";
 import { type ReadService, readService } from "./read-service.ts";
+import { requestEnd } from "./request-end.ts";
 import { GATEWAY_URL } from "./requests.ts";
 import type { ServicePlan } from "./scenario.ts";
 import { SERVICE_MODELS } from "./service-configuration.ts";
@@ -61,7 +62,7 @@ export class ServiceClient implements ServedConnection {
     const { leavesAfterMs } = this.book.plan.reading;
     if (leavesAfterMs !== undefined) this.#options.clock.after(leavesAfterMs, () => this.#leave());
     process.ids.tellNext((id) => {
-      this.book.requestId = `req_${id}`;
+      this.book.requestEnd = requestEnd(id);
     });
     const response = await process.handle(requestOf(this.book.plan, this.#leaving.signal), this);
     try {

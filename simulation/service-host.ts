@@ -27,7 +27,8 @@ export interface ServiceBook {
   readonly plan: ServicePlan;
   readonly process: number;
   readonly sentAtMs: number;
-  requestId: string;
+  /** The random part of its request id, which the gateway puts behind the time. */
+  requestEnd: string;
   readonly requests: ServiceRequest[];
   /** `cut` is also what breaks in the middle of bytes, which have no place for an error. */
   ending: ClientEnding | undefined;

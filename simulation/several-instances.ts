@@ -193,7 +193,7 @@ class SeveralInstances {
       plan,
       process: process.number,
       sentAtMs: this.#clock.nowMs(),
-      requestId: "",
+      requestEnd: "",
       attempts: [],
       ending: undefined,
       endedAtMs: 0,

@@ -16,6 +16,7 @@ import { LimitWatch } from "./limits.ts";
 import { SimulatedProviders } from "./providers.ts";
 import type { ReadAnswer } from "./read-answer.ts";
 import type { ReadService } from "./read-service.ts";
+import { requestEnd } from "./request-end.ts";
 import { type Scenario, SERVICES, type ServicePlan, type Step, type VideoPlan } from "./scenario.ts";
 import { ServiceClient } from "./service-client.ts";
 import { isServiceHost, type ServiceBook, SimulatedServiceHost } from "./service-host.ts";
@@ -185,7 +186,7 @@ export class World {
       plan,
       process: process.number,
       sentAtMs: this.clock.nowMs(),
-      requestId: "",
+      requestEnd: "",
       attempts: [],
       ending: undefined,
       endedAtMs: 0,
@@ -209,7 +210,7 @@ export class World {
     });
     this.clients.add(client);
     client.send(process);
-    this.#callOfRequest.set(book.requestId, plan.id);
+    this.#callOfRequest.set(book.requestEnd, plan.id);
   }
 
   service(plan: ServicePlan): void {
@@ -222,7 +223,7 @@ export class World {
       plan,
       process: process.number,
       sentAtMs: this.clock.nowMs(),
-      requestId: "",
+      requestEnd: "",
       requests: [],
       ending: undefined,
       endedAtMs: 0,
@@ -240,7 +241,7 @@ export class World {
     });
     this.clients.add(client);
     client.send(process).catch((error: unknown) => this.violate("the simulation itself is sound", String(error)));
-    this.#callOfRequest.set(book.requestId, plan.id);
+    this.#callOfRequest.set(book.requestEnd, plan.id);
   }
 
   #background(book: CallBook, process: SimulatedProcess): void {
@@ -252,7 +253,7 @@ export class World {
       onBegun: (id) => this.#inBackground.set(id, book),
     });
     const ended = client.run();
-    this.#callOfRequest.set(book.requestId, book.plan.id);
+    this.#callOfRequest.set(book.requestEnd, book.plan.id);
     ended.then(
       () => {
         this.#patientClients--;
@@ -342,7 +343,7 @@ export class World {
       this.trace.note(`a video is settled: ${call.outcome} ${call.costNanoUsd}`);
       return;
     }
-    const id = this.#callOfRequest.get(requestId ?? "");
+    const id = this.#callOfRequest.get(requestEnd(requestId ?? ""));
     const isService = (SERVICES as readonly string[]).includes(call.verb);
     const book = (isService ? this.services : this.books).get(id ?? Number.NaN);
     this.trace.note(`call ${id} settled ${call.outcome} ${call.costNanoUsd}`);
