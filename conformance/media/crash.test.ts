@@ -109,7 +109,7 @@ async function closeGateways({ slots, said }: CrashHarness): Promise<void> {
   expect(lines.filter((line) => !line.includes(LATE_REDIS))).toEqual([]);
 }
 
-test(`choices 5, H24: one gateway killed ${KILLS_OF_ONE} times ends every operation, bills it once and has its videos`, async () => {
+test(`choices 5, H24, H42: one gateway killed ${KILLS_OF_ONE} times ends every operation, bills it once and has its videos`, async () => {
   const seed = new Seed(`${seedText} one`);
   const harness = await startCrashHarness({ gateways: 1, program, mayDie: true });
   try {
@@ -173,7 +173,7 @@ describe.skipIf(server === undefined || redis === undefined)("on PostgreSQL", ()
     await connection.close();
   }
 
-  test("H24: two gateways on one PostgreSQL database share the work, and either may die", async () => {
+  test("H24, H42: two gateways on one PostgreSQL database share the work, and either may die", async () => {
     const url = new URL(server ?? "");
     url.pathname = `/${database}`;
     await run(`CREATE DATABASE ${database}`);

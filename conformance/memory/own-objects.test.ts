@@ -187,7 +187,7 @@ const RAW: readonly [path: string, body: object, refused: string][] = [
   }),
 ];
 
-describe("decision 0087: an id of a provider's own", () => {
+describe("H56, decision 0087: an id of a provider's own", () => {
   test.each(RAW)("POST %s %j is refused at %s, and nothing is sent", async (path, body, refused) => {
     const { status, text } = await post(path, body);
     expect([status, text]).toEqual([400, expect.stringContaining(refused)]);

@@ -160,7 +160,7 @@ describe("choices 4: what is tried again", () => {
     expect(given.endMs).toBeWithin(3_000, 3_201);
   });
 
-  test("H13: a client that disconnects in the pause ends the call", async () => {
+  test("H13, H55: a client that disconnects in the pause ends the call", async () => {
     harness.upstream.play(breaks);
     const call = harness.send("chat");
     await harness.clock.pass(PAUSE_MS / 2);

@@ -210,7 +210,7 @@ describe("R12: previous_response_id", () => {
     expect(machine.upstream.requests.length).toBe(2);
   });
 
-  test("S09: of another project it is 400 in a request and 404 in a URL, at every endpoint, and nothing happens to it", async () => {
+  test("S09, H57: of another project it is 400 in a request and 404 in a URL, at every endpoint, and nothing happens to it", async () => {
     const { second } = await conversation();
     const foreign = await create({ input: "What is my name?", previous_response_id: second.id }, OTHER_KEY);
     expect(errorOf(foreign)).toMatchObject({

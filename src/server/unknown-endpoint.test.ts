@@ -97,3 +97,11 @@ test.each([
 ])("%s %s names the API that is missing", (method, path, sentence) => {
   expect(messageOf(method, path)).toContain(sentence);
 });
+
+test.each(["/v1/batches", "/v1/messages/batches", "/v1beta/batches"])(
+  "H43: %s is refused, so no batch reaches a provider unbilled",
+  (path) => {
+    expect(table.find("POST", path)).toBeUndefined();
+    expect(messageOf("POST", path)).toContain("not supported");
+  },
+);
