@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../src/base/json.ts";
 import { insertObject } from "../../src/storage/objects.ts";
+import { insertProject, replaceProject } from "../../src/storage/projects.ts";
 import { Harness, type Machine, makeMachine, UPSTREAM_URL } from "../../testing/harness.ts";
 import { plainAnswer, plainUsage } from "../../testing/plain-answer.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
@@ -396,10 +397,15 @@ describe("decision 0087: a stored answer belongs to the key that made it", () =>
 
   test("a project with objects: private makes all of its keys private", async () => {
     const shared = await store();
-    await machine.storage.query(
-      "INSERT INTO projects (id, name, created_at_ms) VALUES ('default', 'default', 0) ON CONFLICT (id) DO NOTHING",
-    );
-    await machine.storage.query("UPDATE projects SET objects = 'private' WHERE id = 'default'");
+    const project = {
+      name: "default",
+      limits: {},
+      discounts: [],
+      status: "active" as const,
+      objects: "private" as const,
+    };
+    await insertProject(machine.storage, { id: "default", createdAtMs: 0 });
+    await replaceProject(machine.storage, "default", project);
     await harness.gateway.keys.refresh();
     expect(await reach(await store(), SAME_PROJECT)).toEqual(NOTHING);
     expect(await reach(shared, SAME_PROJECT)).toEqual(ALL_OF_IT);

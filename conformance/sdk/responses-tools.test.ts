@@ -81,14 +81,17 @@ describe("what is not there", () => {
       headers: { authorization: `Bearer ${harness.gateway.key}`, ...headers },
     });
 
-  test("R27: an upgrade to a socket is answered at once, as one that does not exist", async () => {
+  test("R27: an upgrade to a WebSocket is refused at once, with the request that works", async () => {
     const answer = await ask("GET", "/v1/responses", {
       upgrade: "websocket",
       "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
       "sec-websocket-version": "13",
     });
-    expect(answer.status).toBe(404);
-    expect(await answer.json()).toMatchObject({ error: { message: expect.stringContaining("takes POST") } });
+    expect(answer.status).toBe(405);
+    expect(answer.headers.get("allow")).toContain("POST");
+    expect(await answer.json()).toMatchObject({
+      error: { message: expect.stringContaining("Use POST /v1/responses") },
+    });
   });
 
   test("POST /v1/conversations is told in one sentence with what to use", async () => {

@@ -4,7 +4,6 @@ import { nearestName } from "../config/nearest-name.ts";
 import { VERSION } from "../version.ts";
 import { EXIT, isHelpFlag, UsageError, usageLine } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
-import { programName } from "./program-name.ts";
 
 function help(): string {
   const width = Math.max(...COMMANDS.map(({ name }) => name.length));
@@ -16,7 +15,7 @@ function help(): string {
     "",
     ...lines,
     "",
-    `Run \`${programName()} <command> --help\` for the options of a command. Every command takes --config FILE and --json.`,
+    "Run `trivium <command> --help` for the options of a command. Every command takes --config FILE and --json.",
   ].join("\n");
 }
 

@@ -125,7 +125,7 @@ describe.each(["us.anthropic.%-v1:0", "amazon.%-v1:0"])("requests that the host 
   });
 
   test("a tool loop, thoughts and their signatures included (H01, H03)", async () => {
-    const question = user(text("parallel look at Oslo"));
+    const question = user(text("call look in parallel for Oslo"));
     const reasoning = { amount: "low", path: "reasoning" } as const;
     const call = ask("", { turns: [question], tools: [LOOK], reasoning });
     const first = await both(call, model("strict-thinker"));
