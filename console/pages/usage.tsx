@@ -79,8 +79,15 @@ const ZoneChoice = ({ zone }: { zone: string }) => (
   </label>
 );
 
+/** Hosted tools are counted by receipt alone: sums have no column for them. */
+function countersOf(usage: UsageRow["usage"] | undefined): Record<string, number | null> {
+  if (usage === undefined) return {};
+  const { tools: _tools, ...counters } = usage;
+  return counters;
+}
+
 function exportSums(by: readonly string[], rows: readonly UsageRow[]): void {
-  const counters = Object.keys(rows[0]?.usage ?? {});
+  const counters = Object.keys(countersOf(rows[0]?.usage));
   const head = [...by, "calls", "failures", "cost_nano_usd", "cost_usd", ...counters];
   const lines = rows.map((row) => [
     ...row.groups,
@@ -88,7 +95,7 @@ function exportSums(by: readonly string[], rows: readonly UsageRow[]): void {
     row.failures,
     row.cost_nano_usd,
     row.cost_usd,
-    ...Object.values(row.usage).map((value) => value ?? ""),
+    ...Object.values(countersOf(row.usage)).map((value) => value ?? ""),
   ]);
   download("usage.csv", "text/csv", csvOf([head, ...lines]));
 }
