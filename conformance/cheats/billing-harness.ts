@@ -65,7 +65,8 @@ export class BillingHarness {
       genai: { contents: [{ role: "user", parts: [{ text }] }] },
       responses: { input: text },
       chat: { messages: [{ role: "user", content: text }] },
-      messages: { messages: [{ role: "user", content: text }] },
+      // More than any host here says: what is beyond the limit of a request is not billed as reported.
+      messages: { max_tokens: 8_000, messages: [{ role: "user", content: text }] },
     }[client];
     return buildCall(this.gateway.url, client, purse.key, { ...options, body: { ...prompt, ...body } });
   }

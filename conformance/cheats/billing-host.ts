@@ -15,7 +15,7 @@ import {
 const PROMPT_PRICE = 1_000;
 const OUTPUT_PRICE = 2_000;
 /** Terms that are dearer, as hosts spell them. */
-const MULTIPLES: Readonly<Record<string, number>> = { priority: 2, fast: 6, us: 1.5 };
+const MULTIPLES: Readonly<Record<string, number>> = { priority: 1.8, fast: 6, us: 1.1 };
 /** A prompt above the first is billed at the second times the price, where the beta for it was sent. */
 const LONG_CONTEXT = { tokens: 200_000, multiple: 3, beta: "context-1m" };
 /** The price of a model that no one was allowed to request. */

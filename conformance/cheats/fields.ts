@@ -11,7 +11,7 @@ const pricedModel = (dialect: DialectName) => ({
   id: `test/known-${dialect}`,
   max_output_tokens: 8192,
   pricings: { prompt: price(1), completion: price(2) },
-  price_multiples: { priority: 2, fast: 6, "geo-us": 1.5, "long-context": 3 },
+  price_multiples: { priority: 1.8, fast: 6, "geo-us": 1.1, "long-context": 3 },
   offers: [
     dialect === "responses"
       ? { provider: "up-chat", model: "upstream-model", dialect }

@@ -284,12 +284,12 @@ function budgets(world: StoredWorld): Cheat[] {
       input: `${long} ${purse.name}`,
     })),
     atOnce("twenty at once that build on a long prompt with a short one", 1, async (purse) => {
-      const { id } = await world.create(purse, { max_output_tokens: 16, input: `${long} ${purse.name}` });
+      const { id } = await world.create(purse, { max_output_tokens: 200, input: `${long} ${purse.name}` });
       return { previous_response_id: id, input: "On.", max_output_tokens: 200 };
     }),
     atOnce("twenty at once in the background with a key that may have four", 4, async () => ({
       background: true,
-      max_output_tokens: 16,
+      max_output_tokens: 200,
     })),
   ];
 }

@@ -55,10 +55,12 @@ const LIES: readonly Lie[] = [
     id: "H27",
     host: "chat",
     what: "more from a cache than there was",
+    // Such a prompt is estimated, and the estimate is not below this.
+    promptTokens: 8,
     tells: {
-      prompt_tokens: 10,
+      prompt_tokens: 8,
       completion_tokens: 1_000,
-      total_tokens: 1_010,
+      total_tokens: 1_008,
       prompt_tokens_details: { cached_tokens: 1_000_000 },
     },
   },
@@ -181,11 +183,12 @@ const LIES: readonly Lie[] = [
     id: "H27",
     host: "responses",
     what: "more from a cache than there was",
+    promptTokens: 8,
     tells: {
-      input_tokens: 10,
+      input_tokens: 8,
       input_tokens_details: { cached_tokens: 1_000_000 },
       output_tokens: 1_000,
-      total_tokens: 1_010,
+      total_tokens: 1_008,
     },
   },
   {
