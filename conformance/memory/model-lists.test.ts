@@ -150,10 +150,13 @@ test("S21: guessing at model lists is slowed down", async () => {
 describe("pages", () => {
   const ids = EVERY;
 
-  test.each([
-    ["/api/msg/v1/models", {}],
-    ["/v1/models", VERSION],
-  ])("%s: limit, after_id and before_id", async (path, headers) => {
+  test("contract 4: the contract's own list takes no parameters and is always whole", async () => {
+    const whole = await get("/api/msg/v1/models", {});
+    expect(JSON.parse((await get("/api/msg/v1/models?limit=2", {})).text)).toEqual(JSON.parse(whole.text));
+  });
+
+  test("limit, after_id and before_id", async () => {
+    const [path, headers] = ["/v1/models", VERSION];
     const all = idsIn((await get(path, headers)).text);
     expect(all).toEqual(expect.arrayContaining(ids));
     const seen: string[] = [];
@@ -163,7 +166,7 @@ describe("pages", () => {
       const page = JSON.parse(text) as { data: { id: string }[]; has_more: boolean; last_id?: string };
       seen.push(...page.data.map(({ id }) => id));
       after = page.data.at(-1)?.id ?? "";
-      if (path === "/v1/models") expect(page.last_id).toBe(after);
+      expect(page.last_id).toBe(after);
       if (!page.has_more) break;
     }
     expect(seen).toEqual(all);

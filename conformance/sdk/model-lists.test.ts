@@ -68,3 +68,16 @@ test("openai: a wrong key is found out by listing models, a right one lists them
     code: "invalid_api_key",
   });
 });
+
+/** Without `last_id` the SDK cannot ask for the next page: it would end after the first, in silence. */
+test.each(["/api/msg", "/api/anthropic"])("contract 4: @anthropic-ai/sdk at %s lists every model", async (path) => {
+  const client = new Anthropic({ baseURL: `${gateway.url}${path}`, apiKey: gateway.key, maxRetries: 0 });
+  const all = await collect(client.models.list());
+  expect(all.length).toBeGreaterThan(3);
+  expect(await collect(client.models.list({ limit: 3 }))).toHaveLength(all.length);
+});
+
+test("@google/genai: an empty key is refused in lists of models, as other wrong keys are", async () => {
+  const client = new GoogleGenAI({ apiKey: " ", httpOptions: { baseUrl: gateway.url } });
+  expect(await failureOf(client.models.list())).toMatchObject({ status: 401 });
+});

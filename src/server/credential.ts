@@ -24,9 +24,9 @@ export function credentialOf(
 
 const KEY_HEADERS: readonly KeyHeader[] = ["authorization", "x-api-key", "x-goog-api-key"];
 
-/** Whether a request tries to say who sends it, right or wrong. */
+/** Whether a request tries to say who sends it, right or wrong: an empty key is a wrong one. */
 export const presentsCredential = ({ headers }: Request, query: URLSearchParams): boolean =>
-  query.has("key") || KEY_HEADERS.some((name) => Boolean(headers.get(name)?.trim()));
+  query.has("key") || KEY_HEADERS.some((name) => headers.has(name));
 
 /** The header whose key is used. */
 export function keyHeaderOf(request: Request, dialect: Dialect): KeyHeader | undefined {

@@ -4,12 +4,15 @@ import type { ListedModel, ListRequest, ModelLists } from "../../canon/listed-mo
 const MAX_LIMIT = 1000;
 const UNKNOWN_DAY = "1970-01-01";
 
-/** All models in one page, unless the client asks for fewer. The vendor's own shape names the page's ends. */
+/**
+ * All models in one page, unless the client asks for fewer. The vendor's own shape names the page's ends; the contract's has no
+ * place for them and takes no parameters, so its list is always whole (contract 4).
+ */
 export const modelLists: ModelLists = {
   list: (models, { door, query }) => {
+    if (door === "contract") return { data: models.map(contractEntry), has_more: false };
     const { page, has_more } = pageOf(models, query);
-    const data = page.map((model) => modelEntry(model, door));
-    if (door === "contract") return { data, has_more };
+    const data = page.map(vendorEntry);
     return { data, has_more, first_id: page[0]?.id ?? null, last_id: page.at(-1)?.id ?? null };
   },
   entry: modelEntry,
