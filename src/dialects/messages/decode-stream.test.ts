@@ -257,7 +257,7 @@ describe("H47: a delta is read by its own kind", () => {
     return fold(events).parts;
   };
 
-  test("text in a block of thinking is text, and what follows it of thinking is a thought again", () => {
+  test("text in a block of thinking is text, and the thinking stays one, which its signature is for", () => {
     expect(
       partsOf(
         blockStart(0, { type: "thinking", thinking: "" }),
@@ -265,12 +265,12 @@ describe("H47: a delta is read by its own kind", () => {
         text(0, "Hel"),
         text(0, "lo"),
         thought(0, "Done."),
+        delta(0, { type: "signature_delta", signature: "s" }),
         blockStop(0),
       ),
     ).toEqual([
-      { type: "reasoning", text: "Hm. " },
+      { type: "reasoning", text: "Hm. Done.", signature: { origin: "messages", kind: "signature", value: "s" } },
       { type: "text", text: "Hello" },
-      { type: "reasoning", text: "Done." },
     ]);
   });
 

@@ -48,19 +48,21 @@ export function createBlockDecoder(
   const type = stringAt(content, "type");
   const own = createOwnDecoder(content, next(), context);
   if (type !== "text" && type !== "thinking" && type !== "tool_use") return own;
-  let kind: Kind = type;
-  let spoken: BlockDecoder | undefined = type === "tool_use" ? undefined : own;
+  // Thinking stays open: its signature comes last, and is for all of it. So does a call, for its arguments.
+  const staysOpen = type !== "text";
+  let spoken: { kind: Kind; block: BlockDecoder } | undefined = staysOpen ? undefined : { kind: type, block: own };
   const endSpoken = (): CanonEvent[] => {
-    const events = spoken?.end() ?? [];
+    const events = spoken?.block.end() ?? [];
     spoken = undefined;
     return events;
   };
   const speak = (said: Kind, delta: JsonObject | undefined): CanonEvent[] => {
-    if (spoken !== undefined && kind === said) return spoken.delta(delta);
+    if (staysOpen && said === type) return [...endSpoken(), ...own.delta(delta)];
+    if (spoken?.kind === said) return spoken.block.delta(delta);
     const ended = endSpoken();
-    kind = said;
-    spoken = createOwnDecoder({ type: said }, next(), context);
-    return [...ended, ...spoken.start(), ...spoken.delta(delta)];
+    const block = createOwnDecoder({ type: said }, next(), context);
+    spoken = { kind: said, block };
+    return [...ended, ...block.start(), ...block.delta(delta)];
   };
   return {
     start: () => own.start(),
@@ -71,7 +73,7 @@ export function createBlockDecoder(
       if (type === "tool_use") return own.delta(delta);
       throw new GatewayError("upstream_failed", "The provider sent a call's arguments in a block that is no call.");
     },
-    end: () => [...endSpoken(), ...(type === "tool_use" ? own.end() : [])],
+    end: () => [...endSpoken(), ...(staysOpen ? own.end() : [])],
     get isHalfCall() {
       return own.isHalfCall === true;
     },
