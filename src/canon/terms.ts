@@ -19,6 +19,8 @@ const PREFIX = /^on_demand_/;
 
 /** The term for prompts beyond what a model takes without being asked for more. */
 export const LONG_CONTEXT = "long-context";
+/** The longest prompt that a model accepts on that term. */
+export const LONG_CONTEXT_TOKENS = 1_000_000;
 
 /**
  * A word by which a call was bought or served on other terms than the ordinary, and so at another price: `priority`, `flex`,

@@ -87,8 +87,8 @@ export interface OptionsTarget {
   /** The dialect in which it is called. */
   via: string;
   quirks: MediaQuirks;
-  /** Its price depends on the length of the prompt. */
-  pricedByLength: boolean;
+  /** Its ordinary price covers a long context. */
+  includesLongContext: boolean;
   /** The client's request. */
   body: JsonObject;
 }

@@ -2,7 +2,7 @@ import { hasBudget } from "../access/level.ts";
 import type { Principal } from "../access/principal.ts";
 import { type Billable, billableName, strictestPolicy, type UnpricedPolicy, WEB_SEARCH } from "../canon/billable.ts";
 import { GatewayError } from "../canon/error.ts";
-import { LONG_CONTEXT } from "../canon/terms.ts";
+import { LONG_CONTEXT, LONG_CONTEXT_TOKENS } from "../canon/terms.ts";
 import type { Model, Offer } from "../catalogue/model.ts";
 import type { Door } from "../dialects/check.ts";
 import type { Gateway } from "./gateway.ts";
@@ -55,7 +55,7 @@ const hasMoneyLimit = ({ levels }: Principal): boolean => levels.some(({ limits 
 
 function isPriced({ kind, name, crossesAs }: Omit<Billable, "path">, offer: Offer): boolean {
   if (kind === "term") {
-    return Object.hasOwn(offer.priceMultiples ?? {}, name) || (name === LONG_CONTEXT && isPricedByLength(offer));
+    return Object.hasOwn(offer.priceMultiples ?? {}, name) || (name === LONG_CONTEXT && includesLongContext(offer));
   }
   // A price list has one price for searches, whatever the host calls its tool.
   const search = name === WEB_SEARCH || crossesAs === WEB_SEARCH ? offer.pricings.web_search : undefined;
@@ -73,8 +73,15 @@ export function unpricedTools(billables: readonly Billable[], offer: Offer, isNa
   });
 }
 
-export const isPricedByLength = ({ pricings }: Pick<Offer, "pricings">): boolean =>
-  pricings.prompt?.some(({ conditions }) => conditions?.prompt_tokens !== undefined) === true;
+/**
+ * Whether the ordinary price of an offer covers a long context: its price depends on the length of the prompt, or its ordinary context
+ * is as long. A multiple that an operator set for the term still applies.
+ */
+export function includesLongContext({ pricings, priceMultiples, contextLength = 0 }: Offer): boolean {
+  if (Object.hasOwn(priceMultiples ?? {}, LONG_CONTEXT)) return false;
+  if (contextLength >= LONG_CONTEXT_TOKENS) return true;
+  return pricings.prompt?.some(({ conditions }) => conditions?.prompt_tokens !== undefined) === true;
+}
 
 /** Whether what an earlier answer could not be billed for has a price by now. */
 const isKnown = (name: string, offer: Offer): boolean =>

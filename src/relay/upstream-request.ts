@@ -7,7 +7,7 @@ import type { BodyPatch, Endpoint, Provider, UpstreamCall } from "../providers/p
 import type { TextTarget } from "../routing/target.ts";
 import { ObjectEdit } from "../wire/json-text.ts";
 import type { Call } from "./call.ts";
-import { isPricedByLength } from "./check-billing.ts";
+import { includesLongContext } from "./check-billing.ts";
 import type { Lane } from "./lane.ts";
 
 /** What a lane has made of the client's request for one target: without URL and headers. */
@@ -90,7 +90,7 @@ function forwardedOptions(
   const { via, quirks, offer } = target;
   return incoming.dialect.http.forwardOptions?.(
     incoming.options,
-    { via, quirks, pricedByLength: isPricedByLength(offer), body },
+    { via, quirks, includesLongContext: includesLongContext(offer), body },
     notes,
   );
 }

@@ -1,4 +1,4 @@
-import { LONG_CONTEXT } from "../canon/terms.ts";
+import { LONG_CONTEXT, LONG_CONTEXT_TOKENS } from "../canon/terms.ts";
 import type { Usage } from "../canon/usage.ts";
 import type { Offer } from "../catalogue/model.ts";
 import type { Call } from "./call.ts";
@@ -7,8 +7,6 @@ import { outputLimit } from "./output-limit.ts";
 
 /** No model has a longer context; for those of which none is known. */
 const LONGEST_CONTEXT = 10_000_000;
-/** What a model takes at most on the terms of a long context, where its ordinary one is shorter. */
-const LONG_CONTEXT_TOKENS = 1_000_000;
 
 /** Tokens that a model without reasoning may generate and not show: what a filter withholds, predictions that were rejected. */
 export const UNSHOWN_TOKENS = 4_096;

@@ -52,7 +52,7 @@ function forwardBetas(
 /** The names by which a prompt may be longer than the model takes otherwise, at another price. */
 export const isLongContextBeta = (beta: string): boolean => /^context-1m\b/i.test(beta);
 
-/** A longer context costs more, unless the price goes by the length of the prompt anyway. */
-function fitBetas(betas: readonly string[], { pricedByLength }: OptionsTarget): ForwardedOptions {
-  return { options: { betas }, terms: !pricedByLength && betas.some(isLongContextBeta) ? [LONG_CONTEXT] : [] };
+/** A longer context costs more, unless the ordinary price covers it. */
+function fitBetas(betas: readonly string[], { includesLongContext }: OptionsTarget): ForwardedOptions {
+  return { options: { betas }, terms: !includesLongContext && betas.some(isLongContextBeta) ? [LONG_CONTEXT] : [] };
 }
