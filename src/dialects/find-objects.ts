@@ -47,7 +47,7 @@ class Walk {
       const value = record[key];
       if (value === null || value === undefined || opaque.has(key)) continue;
       const field = members?.get(key) ?? fields.get(key);
-      if (field !== undefined) this.#name(value, field, pathTo(path, key));
+      if (field !== undefined && field.isPublic?.(record) !== true) this.#name(value, field, pathTo(path, key));
       if (typeof value === "object") this.#inside(value, pathTo(path, key), this.#fields.members.get(key));
     }
   }

@@ -5,10 +5,13 @@ import type { ReceivedRequest } from "./received-request.ts";
 
 const REASON = "answers are kept in a provider's account only for keys with provider_objects: true";
 
+/** Hosts may take any other value as a yes. */
+const NOT_STORING: ReadonlySet<unknown> = new Set([undefined, null, false]);
+
 /** The request without what would make a host keep its answer. One that says nothing of it comes back as it is. */
 export function withoutStoring(request: ReceivedRequest, fields: ObjectFields | undefined): ReceivedRequest {
   const storing = fields?.storing;
-  if (storing === undefined || request.body[storing.field] !== true) return request;
+  if (storing === undefined || NOT_STORING.has(request.body[storing.field])) return request;
   const dropped = [storing.field, ...(storing.needs ?? [])].filter((name) => name in request.body);
   const edit = new ObjectEdit(request.text);
   const body = { ...request.body };

@@ -2,7 +2,10 @@ import { type JsonObject, stringAt } from "../base/json.ts";
 import type { Billable } from "../canon/billable.ts";
 import { asGatewayError, GatewayError } from "../canon/error.ts";
 import type { FieldNote } from "../canon/receipt.ts";
+import type { ObjectFields } from "../dialects/object-fields.ts";
 import { readRouting } from "../dialects/read-routing.ts";
+import type { ReceivedRequest } from "../dialects/received-request.ts";
+import { withoutEchoedIds } from "../dialects/without-echoed-ids.ts";
 import { withoutStoring } from "../dialects/without-storing.ts";
 import { AUTO_MODEL } from "../routing/auto.ts";
 import { admitCall, type EnteredRequest } from "./admit-call.ts";
@@ -148,7 +151,7 @@ async function readCall(incoming: IncomingCall, entered: EnteredRequest, gateway
     publicUrl: gateway.publicUrl,
     levels: received.levels,
   });
-  const checked = principal.providerObjects ? asked : withoutStoring(asked, objects);
+  const checked = principal.providerObjects ? asked : withoutObjects(asked, received, objects);
   if (received.mayNameObjects && !incoming.isFollowUp)
     await requireOwnObjects(checked.body, objects, principal, gateway);
   const routing = askedRouting(wanted, { incoming, principal, model: resolved?.model }, gateway);
@@ -171,6 +174,16 @@ async function readCall(incoming: IncomingCall, entered: EnteredRequest, gateway
   // Else nothing keeps the text for longer than its provider takes to be asked.
   const sent = principal.capture === true ? received.text : undefined;
   return { served, admission, sent, checked: request, keeping, background, routing, wanted, billables };
+}
+
+/** What makes a host keep an answer, or use what it kept of an earlier one, is removed where a request can do without it. */
+function withoutObjects(
+  asked: ReceivedRequest,
+  { mayNameObjects }: ReceivedRequest,
+  objects: ObjectFields | undefined,
+): ReceivedRequest {
+  const kept = withoutStoring(asked, objects);
+  return mayNameObjects ? withoutEchoedIds(kept, objects) : kept;
 }
 
 /** What the name of the model, the door and the routing fields did to the request. Mostly nothing, and then nothing is made. */

@@ -1,5 +1,9 @@
 import { CHAT_OBJECTS } from "../chat/object-fields.ts";
 import { defineObjectFields } from "../object-fields.ts";
+import { rewriteEchoed } from "./rewrite-echoed.ts";
+
+/** How the base64 of a PNG, a JPEG or a WebP begins. A host may take anything else for no image, and look for the one of that id. */
+const IMAGE = /^(?:iVBORw0KGgo|\/9j\/|UklGR)/;
 
 /**
  * `previous_response_id` and `item_reference` are not here: they name answers that the gateway keeps itself, and never reach a host.
@@ -27,7 +31,8 @@ export const responsesObjects = defineObjectFields({
       type: "image_generation_call",
       field: "id",
       what: "an image of an earlier answer",
-      isWhole: ({ result, status }) => typeof result === "string" || status === "failed",
+      isWhole: ({ result }) => typeof result === "string" && IMAGE.test(result),
     },
   ],
+  echoed: { field: "input", rewrite: rewriteEchoed },
 });
