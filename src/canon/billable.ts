@@ -28,7 +28,10 @@ export interface ToolEntry extends Known {
   readonly assumed?: number;
 }
 
-/** One line of a vendor's table of terms: service tiers, speeds, regions, cache lifetimes. */
+/**
+ * One line of a vendor's table of terms: service tiers, speeds, regions, cache lifetimes. Terms that a vendor grants only to another API,
+ * such as its batches, have no line: in a request they are unknown.
+ */
 export interface TermEntry extends Known {
   /** A number multiplies the ordinary price of tokens, for models that have no multiple of their own; 1 costs nothing more. */
   readonly price: "unknown" | number;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { builtInModels } from "./built-in-models.ts";
 import type { PriceItem } from "./model.ts";
-import { priceCall } from "./price-call.ts";
+import { priceCall, termsBeforeAnswer } from "./price-call.ts";
 
 const perToken = (value: number): PriceItem[] => [{ value, unit: "perMTokens", currency: "USD" }];
 const LIST = {
@@ -37,4 +37,9 @@ describe("H26: a call costs what its terms say", () => {
     expect(multiplied.length).toBeGreaterThan(10);
     for (const { pricings } of multiplied) expect(pricings.prompt).toBeDefined();
   });
+});
+
+test("decision 0018: a request for a cheaper term lowers no price before its answer confirms it", () => {
+  const { priceMultiples } = LIST;
+  expect(termsBeforeAnswer(["flex", "priority", "unheard-of"], { priceMultiples })).toEqual(["priority", "unheard-of"]);
 });

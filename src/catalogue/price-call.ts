@@ -73,6 +73,17 @@ function priceTerms(usage: Usage, plain: Priced, prices: PriceList, terms: reado
   );
 }
 
+/**
+ * The terms of a request that its call is billed on until the answer reports others. A cheaper term is not among them: a request alone
+ * lowers no price, and hosts that grant such a term report it.
+ */
+export function termsBeforeAnswer(
+  requested: readonly string[],
+  { priceMultiples }: Pick<PriceList, "priceMultiples">,
+): readonly string[] {
+  return requested.length === 0 ? requested : requested.filter((term) => (multipleOf(term, priceMultiples) ?? 1) >= 1);
+}
+
 /** By which the cost of tokens is multiplied on these terms: 1 on ordinary ones, and where no factor is known. */
 export const multipleOfTerms = (usage: Usage, terms: readonly string[], { priceMultiples }: PriceList): number =>
   millionthsOf(heldTerms(terms, promptTokens(usage)), priceMultiples) / MILLION;

@@ -17,14 +17,15 @@ export type PricedFields = Readonly<Record<string, PricedField>>;
 
 const ORDINARY: readonly Billable[] = [];
 
-/** On which terms a request asks to be served. Mostly on the ordinary ones, and then nothing is made. */
+/** On which terms a request asks to be served. Two fields may name the same term, which counts once. */
 export function askedTerms(body: JsonObject, fields: PricedFields): readonly Billable[] {
   let terms = ORDINARY;
   for (const field in fields) {
     const value = body[field];
     if (value === undefined || value === null) continue;
     const term = readTerm(value, fields[field] ?? {});
-    if (term !== undefined) terms = [...terms, { kind: "term", name: term.name, path: field + term.below }];
+    if (term !== undefined && !terms.some(({ name }) => name === term.name))
+      terms = [...terms, { kind: "term", name: term.name, path: field + term.below }];
   }
   return terms;
 }

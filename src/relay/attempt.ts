@@ -1,5 +1,6 @@
 import { GatewayError } from "../canon/error.ts";
 import type { AttemptCapture, CallCapture } from "../capture/call-capture.ts";
+import { termsBeforeAnswer } from "../catalogue/price-call.ts";
 import type { OutgoingRequest } from "../providers/credentials.ts";
 import type { Timed } from "../routing/health/health.ts";
 import type { TextTarget } from "../routing/target.ts";
@@ -138,7 +139,7 @@ export class Attempt extends WatchedAttempt<Call, TextTarget> {
   #complete(prepared: PreparedRequest): OutgoingRequest | Promise<OutgoingRequest> {
     const { incoming, principal } = this.call;
     this.notes = prepared.notes;
-    this.terms = prepared.terms;
+    this.terms = termsBeforeAnswer(prepared.terms, this.target);
     if (incoming.strict || principal.strict) refuseNotes(this.notes);
     const outgoing = completeRequest(this.call, this.target, prepared);
     const { trace } = this.call;

@@ -48,7 +48,8 @@ function withRouting(
     payload,
     options: forwarded?.options,
     notes: boundNotes(adapted.length === 0 ? notes : [...adapted, ...notes]),
-    terms: forwarded === undefined || forwarded.terms.length === 0 ? terms : [...terms, ...forwarded.terms],
+    terms:
+      forwarded === undefined || forwarded.terms.length === 0 ? terms : [...new Set([...terms, ...forwarded.terms])],
   };
 }
 

@@ -41,7 +41,6 @@ export const ANTHROPIC_BILLING: BillingTable = {
     { name: "advisor", match: String.raw`advisor_\d{8}`, price: "unknown", source: SDK, date: DATE },
   ],
   terms: [
-    { name: "batch", price: 0.5, ...price },
     { name: "geo-us", price: 1.1, ...price },
     // Sold by commitment, or at a price of the model's own.
     { name: "priority", price: "unknown", ...price },

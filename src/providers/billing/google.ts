@@ -33,7 +33,6 @@ export const GOOGLE_BILLING: BillingTable = {
   ],
   terms: [
     { name: "flex", price: 0.5, source: LITELLM, date: DATE },
-    { name: "batch", price: 0.5, source: LITELLM, date: DATE },
     { name: "priority", price: 1.8, source: LITELLM, date: DATE },
     { name: "deferred", ...noPrice },
     { name: "offpeak", ...noPrice },

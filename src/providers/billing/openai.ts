@@ -56,7 +56,6 @@ export const OPENAI_BILLING: BillingTable = {
   ],
   terms: [
     { name: "flex", price: 0.5, ...listed },
-    { name: "batch", price: 0.5, ...listed },
     // What these cost differs from model to model: the catalogue has it where it is known.
     { name: "priority", price: "unknown", ...listed },
     { name: "fast", price: "unknown", source: SDK, date: DATE },
@@ -74,5 +73,5 @@ export const AZURE_BILLING: BillingTable = {
     if (entry.name === "code_interpreter") return [{ ...entry, price: { unit: "session", usd: 0.033 }, ...listed }];
     return [];
   }),
-  terms: [{ name: "batch", price: 0.5, ...listed }],
+  terms: [],
 };

@@ -39,5 +39,5 @@ export const X_AI_BILLING: BillingTable = {
     { name: "live_search", price: { unit: "1k_calls", usd: 25 }, assumed: 20, ...price },
     { name: "mcp", price: "free", ...price },
   ],
-  terms: [{ name: "batch", price: 0.5, ...price }],
+  terms: [],
 };

@@ -3,7 +3,7 @@ import { GatewayError } from "../../canon/error.ts";
 import { reportTerms } from "../../canon/terms.ts";
 import type { Usage } from "../../canon/usage.ts";
 import type { Offer } from "../../catalogue/model.ts";
-import { priceCall } from "../../catalogue/price-call.ts";
+import { priceCall, termsBeforeAnswer } from "../../catalogue/price-call.ts";
 import { PRICED_FIELDS } from "../../dialects/chat/native.ts";
 import { estimateInput, tokensOfCharacters } from "../../dialects/estimate-tokens.ts";
 import { askedTerms, namesOfTerms } from "../../dialects/priced-fields.ts";
@@ -91,7 +91,7 @@ export async function relayCompletions(incoming: IncomingService, gateway: Gatew
 
 /** The request as this host is asked: other terms than the ordinary are paid at their price (decision 0018). */
 function onTerms({ request }: CompletionCall, attempt: Attempt): JsonObject {
-  attempt.terms = namesOfTerms(askedTerms(request, PRICED_FIELDS));
+  attempt.terms = termsBeforeAnswer(namesOfTerms(askedTerms(request, PRICED_FIELDS)), attempt.target);
   return request;
 }
 
