@@ -180,7 +180,10 @@ function asWritten({ created: _created, ...reply }: CanonReply): CanonReply {
     const whole = { start: 0, end: part.text.length };
     return { ...part, citations: part.citations.map((citation) => ({ ...whole, ...citation })) };
   });
-  return { ...reply, parts };
+  if (reply.usage === undefined) return { ...reply, parts };
+  // How often the host called the model is for bills alone: no field has it.
+  const { rounds: _rounds, ...usage } = reply.usage;
+  return { ...reply, parts, usage };
 }
 
 /** The stream's normal form: a text's signature stands on an empty text after it. */

@@ -17,7 +17,7 @@ import type { GenaiOptions } from "./options.ts";
 import type { GenaiQuirks } from "./quirks.ts";
 import { methodNotes, removeMethods } from "./safety-method.ts";
 import { decodeStop, encodeFinishReason } from "./stop-reason.ts";
-import { decodeUsage, reportUsageTerms } from "./usage.ts";
+import { codeRuns, decodeUsage, reportUsageTerms, withCodeRuns } from "./usage.ts";
 
 export const PRICED_FIELDS: PricedFields = { serviceTier: {} };
 
@@ -84,7 +84,7 @@ export function patchAnswer(
   const usage = decodeUsage(body);
   return {
     text: String(editBody({ text: data }, { set }, body)),
-    usage: usage && GroundedTools.in(body).addTo(usage),
+    usage: usage && GroundedTools.in(body).addTo(withCodeRuns(usage, codeRuns(body))),
     stop: stop ?? (blocked === undefined ? undefined : { unified: "filter", raw: blocked }),
   };
 }

@@ -14,7 +14,7 @@ import { decodeLogprobs } from "./logprobs.ts";
 import { CallAssembly, continues, isPartial } from "./partial-args.ts";
 import { type PartSource, readSignature } from "./signature.ts";
 import { decodeStop, isFailureWord } from "./stop-reason.ts";
-import { decodeUsage, queriesIn, reportUsageTerms } from "./usage.ts";
+import { codeRuns, decodeUsage, queriesIn, reportUsageTerms, withCodeRuns } from "./usage.ts";
 
 /** Characters of text that are kept, because an answer's citations come at its end and point into it. */
 const MAX_TEXT = 16 * 1024 * 1024;
@@ -52,6 +52,7 @@ export class OpenBlocks {
   readonly #tools = new GroundedTools();
   #recited: unknown[] = [];
   #usage: Usage | undefined;
+  #codeRuns = 0;
   #finish: { reason: string; blocked: boolean; detail: string | undefined } | undefined;
 
   constructor(context: DecodeAnswerContext) {
@@ -68,6 +69,7 @@ export class OpenBlocks {
     if (this.#ended) return [];
     const usage = decodeUsage(chunk);
     if (usage !== undefined) this.#usage = laterUsage(this.#usage, usage);
+    this.#codeRuns += codeRuns(chunk);
     if (objectAt(chunk, "error")) return this.fail(decodeErrorObject(chunk));
     const events = this.#metadata(chunk);
     reportUsageTerms(this.#context.served, chunk);
@@ -280,7 +282,7 @@ export class OpenBlocks {
   /** Counted once, at the end: the chunks repeat them. */
   #countSearches({ searches: _seen, ...usage }: Usage): Usage {
     const searches = queriesIn(this.#grounding);
-    return this.#tools.addTo(searches === 0 ? usage : { ...usage, searches });
+    return this.#tools.addTo(withCodeRuns(searches === 0 ? usage : { ...usage, searches }, this.#codeRuns));
   }
 }
 

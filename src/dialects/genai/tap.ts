@@ -13,7 +13,7 @@ import { GroundedTools } from "./grounded-tools.ts";
 import { patchCandidates } from "./native.ts";
 import type { GenaiOptions } from "./options.ts";
 import type { GenaiQuirks } from "./quirks.ts";
-import { decodeUsage, reportUsageTerms, searchQueries } from "./usage.ts";
+import { codeRuns, decodeUsage, reportUsageTerms, searchQueries, withCodeRuns } from "./usage.ts";
 
 /** A chunk with none of these is passed on as it is. */
 const MARKS = ['"finishReason"', '"error"', '"promptFeedback"', '"groundingMetadata"', '"citationMetadata"'];
@@ -37,6 +37,7 @@ export class GenaiTap extends TapBase {
   /** Usage is cumulative and on every chunk: only the last one is worth reading, and only once. */
   #lastWithUsage: string | undefined;
   #searches = 0;
+  #codeRuns = 0;
   readonly #tools = new GroundedTools();
   #chunks = 0;
   readonly #stamp: AnswerStamp;
@@ -99,6 +100,7 @@ export class GenaiTap extends TapBase {
     if (!replacesCount && frame.data.includes(USAGE_MARK)) this.#lastWithUsage = frame.raw;
     reportUsageTerms(this.#context.served, chunk);
     this.#searches += searchQueries(chunk);
+    this.#codeRuns += codeRuns(chunk);
     for (const candidate of arrayAt(chunk, "candidates")) this.#tools.take(objectAt(candidate, "groundingMetadata"));
     this.#readContent(chunk);
     const shown = replacesCount ? new ObjectEdit(frame.data).remove("usageMetadata").toString() : frame.data;
@@ -150,6 +152,7 @@ export class GenaiTap extends TapBase {
     const usage = last === undefined ? undefined : decodeUsage(parseObject(last));
     if (!usage) return undefined;
     const { searches: _own, ...counted } = usage;
-    return this.#tools.addTo(this.#searches === 0 ? counted : { ...counted, searches: this.#searches });
+    const searched = this.#searches === 0 ? counted : { ...counted, searches: this.#searches };
+    return this.#tools.addTo(withCodeRuns(searched, this.#codeRuns));
   }
 }

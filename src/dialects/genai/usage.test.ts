@@ -33,7 +33,7 @@ describe("H27: a total beyond its parts was generated", () => {
       candidatesTokenCount: 5,
       totalTokenCount: 105,
     };
-    expect(read(reported)).toEqual({ input: 100, output: 5 });
+    expect(read(reported)).toEqual({ input: 100, output: 5, rounds: 2 });
   });
 
   test("no count of the answer and no total is not an answer of nothing", () => {

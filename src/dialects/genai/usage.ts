@@ -25,6 +25,8 @@ export function decodeUsage(answer: unknown): Usage | undefined {
     leftByTotal: total === undefined ? undefined : total - toolUse - (completion ?? 0) - (reasoning ?? 0),
   });
   usage.input = (usage.input ?? 0) + toolUse;
+  // What a tool gave was read in another call of the model.
+  if (toolUse > 0) usage.rounds = 2;
   const behindPrompt = (total ?? 0) - promptTokens(usage);
   const generated = generatedTokens({ completion, reasoning, behindPrompt, reasoningBeside: true });
   if (generated !== undefined || total !== undefined) {
@@ -82,6 +84,19 @@ export function searchQueries(answer: unknown): number {
   }, 0);
 }
 
-/** Empty queries are listed, and are no searches. */
+/** Empty queries are listed, and are no searches. Those for images have a list of their own. */
 export const queriesIn = (grounding: unknown): number =>
-  arrayAt(grounding, "webSearchQueries").filter((query) => query !== "").length;
+  [...arrayAt(grounding, "webSearchQueries"), ...arrayAt(grounding, "imageSearchQueries")].filter(
+    (query) => query !== "",
+  ).length;
+
+/** How often an answer, or a chunk of one, shows the result of code that the host ran. */
+export const codeRuns = (answer: unknown): number =>
+  arrayAt(answer, "candidates").reduce<number>((count, candidate) => {
+    const parts = arrayAt(objectAt(candidate, "content"), "parts");
+    return count + parts.filter((part) => objectAt(part, "codeExecutionResult") !== undefined).length;
+  }, 0);
+
+/** After each search, and each run of code, the host called the model again. */
+export const withCodeRuns = (usage: Usage, runs: number): Usage =>
+  runs === 0 ? usage : { ...usage, rounds: Math.max(usage.rounds ?? 1, runs + (usage.searches ?? 0) + 1) };

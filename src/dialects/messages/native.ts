@@ -42,12 +42,24 @@ export function prepareRequest(
 
 const CONTEXT_MANAGEMENT = "context_management";
 
-/** Compaction is a beta: hosts without betas cannot do it, and some refuse the field (H52). */
+const BETAS = "anthropic_beta";
+
+/**
+ * Compaction is a beta: hosts without betas cannot do it, and some refuse the field (H52). Some hosts read betas from the body, where
+ * nothing prices them: clients of this protocol send them in a header.
+ */
 function unknownFields(body: JsonObject, { forwardBetas }: MessagesQuirks, notes: FieldNote[]): readonly string[] {
-  if (forwardBetas || !(CONTEXT_MANAGEMENT in body)) return NONE;
-  const reason = "this provider does not manage the context of a conversation";
-  if (body[CONTEXT_MANAGEMENT] !== null) notes.push({ path: CONTEXT_MANAGEMENT, action: "dropped", reason });
-  return [CONTEXT_MANAGEMENT];
+  const managesContext = !forwardBetas && CONTEXT_MANAGEMENT in body;
+  const hasBetas = BETAS in body;
+  if (!managesContext && !hasBetas) return NONE;
+  const removed: string[] = [];
+  const remove = (path: string, reason: string) => {
+    if (body[path] !== null) notes.push({ path, action: "dropped", reason });
+    removed.push(path);
+  };
+  if (managesContext) remove(CONTEXT_MANAGEMENT, "this provider does not manage the context of a conversation");
+  if (hasBetas) remove(BETAS, "betas are read from the header anthropic-beta alone");
+  return removed;
 }
 
 const NONE: readonly string[] = [];

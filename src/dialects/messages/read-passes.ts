@@ -1,5 +1,5 @@
 import { arrayAt, isObject, type JsonObject, stringAt } from "../../base/json.ts";
-import { sumUsage, type Usage, type UsagePass } from "../../canon/usage.ts";
+import { countAt, sumUsage, type Usage, type UsagePass } from "../../canon/usage.ts";
 
 /** The pass of a fallback model that answered in place of the one that was asked. */
 const FALLBACK = "fallback_message";
@@ -22,7 +22,7 @@ type PassesOfUsage = Pick<Usage, "passes" | "rounds" | "servedBy" | "unknown"> &
  * What `usage.iterations` adds to the counters of the whole usage (H33). `decode` reads the counters of one pass. A kind that is not
  * known is billed, and its name is among the unknown counters. Of a fallback, the passes of models that declined are not billed.
  */
-export function readPasses(raw: JsonObject, decode: (pass: JsonObject) => Usage | undefined): PassesOfUsage {
+export function readPasses(raw: JsonObject, decode: (pass: JsonObject) => Usage): PassesOfUsage {
   const reported = arrayAt(raw, "iterations").filter(isObject);
   if (reported.length === 0) return NONE;
   const servedBy = stringAt(
@@ -35,8 +35,9 @@ export function readPasses(raw: JsonObject, decode: (pass: JsonObject) => Usage 
   let own: Usage = {};
   for (const pass of reported) {
     const usage = decode(pass);
-    if (usage === undefined) continue;
     const kind = kindOf(pass);
+    if (hasImpossibleCount(pass)) unknown.add(counterOf(kind));
+    if (Object.keys(usage).length === 0) continue;
     const model = stringAt(pass, "model");
     if (OWN_PASSES.has(kind)) {
       const declined = servedBy !== undefined && kind !== FALLBACK && model !== servedBy;
@@ -45,7 +46,7 @@ export function readPasses(raw: JsonObject, decode: (pass: JsonObject) => Usage 
       own = sumUsage(own, usage);
       continue;
     }
-    if (!OTHER_PASSES.has(kind)) unknown.add(`usage.iterations.${/^[a-z0-9_]{1,40}$/.test(kind) ? kind : "other"}`);
+    if (!OTHER_PASSES.has(kind)) unknown.add(counterOf(kind));
     const last = passes.at(-1);
     if (passes.length < MAX_PASSES || last === undefined) {
       passes.push({ kind, ...(model === undefined ? {} : { model }), usage });
@@ -60,5 +61,11 @@ export function readPasses(raw: JsonObject, decode: (pass: JsonObject) => Usage 
 }
 
 const NONE: PassesOfUsage = {};
+
+const counterOf = (kind: string): string => `usage.iterations.${/^[a-z0-9_]{1,40}$/.test(kind) ? kind : "other"}`;
+
+/** Whether a counter is no count: not all of the pass can be billed then. */
+const hasImpossibleCount = (pass: JsonObject): boolean =>
+  Object.keys(pass).some((key) => typeof pass[key] === "number" && countAt(pass, key) === undefined);
 
 const kindOf = (pass: JsonObject): string => stringAt(pass, "type") ?? "message";

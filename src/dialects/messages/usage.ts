@@ -19,7 +19,11 @@ export function promptUsage(raw: JsonObject | undefined): JsonObject | undefined
  */
 export function mergeUsage(known: Record<string, unknown>, reported: JsonObject): void {
   const later = overZeros(known, reported);
-  for (const [key, value] of Object.entries(later)) if (value !== null) known[key] = value;
+  for (const [key, value] of Object.entries(later)) {
+    // Passes that were reported have run, whatever a later event leaves out.
+    if (value !== null && !(key === PASSES && arrayAt(later, PASSES).length < arrayAt(known, PASSES).length))
+      known[key] = value;
+  }
   const total = countAt(later, TOTAL);
   if (objectAt(later, SPLIT)) {
     if (total === undefined) delete known[TOTAL];
@@ -50,6 +54,7 @@ function promptSum(raw: JsonObject): number {
   return (countAt(raw, "input_tokens") ?? 0) + (countAt(raw, "cache_read_input_tokens") ?? 0) + minutes + hour;
 }
 
+const PASSES = "iterations";
 const TOTAL = "cache_creation_input_tokens";
 const SPLIT = "cache_creation";
 const MINUTES = "ephemeral_5m_input_tokens";
@@ -112,8 +117,8 @@ export function decodeUsage(raw: unknown): Usage | undefined {
   const counted = decodeCounters(raw);
   if (counted === undefined || !isObject(raw)) return undefined;
   const searches = countAt(objectAt(raw, SERVER_TOOLS), "web_search_requests");
-  const { own, unknown: kinds = [], ...passes } = readPasses(raw, decodeCounters);
-  const unknown = [...(unknownCounters("usage", raw, KNOWN_COUNTERS) ?? []), ...kinds];
+  const { own, unknown: kinds = [], ...passes } = readPasses(raw, decodePass);
+  const unknown = [...(unknownCounters("usage", raw, KNOWN_COUNTERS) ?? []), ...unknownOfTools(raw), ...kinds];
   return {
     ...(own ?? counted),
     ...passes,
@@ -122,11 +127,27 @@ export function decodeUsage(raw: unknown): Usage | undefined {
   };
 }
 
-/** The tokens of a whole usage, or of one pass. */
+/** Counters of hosted tools that count no requests, and so have no price. */
+function unknownOfTools(raw: JsonObject): readonly string[] {
+  const reported = objectAt(raw, SERVER_TOOLS);
+  if (reported === undefined) return NO_COUNTERS;
+  const others = Object.entries(reported).filter(([key]) => !key.endsWith("_requests"));
+  if (others.length === 0) return NO_COUNTERS;
+  return unknownCounters(`usage.${SERVER_TOOLS}`, Object.fromEntries(others), NOTHING_KNOWN) ?? NO_COUNTERS;
+}
+
+const NO_COUNTERS: readonly string[] = [];
+const NOTHING_KNOWN: ReadonlySet<string> = new Set();
+
 function decodeCounters(raw: unknown): Usage | undefined {
+  const usage = decodePass(raw);
+  return usage.input === undefined && usage.output === undefined ? undefined : usage;
+}
+
+/** The tokens of one pass, as far as it counts them. */
+function decodePass(raw: unknown): Usage {
   const input = countAt(raw, "input_tokens");
   const output = countAt(raw, "output_tokens");
-  if (input === undefined && output === undefined) return undefined;
   const cacheRead = countAt(raw, "cache_read_input_tokens");
   const { minutes, hour } = cacheWrites(raw);
   const reported = countAt(objectAt(raw, "output_tokens_details"), "thinking_tokens");

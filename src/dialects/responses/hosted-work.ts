@@ -31,11 +31,12 @@ export class HostedWork {
 
   /** An item that is done. */
   count(item: unknown): void {
-    if (stringAt(item, "status") === "failed") return;
     const type = stringAt(item, "type") ?? "";
     const tool = CALL.exec(type)?.[1] ?? OTHER_ITEMS[type];
     if (tool === undefined || BY_THE_CALLER.has(tool)) return;
+    // The model reads of a failure as it reads a result.
     this.#calls++;
+    if (stringAt(item, "status") === "failed") return;
     const name = toolName(item as JsonObject, tool);
     this.#uses.set(name, (this.#uses.get(name) ?? 0) + 1);
   }

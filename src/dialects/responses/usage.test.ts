@@ -50,7 +50,7 @@ describe("H27: what a host of Responses says of its usage is never taken for les
 describe("H26: what a host does beside generating is counted by its items", () => {
   const work = (...items: object[]) => HostedWork.in({ output: items }).addTo({ input: 1 });
 
-  test("searches and images, but those that failed", () => {
+  test("searches and images, but those that failed, after which the model was called all the same", () => {
     const items = [
       { type: "web_search_call", status: "completed" },
       { type: "web_search_call", status: "failed" },
@@ -58,7 +58,7 @@ describe("H26: what a host does beside generating is counted by its items", () =
       { type: "image_generation_call", status: "generating" },
       { type: "image_generation_call", status: "failed" },
     ];
-    expect(work(...items)).toEqual({ input: 1, rounds: 4, searches: 1, tools: { image_generation: 2 } });
+    expect(work(...items)).toEqual({ input: 1, rounds: 6, searches: 1, tools: { image_generation: 2 } });
   });
 
   test("decision 0083: other tools of the host, with their variants, and what it counts by itself", () => {
