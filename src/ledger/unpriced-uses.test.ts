@@ -16,30 +16,59 @@ async function open() {
 }
 
 describe("decision 0083: what a key used without a known price", () => {
+  const KEY = { keyId: "key_1" };
   const used = sampleReceipt({ key: "key_1", unpriced: ["teleport"], createdAtMs: system.clock.wallMs() });
 
   test("is known by the tool that produced it, after a restart and to other processes", async () => {
     const { storage, make } = await open();
     const first = make();
-    first.note(used, ["web_search"]);
-    first.note(used, ["web_search"]);
-    expect(first.blocked("key_1")?.get("web_search")).toEqual(["teleport"]);
-    expect(first.blocked("key_2")).toBeUndefined();
+    first.note(used, KEY, ["web_search_20250305"]);
+    first.note(used, KEY, ["web_search_20260209"]);
+    expect(first.blocked(KEY, "web_search_20270101")).toEqual(["teleport"]);
+    expect(first.blocked({ keyId: "key_2" }, "web_search")).toBeUndefined();
     await Bun.sleep(10);
     const second = make();
     await second.read();
-    expect(second.blocked("key_1")?.get("web_search")).toEqual(["teleport"]);
+    expect(second.blocked(KEY, "web_search")).toEqual(["teleport"]);
     const [use, ...others] = await selectUnpricedUses(storage, { sinceMs: 0, limit: 10 });
     expect(others).toEqual([]);
     expect(use).toMatchObject({ keyId: "key_1", name: "teleport", producedBy: "web_search", calls: 2 });
     await storage.close();
   });
 
+  test("counts for the key that made the key, and for all others that it made", async () => {
+    const { storage, make } = await open();
+    const uses = make();
+    uses.note({ ...used, key: "child_1" }, { keyId: "child_1", maker: KEY }, ["web_search"]);
+    expect(uses.blocked(KEY, "web_search")).toEqual(["teleport"]);
+    expect(uses.blocked({ keyId: "child_2", maker: KEY }, "web_search")).toEqual(["teleport"]);
+    await Bun.sleep(10);
+    await storage.close();
+  });
+
+  test("hostile: a key that uses thousands of unknown things takes a bounded place, and none of another key's", async () => {
+    const { storage, make } = await open();
+    const uses = make();
+    for (let call = 0; call < 200; call++) {
+      const names = Array.from({ length: 100 }, (_, at) => `made_up_${call}_${at}`);
+      uses.note({ ...used, key: "hostile", unpriced: names }, { keyId: "hostile" }, names);
+      if (call % 3 === 0) await Bun.sleep(1);
+    }
+    await Bun.sleep(20);
+    uses.note(used, KEY, ["web_search"]);
+    expect(uses.blocked(KEY, "web_search")).toEqual(["teleport"]);
+    await Bun.sleep(20);
+    const rows = await selectUnpricedUses(storage, { sinceMs: 0, limit: 10_000 });
+    expect(rows.filter(({ keyId }) => keyId === "hostile").length).toBeLessThanOrEqual(64 * 8);
+    expect(rows.some(({ keyId }) => keyId === "key_1")).toBe(true);
+    await storage.close();
+  });
+
   test("blocks nothing where the request had neither tools nor terms", async () => {
     const { storage, make } = await open();
     const uses = make();
-    uses.note(used, []);
-    expect(uses.blocked("key_1")).toBeUndefined();
+    uses.note(used, KEY, []);
+    expect(uses.blocked(KEY, "web_search")).toBeUndefined();
     await Bun.sleep(10);
     expect(await selectUnpricedUses(storage, { sinceMs: 0, limit: 10 })).toMatchObject([{ producedBy: "" }]);
     await storage.close();

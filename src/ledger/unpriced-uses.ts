@@ -9,45 +9,61 @@ interface UnpricedUsesOptions {
   onProblem: (error: unknown) => void;
 }
 
+/** A key, and the one that made it. */
+interface KeyOwner {
+  readonly keyId: string;
+  readonly maker?: KeyOwner | undefined;
+}
+
 /** A use that is not repeated is forgotten after this. */
 const KEPT_MS = 90 * 86_400_000;
-/** What the gateway remembers of all keys, and how many writes may wait for the storage. */
-const MAX_REMEMBERED = 10_000;
+/** What is remembered of one key, so that no key crowds out others. Each producer stays blocked by the names that it has. */
+const MAX_PRODUCERS = 64;
+const MAX_NAMES = 8;
+/** The keys that are remembered: those that used something last. */
+const MAX_KEYS = 2_000;
+/** What one call adds at most, and how many writes may wait for the storage. */
+const MAX_OF_CALL = 32;
 const MAX_WAITING = 100;
+/** How many rows are read: more than a gateway with many such keys has. */
+const MAX_READ = 10_000;
+
+type Producers = Map<string, readonly string[]>;
 
 /**
  * What keys have used without a known price: by key, then by the tool or term of the request that it came from. Every process of a
- * gateway writes what it sees to the storage, and reads what others have seen.
+ * gateway writes what it sees to the storage, and reads what others have seen. A key counts for the keys that it made.
  */
 export class UnpricedUses {
   readonly #options: UnpricedUsesOptions;
-  #byKey = new Map<string, Map<string, string[]>>();
-  #remembered = 0;
+  /** The key that used something last comes last. */
+  readonly #byKey = new Map<string, Producers>();
   #waiting = 0;
 
   constructor(options: UnpricedUsesOptions) {
     this.#options = options;
   }
 
-  /** What a key's requests for a tool or a term have come to that has no price. */
-  blocked(keyId: string): ReadonlyMap<string, readonly string[]> | undefined {
-    return this.#byKey.get(keyId);
+  /** What requests of a key, or of those made by it, for a tool or a term have come to that has no price. */
+  blocked(owner: KeyOwner, producer: string): readonly string[] | undefined {
+    if (this.#byKey.size === 0) return undefined;
+    return this.#byKey.get(firstMaker(owner))?.get(withoutVersion(producer));
   }
 
   /** Takes note of a call that could not be billed in full. `producedBy`: the tools and terms of its request. */
-  note(receipt: Receipt, producedBy: readonly string[]): void {
+  note(receipt: Receipt, owner: KeyOwner, producedBy: readonly string[]): void {
     const { storage, onProblem } = this.#options;
-    const { unpriced = [], key: keyId, project, model, provider, id: receiptId, createdAtMs: lastAtMs } = receipt;
-    for (const name of unpriced) {
-      for (const producer of producedBy.length === 0 ? [""] : producedBy) {
-        this.#remember(keyId, producer, name);
-        // The receipt says it all the same.
-        if (this.#waiting >= MAX_WAITING) continue;
-        this.#waiting++;
-        countUnpricedUse(storage, { keyId, name, producedBy: producer, project, model, provider, receiptId, lastAtMs })
-          .catch(onProblem)
-          .finally(() => this.#waiting--);
-      }
+    const { unpriced = [], project, model, provider, id: receiptId, createdAtMs: lastAtMs } = receipt;
+    const keyId = firstMaker(owner);
+    const producers = producedBy.length === 0 ? NO_PRODUCER : [...new Set(producedBy.map(withoutVersion))];
+    const uses = unpriced.flatMap((name) => producers.map((producer) => ({ name, producedBy: producer })));
+    for (const use of uses.slice(0, MAX_OF_CALL)) {
+      // The receipt has those that are not remembered, or find no place in the queue.
+      if (!this.#remember(keyId, use.producedBy, use.name) || this.#waiting >= MAX_WAITING) continue;
+      this.#waiting++;
+      countUnpricedUse(storage, { keyId, ...use, project, model, provider, receiptId, lastAtMs })
+        .catch(onProblem)
+        .finally(() => this.#waiting--);
     }
   }
 
@@ -56,8 +72,8 @@ export class UnpricedUses {
     const { storage, clock, onProblem } = this.#options;
     try {
       const sinceMs = clock.wallMs() - KEPT_MS;
-      for (const { keyId, producedBy, name } of await selectUnpricedUses(storage, { sinceMs, limit: MAX_REMEMBERED })) {
-        this.#remember(keyId, producedBy, name);
+      for (const { keyId, producedBy, name } of await selectUnpricedUses(storage, { sinceMs, limit: MAX_READ })) {
+        this.#remember(keyId, withoutVersion(producedBy), name);
       }
     } catch (error) {
       onProblem(error);
@@ -68,14 +84,35 @@ export class UnpricedUses {
     await deleteUnpricedUsesBefore(this.#options.storage, this.#options.clock.wallMs() - KEPT_MS);
   }
 
-  /** A request without tools or terms has nothing to refuse the next time. */
-  #remember(keyId: string, producer: string, name: string): void {
-    if (producer === "" || this.#remembered >= MAX_REMEMBERED) return;
-    const known = this.#byKey.get(keyId) ?? new Map<string, string[]>();
+  /** Whether there is a place for it. A request without tools or terms has nothing to refuse the next time, but is remembered too. */
+  #remember(keyId: string, producer: string, name: string): boolean {
+    const known: Producers = this.#byKey.get(keyId) ?? new Map();
     const names = known.get(producer) ?? [];
-    if (names.includes(name)) return;
-    this.#remembered++;
-    known.set(producer, [...names, name]);
+    this.#byKey.delete(keyId);
     this.#byKey.set(keyId, known);
+    if (this.#byKey.size > MAX_KEYS) this.#forgetFirst();
+    if (names.includes(name)) return true;
+    if (names.length === MAX_NAMES || (names.length === 0 && known.size === MAX_PRODUCERS)) return false;
+    known.set(producer, [...names, name]);
+    return true;
   }
+
+  #forgetFirst(): void {
+    for (const keyId of this.#byKey.keys()) {
+      this.#byKey.delete(keyId);
+      return;
+    }
+  }
+}
+
+const NO_PRODUCER: readonly string[] = [""];
+
+/** Versions of a tool are one: what one of them produced, the next may. */
+const withoutVersion = (name: string): string => name.replace(/_\d{8}$/, "");
+
+/** Keys that a key makes would else each be new. */
+function firstMaker(owner: KeyOwner): string {
+  let first = owner;
+  while (first.maker !== undefined) first = first.maker;
+  return first.keyId;
 }

@@ -32,17 +32,24 @@ export function checkBilling(
   gateway: Pick<Gateway, "snapshot" | "unpriced">,
 ): void {
   if (billables.length === 0 || policyOf(caller, gateway.snapshot.unpriced) === "mark") return;
-  const blocked = hasMoneyLimit(caller.principal) ? gateway.unpriced.blocked(caller.principal.keyId) : undefined;
+  const { unpriced: uses } = gateway;
+  const isLimited = hasMoneyLimit(caller.principal);
   for (const { model, offer, takes } of offers) {
     for (const billable of billables) {
       const name = takes(billable) ? billable.name : billable.crossesAs;
       if (name === undefined) continue;
       if (!isPriced({ ...billable, name }, offer)) throw unpriced(billable, name, model, offer);
-      const produced = blocked?.get(billable.name)?.find((one) => !isKnown(one, offer));
+      if (!isLimited) continue;
+      const earlier = uses.blocked(caller.principal, producerName(billable, offer.toolPrices));
+      const produced = earlier?.find((one) => !isKnown(one, offer));
       if (produced !== undefined) throw producesUnpriced(billable, produced, model, offer);
     }
   }
 }
+
+/** What is remembered as the source of an unknown use: the table's name for a tool, whichever version a request names. */
+export const producerName = ({ kind, name }: Pick<Billable, "kind" | "name">, tools: Offer["toolPrices"]): string =>
+  billableName((kind === "tool" ? tools?.find(name)?.name : undefined) ?? name);
 
 /** What the levels set, the strictest of them; else what the caller's limits and base URL imply. */
 function policyOf({ principal, door }: BilledCaller, gateway: UnpricedPolicy | undefined): UnpricedPolicy {

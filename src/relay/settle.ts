@@ -1,4 +1,4 @@
-import { type Billable, billableName } from "../canon/billable.ts";
+import type { Billable } from "../canon/billable.ts";
 import type { PlannedOffer, PricedPart, Receipt } from "../canon/receipt.ts";
 import type { Stop } from "../canon/stop.ts";
 import { unionOfTags } from "../canon/tags.ts";
@@ -18,7 +18,7 @@ import { readTraceParent } from "../telemetry/trace-context.ts";
 import { billUsage, findOffer } from "./bill-usage.ts";
 import type { BilledLeg, Call, IncomingCall, LaneAttempt } from "./call.ts";
 import { settleCapture } from "./capture-call.ts";
-import { unpricedTools } from "./check-billing.ts";
+import { producerName, unpricedTools } from "./check-billing.ts";
 import { correctUsage, type UsageBounds } from "./correct-usage.ts";
 import { discountAt } from "./discount.ts";
 import type { Gateway } from "./gateway.ts";
@@ -208,7 +208,8 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
     receipt.unpriced = [...new Set(missing)];
     gateway.unpriced.note(
       receipt,
-      (bill.billables ?? []).map(({ name }) => billableName(name)),
+      call.principal,
+      (bill.billables ?? []).map((billable) => producerName(billable, bill.toolPrices)),
     );
   }
   if (call.plan !== undefined) receipt.plan = plannedOffers(call.plan, receipt.model);
