@@ -1,3 +1,5 @@
+import type { Usage } from "./usage.ts";
+
 /**
  * Where a failure at a provider came from, for its operator. Callers read the error's message and nothing of this: host and
  * raw words tell of internals (S22).
@@ -17,4 +19,6 @@ export interface FailureCause {
   cure?: string;
   /** The provider's own words, without the gateway's secrets. They may quote a prompt: for debug logs and operators alone. */
   said?: string;
+  /** What the provider reports that it used before it failed: that is billed, and the provider is not asked for it again. */
+  usage?: Usage;
 }

@@ -105,12 +105,14 @@ async function settleFailed(call: Call, gateway: Gateway, thrown: unknown): Prom
   // A call for images settles itself.
   if (thrown instanceof RelayError) throw thrown;
   const error = asGatewayError(thrown);
+  const used = error.failure?.usage;
   await settle(call, gateway, {
     outcome: call.client.disconnected ? "client_gone" : error.kind,
     ended: error instanceof DeadlineError,
     whole: false,
-    produced: isAbandoned(call),
-    usage: undefined,
+    produced: isAbandoned(call) || used !== undefined,
+    usage: used,
+    usageRuns: used !== undefined,
     generatedCharacters: 0,
     reasoningSeen: false,
     stop: undefined,

@@ -106,6 +106,6 @@ function logFailure({ log }: Gateway, { offer: { provider } }: Target, { kind, c
 /** A refused credential, or one that has used up what it may: the provider's others may serve the call (choices 8). */
 const isOfCredential = ({ kind }: GatewayError): boolean => kind === "upstream_credentials" || kind === "rate_limited";
 
-/** Whether another attempt may succeed where this one failed. */
+/** Whether another attempt may succeed where this one failed. One that reports a usage has done the work, and is paid for it. */
 export const mayTryAgain = (error: GatewayError, { closing }: Gateway): boolean =>
-  error.rule.tryNextOffer && !(error instanceof MemoryExhaustedError) && !closing;
+  error.rule.tryNextOffer && error.failure?.usage === undefined && !(error instanceof MemoryExhaustedError) && !closing;

@@ -2,6 +2,7 @@ import { arrayAt, isObject, type JsonObject, numberAt, stringAt } from "../../ba
 import { GatewayError } from "../../canon/error.ts";
 import type { CanonReply } from "../../canon/reply.ts";
 import { reportTerms } from "../../canon/terms.ts";
+import { countsNothing } from "../../canon/usage.ts";
 import type { DecodeAnswerContext } from "../codec.ts";
 import { decodeErrorObject } from "../error-object.ts";
 import { decodeTokens } from "../token-logprobs.ts";
@@ -34,7 +35,10 @@ export function decodeResponse(body: JsonObject, context: DecodeAnswerContext): 
 /** An error, or an answer that has not ended, under a status of success. */
 export function failIfNoAnswer(body: JsonObject): void {
   const failure = failureIn(body);
-  if (failure !== undefined) throw failure;
+  if (failure !== undefined) {
+    const usage = HostedWork.in(body).addTo(decodeUsage(body["usage"]));
+    throw usage === undefined || countsNothing(usage) ? failure : failure.withFailure({ usage });
+  }
   if (!Array.isArray(body["output"])) throw new GatewayError("upstream_failed", "The provider's answer has no output.");
 }
 
