@@ -4,7 +4,7 @@ import { type Billable, WEB_SEARCH } from "../canon/billable.ts";
 const NONE: readonly Billable[] = [];
 
 /** Kinds of tools that the caller runs in every protocol that names tools by their `type`. */
-const BY_THE_CALLER: ReadonlySet<unknown> = new Set([undefined, "function", "custom"]);
+const BY_THE_CALLER: ReadonlySet<unknown> = new Set([undefined, null, "function", "custom"]);
 
 /** What one tool of a list is: its name, with its variant, and a limit of its own. */
 type ReadTool = (tool: JsonObject, type: string) => Pick<Billable, "name" | "most">;

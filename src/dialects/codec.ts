@@ -147,6 +147,10 @@ export interface UpstreamCodec {
   readonly counting?: TokenCounting;
   /** Whether answers of this dialect do not count the uses of a tool: it is taken to be used once by every answer. Absent: all count. */
   isUncounted?(tool: string): boolean;
+  /** Whether a host is sent a tool that a client of its own dialect lists, by its type. Absent: every tool is sent. */
+  takesTool?(type: string, quirks: MediaQuirks): boolean;
+  /** Whether a host is sent the web search of a client of another dialect. Absent: every host is. */
+  takesSearch?(quirks: MediaQuirks): boolean;
   /** Whether a host goes on from a last message of the assistant's, of whose model that is not known. Absent: none does. */
   goesOn?(quirks: MediaQuirks): boolean;
 }

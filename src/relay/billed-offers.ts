@@ -1,7 +1,8 @@
 import type { JsonObject } from "../base/json.ts";
-import type { Billable } from "../canon/billable.ts";
+import { type Billable, WEB_SEARCH } from "../canon/billable.ts";
 import type { Model, Offer } from "../catalogue/model.ts";
 import { sharesTerms } from "../dialects/shared-fields.ts";
+import type { TextTarget } from "../routing/target.ts";
 import type { IncomingCall } from "./call.ts";
 import type { BilledOffer } from "./check-billing.ts";
 import type { Gateway } from "./gateway.ts";
@@ -31,10 +32,31 @@ function* offersOf(
   for (const offer of offers) {
     const hosts = targets.textOf(offer);
     const host = hosts.find(({ via }) => via === dialect.name);
-    const crosses = host === undefined && hosts.some(({ via, quirks }) => sharesTerms(dialect.name, via, quirks));
     const plays = host !== undefined && hostedImages?.isNative(host.via, host.quirks) === false;
-    const takes = ({ kind, path }: Billable): boolean =>
-      host === undefined ? crosses && kind === "term" : !(plays && path === `${played}.type`);
-    yield { model, offer, takes };
+    const sentAs = (billable: Billable): string | undefined => {
+      if (host === undefined) return nameElsewhere(billable, dialect.name, hosts);
+      return plays && billable.path === `${played}.type` ? undefined : nameAt(host, billable);
+    };
+    yield { model, offer, sentAs };
   }
+}
+
+/** What a host of the client's own dialect is sent. One that lists its tools is never sent others. */
+function nameAt({ codec, quirks }: TextTarget, { kind, name, crossesAs }: Billable): string | undefined {
+  if (kind === "term" || codec.takesTool === undefined) return name;
+  const [type = name] = name.split(":");
+  return codec.takesTool(type, quirks) || (crossesAs !== undefined && codec.takesTool(crossesAs, quirks))
+    ? name
+    : undefined;
+}
+
+/** What hosts of other dialects are sent: some take the terms as well, and those that search are sent searches. */
+function nameElsewhere(
+  { kind, name, crossesAs }: Billable,
+  client: string,
+  hosts: readonly TextTarget[],
+): string | undefined {
+  if (kind === "term") return hosts.some(({ via, quirks }) => sharesTerms(client, via, quirks)) ? name : crossesAs;
+  if (crossesAs !== WEB_SEARCH) return crossesAs;
+  return hosts.some(({ codec, quirks }) => codec.takesSearch?.(quirks) ?? true) ? crossesAs : undefined;
 }

@@ -17,8 +17,8 @@ interface BilledCaller {
 export interface BilledOffer {
   model: Model;
   offer: Offer;
-  /** Whether the thing goes up to this host under its own name. */
-  takes: (billable: Billable) => boolean;
+  /** The name under which the host is sent the thing; undefined where it is not. */
+  sentAs: (billable: Billable) => string | undefined;
 }
 
 /**
@@ -34,9 +34,9 @@ export function checkBilling(
   if (billables.length === 0 || policyOf(caller, gateway.snapshot.unpriced) === "mark") return;
   const { unpriced: uses } = gateway;
   const isLimited = hasMoneyLimit(caller.principal);
-  for (const { model, offer, takes } of offers) {
+  for (const { model, offer, sentAs } of offers) {
     for (const billable of billables) {
-      const name = takes(billable) ? billable.name : billable.crossesAs;
+      const name = sentAs(billable);
       if (name === undefined) continue;
       if (!isPriced({ ...billable, name }, offer)) throw unpriced(billable, name, model, offer);
       if (!isLimited) continue;

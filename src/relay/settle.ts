@@ -24,6 +24,7 @@ import { discountAt } from "./discount.ts";
 import type { Gateway } from "./gateway.ts";
 import { logCall } from "./log-call.ts";
 import { outputLimit } from "./output-limit.ts";
+import { sentBillables } from "./sent-billables.ts";
 import { tellEnded } from "./tell-call.ts";
 import { traceCall } from "./trace-call.ts";
 import { unseenTokens } from "./unseen-tokens.ts";
@@ -94,8 +95,10 @@ export function settle(call: Call, gateway: Gateway, ending: Ending): Promise<vo
   return Promise.all([closed, keeping.save(attempt)]).then(() => {});
 }
 
-const unpricedBy = ({ billables, incoming }: Call, { offer, via }: Target): readonly string[] =>
-  billables.length === 0 ? NO_NAMES : unpricedTools(billables, offer, via === incoming.dialect.name);
+const unpricedBy = (call: Call, { offer, via }: Target): readonly string[] =>
+  call.billables.length === 0
+    ? NO_NAMES
+    : unpricedTools(sentBillables(call), offer, via === call.incoming.dialect.name);
 
 const NO_NAMES: readonly string[] = [];
 

@@ -1,6 +1,7 @@
 import { type Billable, WEB_SEARCH } from "../canon/billable.ts";
 import { addToolUse, type Usage } from "../canon/usage.ts";
 import type { Call } from "./call.ts";
+import { sentBillables } from "./sent-billables.ts";
 
 /**
  * The usage with what only the request tells of hosted tools: that one was used, where answers of the host's dialect do not count it,
@@ -8,9 +9,8 @@ import type { Call } from "./call.ts";
  */
 export function withRequestedTools({ billables, attempt }: Pick<Call, "billables" | "attempt">, usage: Usage): Usage {
   let counted = usage.tools === undefined ? usage : { ...usage, tools: variantsOf(usage.tools, billables) };
-  const dropped = new Set(attempt?.notes.filter(({ action }) => action === "dropped").map(({ path }) => path));
-  for (const { name, path, crossesAs = name } of billables) {
-    if (dropped.has(path) || !attempt?.target?.codec?.isUncounted?.(crossesAs)) continue;
+  for (const { name, crossesAs = name } of sentBillables({ billables, attempt })) {
+    if (!attempt?.target?.codec?.isUncounted?.(crossesAs)) continue;
     if (crossesAs !== WEB_SEARCH) counted = addToolUse(counted, name);
     else counted = { ...counted, searches: Math.max(1, counted.searches ?? 0) };
   }

@@ -32,6 +32,7 @@ export const chatCodec: UpstreamCodec & ClientCodec = {
   },
   limitsReasoning: ({ limitsReasoning }: ChatQuirks) => limitsReasoning,
   isUncounted: (tool) => tool === WEB_SEARCH || tool.startsWith("plugin:"),
+  takesSearch: ({ webSearch }: ChatQuirks) => webSearch,
   goesOn: ({ prefill }: ChatQuirks) => prefill !== "none",
   showsImages: true,
 };

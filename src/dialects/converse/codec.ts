@@ -15,4 +15,5 @@ export const converseCodec: UpstreamCodec = {
   decodeError,
   oneFamily: false,
   reasoning: { shown: "summary", unasked: false },
+  takesSearch: () => false,
 };

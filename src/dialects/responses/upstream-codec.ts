@@ -1,3 +1,4 @@
+import { WEB_SEARCH } from "../../canon/billable.ts";
 import type { DecodeAnswerContext, UpstreamCodec } from "../codec.ts";
 import { counting } from "./count-tokens.ts";
 import { decodeError } from "./decode-error.ts";
@@ -5,7 +6,10 @@ import { decodeResponse } from "./decode-response.ts";
 import { ResponsesStreamDecoder } from "./decode-stream.ts";
 import { encodeRequest } from "./encode-request.ts";
 import { MIN_OUTPUT } from "./encode-settings.ts";
+import type { ResponsesQuirks } from "./quirks.ts";
 import { OWN_ORIGIN } from "./reasoning.ts";
+
+const takesTool = (type: string, { toolTypes }: ResponsesQuirks): boolean => toolTypes?.includes(type) ?? true;
 
 /** The Responses dialect towards providers. */
 export const responsesUpstream: UpstreamCodec = {
@@ -22,4 +26,6 @@ export const responsesUpstream: UpstreamCodec = {
   leastOutputLimit: MIN_OUTPUT,
   oneFamily: true,
   reasoning: { shown: "summary", unasked: true },
+  takesTool,
+  takesSearch: (quirks: ResponsesQuirks) => takesTool(WEB_SEARCH, quirks),
 };

@@ -133,7 +133,7 @@ async function readService<Name extends ServiceName, Request>(
   const plan = planMedia({ model, routing }, gateway, fitting(service, read, offered));
   const billables = service.billables?.(read.request) ?? [];
   if (billables.length > 0) {
-    const all = offers.map((offer) => ({ model, offer, takes: () => true }));
+    const all = offers.map((offer) => ({ model, offer, sentAs: nameOf }));
     checkBilling(billables, { principal, door: incoming.door }, all, gateway);
   }
   const { estimatedCostNanoUsd, estimatedTokens } = service.estimate(read.request, offers);
@@ -147,6 +147,8 @@ async function readService<Name extends ServiceName, Request>(
   const notes = [...resolved.notes, ...notesOnMedia(wanted, true), ...(read.notes ?? [])];
   return { admission, model, calledAs, notes, plan, read, routing };
 }
+
+const nameOf = ({ name }: Billable): string => name;
 
 /** The targets that can do what is asked; where none can, the reason of the first is the client's. */
 function fitting<Name extends ServiceName, Request>(
