@@ -147,6 +147,8 @@ export interface UpstreamCodec {
   readonly counting?: TokenCounting;
   /** Whether answers of this dialect do not count the uses of a tool: it is taken to be used once by every answer. Absent: all count. */
   isUncounted?(tool: string): boolean;
+  /** Whether answers count a tool with their end alone: one that breaks off after its first content has used it once. Absent: none. */
+  isCountedLast?(tool: string): boolean;
   /** Whether a host is sent a tool that a client of its own dialect lists, by its type. Absent: every tool is sent. */
   takesTool?(type: string, quirks: MediaQuirks): boolean;
   /** Whether a host is sent the web search of a client of another dialect. Absent: every host is. */

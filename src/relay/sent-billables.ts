@@ -1,8 +1,14 @@
 import type { Billable } from "../canon/billable.ts";
-import type { Call } from "./call.ts";
+import type { AttemptRecord } from "./call.ts";
+
+/** What was asked for, and the attempt at it. */
+export interface Asked {
+  billables: readonly Billable[];
+  attempt: Pick<AttemptRecord, "target" | "notes"> | undefined;
+}
 
 /** The billables of a request that the host was sent: a note names what was left out, or something that holds it. */
-export function sentBillables({ billables, attempt }: Pick<Call, "billables" | "attempt">): readonly Billable[] {
+export function sentBillables({ billables, attempt }: Asked): readonly Billable[] {
   const dropped = attempt?.notes.filter(({ action }) => action === "dropped") ?? [];
   if (dropped.length === 0) return billables;
   return billables.filter((billable) => !dropped.some(({ path }) => isWithin(billable.path, path)));

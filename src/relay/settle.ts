@@ -24,7 +24,7 @@ import { discountAt } from "./discount.ts";
 import type { Gateway } from "./gateway.ts";
 import { logCall } from "./log-call.ts";
 import { outputLimit } from "./output-limit.ts";
-import { sentBillables } from "./sent-billables.ts";
+import { type Asked, sentBillables } from "./sent-billables.ts";
 import { tellEnded } from "./tell-call.ts";
 import { traceCall } from "./trace-call.ts";
 import { unseenTokens } from "./unseen-tokens.ts";
@@ -60,7 +60,7 @@ export type LegEnding = Omit<Ending, "whole" | "produced">;
 /** Writes the call's one ledger row, keeps its answer and releases its reservation. Resolves when all is committed. */
 export function settle(call: Call, gateway: Gateway, ending: Ending): Promise<void> {
   const { usage: counted, source, corrected } = usageOf(call, gateway, ending);
-  const usage = call.billables.length === 0 || !ending.produced ? counted : withRequestedTools(call, counted);
+  const usage = ending.produced ? withTools(call, call.attempt, ending, counted) : counted;
   // A call that failed, or whose client disconnected, is recorded and billed by the offer that was being tried.
   const { attempt } = call;
   const target = attempt?.target;
@@ -93,6 +93,16 @@ export function settle(call: Call, gateway: Gateway, ending: Ending): Promise<vo
   if (keeping.pending || call.stream) return closed.then(() => keeping.save(attempt));
   // Both must be stored before the client has all of its answer: it may build on it at once.
   return Promise.all([closed, keeping.save(attempt)]).then(() => {});
+}
+
+function withTools(
+  { billables }: Call,
+  attempt: Asked["attempt"],
+  { whole, firstContentAtMs }: Pick<Ending, "whole" | "firstContentAtMs">,
+  usage: Usage,
+): Usage {
+  if (billables.length === 0) return usage;
+  return withRequestedTools({ billables, attempt, brokeOff: !whole && firstContentAtMs !== undefined }, usage);
 }
 
 const unpricedBy = (call: Call, { offer, via }: Target): readonly string[] =>
@@ -261,7 +271,8 @@ function sumOfLegs(legs: readonly BilledLeg[]): Omit<BilledLeg, "prices"> {
  * `settle` bills.
  */
 export function billLeg(call: Call, gateway: Gateway, attempt: LaneAttempt, ending: LegEnding): BilledLeg[] {
-  const { usage } = usageOf(call, gateway, { ...ending, whole: false, produced: true });
+  const broken = { ...ending, whole: false, produced: true };
+  const usage = withTools(call, attempt, broken, usageOf(call, gateway, broken).usage);
   const { target, terms } = attempt;
   return billUsage(usage, {
     prices: target,

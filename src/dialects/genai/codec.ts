@@ -1,3 +1,4 @@
+import { WEB_SEARCH } from "../../canon/billable.ts";
 import type { ClientCodec, EncodeAnswerContext, UpstreamCodec } from "../codec.ts";
 import { counting } from "./count-tokens.ts";
 import { decodeRequest } from "./decode-request.ts";
@@ -8,6 +9,9 @@ import { encodeResponse } from "./encode-response.ts";
 import { GenaiStreamEncoder } from "./encode-stream.ts";
 import { decodeError } from "./errors.ts";
 import type { GenaiOptions } from "./options.ts";
+
+/** Other tools whose results come with the last chunk. */
+const GROUNDING: ReadonlySet<string> = new Set(["enterpriseWebSearch", "googleMaps", "fileSearch", "retrieval"]);
 
 /** Both walks of the generative-content protocol through the canon. */
 export const genaiCodec: UpstreamCodec & ClientCodec = {
@@ -23,5 +27,6 @@ export const genaiCodec: UpstreamCodec & ClientCodec = {
   encodeTokenCount: (tokens) => JSON.stringify({ totalTokens: tokens }),
   oneFamily: true,
   reasoning: { shown: "summary", unasked: true },
+  isCountedLast: (tool) => tool === WEB_SEARCH || GROUNDING.has(tool),
   showsImages: true,
 };

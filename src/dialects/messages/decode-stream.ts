@@ -126,10 +126,12 @@ export class MessagesStreamDecoder implements StreamDecoder {
     this.#blocks.set(index, block);
     const begun = [...unended, ...block.start()];
     if (isHostedResult(content)) this.#results++;
+    const { openSearches } = this.#tools;
     this.#tools.count(content);
-    if (!isSearchResult(content)) return begun;
-    this.#searches++;
-    return [...begun, ...this.#reported()];
+    if (isSearchResult(content)) this.#searches++;
+    return openSearches === this.#tools.openSearches && !isSearchResult(content)
+      ? begun
+      : [...begun, ...this.#reported()];
   }
 
   #endBlock(index: unknown): CanonEvent[] {
@@ -160,7 +162,8 @@ export class MessagesStreamDecoder implements StreamDecoder {
   }
 
   #reported(): CanonEvent[] {
-    const counted = withResults(withSearches(decodeUsage(this.#usage), this.#searches), this.#results);
+    const open = this.#finish === undefined ? this.#tools.openSearches : 0;
+    const counted = withResults(withSearches(decodeUsage(this.#usage), this.#searches + open), this.#results);
     const usage = this.#tools.addTo(counted, this.#usage);
     return usage === undefined ? [] : [{ type: "usage", usage }];
   }

@@ -5,6 +5,7 @@ import { addToolUse, countAt, type Usage } from "../../canon/usage.ts";
 /** Calls of the host's own tools, by the blocks of an answer: its usage counts some of them alone. */
 export class ServerTools {
   readonly #uses = new Map<string, number>();
+  #openSearches = 0;
 
   static in(content: readonly unknown[]): ServerTools {
     const tools = new ServerTools();
@@ -12,10 +13,17 @@ export class ServerTools {
     return tools;
   }
 
+  /** Searches that have begun and have found nothing yet: where the answer breaks off, they are paid for (H26). */
+  get openSearches(): number {
+    return Math.max(0, this.#openSearches);
+  }
+
   /** Searches are counted by what they have found. */
   count(block: unknown): void {
     const type = stringAt(block, "type");
+    if (type === "web_search_tool_result") this.#openSearches--;
     const name = type === "mcp_tool_use" ? "mcp" : type === "server_tool_use" ? stringAt(block, "name") : undefined;
+    if (name === WEB_SEARCH) this.#openSearches++;
     if (name === undefined || name === WEB_SEARCH) return;
     // All of these run in one container.
     const tool = name.endsWith(CODE_EXECUTION) ? CODE_EXECUTION : name;

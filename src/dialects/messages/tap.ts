@@ -55,7 +55,8 @@ export class MessagesTap extends TapBase {
   }
 
   override get usage(): Usage | undefined {
-    const counted = withResults(withSearches(this.usageSeen, this.#searches), this.#results);
+    const open = this.stop === undefined ? this.#tools.openSearches : 0;
+    const counted = withResults(withSearches(this.usageSeen, this.#searches + open), this.#results);
     return this.#tools.addTo(counted, this.#usage);
   }
 

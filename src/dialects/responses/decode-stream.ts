@@ -2,6 +2,7 @@ import { arrayAt, isObject, type JsonObject, objectAt, parseObject, stringAt } f
 import { GatewayError } from "../../canon/error.ts";
 import type { CanonEvent } from "../../canon/event.ts";
 import { reportTerms } from "../../canon/terms.ts";
+import type { Usage } from "../../canon/usage.ts";
 import type { VaryingPlaces } from "../../wire/frame-template.ts";
 import { parseInOrder } from "../../wire/ordered-json.ts";
 import type { SseFrame } from "../../wire/sse.ts";
@@ -41,6 +42,11 @@ export class ResponsesStreamDecoder implements StreamDecoder {
 
   get holdsBack(): boolean {
     return this.#items.holdsBack;
+  }
+
+  /** The tokens are reported at the end. */
+  get usage(): Usage | undefined {
+    return this.#items.hosted.addTo(undefined);
   }
 
   push(frame: SseFrame): CanonEvent[] {
@@ -104,6 +110,7 @@ export class ResponsesStreamDecoder implements StreamDecoder {
       case "error":
         return this.#fail(decodeErrorObject(event, 200));
       default:
+        this.#items.hosted.follow(type);
         return [];
     }
   }

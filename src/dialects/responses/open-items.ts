@@ -75,6 +75,7 @@ export class OpenItems {
 
   added(event: JsonObject): CanonEvent[] {
     const item = objectAt(event, "item") ?? {};
+    this.hosted.begin(item);
     const open = this.#begin(numberAt(event, "output_index") ?? this.#nextPlace, item);
     // Without its name a call cannot be told: its end brings all of it.
     return CALLS.has(open.type) && stringAt(item, "name") ? this.#beginCall(open, item) : [];

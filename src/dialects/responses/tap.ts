@@ -156,6 +156,7 @@ export class ResponsesTap extends TapBase {
         return this.#end(data, { status: type.slice("response.".length), ...response });
       default:
         if (type.endsWith(".delta")) this.#count(type, stringAt(event, "delta") ?? "");
+        else this.#hosted.follow(type);
         return data;
     }
   }
@@ -174,6 +175,7 @@ export class ResponsesTap extends TapBase {
   }
 
   #added(item: JsonObject | undefined, place: number): void {
+    this.#hosted.begin(item);
     const type = stringAt(item, "type");
     const name = type === "function_call" ? stringAt(item, "name") : undefined;
     if (name) this.#called.set(place, name);
@@ -219,6 +221,7 @@ export class ResponsesTap extends TapBase {
     this.failure = failureIn(response);
     if (this.failure) return undefined;
     const given = arrayAt(response, "output");
+    if (this.#keptCharacters === 0) for (const item of given) this.#hosted.count(item);
     this.#countDone(given.reduce<number>((sum, item) => sum + itemWeight(item), 0));
     const named = { ...response, id: this.#response["id"] ?? response["id"] };
     const fields = endedFields(named, this.#context, () => this.generatedCharacters);
