@@ -41,9 +41,9 @@ function* offersOf(
   }
 }
 
-/** What a host of the client's own dialect is sent. One that lists its tools is never sent others. */
-function nameAt({ codec, quirks }: TextTarget, { kind, name, crossesAs }: Billable): string | undefined {
-  if (kind === "term" || codec.takesTool === undefined) return name;
+/** What a host of the client's own dialect is sent. Of the list of tools, one that knows few of them is never sent others. */
+function nameAt({ codec, quirks }: TextTarget, { name, path, crossesAs }: Billable): string | undefined {
+  if (!path.startsWith("tools[") || codec.takesTool === undefined) return name;
   const [type = name] = name.split(":");
   return codec.takesTool(type, quirks) || (crossesAs !== undefined && codec.takesTool(crossesAs, quirks))
     ? name

@@ -1,20 +1,53 @@
-import { type JsonObject, numberAt } from "../../base/json.ts";
+import { arrayAt, isObject, type JsonObject, numberAt, stringAt } from "../../base/json.ts";
 import type { Billable } from "../../canon/billable.ts";
 import { LONG_CONTEXT } from "../../canon/terms.ts";
-import { billableTools } from "../billable-tools.ts";
+import { billableTool, billableTools, type ReadTool, staying } from "../billable-tools.ts";
 import { askedTerms } from "../priced-fields.ts";
 import { PRICED_FIELDS } from "./native.ts";
+import { addedTool } from "./native-words.ts";
 import { isLongContextBeta, type MessagesOptions } from "./options.ts";
 
 /** What of a request can cost money besides ordinary tokens. */
 export function billables(body: JsonObject, { betas }: MessagesOptions): readonly Billable[] {
-  const tools = billableTools(body["tools"], "tools", (tool, type) => {
-    const most = numberAt(tool, "max_uses");
-    return { name: type, ...(most === undefined ? {} : { most }) };
-  });
+  const tools = billableTools(body["tools"], "tools", read);
+  const added = addedBillables(body);
   const terms = askedTerms(body, PRICED_FIELDS);
   const beta = betas.find(isLongContextBeta);
-  if (terms.length === 0 && beta === undefined) return tools;
+  if (terms.length + added.length === 0 && beta === undefined) return tools;
   const long: Billable[] = beta === undefined ? [] : [{ kind: "term", name: LONG_CONTEXT, path: `beta ${beta}` }];
-  return [...tools, ...terms, ...long];
+  return [...tools, ...added, ...terms, ...long];
 }
+
+const read: ReadTool = (tool, type) => {
+  const most = numberAt(tool, "max_uses");
+  return { name: type, ...(most === undefined ? {} : { most }) };
+};
+
+/** Tools that blocks of the conversation define, and those that one kept of what it has compacted (H51, H52). */
+function addedBillables(body: JsonObject): readonly Billable[] {
+  let found: Billable[] | undefined;
+  const messages = arrayAt(body, "messages");
+  for (let turn = 0; turn < messages.length; turn++) {
+    const blocks = arrayAt(messages[turn], "content");
+    for (let index = 0; index < blocks.length; index++) {
+      const block = blocks[index];
+      const type = stringAt(block, "type");
+      if (type !== "tool_addition" && type !== "compaction") continue;
+      const path = `messages[${turn}].content[${index}]`;
+      found ??= [];
+      if (type === "tool_addition") found.push(...additionAt(block, path));
+      else for (const tool of changesAt(block, path)) found.push(staying(tool));
+    }
+  }
+  return found ?? NONE;
+}
+
+const changesAt = (compaction: unknown, path: string): readonly Billable[] =>
+  arrayAt(compaction, "tool_changes").flatMap((change, index) => additionAt(change, `${path}.tool_changes[${index}]`));
+
+function additionAt(block: unknown, path: string): readonly Billable[] {
+  const definition = isObject(block) ? addedTool(block) : undefined;
+  return definition === undefined ? NONE : billableTool(definition, `${path}.tool.definition`, read);
+}
+
+const NONE: readonly Billable[] = [];

@@ -1,7 +1,8 @@
-import { type JsonObject, numberAt } from "../../base/json.ts";
+import { arrayAt, type JsonObject, numberAt } from "../../base/json.ts";
 import type { Billable } from "../../canon/billable.ts";
-import { billableTools } from "../billable-tools.ts";
+import { billableTools, type ReadTool, staying } from "../billable-tools.ts";
 import { askedTerms } from "../priced-fields.ts";
+import { loadsTools } from "./loaded-tools.ts";
 import { PRICED_FIELDS } from "./native.ts";
 import { toolName } from "./tool-name.ts";
 
@@ -9,9 +10,23 @@ import { toolName } from "./tool-name.ts";
 export function billables(body: JsonObject): readonly Billable[] {
   const terms = askedTerms(body, PRICED_FIELDS);
   const most = numberAt(body, "max_tool_calls");
-  const tools = billableTools(body["tools"], "tools", (tool, type) => ({
-    name: toolName(tool, type),
-    ...(most === undefined ? {} : { most }),
-  }));
-  return terms.length === 0 ? tools : [...tools, ...terms];
+  const read: ReadTool = (tool, type) => ({ name: toolName(tool, type), ...(most === undefined ? {} : { most }) });
+  const tools = billableTools(body["tools"], "tools", read);
+  const loaded = loadedBillables(body, read);
+  return terms.length + loaded.length === 0 ? tools : [...tools, ...loaded, ...terms];
 }
+
+/** Tools that items of the input bring. */
+function loadedBillables(body: JsonObject, read: ReadTool): readonly Billable[] {
+  let found: Billable[] | undefined;
+  const input = arrayAt(body, "input");
+  for (let index = 0; index < input.length; index++) {
+    const item = input[index];
+    if (!loadsTools(item)) continue;
+    found ??= [];
+    for (const tool of billableTools(arrayAt(item, "tools"), `input[${index}].tools`, read)) found.push(staying(tool));
+  }
+  return found ?? NONE;
+}
+
+const NONE: readonly Billable[] = [];

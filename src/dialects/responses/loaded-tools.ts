@@ -9,11 +9,14 @@ interface LoadedTool {
   path: string;
 }
 
+/** Whether an item brings tools into the conversation. */
+export const loadsTools = (item: unknown): boolean => LOADING.has(stringAt(item, "type"));
+
 /** The tools that items of the input bring, but for those that the request lists itself. */
 export function loadedTools(body: JsonObject): readonly LoadedTool[] {
   const known = new Set(arrayAt(body, "tools").map((tool) => stringAt(tool, "name")));
   return arrayAt(body, "input").flatMap((item, index): LoadedTool[] => {
-    if (!LOADING.has(stringAt(item, "type"))) return [];
+    if (!loadsTools(item)) return [];
     return arrayAt(item, "tools").flatMap((raw, place) => {
       const name = stringAt(raw, "name");
       if (!isObject(raw) || name === undefined || known.has(name)) return [];

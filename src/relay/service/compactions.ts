@@ -2,6 +2,7 @@ import { arrayAt, type JsonObject, stringAt } from "../../base/json.ts";
 import { WRAPPED_MARK } from "../../canon/opaque.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import { estimateTokens } from "../../dialects/estimate-tokens.ts";
+import { billables } from "../../dialects/responses/billables.ts";
 import { checkCompaction } from "../../services/compaction/schema.ts";
 import { withoutRouting } from "../../services/without-routing.ts";
 import { answerHeaders } from "../answer-headers.ts";
@@ -17,6 +18,7 @@ const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 const COMPACTIONS: Service<"compactions", JsonObject> = {
   name: "compactions",
+  billables,
   read: async (request, memory, gateway) => {
     const { body, text } = await readBody(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
     checkCompaction(body);

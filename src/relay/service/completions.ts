@@ -4,6 +4,7 @@ import { reportTerms } from "../../canon/terms.ts";
 import type { Usage } from "../../canon/usage.ts";
 import type { Offer } from "../../catalogue/model.ts";
 import { priceCall, termsBeforeAnswer } from "../../catalogue/price-call.ts";
+import { billables } from "../../dialects/chat/billables.ts";
 import { PRICED_FIELDS } from "../../dialects/chat/native.ts";
 import { estimateInput, tokensOfCharacters } from "../../dialects/estimate-tokens.ts";
 import { askedTerms, namesOfTerms } from "../../dialects/priced-fields.ts";
@@ -31,7 +32,7 @@ type Attempt = ServiceAttempt<"completions">;
 
 const COMPLETIONS: Service<"completions", JsonObject> = {
   name: "completions",
-  billables: (body) => askedTerms(body, PRICED_FIELDS),
+  billables,
   read: async (request, memory, gateway) => {
     const { body, text } = await readBody(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
     checkCompletion(body);
