@@ -18,12 +18,12 @@ const cost = (tools: Record<string, number>, from = prices) =>
   priceCall({ tools }, { pricings: {}, toolPrices: from }, []);
 
 describe("decision 0083, H41: a hosted tool is priced, free or unknown", () => {
-  test("in any of its versions; a variant without a price costs what the tool does", () => {
+  test("in any of its versions; a variant without a price is unknown", () => {
     expect(prices.find("search_20260101")).toMatchObject({ name: "search", assumed: 5 });
     expect(prices.find("box:4g")?.charges).toEqual([{ unit: "session", usd: 0.12 }]);
-    expect(prices.find("box:8g")?.charges).toEqual([{ unit: "session", usd: 0.03 }]);
     expect(prices.find("fetch")?.charges).toEqual([]);
-    for (const name of ["advisor", "hologram", "search_x", "xsearch_1"]) expect(prices.find(name)).toBeUndefined();
+    for (const name of ["advisor", "hologram", "box:8g", "fetch:all", "search_x", "xsearch_1"])
+      expect(prices.find(name)).toBeUndefined();
   });
 
   test("calls cost by their number, a session once, storage nothing, and what is unknown is named", () => {

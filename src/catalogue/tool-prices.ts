@@ -27,11 +27,10 @@ export class ToolPrices {
     this.#own = own;
   }
 
-  /** Undefined where its price is unknown. A variant without an entry costs what the tool does. */
+  /** Undefined where its price is unknown. A variant has a price where an entry names or matches it: it may cost many times as much. */
   find(name: string): KnownTool | undefined {
     if (this.#known.has(name)) return this.#known.get(name);
-    const colon = name.indexOf(":");
-    const found = this.#lookUp(name) ?? (colon < 0 ? undefined : this.#lookUp(name.slice(0, colon)));
+    const found = this.#lookUp(name);
     if (this.#known.size < MAX_KNOWN) this.#known.set(name, found);
     return found;
   }

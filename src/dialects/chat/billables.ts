@@ -11,7 +11,10 @@ export function billables(body: JsonObject): readonly Billable[] {
   const search = body["web_search_options"];
   const live = body["search_parameters"];
   const plugins = body["plugins"];
-  if (terms.length === 0 && !isObject(search) && !isObject(live) && plugins === undefined) return tools;
+  const custom = body["compound_custom"];
+  if (terms.length === 0 && !isObject(search) && !isObject(live) && plugins === undefined && !isObject(custom)) {
+    return tools;
+  }
   const found: Billable[] = [...tools, ...terms];
   if (isObject(search)) found.push(SEARCH);
   if (isObject(live) && stringAt(live, "mode") !== "off") {
@@ -25,8 +28,15 @@ export function billables(body: JsonObject): readonly Billable[] {
   }
   for (const [index, plugin] of arrayAt(body, "plugins").entries()) {
     if (isObject(plugin) && plugin["enabled"] === false) continue;
-    found.push({ kind: "tool", name: `plugin:${stringAt(plugin, "id") ?? ""}`, path: `plugins[${index}].id`, most: 1 });
+    const most = numberAt(plugin, "max_results");
+    found.push({
+      kind: "tool",
+      name: `plugin:${stringAt(plugin, "id") ?? ""}`,
+      path: `plugins[${index}].id`,
+      ...(most === undefined ? {} : { most: Math.ceil(most) }),
+    });
   }
+  if (isObject(custom)) found.push({ kind: "tool", name: "compound_custom", path: "compound_custom" });
   return found;
 }
 

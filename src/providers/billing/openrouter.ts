@@ -6,8 +6,8 @@ const DATE = "2026-11-18";
 
 export const OPENROUTER_BILLING: BillingTable = {
   tools: [
-    // 0.004 USD for each of the five results that it fetches unless told otherwise.
-    { name: "plugin:web", price: { unit: "call", usd: 0.02 }, source: PRICES, date: DATE },
+    // For each result: it fetches five where the request sets no number.
+    { name: "plugin:web", price: { unit: "call", usd: 0.004 }, assumed: 5, source: PRICES, date: DATE },
     { name: "plugin:response-healing", price: "free", source: PLUGINS, date: DATE },
     // By the page, with the engine that reads scanned files.
     { name: "plugin:file-parser", price: "unknown", source: PLUGINS, date: DATE },
