@@ -1,10 +1,11 @@
 import type { Billable } from "../canon/billable.ts";
-import type { AttemptRecord } from "./call.ts";
+import type { FieldNote } from "../canon/receipt.ts";
+import type { Target } from "../routing/target.ts";
 
 /** What was asked for, and the attempt at it. */
 export interface Asked {
   billables: readonly Billable[];
-  attempt: Pick<AttemptRecord, "target" | "notes"> | undefined;
+  attempt: { target: Pick<Target, "codec" | "toolPrices"> | undefined; notes: readonly FieldNote[] } | undefined;
 }
 
 /** The billables of a request that the host was sent: a note names what was left out, or something that holds it. */

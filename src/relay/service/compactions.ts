@@ -2,7 +2,9 @@ import { arrayAt, type JsonObject, stringAt } from "../../base/json.ts";
 import { WRAPPED_MARK } from "../../canon/opaque.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import { estimateTokens } from "../../dialects/estimate-tokens.ts";
+import { askedTerms, namesOfTerms } from "../../dialects/priced-fields.ts";
 import { billables } from "../../dialects/responses/billables.ts";
+import { PRICED_FIELDS } from "../../dialects/responses/native.ts";
 import { checkCompaction } from "../../services/compaction/schema.ts";
 import { withoutRouting } from "../../services/without-routing.ts";
 import { answerHeaders } from "../answer-headers.ts";
@@ -59,6 +61,7 @@ export async function relayCompactions(incoming: IncomingService, gateway: Gatew
 async function compact(body: JsonObject, attempt: ServiceAttempt<"compactions">): Promise<JsonObject> {
   const { adapter } = attempt.target;
   attempt.note([]);
+  attempt.terms = namesOfTerms(askedTerms(body, PRICED_FIELDS));
   const work = attempt.begin({ input: estimateTokens([body["instructions"], body["input"]]) });
   try {
     const read = adapter.read(await attempt.ask(adapter.submit(body, attempt.context), MAX_ANSWER_BYTES));

@@ -3,8 +3,9 @@ import { GatewayError } from "../../canon/error.ts";
 import { reportTerms } from "../../canon/terms.ts";
 import type { Usage } from "../../canon/usage.ts";
 import type { Offer } from "../../catalogue/model.ts";
-import { priceCall, termsBeforeAnswer } from "../../catalogue/price-call.ts";
+import { type PriceList, priceCall, termsBeforeAnswer } from "../../catalogue/price-call.ts";
 import { billables } from "../../dialects/chat/billables.ts";
+import { chatCodec } from "../../dialects/chat/codec.ts";
 import { PRICED_FIELDS } from "../../dialects/chat/native.ts";
 import { estimateInput, tokensOfCharacters } from "../../dialects/estimate-tokens.ts";
 import { askedTerms, namesOfTerms } from "../../dialects/priced-fields.ts";
@@ -16,6 +17,7 @@ import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
 import type { ProviderExchange } from "../provider-exchange.ts";
 import { readBody } from "../read-body.ts";
+import { withRequestedTools } from "../with-requested-tools.ts";
 import { answerService } from "./answer-service.ts";
 import { eventData, isEventStream } from "./event-data.ts";
 import { makesAll, readsAll } from "./plausible-usage.ts";
@@ -42,7 +44,7 @@ const COMPLETIONS: Service<"completions", JsonObject> = {
   estimate: (body, offers) => {
     const usage = expectedOf(body);
     const terms = namesOfTerms(askedTerms(body, PRICED_FIELDS));
-    const costOf = (offer: Offer) => priceCall(usage, offer, terms).costNanoUsd;
+    const costOf = (offer: Offer) => priceCall(withTools(body, offer, usage), offer, terms).costNanoUsd;
     return {
       estimatedCostNanoUsd: Math.max(0, ...offers.map(costOf)),
       estimatedTokens: (usage.input ?? 0) + (usage.output ?? 0),
@@ -56,6 +58,12 @@ function expectedOf(body: JsonObject): Usage {
   const prompts = Array.isArray(body["prompt"]) && typeof body["prompt"][0] !== "number" ? body["prompt"].length : 1;
   const output = (numberAt(body, "max_tokens") ?? DEFAULT_OUTPUT) * choices * prompts;
   return { input: estimateInput(body["prompt"]), output };
+}
+
+/** Answers do not count the tools that a host ran for them: each that was asked for was used. */
+function withTools(body: JsonObject, { toolPrices }: Pick<PriceList, "toolPrices">, usage: Usage): Usage {
+  const target = { codec: chatCodec, toolPrices };
+  return withRequestedTools({ billables: billables(body), attempt: { target, notes: [] }, brokeOff: false }, usage);
 }
 
 /** Of several answers only the best are shown, and all are paid. */
@@ -105,8 +113,8 @@ function begin(body: JsonObject, attempt: Attempt) {
     source: "estimated" | "partial" = "estimated",
   ): void => {
     const output = Math.ceil(tokensOfCharacters(characters) * madePerShown(body));
-    attempt.done(work, usage, {
-      instead: { input: estimateInput(body["prompt"]), output },
+    attempt.done(work, usage && withTools(body, attempt.target, usage), {
+      instead: withTools(body, attempt.target, { input: estimateInput(body["prompt"]), output }),
       source,
       isPlausible: (reported) => readsAll(charactersIn(body["prompt"]))(reported) && makesAll(characters)(reported),
     });

@@ -26,6 +26,7 @@ export function settleService(
     source: used?.source ?? "measured",
     pricings: target?.pricings ?? call.model.pricings,
     priceMultiples: target?.priceMultiples,
+    toolPrices: target?.toolPrices,
     terms: terms ?? [],
     firstContentAtMs,
   });
