@@ -133,11 +133,11 @@ function unknownOfTools(raw: JsonObject): readonly string[] {
   if (reported === undefined) return NO_COUNTERS;
   const others = Object.entries(reported).filter(([key]) => !key.endsWith("_requests"));
   if (others.length === 0) return NO_COUNTERS;
-  return unknownCounters(`usage.${SERVER_TOOLS}`, Object.fromEntries(others), NOTHING_KNOWN) ?? NO_COUNTERS;
+  return unknownCounters(`usage.${SERVER_TOOLS}`, Object.fromEntries(others), KNOWN_TOOL_COUNTS) ?? NO_COUNTERS;
 }
 
 const NO_COUNTERS: readonly string[] = [];
-const NOTHING_KNOWN: ReadonlySet<string> = new Set();
+const KNOWN_TOOL_COUNTS: ReadonlySet<string> = new Set(SERVER_TOOL_COUNTS);
 
 function decodeCounters(raw: unknown): Usage | undefined {
   const usage = decodePass(raw);
