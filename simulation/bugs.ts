@@ -45,8 +45,8 @@ export const BUGS: readonly Bug[] = [
   {
     name: "retry of a call that must not be repeated",
     file: "src/relay/try-offers.ts",
-    was: "  error.rule.tryNextOffer && !(error",
-    becomes: "  !(error",
+    was: "  error.rule.tryNextOffer && error.failure",
+    becomes: "  error.failure",
   },
   {
     name: "a breaker that never closes",
