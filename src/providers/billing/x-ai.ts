@@ -36,7 +36,13 @@ export const X_AI_BILLING: BillingTable = {
       ...price,
     },
     // By the source that an answer used.
-    { name: "live_search", price: { unit: "1k_calls", usd: 25 }, assumed: 20, ...price },
+    {
+      name: "live_search",
+      price: { unit: "1k_calls", usd: 25 },
+      assumed: 20,
+      source: "third-party documents; not confirmed on the vendor's pricing page",
+      date: DATE,
+    },
     { name: "mcp", price: "free", ...price },
   ],
   terms: [],
