@@ -346,6 +346,11 @@ export function actAtConsole(visit: () => Visit): void {
         return answer.headers.get("x-trivium-receipt") ?? "";
       };
       const [own, foreign] = [await callWith(await makeKey("shop")), await callWith(await makeKey("research"))];
+      // Bodies are stored after the client has its answer.
+      const headers = { authorization: `Bearer ${gateway.secret}` };
+      const isStored = async (id: string) =>
+        (await fetch(`${gateway.url}/api/receipts/${id}/bodies`, { headers })).status === 200;
+      while (!((await isStored(own)) && (await isStored(foreign)))) await Bun.sleep(50);
       const theirs = await browser.newContext();
       const other = await WatchedPage.open(theirs, gateway.url);
       await other.page.goto(gateway.url);

@@ -27,7 +27,10 @@ export function Bodies({ call }: { call: Pick<ReceiptDetail, "id" | "captured"> 
   if (!call.captured) return null;
   const show = () =>
     ask<{ data: CapturedBodies }>(`/api/receipts/${encodeURIComponent(call.id)}/bodies`).then(
-      ({ data }) => setBodies(data),
+      ({ data }) => {
+        setBodies(data);
+        setError(undefined);
+      },
       (thrown: unknown) => setError(thrown instanceof Error ? thrown : new Error(String(thrown))),
     );
   return (
