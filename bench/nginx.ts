@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { answers, freePort } from "./free-port.ts";
+import { freePort } from "../testing/free-port.ts";
+import { answers } from "./answers.ts";
 import type { Child, Processes } from "./processes.ts";
 
 const PATHS = ["/usr/sbin/nginx", "/usr/local/sbin/nginx", "/opt/homebrew/bin/nginx"];

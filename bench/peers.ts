@@ -7,8 +7,9 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stringify } from "yaml";
+import { freePort } from "../testing/free-port.ts";
+import { answers } from "./answers.ts";
 import { MODEL, UPSTREAM_MODEL } from "./bodies.ts";
-import { answers, freePort } from "./free-port.ts";
 import { API_KEY } from "./gateway.ts";
 import type { Child, Processes } from "./processes.ts";
 import { CHAT_TO_MESSAGES, modelOf } from "./translated-pairs.ts";

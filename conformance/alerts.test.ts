@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../testing/free-port.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
 import { PRICED } from "./support/priced-model.ts";
 import { bareEnvironment, runProgram, TRIVIUM } from "./support/program.ts";
-import { freePort } from "./support/test-gateway.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "trivium-alerts-"));
 const ADMIN_SECRET = "an-admin-secret-of-the-alerts-test";
@@ -26,7 +26,7 @@ let program: Bun.Subprocess | undefined;
 let adminPort = 0;
 
 beforeAll(async () => {
-  adminPort = await freePort();
+  adminPort = freePort();
   receiver = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",

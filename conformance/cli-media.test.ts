@@ -6,8 +6,9 @@ import { Canvas } from "../simulator/media-maker/canvas.ts";
 import { encodePng } from "../simulator/media-maker/png.ts";
 import { readMp4 } from "../simulator/media-maker/read-mp4.sample.ts";
 import { type Simulator, startSimulator } from "../simulator/simulator.ts";
+import { freePort } from "../testing/free-port.ts";
 import { TRIVIUM } from "./support/program.ts";
-import { freePort, startTestGateway, type TestGateway } from "./support/test-gateway.ts";
+import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
 // Each test starts the program several times, on whatever machine this is.
 setDefaultTimeout(60_000);
@@ -382,7 +383,7 @@ test("S20: the key goes where the caller says, never where a file in the working
   writeFileSync(join(folder, "trivium.yaml"), JSON.stringify({ server: { host: "127.0.0.1", port: trap.port } }));
   const args = ["image", "a fox", "-o", "fox.png", "--model", "sim/image"];
   const { TRIVIUM_CONFIG: _unset, ...bare } = environment();
-  const lured = await run(folder, args, { ...bare, TRIVIUM_URL: `http://127.0.0.1:${await freePort()}` });
+  const lured = await run(folder, args, { ...bare, TRIVIUM_URL: `http://127.0.0.1:${freePort()}` });
   expect(lured).toMatchObject({
     code: 1,
     stderr: expect.stringContaining("or name its address with --url or TRIVIUM_URL"),
@@ -407,7 +408,7 @@ test("without a key, a gateway or a model it says how to come by one", async () 
   const wrong = await run(folder, [...args, "--key", `sk-trv-${"x".repeat(43)}`]);
   expect(wrong.code).toBe(1);
   expect(wrong.stderr).toContain("trivium keys create --name NAME");
-  const unreachable = await run(folder, [...args, "--url", `http://127.0.0.1:${await freePort()}`]);
+  const unreachable = await run(folder, [...args, "--url", `http://127.0.0.1:${freePort()}`]);
   expect(unreachable.code).toBe(1);
   expect(unreachable.stderr).toMatch(
     /^No gateway answers at \S+\. Start one with `\S*trivium serve`, or name its address with --url [^\n]*\n$/,

@@ -3,10 +3,10 @@ import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlin
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DEFAULT_OVERLAP_SECONDS } from "../src/access/keys.ts";
+import { freePort } from "../testing/free-port.ts";
 import { callGateway } from "./support/client-calls.ts";
 import { bareEnvironment, TRIVIUM } from "./support/program.ts";
 import { programsPresent } from "./support/programs.ts";
-import { freePort } from "./support/test-gateway.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 const workFolder = mkdtempSync(join(tmpdir(), "trivium-cli-"));
@@ -81,8 +81,8 @@ interface Workspace {
 /** A folder with a trivium.yaml on free ports. */
 async function newWorkspace(drainSeconds = 0.5): Promise<Workspace> {
   const folder = mkdtempSync(join(workFolder, "workspace-"));
-  const port = await freePort();
-  const adminPort = await freePort();
+  const port = freePort();
+  const adminPort = freePort();
   const configFile = join(folder, "trivium.yaml");
   writeConfig(configFile, { server: { port, drain_seconds: drainSeconds }, admin: { port: adminPort } });
   return { folder, configFile, url: `http://127.0.0.1:${port}`, adminUrl: `http://127.0.0.1:${adminPort}` };
@@ -191,7 +191,7 @@ describe("the first start", () => {
 
   test("serve --port, --host and --admin-port win over the file; a log line for each call, and one for the end", async () => {
     const workspace = await newWorkspace();
-    const [port, adminPort] = [await freePort(), await freePort()];
+    const [port, adminPort] = [freePort(), freePort()];
     const moved = { ...workspace, url: `http://localhost:${port}`, adminUrl: `http://127.0.0.1:${adminPort}` };
     const args = ["--port", String(port), "--host", "localhost", "--admin-port", String(adminPort)];
     const child = await serve(moved, ...args, "--json");
@@ -595,7 +595,7 @@ describe("commands by themselves", () => {
   test("sim runs the simulator alone", async () => {
     const { folder } = await newWorkspace();
     for (const json of [false, true]) {
-      const port = await freePort();
+      const port = freePort();
       const child = new Child([TRIVIUM, "sim", "--port", String(port), ...(json ? ["--json"] : [])], folder);
       const url = `http://127.0.0.1:${port}`;
       await waitFor(() => child.stdout.includes(url) && child.stdout.endsWith("\n"));

@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { materials } from "../scripts/build/materials.ts";
 import { readMp4 } from "../simulator/media-maker/read-mp4.sample.ts";
+import { freePort } from "../testing/free-port.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
-import { freePort, TEST_ADMIN_SECRET } from "./support/test-gateway.ts";
+import { TEST_ADMIN_SECRET } from "./support/test-gateway.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), "trivium-compiled-"));
@@ -65,10 +66,10 @@ test("the compiled program says and does what the program of the repository does
 });
 
 test("choices 7: compiled to one file, with no others next to it, the program answers, shows its console and makes simulated videos", async () => {
-  const port = await freePort();
+  const port = freePort();
   const config = {
     server: { host: "127.0.0.1", port },
-    admin: { host: "127.0.0.1", port: await freePort(), secret: TEST_ADMIN_SECRET },
+    admin: { host: "127.0.0.1", port: freePort(), secret: TEST_ADMIN_SECRET },
     simulator: true,
     keys: [{ name: "tests", key: TEST_KEY }],
   };

@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { SQL } from "bun";
 import { parse } from "yaml";
 import { findNginx } from "../bench/nginx.ts";
+import { freePort } from "../testing/free-port.ts";
 import { startPostgres, type TemporaryPostgres } from "../testing/postgres.ts";
 import { nginxPresent } from "./support/nginx.ts";
 import { bareEnvironment, runProgram, TRIVIUM } from "./support/program.ts";
 import { programsPresent } from "./support/programs.ts";
-import { freePort } from "./support/test-gateway.ts";
 
 const deploy = new URL("../deploy/compose/", import.meta.url).pathname;
 const read = (name: string): string => readFileSync(join(deploy, name), "utf8");
@@ -50,7 +50,7 @@ class Composed {
   url = "";
 
   async start(database: TemporaryPostgres): Promise<void> {
-    const valkeyPort = await freePort();
+    const valkeyPort = freePort();
     const [, ...flags] = compose.services["valkey"]?.command ?? [];
     const command = flags.map((flag) => (flag.startsWith("${VALKEY_PASSWORD") ? ENVIRONMENT.VALKEY_PASSWORD : flag));
     this.#spawn([valkey ?? "", "--port", String(valkeyPort), "--dir", this.folder, ...command], "valkey");
@@ -59,7 +59,7 @@ class Composed {
     await sql.unsafe("CREATE DATABASE trivium");
     const key = `${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64")}\n`;
     for (const name of ["gateway-1", "gateway-2"]) {
-      const [port, adminPort] = [await freePort(), await freePort()];
+      const [port, adminPort] = [freePort(), freePort()];
       const place = join(this.folder, name);
       mkdirSync(place);
       writeFileSync(join(place, "responses.key"), key);
@@ -77,7 +77,7 @@ class Composed {
       this.gateways.push({ url: `http://127.0.0.1:${port}`, adminUrl: `http://127.0.0.1:${adminPort}` });
     }
     for (const { url } of this.gateways) await this.answers(`${url}/readyz`);
-    const port = await freePort();
+    const port = freePort();
     const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
     const [one, two] = this.gateways.map(({ url }) => new URL(url).host);
     const nginx = replaced(read("nginx.conf"), [

@@ -6,9 +6,10 @@ import { type Simulator, startSimulator } from "../simulator/simulator.ts";
 import { type App, startApp } from "../src/app/start-app.ts";
 import { system } from "../src/base/system.ts";
 import { createLog } from "../src/observe/log.ts";
+import { freePort } from "../testing/free-port.ts";
 import { EVERY_DIALECT } from "../testing/sampled-dialects.ts";
 import { callGateway } from "./support/client-calls.ts";
-import { freePort, startTestGateway, type TestGateway } from "./support/test-gateway.ts";
+import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
 describe("docs/configuration.md, Reload", () => {
   let folder: string;
@@ -25,7 +26,7 @@ describe("docs/configuration.md, Reload", () => {
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "trivium-reload-"));
-    const ports = { server: { port: await freePort() }, admin: { port: await freePort() } };
+    const ports = { server: { port: freePort() }, admin: { port: freePort() } };
     writeFileSync(join(folder, "trivium.yaml"), JSON.stringify(ports));
     app = await startApp({ cwd: folder, environment: {}, log });
   });

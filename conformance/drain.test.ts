@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { freePort } from "../testing/free-port.ts";
 import { ResponsesScript } from "../testing/responses-wire.ts";
 import { EVERY_DIALECT } from "../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect } from "../testing/scripted-models.ts";
 import { wire } from "../testing/upstream-wire.ts";
 import { callGateway } from "./support/client-calls.ts";
 import { type ScriptedUpstream, sendJson, startEvents, startScriptedUpstream } from "./support/scripted-upstream.ts";
-import { freePort, startTestGateway } from "./support/test-gateway.ts";
+import { startTestGateway } from "./support/test-gateway.ts";
 
 const script = new ResponsesScript();
 const BEGINNING = {
@@ -31,7 +32,7 @@ afterAll(() => upstream.stop());
 async function startAndCall(drainSeconds: number) {
   const gateway = await startTestGateway({
     config: {
-      server: { host: "127.0.0.1", port: await freePort(), drain_seconds: drainSeconds },
+      server: { host: "127.0.0.1", port: freePort(), drain_seconds: drainSeconds },
       ...modelsOfEveryDialect(upstream.url),
     },
   });
@@ -80,7 +81,7 @@ test("choices 7: a second signal does not wait for the drain", async () => {
 test("choices 7: with a drain delay calls are still taken while readiness says no; then connections are refused, and none is reset", async () => {
   const gateway = await startTestGateway({
     config: {
-      server: { host: "127.0.0.1", port: await freePort(), drain_delay_seconds: 0.6, drain_seconds: 2 },
+      server: { host: "127.0.0.1", port: freePort(), drain_delay_seconds: 0.6, drain_seconds: 2 },
       ...modelsOfEveryDialect(upstream.url),
     },
   });

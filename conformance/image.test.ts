@@ -2,9 +2,9 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../testing/free-port.ts";
 import { childrenOf } from "./support/program.ts";
 import { programsPresent } from "./support/programs.ts";
-import { freePort } from "./support/test-gateway.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 
@@ -102,7 +102,7 @@ test.skipIf(!isPossible)(
     const container = run([...buildah, "from", `oci:${folder}/image:trivium`]);
     const mounted = run([...buildah, "mount", container]);
     writeFileSync(join(folder, "container.sh"), CONTAINER);
-    const [port, adminPort] = [await freePort(), await freePort()];
+    const [port, adminPort] = [freePort(), freePort()];
     const inside = [
       "/app/trivium",
       "serve",

@@ -1,17 +1,18 @@
 import { afterAll, expect, test } from "bun:test";
 import { startSimulator } from "../simulator/simulator.ts";
 import { buildCall } from "../testing/build-call.ts";
+import { freePort } from "../testing/free-port.ts";
 import { EVERY_DIALECT } from "../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect } from "../testing/scripted-models.ts";
 import { callGateway } from "./support/client-calls.ts";
 import { scriptedHarness } from "./support/scripted-harness.ts";
 import { sendJson } from "./support/scripted-upstream.ts";
-import { freePort, TEST_ADMIN_SECRET } from "./support/test-gateway.ts";
+import { TEST_ADMIN_SECRET } from "./support/test-gateway.ts";
 
 type Line = Record<string, unknown> & { level: string; msg: string };
 
 const MARKER = "tell-nobody-of-the-blue-elephant";
-const downPort = await freePort();
+const downPort = freePort();
 const simulator = await startSimulator({ mediaJobMs: 50 });
 afterAll(() => simulator.stop());
 let written = "";

@@ -5,11 +5,11 @@ import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildCall } from "../testing/build-call.ts";
+import { freePort } from "../testing/free-port.ts";
 import { scriptedModels } from "../testing/scripted-models.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
 import { wire } from "../testing/upstream-wire.ts";
 import { type ScriptedUpstream, sleep, startEvents, startScriptedUpstream } from "./support/scripted-upstream.ts";
-import { freePort } from "./support/test-gateway.ts";
 
 /**
  * The runtime runs at most 256 fetches at one time unless configured before it starts, as bin/trivium does. So the
@@ -23,10 +23,10 @@ let port: number;
 
 beforeAll(async () => {
   upstream = await startScriptedUpstream();
-  port = await freePort();
+  port = freePort();
   const config = {
     server: { port, drain_seconds: 0.5 },
-    admin: { port: await freePort(), secret: "an-admin-secret-for-the-tests" },
+    admin: { port: freePort(), secret: "an-admin-secret-for-the-tests" },
     data_dir: join(folder, "data"),
     simulator: false,
     keys: [{ name: "tests", key: TEST_KEY }],

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../testing/free-port.ts";
 import { startRedis } from "../testing/redis.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
 import { nginxPresent, startNginx, type TestNginx } from "./support/nginx.ts";
 import { bareEnvironment, TRIVIUM } from "./support/program.ts";
 import { programsPresent } from "./support/programs.ts";
-import { freePort } from "./support/test-gateway.ts";
 
 const isPossible = nginxPresent("rolling restart") && programsPresent("rolling restart", "redis-server");
 const redis = isPossible ? await startRedis() : undefined;
@@ -61,7 +61,7 @@ const ports: [number, number][] = [];
 beforeAll(async () => {
   if (!isPossible) return;
   for (const name of ["one", "two"]) {
-    const [port, adminPort] = [await freePort(), await freePort()];
+    const [port, adminPort] = [freePort(), freePort()];
     ports.push([port, adminPort]);
     instances.push(await startInstance(name, port, adminPort));
   }

@@ -2,8 +2,9 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../testing/free-port.ts";
 import { bareEnvironment, TRIVIUM } from "./support/program.ts";
-import { freePort, startTestGateway } from "./support/test-gateway.ts";
+import { startTestGateway } from "./support/test-gateway.ts";
 
 // Each test starts the program several times, on whatever machine this is.
 setDefaultTimeout(60_000);
@@ -80,7 +81,7 @@ describe("choices 7: commands that only need the storage", () => {
 test("choices 7: --port alone moves the Admin API next to it, so that two gateways can run on one machine", async () => {
   const folder = newFolder({ storage: "sqlite::memory:" });
   const checked = (...args: string[]) => run(folder, "serve", "--json", ...args);
-  const port = await freePort();
+  const port = freePort();
   const blocker = Bun.listen({ hostname: "127.0.0.1", port: port + 1, socket: { data: () => undefined } });
   try {
     expect(oneLine(await checked("--port", String(port)))).toMatchObject({
@@ -113,7 +114,7 @@ test("the help lists every command in two columns", async () => {
 
 describe("choices 7: a gateway that cannot start says in one line what would be right", () => {
   test("a host that is not this machine's, for clients and for the operator", async () => {
-    const port = await freePort();
+    const port = freePort();
     for (const host of ["1.2.3.4", "nohost.invalid"]) {
       const serving = await run(newFolder({ server: { host, port }, admin: { port: 0 } }), "serve");
       expect(oneLine(serving)).toEqual({ code: 1, line: `server.host: this machine has no address ${host}.` });

@@ -3,9 +3,10 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { readMp4 } from "../simulator/media-maker/read-mp4.sample.ts";
+import { freePort } from "../testing/free-port.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
 import { callGateway } from "./support/client-calls.ts";
-import { freePort, TEST_ADMIN_SECRET } from "./support/test-gateway.ts";
+import { TEST_ADMIN_SECRET } from "./support/test-gateway.ts";
 
 setDefaultTimeout(60_000);
 
@@ -34,10 +35,10 @@ function install(...folders: string[]): string {
 }
 
 async function serve(checkout: string, settings: object): Promise<string> {
-  const port = await freePort();
+  const port = freePort();
   const config = {
     server: { host: "127.0.0.1", port },
-    admin: { host: "127.0.0.1", port: await freePort(), secret: TEST_ADMIN_SECRET },
+    admin: { host: "127.0.0.1", port: freePort(), secret: TEST_ADMIN_SECRET },
     keys: [{ name: "tests", key: TEST_KEY }],
     ...settings,
   };

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { RedisClient } from "bun";
+import { freePort } from "./free-port.ts";
 
 export interface TemporaryRedis {
   url: string;
@@ -77,11 +78,4 @@ export async function startRedis(): Promise<TemporaryRedis | undefined> {
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-function freePort(): number {
-  const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => undefined } });
-  const { port } = probe;
-  probe.stop(true);
-  return port;
 }

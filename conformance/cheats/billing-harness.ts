@@ -1,8 +1,9 @@
 import { DIALECT_NAMES, type DialectName } from "../../src/canon/dialect-name.ts";
 import { buildCall, type CallOptions } from "../../testing/build-call.ts";
+import { freePort } from "../../testing/free-port.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
-import { freePort, startTestGateway, type TestGateway, type TestGatewayOptions } from "../support/test-gateway.ts";
+import { startTestGateway, type TestGateway, type TestGatewayOptions } from "../support/test-gateway.ts";
 import { BillingHost, type Performance } from "./billing-host.ts";
 import type { Outcome } from "./cheat.ts";
 import { type Purse, Purses, purseKeys } from "./purses.ts";
@@ -36,7 +37,7 @@ export class BillingHarness {
     const gateway = await startTestGateway({
       ...rest,
       config: {
-        server: { host: "127.0.0.1", port: await freePort(), drain_seconds: 0.5 },
+        server: { host: "127.0.0.1", port: freePort(), drain_seconds: 0.5 },
         ...scripted,
         models: [
           ...(scripted["models"] as object[]),

@@ -1,11 +1,12 @@
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../../testing/free-port.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { bareEnvironment, TRIVIUM } from "../support/program.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
-import { freePort, TEST_ADMIN_SECRET } from "../support/test-gateway.ts";
+import { TEST_ADMIN_SECRET } from "../support/test-gateway.ts";
 
 const MB = 1024 * 1024;
 const START_MS = 20_000;
@@ -31,7 +32,7 @@ export class ProgramHarness {
   static async start(config: Record<string, unknown> = {}): Promise<ProgramHarness> {
     const upstream = await startScriptedUpstream();
     const folder = mkdtempSync(join(tmpdir(), "trivium-cheats-"));
-    const ports: [number, number] = [await freePort(), await freePort()];
+    const ports: [number, number] = [freePort(), freePort()];
     const sections = {
       server: { host: "127.0.0.1", port: ports[0], drain_seconds: 1 },
       admin: { host: "127.0.0.1", port: ports[1], secret: TEST_ADMIN_SECRET },

@@ -1,6 +1,7 @@
+import { freePort } from "../../testing/free-port.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
-import { freePort, startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 import { type Purse, Purses, purseKeys } from "./purses.ts";
 import { SERVICE_PRICES, ServiceHost, type ServicePerformance } from "./service-host.ts";
 
@@ -46,7 +47,7 @@ export class ServicesHarness {
     const { providers } = scriptedModels(host.upstream.url, { first_byte: 30_000, idle: 30_000 });
     const gateway = await startTestGateway({
       config: {
-        server: { host: "127.0.0.1", port: await freePort(), drain_seconds: 0.5 },
+        server: { host: "127.0.0.1", port: freePort(), drain_seconds: 0.5 },
         providers: {
           ...(providers as object),
           "up-many": { kind: "openai-compatible", base_url: `${host.upstream.url}/v1`, api_key: "upstream-secret" },

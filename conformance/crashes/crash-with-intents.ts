@@ -5,11 +5,12 @@ import { system } from "../../src/base/system.ts";
 import { checkRollUps } from "../../src/ledger/check-roll-ups.ts";
 import { readReceipts } from "../../src/ledger/receipt-pages.ts";
 import { openStorage } from "../../src/storage/open.ts";
+import { freePort } from "../../testing/free-port.ts";
 import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { callGateway } from "../support/client-calls.ts";
 import { sendJson, sleep, startEvents, startScriptedUpstream } from "../support/scripted-upstream.ts";
-import { freePort, TEST_ADMIN_SECRET } from "../support/test-gateway.ts";
+import { TEST_ADMIN_SECRET } from "../support/test-gateway.ts";
 import { CrashingGateway } from "./crashing-gateway.ts";
 
 const CLIENTS = 6;
@@ -80,8 +81,8 @@ export async function crashWithIntents({ storageUrl, runs, seed, workers = 0 }: 
     folder,
     workers,
     config: {
-      server: { port: await freePort() },
-      admin: { port: await freePort(), secret: TEST_ADMIN_SECRET },
+      server: { port: freePort() },
+      admin: { port: freePort(), secret: TEST_ADMIN_SECRET },
       storage,
       ledger: { intents: true },
       simulator: false,

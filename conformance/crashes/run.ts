@@ -14,11 +14,12 @@ import { system } from "../../src/base/system.ts";
 import { checkRollUps } from "../../src/ledger/check-roll-ups.ts";
 import { number, text } from "../../src/storage/columns.ts";
 import { openStorage } from "../../src/storage/open.ts";
+import { freePort } from "../../testing/free-port.ts";
 import { startPostgres } from "../../testing/postgres.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { HoldingProvider } from "../support/limit-race.ts";
-import { freePort, TEST_ADMIN_SECRET } from "../support/test-gateway.ts";
+import { TEST_ADMIN_SECRET } from "../support/test-gateway.ts";
 import { CrashingGateway } from "./crashing-gateway.ts";
 
 const CLIENTS = 8;
@@ -58,8 +59,8 @@ const gateway = new CrashingGateway({
   folder,
   workers,
   config: {
-    server: { port: await freePort() },
-    admin: { port: await freePort(), secret: TEST_ADMIN_SECRET },
+    server: { port: freePort() },
+    admin: { port: freePort(), secret: TEST_ADMIN_SECRET },
     storage: storageUrl,
     simulator: false,
     log: { calls: "off" },

@@ -6,12 +6,13 @@ import { system } from "../../src/base/system.ts";
 import { checkRollUps } from "../../src/ledger/check-roll-ups.ts";
 import { text } from "../../src/storage/columns.ts";
 import { openStorage } from "../../src/storage/open.ts";
+import { freePort } from "../../testing/free-port.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { callGateway } from "../support/client-calls.ts";
 import { answeringUpstream } from "../support/fault-harness.ts";
 import { TRIVIUM } from "../support/program.ts";
-import { freePort, TEST_ADMIN_SECRET } from "../support/test-gateway.ts";
+import { TEST_ADMIN_SECRET } from "../support/test-gateway.ts";
 
 setDefaultTimeout(120_000);
 const upstream = await answeringUpstream();
@@ -50,7 +51,7 @@ async function start(url: string, limitKb?: number): Promise<Bun.Subprocess> {
 }
 
 test("H21, H29: a database that can take no more rows, then kill -9: each answer has its row after the next start", async () => {
-  const [port, adminPort] = [await freePort(), await freePort()];
+  const [port, adminPort] = [freePort(), freePort()];
   const url = `http://127.0.0.1:${port}`;
   writeFileSync(
     join(folder, "trivium.yaml"),

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { createKey, revokeKey } from "../../src/access/keys.ts";
 import { system } from "../../src/base/system.ts";
 import { openStorage } from "../../src/storage/open.ts";
+import { freePort } from "../../testing/free-port.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { callGateway, errorOf } from "../support/client-calls.ts";
@@ -13,7 +14,7 @@ import { faultTable, seconds } from "../support/fault-table.ts";
 import { type FreezingRelay, startRelay } from "../support/freezing-relay.ts";
 import { makeDatabase, type PostgresDatabase, postgresServer } from "../support/postgres-database.ts";
 import { TRIVIUM } from "../support/program.ts";
-import { freePort, startTestGateway, TEST_ADMIN_SECRET, type TestGateway } from "../support/test-gateway.ts";
+import { startTestGateway, TEST_ADMIN_SECRET, type TestGateway } from "../support/test-gateway.ts";
 
 setDefaultTimeout(60_000);
 
@@ -197,7 +198,7 @@ describe.skipIf(postgresServer === undefined)("a store that is away", () => {
       const relayed = new URL(database.url);
       relayed.port = String(relay.port);
       const folder = mkdtempSync(join(tmpdir(), "trivium-frozen-"));
-      const [port, adminPort] = [await freePort(), await freePort()];
+      const [port, adminPort] = [freePort(), freePort()];
       const config = {
         server: { port, drain_seconds: 1 },
         admin: { port: adminPort, secret: TEST_ADMIN_SECRET },

@@ -4,12 +4,13 @@ import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { MAX_ORPHANS } from "../../src/relay/watched-attempt.ts";
 import { buildCall } from "../../testing/build-call.ts";
+import { freePort } from "../../testing/free-port.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { beginCall, callGateway } from "../support/client-calls.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
 import { startEvents } from "../support/scripted-upstream.ts";
-import { freePort, startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 /** H26 over sockets, once; every protocol and every moment of a disconnect is in conformance/memory/disconnected-clients.test.ts. */
 
@@ -20,7 +21,7 @@ const { upstream, gateway } = await scriptedHarness((url) => ({
 /** A gateway that would read on for long: what ends there sooner is ended by another bound. */
 const patient = await startTestGateway({
   config: {
-    server: { host: "127.0.0.1", port: await freePort(), drain_seconds: 0.2 },
+    server: { host: "127.0.0.1", port: freePort(), drain_seconds: 0.2 },
     ...scriptedModels(upstream.url, { first_byte: 60_000, idle: 60_000 }),
   },
   timings: { readOnMs: 60_000 },

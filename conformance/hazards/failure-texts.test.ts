@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { OfferTried } from "../../src/canon/receipt.ts";
+import { freePort } from "../../testing/free-port.ts";
 import { ResponsesScript } from "../../testing/responses-wire.ts";
 import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect, scriptedProvider } from "../../testing/scripted-models.ts";
@@ -9,9 +10,8 @@ import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway, errorOf } from "../support/client-calls.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sendJson, startEvents } from "../support/scripted-upstream.ts";
-import { freePort } from "../support/test-gateway.ts";
 
-const closedPort = await freePort();
+const closedPort = freePort();
 const { upstream, gateway } = await scriptedHarness((url) => {
   const config = modelsOfEveryDialect(url) as { providers: object; models: { id: string; offers: object[] }[] };
   const [model] = config.models;

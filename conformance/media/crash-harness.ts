@@ -4,8 +4,9 @@ import { join } from "node:path";
 import type { Subprocess } from "bun";
 import { makeStillVideo } from "../../simulator/media-maker/make-still-video.ts";
 import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
+import { freePort } from "../../testing/free-port.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
-import { freePort, TEST_ADMIN_SECRET } from "../support/test-gateway.ts";
+import { TEST_ADMIN_SECRET } from "../support/test-gateway.ts";
 
 /** A model for each way to get a job and its video, and what its video costs here. */
 export const VIDEO_MODELS = [
@@ -165,7 +166,7 @@ export async function startCrashHarness({
   });
   const slots: GatewaySlot[] = [];
   for (let index = 0; index < gateways; index += 1) {
-    const [port, adminPort] = [await freePort(), await freePort()];
+    const [port, adminPort] = [freePort(), freePort()];
     const configFile = join(folder, `trivium-${index}.yaml`);
     const config = {
       server: { host: "127.0.0.1", port, public_url: `http://127.0.0.1:${port}` },

@@ -4,9 +4,10 @@ import { rmSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { plainPng } from "../../src/media/images.sample.ts";
+import { freePort } from "../../testing/free-port.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { type ScriptedUpstream, sendJson, startEvents, startScriptedUpstream } from "../support/scripted-upstream.ts";
-import { freePort, startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 /**
  * H26: a call is billed by what the provider makes, whether or not the client stays connected. Here over sockets, and to the
@@ -34,7 +35,7 @@ async function until(isSo: () => boolean, what: string): Promise<void> {
 async function startGateway(drain_seconds = 2): Promise<TestGateway> {
   return startTestGateway({
     config: {
-      server: { host: "127.0.0.1", port: await freePort(), drain_seconds },
+      server: { host: "127.0.0.1", port: freePort(), drain_seconds },
       providers: {
         host: { kind: "openai", base_url: `${upstream.url}/v1`, api_key: "upstream-secret" },
       },

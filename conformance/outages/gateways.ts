@@ -1,9 +1,10 @@
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { freePort } from "../../testing/free-port.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { callGateway } from "../support/client-calls.ts";
 import { TRIVIUM } from "../support/program.ts";
-import { freePort, TEST_ADMIN_SECRET } from "../support/test-gateway.ts";
+import { TEST_ADMIN_SECRET } from "../support/test-gateway.ts";
 
 const START_MS = 60_000;
 /** At the prices of `scriptedModels`, of the provider's answers. */
@@ -43,7 +44,7 @@ export class GatewayProcess {
 
   async configure({ storage, redis, upstream, budgetCalls }: GatewayOptions): Promise<void> {
     mkdirSync(this.#folder, { recursive: true });
-    const [port, adminPort] = [await freePort(), await freePort()];
+    const [port, adminPort] = [freePort(), freePort()];
     this.url = `http://127.0.0.1:${port}`;
     const much = { requests_per_minute: 1_000_000, tokens_per_minute: 1_000_000_000, concurrent: 1_000 };
     writeFileSync(

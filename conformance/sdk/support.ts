@@ -2,9 +2,10 @@ import { expect } from "bun:test";
 import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
 import { SIMULATED_TEXT_MODELS } from "../../src/catalogue/simulated-models.ts";
 import { buildCall } from "../../testing/build-call.ts";
+import { freePort } from "../../testing/free-port.ts";
 import type { ReceiptData } from "../../testing/receipt-data.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
-import { freePort, startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 /** The provider kinds of the suite, each with the URL at which the simulator plays that vendor's host. */
 const HOSTS = {
@@ -47,7 +48,7 @@ export async function startSimulatedGateway({ tokenDelayMs = 1 } = {}): Promise<
   const kinds = Object.keys(HOSTS) as Kind[];
   const gateway = await startTestGateway({
     config: {
-      server: { host: "127.0.0.1", port: await freePort(), drain_seconds: 0, max_body_mb: MAX_BODY_MB },
+      server: { host: "127.0.0.1", port: freePort(), drain_seconds: 0, max_body_mb: MAX_BODY_MB },
       providers: Object.fromEntries(kinds.flatMap((kind) => providersOf(kind, simulator.url))),
       models: kinds.flatMap(modelsOf),
       keys: [

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findNginx } from "../../bench/nginx.ts";
-import { freePort } from "./test-gateway.ts";
+import { freePort } from "../../testing/free-port.ts";
 
 export interface TestNginx {
   url: string;
@@ -25,7 +25,7 @@ export async function startNginx(gateways: readonly string[]): Promise<TestNginx
   const program = findNginx();
   if (program === undefined) throw new Error("nginx is not installed");
   const folder = mkdtempSync(join(tmpdir(), "trivium-nginx-"));
-  const port = await freePort();
+  const port = freePort();
   const url = `http://127.0.0.1:${port}`;
   const file = join(folder, "nginx.conf");
   writeFileSync(file, configuration(port, gateways));

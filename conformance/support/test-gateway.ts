@@ -7,6 +7,7 @@ import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { createLog, LOG_LEVELS, type LogOptions } from "../../src/observe/log.ts";
 import type { Registry } from "../../src/providers/registry.ts";
 import type { Timings } from "../../src/relay/timings.ts";
+import { freePort } from "../../testing/free-port.ts";
 import type { ReceiptData } from "../../testing/receipt-data.ts";
 import { writeSqliteTables } from "../../testing/sqlite-tables.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
@@ -50,7 +51,7 @@ export async function startTestGateway({
   const folder = mkdtempSync(join(tmpdir(), "trivium-test-"));
   const configFile = join(folder, "trivium.yaml");
   const start = async () => {
-    const [port, adminPort] = await freePorts(2);
+    const [port, adminPort] = [freePort(), freePort()];
     const sections = {
       server: { host: "127.0.0.1", port, drain_seconds: 2 },
       admin: { host: "127.0.0.1", port: adminPort, secret: TEST_ADMIN_SECRET },
@@ -71,8 +72,7 @@ export async function startTestGateway({
     });
   };
   if (!("storage" in config || "data_dir" in config)) await writeSqliteTables(join(folder, "data", "trivium.db"));
-  // Tests of another process may have taken a port that was free: then others are.
-  const app = await start().catch((error: unknown) => (isPortTaken(error) ? start() : Promise.reject(error)));
+  const app = await start();
   return {
     url: app.url,
     adminUrl: app.adminUrl,
@@ -94,33 +94,6 @@ export async function startTestGateway({
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-export async function freePort(): Promise<number> {
-  const [port] = await freePorts(1);
-  if (port === undefined) throw new Error("no free port");
-  return port;
-}
-
-const isPortTaken = (error: unknown): boolean =>
-  error instanceof Error && /^Port \d+ of \S+ is in use/.test(error.message);
-
-/** Those that this process has been given: the system may give a port again as soon as it is free. */
-const given = new Set<number>();
-
-/** All of them different, and from those before. */
-async function freePorts(count: number): Promise<number[]> {
-  const probes: Bun.Server<undefined>[] = [];
-  const ports: number[] = [];
-  while (ports.length < count) {
-    const probe = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
-    probes.push(probe);
-    if (probe.port === undefined || given.has(probe.port)) continue;
-    given.add(probe.port);
-    ports.push(probe.port);
-  }
-  await Promise.all(probes.map((server) => server.stop(true)));
-  return ports;
 }
 
 /** A provider for each dialect, at the host of it that a simulator plays. */

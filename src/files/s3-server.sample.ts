@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../../testing/free-port.ts";
 
 interface TemporaryS3 {
   /** The usual environment variables. */
@@ -63,11 +64,4 @@ async function makeBucket(endpoint: string): Promise<boolean> {
     // The port is not open yet.
     return false;
   }
-}
-
-function freePort(): number {
-  const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => undefined } });
-  const { port } = probe;
-  probe.stop(true);
-  return port;
 }
