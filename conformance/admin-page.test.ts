@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ADMIN_ROUTES } from "../src/server/admin/routes.ts";
 import { callGateway } from "./support/client-calls.ts";
 import { ExampleFolder, Page } from "./support/doc-examples.ts";
@@ -6,7 +6,6 @@ import { programsPresent } from "./support/programs.ts";
 import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
 // Examples start programs, on whatever machine this is.
-setDefaultTimeout(60_000);
 
 const page = new Page("docs/admin.md");
 const canPaste = programsPresent("shell examples of docs/admin.md", "curl", "sed");

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { scriptedModels } from "../testing/scripted-models.ts";
 import { testDatabases } from "../testing/test-databases.ts";
 import { callGateway } from "./support/client-calls.ts";
@@ -6,7 +6,6 @@ import { answeringUpstream } from "./support/fault-harness.ts";
 import { runProgram } from "./support/program.ts";
 import { startTestGateway, TEST_ADMIN_SECRET, type TestGateway } from "./support/test-gateway.ts";
 
-setDefaultTimeout(120_000);
 const upstream = await answeringUpstream();
 const COST = 20_000;
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "../testing/free-port.ts";
@@ -64,7 +64,7 @@ async function start(): Promise<string> {
     env: bareEnvironment(),
     stdin: "ignore",
     stdout: "pipe",
-    stderr: "ignore",
+    stderr: Bun.file(join(folder, "stderr.log")),
   });
   program = child;
   let shown = "";
@@ -72,6 +72,7 @@ async function start(): Promise<string> {
     shown += new TextDecoder().decode(chunk);
     if (shown.trimEnd().endsWith("\n}")) break;
   }
+  if (shown === "") throw new Error(`serve has ended: ${readFileSync(join(folder, "stderr.log"), "utf8")}`);
   return (JSON.parse(shown) as { url: string }).url;
 }
 

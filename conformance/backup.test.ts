@@ -120,7 +120,7 @@ test("a backup under load, and restored: receipts and budgets are equal", async 
   rmSync(join(other, "data"), { recursive: true, force: true });
   expect((await runProgram(["restore", copy], { cwd: other })).code).toBe(0);
   expect(await usage(other)).toBe(await usage(place.cwd));
-}, 120_000);
+});
 
 test("a backup that was changed is refused, and what is there stays", async () => {
   const copy = join(folder, "copy");

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
@@ -11,7 +11,6 @@ import { TRIVIUM } from "./support/program.ts";
 import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
 // Each test starts the program several times, on whatever machine this is.
-setDefaultTimeout(60_000);
 
 const workFolder = mkdtempSync(join(tmpdir(), "trivium-cli-media-"));
 const running = new Set<Bun.Subprocess>();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   chmodSync,
   closeSync,
@@ -20,7 +20,6 @@ import { bareEnvironment, ProgramOnTerminal, runProgram, TRIVIUM } from "./suppo
 import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
 // Each test starts the program several times, on whatever machine this is.
-setDefaultTimeout(60_000);
 
 const workFolder = mkdtempSync(join(tmpdir(), "trivium-start-"));
 const newFolder = () => mkdtempSync(join(workFolder, "workspace-"));

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { type ClientHarness, startClientHarness } from "./support/client-harness.ts";
@@ -6,7 +6,6 @@ import { ANSWER, ExampleFolder, Page, root } from "./support/doc-examples.ts";
 import { programsPresent } from "./support/programs.ts";
 
 // Examples start programs, on whatever machine this is.
-setDefaultTimeout(60_000);
 
 const FOLDER = "docs/clients";
 const pages = readdirSync(join(root, FOLDER))

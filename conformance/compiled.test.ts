@@ -50,7 +50,7 @@ test("docs/deploy.md, One file: two builds are the same bytes, with their checks
   for (const [name, version] of Object.entries(dependencies))
     expect(components).toContainEqual(expect.objectContaining({ name, version, hashes: [expect.anything()] }));
   expect(components.map(({ name }) => name)).not.toContain("typescript");
-}, 60_000);
+});
 
 test("the compiled program says and does what the program of the repository does", () => {
   const run = (program: string, ...args: string[]) => {
@@ -112,4 +112,4 @@ test("choices 7: compiled to one file, with no others next to it, the program an
   const video = await fetch(videos[0]?.gcsUri ?? "");
   const facts = await readMp4(new Uint8Array(await video.arrayBuffer()));
   expect(facts).toMatchObject({ seconds: 4 });
-}, 60_000);
+});

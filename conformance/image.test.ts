@@ -141,5 +141,4 @@ test.skipIf(!isPossible)(
     expect(await started.exited).toBe(0);
     run([...buildah, "umount", container]);
   },
-  180_000,
 );

@@ -97,7 +97,7 @@ test("1,000 upstream calls are open at one time, and all of them end well", asyn
   const texts = await Promise.all(answers);
   expect(texts.filter((text) => text.startsWith("HTTP/1.1 200") && text.includes("hello"))).toHaveLength(COUNT);
   for (const socket of sockets) socket.destroy();
-}, 30_000);
+});
 
 test("clients that read late, of answers of any size, get their own bytes and all of them", async () => {
   const words = (asked: number) =>
@@ -119,4 +119,4 @@ test("clients that read late, of answers of any size, get their own bytes and al
   }
   expect(seen.size).toBe(texts.length);
   for (const socket of sockets) socket.destroy();
-}, 60_000);
+});

@@ -56,7 +56,7 @@ describe.skipIf(postgresServer === undefined)("trivium migrate: SQLite to Postgr
     // What a gateway that was killed has left.
     mkdirSync(join(folder, "data", "journal"));
     writeFileSync(join(folder, "data", "journal", "left.journal"), encodeRecord(receiptAt(RECEIPTS)));
-  }, 60_000);
+  }, 180_000);
   afterAll(async () => {
     for (const target of targets) await target.drop();
     rmSync(folder, { recursive: true, force: true });
@@ -84,7 +84,7 @@ describe.skipIf(postgresServer === undefined)("trivium migrate: SQLite to Postgr
     expect(second.code).not.toBe(0);
     expect(second.stderr).toMatch(/The target has rows in \w+ already: nothing was copied\. Name a database/);
     expect(await differences(source, url)).toEqual([]);
-  }, 120_000);
+  });
 
   test("killed half way it leaves the target empty, and can be run again", async () => {
     const url = await target();
@@ -111,7 +111,7 @@ describe.skipIf(postgresServer === undefined)("trivium migrate: SQLite to Postgr
     await storage.close();
     expect((await migrate(url)).code).toBe(0);
     expect(await differences(source, url)).toEqual([]);
-  }, 120_000);
+  });
 
   test("what is no PostgreSQL, and one that cannot be reached, are refused in a sentence", async () => {
     for (const url of ["sqlite:other.db", "mysql://localhost/db"]) {
@@ -123,7 +123,7 @@ describe.skipIf(postgresServer === undefined)("trivium migrate: SQLite to Postgr
     expect(away.code).not.toBe(0);
     expect(away.stderr).not.toContain("hidden-password");
     expect(away.stderr).toContain("127.0.0.1:1");
-  }, 60_000);
+  });
 });
 
 /** In SQLite in the order in which they were made: what another one refers to comes first. */

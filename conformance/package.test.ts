@@ -1,11 +1,10 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { callGateway } from "./support/client-calls.ts";
 
 // Packages are unpacked, on whatever machine this is.
-setDefaultTimeout(180_000);
 
 const root = new URL("..", import.meta.url).pathname;
 const workFolder = mkdtempSync(join(tmpdir(), "trivium-package-"));

@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SIMULATED_TEXT_MODELS } from "../src/catalogue/simulated-models.ts";
@@ -10,7 +10,6 @@ import { programsPresent } from "./support/programs.ts";
 import { startTestGateway, TEST_ADMIN_SECRET, type TestGateway } from "./support/test-gateway.ts";
 
 // Examples start programs, on whatever machine this is.
-setDefaultTimeout(60_000);
 
 const readme = new Page("README.md");
 const receipts = new Page("docs/receipts.md");

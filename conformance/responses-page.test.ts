@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ExampleFolder, Page } from "./support/doc-examples.ts";
 import { programsPresent } from "./support/programs.ts";
 import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
 // Examples start programs, on whatever machine this is.
-setDefaultTimeout(60_000);
 
 const page = new Page("docs/responses.md");
 const canPaste = programsPresent("shell examples of docs/responses.md", "curl", "grep", "head");

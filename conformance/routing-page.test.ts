@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Simulator, startSimulator } from "../simulator/simulator.ts";
 import { readDocument } from "../src/config/document.ts";
 import type { MapNode } from "../src/config/document-node.ts";
@@ -8,7 +8,6 @@ import { programsPresent } from "./support/programs.ts";
 import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
 // Examples start programs, on whatever machine this is.
-setDefaultTimeout(60_000);
 
 const page = new Page("docs/routing.md");
 const canPaste = programsPresent("shell examples of docs/routing.md", "curl", "sed");

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +7,6 @@ import { bareEnvironment, TRIVIUM } from "./support/program.ts";
 import { startTestGateway } from "./support/test-gateway.ts";
 
 // Each test starts the program several times, on whatever machine this is.
-setDefaultTimeout(60_000);
 
 const workFolder = mkdtempSync(join(tmpdir(), "trivium-mistakes-"));
 afterAll(() => rmSync(workFolder, { recursive: true, force: true }));

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
@@ -11,8 +11,6 @@ import { makeDatabase, type PostgresDatabase, postgresServer } from "./support/p
 import { programsPresent } from "./support/programs.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "./support/scripted-upstream.ts";
 import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
-
-setDefaultTimeout(60_000);
 
 let upstream: ScriptedUpstream;
 const folder = mkdtempSync(join(tmpdir(), "trivium-stored-"));

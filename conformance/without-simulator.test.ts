@@ -1,4 +1,4 @@
-import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -7,8 +7,6 @@ import { freePort } from "../testing/free-port.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
 import { callGateway } from "./support/client-calls.ts";
 import { TEST_ADMIN_SECRET } from "./support/test-gateway.ts";
-
-setDefaultTimeout(60_000);
 
 const root = new URL("..", import.meta.url).pathname;
 const workFolder = mkdtempSync(join(tmpdir(), "trivium-without-"));

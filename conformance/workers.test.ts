@@ -146,7 +146,7 @@ describe("H23, choices 9: 2,000 calls at once against limits for fewer, on three
     gateway = await startWorkers(3, keys, { projects });
     // What ends the gateway of a single test leaves it alone.
     running.delete(gateway.program);
-  }, 60_000);
+  }, 180_000);
   afterAll(async () => {
     gateway?.program.kill("SIGKILL");
     await gateway?.program.exited;

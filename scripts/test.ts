@@ -21,6 +21,8 @@ const environment: Record<string, string> = {};
 /** Two more than there are cores: tests wait for a quarter of their time, and a process that waits leaves its core to another. */
 const WORKERS = Math.min(8, availableParallelism() + 2);
 const FOLDERS = ["src", "console", "simulator", "simulation", "testing", "scripts", "conformance"];
+/** Far above what any test takes alone: one that is slow because the machine is busy has not failed. */
+const TIMEOUT_MS = 240_000;
 /** What the runner takes a file for that is not among the slow ones. One that it knows nothing of would start before them. */
 const USUAL_SECONDS = 0.2;
 const SLOWEST_SHOWN = 12;
@@ -61,7 +63,7 @@ async function check(title: string, command: string[]): Promise<void> {
 
 /** Bun ends a run with lines such as ` 12 pass`; a run without them has not come to its end. */
 async function suite(title: string, paths: string[], more: string[] = []): Promise<void> {
-  const parallel = [`--parallel=${WORKERS}`, "--no-isolate", "--timeout", "60000", ...more];
+  const parallel = [`--parallel=${WORKERS}`, "--no-isolate", "--timeout", String(TIMEOUT_MS), ...more];
   console.log(`\n── ${title}`);
   const { code, output } = await run([`${root}bin/bun`, "test", ...parallel, ...paths], (text) => {
     process.stdout.write(text);

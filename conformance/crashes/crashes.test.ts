@@ -15,4 +15,4 @@ test("H28, choices 9: a gateway with workers and one of its workers are killed u
   expect(said).toMatch(/[1-9]\d* kills of the gateway and [1-9]\d* of a worker/);
   expect(said).toContain("all is well");
   expect(code).toBe(0);
-}, 180_000);
+});

@@ -13,26 +13,22 @@ describe("H14, H21: with ledger.intents, a call that reached a provider has a ro
     const report = await crashWithIntents({ runs: 3, seed: 7 });
     expect(report).toMatchObject(NOTHING_WRONG);
     expect(report.reached).toBeGreaterThan(0);
-  }, 120_000);
+  });
 
   test("with workers: one of them, the first process, and all of them", async () => {
     const report = await crashWithIntents({ runs: 3, seed: 9, workers: 3 });
     expect(report).toMatchObject({ ...NOTHING_WRONG, kills: { worker: 1, "first process": 1, all: 1 } });
     expect(report.reached).toBeGreaterThan(0);
-  }, 180_000);
+  });
 
-  test.skipIf(postgresServer === undefined)(
-    "on PostgreSQL",
-    async () => {
-      const database = await makeDatabase();
-      try {
-        const report = await crashWithIntents({ runs: 2, seed: 8, storageUrl: database.url.href });
-        expect(report).toMatchObject(NOTHING_WRONG);
-        expect(report.reached).toBeGreaterThan(0);
-      } finally {
-        await database.drop();
-      }
-    },
-    120_000,
-  );
+  test.skipIf(postgresServer === undefined)("on PostgreSQL", async () => {
+    const database = await makeDatabase();
+    try {
+      const report = await crashWithIntents({ runs: 2, seed: 8, storageUrl: database.url.href });
+      expect(report).toMatchObject(NOTHING_WRONG);
+      expect(report.reached).toBeGreaterThan(0);
+    } finally {
+      await database.drop();
+    }
+  });
 });

@@ -1,4 +1,4 @@
-import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +14,6 @@ import { answeringUpstream } from "../support/fault-harness.ts";
 import { TRIVIUM } from "../support/program.ts";
 import { TEST_ADMIN_SECRET } from "../support/test-gateway.ts";
 
-setDefaultTimeout(120_000);
 const upstream = await answeringUpstream();
 const folder = mkdtempSync(join(tmpdir(), "trivium-full-files-"));
 const storageUrl = `sqlite:${join(folder, "data", "trivium.db")}`;

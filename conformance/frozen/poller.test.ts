@@ -1,4 +1,4 @@
-import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,8 +9,6 @@ import { orderVideos, type VideoOutcome } from "../media/video-client.ts";
 import { timed, until } from "../support/fault-harness.ts";
 import { faultTable, seconds } from "../support/fault-table.ts";
 import { programsPresent } from "../support/programs.ts";
-
-setDefaultTimeout(60_000);
 
 /** Longer than the lease of an operation in these gateways. */
 const FROZEN_MS = 1_500;

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,8 +15,6 @@ import { type FreezingRelay, startRelay } from "../support/freezing-relay.ts";
 import { makeDatabase, type PostgresDatabase, postgresServer } from "../support/postgres-database.ts";
 import { TRIVIUM } from "../support/program.ts";
 import { startTestGateway, TEST_ADMIN_SECRET, type TestGateway } from "../support/test-gateway.ts";
-
-setDefaultTimeout(60_000);
 
 const timings = realTimes ? {} : { statementMs: 500, heartbeatMs: 200 };
 const statementMs = timings.statementMs ?? 5_000;

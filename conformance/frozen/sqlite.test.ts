@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,8 +16,6 @@ import {
 } from "../support/fault-harness.ts";
 import { faultTable, seconds } from "../support/fault-table.ts";
 import { startTestGateway } from "../support/test-gateway.ts";
-
-setDefaultTimeout(60_000);
 
 const timings = realTimes ? {} : { statementMs: 300, heartbeatMs: 100 };
 const record = faultTable();

@@ -90,4 +90,4 @@ test("H13: no more than so many upstreams are read without a client, and the dra
   const rows = rowsOf(patient).slice(before);
   expect(rows).toHaveLength(MAX_ORPHANS.orphanedTexts + surplus);
   for (const row of rows) expect(row).toMatchObject({ outcome: "client_gone", usage_source: "partial" });
-}, 30_000);
+});

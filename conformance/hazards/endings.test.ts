@@ -91,7 +91,7 @@ test("H20: endless data of a host, before its content or after it, is not buffer
     wire.chatChunk({ content: "and on ".repeat(1000) }),
   );
   expect(after.text.slice(-300)).toContain("after the end of its answer");
-}, 30_000);
+});
 
 describe("choices 3: every chunk is repaired, not only the first", () => {
   const chunk = (delta: object, more: object = {}) =>

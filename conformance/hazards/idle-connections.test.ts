@@ -82,7 +82,7 @@ test.concurrent("S16: silent connections are closed, before a call and after it,
   expect(slowStream.text).toStartWith("HTTP/1.1 200");
   expect(slowStream.text).toContain("FINISH_REASON_STOP");
   for (const { closed } of [health, wrongKey, notFound, slowAnswer, slowStream]) expect(closed).toBe(true);
-}, 60_000);
+});
 
 /** A listener whose handlers wait for a store that is slow, and for nothing else. */
 function slowStore(slowMs: number) {
@@ -154,4 +154,4 @@ test.concurrent("S16: whoever may have an answer waits for a slow store longer t
   expect(sums).toBe("sums");
   expect(file).toBe("video");
   expect(poll).toContain(Buffer.from("video").toString("base64"));
-}, 60_000);
+});

@@ -137,4 +137,4 @@ test("H13, H14, H29: random endings at both sides leak nothing", async () => {
     }),
     { numRuns: 4, endOnFailure: true },
   );
-}, 60_000);
+});

@@ -34,4 +34,4 @@ test("H13, H20: a client that reads nothing is given up: its upstream stops, and
   socket.on("error", () => {});
   socket.resume();
   expect(await Promise.race([closed, sleep(3_000)])).toBe("closed");
-}, 30_000);
+});

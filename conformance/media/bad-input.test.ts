@@ -377,7 +377,7 @@ describe("contract 2.3, S09: operations that are not there", () => {
     database.run("UPDATE operations SET expires_at_ms = ? WHERE state = 'done'", [Date.now() - 60_000]);
     database.close();
     expect(words(await genaiError(poll(name)))).toEqual(words(unknown));
-  }, 20_000);
+  });
 });
 
 describe("choices 2: content types", () => {
@@ -442,7 +442,7 @@ describe("H12, H20: bodies that do not end", () => {
     expect(sent).toBeLessThan(150);
     expect(leftovers()).toEqual(before);
     expect((await edit({ image })).status).toBe(200);
-  }, 30_000);
+  });
 
   test("S18: a form full of near-boundaries is refused, and the message says what helps", async () => {
     const reported = await chatError(
@@ -467,7 +467,7 @@ describe("H12, H20: bodies that do not end", () => {
     expect(answer).toContain("invalid_request_error");
     const chunked = await talk("transfer-encoding: chunked", `${HEAD.length.toString(16)}\r\n${HEAD}\r\n`, 5000);
     expect(chunked).toContain("stopped arriving");
-  }, 15_000);
+  });
 
   /** Sends no more than this, and returns the answer up to its body. */
   function talk(length: string, body: string, timeoutMs: number): Promise<string> {

@@ -42,6 +42,6 @@ describe.skipIf(redis === undefined || postgres === undefined)("H21, H29, choice
       });
       expect(answered).toBeGreaterThan(50);
       expect(budget.spent).toBeLessThanOrEqual(budget.calls);
-    }, 120_000);
+    });
   }
 });

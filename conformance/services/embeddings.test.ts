@@ -129,7 +129,6 @@ describe("every host", () => {
       if (counts) expect(receipt.usage.input).toBe(input.reduce((sum, text) => sum + countTokens(text), 0));
       expect(receipt.cost_nano_usd).toBe(nanoUsd(receipt.usage.input ?? 0));
     },
-    60_000,
   );
 
   test.each(EMBEDDERS.filter(({ sized }) => sized).map(({ name }) => name))(

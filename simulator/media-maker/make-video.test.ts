@@ -166,7 +166,7 @@ describe("videos are made off the event loop", () => {
     const tiny = { ...options, width: 64, height: 64, seconds: 1, fps: 1 };
     const asked = await Promise.allSettled(Array.from({ length: 34 }, (_, seed) => makeVideo({ ...tiny, seed })));
     expect(asked.filter(({ status }) => status === "rejected").length).toBe(2);
-  }, 30_000);
+  });
 });
 
 describe("PNG", () => {

@@ -125,7 +125,7 @@ describe("providers 3.4: Kling's videos", () => {
     const [video] = madeOf(await ended(TEXT_VIDEO, body), "videos");
     expect(video).toMatchObject({ duration: "3", watermark_url: expect.any(String) });
     expect(await harness.videoAt(video?.["url"])).toEqual({ seconds: 3, width: 720, height: 720, audio: true });
-  }, 15_000);
+  });
 
   test("a video of images is taken, and several of them elsewhere", async () => {
     expect((await send(IMAGE_VIDEO, { image: IMAGE, image_tail: IMAGE })).status).toBe(200);

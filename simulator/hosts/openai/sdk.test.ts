@@ -48,4 +48,4 @@ test("contract 2.2: the vendor's SDK follows a video to its bytes", async () => 
   expect((await client.videos.retrieve(video.id)).status).toBe("completed");
   const content = await client.videos.downloadContent(video.id);
   expect((await content.bytes()).length).toBeGreaterThan(1_000);
-}, 20_000);
+});

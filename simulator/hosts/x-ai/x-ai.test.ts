@@ -147,7 +147,7 @@ describe("contract 2.2: videos", () => {
     expect((await harness.ask(path, { headers: {} })).status).toBe(401);
     harness.nowMs += 3_600_001;
     expect((await harness.send(path)).body.status).toBe("expired");
-  }, 20_000);
+  });
 
   test("from images, videos and voices", async () => {
     const url = await image();

@@ -110,7 +110,7 @@ describe("contract 2.2: videos", () => {
     expect(facts.seconds).toBeCloseTo(5, 1);
     const cover = await harness.fetchLink(String(made?.cover_image_url));
     expect(sniffImage(cover.bytes)?.size).toEqual({ width: 128, height: 64 });
-  }, 20_000);
+  });
 
   test.each([
     [{ duration: 6 }],

@@ -48,7 +48,7 @@ describe("contract 2.2: the life of a video", () => {
     expect((await harness.ask(`${path}/content?variant=poster`)).status).toBe(400);
     harness.nowMs += 3_600_000;
     expect((await harness.ask(`${path}/content`)).status).toBe(404);
-  }, 20_000);
+  });
 
   test("remixed, and deleted", async () => {
     const { body } = await create({ seconds: "8" });
