@@ -81,7 +81,7 @@ test("choices 7: compiled to one file, with no others next to it, the program an
       ({ ok }) => ok,
       () => false,
     );
-  const deadline = Date.now() + 30_000;
+  const deadline = Date.now() + 120_000;
   while (!(await reached()) && Date.now() < deadline) await Bun.sleep(50);
 
   const call = async (path: string, body: object): Promise<Record<string, unknown>> => {

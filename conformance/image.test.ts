@@ -120,7 +120,7 @@ test.skipIf(!isPossible)(
     );
     running = started;
     const url = `http://127.0.0.1:${port}`;
-    for (const untilMs = Date.now() + 30_000; ; await Bun.sleep(100)) {
+    for (const untilMs = Date.now() + 120_000; ; await Bun.sleep(100)) {
       if (
         await fetch(`${url}/readyz`).then(
           ({ ok }) => ok,

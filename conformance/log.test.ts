@@ -62,7 +62,7 @@ const linesNow = () =>
 
 /** The line of a call, by its receipt; an answer may be read before its line is written. */
 async function lineOf(receipt: string | null): Promise<Line> {
-  for (const until = Date.now() + 15_000; Date.now() < until; await Bun.sleep(10)) {
+  for (const until = Date.now() + 60_000; Date.now() < until; await Bun.sleep(10)) {
     const found = linesNow().filter((line) => line["receipt"] === receipt);
     if (found[0] && found.length === 1) return found[0];
     if (found.length > 1) throw new Error(`${found.length} lines of one call`);

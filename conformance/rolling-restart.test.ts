@@ -41,7 +41,7 @@ async function startInstance(name: string, port: number, adminPort: number): Pro
     stderr: Bun.file(join(place, "said")),
   });
   const url = `http://127.0.0.1:${port}`;
-  for (const untilMs = Date.now() + 30_000; ; await Bun.sleep(50)) {
+  for (const untilMs = Date.now() + 120_000; ; await Bun.sleep(50)) {
     if (
       await fetch(`${url}/readyz`).then(
         ({ ok }) => ok,

@@ -53,6 +53,8 @@ export class WatchedPage {
   }
 
   static async open(context: BrowserContext, origin: string): Promise<WatchedPage> {
+    // The limit of thirty seconds is meant for a machine that does nothing else.
+    context.setDefaultTimeout(120_000);
     const watched = new WatchedPage(await context.newPage(), origin);
     await watched.page.addInitScript({ content: REPORT_VIOLATIONS });
     return watched;

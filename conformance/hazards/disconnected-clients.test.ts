@@ -29,7 +29,7 @@ const patient = await startTestGateway({
 afterAll(() => patient.stop());
 
 async function until(isSo: () => boolean, what: string): Promise<void> {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + 60_000;
   while (!isSo()) {
     if (Date.now() > deadline) throw new Error(`in vain: ${what}`);
     await Bun.sleep(5);

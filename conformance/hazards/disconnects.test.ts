@@ -9,7 +9,7 @@ import { sleep, startEvents } from "../support/scripted-upstream.ts";
 
 const CONCURRENT = 8;
 const ROUNDS = 4;
-const WAIT_MS = 10_000;
+const WAIT_MS = 60_000;
 const LIMITED_KEY = `sk-trv-${"KeyWithAFewSlots".padEnd(43, "x")}`;
 const { upstream, gateway } = await scriptedHarness((url) => ({
   config: {

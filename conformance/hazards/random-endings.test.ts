@@ -84,7 +84,7 @@ afterAll(() => database.close());
 const rows = (): Row[] => database.query<Row, []>("SELECT id, offers FROM receipts").all();
 
 async function until(isSo: () => boolean, what: () => unknown): Promise<void> {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + 60_000;
   while (!isSo()) {
     if (Date.now() > deadline) throw new Error(`in vain: ${JSON.stringify(what())}`);
     await Bun.sleep(5);

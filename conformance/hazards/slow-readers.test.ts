@@ -25,7 +25,7 @@ test("H13, H20: a client that reads nothing is given up: its upstream stops, and
   const socket = beginCall(call, body.length);
   socket.pause();
   socket.write(body);
-  const until = Date.now() + 6_000;
+  const until = Date.now() + 60_000;
   while (upstream.disconnects === 0 && Date.now() < until) await sleep(50);
   expect(upstream.disconnects).toBe(1);
   // The runtime looks for silent connections every few seconds.
@@ -33,5 +33,5 @@ test("H13, H20: a client that reads nothing is given up: its upstream stops, and
   const closed = new Promise((resolve) => socket.once("close", () => resolve("closed")));
   socket.on("error", () => {});
   socket.resume();
-  expect(await Promise.race([closed, sleep(3_000)])).toBe("closed");
+  expect(await Promise.race([closed, sleep(60_000)])).toBe("closed");
 });

@@ -136,7 +136,7 @@ test("a video that is finished when the store is full is stored when there is sp
       response?: { videos: { gcsUri: string }[] };
     };
   const fetches = () => upstream.seen.filter(({ path }) => path.endsWith("/content")).length;
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + 60_000;
   while (fetches() < 12 && Date.now() < deadline) await Bun.sleep(10);
   expect((await poll()).done).not.toBe(true);
   empty();

@@ -34,7 +34,7 @@ export async function startNginx(gateways: readonly string[]): Promise<TestNginx
     stdout: "ignore",
     stderr: "pipe",
   });
-  for (const untilMs = Date.now() + 10_000; !(await answers(url)); await Bun.sleep(20)) {
+  for (const untilMs = Date.now() + 60_000; !(await answers(url)); await Bun.sleep(20)) {
     if (child.exitCode !== null) throw new Error(`nginx ended at once: ${await child.stderr.text()}`);
     if (Date.now() > untilMs) throw new Error("nginx does not answer");
   }

@@ -69,7 +69,7 @@ export class ProgramOnTerminal {
 
   /** Waits for new output, and returns it. */
   async sees(pattern: RegExp, from = 0): Promise<RegExpExecArray> {
-    for (const until = Date.now() + 30_000; ; ) {
+    for (const until = Date.now() + 120_000; ; ) {
       const found = pattern.exec(Bun.stripANSI(this.shown.slice(from)));
       if (found) return found;
       const left = until - Date.now();
