@@ -75,22 +75,6 @@ const deltasOf = (text: string): JsonObject[] =>
 const FUNCTION = { type: "function", function: { name: "f", parameters: { type: "object", properties: {} } } };
 const CALL = { id: "call_1", type: "function", function: { name: "f", arguments: "{}" } };
 
-describe("cache marks", () => {
-  /** Anthropic answers 400: a ttl of an hour must not come after one of five minutes, wherever the two stand. */
-  test.failing("H04: no mark of an hour follows one of five minutes, inside a tool's result either", async () => {
-    const mark = (ttl?: string) => ({ prompt_cache_breakpoint: { mode: "explicit", ...(ttl ? { ttl } : {}) } });
-    const messages = [
-      { role: "system", content: [{ type: "text", text: "Be brief.", ...mark() }] },
-      { role: "user", content: "Go." },
-      { role: "assistant", content: null, tool_calls: [CALL] },
-      { role: "tool", tool_call_id: "call_1", content: [{ type: "text", text: "done", ...mark("12h") }] },
-    ];
-    const { body } = await sent("chat", { model: "test/messages", body: { tools: [FUNCTION], messages } });
-    const marks = [...JSON.stringify(body).matchAll(/"cache_control":(\{[^}]*\})/g)].map(([, found]) => found);
-    expect(marks).toEqual(['{"type":"ephemeral"}', '{"type":"ephemeral"}']);
-  });
-});
-
 describe("two messages of one Responses answer", () => {
   const item = (id: string, text: string, phase: string) => ({
     id,

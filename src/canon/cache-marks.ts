@@ -8,28 +8,50 @@ interface Marked {
   path?: string;
 }
 
+/** Everything that can have a mark, in the order of the prompt. The mark on a part covers what is inside the part, so it comes after it. */
+const holdersOf = ({ tools, system, turns }: CanonCall): readonly Marked[] => [
+  ...tools,
+  ...system,
+  ...turns.flatMap(({ parts }) => parts.flatMap(withInner)),
+];
+
+const withInner = (part: Part): readonly Marked[] => [...innerOf(part).flatMap(withInner), part];
+
+function innerOf(part: Part): readonly Part[] {
+  if (part.type === "tool-result" || part.type === "search-result") return part.content;
+  return part.type === "media" && part.source.type === "parts" ? part.source.parts : [];
+}
+
+type Change = <T extends Marked>(holder: T) => T;
+
+const withChanged = (call: CanonCall, change: Change): CanonCall => ({
+  ...call,
+  tools: call.tools.map(change),
+  system: call.system.map(change),
+  turns: call.turns.map((turn) => ({ ...turn, parts: turn.parts.map((part) => changedPart(part, change)) })),
+});
+
+function changedPart<T extends Part>(part: T, change: Change): T {
+  const own = change<Part>(part);
+  if (innerOf(own).length === 0) return own as T;
+  const inner = innerOf(own).map((one) => changedPart(one, change));
+  const changed =
+    own.type === "media" ? { ...own, source: { type: "parts", parts: inner } } : { ...own, content: inner };
+  return changed as Part as T;
+}
+
 /** The call with so many cache marks at most: later ones cover more of the prompt, so that the earliest go. */
 export function withMostMarks(call: CanonCall, most: number, notes: Notes): CanonCall {
-  const marked: Marked[] = [
-    ...call.tools,
-    ...call.system,
-    ...call.turns.flatMap(({ parts }): readonly Marked[] => parts),
-  ].filter(({ cache }) => cache !== undefined);
+  const marked = holdersOf(call).filter(({ cache }) => cache !== undefined);
   const beyond = new Set(marked.slice(0, Math.max(0, marked.length + (cachesAll(call) ? 1 : 0) - most)));
   if (beyond.size === 0) return call;
   const reason = `the target takes at most ${most} cache marks, and later ones cover more of the prompt`;
   for (const holder of beyond) notes.dropped(fieldPath(call.fieldNames, holder, "cache"), reason);
-  const unmarked = <T extends Marked>(holder: T): T => {
+  return withChanged(call, (holder) => {
     if (!beyond.has(holder)) return holder;
     const { cache: _cache, ...rest } = holder;
-    return rest as T;
-  };
-  return {
-    ...call,
-    tools: call.tools.map(unmarked),
-    system: call.system.map(unmarked),
-    turns: call.turns.map((turn) => ({ ...turn, parts: turn.parts.map(unmarked) })),
-  };
+    return rest as typeof holder;
+  });
 }
 
 /** Whether the prompt is to be cached as a whole, which counts as one more mark. */
@@ -44,59 +66,35 @@ const LENGTHENED = "the target keeps a prefix for five minutes or an hour: an ho
 export function withHourAges(call: CanonCall, notes: Notes): CanonCall {
   const fits = (ttl: CacheMark["ttl"]): boolean => ttl === undefined || ttl === "5m" || ttl === "1h";
   const ageOf = ({ cache }: Marked) => cache?.ttl ?? (cache?.field === undefined ? undefined : call.cache?.ttl);
-  const holders: Marked[] = [
-    ...call.tools,
-    ...call.system,
-    ...call.turns.flatMap(({ parts }) => parts.flatMap(inside)),
-  ];
-  const long = new Set(holders.filter((holder) => !fits(ageOf(holder))));
+  const long = new Set(holdersOf(call).filter((holder) => !fits(ageOf(holder))));
   if (long.size === 0 && fits(call.cache?.ttl)) return call;
   for (const holder of long) notes.approximated(fieldPath(call.fieldNames, holder, "cache"), LENGTHENED);
-  const fitted = <T extends Marked>(holder: T): T =>
-    long.has(holder) ? { ...holder, cache: { ...holder.cache, ttl: "1h" } } : holder;
   const { cache } = call;
   if (cache !== undefined && !fits(cache.ttl) && cachesAll(call)) {
     notes.approximated(call.paths.cache ?? "cache", LENGTHENED);
   }
   return {
-    ...call,
-    tools: call.tools.map(fitted),
-    system: call.system.map(fitted),
-    turns: call.turns.map((turn) => ({
-      ...turn,
-      parts: turn.parts.map((part) =>
-        part.type === "tool-result" ? { ...fitted(part), content: part.content.map(fitted) } : fitted(part),
-      ),
-    })),
+    ...withChanged(call, (holder) =>
+      long.has(holder) ? { ...holder, cache: { ...holder.cache, ttl: "1h" } } : holder,
+    ),
     ...(cache === undefined || fits(cache.ttl) ? {} : { cache: { ...cache, ttl: "1h" as const } }),
   };
 }
-
-/** A part, and what stands in it with marks of its own. */
-const inside = (part: Part): readonly Marked[] => (part.type === "tool-result" ? [part, ...part.content] : [part]);
 
 const SHORTENED = "the target lets no mark of an hour follow one of five minutes: this one lasts five minutes too";
 
 /** The call without a mark of an hour after one of five minutes, which hosts refuse wherever the two stand. */
 export function withFallingAges(call: CanonCall, notes: Notes): CanonCall {
-  const holders: Marked[] = [
-    ...call.tools,
-    ...call.system,
-    ...call.turns.flatMap(({ parts }): readonly Marked[] => parts),
-  ].filter(({ cache }) => cache !== undefined);
+  const holders = holdersOf(call).filter(({ cache }) => cache !== undefined);
   const first = holders.findIndex(({ cache }) => cache?.ttl !== "1h");
   if (first < 0) return call;
   const cut = new Set(holders.slice(first).filter(({ cache }) => cache?.ttl === "1h"));
-  const whole = call.cache?.ttl === "1h";
+  const whole = cachesAll(call) && call.cache?.ttl === "1h";
   if (cut.size === 0 && !whole) return call;
   for (const holder of cut) notes.approximated(fieldPath(call.fieldNames, holder, "cache"), SHORTENED);
-  const short = <T extends Marked>(holder: T): T => (cut.has(holder) ? { ...holder, cache: {} } : holder);
   if (whole) notes.approximated(call.paths.cache ?? "cache", SHORTENED);
   return {
-    ...call,
-    tools: call.tools.map(short),
-    system: call.system.map(short),
-    turns: call.turns.map((turn) => ({ ...turn, parts: turn.parts.map(short) })),
+    ...withChanged(call, (holder) => (cut.has(holder) ? { ...holder, cache: {} } : holder)),
     ...(whole ? { cache: {} } : {}),
   };
 }

@@ -143,6 +143,52 @@ describe("H04: breakpoints become cache_control and cachePoint", () => {
     expect(body["cache_control"]).toEqual(EPHEMERAL);
   });
 
+  /** Anthropic answers 400: a ttl of an hour must not come after one of five minutes, wherever the two stand. */
+  test.each(["chat", "responses"] as const)("%s: no mark of an hour follows one of five minutes", async (client) => {
+    const mark = (ttl?: string) => ({ prompt_cache_breakpoint: { ...MARK, ...(ttl === undefined ? {} : { ttl }) } });
+    const bodies = {
+      chat: {
+        model: "m",
+        messages: [
+          { role: "system", content: [{ type: "text", text: "Be brief.", ...mark() }] },
+          { role: "user", content: "Go." },
+          {
+            role: "assistant",
+            content: null,
+            tool_calls: [{ id: "call_1", type: "function", function: { name: "f", arguments: "{}" } }],
+          },
+          { role: "tool", tool_call_id: "call_1", content: [{ type: "text", text: "done", ...mark("12h") }] },
+        ],
+      },
+      responses: {
+        model: "m",
+        input: [
+          { role: "system", content: [{ type: "input_text", text: "Be brief.", ...mark() }] },
+          { role: "user", content: "Go." },
+          { type: "function_call", call_id: "call_1", name: "f", arguments: "{}" },
+          {
+            type: "function_call_output",
+            call_id: "call_1",
+            output: [{ type: "input_text", text: "done", ...mark("12h") }],
+          },
+        ],
+      },
+    };
+    const place = client === "chat" ? "messages[3].content[0]" : "input[3].output[0]";
+    const marksOf = (sent: JsonObject): string[] => [
+      ...(JSON.stringify(sent).match(/"(?:cache_control|cachePoint)":\{[^}]*\}/g) ?? []),
+    ];
+    const messages = await translate(client, bodies[client], at("messages"));
+    const ephemeral = '"cache_control":{"type":"ephemeral"}';
+    expect(marksOf(messages.body)).toEqual([ephemeral, ephemeral]);
+    const converse = await translate(client, bodies[client], at("converse"));
+    const point = '"cachePoint":{"type":"default"}';
+    expect(marksOf(converse.body)).toEqual([point, point]);
+    for (const { notes } of [messages, converse]) {
+      expect(told(notes)).toContain(`${place}.prompt_cache_breakpoint approximated`);
+    }
+  });
+
   test("the two dialects of one family carry marks and options to each other", async () => {
     const options = { mode: "explicit", ttl: "30m" };
     const chat = await translate("responses", asked("responses", "12h", options), at("chat"));
