@@ -75,62 +75,6 @@ const deltasOf = (text: string): JsonObject[] =>
 const FUNCTION = { type: "function", function: { name: "f", parameters: { type: "object", properties: {} } } };
 const CALL = { id: "call_1", type: "function", function: { name: "f", arguments: "{}" } };
 
-describe("two messages of one Responses answer", () => {
-  const item = (id: string, text: string, phase: string) => ({
-    id,
-    type: "message",
-    role: "assistant",
-    status: "completed",
-    phase,
-    content: [{ type: "output_text", text, annotations: [] }],
-  });
-  const output = [item("msg_1", "Let me check.", "commentary"), item("msg_2", "It is sunny.", "final_answer")];
-  const response = {
-    id: "resp_1",
-    object: "response",
-    created_at: 1,
-    model: "newest",
-    status: "completed",
-    output,
-    usage: responsesUsage(5, 5),
-  };
-  const streamed = () => {
-    let number = 0;
-    const event = (type: string, more: object) =>
-      wire.event({ type: `response.${type}`, sequence_number: number++, ...more });
-    const of = output.map((whole, place) => {
-      const at = { item_id: whole.id, output_index: place, content_index: 0 };
-      const [part] = whole.content;
-      return [
-        event("output_item.added", { output_index: place, item: { ...whole, status: "in_progress", content: [] } }),
-        event("content_part.added", { ...at, part: { ...part, text: "" } }),
-        event("output_text.delta", { ...at, delta: part?.text }),
-        event("output_text.done", { ...at, text: part?.text }),
-        event("content_part.done", { ...at, part }),
-        event("output_item.done", { output_index: place, item: whole }),
-      ].join("");
-    });
-    return `${event("created", { response: { ...response, status: "in_progress", output: [] } })}${of.join("")}${event("completed", { response })}`;
-  };
-
-  /** The newest models comment on what they do before they answer; calls with tools reach them in Responses alone (decision 0092). */
-  test.failing.each([false, true])(
-    "H31: commentary and answer do not run together in chat (stream: %p)",
-    async (stream) => {
-      const { text } = await heard("chat", stream ? streamed() : response, {
-        model: "test/newest",
-        body: { tools: [FUNCTION] },
-      });
-      const content = stream
-        ? deltasOf(text)
-            .map((delta) => delta["content"] ?? "")
-            .join("")
-        : (JSON.parse(text) as { choices: { message: { content: string } }[] }).choices[0]?.message.content;
-      expect(content).toBe("Let me check.\n\nIt is sunny.");
-    },
-  );
-});
-
 describe("arguments that are no object", () => {
   const asked = '{"city":"Lisbon"}';
   const messagesAnswer = {

@@ -15,7 +15,7 @@ import type { Usage } from "./usage.ts";
  */
 export type CanonEvent =
   | { type: "metadata"; id?: string; created?: number }
-  | { type: "text-start"; block: number }
+  | { type: "text-start"; block: number; apart?: true }
   | { type: "text-delta"; block: number; text: string }
   | { type: "citation"; block: number; citation: Citation }
   | { type: "text-end"; block: number; signature?: Opaque }

@@ -28,7 +28,7 @@ export function fold(events: Iterable<CanonEvent>): CanonReply {
         break;
       }
       case "text-start":
-        begin(event.block, { type: "text", text: "" });
+        begin(event.block, { type: "text", text: "", ...(event.apart ? { apart: true } : {}) });
         break;
       case "refusal-start":
         begin(event.block, { type: "refusal", text: "" });

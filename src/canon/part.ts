@@ -27,6 +27,8 @@ export interface TextPart extends PartBase {
   type: "text";
   text: string;
   citations?: readonly Citation[];
+  /** In answers: the model said it in a message of its own, after another one. Without this, texts may be pieces of one sentence. */
+  apart?: true;
 }
 
 /** Reasoning in the order it was produced; it may be empty but signed, or redacted, which is an opaque value alone (H02). */

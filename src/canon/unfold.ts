@@ -20,7 +20,7 @@ function* unfoldPart(part: ReplyPart, block: number): Generator<CanonEvent> {
   const signature = part.signature === undefined ? {} : { signature: part.signature };
   switch (part.type) {
     case "text":
-      yield { type: "text-start", block };
+      yield { type: "text-start", block, ...(part.apart ? { apart: true } : {}) };
       if (part.text !== "") yield { type: "text-delta", block, text: part.text };
       for (const citation of part.citations ?? []) yield { type: "citation", block, citation };
       yield { type: "text-end", block, ...signature };

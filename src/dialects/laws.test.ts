@@ -232,8 +232,9 @@ describe.skipIf(!present)("laws over recorded answers", () => {
       const { stop: _stop, usage, ...said } = meaning;
       const { text, ...others } = said;
       expect(reported).toMatchObject(usage === undefined ? others : { ...others, usage });
-      // One protocol has one text: what stood apart stays apart by a paragraph.
-      const words = (spoken: string) => (dialect === "chat" ? spoken.replace(/\s+/g, "") : spoken);
+      // Two protocols have one text: what stood apart stays apart by a paragraph.
+      const isOneText = dialect === "chat" || dialect === "genai";
+      const words = (spoken: string) => (isOneText ? spoken.replace(/\s+/g, "") : spoken);
       // An image that a protocol has no place for is kept elsewhere, and words stand in for it.
       const image = reply.parts.some((part) => part.type === "media") ? OMITTED_IMAGE : "";
       // What was spoken is text to protocols without audio.

@@ -5,8 +5,8 @@ import type { CanonReply, ReplyPart } from "../../canon/reply.ts";
 import type { EncodeAnswerContext } from "../codec.ts";
 import { noteFinish } from "../note-finish.ts";
 import { omitMedia } from "../omit-media.ts";
+import { Paragraphs } from "../paragraphs.ts";
 import { encodeAnnotations } from "./annotations.ts";
-import { betweenTexts } from "./between-texts.ts";
 import { encodeLogprobs } from "./logprobs.ts";
 import { hidesReasoning, wantsCost } from "./native.ts";
 import {
@@ -23,8 +23,8 @@ import { encodeToolCall } from "./tool-call.ts";
 import { encodeUsage } from "./usage.ts";
 
 /**
- * Contract 2.13. A message has one text, one reasoning and one list of calls: texts and reasonings join without a separator, and
- * what the provider did by itself (its searches) leaves its citations, and a paragraph between the texts around it.
+ * Contract 2.13. A message has one text, one reasoning and one list of calls: texts and reasonings join without a separator.
+ * What the provider did by itself (its searches) leaves its citations, and a paragraph between the texts around it. Messages of their own are paragraphs too.
  */
 export function encodeResponse(reply: CanonReply, context: EncodeAnswerContext): string {
   const { usage, logprobs } = reply;
@@ -57,15 +57,14 @@ function encodeMessage(parts: readonly ReplyPart[], { request, note }: EncodeAns
   let content: string | undefined;
   let refusal: string | undefined;
   let reasoning: string | undefined;
-  /** Something that leaves no trace here came after the text so far. */
-  let apart = false;
+  const paragraphs = new Paragraphs();
   for (const part of parts) {
     switch (part.type) {
       case "text": {
-        if (apart) content = (content ?? "") + betweenTexts(content ?? "", part.text);
-        if (part.text !== "") apart = false;
-        const offset = content?.length ?? 0;
-        content = (content ?? "") + part.text;
+        if (part.apart) paragraphs.break();
+        content = (content ?? "") + paragraphs.before(part.text);
+        const offset = content.length;
+        content += part.text;
         const { length } = part.text;
         annotations.push(...encodeAnnotations(part.citations ?? [], { offset, length }, note));
         if (part.signature !== undefined) {
@@ -89,20 +88,22 @@ function encodeMessage(parts: readonly ReplyPart[], { request, note }: EncodeAns
         break;
       case "media": {
         const image = encodeImage(part, images.length);
-        if (image === undefined) content = (content ?? "") + omitMedia(part, note);
-        else images.push(image);
+        if (image === undefined) {
+          const words = omitMedia(part, note);
+          content = (content ?? "") + paragraphs.before(words) + words;
+        } else images.push(image);
         break;
       }
       case "native":
         if (part.dialect === "chat") own = { ...own, ...part.raw };
         else {
           details.push(encodeSignature(carryNative(part), NATIVE_ID, details.length, spellForClient));
-          apart = true;
+          paragraphs.break();
         }
         break;
       case "server-tool-call":
       case "server-tool-result":
-        apart = true;
+        paragraphs.break();
         break;
       default:
         part satisfies never;

@@ -9,8 +9,8 @@ import type { EncodeAnswerContext, StreamEncoder } from "../codec.ts";
 import { type DeltaEvent, DeltaForm } from "../delta-form.ts";
 import { noteFinish } from "../note-finish.ts";
 import { omitMedia } from "../omit-media.ts";
+import { Paragraphs } from "../paragraphs.ts";
 import { encodeAnnotations } from "./annotations.ts";
-import { betweenTexts } from "./between-texts.ts";
 import { encodeImage } from "./encode-response.ts";
 import { encodeLogprobs } from "./logprobs.ts";
 import { hidesReasoning, wantsCost, wantsUsage } from "./native.ts";
@@ -54,9 +54,7 @@ export class ChatStreamEncoder implements StreamEncoder {
   #created: number | undefined;
   #head: string | undefined;
   #textLength = 0;
-  /** The end of the text so far, and whether something that leaves no trace here came after it. */
-  #lastText = "";
-  #apart = false;
+  readonly #paragraphs = new Paragraphs();
   #details = 0;
   #callCount = 0;
   #images = 0;
@@ -105,6 +103,7 @@ export class ChatStreamEncoder implements StreamEncoder {
         this.#created ??= event.created;
         return this.#begin();
       case "text-start":
+        if (event.apart) this.#paragraphs.break();
         this.#texts.set(event.block, { offset: this.#textLength, length: 0, citations: [] });
         return "";
       case "text-delta":
@@ -180,11 +179,7 @@ export class ChatStreamEncoder implements StreamEncoder {
 
   #text(block: number, text: string): string {
     const open = this.#texts.get(block);
-    const between = this.#apart ? betweenTexts(this.#lastText, text) : "";
-    if (text !== "") {
-      this.#apart = false;
-      this.#lastText = text;
-    }
+    const between = this.#paragraphs.before(text);
     if (open !== undefined) {
       if (open.length === 0) open.offset += between.length;
       open.length += text.length;
@@ -263,15 +258,18 @@ export class ChatStreamEncoder implements StreamEncoder {
   #whole(part: Extract<CanonEvent, { type: "whole" }>["part"]): string {
     if (part.type === "native") {
       if (part.dialect === "chat") return this.#delta(part.raw);
-      this.#apart = true;
+      this.#paragraphs.break();
       return this.#signature(carryNative(part), NATIVE_ID);
     }
     if (part.type !== "media") {
-      this.#apart = true;
+      this.#paragraphs.break();
       return "";
     }
     const image = encodeImage(part, this.#images);
-    if (image === undefined) return this.#say(omitMedia(part, this.#context.note));
+    if (image === undefined) {
+      const words = omitMedia(part, this.#context.note);
+      return this.#say(this.#paragraphs.before(words) + words);
+    }
     this.#images++;
     return this.#delta({ images: [image] });
   }

@@ -118,6 +118,12 @@ export interface AnswerOptions {
   note: EncodeAnswerContext["note"];
 }
 
+/** Whether a client sees nothing of the part between the texts around it: those are apart. */
+export const isUnseen = (part: ReplyPart): boolean =>
+  part.type === "server-tool-call" ||
+  part.type === "server-tool-result" ||
+  (part.type === "native" && part.dialect !== OWN_ORIGIN);
+
 /** One part of an answer for a client. */
 export function encodeAnswerPart(part: ReplyPart, answerOptions: AnswerOptions): JsonObject[] {
   const signature = clientSignature(part.signature);

@@ -1,9 +1,10 @@
-import type { CanonReply } from "../../canon/reply.ts";
+import type { CanonReply, ReplyPart } from "../../canon/reply.ts";
 import type { EncodeAnswerContext } from "../codec.ts";
 import { judgeBrokenCall } from "../judge-broken-call.ts";
+import { Paragraphs } from "../paragraphs.ts";
 import { AnswerEnvelope, encodeClosing, hidesThoughts } from "./answer-envelope.ts";
 import { CarriedThoughts } from "./carried-thoughts.ts";
-import { type AnswerOptions, encodeAnswerPart } from "./content.ts";
+import { type AnswerOptions, encodeAnswerPart, isUnseen } from "./content.ts";
 import { GroundingWriter } from "./grounding.ts";
 import type { GenaiOptions } from "./options.ts";
 
@@ -15,16 +16,36 @@ export function encodeResponse(reply: CanonReply, context: EncodeAnswerContext<G
     note,
   };
   const grounding = new GroundingWriter();
-  for (const [block, part] of reply.parts.entries()) {
-    if (part.type === "text" || part.type === "refusal") grounding.text(block, part.text);
-    if (part.type === "text") for (const citation of part.citations ?? []) grounding.cite(block, citation);
-    if (part.type === "server-tool-call" || part.type === "server-tool-result") grounding.search(part);
-  }
+  const paragraphs = new Paragraphs();
   const thoughts = new CarriedThoughts();
-  const parts = reply.parts.flatMap((part) => {
-    if (part.type === "reasoning") thoughts.think(part.text, part.signature);
-    return encodeAnswerPart(part.type === "tool-call" ? thoughts.sign(part) : part, answerOptions);
+  const written = reply.parts.map((part, block): ReplyPart => {
+    if (isUnseen(part)) paragraphs.break();
+    switch (part.type) {
+      case "text": {
+        if (part.apart) paragraphs.break();
+        const between = paragraphs.before(part.text);
+        grounding.between(between);
+        grounding.text(block, part.text);
+        for (const citation of part.citations ?? []) grounding.cite(block, citation);
+        return between === "" ? part : { ...part, text: between + part.text };
+      }
+      case "refusal":
+        grounding.text(block, part.text);
+        return part;
+      case "server-tool-call":
+      case "server-tool-result":
+        grounding.search(part);
+        return part;
+      case "reasoning":
+        thoughts.think(part.text, part.signature);
+        return part;
+      case "tool-call":
+        return thoughts.sign(part);
+      default:
+        return part;
+    }
   });
+  const parts = written.flatMap((part) => encodeAnswerPart(part, answerOptions));
   const closing = encodeClosing(
     {
       stop: reply.stop,

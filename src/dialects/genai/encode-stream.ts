@@ -8,9 +8,10 @@ import type { Usage } from "../../canon/usage.ts";
 import type { EncodeAnswerContext, StreamEncoder } from "../codec.ts";
 import { type DeltaEvent, DeltaForm } from "../delta-form.ts";
 import { judgeBrokenCall } from "../judge-broken-call.ts";
+import { Paragraphs } from "../paragraphs.ts";
 import { AnswerEnvelope, encodeClosing, hidesThoughts } from "./answer-envelope.ts";
 import { CarriedThoughts } from "./carried-thoughts.ts";
-import { type AnswerOptions, encodeAnswerPart } from "./content.ts";
+import { type AnswerOptions, encodeAnswerPart, isUnseen } from "./content.ts";
 import { GroundingWriter } from "./grounding.ts";
 import type { GenaiOptions } from "./options.ts";
 import { clientSignature } from "./signature.ts";
@@ -26,6 +27,7 @@ export class GenaiStreamEncoder implements StreamEncoder {
   readonly #sequence = new InSequence();
   readonly #envelope: AnswerEnvelope;
   readonly #grounding = new GroundingWriter();
+  readonly #paragraphs = new Paragraphs();
   readonly #answerOptions: AnswerOptions;
   /** Names of calls that were not shown: what they are worth, the stop tells. */
   readonly #broken: string[] = [];
@@ -85,9 +87,15 @@ export class GenaiStreamEncoder implements StreamEncoder {
         return "";
       case "refusal-end":
         return this.#parts(encodeAnswerPart({ type: "refusal", text: this.#refusal }, this.#answerOptions));
-      case "text-delta":
+      case "text-start":
+        if (event.apart) this.#paragraphs.break();
+        return "";
+      case "text-delta": {
+        const between = this.#paragraphs.before(event.text);
+        this.#grounding.between(between);
         this.#grounding.text(event.block, event.text);
-        return event.text === "" ? "" : this.#parts([{ text: event.text }]);
+        return event.text === "" ? "" : this.#parts([{ text: between + event.text }]);
+      }
       case "text-end":
         return this.#signature({ text: "" }, event.signature);
       case "citation":
@@ -119,6 +127,7 @@ export class GenaiStreamEncoder implements StreamEncoder {
         if (event.part.type === "server-tool-call" || event.part.type === "server-tool-result") {
           this.#grounding.search(event.part);
         }
+        if (isUnseen(event.part)) this.#paragraphs.break();
         return this.#parts(encodeAnswerPart(event.part, this.#answerOptions));
       case "logprobs":
         this.#logprobs.push(...event.tokens);
@@ -130,7 +139,6 @@ export class GenaiStreamEncoder implements StreamEncoder {
         return this.#finish(event);
       // Spoken by encodeStreamError.
       case "error":
-      case "text-start":
       case "reasoning-start":
         return "";
     }

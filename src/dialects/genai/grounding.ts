@@ -134,6 +134,11 @@ export class GroundingWriter {
     this.#blocks.set(block, { start: range.start, end: this.#text.length });
   }
 
+  /** Text that belongs to no block. */
+  between(text: string): void {
+    if (this.#text.length + text.length <= MAX_TEXT) this.#text += text;
+  }
+
   cite(block: number, citation: Citation): void {
     this.#citations.push({ block, citation });
   }

@@ -1,6 +1,6 @@
 import { arrayAt, isObject, type JsonObject, numberAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
-import type { CanonReply } from "../../canon/reply.ts";
+import type { CanonReply, ReplyPart } from "../../canon/reply.ts";
 import { reportTerms } from "../../canon/terms.ts";
 import { countsNothing } from "../../canon/usage.ts";
 import type { DecodeAnswerContext } from "../codec.ts";
@@ -14,7 +14,7 @@ import { decodeUsage } from "./usage.ts";
 export function decodeResponse(body: JsonObject, context: DecodeAnswerContext): CanonReply {
   failIfNoAnswer(body);
   const items = arrayAt(body, "output").filter(isObject);
-  const parts = items.flatMap((item) => decodeItem(item, context));
+  const parts = messagesApart(items.map((item) => decodeItem(item, context)));
   const usage = HostedWork.in(body).addTo(decodeUsage(body["usage"]));
   const logprobs = items.flatMap((item) =>
     arrayAt(item, "content").flatMap((part) => decodeTokens(arrayAt(part, "logprobs"))),
@@ -30,6 +30,19 @@ export function decodeResponse(body: JsonObject, context: DecodeAnswerContext): 
     ...(usage === undefined ? {} : { usage }),
     ...(logprobs.length > 0 ? { logprobs } : {}),
   };
+}
+
+/** The parts of all items. Of each message after the first, the first text is apart from what was said before. */
+function messagesApart(items: readonly ReplyPart[][]): ReplyPart[] {
+  let said = false;
+  return items.flatMap((parts) => {
+    const first = parts.findIndex(({ type }) => type === "text");
+    const text = parts[first];
+    if (text?.type !== "text") return parts;
+    const following = said;
+    said = true;
+    return following ? parts.with(first, { ...text, apart: true }) : parts;
+  });
 }
 
 /** An error, or an answer that has not ended, under a status of success. */

@@ -203,6 +203,25 @@ describe("a stream of a Responses host", () => {
     expect(partsOf(created, delta, done(0, refused), completed())).toEqual([{ type: "refusal", text: "No." }]);
   });
 
+  test("decision 0091: the text of a second message is apart from the first, streamed, only at the end, or whole", () => {
+    const expected = [
+      { type: "text", text: "One." },
+      { type: "text", text: "Two.", apart: true },
+    ];
+    const [first, second] = [message("One."), { ...message("Two."), id: "msg_2" }];
+    const delta = (output_index: number, text: string) => ({
+      type: "response.output_text.delta",
+      output_index,
+      content_index: 0,
+      delta: text,
+    });
+    const streamed = [delta(0, "One."), done(0, first), delta(1, "Tw"), delta(1, "o."), done(1, second)];
+    expect(partsOf(created, ...streamed, completed())).toEqual(expected as never);
+    expect(partsOf(created, completed({ output: [first, second] }))).toEqual(expected as never);
+    const whole = decodeResponse({ status: "completed", output: [first, second] }, context);
+    expect(whole.parts).toEqual(expected as never);
+  });
+
   test("R31: cached tokens are a part of the input, and thoughts of the output", () => {
     const { usage } = fold(decode(created, completed()));
     expect(usage).toEqual({ input: 12, cacheRead: 8, output: 5, reasoning: 4 });

@@ -194,6 +194,20 @@ describe("what an answer holds", () => {
     ]);
   });
 
+  test("decision 0091: a text that is apart is a message of its own, and cited by its own places", () => {
+    const citations = [{ type: "web", url: "https://a.example", title: "A" }] as const;
+    const output = outputOf(
+      streamOfParts([
+        { type: "text", text: "One." },
+        { type: "text", text: "Two.", apart: true, citations },
+      ]),
+    );
+    expect(output).toMatchObject([
+      { type: "message", status: "completed", content: [{ text: "One." }] },
+      { type: "message", content: [{ text: "Two.", annotations: [{ start_index: 0, end_index: 4 }] }] },
+    ]);
+  });
+
   test("citations count from the beginning of the joined text", () => {
     const events = streamOfParts([
       { type: "text", text: "One " },

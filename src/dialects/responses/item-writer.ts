@@ -73,9 +73,11 @@ export class ItemWriter {
 
   #write(event: BlockEvent): string {
     switch (event.type) {
-      case "text-start":
+      case "text-start": {
+        const closed = event.apart && this.#open instanceof MessageWriter ? this.#close("completed") : "";
         this.#textStart = this.#open instanceof MessageWriter ? this.#open.textLength : 0;
-        return "";
+        return closed;
+      }
       case "text-delta":
         return event.text === "" ? "" : this.#say("text", event.text);
       case "citation":

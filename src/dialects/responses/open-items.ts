@@ -60,6 +60,8 @@ export class OpenItems {
   readonly #done = new Set<number>();
   #nextPlace = 0;
   #nextBlock = 0;
+  /** A message has had text. */
+  #spoke = false;
   hasCalls = false;
   readonly hosted = new HostedWork();
 
@@ -178,12 +180,21 @@ export class OpenItems {
   #say(texts: Map<number, OpenText>, place: number, said: Said, text: string | undefined): CanonEvent[] {
     if (!text) return [];
     const known = texts.get(place);
+    const start = known === undefined ? [this.#startOf(said, texts)] : [];
     const part = known ?? { block: this.#nextBlock++, length: 0, said, citations: [] };
     texts.set(place, part);
     part.length += text.length;
     const { block } = part;
-    const events: CanonEvent[] = known ? [] : [{ type: `${said}-start`, block }];
-    return [...events, { type: `${part.said}-delta`, block, text }];
+    return [...start, { type: `${part.said}-delta`, block, text }];
+  }
+
+  /** The start of the next block. Texts of one message continue each other, and those of two messages do not. */
+  #startOf(said: Said, texts: ReadonlyMap<number, OpenText>): CanonEvent {
+    const block = this.#nextBlock;
+    if (said === "refusal") return { type: "refusal-start", block };
+    const apart = this.#spoke && ![...texts.values()].some((text) => text.said === "text");
+    this.#spoke = true;
+    return { type: "text-start", block, ...(apart ? { apart } : {}) };
   }
 
   #think(open: OpenItem, from: Thought, at: number, text: string): CanonEvent[] {
