@@ -264,6 +264,66 @@ describe("H49: a call with null for arguments", () => {
   });
 });
 
+describe("arguments that are no object", () => {
+  const calls = {
+    messages: (input: unknown) =>
+      answers.messages([{ type: "tool_use", id: "toolu_1", name: "look", input }], { stop_reason: "tool_use" }),
+    genai: (args: unknown) =>
+      answers.genai({ content: { role: "model", parts: [{ functionCall: { name: "look", args } }] } }),
+  };
+  const PAIRS = (["messages", "genai"] as const).flatMap((host) =>
+    (["chat", "messages", "genai", "responses"] as const)
+      .filter((client) => client !== host)
+      .map((client) => [host, client] as const),
+  );
+
+  test.each(PAIRS)("an object's text of a %s host is the object to a %s client", async (host, client) => {
+    for (const form of both(host, calls[host]('{"city":"Lisbon"}'))) {
+      const { text, notes } = await ask(client, host, form);
+      expect(text.replaceAll("\\", "")).toContain('{"city":"Lisbon"}');
+      expect(notes).toEqual([]);
+    }
+  });
+
+  test.each(PAIRS)("H49: null or [] of a %s host is {} to a %s client, and noted", async (host, client) => {
+    for (const nothing of [null, []]) {
+      for (const form of both(host, calls[host](nothing))) {
+        const { text, notes } = await ask(client, host, form);
+        expect(text).not.toMatch(/(?:input|args|arguments|partial_json)":"?(?:null|\[)/);
+        expect(notes).toEqual(["answer.content approximated"]);
+      }
+    }
+  });
+
+  test.each(PAIRS)("H49: none of a %s host are {} to a %s client, and nothing is lost", async (host, client) => {
+    for (const none of [undefined, "", {}]) {
+      for (const form of both(host, calls[host](none))) {
+        const { text, notes } = await ask(client, host, form);
+        expect(text).toMatch(/(?:input|args|arguments|partial_json)":"?\{\}/);
+        expect(notes).toEqual([]);
+      }
+    }
+  });
+
+  /** A tool that is called with nothing does something else than the model asked for. */
+  test.each(PAIRS)("a list of a %s host is never {} to a %s client", async (host, client) => {
+    for (const form of both(host, calls[host](["Lisbon"]))) {
+      const stream = typeof form === "string";
+      harness.upstream.play(stream ? harness.upstream.stream(form) : harness.upstream.json(form));
+      const { status, text } = await harness.call(client, { model: `test/${host}`, stream });
+      if (client === "chat" || client === "responses") expect(text.replaceAll("\\", "")).toContain('["Lisbon"]');
+      else expect([stream || status === 502, text]).toEqual([true, expect.stringContaining('"error":{')]);
+    }
+  });
+
+  test("chunks of a genai call next to arguments that are no object are an error", async () => {
+    const functionCall = { name: "look", args: "Lisbon", willContinue: true };
+    const form = answers.genai({ content: { role: "model", parts: [{ functionCall }] } });
+    harness.upstream.play(harness.upstream.json(form));
+    expect((await harness.call("chat", { model: "test/genai" })).status).toBe(502);
+  });
+});
+
 test("an answer in its own protocol loses nothing, and nothing is noted", async () => {
   const paused = answers.messages([{ type: "text", text: "Wait." }], { stop_reason: "pause_turn" });
   expect((await ask("messages", "messages", paused)).notes).toEqual([]);

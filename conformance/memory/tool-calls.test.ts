@@ -324,3 +324,42 @@ describe("H49: a tool without parameters", () => {
     });
   }
 });
+
+describe("H49: null for the arguments of a call in the history", () => {
+  const bodies = {
+    chat: {
+      messages: [
+        { role: "user", content: "Go." },
+        {
+          role: "assistant",
+          content: null,
+          tool_calls: [{ id: "call_1", type: "function", function: { name: "look", arguments: "null" } }],
+        },
+        { role: "tool", tool_call_id: "call_1", content: "done" },
+      ],
+    },
+    responses: {
+      input: [
+        { role: "user", content: "Go." },
+        { type: "function_call", call_id: "call_1", name: "look", arguments: "null" },
+        { type: "function_call_output", call_id: "call_1", output: "done" },
+      ],
+    },
+  };
+  const places = { chat: "messages[1].tool_calls[0]", responses: "input[1]" };
+
+  for (const client of ["chat", "responses"] as const) {
+    test.each(EVERY_DIALECT)(`of a ${client} client is noted where it becomes {} for a %s host`, async (host) => {
+      const { upstream } = harness;
+      upstream.play(upstream.json(wholeAnswers[host]([])));
+      const answer = await harness.call(client, { model: `test/${host}`, body: bodies[client], door: "dropin" });
+      expect([answer.status, answer.text]).toEqual([200, expect.any(String)]);
+      const { fields } = await harness.receipt(answer);
+      const hasText = host === "chat" || host === "responses";
+      expect(upstream.requests[0]?.body).toMatch(hasText ? /"arguments":"null"/ : /"(?:input|args)":\{\}/);
+      expect(fields.filter(({ path }) => path === places[client]).map(({ action }) => action)).toEqual(
+        hasText ? [] : ["approximated"],
+      );
+    });
+  }
+});

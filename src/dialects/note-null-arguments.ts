@@ -1,12 +1,14 @@
 import type { ToolCallPart } from "../canon/part.ts";
 import { answerNote } from "./answer-note.ts";
 import type { EncodeAnswerContext } from "./codec.ts";
+import { meansNoArguments } from "./means-no-arguments.ts";
 
-/** Notes a call whose arguments are null, for a client whose protocol has objects alone. Hosts mean by it that there are none (H49). */
+/** Notes a call whose arguments are null, for a client that gets an empty object instead (H49). */
 export function noteNullArguments(
-  { name, input, custom }: Pick<ToolCallPart, "name" | "input" | "custom">,
+  call: Pick<ToolCallPart, "name" | "input" | "custom">,
   note: EncodeAnswerContext["note"],
 ): void {
-  if (custom || input.trim() !== "null") return;
-  note(answerNote("content", "approximated", `the model called ${name} with null; an empty object was sent`));
+  if (!meansNoArguments(call)) return;
+  const reason = `the model called ${call.name} with ${call.input.trim()}; an empty object was sent`;
+  note(answerNote("content", "approximated", reason));
 }

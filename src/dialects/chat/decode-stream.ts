@@ -6,6 +6,7 @@ import { reportTerms } from "../../canon/terms.ts";
 import type { VaryingPlaces } from "../../wire/frame-template.ts";
 import { parseInOrder } from "../../wire/ordered-json.ts";
 import type { SseFrame } from "../../wire/sse.ts";
+import { argumentsText } from "../arguments-text.ts";
 import type { DecodeAnswerContext, StreamDecoder } from "../codec.ts";
 import { decodeErrorObject } from "../error-object.ts";
 import { decodeAnnotation } from "../url-citation.ts";
@@ -21,7 +22,7 @@ import { readDetail } from "./reasoning-details.ts";
 import { ReasoningTags } from "./reasoning-tags.ts";
 import { SpokenAudio } from "./spoken-audio.ts";
 import { decodeStopBeside, decodeStopSequence, finishOf, isFailureWord } from "./stop-reason.ts";
-import { inputOf, signatureAt } from "./tool-call.ts";
+import { signatureAt } from "./tool-call.ts";
 import { hasBroken, ToolCallIndexer } from "./tool-calls.ts";
 import { readUsage } from "./usage.ts";
 
@@ -192,7 +193,7 @@ export class ChatStreamDecoder implements StreamDecoder {
       index,
       id: stringAt(call, "id") || undefined,
       name: stringAt(inner, "name"),
-      input: inputOf(custom === undefined ? inner?.["arguments"] : custom["input"]),
+      input: argumentsText(custom === undefined ? inner?.["arguments"] : custom["input"]),
       custom: custom !== undefined,
       ...(value === undefined ? {} : { signature: { origin: this.#context.origin, kind: "signature", value } }),
     });
@@ -205,7 +206,7 @@ export class ChatStreamDecoder implements StreamDecoder {
       index: LEGACY_INDEX,
       id: begun ? undefined : `call_${this.#context.makeId()}`,
       name: begun ? undefined : stringAt(call, "name"),
-      input: inputOf(call["arguments"]),
+      input: argumentsText(call["arguments"]),
       custom: false,
     });
   }

@@ -1,14 +1,8 @@
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import { Fields } from "../../canon/fields.ts";
 import type { NativePart, ToolCallPart } from "../../canon/part.ts";
-import { stringifyInOrder } from "../../wire/ordered-json.ts";
+import { argumentsText } from "../arguments-text.ts";
 import { takeExtras } from "./part-fields.ts";
-
-/** A call's arguments as text: a few hosts send the object itself. */
-export function inputOf(value: unknown): string {
-  if (typeof value === "string") return value;
-  return isObject(value) ? stringifyInOrder(value) : "";
-}
 
 /** Whether arguments that came in chunks are an object from its beginning to its end. */
 export function isWholeInput(text: string): boolean {
@@ -28,7 +22,7 @@ export const callsNothing = (legacy: unknown): boolean => !stringAt(legacy, "nam
 /** Whether a message calls a tool with arguments that are not whole. */
 export function hasBrokenCall(message: unknown): boolean {
   const called = arrayAt(message, "tool_calls").map((call) => objectAt(call, "function"));
-  return called.some((call) => call !== undefined && !isWholeInput(inputOf(call["arguments"]) || "{}"));
+  return called.some((call) => call !== undefined && !isWholeInput(argumentsText(call["arguments"]) || "{}"));
 }
 
 /** A whole tool call of a message; one of a kind that the contract does not list stays as it is. */
@@ -42,7 +36,7 @@ export function decodeToolCall(raw: unknown, makeId: () => string, path?: string
     return { type: "native", dialect: "chat", name: type, raw: { tool_calls: [raw] }, ...located };
   }
   const custom = type === "custom";
-  const input = inputOf(inner.take(custom ? "input" : "arguments"));
+  const input = argumentsText(inner.take(custom ? "input" : "arguments"));
   const id = fields.string("id") || makeId();
   // Some hosts number whole calls as they number fragments.
   fields.skip("index");

@@ -1,7 +1,7 @@
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import { requireFewCalls } from "../answer-bounds.ts";
+import { argumentsText } from "../arguments-text.ts";
 import { CallInput } from "./call-input.ts";
-import { inputOf } from "./tool-call.ts";
 
 interface KnownCall {
   /** Its place in the answer. */
@@ -109,7 +109,7 @@ function readFragment(call: JsonObject): Fragment {
     id: stringAt(call, "id") || undefined,
     index: numberAt(call, "index"),
     name: stringAt(called ?? objectAt(call, "custom"), "name") || undefined,
-    input: inputOf(called?.["arguments"]),
+    input: argumentsText(called?.["arguments"]),
   };
 }
 

@@ -13,21 +13,23 @@ import type {
 } from "../../canon/part.ts";
 import type { ReplyPart } from "../../canon/reply.ts";
 import { fitToolId } from "../../canon/tool-id.ts";
-import { parseInOrder, stringifyInOrder } from "../../wire/ordered-json.ts";
-import type { EncodeRequestContext } from "../codec.ts";
+import { parseInOrder } from "../../wire/ordered-json.ts";
+import type { DecodeAnswerContext, EncodeRequestContext } from "../codec.ts";
+import { decodeArguments } from "../decode-arguments.ts";
 import { decodeCitation, encodeCitation } from "./citations.ts";
 import { MediaEncoder } from "./media.ts";
 import { decodeReasoning, encodeReasoning } from "./reasoning.ts";
 import { cachePoint, TOOL_ID, takesCachePoints } from "./tools.ts";
 
 /** One block of an answer. What only this protocol has stays as it is. */
-export function decodeBlock(block: unknown, origin: string): ReplyPart {
+export function decodeBlock(block: unknown, { origin, note }: Pick<DecodeAnswerContext, "origin" | "note">): ReplyPart {
   const text = stringAt(block, "text");
   if (text !== undefined) return { type: "text", text };
   const call = objectAt(block, "toolUse");
   if (call !== undefined) {
     const id = stringAt(call, "toolUseId") ?? "";
-    return { type: "tool-call", id, name: stringAt(call, "name") ?? "", input: stringifyInOrder(call["input"] ?? {}) };
+    const name = stringAt(call, "name") ?? "";
+    return { type: "tool-call", id, name, input: decodeArguments(call["input"], name, note) };
   }
   const reasoning = objectAt(block, "reasoningContent");
   if (reasoning !== undefined) return decodeReasoning(reasoning, origin);

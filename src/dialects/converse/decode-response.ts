@@ -21,7 +21,7 @@ export function decodeResponse(body: JsonObject, context: DecodeAnswerContext): 
   if (!Array.isArray(content) || raw === undefined) {
     throw new GatewayError("upstream_failed", "The provider's answer is not one of its protocol.");
   }
-  const parts = content.map((block) => decodeBlock(block, context.origin));
+  const parts = content.map((block) => decodeBlock(block, context));
   const answered = parts.some((part) => part.type !== "reasoning" && !(part.type === "text" && part.text === ""));
   const usage = decodeUsage(body);
   const counted = usage !== undefined && !countsNothing(usage);

@@ -5,8 +5,8 @@ import type { Opaque } from "../../canon/opaque.ts";
 import type { Stop } from "../../canon/stop.ts";
 import { countsNothing } from "../../canon/usage.ts";
 import type { VaryingPlaces } from "../../wire/frame-template.ts";
-import { stringifyInOrder } from "../../wire/ordered-json.ts";
 import type { SseFrame } from "../../wire/sse.ts";
+import { argumentsText } from "../arguments-text.ts";
 import type { DecodeAnswerContext, StreamDecoder } from "../codec.ts";
 import { decodeException } from "../framed-exception.ts";
 import { decodeCitation } from "./citations.ts";
@@ -143,7 +143,7 @@ export class ConverseStreamDecoder implements StreamDecoder {
   #callDelta(index: number, input: unknown): CanonEvent[] {
     const open = this.#open.get(index);
     if (open?.kind !== "tool") return this.#fail("The provider sent arguments of a call that has not begun.");
-    const text = typeof input === "string" || input === undefined ? (input ?? "") : stringifyInOrder(input);
+    const text = argumentsText(input);
     if (text === "") return [];
     open.empty = false;
     return [{ type: "tool-input-delta", block: open.block, text }];

@@ -11,6 +11,7 @@ import type { JsonObject } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { CanonEvent } from "../../canon/event.ts";
 import { fold } from "../../canon/fold.ts";
+import type { FieldNote } from "../../canon/receipt.ts";
 import { AwsEventSplitter } from "../../wire/aws-event-stream.ts";
 import { readFrames } from "../../wire/sse.ts";
 import { DEFAULT_MEDIA_QUIRKS } from "../media-quirks.ts";
@@ -218,6 +219,16 @@ describe("stops, usage and images", () => {
       output: 2,
     });
     expect(answer({}).usage).toBeUndefined();
+  });
+
+  test("decision 0091: an object's text is the object, null is noted, and other values stay what they are", () => {
+    const notes: FieldNote[] = [];
+    const given = ['{"a":1}', null, [1], undefined];
+    const content = given.map((input) => ({ toolUse: { toolUseId: "t", name: "look", input } }));
+    const body = { output: { message: { content } }, stopReason: "tool_use" };
+    const { parts } = converseCodec.decodeResponse(body, { ...CONTEXT, note: (note) => notes.push(note) });
+    expect(parts.map((part) => part.type === "tool-call" && part.input)).toEqual(['{"a":1}', "{}", "[1]", "{}"]);
+    expect(notes.map(({ path, action }) => `${path} ${action}`)).toEqual(["answer.content approximated"]);
   });
 
   test("an image is media, an unknown block stays what it is, and bytes that are no text stay bytes", () => {

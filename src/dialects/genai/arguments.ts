@@ -1,9 +1,8 @@
 import { isObject, type JsonObject } from "../../base/json.ts";
 import type { ToolCallPart } from "../../canon/part.ts";
-import { parseInOrder, stringifyInOrder } from "../../wire/ordered-json.ts";
+import { parseInOrder } from "../../wire/ordered-json.ts";
 import { FREE_TEXT_ARGUMENT } from "../free-text-tool.ts";
-
-const NO_ARGUMENTS: ReadonlySet<string> = new Set(["", "null", '""']);
+import { meansNoArguments } from "../means-no-arguments.ts";
 
 /**
  * A call's arguments as the object that this dialect wants; empty where the model broke its own JSON. Hosts say in several
@@ -14,7 +13,7 @@ export function encodeArguments({ input, custom }: Pick<ToolCallPart, "input" | 
   broken: boolean;
 } {
   if (custom) return { args: { [FREE_TEXT_ARGUMENT]: input }, broken: false };
-  if (NO_ARGUMENTS.has(input.trim())) return { args: {}, broken: false };
+  if (input.trim() === "" || meansNoArguments({ input })) return { args: {}, broken: false };
   const args = parseArguments(input);
   return { args: args ?? {}, broken: args === undefined };
 }
@@ -29,5 +28,3 @@ export function parseArguments(text: string): JsonObject | undefined {
     return undefined;
   }
 }
-
-export const decodeArguments = (args: JsonObject | undefined): string => stringifyInOrder(args ?? {});

@@ -3,7 +3,7 @@ import type { Turn } from "../../canon/call.ts";
 import { Fields } from "../../canon/fields.ts";
 import { OpenCallsByWord } from "../../canon/open-calls.ts";
 import type { Part, ToolCallPart } from "../../canon/part.ts";
-import { decodeArguments } from "./arguments.ts";
+import { argumentsText } from "../arguments-text.ts";
 import { ThoughtRestorer } from "./carried-thoughts.ts";
 import { decodePart } from "./content.ts";
 import { leftOver } from "./part-extras.ts";
@@ -78,7 +78,7 @@ class ContentsReader {
       type: "tool-call",
       id,
       name,
-      input: decodeArguments(inner.object("args")),
+      input: argumentsText(inner.object("args")) || "{}",
       path: source.path,
       ...readSignature(outer.string("thoughtSignature"), source),
       ...leftOver(outer, { name: "functionCall", fields: inner }),

@@ -4,6 +4,7 @@ import { fieldPath } from "../../canon/field-names.ts";
 import type { Part, ToolCallPart } from "../../canon/part.ts";
 import { resultsBeforeSystem, resultsInCallOrder } from "../../canon/result-order.ts";
 import { CONTINUE_PROMPT } from "../continue-prompt.ts";
+import { meansNoArguments } from "../means-no-arguments.ts";
 import { encodeArguments } from "./arguments.ts";
 import { encodePromptPart } from "./content.ts";
 import { type EncodeScope, fieldPathOf, noteCacheMark, pathOf, upstreamSignature } from "./encode-scope.ts";
@@ -127,6 +128,9 @@ class ContentsWriter {
     this.#names.set(part.id, part.name);
     const { args, broken } = encodeArguments(part);
     if (broken) notes.approximated(pathOf(part), "the call's arguments are no JSON object; an empty one was sent");
+    if (meansNoArguments(part)) {
+      notes.approximated(pathOf(part), `the call's arguments are ${part.input.trim()}; an empty object was sent`);
+    }
     if (part.custom) notes.approximated(pathOf(part), "the call's free text goes as its one argument");
     const functionCall = { ...(context.quirks.functionIds ? { id: part.id } : {}), name: part.name, args };
     const wire = { functionCall, ...upstreamSignature(part, scope) };

@@ -5,7 +5,7 @@ import type { Opaque } from "../../canon/opaque.ts";
 import { countsNothing, laterUsage, type Usage } from "../../canon/usage.ts";
 import { answerNote } from "../answer-note.ts";
 import type { DecodeAnswerContext } from "../codec.ts";
-import { decodeArguments } from "./arguments.ts";
+import { decodeArguments } from "../decode-arguments.ts";
 import { decodePart } from "./content.ts";
 import { decodeErrorObject } from "./errors.ts";
 import { GroundedTools } from "./grounded-tools.ts";
@@ -214,7 +214,7 @@ export class OpenBlocks {
     const signature = readSignature(stringAt(raw, "thoughtSignature"), this.#source);
     const events: CanonEvent[] = [...this.#closeAll(), { type: "tool-input-start", block, id, name, ...signature }];
     if (!isPartial(call)) {
-      const text = decodeArguments(objectAt(call, "args"));
+      const text = decodeArguments(call["args"], name, this.#context.note);
       return [...events, { type: "tool-input-delta", block, text }, { type: "tool-input-end", block }];
     }
     this.#openCall = { block, assembly: new CallAssembly("upstream_failed") };

@@ -26,7 +26,9 @@ export class CallAssembly {
 
   /** Takes what one `functionCall` says in. */
   add(call: JsonObject): void {
-    if (isObject(call["args"])) this.#root = nodeOf(call["args"]) as Map<string, Node>;
+    const args = call["args"] ?? undefined;
+    if (isObject(args)) this.#root = nodeOf(args) as Map<string, Node>;
+    else if (args !== undefined) throw new GatewayError(this.#fault, "A function call's arguments are no object.");
     for (const chunk of arrayAt(call, "partialArgs")) {
       const value = leafOf(chunk);
       // A chunk without a value only says that a string goes on.

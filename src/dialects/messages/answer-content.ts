@@ -5,6 +5,7 @@ import { wrapOpaque } from "../../canon/opaque.ts";
 import type { MediaPart } from "../../canon/part.ts";
 import type { ReplyPart } from "../../canon/reply.ts";
 import type { DecodeAnswerContext, EncodeAnswerContext } from "../codec.ts";
+import { decodeArguments } from "../decode-arguments.ts";
 import { FREE_TEXT_ARGUMENT } from "../free-text-tool.ts";
 import { noteNullArguments } from "../note-null-arguments.ts";
 import { sayNative } from "../say-native.ts";
@@ -28,7 +29,8 @@ export function decodeAnswerBlock(value: unknown, context: DecodeAnswerContext):
     default: {
       // No other dialect can show them, and who asks in this one gets the answer as it is.
       const { extras: _extras, cache: _cache, ...kept } = part;
-      return kept;
+      if (kept.type !== "tool-call" || isObject(block["input"])) return kept;
+      return { ...kept, input: decodeArguments(block["input"], kept.name, context.note) };
     }
   }
 }

@@ -2,7 +2,7 @@ import { arrayAt, isObject, type JsonObject, stringAt } from "../../base/json.ts
 import type { Citation } from "../../canon/citation.ts";
 import { Fields } from "../../canon/fields.ts";
 import type { NativePart, Part, SearchResultPart, TextPart, ToolCallPart, ToolResultPart } from "../../canon/part.ts";
-import { stringifyInOrder } from "../../wire/ordered-json.ts";
+import { argumentsText } from "../arguments-text.ts";
 import { SignedParts } from "../carriers.ts";
 import { decodeCache } from "./cache.ts";
 import { decodeCarrier } from "./carriers.ts";
@@ -95,7 +95,7 @@ function decodeToolUse(fields: Fields): ToolCallPart | undefined {
   const id = fields.string("id");
   const name = fields.string("name");
   if (id === undefined || name === undefined) return undefined;
-  return { type: "tool-call", id, name, input: stringifyInOrder(fields.object("input") ?? {}) };
+  return { type: "tool-call", id, name, input: argumentsText(fields.take("input")) || "{}" };
 }
 
 type Inner = (value: unknown, where: string) => Part;

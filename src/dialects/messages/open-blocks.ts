@@ -1,8 +1,8 @@
-import { arrayAt, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
+import { arrayAt, type JsonObject, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { CanonEvent } from "../../canon/event.ts";
-import { stringifyInOrder } from "../../wire/ordered-json.ts";
 import type { DecodeAnswerContext } from "../codec.ts";
+import { decodeArguments } from "../decode-arguments.ts";
 import { isWholePart } from "../is-whole-part.ts";
 import { decodeAnswerBlock } from "./answer-content.ts";
 import { decodeCitation } from "./citations.ts";
@@ -138,11 +138,12 @@ function redactedBlock(content: JsonObject, block: number, { origin }: DecodeAns
 }
 
 /** The arguments come in chunks, or whole at the start, or not at all where there are none. */
-function toolBlock(content: JsonObject, block: number, { makeId }: DecodeAnswerContext): BlockDecoder {
+function toolBlock(content: JsonObject, block: number, { makeId, note }: DecodeAnswerContext): BlockDecoder {
   let input = "";
   const id = stringAt(content, "id") || `toolu_${makeId()}`;
+  const name = stringAt(content, "name") ?? "";
   return {
-    start: () => [{ type: "tool-input-start", block, id, name: stringAt(content, "name") ?? "" }],
+    start: () => [{ type: "tool-input-start", block, id, name }],
     delta: (delta) => {
       const text = stringAt(delta, "partial_json");
       if (!text) return [];
@@ -152,7 +153,7 @@ function toolBlock(content: JsonObject, block: number, { makeId }: DecodeAnswerC
     end: () => [
       ...(input !== ""
         ? []
-        : [{ type: "tool-input-delta" as const, block, text: stringifyInOrder(objectAt(content, "input") ?? {}) }]),
+        : [{ type: "tool-input-delta" as const, block, text: decodeArguments(content["input"], name, note) }]),
       { type: "tool-input-end", block },
     ],
     get isHalfCall() {

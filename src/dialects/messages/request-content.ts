@@ -13,6 +13,7 @@ import type {
 } from "../../canon/part.ts";
 import type { EncodeRequestContext } from "../codec.ts";
 import { FREE_TEXT_ARGUMENT } from "../free-text-tool.ts";
+import { meansNoArguments } from "../means-no-arguments.ts";
 import type { CacheMarks } from "./cache.ts";
 import { encodeCitation } from "./citations.ts";
 import { encodeSource } from "./media.ts";
@@ -156,6 +157,11 @@ export class RequestContent {
     const input = part.custom ? { [FREE_TEXT_ARGUMENT]: part.input } : parseInput(part.input);
     if (input === undefined) {
       this.#notes.approximated(part.path ?? "", "the call's arguments are no JSON object; the target got an empty one");
+    } else if (meansNoArguments(part)) {
+      this.#notes.approximated(
+        part.path ?? "",
+        `the call's arguments are ${part.input.trim()}; the target got an empty object`,
+      );
     }
     return {
       type: "tool_use",

@@ -2,7 +2,7 @@ import { isObject, type JsonObject, stringAt } from "../../base/json.ts";
 import type { Fields } from "../../canon/fields.ts";
 import type { SearchErrorCode, ServerToolCallPart, ServerToolResultPart, WebPage } from "../../canon/part.ts";
 import { fitToolId, type ToolIdRule } from "../../canon/tool-id.ts";
-import { stringifyInOrder } from "../../wire/ordered-json.ts";
+import { argumentsText } from "../arguments-text.ts";
 import { type BlockSource, type OpaqueWriter, readOpaque } from "./opaque-values.ts";
 import { parseInput } from "./tool-input.ts";
 
@@ -31,7 +31,7 @@ export function decodeServerToolCall(fields: Fields): ServerToolCallPart | undef
   const name = fields.string("name");
   // Results of other tools are blocks that only this dialect knows: without its call a host refuses them.
   if (id === undefined || name !== WEB_SEARCH) return undefined;
-  return { type: "server-tool-call", id, name, input: stringifyInOrder(fields.object("input") ?? {}) };
+  return { type: "server-tool-call", id, name, input: argumentsText(fields.take("input")) || "{}" };
 }
 
 export function decodeSearchResults(fields: Fields, source: BlockSource): ServerToolResultPart | undefined {

@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { fitToolId, type ToolIdRule } from "../../canon/tool-id.ts";
 import { parseInOrder } from "../../wire/ordered-json.ts";
+import { meansNoArguments } from "../means-no-arguments.ts";
 
 const TOOL_ID: ToolIdRule = { pattern: /^[a-zA-Z0-9_-]{1,64}$/, make: (seed) => `toolu_${seed}` };
 
@@ -12,10 +13,9 @@ export const fitCallId = (id: string): string => fitToolId(id, TOOL_ID);
  * in several ways that a call has no arguments.
  */
 export function parseInput(text: string): JsonObject | undefined {
-  if (text.trim() === "") return {};
+  if (text.trim() === "" || meansNoArguments({ input: text })) return {};
   try {
     const value = parseInOrder(text);
-    if (value === null || value === "") return {};
     return isObject(value) ? value : undefined;
   } catch {
     // The model broke its own JSON, or was cut off inside it.

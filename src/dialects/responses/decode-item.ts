@@ -2,8 +2,8 @@ import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../ba
 import type { WebCitation } from "../../canon/citation.ts";
 import type { MediaPart, NativePart, TextPart, WebPage } from "../../canon/part.ts";
 import type { ReplyPart } from "../../canon/reply.ts";
-import { stringifyInOrder } from "../../wire/ordered-json.ts";
 import { answerNote } from "../answer-note.ts";
+import { argumentsText } from "../arguments-text.ts";
 import type { DecodeAnswerContext } from "../codec.ts";
 import { citationWithin, decodeAnnotation } from "../url-citation.ts";
 import { decodeReasoningItem } from "./reasoning.ts";
@@ -43,11 +43,7 @@ export const decodeCallHead = (item: JsonObject, makeId: () => string): { id: st
   name: stringAt(item, "name") ?? "",
 });
 
-/** A few hosts give the object itself. */
-export function argumentsOf(item: JsonObject): string {
-  const given = item["arguments"];
-  return typeof given === "string" ? given : isObject(given) ? stringifyInOrder(given) : "";
-}
+export const argumentsOf = (item: JsonObject): string => argumentsText(item["arguments"]);
 
 export const inputOf = (item: JsonObject): string => stringAt(item, "input") ?? "";
 
