@@ -142,6 +142,28 @@ describe("short forms of chat completions", () => {
     },
   );
 
+  test("decision 0092: a call without its type in the history is a call of a function", async () => {
+    const called = { id: "call_1", function: { name: "weather", arguments: "{}" } };
+    const messages = [
+      { role: "user", content: [{ type: "text", text: "Go." }] },
+      { role: "assistant", content: null, tool_calls: [called, { ...called, id: "call_2", type: null }] },
+      { role: "tool", tool_call_id: "call_1", content: "done" },
+      { role: "tool", tool_call_id: "call_2", content: "done" },
+    ];
+    const body = { tools: [{ function: WEATHER }], messages };
+    const native = await sent("chat", { body });
+    const typed = { ...called, type: "function" };
+    expect(native.body["messages"]).toEqual(
+      messages.with(1, { ...messages[1], tool_calls: [typed, { ...typed, id: "call_2" }] } as never),
+    );
+    for (const host of ["messages", "genai", "responses"] as const) {
+      const translated = await sent("chat", { model: `test/${host}`, body });
+      const named = JSON.stringify(translated.body).match(/"(?:tool_use|functionCall|function_call)"/g);
+      expect([named?.length, translated.fields]).toEqual([2, []]);
+    }
+    expect((await refused("chat", { door: "contract", body: { messages } })).status).toBe(400);
+  });
+
   test("an image's URL may be the member itself", async () => {
     const messages = [{ role: "user", content: [{ type: "image_url", image_url: "https://images.test/cat.png" }] }];
     const image = { type: "image_url", image_url: { url: "https://images.test/cat.png" } };

@@ -193,17 +193,6 @@ describe("tools", () => {
     const { url } = await sent("chat", { model: "test/newest", body: { functions: [{ name, parameters }] } });
     expect(url).toBe(`${UPSTREAM_URL}/v1/responses`);
   });
-
-  test.failing("decision 0092: a call without its type in the history is a call of a function, as its tool is", async () => {
-    const { type: _absent, ...call } = CALL;
-    const messages = [
-      { role: "user", content: "Go." },
-      { role: "assistant", content: null, tool_calls: [call] },
-      { role: "tool", tool_call_id: "call_1", content: "done" },
-    ];
-    const { body } = await sent("chat", { body: { tools: [{ function: FUNCTION.function }], messages } });
-    expect(body["messages"]).toMatchObject([{}, { tool_calls: [CALL] }, {}]);
-  });
 });
 
 describe("usage", () => {

@@ -6,15 +6,15 @@ const SCHEMA_NAME = "answer";
 
 /**
  * A request at the compatible base URL in the protocol's usual form. Clients and hosts of this protocol have short forms that the
- * contract does not list: a tool without its type, `tool_choice: "any"`, an image's URL as a string, a schema without a
- * name. A request that has none of them comes back as the same object.
+ * contract does not list: a tool or a call without its type, `tool_choice: "any"`, an image's URL as a string, a schema
+ * without a name. A request that has none of them comes back as the same object.
  */
 export function usualForm(body: unknown): unknown {
   if (!isObject(body)) return body;
   const { messages, tools, tool_choice: choice, response_format: format } = body;
   const changes: Record<string, unknown> = {};
   if (Array.isArray(messages)) changes["messages"] = changedItems(messages, usualMessage);
-  if (Array.isArray(tools)) changes["tools"] = changedItems(tools, usualTool);
+  if (Array.isArray(tools)) changes["tools"] = changedItems(tools, withType);
   if (choice === "any") changes["tool_choice"] = "required";
   if (isObject(format)) changes["response_format"] = usualFormat(format);
   const changed = Object.entries(changes).some(([key, value]) => value !== body[key]);
@@ -22,9 +22,16 @@ export function usualForm(body: unknown): unknown {
 }
 
 function usualMessage(message: unknown): unknown {
-  if (!isObject(message) || !Array.isArray(message["content"])) return message;
-  const content = changedItems(message["content"], usualPart);
-  return content === message["content"] ? message : { ...message, content };
+  if (!isObject(message)) return message;
+  const { content, tool_calls: calls } = message;
+  const parts = Array.isArray(content) ? changedItems(content, usualPart) : content;
+  const typed = Array.isArray(calls) ? changedItems(calls, withType) : calls;
+  if (parts === content && typed === calls) return message;
+  return {
+    ...message,
+    ...(parts === content ? {} : { content: parts }),
+    ...(typed === calls ? {} : { tool_calls: typed }),
+  };
 }
 
 function usualPart(part: unknown): unknown {
@@ -32,7 +39,8 @@ function usualPart(part: unknown): unknown {
   return { ...part, image_url: { url: part["image_url"] } };
 }
 
-function usualTool(tool: unknown): unknown {
+/** A function, or a call of one: without a type nothing else can be meant. */
+function withType(tool: unknown): unknown {
   if (!isObject(tool) || (tool["type"] ?? undefined) !== undefined || !isObject(tool["function"])) return tool;
   const { type: _absent, ...rest } = tool;
   return { type: "function", ...rest };
