@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import { plainUsage } from "../../testing/plain-answer.ts";
+import { ResponsesScript, responsesAnswer } from "../../testing/responses-wire.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 
@@ -321,6 +322,63 @@ describe("arguments that are no object", () => {
     const form = answers.genai({ content: { role: "model", parts: [{ functionCall }] } });
     harness.upstream.play(harness.upstream.json(form));
     expect((await harness.call("chat", { model: "test/genai" })).status).toBe(502);
+  });
+});
+
+describe("a search for several things", () => {
+  const QUERIES = ["weather lisbon", "lisbon forecast"];
+  const action = { type: "search", query: QUERIES[0], queries: QUERIES };
+  const searched = { id: "ws_1", type: "web_search_call", status: "completed", action: { ...action, sources: [] } };
+  const script = new ResponsesScript();
+  const whole = responsesAnswer("It is sunny.", plainUsage("responses", 10, 5)) as { output: object[] };
+  const response = { ...whole, output: [searched, ...whole.output] };
+  const created = { ...response, status: "in_progress", output: [] };
+  const responsesForms = [
+    response,
+    script.event("created", { response: created }) +
+      script.event("output_item.added", { output_index: 0, item: { ...searched, status: "in_progress" } }) +
+      script.event("output_item.done", { output_index: 0, item: searched }) +
+      script.event("completed", { response }),
+  ];
+
+  test("reaches a messages client with its first query where clients look for it, and all of them", async () => {
+    for (const form of responsesForms) {
+      const { text, notes } = await ask("messages", "responses", form);
+      const input = JSON.stringify({ query: QUERIES[0], queries: QUERIES });
+      expect(text.replaceAll("\\", "")).toContain(input);
+      expect(notes).toEqual([]);
+    }
+  });
+
+  test("reaches a genai client with each query once", async () => {
+    for (const form of responsesForms) {
+      const { text, notes } = await ask("genai", "responses", form);
+      expect(text).toContain(`"webSearchQueries":${JSON.stringify(QUERIES)}`);
+      expect(notes).toEqual([]);
+    }
+  });
+
+  const grounded = (queries: readonly string[]) =>
+    answers.genai({
+      groundingMetadata: {
+        webSearchQueries: queries,
+        groundingChunks: [{ web: { uri: "https://weather.test/", title: "Weather" } }],
+      },
+    });
+
+  test.each([[QUERIES], [QUERIES.slice(0, 1)]])("of a Gemini model reaches a Responses client: %p", async (queries) => {
+    for (const form of both("genai", grounded(queries))) {
+      const { text } = await ask("responses", "genai", form);
+      expect(text).toContain(`"action":{"type":"search","query":"weather lisbon","queries":${JSON.stringify(queries)}`);
+    }
+  });
+
+  test("of a Gemini model has its first query where messages clients look for it", async () => {
+    const { text } = await ask("messages", "genai", grounded(QUERIES));
+    expect(text).toContain(`"input":${JSON.stringify({ query: QUERIES[0], queries: QUERIES })}`);
+    expect((await ask("messages", "genai", grounded(QUERIES.slice(0, 1)))).text).toContain(
+      '"input":{"query":"weather lisbon"}',
+    );
   });
 });
 

@@ -5,7 +5,6 @@ import type { CallOptions } from "../../testing/build-call.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
 import type { ReceiptData } from "../../testing/receipt-data.ts";
-import { responsesUsage } from "../../testing/responses-wire.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import type { ReadAnswer } from "../../testing/sent-call.ts";
 import { wire } from "../../testing/upstream-wire.ts";
@@ -115,63 +114,6 @@ describe("thinking", () => {
     const [, assistant] = body["messages"] as { content: object[] }[];
     expect(assistant?.content[0]).toEqual({ type: "thinking", thinking: "Let me see.", signature: "SIG" });
   });
-});
-
-describe("searches", () => {
-  test.failing("decision 0091: what Google's model searched for is in the Responses answer", async () => {
-    const reply = {
-      candidates: [
-        {
-          content: { role: "model", parts: [{ text: "It is sunny." }] },
-          finishReason: "STOP",
-          index: 0,
-          groundingMetadata: {
-            webSearchQueries: ["weather lisbon", "lisbon forecast"],
-            groundingChunks: [{ web: { uri: "https://weather.test/", title: "Weather" } }],
-          },
-        },
-      ],
-      usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 5, totalTokenCount: 10 },
-    };
-    const { text } = await heard("responses", reply, { model: "test/genai" });
-    const { output } = JSON.parse(text) as { output: { type: string; action?: object }[] };
-    expect(output.find(({ type }) => type === "web_search_call")?.action).toMatchObject({
-      query: "weather lisbon",
-      queries: ["weather lisbon", "lisbon forecast"],
-    });
-  });
-
-  test.failing.each(["messages", "genai"] as const)(
-    "decision 0091: the second query of a Responses search reaches %s clients, or is noted",
-    async (client) => {
-      const action = {
-        type: "search",
-        query: "weather lisbon",
-        queries: ["weather lisbon", "lisbon forecast"],
-        sources: [],
-      };
-      const reply = {
-        id: "resp_1",
-        object: "response",
-        created_at: 1,
-        model: "m",
-        status: "completed",
-        output: [
-          { id: "ws_1", type: "web_search_call", status: "completed", action },
-          {
-            id: "msg_1",
-            type: "message",
-            role: "assistant",
-            status: "completed",
-            content: [{ type: "output_text", text: "It is sunny.", annotations: [] }],
-          },
-        ],
-        usage: responsesUsage(5, 5),
-      };
-      const { text, notes } = await heard(client, reply, { model: "test/responses" });
-      expect([text.includes("lisbon forecast") || notes.length > 0, notes]).toEqual([true, notes]);
-    },
-  );
 });
 
 describe("late errors", () => {

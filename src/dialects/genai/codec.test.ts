@@ -1,13 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { GoogleGenAI } from "@google/genai";
-import { isObject, type JsonObject } from "../../base/json.ts";
+import { isObject, type JsonObject, parseObject } from "../../base/json.ts";
 import type { CanonEvent } from "../../canon/event.ts";
 import { fold } from "../../canon/fold.ts";
 import type { CanonReply } from "../../canon/reply.ts";
 import { unfold } from "../../canon/unfold.ts";
 import { EventSplitter, readFrames } from "../../wire/sse.ts";
 import type { DecodeAnswerContext, EncodeAnswerContext, EncodeRequestContext } from "../codec.ts";
+import { readQueries } from "../search-queries.ts";
 import { genaiCodec } from "./codec.ts";
 import { normaliseGenaiRequest } from "./normalise.ts";
 import type { GenaiOptions } from "./options.ts";
@@ -145,9 +146,7 @@ function summary({ parts, stop, usage, id }: CanonReply): ReturnType<typeof read
     media: pick((part) => (part.type === "media" && part.source.type === "data" ? [part.source.data] : [])),
     native: natives.map(({ name }) => name),
     finish: stop.raw,
-    queries: pick((part) =>
-      part.type === "server-tool-call" ? (JSON.parse(part.input) as { queries: string[] }).queries : [],
-    ),
+    queries: pick((part) => (part.type === "server-tool-call" ? [...readQueries(parseObject(part.input))] : [])),
     prompt: usage && (usage.input ?? 0) + (usage.cacheRead ?? 0),
     output: usage && (usage.output ?? 0) + (usage.imageOutput ?? 0) + (usage.reasoning ?? 0),
     id,

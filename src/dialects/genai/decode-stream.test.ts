@@ -295,7 +295,7 @@ describe("sources", () => {
       parts: [
         { text: "Hi", citations: [{ url: "https://a" }] },
         { text: "" },
-        { type: "server-tool-call", id: "search_r", name: "web_search", input: '{"queries":["q"]}' },
+        { type: "server-tool-call", id: "search_r", name: "web_search", input: '{"query":"q"}' },
         { type: "server-tool-result", result: { pages: [{ url: "https://a", title: "A" }, { url: "https://b" }] } },
       ],
       usage: { searches: 1 },

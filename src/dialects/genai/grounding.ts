@@ -1,6 +1,7 @@
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import type { Citation } from "../../canon/citation.ts";
 import type { ServerToolCallPart, ServerToolResultPart, WebPage } from "../../canon/part.ts";
+import { readQueries, writeQueries } from "../search-queries.ts";
 import { parseArguments } from "./arguments.ts";
 
 /** How the canon's clients know the search that this dialect tells in its grounding. */
@@ -81,7 +82,7 @@ export function decodeSearch(
   if (queries.length === 0) return [];
   const pages = arrayAt(grounding, "groundingChunks").flatMap((chunk) => sourceOf(chunk) ?? []);
   return [
-    { type: "server-tool-call", id, name: SEARCH_NAME, input: JSON.stringify({ queries }) },
+    { type: "server-tool-call", id, name: SEARCH_NAME, input: writeQueries(queries) },
     { type: "server-tool-result", callId: id, name: SEARCH_NAME, result: { pages } },
   ];
 }
@@ -149,9 +150,7 @@ export class GroundingWriter {
       if ("pages" in part.result) this.#pages.push(...part.result.pages);
       return;
     }
-    const input = parseArguments(part.input);
-    const queries = [stringAt(input, "query"), ...arrayAt(input, "queries")];
-    this.#queries.push(...queries.filter((query) => typeof query === "string"));
+    this.#queries.push(...readQueries(parseArguments(part.input)));
   }
 
   /** The answer's `groundingMetadata`; nothing where it has no sources. */

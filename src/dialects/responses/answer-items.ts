@@ -4,6 +4,7 @@ import { type Opaque, wrapOpaque } from "../../canon/opaque.ts";
 import type { MediaPart, NativePart, ServerToolCallPart, ServerToolResultPart } from "../../canon/part.ts";
 import { fitToolId, type ToolIdRule } from "../../canon/tool-id.ts";
 import { type Carrier, wrapCarrier } from "../carriers.ts";
+import { readQueries } from "../search-queries.ts";
 
 export type ItemStatus = "in_progress" | "completed" | "incomplete";
 
@@ -92,8 +93,8 @@ export function freeTextOf(input: string): string {
 
 /** A search with what it was for, and what it found. */
 export function searchItem(id: string, call: ServerToolCallPart, found: ServerToolResultPart | undefined): JsonObject {
-  const input = parseObject(call.input);
-  const query = stringAt(input, "query") ?? "";
+  const queries = readQueries(parseObject(call.input));
+  const [query = ""] = queries;
   const result = found?.result;
   const failed = isObject(result) && "error" in result;
   const sources = result !== undefined && "pages" in result ? result.pages : [];
@@ -104,7 +105,7 @@ export function searchItem(id: string, call: ServerToolCallPart, found: ServerTo
     action: {
       type: "search",
       query,
-      queries: [query],
+      queries: queries.length === 0 ? [query] : queries,
       sources: sources.map(({ url }) => ({ type: "url", url })),
     },
   };

@@ -5,6 +5,7 @@ import type { ReplyPart } from "../../canon/reply.ts";
 import { answerNote } from "../answer-note.ts";
 import { argumentsText } from "../arguments-text.ts";
 import type { DecodeAnswerContext } from "../codec.ts";
+import { readQueries, writeQueries } from "../search-queries.ts";
 import { citationWithin, decodeAnnotation } from "../url-citation.ts";
 import { decodeReasoningItem } from "./reasoning.ts";
 
@@ -86,13 +87,13 @@ const OF_FILES = answerNote("citations", "dropped", "other protocols cannot cite
 function decodeSearch(item: JsonObject): ReplyPart[] | undefined {
   const action = objectAt(item, "action");
   const kind = stringAt(action, "type");
-  const query = stringAt(action, "query") ?? arrayAt(action, "queries").find((one) => typeof one === "string");
+  const queries = readQueries(action);
   const id = stringAt(item, "id");
-  if (!id || typeof query !== "string" || (kind !== undefined && kind !== "search")) return undefined;
+  if (!id || queries.length === 0 || (kind !== undefined && kind !== "search")) return undefined;
   const failed = stringAt(item, "status") === "failed";
   const pages = [...arrayAt(action, "sources"), ...arrayAt(item, "results")].flatMap(decodePage);
   return [
-    { type: "server-tool-call", id, name: WEB_SEARCH, input: JSON.stringify({ query }) },
+    { type: "server-tool-call", id, name: WEB_SEARCH, input: writeQueries(queries) },
     { type: "server-tool-result", callId: id, name: WEB_SEARCH, result: failed ? { error: "unavailable" } : { pages } },
   ];
 }

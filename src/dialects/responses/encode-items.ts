@@ -1,5 +1,4 @@
-import type { JsonObject } from "../../base/json.ts";
-import { parseObject, stringAt } from "../../base/json.ts";
+import { type JsonObject, parseObject } from "../../base/json.ts";
 import type { Turn } from "../../canon/call.ts";
 import type {
   NativePart,
@@ -14,6 +13,7 @@ import type {
 import { digestOf, fitToolId, type ToolIdRule } from "../../canon/tool-id.ts";
 import { stringifyInOrder } from "../../wire/ordered-json.ts";
 import { CONTINUE_PROMPT } from "../continue-prompt.ts";
+import { readQueries } from "../search-queries.ts";
 import { WEB_SEARCH } from "./decode-item.ts";
 import { encodeContent, noteCache, plainContent, withMark } from "./encode-content.ts";
 import { isClientItem } from "./is-client-item.ts";
@@ -189,12 +189,13 @@ function encodeCall(part: ToolCallPart, scope: RequestScope): JsonObject {
 
 /** Ids of another protocol's searches are none of this one's. */
 function encodeSearch({ id, input }: ServerToolCallPart): JsonObject {
-  const query = stringAt(parseObject(input), "query") ?? "";
+  const queries = readQueries(parseObject(input));
+  const [query = ""] = queries;
   return {
     type: "web_search_call",
     id: id.startsWith("ws_") ? id : `ws_${digestOf(id)}`,
     status: "completed",
-    action: { type: "search", query },
+    action: { type: "search", query, ...(queries.length > 1 ? { queries } : {}) },
   };
 }
 
