@@ -108,6 +108,43 @@ function endsOf(host: Host): number[] {
   });
 }
 
+describe.each(EVERY_DIALECT)(
+  "H31: calls of a chat host that fails after its finish reason, and a %s client",
+  (client) => {
+    const call = (index: number, name: string, input: string) =>
+      wire.chatChunk({
+        tool_calls: [{ index, id: `call_${name}`, type: "function", function: { name, arguments: input } }],
+      });
+
+    /** The text of the answer to a call whose upstream says this, and then fails. */
+    async function readCalls(...events: string[]): Promise<string> {
+      const { upstream } = harness;
+      const error = `data: ${JSON.stringify({ error: { message: "boom", type: "server_error", code: 500 } })}\n\n`;
+      upstream.play(upstream.stream(events.join(""), 50, error));
+      const { text } = await harness.call(client, { door: "dropin", model: "test/chat", stream: true });
+      const { errors, faults } = readClientStream(client, text);
+      expect([errors.length, faults]).toEqual([1, []]);
+      return text;
+    }
+
+    test("whole calls reach the client", async () => {
+      const text = await readCalls(call(0, "f", '{"a":1}'), call(1, "g", "{}"), wire.chatChunk({}, "tool_calls"));
+      expect(readClientStream(client, text).calls.join()).toMatch(/"name":"f".*"name":"g"/);
+    });
+
+    test("a call that the output limit cut is not shown as a whole one", async () => {
+      const text = await readCalls(call(0, "f", '{"a":1}'), call(1, "g", '{"a'), wire.chatChunk({}, "length"));
+      const ends = {
+        chat: "[DONE]",
+        messages: '"content_block_stop","index":1',
+        genai: '"name":"g"',
+        responses: '"arguments":"{\\"a"',
+      };
+      expect(text).not.toContain(ends[client]);
+    });
+  },
+);
+
 describe.each(Object.keys(EVENTS) as Host[])("H31: a %s host that fails after its finish reason", (host) => {
   describe.each(EVERY_DIALECT)("and a %s client", (client) => {
     const whole = {

@@ -1,10 +1,8 @@
 import { GatewayError } from "../canon/error.ts";
+import { isCut } from "../canon/is-cut.ts";
 import type { FieldNote } from "../canon/receipt.ts";
-import type { Stop, UnifiedStop } from "../canon/stop.ts";
+import type { Stop } from "../canon/stop.ts";
 import { answerNote } from "./answer-note.ts";
-
-/** Stops by which a client knows that the answer's last words are not whole. */
-const CUTS: ReadonlySet<UnifiedStop> = new Set(["length", "filter"]);
 
 /**
  * What becomes of a call whose arguments are no JSON object, for a client whose protocol knows no others. Where the answer
@@ -16,7 +14,7 @@ export function judgeBrokenCall(
   stop: Stop,
   { note, action }: { note: (note: FieldNote) => void; action: FieldNote["action"] },
 ): void {
-  if (!CUTS.has(stop.unified)) {
+  if (!isCut(stop)) {
     throw new GatewayError("upstream_failed", `The model called ${name} with arguments that are no JSON object.`);
   }
   note(answerNote("content", action, `the answer was cut off amid the arguments of its call of ${name}`));

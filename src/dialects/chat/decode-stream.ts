@@ -2,6 +2,8 @@ import { arrayAt, isObject, type JsonObject, numberAt, objectAt, parseObject, st
 import type { WebCitation } from "../../canon/citation.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { CanonEvent } from "../../canon/event.ts";
+import { isCut } from "../../canon/is-cut.ts";
+import type { Stop } from "../../canon/stop.ts";
 import { reportTerms } from "../../canon/terms.ts";
 import type { VaryingPlaces } from "../../wire/frame-template.ts";
 import { parseInOrder } from "../../wire/ordered-json.ts";
@@ -93,13 +95,24 @@ export class ChatStreamDecoder implements StreamDecoder {
     return failure === undefined ? [] : this.#fail(failure);
   }
 
+  /** An error after the finish reason takes nothing back: unless it was cut, the answer is whole (H31). */
   #fail(error: GatewayError): CanonEvent[] {
     this.#over = true;
-    return [{ type: "error", error }];
+    const rest = this.complete && !isCut(this.#stop) ? this.#rest() : [];
+    return [...rest, { type: "error", error }];
   }
 
   #end(): CanonEvent[] {
     this.#over = true;
+    return [...this.#rest(), { type: "finish", stop: this.#stop, ...this.#stopSequence }];
+  }
+
+  get #stop(): Stop {
+    return decodeStopBeside(this.#finish ?? "", this.#blocks.hasCalls);
+  }
+
+  /** What waited for the end of the answer. */
+  #rest(): CanonEvent[] {
     const events: CanonEvent[] = [];
     for (const { reasoning, text } of this.#tags?.end() ?? []) {
       events.push(...(reasoning ? this.#blocks.reasoning(text) : this.#blocks.text(text)));
@@ -107,9 +120,7 @@ export class ChatStreamDecoder implements StreamDecoder {
     if (!this.#annotated) for (const source of this.#sources) this.#blocks.cite(source);
     const { whole } = this.#audio;
     if (whole !== undefined) events.push(...this.#blocks.whole(whole));
-    events.push(...this.#blocks.endAll());
-    const stop = decodeStopBeside(this.#finish ?? "", this.#blocks.hasCalls);
-    return [...events, { type: "finish", stop, ...this.#stopSequence }];
+    return [...events, ...this.#blocks.endAll()];
   }
 
   #read(chunk: JsonObject): CanonEvent[] {
