@@ -5,6 +5,7 @@ import type { CallOptions } from "../../testing/build-call.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
+import { wire } from "../../testing/upstream-wire.ts";
 
 /** Requests that vendors and hosts take, and the contract does not list (decision 0092). */
 
@@ -106,9 +107,102 @@ describe("decision 0092: calls with tools go in the dialect in which the model t
     expect((await sent("responses", { model: "test/named" })).dialect.upstream).toBe("chat");
   });
 
+  test("functions of the older form go where the model takes tools", async () => {
+    const { url, body, fields } = await sent("chat", {
+      model: "test/newest",
+      body: { functions: [WEATHER], function_call: { name: "weather" } },
+    });
+    expect(url).toBe(`${UPSTREAM_URL}/v1/responses`);
+    expect(body).toMatchObject({
+      tools: [{ type: "function", name: "weather" }],
+      tool_choice: { type: "function", name: "weather" },
+      parallel_tool_calls: false,
+    });
+    expect(fields).toEqual([]);
+    expect((await sent("chat", { model: "test/newest", body: { functions: [] } })).dialect.upstream).toBe("chat");
+  });
+
   test("an offer without the setting keeps its native lane", async () => {
     const { url } = await sent("chat", { model: "test/chat", body: { tools: [FUNCTION] } });
     expect(url).toBe(`${UPSTREAM_URL}/v1/chat/completions`);
+  });
+});
+
+describe("functions of the older form of chat completions, at hosts of other protocols", () => {
+  const use = (id: string, name: string) => ({ type: "tool_use", id, name, input: { city: "Lisbon" } });
+  const answer = (...content: object[]) => ({
+    ...plainAnswer("messages", { text: "", usage: plainUsage("messages", 5, 2) }),
+    content,
+    stop_reason: "tool_use",
+  });
+  const stream = (...content: object[]) =>
+    [
+      wire.messageStart(),
+      ...content.map((content_block, index) =>
+        [
+          { type: "content_block_start", index, content_block: { ...content_block, input: {} } },
+          {
+            type: "content_block_delta",
+            index,
+            delta: { type: "input_json_delta", partial_json: '{"city":"Lisbon"}' },
+          },
+          { type: "content_block_stop", index },
+        ]
+          .map(wire.event)
+          .join(""),
+      ),
+      wire.event({ type: "message_delta", delta: { stop_reason: "tool_use" }, usage: { output_tokens: 7 } }),
+      wire.event({ type: "message_stop" }),
+    ].join("");
+
+  /** The only message or the joined deltas of an answer, and what the receipt notes. */
+  async function called(streamed: boolean, body: JsonObject, ...content: object[]) {
+    const { upstream } = harness;
+    upstream.play(streamed ? upstream.stream(stream(...content)) : upstream.json(answer(...content)));
+    const reply = await harness.call("chat", { door: "dropin", model: "test/messages", stream: streamed, body });
+    expect(reply.status).toBe(200);
+    const { fields } = await harness.receipt(reply);
+    const chunks = streamed
+      ? [...reply.text.matchAll(/^data: (\{.*)$/gm)].map(([, json]) => JSON.parse(json ?? "") as JsonObject)
+      : [JSON.parse(reply.text) as JsonObject];
+    const choices = chunks.flatMap(({ choices }) => choices as { finish_reason: string | null }[]);
+    const said = choices.map((choice) => ("delta" in choice ? choice.delta : Object(choice).message) as JsonObject);
+    const calls = said.flatMap(({ function_call: call }) =>
+      call ? [call as { name?: string; arguments: string }] : [],
+    );
+    return {
+      name: calls.map(({ name }) => name ?? "").join(""),
+      arguments: calls.map((call) => call.arguments).join(""),
+      newer: said.filter((delta) => "tool_calls" in delta).length,
+      finish: choices.at(-1)?.finish_reason,
+      notes: fields.map(({ path, action }) => `${path} ${action}`),
+    };
+  }
+
+  test.each([false, true])("their client gets the call in that form (stream: %p)", async (streamed) => {
+    const body = { functions: [WEATHER], function_call: "auto" };
+    expect(await called(streamed, body, use("toolu_1", "weather"))).toEqual({
+      name: "weather",
+      arguments: '{"city":"Lisbon"}',
+      newer: 0,
+      finish: "function_call",
+      notes: [],
+    });
+  });
+
+  test.each([false, true])("the form has one call: another one is noted (stream: %p)", async (streamed) => {
+    const calls = [use("toolu_1", "weather"), use("toolu_2", "other")];
+    expect(await called(streamed, { functions: [WEATHER] }, ...calls)).toMatchObject({
+      name: "weather",
+      arguments: '{"city":"Lisbon"}',
+      notes: ["answer.content dropped"],
+    });
+  });
+
+  test.each([false, true])("next to tools of the newer form, that form holds (stream: %p)", async (streamed) => {
+    const body = { functions: [WEATHER], tools: [FUNCTION] };
+    const { name, newer, finish } = await called(streamed, body, use("toolu_1", "weather"));
+    expect([name, newer > 0, finish]).toEqual(["", true, "tool_calls"]);
   });
 });
 

@@ -31,9 +31,12 @@ export function planText(call: Call, gateway: Gateway, served: ServedModel): Cal
   return planCall(call, gateway, asked, heldBy(call, gateway));
 }
 
-/** Whether a call must go where its model takes tools. Every protocol lists them under one name. */
+/** The names under which the protocols list tools; the second is the older form of chat completions. */
+const TOOL_LISTS = ["tools", "functions"];
+
+/** Whether a call must go where its model takes tools. */
 const needsTools = ({ body }: Call, targets: Targets, model: Model): boolean =>
-  targets.splitsByTools(model) && arrayAt(body, "tools").length > 0;
+  targets.splitsByTools(model) && TOOL_LISTS.some((name) => arrayAt(body, name).length > 0);
 
 /** The target that holds the prompt cache of the call's conversation. Counting tokens caches nothing. */
 function heldBy(call: Call, { clock, conversations }: Gateway): string | undefined {

@@ -50,7 +50,17 @@ function normalForm({
     const role = message.role === "developer" ? "system" : message.role;
     return { ...withoutNulls(message), role, content: plain ?? (message.tool_calls ? null : "") };
   });
-  const { tools = [], ...rest } = body;
+  const { tools = [], functions, function_call: called, ...rest } = body;
+  if (Array.isArray(functions)) {
+    const newer = functions.map((one: unknown) => ({ type: "function", function: one }));
+    return {
+      ...rest,
+      messages,
+      tools: newer,
+      ...(called === undefined ? {} : { tool_choice: { type: "function", function: called } }),
+      parallel_tool_calls: false,
+    };
+  }
   return { ...rest, messages, ...(Array.isArray(tools) && tools.length > 0 ? { tools } : {}) };
 }
 

@@ -7,6 +7,7 @@ import { ROUTING_FIELDS } from "../routing-fields.ts";
 import { decodeContent } from "./content.ts";
 import { decodeMessage } from "./decode-message.ts";
 import { FIELD_NAMES } from "./field-names.ts";
+import { olderFunctions } from "./older-functions.ts";
 import { takeCache, takeExtras } from "./part-fields.ts";
 import { decodeReasoning } from "./reasoning.ts";
 import { readFromClient } from "./reasoning-details.ts";
@@ -20,19 +21,23 @@ const HONOURED = ["model", "stream", "stream_options", "usage", ...ROUTING_FIELD
 /**
  * What comes back from `encodeRequest` for a host of this dialect is the same request in its normal form: the system's and
  * developer's messages before the conversation are one system message, texts of system and tool messages are one string,
- * a single text part is a string, `function_call` and the function role are tool calls and results, thinking stands in the
- * host's own fields, and defaults (null, `logprobs: false`, a text format) are left out.
+ * a single text part is a string, `functions` are tools, `function_call` and the function role are tool calls and results,
+ * thinking stands in the host's own fields, and defaults (null, `logprobs: false`, a text format) are left out.
  */
 export function decodeRequest(body: JsonObject): CanonCall {
   const fields = new Fields(body);
   fields.skip("messages", ...HONOURED);
   const { system, turns } = decodeMessages(arrayAt(body, "messages"));
   const { settings, paths, extras: settingExtras } = decodeSettings(fields);
-  const toolChoice = decodeToolChoice(fields);
+  const chosen = decodeToolChoice(fields);
+  const chosenBefore = chosen === undefined ? olderFunctions.decodeChoice(fields) : undefined;
+  const toolChoice = chosen ?? chosenBefore;
   const { format, extras: formatExtras } = decodeFormat(fields);
   const reasoning = decodeReasoning(body);
   fields.skip(...reasoning.read);
-  const tools = decodeTools(fields);
+  const newer = decodeTools(fields);
+  const functions = olderFunctions.decode(fields);
+  const tools = functions.length === 0 ? newer : [...newer, ...functions];
   const extras: Extra[] = [
     ...extrasOf(fields.rest()),
     ...settingExtras,
@@ -45,13 +50,15 @@ export function decodeRequest(body: JsonObject): CanonCall {
     system,
     turns,
     tools,
+    ...(olderFunctions.readBy(body) ? { parallelTools: false } : {}),
     ...settings,
     ...(toolChoice === undefined ? {} : { toolChoice }),
     ...(format === undefined ? {} : { format }),
     ...(reasoning.desired === undefined ? {} : { reasoning: reasoning.desired }),
     paths: {
+      ...(functions.length === 0 ? {} : { parallelTools: "functions" }),
       ...paths,
-      ...(toolChoice === undefined ? {} : { toolChoice: "tool_choice" }),
+      ...(toolChoice === undefined ? {} : { toolChoice: chosenBefore === undefined ? "tool_choice" : "function_call" }),
       ...(format === undefined ? {} : { format: "response_format" }),
     },
     extras,

@@ -9,6 +9,7 @@ import { Paragraphs } from "../paragraphs.ts";
 import { encodeAnnotations } from "./annotations.ts";
 import { encodeLogprobs } from "./logprobs.ts";
 import { hidesReasoning, wantsCost } from "./native.ts";
+import { olderFunctions } from "./older-functions.ts";
 import {
   EMPTY_TEXT_ID,
   encodeDetails,
@@ -35,7 +36,7 @@ export function encodeResponse(reply: CanonReply, context: EncodeAnswerContext):
     message: encodeMessage(reply.parts, context),
     // The vendor's own answers always have it.
     logprobs: logprobs === undefined ? null : encodeLogprobs(logprobs),
-    finish_reason: encodeStop(reply.stop),
+    finish_reason: encodeStop(reply.stop, olderFunctions.readBy(context.request)),
   };
   return JSON.stringify({
     id: reply.id ?? `chatcmpl-${context.makeId()}`,
@@ -49,11 +50,13 @@ export function encodeResponse(reply: CanonReply, context: EncodeAnswerContext):
 
 function encodeMessage(parts: readonly ReplyPart[], { request, note }: EncodeAnswerContext): JsonObject {
   const hideReasoning = hidesReasoning(request);
+  const readsOlder = olderFunctions.readBy(request);
   const details: JsonObject[] = [];
   const calls: JsonObject[] = [];
   const annotations: JsonObject[] = [];
   const images: JsonObject[] = [];
   let own: JsonObject = {};
+  let olderCall: JsonObject | undefined;
   let content: string | undefined;
   let refusal: string | undefined;
   let reasoning: string | undefined;
@@ -81,6 +84,11 @@ function encodeMessage(parts: readonly ReplyPart[], { request, note }: EncodeAns
         refusal = (refusal ?? "") + part.text;
         break;
       case "tool-call":
+        if (readsOlder) {
+          if (olderCall !== undefined) note(olderFunctions.secondCall(part.name));
+          olderCall ??= olderFunctions.encodeCall(part);
+          break;
+        }
         calls.push(encodeToolCall(part));
         if (part.signature !== undefined) {
           details.push(encodeSignature(part.signature, part.id, details.length, spellForClient));
@@ -109,7 +117,7 @@ function encodeMessage(parts: readonly ReplyPart[], { request, note }: EncodeAns
         part satisfies never;
     }
   }
-  const silent = calls.length > 0 || refusal !== undefined;
+  const silent = calls.length > 0 || olderCall !== undefined || refusal !== undefined;
   const shown = hideReasoning ? details.filter(saysNothing) : details;
   return {
     role: "assistant",
@@ -120,6 +128,7 @@ function encodeMessage(parts: readonly ReplyPart[], { request, note }: EncodeAns
     ...(annotations.length === 0 ? {} : { annotations }),
     ...(images.length === 0 ? {} : { images }),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    ...(olderCall === undefined ? {} : { function_call: olderCall }),
     ...own,
   };
 }

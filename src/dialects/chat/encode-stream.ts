@@ -14,6 +14,7 @@ import { encodeAnnotations } from "./annotations.ts";
 import { encodeImage } from "./encode-response.ts";
 import { encodeLogprobs } from "./logprobs.ts";
 import { hidesReasoning, wantsCost, wantsUsage } from "./native.ts";
+import { olderFunctions } from "./older-functions.ts";
 import {
   EMPTY_TEXT_ID,
   encodeDetails,
@@ -31,6 +32,8 @@ interface OpenCall {
   index: number;
   id: string;
   custom: boolean;
+  /** In the form that has one call and no id. */
+  older: boolean;
   spoken: boolean;
   signature?: Opaque;
 }
@@ -46,6 +49,7 @@ export class ChatStreamEncoder implements StreamEncoder {
   readonly #thinking = new Set<number>();
   readonly #waiting = new Set<number>();
   readonly #hideReasoning: boolean;
+  readonly #readsOlder: boolean;
   /** Text of a block so far, and what cites it. */
   readonly #texts = new Map<number, { offset: number; length: number; citations: Citation[] }>();
   readonly #reasonings = new Map<number, { text: string; summary: boolean }>();
@@ -63,6 +67,7 @@ export class ChatStreamEncoder implements StreamEncoder {
   constructor(context: EncodeAnswerContext) {
     this.#context = context;
     this.#hideReasoning = hidesReasoning(context.request);
+    this.#readsOlder = olderFunctions.readBy(context.request);
   }
 
   push(event: CanonEvent): string {
@@ -140,7 +145,7 @@ export class ChatStreamEncoder implements StreamEncoder {
         return "";
       case "finish": {
         noteFinish(event, this.#context.note, UNTOLD);
-        const last = { index: 0, delta: {}, finish_reason: encodeStop(event.stop) };
+        const last = { index: 0, delta: {}, finish_reason: encodeStop(event.stop, this.#readsOlder) };
         return `${this.#chunk([last])}${this.#usageChunk()}data: [DONE]\n\n`;
       }
       case "error":
@@ -230,8 +235,14 @@ export class ChatStreamEncoder implements StreamEncoder {
   #beginCall(event: Extract<CanonEvent, { type: "tool-input-start" }>): string {
     const { id, name, custom = false, signature } = event;
     const index = this.#callCount++;
-    const call = { index, id, custom, spoken: false };
+    const older = this.#readsOlder;
+    if (older && index > 0) {
+      this.#context.note(olderFunctions.secondCall(name));
+      return "";
+    }
+    const call = { index, id, custom, older, spoken: false };
     this.#calls.set(event.block, signature === undefined ? call : { ...call, signature });
+    if (older) return this.#delta({ function_call: { name, arguments: "" } });
     const { function: called, ...rest } = encodeToolCall({ id, name, custom, input: "" });
     return this.#delta({
       tool_calls: [{ index, ...rest, ...(called === undefined ? {} : { function: { name, arguments: "" } }) }],
@@ -252,7 +263,7 @@ export class ChatStreamEncoder implements StreamEncoder {
     const rest = call.spoken || call.custom ? "" : this.#input(block, "{}");
     this.#calls.delete(block);
     const signature = reported ?? call.signature;
-    return signature === undefined ? rest : rest + this.#signature(signature, call.id);
+    return signature === undefined || call.older ? rest : rest + this.#signature(signature, call.id);
   }
 
   #whole(part: Extract<CanonEvent, { type: "whole" }>["part"]): string {
@@ -275,7 +286,8 @@ export class ChatStreamEncoder implements StreamEncoder {
   }
 }
 
-function inputDelta({ index, custom }: OpenCall, text: string): JsonObject {
+function inputDelta({ index, custom, older }: OpenCall, text: string): JsonObject {
+  if (older) return { function_call: { arguments: text } };
   const fragment = custom ? { custom: { input: text } } : { function: { arguments: text } };
   return { tool_calls: [{ index, ...fragment }] };
 }

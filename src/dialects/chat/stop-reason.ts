@@ -63,7 +63,9 @@ export function finishOf<Calls>(
   return cut ? "length" : finish;
 }
 
-export const encodeStop = (stop: Stop): string => WORD_OF_STOP[stop.unified];
+/** `readsOlder`: the client knows calls in their older form alone. */
+export const encodeStop = ({ unified }: Stop, readsOlder: boolean): string =>
+  readsOlder && unified === "tool" ? "function_call" : WORD_OF_STOP[unified];
 
 export const isFailureWord = (raw: string): boolean => FAILURES.has(raw);
 

@@ -18,7 +18,7 @@ export function decodeTools(body: Fields): Tool[] {
   return search === undefined ? tools : [...tools, decodeWebSearch(search)];
 }
 
-function decodeTool(raw: unknown, path: string): Tool {
+export function decodeTool(raw: unknown, path: string): Tool {
   const fields = new Fields(raw);
   const type = fields.string("type") ?? "";
   const inner = new Fields(type === "function" || type === "custom" ? fields.object(type) : undefined);

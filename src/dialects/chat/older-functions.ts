@@ -1,0 +1,35 @@
+import { arrayAt, type JsonObject } from "../../base/json.ts";
+import type { Fields } from "../../canon/fields.ts";
+import type { ToolCallPart } from "../../canon/part.ts";
+import type { FieldNote } from "../../canon/receipt.ts";
+import type { Tool, ToolChoice } from "../../canon/tool.ts";
+import { answerNote } from "../answer-note.ts";
+import { decodeTool } from "./tools.ts";
+
+/** Tools and the choice among them in the form that `tools` and `tool_choice` replaced; an answer has one call at most. */
+export const olderFunctions = {
+  decode(body: Fields): Tool[] {
+    const functions = body.array("functions") ?? [];
+    return functions.map((raw, index) => decodeTool({ type: "function", function: raw }, `functions[${index}]`));
+  },
+
+  decodeChoice(body: Fields): ToolChoice | undefined {
+    const choice = body.string("function_call") ?? body.object("function_call")?.["name"];
+    if (choice === "none" || choice === "auto") return { type: choice };
+    return typeof choice === "string" ? { type: "tool", name: choice } : undefined;
+  },
+
+  /** Whether the client of this request reads calls in the older form. */
+  readBy: (request: JsonObject): boolean =>
+    arrayAt(request, "functions").length > 0 && arrayAt(request, "tools").length === 0,
+
+  /** A call of this form has no id, by which its signature could come back. */
+  encodeCall: ({ name, input }: Pick<ToolCallPart, "name" | "input">): JsonObject => ({
+    name,
+    arguments: input || "{}",
+  }),
+
+  /** Of a further call in one answer. */
+  secondCall: (name: string): FieldNote =>
+    answerNote("content", "dropped", `functions of the older form have one call in an answer, and ${name} was another`),
+} as const;
