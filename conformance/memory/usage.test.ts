@@ -295,6 +295,42 @@ describe("decision 0085: the usage that a client is told is the usage in the led
   });
 });
 
+/** The vendor's type requires the usage, and clients read `usage.input_tokens` without a check. */
+describe("decision 0085: a messages client is told the estimate that is billed where its host reports no usage", () => {
+  const reply = plainAnswer("messages", { text: "It is sunny in Lisbon today.", usage: {} });
+  const { usage: _absent, ...bare } = reply as JsonObject;
+
+  test.each([
+    ["nothing", bare, "estimated"],
+    ["an empty usage", reply, "estimated"],
+    ["a usage of null", { ...reply, usage: null }, "estimated"],
+  ] as const)("%s", async (_name, answer, source) => {
+    harness.upstream.play(harness.upstream.json(answer));
+    const { usage, receipt } = await ask("messages", "messages");
+    expect(receipt.usage_source).toBe(source);
+    expect(usage?.input).toBeGreaterThan(0);
+    expect(usage?.output).toBeGreaterThan(0);
+    expect(countsOf(usage)).toEqual(countsOf(ledgerOf(receipt)));
+  });
+
+  test("what a host does report stays", async () => {
+    harness.upstream.play(harness.upstream.json({ ...reply, usage: { input_tokens: 7 } }));
+    const { usage } = await ask("messages", "messages");
+    expect([usage?.input, (usage?.output ?? 0) > 0]).toEqual([7, true]);
+  });
+
+  test("a stream tells the same prompt", async () => {
+    harness.upstream.play(harness.upstream.json(bare));
+    const whole = await ask("messages", "messages");
+    const stream = plainStream("messages", ["It is sunny ", "in Lisbon today."], {});
+    harness.upstream.play(
+      harness.upstream.stream(stream.replace('"usage":{"input_tokens":10,"output_tokens":1}', '"usage":{}')),
+    );
+    const streamed = await ask("messages", "messages", { stream: true });
+    expect(streamed.usage?.input).toBe(whole.usage?.input as number);
+  });
+});
+
 describe("H33: passes that a host runs by itself are billed, and its own figures are told unchanged", () => {
   const pass = (type: string, input_tokens: number, output_tokens: number, model?: string) => ({
     type,

@@ -1,13 +1,18 @@
-import { type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
+import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import { clampOutput } from "../../canon/clamp-output.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
+import { charactersOf } from "../../canon/reply.ts";
+import { countAt } from "../../canon/usage.ts";
 import { editBody } from "../../wire/edit-body.ts";
 import type { ClientAnswer, NativeAnswerContext, NativeRequestContext, UpstreamRequest } from "../dialect.ts";
 import { emptyTools } from "../empty-tools.ts";
+import { tokensOfCharacters } from "../estimate-tokens.ts";
 import { modelJson } from "../model-json.ts";
 import { askedTerms, namesOfTerms, type PricedFields } from "../priced-fields.ts";
 import type { ReceivedRequest } from "../received-request.ts";
 import { ROUTING_FIELDS } from "../routing-fields.ts";
+import { decodeAnswerBlock } from "./answer-content.ts";
+import { estimateMessagesTokens } from "./estimate.ts";
 import { failIfNoAnswer } from "./fail-if-no-answer.ts";
 import type { MessagesQuirks } from "./quirks.ts";
 import { decodeStop } from "./stop-reason.ts";
@@ -71,10 +76,29 @@ export function patchAnswer(text: string, body: JsonObject, context: NativeAnswe
   if (!body["id"]) set["id"] = JSON.stringify(`msg_${context.makeId()}`);
   const usage = objectAt(body, "usage");
   reportUsageTerms(context.served, usage);
-  if (usage) set["usage"] = JSON.stringify({ ...(consistentUsage(usage) ?? usage), ...missingUsage(usage) });
+  const counted = { ...(usage && (consistentUsage(usage) ?? usage)), ...missingUsage(usage ?? {}) };
+  set["usage"] = JSON.stringify({ ...counted, ...estimatedUsage(usage, body, context) });
   return {
     text: String(editBody({ text }, { set }, body)),
     usage: readUsage(body),
     stop: stop ? decodeStop(stop) : undefined,
+  };
+}
+
+/** What stands in for the counts that a host leaves out, as in a stream: the vendor's type requires them, and clients read them. */
+function estimatedUsage(
+  usage: JsonObject | undefined,
+  body: JsonObject,
+  { request, quirks }: NativeAnswerContext,
+): JsonObject {
+  const said = () =>
+    charactersOf(
+      arrayAt(body, "content").map((block) =>
+        decodeAnswerBlock(block, { origin: "", quirks, reading: {}, makeId: () => "" }),
+      ),
+    );
+  return {
+    ...(countAt(usage, "input_tokens") === undefined ? { input_tokens: estimateMessagesTokens(request) } : {}),
+    ...(countAt(usage, "output_tokens") === undefined ? { output_tokens: tokensOfCharacters(said()) } : {}),
   };
 }
