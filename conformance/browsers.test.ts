@@ -98,8 +98,11 @@ describe("GET and HEAD /", () => {
     expect(await page.text()).toContain(`<code>${gateway.url}/v1</code>`);
   });
 
-  test.each(["/", "/healthz", "/readyz"])("HEAD %s is answered without a body", async (path) => {
-    const response = await fetch(gateway.url + path, { method: "HEAD" });
-    expect([response.status, await response.text()]).toEqual([200, ""]);
-  });
+  test.each(["/", "/healthz", "/readyz", "/openapi.json", "/v1/models", "/v1beta/models"])(
+    "HEAD %s is answered without a body",
+    async (path) => {
+      const response = await fetch(gateway.url + path, { method: "HEAD" });
+      expect([response.status, await response.text()]).toEqual([200, ""]);
+    },
+  );
 });

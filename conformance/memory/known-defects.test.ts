@@ -116,60 +116,6 @@ describe("thinking", () => {
   });
 });
 
-describe("late errors", () => {
-  /** All of its arguments and the finish reason had come. */
-  test.failing("H31: a whole call that came before the error of a chat host is sent to Google's clients", async () => {
-    const call = (index: number, id: string, name: string) =>
-      wire.chatChunk({ tool_calls: [{ index, id, type: "function", function: { name, arguments: '{"a":1}' } }] });
-    const stream = [call(0, "call_1", "f"), call(1, "call_2", "g"), wire.chatChunk({}, "tool_calls")].join("");
-    const error = `data: ${JSON.stringify({ error: { message: "boom", type: "server_error", code: 500 } })}\n\n`;
-    harness.upstream.play(harness.upstream.stream(stream, 50, error));
-    const { text } = await harness.call("genai", { door: "dropin", model: "test/chat", stream: true });
-    expect([...text.matchAll(/"name":"(\w)"/g)].map(([, name]) => name)).toEqual(["f", "g"]);
-  });
-});
-
-describe("tools", () => {
-  test.failing("decision 0092: functions of the older form go where the model takes tools", async () => {
-    const { name, parameters } = FUNCTION.function;
-    const { url } = await sent("chat", { model: "test/newest", body: { functions: [{ name, parameters }] } });
-    expect(url).toBe(`${UPSTREAM_URL}/v1/responses`);
-  });
-});
-
-describe("usage", () => {
-  /** The vendor's type requires it, and clients read `usage.input_tokens` without a look. */
-  test.failing("a messages answer of a host without usage has the estimate that its stream has", async () => {
-    const { usage: _absent, ...reply } = plainAnswer("messages", { text: "It is sunny.", usage: {} }) as JsonObject;
-    const { text } = await heard("messages", reply, { model: "test/messages" });
-    const streamed = await heard(
-      "messages",
-      plainStream("messages", ["It is ", "sunny."], {}).replace(
-        '"usage":{"input_tokens":10,"output_tokens":1}',
-        '"usage":{}',
-      ),
-      { model: "test/messages" },
-    );
-    expect(streamed.text).toContain('"usage":{');
-    expect((JSON.parse(text) as JsonObject)["usage"]).toMatchObject({ input_tokens: expect.any(Number) });
-  });
-});
-
-describe("methods", () => {
-  test.failing("GET at the URL of a verb is the wrong method, and no unknown provider", async () => {
-    const { status, headers } = await harness.ask("GET", "/v1beta/models/test/genai:generateContent");
-    expect([status, headers.get("allow")]).toEqual([405, "POST"]);
-  });
-
-  /** RFC 9110, 9.1: servers support GET and HEAD. */
-  test.failing.each(["/v1/models", "/v1beta/models", "/v1/models/test/chat"])(
-    "HEAD is answered like GET at %s",
-    async (path) => {
-      expect((await harness.ask("HEAD", path)).status).toBe(200);
-    },
-  );
-});
-
 describe("keys", () => {
   /** The vendor's SDK sends a key of blanks as an empty header. */
   test.each(["x-goog-api-key", "x-api-key"])("an empty %s is a wrong key in lists of models", async (name) => {

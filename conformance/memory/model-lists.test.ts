@@ -129,8 +129,35 @@ describe.each(PLACES)("choices 1: $path, $shape", ({ path, headers, withKey, sha
 
   test("a wrong method is 405 in the caller's protocol and names the right one", async () => {
     const answer = await harness.ask("DELETE", path);
-    expect([answer.status, answer.headers.get("allow")]).toEqual([405, "GET"]);
+    expect([answer.status, answer.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
   });
+
+  /** RFC 9110, 9.1: servers support GET and HEAD. */
+  test("HEAD is answered like GET", async () => {
+    for (const asked of [path, `${path}/test/chat`]) {
+      const [read, head] = [await harness.ask("GET", asked), await harness.ask("HEAD", asked)];
+      expect([head.status, head.headers.get("content-type")]).toEqual([200, read.headers.get("content-type")]);
+    }
+    expect((await harness.ask("HEAD", path, "sk-trv-wrong")).status).toBe(401);
+  });
+});
+
+test.each([
+  "/v1beta/models/test/genai:generateContent",
+  "/v1/models/test/genai:streamGenerateContent",
+  "/v1beta/models/gemini:countTokens",
+  "/v1/projects/p/locations/l/publishers/google/models/gemini:predict",
+  "/api/genai/v1beta/models/gemini:embedContent",
+])("GET %s: a verb is no part of a model's id, and takes POST alone", async (path) => {
+  for (const method of ["GET", "HEAD"]) {
+    const { status, headers } = await harness.ask(method, path);
+    expect([status, headers.get("allow")]).toEqual([405, "POST"]);
+  }
+});
+
+test("another word after a colon is a provider, as in calls", async () => {
+  expect((await harness.get("/v1/models/test/chat:up-chat")).status).toBe(200);
+  expect((await harness.get("/v1/models/test/chat:nobody")).status).toBe(404);
 });
 
 test("every list counts towards the key's requests per minute", async () => {

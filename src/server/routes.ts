@@ -2,7 +2,7 @@ import { CHAT_ROOTS } from "../dialects/chat/endpoints.ts";
 import type { Door } from "../dialects/check.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import type { Endpoint } from "../dialects/endpoint.ts";
-import { verbPaths } from "../dialects/genai/endpoints.ts";
+import { VERBS, verbPaths } from "../dialects/genai/endpoints.ts";
 import { BUILT_IN_DIALECTS } from "../dialects/index.ts";
 import type { DialectRegistry } from "../dialects/registry.ts";
 import { createChildKey, listChildKeys, revokeChildKey, showChildKey } from "./child-keys.ts";
@@ -44,24 +44,32 @@ const open = route("chat", "open");
 const signed = route("chat", "signed");
 
 /** An endpoint that a dialect has declared. */
-function endpointRoute({ name }: Dialect, { door, path, asks, shared = false }: Endpoint): Route<Handler> {
+function endpointRoutes({ name }: Dialect, { door, path, asks, shared = false }: Endpoint): Route<Handler>[] {
+  const keyed = route(name, "key");
   switch (asks) {
     case "generate":
     case "count_tokens":
-      return route(name, "key")("POST", door, path, relayCall(asks));
+      return [keyed("POST", door, path, relayCall(asks))];
     case "list_models":
-      return { ...route(name, "open")("GET", door, path, listModels), shared };
+      return READS.map((method) => ({ ...route(name, "open")(method, door, path, listModels), shared }));
     case "show_model":
-      return { ...route(name, "open")("GET", door, path, showModel), shared };
+      return READS.map((method) => ({ ...route(name, "open")(method, door, withoutVerb(path), showModel), shared }));
     case "show_answer":
     case "list_input":
-      return route(name, "key")("GET", door, path, storedAnswer(asks));
+      return [keyed("GET", door, path, storedAnswer(asks))];
     case "delete_answer":
-      return route(name, "key")("DELETE", door, path, storedAnswer(asks));
+      return [keyed("DELETE", door, path, storedAnswer(asks))];
     case "cancel_answer":
-      return route(name, "key")("POST", door, path, storedAnswer(asks));
+      return [keyed("POST", door, path, storedAnswer(asks))];
   }
 }
+
+/** The runtime leaves the body of an answer to HEAD out. */
+const READS = ["GET", "HEAD"] as const;
+
+/** The path of a model's entry. A provider may follow its id after a colon. A verb may not: such a path takes POST alone. */
+const withoutVerb = (path: string | RegExp): string | RegExp =>
+  typeof path === "string" ? path : new RegExp(`^(?!.*:(?:${VERBS.join("|")})$)${path.source.slice(1)}`);
 
 /** Images, videos and receipts belong to the protocols that have them; the rest is the gateway's own. */
 const OWN_ROUTES: readonly Route<Handler>[] = [
@@ -90,19 +98,19 @@ const OWN_ROUTES: readonly Route<Handler>[] = [
   chat("GET", "contract", /^\/api\/v1\/keys\/(?<id>[^/]+)$/, showChildKey),
   chat("DELETE", "contract", /^\/api\/v1\/keys\/(?<id>[^/]+)$/, revokeChildKey),
   // A client that fetches a file shows a signed URL or a key of its project, which the handler checks.
-  ...(["GET", "HEAD"] as const).map((method) => signed(method, "contract", /^\/files\/(?<id>[^/]+)$/, sendFile)),
-  ...(["GET", "HEAD"] as const).flatMap((method) => [
+  ...READS.map((method) => signed(method, "contract", /^\/files\/(?<id>[^/]+)$/, sendFile)),
+  ...READS.flatMap((method) => [
     open(method, "contract", "/", sendRoot),
     open(method, "contract", "/healthz", sendHealth),
     open(method, "contract", "/readyz", sendReadiness),
+    open(method, "contract", "/openapi.json", sendOpenApi),
   ]),
-  open("GET", "contract", "/openapi.json", sendOpenApi),
 ];
 
 /** Every endpoint of a gateway that speaks these dialects. No other endpoint exists. */
 export const routesOf = ({ clients }: DialectRegistry): Route<Handler>[] => [
   ...OWN_ROUTES,
-  ...clients.flatMap((dialect) => dialect.http.endpoints.map((endpoint) => endpointRoute(dialect, endpoint))),
+  ...clients.flatMap((dialect) => dialect.http.endpoints.flatMap((endpoint) => endpointRoutes(dialect, endpoint))),
 ];
 
 export const ROUTES: readonly Route<Handler>[] = routesOf(BUILT_IN_DIALECTS);

@@ -48,17 +48,19 @@ export function readCall(asks: Asks, request: EndpointRequest): EndpointCall {
   return { model: modelInPath(parameters), stream, options };
 }
 
+/** Every verb that a path can have after its model. */
+export const VERBS: readonly string[] = [
+  ...GENERATE_VERBS,
+  "countTokens",
+  "embedContent",
+  "batchEmbedContents",
+  "predict",
+  "predictLongRunning",
+  "fetchPredictOperation",
+];
+
 function unknownVerb(verb: string): GatewayError {
-  const known = [
-    ...GENERATE_VERBS,
-    "countTokens",
-    "embedContent",
-    "batchEmbedContents",
-    "predict",
-    "predictLongRunning",
-    "fetchPredictOperation",
-  ].join(", ");
-  return new GatewayError("not_found", `There is no verb "${verb}" here; the verbs are ${known}.`, {
+  return new GatewayError("not_found", `There is no verb "${verb}" here; the verbs are ${VERBS.join(", ")}.`, {
     code: "unknown_verb",
   });
 }
