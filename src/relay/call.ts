@@ -138,6 +138,8 @@ export interface Call {
   continued: Continuation[] | undefined;
   /** What other attempts than the last one have used of what is paid. */
   otherLegs?: BilledLeg[];
+  /** The notes of attempts that broke off and were continued: the client has their part of the answer. */
+  earlierNotes?: readonly FieldNote[];
   /** Where the answer is kept for later requests. */
   readonly keeping: Keeping | undefined;
   /** A second offer was asked while the first was at work. */

@@ -1,5 +1,7 @@
+import { addNote } from "../canon/add-note.ts";
 import type { Billable } from "../canon/billable.ts";
-import type { PlannedOffer, PricedPart, Receipt } from "../canon/receipt.ts";
+import { boundNotes } from "../canon/bound-notes.ts";
+import type { FieldNote, PlannedOffer, PricedPart, Receipt } from "../canon/receipt.ts";
 import type { Stop } from "../canon/stop.ts";
 import { unionOfTags } from "../canon/tags.ts";
 import {
@@ -129,6 +131,7 @@ export type AdmittedCall = Pick<
   | "continued"
   | "hedged"
   | "otherLegs"
+  | "earlierNotes"
   | "memory"
   | "client"
 > & {
@@ -155,6 +158,15 @@ export interface Bill extends Pick<Receipt, "verb" | "clientDialect" | "upstream
   terms?: readonly string[];
   stop?: Stop | undefined;
   firstContentAtMs: number | undefined;
+}
+
+/** Of a stream that went on elsewhere, every part is in the receipt. */
+function notesOf({ attempt, earlierNotes }: AdmittedCall): FieldNote[] {
+  const last = attempt?.notes ?? [];
+  if (earlierNotes === undefined) return last;
+  const notes: FieldNote[] = [];
+  for (const note of [...earlierNotes, ...last]) addNote(notes, note);
+  return boundNotes(notes);
 }
 
 /** Prices what was used, counts it against the key and writes the row. */
@@ -199,7 +211,7 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
     stream: call.stream,
     outcome: bill.outcome,
     offers: call.offersTried,
-    fields: call.attempt?.notes ?? [],
+    fields: notesOf(call),
     usage,
     // What is paid for answers that broke off is never all measured.
     usageSource: otherLegs === undefined ? bill.source : "partial",

@@ -1,3 +1,4 @@
+import { addNote } from "../canon/add-note.ts";
 import type { CanonCall } from "../canon/call.ts";
 import { asGatewayError, type GatewayError } from "../canon/error.ts";
 import { sumUsage, type Usage } from "../canon/usage.ts";
@@ -72,8 +73,8 @@ export class Survivor {
     if (tried !== undefined) Object.assign(tried, { outcome: "failed", reason: error.kind });
     call.otherLegs = [...(call.otherLegs ?? []), ...legs];
     call.continued = [...(call.continued ?? []), { provider: next.attempt.target.offer.provider, fromCharacters }];
-    const news = next.attempt.notes.filter(({ path }) => !attempt.notes.some((told) => told.path === path));
-    next.attempt.notes = [...attempt.notes, ...news];
+    // Apart from those of the next attempt: what this one was not sent, the next may have been, and is billed for.
+    call.earlierNotes = [...(call.earlierNotes ?? []), ...attempt.notes];
     return { ...next, soFar: broken.soFar };
   }
 
@@ -157,7 +158,7 @@ export class Survivor {
     const before = legs.reduce((sum, { usage }) => sumUsage(sum, usage), {} as Usage);
     const paid = legs.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0);
     const encoder = new ContinuingEncoder(soFar, before);
-    soFar.note = ({ path, action, reason }) => void attempt.notes.push({ path, action, reason });
+    soFar.note = (note) => addNote(attempt.notes, note);
     const discount = discountAt(this.#call.principal, attempt.target);
     const costOf = (usage: Usage) => priceCall(usage, attempt.target, attempt.terms, discount).costNanoUsd;
     soFar.costUsd = () => (paid + costOf(encoder.used)) / 1e9;

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from "../base/json.ts";
+import { addNote } from "../canon/add-note.ts";
 import type { CanonCall } from "../canon/call.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { FieldNote } from "../canon/receipt.ts";
@@ -112,14 +113,8 @@ export class TranslatedLane implements Lane {
       reading: this.#reading,
       makeId: this.#gateway.random.id,
       served: this.#attempt,
-      note: (note) => this.#note(note),
+      note: (note) => addNote(this.#attempt.notes, note),
     };
-  }
-
-  /** A stream has audio in many chunks, and each would be noted. */
-  #note({ path, action, reason }: FieldNote): void {
-    const { notes } = this.#attempt;
-    if (!notes.some((noted) => noted.path === path && noted.reason === reason)) notes.push({ path, action, reason });
   }
 
   #encodeContext(): EncodeAnswerContext {
@@ -127,7 +122,7 @@ export class TranslatedLane implements Lane {
     const { quirks } = this.#attempt.target;
     return Object.assign(new CallAnswerContext(this.#call, this.#gateway, this.#attempt), {
       estimateInputTokens: () => incoming.dialect.requests.estimateTokens(body),
-      note: (note: FieldNote) => this.#note(note),
+      note: (note: FieldNote) => addNote(this.#attempt.notes, note),
       unsignedComesBack: this.#upstream.reasoning.takesUnsigned?.(quirks) === true,
     });
   }

@@ -1,0 +1,7 @@
+import type { FieldNote } from "./receipt.ts";
+
+/** Adds a note unless it is there: a stream loses the same in many of its chunks. */
+export function addNote(notes: FieldNote[], { path, action, reason }: FieldNote): void {
+  const isNoted = notes.some((noted) => noted.path === path && noted.action === action && noted.reason === reason);
+  if (!isNoted) notes.push({ path, action, reason });
+}
