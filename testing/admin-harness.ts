@@ -12,6 +12,7 @@ import { BUILT_IN } from "../src/providers/index.ts";
 import { authorize } from "../src/server/admin/authorize.ts";
 import type { AdminParts } from "../src/server/admin/define-route.ts";
 import { adminRoutes } from "../src/server/admin/routes.ts";
+import { WrongSecrets } from "../src/server/admin/wrong-secrets.ts";
 import { askWithin } from "../src/server/ask-within.ts";
 import { LoginThrottle } from "../src/server/login-throttle.ts";
 import { createRequestHandler, type RequestHandler, type ServedConnection } from "../src/server/request-handler.ts";
@@ -70,6 +71,7 @@ export class AdminHarness {
     this.parts = {
       access,
       logins: new LoginThrottle(clock),
+      wrongSecrets: new WrongSecrets({ ...this.#sources, storage, log: gateway.gateway.log }),
       publicUrl: URL_OF_ADMIN,
       config: new ConfigHistory({
         started: gateway.config,
@@ -108,7 +110,7 @@ export class AdminHarness {
       host: "127.0.0.1",
       publicUrl: URL_OF_ADMIN,
       routes: adminRoutes(this.parts),
-      authorize: (request, roles) => authorize(request, roles, this.parts),
+      authorize: (request, roles, connection) => authorize(request, roles, connection, this.parts),
       context,
     });
   }

@@ -18,6 +18,7 @@ import type { Gateway, Snapshot } from "../relay/gateway.ts";
 import { DEFAULT_TIMINGS, type Timings } from "../relay/timings.ts";
 import { authorize } from "../server/admin/authorize.ts";
 import { adminRoutes } from "../server/admin/routes.ts";
+import { WrongSecrets } from "../server/admin/wrong-secrets.ts";
 import { askWithin } from "../server/ask-within.ts";
 import { consoleRoutes } from "../server/console.ts";
 import { listen } from "../server/listener.ts";
@@ -260,6 +261,7 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
   ownMetrics = metrics.own;
   let adminHash: string | undefined;
   const access = new OperatorAccess({ ...sources, storage, adminHash: () => adminHash });
+  const wrongSecrets = new WrongSecrets({ ...sources, storage, log });
   const admin = listen({
     ...config.admin,
     sharesPorts,
@@ -268,6 +270,7 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
       ...adminRoutes({
         access,
         logins: new LoginThrottle(clock),
+        wrongSecrets,
         publicUrl: config.admin.publicUrl,
         config: history,
         alerts,
@@ -284,7 +287,8 @@ async function startWith(config: Config, storage: Storage, instance: string, opt
       }),
       ...consoleRoutes(bundledConsole),
     ],
-    authorize: (request, roles) => authorize(request, roles, { access, publicUrl: config.admin.publicUrl }),
+    authorize: (request, roles, connection) =>
+      authorize(request, roles, connection, { access, wrongSecrets, publicUrl: config.admin.publicUrl }),
   });
 
   // A port chosen by the system is known only now.

@@ -8,9 +8,6 @@ const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 60_000;
 /** What an address has done is forgotten after this long without a further failure. */
 const MEMORY_MS = 600_000;
-/** Failures that are put on record in each window: strangers must not fill the audit log. */
-const MAX_RECORDED = 100;
-const RECORDING_MS = 3_600_000;
 /** Addresses that are counted one by one; all others share one count. */
 const MAX_ADDRESSES = 10_000;
 
@@ -26,8 +23,6 @@ interface Failures {
 export class LoginThrottle {
   readonly #clock: Clock;
   readonly #failures = new Map<string, Failures>();
-  #recorded = 0;
-  #recordingEndsMs = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -47,18 +42,11 @@ export class LoginThrottle {
     });
   }
 
-  /** Returns whether this failure is to be put on record. */
-  failed(address: string): boolean {
+  failed(address: string): void {
     const counted = this.#counted(address);
     const count = (this.#known(counted)?.count ?? 0) + 1;
     this.#failures.delete(counted);
-    const nowMs = this.#clock.nowMs();
-    this.#failures.set(counted, { count, atMs: nowMs });
-    if (nowMs >= this.#recordingEndsMs) {
-      this.#recorded = 0;
-      this.#recordingEndsMs = nowMs + RECORDING_MS;
-    }
-    return ++this.#recorded <= MAX_RECORDED;
+    this.#failures.set(counted, { count, atMs: this.#clock.nowMs() });
   }
 
   succeeded(address: string): void {

@@ -34,7 +34,7 @@ export interface RequestHandlerOptions {
   cors?: readonly string[];
   routes: readonly Route<Handler>[];
   /** Who sends a request to an endpoint for operators; throws where the role is none of these. Absent: no operator is let through. */
-  authorize?: (request: Request, roles: readonly Role[]) => Promise<Operator>;
+  authorize?: (request: Request, roles: readonly Role[], connection: ServedConnection) => Promise<Operator>;
   context: ServerContext;
 }
 
@@ -101,7 +101,7 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
         throw shuttingDown();
       }
       const { access } = match.route;
-      const operator = access === "admin" ? await admit(request, match.route, options) : undefined;
+      const operator = access === "admin" ? await admit(request, connection, match.route, options) : undefined;
       if (operator !== undefined) {
         // Sums over a large ledger take longer than the idle timeout of unauthenticated clients.
         connection.hold();
@@ -175,10 +175,11 @@ function countRefusal({ metrics, refusals }: Gateway, reason: ErrorKind, connect
 /** Closed unless the listener knows operators, and the route names their roles (S04, S08). */
 function admit(
   request: Request,
+  connection: ServedConnection,
   { roles = [] }: Route<Handler>,
   { authorize }: RequestHandlerOptions,
 ): Promise<Operator> {
-  if (authorize !== undefined) return authorize(request, roles);
+  if (authorize !== undefined) return authorize(request, roles, connection);
   throw new GatewayError("unauthenticated", "This listener knows no operators.", { code: "invalid_admin_secret" });
 }
 

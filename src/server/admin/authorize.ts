@@ -2,11 +2,13 @@ import { isCsrfOf, type Operator, type OperatorAccess } from "../../access/opera
 import { GatewayError } from "../../canon/error.ts";
 import type { Role } from "../../canon/role.ts";
 import { sessionToken } from "./session-cookie.ts";
+import type { WrongSecrets } from "./wrong-secrets.ts";
 
 type AdminRequest = Pick<Request, "method" | "headers">;
 
 interface Admittance {
   access: OperatorAccess;
+  wrongSecrets: WrongSecrets;
   /** How browsers reach the Admin API. */
   publicUrl: string;
 }
@@ -18,20 +20,26 @@ interface Admittance {
 export async function authorize(
   request: AdminRequest,
   roles: readonly Role[],
+  connection: { readonly address: string },
   admittance: Admittance,
 ): Promise<Operator> {
   const operator = request.headers.has("authorization")
-    ? await bySecret(request, admittance)
+    ? await bySecret(request, connection, admittance)
     : await bySession(request, admittance);
   if (roles.includes(operator.role)) return operator;
   const message = `This endpoint is not for the role ${operator.role}${roles.length === 0 ? "" : `, but for ${roles.join(" or ")}`}.`;
   throw new GatewayError("forbidden", message, { code: "role_not_allowed" });
 }
 
-async function bySecret({ headers }: AdminRequest, { access }: Admittance): Promise<Operator> {
+async function bySecret(
+  { headers }: AdminRequest,
+  connection: { readonly address: string },
+  { access, wrongSecrets }: Admittance,
+): Promise<Operator> {
   const presented = /^bearer\s+(\S.*)$/i.exec(headers.get("authorization") ?? "")?.[1]?.trim() ?? "";
   const operator = await access.bySecret(presented);
   if (operator !== undefined) return operator;
+  if (presented !== "") await wrongSecrets.record({ address: connection.address, by: "bearer" });
   throw notAuthenticated("This endpoint needs the secret of an operator: Authorization: Bearer <secret>.");
 }
 

@@ -15,6 +15,7 @@ import type { RoutedRequest, ServerContext } from "../routed-request.ts";
 import type { AdminConfig } from "./admin-config.ts";
 import type { ProviderForm } from "./provider-form.ts";
 import { checkText, type QueryFields, type QueryValues, readQuery } from "./query-fields.ts";
+import type { WrongSecrets } from "./wrong-secrets.ts";
 
 /** The clients' listener, asked from within. */
 export type PublicListener = (request: Request, connection: AdminConnection) => Promise<Response>;
@@ -24,6 +25,7 @@ type AdminConnection = RoutedRequest["connection"];
 export interface AdminParts {
   access: OperatorAccess;
   logins: LoginThrottle;
+  wrongSecrets: WrongSecrets;
   /** How browsers reach the Admin API. */
   publicUrl: string;
   config: AdminConfig;

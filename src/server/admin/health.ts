@@ -35,14 +35,14 @@ export const readinessRoute = openRoute({
     verbose: { ...textField("Present: the parts of the gateway and the providers are shown."), read: () => true },
   },
   answers: [json(Readiness, "They should."), { ...json(Readiness, "They should not."), status: 503 }],
-  handle: async ({ request, query }, context, { access, publicUrl, parts }) => {
+  handle: async ({ request, connection, query }, context, admin) => {
     const plain = readinessAnswer(context);
     if (query.detail === undefined && query.verbose === undefined) return plain;
-    await authorize(request, ["admin", "viewer"], { access, publicUrl });
+    await authorize(request, ["admin", "viewer"], connection, admin);
     const { gateway } = context;
     const providers = healthReport(gateway.snapshot, gateway.health, gateway.clock.nowMs());
     const body = (await plain.json()) as object;
-    const shown = query.verbose === undefined ? {} : { parts: parts() };
+    const shown = query.verbose === undefined ? {} : { parts: admin.parts() };
     return Response.json({ ...body, ...shown, providers }, { status: plain.status });
   },
 });

@@ -18,7 +18,7 @@ describe("S14: answers to operators", () => {
   });
 });
 
-describe("S21: failed logins", () => {
+describe("S21: wrong secrets", () => {
   const actsOf = async (admin: AdminHarness) => {
     const { json } = await admin.ask("GET", "/api/audit?act=session.refused&limit=500", asAdmin);
     return json["data"] as Record<string, unknown>[];
@@ -37,11 +37,41 @@ describe("S21: failed logins", () => {
     expect(JSON.stringify(acts)).not.toContain("wrong-secret");
   });
 
-  test("fill no more than a hundred rows an hour", async () => {
+  test("are there too when they come as bearer tokens, whatever the endpoint", async () => {
+    const admin = await AdminHarness.start();
+    const wrong = { secret: "a-wrong-secret-of-nobody", address: "198.51.100.8" };
+    for (const path of ["/api/keys", "/metrics", "/readyz?verbose"])
+      expect((await admin.ask("GET", path, wrong)).status).toBe(401);
+    expect((await admin.ask("POST", "/api/keys", { ...wrong, body: {} })).status).toBe(401);
+    const acts = await actsOf(admin);
+    expect(acts.map(({ who, address, target }) => [who, address, target])).toEqual(
+      Array(4).fill(["unknown", "198.51.100.8", "bearer"]),
+    );
+    expect(JSON.stringify(acts)).not.toContain("wrong-secret");
+  });
+
+  test("requests without a secret, and right ones, are not among them", async () => {
+    const admin = await AdminHarness.start();
+    expect((await admin.ask("GET", "/api/keys")).status).toBe(401);
+    expect((await admin.ask("GET", "/api/keys", { headers: { authorization: "Bearer" } })).status).toBe(401);
+    expect((await admin.ask("GET", "/api/keys", asAdmin)).status).toBe(200);
+    expect(await actsOf(admin)).toEqual([]);
+  });
+
+  test("as bearer tokens do not lock anyone out of the login", async () => {
+    const admin = await AdminHarness.start();
+    for (let at = 0; at < 20; at++) await admin.ask("GET", "/api/keys", { secret: "wrong" });
+    expect((await admin.ask("POST", "/api/session", { body: { secret: ADMIN_SECRET } })).status).toBe(201);
+  });
+
+  test("fill no more than a hundred rows an hour, however they come", async () => {
     const admin = await AdminHarness.start();
     const fail = async (count: number, network: number) => {
-      for (let at = 0; at < count; at++)
-        await admin.ask("POST", "/api/session", { body: { secret: "wrong" }, address: `198.51.${network}.${at}` });
+      for (let at = 0; at < count; at++) {
+        const address = `198.51.${network}.${at}`;
+        if (at % 2 === 0) await admin.ask("POST", "/api/session", { body: { secret: "wrong" }, address });
+        else await admin.ask("GET", "/api/keys", { secret: "wrong", address });
+      }
     };
     await fail(120, 100);
     expect(await actsOf(admin)).toHaveLength(100);

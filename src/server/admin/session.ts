@@ -2,8 +2,6 @@ import { recordAct } from "../../access/audit.ts";
 import { csrfOf, type OpenedSession, type OperatorAccess } from "../../access/operator-access.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { ROLES } from "../../canon/role.ts";
-import type { Gateway } from "../../relay/gateway.ts";
-import type { Storage } from "../../storage/storage.ts";
 import { json } from "../openapi/operation.ts";
 import { actorOf } from "./actor.ts";
 import { refuseForeignPages } from "./authorize.ts";
@@ -22,15 +20,14 @@ export const openSession = openRoute({
   summary: "Open a session for a browser; its cookie takes the place of the secret.",
   body: LoginRequest,
   answers: [{ ...json(SessionAnswer, "The session's cookie is set."), status: 201 }],
-  handle: async ({ request, connection, body }, { storage, gateway }, { access, logins, publicUrl }) => {
+  handle: async ({ request, connection, body }, { storage, gateway }, { access, logins, wrongSecrets, publicUrl }) => {
     const { address } = connection;
     refuseForeignPages(request.headers);
     logins.check(address);
     const opened = await openBy(body, access);
     if (opened === undefined) {
-      const by = body.link === undefined ? "secret" : "link";
-      if (logins.failed(address)) await recordFailure(storage, { address, by }, gateway);
-      gateway.log.warn({ address }, "a wrong secret or link was sent to the login of the Admin API");
+      logins.failed(address);
+      await wrongSecrets.record({ address, by: body.link === undefined ? "secret" : "link" });
       const message =
         body.link === undefined
           ? "This is not the secret of an operator."
@@ -47,15 +44,6 @@ export const openSession = openRoute({
     });
   },
 });
-
-/** Who it was is not known, only from where. Where the storage is unavailable, the refusal must not depend on it. */
-async function recordFailure(storage: Storage, { address, by }: { address: string; by: string }, gateway: Gateway) {
-  try {
-    await recordAct(storage, { who: "unknown", address, act: "session.refused", target: by }, gateway);
-  } catch (err) {
-    gateway.log.warn({ err, address }, "a failed login could not be put on record");
-  }
-}
 
 function openBy({ secret, link }: Login, access: OperatorAccess): Promise<OpenedSession | undefined> {
   if (secret !== undefined && link === undefined) return access.open(secret);

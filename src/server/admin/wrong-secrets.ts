@@ -1,0 +1,50 @@
+import { recordAct } from "../../access/audit.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Random } from "../../base/sources.ts";
+import type { Log } from "../../observe/log.ts";
+import type { Storage } from "../../storage/storage.ts";
+
+/** Rows in each window: strangers must not fill the audit log. */
+const MAX_RECORDED = 100;
+const RECORDING_MS = 3_600_000;
+
+interface WrongSecret {
+  address: string;
+  /** How it was sent: to the login, as the link that the start prints, or with a request. */
+  by: "secret" | "link" | "bearer";
+}
+
+interface Parts {
+  storage: Storage;
+  clock: Clock;
+  random: Random;
+  log: Log;
+}
+
+/** Puts wrong secrets of operators on record, whichever way they came (S21). What was tried is not kept. */
+export class WrongSecrets {
+  readonly #parts: Parts;
+  #recorded = 0;
+  #windowEndsMs = 0;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** Who it was is not known, only from where. Where the storage is unavailable, the refusal must not depend on it. */
+  async record({ address, by }: WrongSecret): Promise<void> {
+    const { storage, clock, log } = this.#parts;
+    const nowMs = clock.nowMs();
+    if (nowMs >= this.#windowEndsMs) {
+      this.#recorded = 0;
+      this.#windowEndsMs = nowMs + RECORDING_MS;
+    }
+    if (++this.#recorded > MAX_RECORDED) return;
+    try {
+      await recordAct(storage, { who: "unknown", address, act: "session.refused", target: by }, this.#parts);
+    } catch (err) {
+      log.warn({ err, address }, "a wrong secret could not be put on record");
+    }
+    log.warn({ address }, "a wrong secret or link was sent to the Admin API");
+  }
+}
