@@ -74,6 +74,8 @@ test.each(["/v1", "/api/v1"])(
       .withResponse();
     expect(data.object).toBe("response.compaction");
     expect(data.output).toMatchObject([SEALED]);
+    expect([data.id === "resp_1", /^resp_[\w-]{20,}$/.test(data.id)]).toEqual([false, true]);
+    expect(data).toMatchObject({ model: "acme/vendor" });
     expect(asked.at(-1)).toMatchObject({ path: "/v1/responses/compact", body: { model: "m", input: [QUESTION] } });
     const receipt = await gateway.receipt(response);
     expect(receipt.usage).toMatchObject({ input: 100, output: 20 });
@@ -93,6 +95,30 @@ test("H01: reasoning of another family is left out, and the receipt says so", as
     .withResponse();
   expect(asked.at(-1)?.body["input"]).toEqual([QUESTION]);
   expect((await gateway.receipt(response)).fields).toMatchObject([{ path: "input[1]", action: "dropped" }]);
+});
+
+test("decision 0087: items that repeat an earlier answer are sent without its host's ids, as to responses", async () => {
+  const failed = { type: "image_generation_call", id: "ig_1", status: "failed", result: null };
+  const ran = {
+    type: "code_interpreter_call",
+    id: "ci_1",
+    status: "completed",
+    code: "print(1)",
+    container_id: "cntr_1",
+    outputs: [{ type: "logs", logs: "1" }],
+  };
+  const wrapped = wrapOpaque({ origin: "messages", kind: "signature", value: "s" });
+  const thought = { type: "reasoning", id: "rs_1", summary: [], encrypted_content: wrapped };
+  const input = [QUESTION, failed, ran, thought] as unknown as OpenAi.Responses.ResponseInput;
+  const { response } = await open().responses.compact({ model: "acme/vendor", input }).withResponse();
+  const upstream = JSON.stringify(asked.at(-1)?.body["input"]);
+  expect([upstream.includes("cntr_1"), upstream.includes("print(1)")]).toEqual([false, true]);
+  const { fields } = await gateway.receipt(response);
+  expect(fields.map(({ path, action }) => `${path} ${action}`)).toEqual([
+    "input[1] dropped",
+    "input[2].container_id dropped",
+    "input[3] dropped",
+  ]);
 });
 
 test("a model whose hosts do not compact is refused in one sentence, and nothing is made up", async () => {

@@ -5,6 +5,8 @@ import { estimateTokens } from "../../dialects/estimate-tokens.ts";
 import { askedTerms, namesOfTerms } from "../../dialects/priced-fields.ts";
 import { billables } from "../../dialects/responses/billables.ts";
 import { PRICED_FIELDS } from "../../dialects/responses/native.ts";
+import { responsesObjects } from "../../dialects/responses/object-fields.ts";
+import { withoutEchoedIds } from "../../dialects/without-echoed-ids.ts";
 import { checkCompaction } from "../../services/compaction/schema.ts";
 import { withoutRouting } from "../../services/without-routing.ts";
 import { answerHeaders } from "../answer-headers.ts";
@@ -21,29 +23,41 @@ const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 const COMPACTIONS: Service<"compactions", JsonObject> = {
   name: "compactions",
   billables,
-  read: async (request, memory, gateway) => {
-    const { body, text } = await readBody(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
-    checkCompaction(body);
-    const { input, notes } = withoutForeignReasoning(body);
-    return { sent: text, request: { ...withoutRouting(body), input }, body, model: stringAt(body, "model"), notes };
+  read: async (request, memory, gateway, { providerObjects }) => {
+    const received = await readBody(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
+    checkCompaction(received.body);
+    const { body, adapted = [] } = providerObjects
+      ? { body: received.body }
+      : withoutEchoedIds(received, responsesObjects);
+    const { input, notes } = withoutForeignReasoning(body, arrayAt(received.body, "input"));
+    return {
+      sent: received.text,
+      request: { ...withoutRouting(body), input },
+      body,
+      model: stringAt(body, "model"),
+      notes: [...adapted, ...notes],
+    };
   },
   estimate: (body, offers) => estimateTokensUse(estimateTokens([body["instructions"], body["input"]]), offers),
 };
 
-/** Reasoning of other families stands wrapped in a history: the host, which cannot open it, would refuse the whole. */
-function withoutForeignReasoning(body: JsonObject): { input: unknown; notes: FieldNote[] } {
+/** Reasoning of other families is wrapped in a history: the host cannot open it, and would refuse the request. `sent`: the client's items. */
+function withoutForeignReasoning(body: JsonObject, sent: readonly unknown[]): { input: unknown; notes: FieldNote[] } {
   const notes: FieldNote[] = [];
   if (!Array.isArray(body["input"])) return { input: body["input"], notes };
-  const input = arrayAt(body, "input").filter((item, index) => {
+  const input = arrayAt(body, "input").filter((item) => {
     if (!stringAt(item, "encrypted_content")?.startsWith(WRAPPED_MARK)) return true;
     const reason = "reasoning goes back only to the provider that made it";
-    notes.push({ path: `input[${index}]`, action: "dropped", reason });
+    notes.push({ path: `input[${sent.indexOf(item)}]`, action: "dropped", reason });
     return false;
   });
   return { input, notes };
 }
 
-/** `responses/compact`: passed on as it is, to hosts that have it. What is sealed is theirs, and is never made up. */
+/**
+ * `responses/compact`: passed on to hosts that have it. What is sealed is theirs, and is never made up. As in other answers of the
+ * protocol, the id is the gateway's and the model has its public name.
+ */
 export async function relayCompactions(incoming: IncomingService, gateway: Gateway): Promise<Response> {
   const { call, targets } = await admitService(incoming, gateway, COMPACTIONS);
   const answer = await answerService(
@@ -51,7 +65,11 @@ export async function relayCompactions(incoming: IncomingService, gateway: Gatew
     gateway,
     targets,
     (attempt) => compact(call.request, attempt),
-    (body) => body,
+    (body) => ({
+      ...body,
+      id: `resp_${gateway.random.id()}`,
+      ...("model" in body ? { model: call.modelInAnswer } : {}),
+    }),
   );
   const answered = JSON.stringify(answer);
   call.capture?.answered(answered);

@@ -1,3 +1,4 @@
+import type { Principal } from "../../access/principal.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { Billable } from "../../canon/billable.ts";
 import { asGatewayError, GatewayError } from "../../canon/error.ts";
@@ -59,7 +60,12 @@ interface ServiceEstimate {
 export interface Service<Name extends ServiceName, Request> {
   /** Also the receipt's verb. */
   name: Name;
-  read(request: globalThis.Request, memory: HeldMemory, gateway: Gateway): Promise<ReadService<Request>>;
+  read(
+    request: globalThis.Request,
+    memory: HeldMemory,
+    gateway: Gateway,
+    principal: Principal,
+  ): Promise<ReadService<Request>>;
   estimate(request: Request, offers: readonly Offer[]): ServiceEstimate;
   /** What the request asks for that may cost money besides what is used; absent where there is no such thing. */
   billables?(request: Request): readonly Billable[];
@@ -121,7 +127,7 @@ async function readService<Name extends ServiceName, Request>(
   service: Service<Name, Request>,
 ) {
   timer.to("client");
-  const read = await service.read(incoming.request, memory, gateway);
+  const read = await service.read(incoming.request, memory, gateway, principal);
   timer.to("gateway");
   await requireOwnObjects(read.fields ?? read.body, incoming.dialect.requests.objects, principal, gateway);
   const wanted = readRouting(read.body, incoming.request.headers);
