@@ -1,6 +1,6 @@
 import type { ReceiptDetail } from "../api/types.ts";
 import { usd } from "../format/money.ts";
-import { whole } from "../format/numbers.ts";
+import { known, whole } from "../format/numbers.ts";
 import { words } from "./basics.tsx";
 
 type Part = NonNullable<ReceiptDetail["priced"]>[number];
@@ -95,7 +95,62 @@ export function CostSheet({ call }: { call: ReceiptDetail }) {
       <p class="muted small">
         {SOURCES[call.usage_source] ?? call.usage_source} Price rule: {call.price_rule || "none"}.
       </p>
+      <Correction call={call} />
     </section>
+  );
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  prompt_missing: "no tokens of the prompt",
+  prompt_above_context: "a longer prompt than the model takes",
+  output_below_text: "fewer tokens than the text of the answer has",
+  output_above_limit: "more tokens than the request, the model or the text of the answer allow",
+};
+
+/** Why a usage that a provider reported was not billed, and what it was next to what was billed; undefined where it was. */
+export function correctionOf({ reported, usage, usage_corrections }: Corrected) {
+  if (reported === null) return undefined;
+  // Uses of hosted tools are not corrected.
+  const { tools: _tools, ...counters } = reported;
+  const rows = (Object.keys(counters) as (keyof typeof counters)[]).flatMap((counter) => {
+    const [told, billed] = [counters[counter], usage[counter]];
+    return told === billed ? [] : [{ counter, told, billed }];
+  });
+  return { reasons: usage_corrections.map((reason) => REASONS[reason] ?? words(reason)), rows };
+}
+
+type Corrected = Pick<ReceiptDetail, "reported" | "usage" | "usage_corrections">;
+
+function Correction({ call }: { call: Corrected }) {
+  const correction = correctionOf(call);
+  if (correction === undefined) return null;
+  return (
+    <>
+      <h3>Corrected usage</h3>
+      <p>The provider reported {correction.reasons.join(", and ")}, which cannot be true.</p>
+      <table class="sheet">
+        <thead>
+          <tr>
+            <th scope="col">What</th>
+            <th scope="col" class="number">
+              Reported
+            </th>
+            <th scope="col" class="number">
+              Billed
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {correction.rows.map(({ counter, told, billed }) => (
+            <tr key={counter}>
+              <th scope="row">{words(counter)}</th>
+              <td class="number">{known(told, whole)}</td>
+              <td class="number">{known(billed, whole)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
   );
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { volumeOf } from "./call-volume.tsx";
 import { spanShown, stacked } from "./chart.tsx";
+import { correctionOf } from "./cost-sheet.tsx";
 import { sparkPath } from "./sparkline.tsx";
 import { failureWords, partsOf, spansOf } from "./timeline.tsx";
 
@@ -11,6 +12,47 @@ const offer = (ms: number, outcome: "answered" | "failed" = "answered") => ({
   reason: null,
   ms,
   failure: null,
+});
+
+describe("decision 0085: a usage that was corrected", () => {
+  const NOTHING = {
+    input: null,
+    cache_read: null,
+    cache_write_5m: null,
+    cache_write_1h: null,
+    output: null,
+    reasoning: null,
+    image_input: null,
+    audio_input: null,
+    image_output: null,
+    audio_output: null,
+    images: null,
+    seconds: null,
+    characters: null,
+    searches: null,
+    tools: null,
+  };
+  const usage = { ...NOTHING, input: 10, output: 4 };
+
+  test("is shown next to what was billed, with the reasons in words", () => {
+    const reported = { ...NOTHING, input: 10, output: 9_000, reasoning: 7 };
+    expect(correctionOf({ reported, usage, usage_corrections: ["output_above_limit"] })).toEqual({
+      reasons: ["more tokens than the request, the model or the text of the answer allow"],
+      rows: [
+        { counter: "output", told: 9_000, billed: 4 },
+        { counter: "reasoning", told: 7, billed: null },
+      ],
+    });
+  });
+
+  test("a reason that the console does not know is shown as it is", () => {
+    const corrected = { reported: usage, usage, usage_corrections: ["of_the_next_version"] };
+    expect(correctionOf(corrected)).toEqual({ reasons: ["of the next version"], rows: [] });
+  });
+
+  test("there is none where the provider's figures were billed", () => {
+    expect(correctionOf({ reported: null, usage, usage_corrections: [] })).toBeUndefined();
+  });
 });
 
 describe("the timeline of a call", () => {
