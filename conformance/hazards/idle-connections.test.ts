@@ -4,9 +4,9 @@ import { system } from "../../src/base/system.ts";
 import { BUILT_IN_DIALECTS } from "../../src/dialects/index.ts";
 import { MemoryBudget } from "../../src/relay/memory-budget.ts";
 import { DEFAULT_TIMINGS } from "../../src/relay/timings.ts";
-import { sendFile } from "../../src/server/files.ts";
+import { getFile } from "../../src/server/endpoints/files.ts";
+import { fetchVideoOperation } from "../../src/server/endpoints/videos.ts";
 import { listen } from "../../src/server/listener.ts";
-import { fetchOperation } from "../../src/server/media-calls.ts";
 import type { Handler, ServerContext } from "../../src/server/routed-request.ts";
 import { buildCall } from "../../testing/build-call.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
@@ -131,8 +131,8 @@ function slowStore(slowMs: number) {
     publicUrl: "http://127.0.0.1",
     routes: [
       { ...route, method: "GET", path: "/sums", access: "admin", roles: ["admin"], handle: sums },
-      { ...route, method: "GET", path: "/files", access: "signed", handle: sendFile },
-      { ...route, method: "POST", path: "/poll", access: "key", handle: fetchOperation },
+      { ...route, method: "GET", path: "/files", access: "signed", handle: getFile.handle },
+      { ...route, method: "POST", path: "/poll", access: "key", handle: fetchVideoOperation.handle },
     ],
     authorize: async () => ({ id: "admin", name: "admin", role: "admin" }),
     context,

@@ -60,6 +60,7 @@ export default defineConfig({
           page("Architecture", "architecture"),
           page("What becomes of each field", "mapping"),
           page("Developing a provider", "adding-a-provider"),
+          page("Developing an endpoint", "adding-an-endpoint"),
           page("Developing a dialect", "adding-a-dialect"),
           page("Simulation", "simulation"),
           page("Benchmarks", "benchmarks"),

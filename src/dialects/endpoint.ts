@@ -9,6 +9,12 @@ export type Asks = "generate" | "count_tokens" | "list_models" | "show_model" | 
 /** What they ask of an answer that is kept: to see it, what it was made from, to delete it, or to end its making. */
 export type StoredAsks = "show_answer" | "list_input" | "delete_answer" | "cancel_answer";
 
+/** A path of the OpenAPI document. Its suffix tells the operation's ids at several paths apart. */
+export interface DocumentedPath {
+  path: string;
+  suffix: string;
+}
+
 /** One endpoint of a dialect at the gateway. Calls are POST requests, lists GET; an answer that is kept is named by the parameter `id`. */
 export interface Endpoint {
   door: Door;
@@ -17,6 +23,8 @@ export interface Endpoint {
   asks: Asks;
   /** Clients of other dialects ask here too; a version header tells them apart (choices 1). */
   shared?: boolean;
+  /** The paths of the OpenAPI document that it serves, each with the id of the operation. */
+  documented?: readonly (DocumentedPath & { operation: string })[];
 }
 
 export type PathParameters = Readonly<Record<string, string>>;

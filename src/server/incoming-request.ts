@@ -1,5 +1,6 @@
 import { readTagsHeader } from "../canon/tags.ts";
 import type { IncomingRequest } from "../relay/call.ts";
+import type { IncomingService } from "../relay/service/service-call.ts";
 import { credentialOf } from "./credential.ts";
 import { namingOf } from "./naming.ts";
 import type { RoutedRequest } from "./routed-request.ts";
@@ -18,3 +19,14 @@ export function incomingRequest(routed: RoutedRequest): IncomingRequest {
     tags: readTagsHeader(request.headers),
   };
 }
+
+export const incomingService = (routed: RoutedRequest): IncomingService => ({
+  ...incomingRequest(routed),
+  door: routed.door,
+});
+
+/** A request to a verb, whose path names the model. */
+export const incomingAtVerb = (routed: RoutedRequest): IncomingService & { modelInPath: string } => ({
+  ...incomingService(routed),
+  modelInPath: routed.dialect.http.readModel(routed.parameters),
+});

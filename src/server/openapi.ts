@@ -1,12 +1,23 @@
 import { DIALECT_NAMES } from "../canon/dialect-name.ts";
+import type { DocumentedPath } from "../dialects/endpoint.ts";
+import { BUILT_IN_DIALECTS } from "../dialects/index.ts";
+import type { ClientEndpoint } from "./endpoints/client-endpoint.ts";
+import { ENDPOINTS } from "./endpoints/index.ts";
 import { ComponentSchemas } from "./openapi/component-schemas.ts";
 import { ERROR_SHAPES } from "./openapi/errors.ts";
-import { failureResponses } from "./openapi/operation.ts";
+import { failureResponses, type Operation, operationObject } from "./openapi/operation.ts";
 import { FAILURE_HEADERS, HEADERS, PARAMETERS, RATE_HEADERS, SECURITY_SCHEMES } from "./openapi/parameters.ts";
-import { pathItems } from "./openapi/paths.ts";
+import { TEXT_OPERATIONS } from "./openapi/text-operations.ts";
+
+interface DocumentOptions {
+  publicUrl: string;
+  version: string;
+  /** Besides those of the dialects. */
+  endpoints?: readonly ClientEndpoint[];
+}
 
 /** The gateway's endpoints as an OpenAPI 3.1 document, generated from the schemas that validate requests. */
-export function openApiDocument({ publicUrl, version }: { publicUrl: string; version: string }): object {
+export function openApiDocument({ publicUrl, version, endpoints = ENDPOINTS }: DocumentOptions): object {
   return {
     openapi: "3.1.0",
     info: {
@@ -23,19 +34,29 @@ export function openApiDocument({ publicUrl, version }: { publicUrl: string; ver
       { name: "messages", description: "The messages protocol." },
       { name: "genai", description: "The generative-content protocol." },
     ],
-    ...body(),
+    ...body(endpoints),
   };
 }
 
-let made: { paths: object; components: object } | undefined;
-
 /** Built once: the document is served without a key, so serving it must be cheap. */
-function body() {
-  if (made !== undefined) return made;
+function body(endpoints: readonly ClientEndpoint[]): Body {
+  if (endpoints !== ENDPOINTS) return bodyOf(endpoints);
+  built ??= bodyOf(ENDPOINTS);
+  return built;
+}
+
+interface Body {
+  paths: object;
+  components: object;
+}
+
+let built: Body | undefined;
+
+function bodyOf(endpoints: readonly ClientEndpoint[]): Body {
   const schemas = new ComponentSchemas();
-  const paths = pathItems(schemas);
+  const paths = pathItems(endpoints, schemas);
   const responses = DIALECT_NAMES.map((dialect) => failureResponses(dialect, ERROR_SHAPES[dialect], schemas));
-  made = {
+  return {
     paths,
     components: {
       schemas: schemas.toJSON(),
@@ -45,5 +66,26 @@ function body() {
       securitySchemes: SECURITY_SCHEMES,
     },
   };
-  return made;
+}
+
+function pathItems(endpoints: readonly ClientEndpoint[], schemas: ComponentSchemas): Record<string, object> {
+  const items: Record<string, Record<string, object>> = {};
+  for (const [{ path, suffix }, operation] of documented(endpoints)) {
+    items[path] = { ...items[path], [operation.method.toLowerCase()]: operationObject(operation, suffix, schemas) };
+  }
+  return items;
+}
+
+/** The endpoints of the dialects, then the others. */
+function* documented(endpoints: readonly ClientEndpoint[]): Generator<[DocumentedPath, Operation]> {
+  for (const { http } of BUILT_IN_DIALECTS.clients) {
+    for (const at of http.endpoints.flatMap(({ documented: paths = [] }) => paths)) {
+      const operation = TEXT_OPERATIONS[at.operation];
+      if (operation === undefined) throw new Error(`no operation ${at.operation} is described`);
+      yield [at, operation];
+    }
+  }
+  for (const endpoint of endpoints) {
+    for (const at of endpoint.paths.flatMap(({ documented: paths }) => paths)) yield [at, endpoint];
+  }
 }

@@ -20,12 +20,18 @@ export interface Route<Handler> {
   door: Door;
   handle: Handler;
   /** How errors are written, where not as the dialect does. */
-  errors?: Pick<Dialect["errors"], "encode">;
+  errors?: Pick<Dialect["errors"], "encode"> | undefined;
 }
 
 export interface RouteMatch<Handler> {
   route: Route<Handler>;
   parameters: Readonly<Record<string, string>>;
+}
+
+/** A path as documents write it, `/api/keys/{id}`, as a pattern over the decoded path. */
+export function patternOf(path: string): string | RegExp {
+  if (!path.includes("{")) return path;
+  return new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{(\w+)\}/g, "(?<$1>[^/]+)")}$`);
 }
 
 const NO_PARAMETERS: Readonly<Record<string, string>> = {};

@@ -1,18 +1,36 @@
 import type { Door } from "../check.ts";
 import type { Endpoint, EndpointCall } from "../endpoint.ts";
 
-/** The protocol's roots at the two doors (choices 1). */
-export const CHAT_ROOTS: readonly [Door, string][] = [
-  ["contract", "/api/v1"],
-  ["dropin", "/v1"],
+/** The protocol's roots at the two doors (choices 1), and what ends the ids of operations there. */
+export const CHAT_ROOTS: readonly [door: Door, root: string, suffix: string][] = [
+  ["contract", "/api/v1", ""],
+  ["dropin", "/v1", "DropIn"],
 ];
 
-export const endpoints: readonly Endpoint[] = CHAT_ROOTS.flatMap(([door, root]): Endpoint[] => {
+export const endpoints: readonly Endpoint[] = CHAT_ROOTS.flatMap(([door, root, suffix]): Endpoint[] => {
   const shared = door === "dropin";
+  const documented = (operation: string, rest: string) => [{ operation, path: `${root}${rest}`, suffix }];
   return [
-    { door, path: `${root}/chat/completions`, asks: "generate" },
-    { door, path: `${root}/models`, asks: "list_models", shared },
-    { door, path: new RegExp(`^${root}/models/(?<id>.+)$`), asks: "show_model", shared },
+    {
+      door,
+      path: `${root}/chat/completions`,
+      asks: "generate",
+      documented: documented("createChatCompletion", "/chat/completions"),
+    },
+    {
+      door,
+      path: `${root}/models`,
+      asks: "list_models",
+      shared,
+      documented: documented(shared ? "listModels" : "listChatModels", "/models"),
+    },
+    {
+      door,
+      path: new RegExp(`^${root}/models/(?<id>.+)$`),
+      asks: "show_model",
+      shared,
+      documented: documented(shared ? "getModel" : "getChatModel", "/models/{provider}/{model}"),
+    },
   ];
 });
 

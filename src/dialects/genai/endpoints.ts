@@ -21,16 +21,59 @@ const MODEL = "(?:publishers/(?<publisher>[^/]+)/models/(?<name>.+)|models/(?<id
 export const verbPaths = (verb: string): [Door, RegExp][] =>
   ROOTS.map(([door, root]) => [door, new RegExp(`^${root}${VERSION}${MODEL}:${verb}$`)]);
 
-const pathsOf = (asks: Asks, paths: readonly [Door, RegExp][]): Endpoint[] =>
-  paths.map(([door, path]) => ({ door, path, asks }));
+/** As documents write the paths of models' verbs at each door, and what ends the ids of operations there. */
+export const DOCUMENTED_ROOTS: Readonly<Record<Door, readonly [root: string, suffix: string][]>> = {
+  contract: [
+    ["/api/genai/v1/publishers/{provider}/models/{model}", ""],
+    ["/api/vertex-ai/v1/publishers/{provider}/models/{model}", "Alias"],
+  ],
+  dropin: [
+    ["/v1/publishers/{provider}/models/{model}", "DropIn"],
+    ["/v1beta/models/{provider}/{model}", "DropInBeta"],
+  ],
+};
+
+const DOCUMENTED_LISTS: typeof DOCUMENTED_ROOTS = {
+  contract: [
+    ["/api/genai/v1beta/models", ""],
+    ["/api/vertex-ai/v1beta/models", "Alias"],
+  ],
+  dropin: [["/v1beta/models", "DropIn"]],
+};
+
+type Documented = Readonly<Record<string, string>>;
+
+/** `documented`: the ids of operations, by what follows the root. */
+const pathsOf = (
+  asks: Asks,
+  paths: readonly [Door, RegExp][],
+  roots: typeof DOCUMENTED_ROOTS,
+  documented: Documented,
+): Endpoint[] =>
+  paths.map(([door, path]) => ({
+    door,
+    path,
+    asks,
+    documented: Object.entries(documented).flatMap(([rest, operation]) =>
+      roots[door].map(([root, suffix]) => ({ operation, path: `${root}${rest}`, suffix })),
+    ),
+  }));
 const listPaths = (rest: string): [Door, RegExp][] =>
   ROOTS.map(([door, root]) => [door, new RegExp(`^${root}${VERSION}(?:${rest})$`)]);
 
 export const endpoints: readonly Endpoint[] = [
-  ...pathsOf("count_tokens", verbPaths("countTokens")),
-  ...pathsOf("generate", verbPaths("(?<verb>[A-Za-z]+)")),
-  ...pathsOf("list_models", listPaths("models|publishers/google/models")),
-  ...pathsOf("show_model", listPaths("publishers/(?<publisher>[^/]+)/models/(?<name>.+)|models/(?<id>.+)")),
+  ...pathsOf("count_tokens", verbPaths("countTokens"), DOCUMENTED_ROOTS, { ":countTokens": "countContentTokens" }),
+  ...pathsOf("generate", verbPaths("(?<verb>[A-Za-z]+)"), DOCUMENTED_ROOTS, {
+    ":generateContent": "generateContent",
+    ":streamGenerateContent": "streamGenerateContent",
+  }),
+  ...pathsOf("list_models", listPaths("models|publishers/google/models"), DOCUMENTED_LISTS, { "": "listGenaiModels" }),
+  ...pathsOf(
+    "show_model",
+    listPaths("publishers/(?<publisher>[^/]+)/models/(?<name>.+)|models/(?<id>.+)"),
+    DOCUMENTED_LISTS,
+    { "/{provider}/{model}": "getGenaiModel" },
+  ),
 ];
 
 const STREAM_VERB = "streamGenerateContent";

@@ -4,24 +4,37 @@ import type { Asks, Endpoint, EndpointCall, EndpointRequest } from "../endpoint.
 import type { MessagesOptions } from "./options.ts";
 import { VERSION_2026 } from "./version-2026.ts";
 
-/** The protocol's roots at the two doors, aliases included (choices 1). */
-const ROOTS: readonly [Door, string][] = [
-  ["contract", "/api/msg/v1"],
-  ["contract", "/api/anthropic/v1"],
-  ["dropin", "/v1"],
+/** The protocol's roots at the two doors, aliases included (choices 1), and what ends the ids of operations there. */
+const ROOTS: readonly [door: Door, root: string, suffix: string][] = [
+  ["contract", "/api/msg/v1", ""],
+  ["contract", "/api/anthropic/v1", "Alias"],
+  ["dropin", "/v1", "DropIn"],
 ];
 
-export const endpoints: readonly Endpoint[] = ROOTS.flatMap(([door, root]): Endpoint[] => [
-  { door, path: `${root}/messages`, asks: "generate" },
-  { door, path: `${root}/messages/count_tokens`, asks: "count_tokens" },
+export const endpoints: readonly Endpoint[] = ROOTS.flatMap(([door, root, suffix]): Endpoint[] => {
+  const documented = (operation: string, rest: string) => [{ operation, path: `${root}${rest}`, suffix }];
+  const calls: Endpoint[] = [
+    { door, path: `${root}/messages`, asks: "generate", documented: documented("createMessage", "/messages") },
+    {
+      door,
+      path: `${root}/messages/count_tokens`,
+      asks: "count_tokens",
+      documented: documented("countMessageTokens", "/messages/count_tokens"),
+    },
+  ];
   // At the drop-in door the lists are shared with chat, which has them.
-  ...(door === "contract"
-    ? ([
-        { door, path: `${root}/models`, asks: "list_models" },
-        { door, path: new RegExp(`^${root}/models/(?<id>.+)$`), asks: "show_model" },
-      ] as const)
-    : []),
-]);
+  if (door === "dropin") return calls;
+  return [
+    ...calls,
+    { door, path: `${root}/models`, asks: "list_models", documented: documented("listMessagesModels", "/models") },
+    {
+      door,
+      path: new RegExp(`^${root}/models/(?<id>.+)$`),
+      asks: "show_model",
+      documented: documented("getMessagesModel", "/models/{provider}/{model}"),
+    },
+  ];
+});
 
 /** Contract 5 and 9: the one version there is. The vendor's SDKs send it in a header of their own, and know a later one. */
 const CONTRACT_VERSION = "2023-06-01";

@@ -1,6 +1,6 @@
 import { Type } from "../../base/type.ts";
 import { healthReport } from "../../routing/health/health-report.ts";
-import { healthAnswer, readinessAnswer } from "../health.ts";
+import { healthAnswer, readinessAnswer } from "../endpoints/health.ts";
 import { json } from "../openapi/operation.ts";
 import { authorize } from "./authorize.ts";
 import { openRoute } from "./define-route.ts";

@@ -1,6 +1,6 @@
 import { openObject } from "../../dialects/schema-builders.ts";
 import { json } from "../openapi/operation.ts";
-import type { Route } from "../route-table.ts";
+import { patternOf, type Route } from "../route-table.ts";
 import type { Handler } from "../routed-request.ts";
 import { deliverAlert, listAlerts, showAlertSettings, testAlerts } from "./alerts.ts";
 import { listAudit } from "./audit.ts";
@@ -100,9 +100,3 @@ export const adminRoutes = (parts: AdminParts): Route<Handler>[] =>
     door: "contract",
     handle: (routed, context) => run(routed, context, parts),
   }));
-
-/** `/api/keys/{id}` as a pattern over the decoded path. */
-function patternOf(path: string): string | RegExp {
-  if (!path.includes("{")) return path;
-  return new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{(\w+)\}/g, "(?<$1>[^/]+)")}$`);
-}

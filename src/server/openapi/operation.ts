@@ -1,12 +1,13 @@
 import type { TSchema } from "typebox";
 import type { DialectName } from "../../canon/dialect-name.ts";
+import type { Method } from "../route-table.ts";
 import type { ComponentSchemas } from "./component-schemas.ts";
 import { failureStatuses } from "./errors.ts";
 import { FAILURE_HEADERS, HEADERS, RATE_HEADERS } from "./parameters.ts";
 
 /** One operation of the gateway, at whatever path. */
 export interface Operation {
-  method: "get" | "head" | "post" | "delete";
+  method: Method;
   id: string;
   summary: string;
   /** The protocol in which it fails. */

@@ -20,6 +20,9 @@ const inPath = (name: string, description: string) => ({
 
 const inQuery = (name: string, description: string) => ({ name, in: "query", description, schema: { type: "string" } });
 
+/** Of a path that names a model. */
+export const MODEL_IN_PATH = ["provider", "model"];
+
 /** Of every call to a model. */
 export const CALL_HEADERS = [
   "x-trivium-strict",

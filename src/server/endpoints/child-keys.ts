@@ -1,17 +1,21 @@
-import { CREATE_KEYS } from "../access/key-checks.ts";
-import { readKeyRequest } from "../access/key-input.ts";
-import { keyView } from "../access/key-view.ts";
-import { createKey, listKeys, revokeKey } from "../access/keys.ts";
-import type { Principal } from "../access/principal.ts";
-import { GatewayError } from "../canon/error.ts";
-import { readSmallBody } from "../relay/read-body.ts";
-import { countedCaller } from "./counted-caller.ts";
-import type { Handler, RoutedRequest, ServerContext } from "./routed-request.ts";
+import { CREATE_KEYS } from "../../access/key-checks.ts";
+import { readKeyRequest } from "../../access/key-input.ts";
+import { keyView } from "../../access/key-view.ts";
+import { createKey, listKeys, revokeKey } from "../../access/keys.ts";
+import type { Principal } from "../../access/principal.ts";
+import { GatewayError } from "../../canon/error.ts";
+import { readSmallBody } from "../../relay/read-body.ts";
+import { countedCaller } from "../counted-caller.ts";
+import { ApiKey, ApiKeyList, ChildKeyRequest, NewApiKey } from "../openapi/key-answers.ts";
+import { json } from "../openapi/operation.ts";
+import type { Handler, RoutedRequest, ServerContext } from "../routed-request.ts";
+import type { ClientEndpoint } from "./client-endpoint.ts";
+import { ownPath } from "./paths.ts";
 
 const MAX_BYTES = 64 * 1024;
 
 /** `POST /api/v1/keys`: a key makes one that can do no more than itself (S05). */
-export const createChildKey: Handler = (routed, context) =>
+const create: Handler = (routed, context) =>
   asMaker(routed, context, async (maker) => {
     const { storage, gateway } = context;
     const body = await readSmallBody(routed.request, MAX_BYTES, maker, gateway);
@@ -24,18 +28,18 @@ export const createChildKey: Handler = (routed, context) =>
   });
 
 /** `GET /api/v1/keys`: what the key has made, revoked ones included. */
-export const listChildKeys: Handler = (routed, context) =>
+const list: Handler = (routed, context) =>
   asMaker(routed, context, async ({ keyId }) => {
     const made = await listKeys(context.storage, { madeBy: keyId });
     return Response.json({ data: made.map((key) => keyView(key)) });
   });
 
 /** `GET /api/v1/keys/{id}` */
-export const showChildKey: Handler = (routed, context) =>
+const show: Handler = (routed, context) =>
   asMaker(routed, context, async (maker) => Response.json({ data: keyView(await childOf(maker, routed, context)) }));
 
 /** `DELETE /api/v1/keys/{id}` */
-export const revokeChildKey: Handler = (routed, context) =>
+const revoke: Handler = (routed, context) =>
   asMaker(routed, context, async (maker) => {
     const { storage, gateway } = context;
     const { id } = await childOf(maker, routed, context);
@@ -45,6 +49,47 @@ export const revokeChildKey: Handler = (routed, context) =>
     await gateway.keys.refresh();
     return Response.json({ data: keyView(revoked) });
   });
+
+export const createChildKey: ClientEndpoint = {
+  method: "POST",
+  paths: ownPath("/api/v1/keys"),
+  id: "createChildKey",
+  summary: "Make a key that can do no more than the one that is used here, which needs the scope keys:create",
+  dialect: "chat",
+  request: ChildKeyRequest,
+  answers: [{ ...json(NewApiKey, "The key."), status: 201 }],
+  handle: create,
+};
+
+export const listChildKeys: ClientEndpoint = {
+  method: "GET",
+  paths: ownPath("/api/v1/keys"),
+  id: "listChildKeys",
+  summary: "List the keys that this key has made",
+  dialect: "chat",
+  answers: [json(ApiKeyList, "The keys, without their secrets.")],
+  handle: list,
+};
+
+export const getChildKey: ClientEndpoint = {
+  ...listChildKeys,
+  paths: ownPath("/api/v1/keys/{id}"),
+  id: "getChildKey",
+  summary: "Show a key that this key has made",
+  parameters: ["key-id"],
+  answers: [json(ApiKey, "The key, without its secret.")],
+  handle: show,
+};
+
+export const revokeChildKey: ClientEndpoint = {
+  ...getChildKey,
+  method: "DELETE",
+  paths: ownPath("/api/v1/keys/{id}"),
+  id: "revokeChildKey",
+  summary: "Revoke a key that this key has made",
+  answers: [json(ApiKey, "The key, which is revoked.")],
+  handle: revoke,
+};
 
 async function asMaker(
   routed: RoutedRequest,

@@ -1,7 +1,8 @@
-import type { Handler } from "./routed-request.ts";
+import type { Handler } from "../routed-request.ts";
+import type { ClientEndpoint } from "./client-endpoint.ts";
 
 /** `GET /`: where clients of each protocol point at. For people who open it in a browser, the same as a page. */
-export const sendRoot: Handler = ({ request }, { publicUrl, version }) => {
+const send: Handler = ({ request }, { publicUrl, version }) => {
   const url = publicUrl();
   const about = {
     name: "Trivium",
@@ -47,3 +48,15 @@ function page({ version, base_urls, models, openapi, health }: About): string {
 </html>
 `;
 }
+
+/** For whoever opens the gateway's address: not a part of the API. */
+export const getRoot: ClientEndpoint = {
+  method: "GET",
+  paths: [{ door: "contract", path: "/", documented: [] }],
+  id: "getRoot",
+  summary: "Where clients of each protocol connect",
+  dialect: "chat",
+  access: "open",
+  answers: [],
+  handle: send,
+};

@@ -2,21 +2,21 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openMemoryStorage } from "../../testing/memory-storage.ts";
-import { KeyRing } from "../access/key-ring.ts";
-import { system } from "../base/system.ts";
-import { BUILT_IN_DIALECTS } from "../dialects/index.ts";
-import { sampleBytes } from "../files/file-store.contract.ts";
-import { Files } from "../files/files.ts";
-import { openFileStore } from "../files/open-file-store.ts";
-import type { Gateway } from "../relay/gateway.ts";
-import { DEFAULT_TIMINGS } from "../relay/timings.ts";
-import type { StoredFile } from "../storage/files.ts";
-import type { Storage } from "../storage/storage.ts";
-import { sendFile } from "./files.ts";
-import { type Listener, listen } from "./listener.ts";
-import type { Method } from "./route-table.ts";
-import type { Handler, ServerContext } from "./routed-request.ts";
+import { openMemoryStorage } from "../../../testing/memory-storage.ts";
+import { KeyRing } from "../../access/key-ring.ts";
+import { system } from "../../base/system.ts";
+import { BUILT_IN_DIALECTS } from "../../dialects/index.ts";
+import { sampleBytes } from "../../files/file-store.contract.ts";
+import { Files } from "../../files/files.ts";
+import { openFileStore } from "../../files/open-file-store.ts";
+import type { Gateway } from "../../relay/gateway.ts";
+import { DEFAULT_TIMINGS } from "../../relay/timings.ts";
+import type { StoredFile } from "../../storage/files.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { type Listener, listen } from "../listener.ts";
+import type { Method } from "../route-table.ts";
+import type { Handler, ServerContext } from "../routed-request.ts";
+import { getFile } from "./files.ts";
 
 const bytes = sampleBytes(1_000_000);
 const KEYS = { red: "key-of-red", blue: "key-of-blue" };
@@ -56,7 +56,7 @@ beforeAll(async () => {
     draining: () => false,
     publicUrl: () => "http://gateway.example",
   } as unknown as ServerContext;
-  const handle = sendFile as unknown as Handler;
+  const handle = getFile.handle as unknown as Handler;
   const route = { path: /^\/files\/(?<id>[^/]+)$/, access: "open", dialect: "chat", door: "contract", handle } as const;
   listener = listen({
     host: "127.0.0.1",

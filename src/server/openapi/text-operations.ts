@@ -18,17 +18,15 @@ import {
   VendorMessagesModelList,
 } from "./model-lists.ts";
 import { events, json, type Operation } from "./operation.ts";
-import { CALL_HEADERS } from "./parameters.ts";
-import { ReceiptAnswer } from "./receipt.ts";
+import { CALL_HEADERS, MODEL_IN_PATH } from "./parameters.ts";
 import { ResponseAnswer, ResponseStreamEvent, ResponsesTokenCount } from "./responses-answers.ts";
 
 const list = "The models that have a live offer.";
 const one = "The model.";
 const MESSAGE_HEADERS = ["partner-version", "anthropic-version", "partner-beta", ...CALL_HEADERS];
-const IN_PATH = ["provider", "model"];
 
-export const createChatCompletion: Operation = {
-  method: "post",
+const createChatCompletion: Operation = {
+  method: "POST",
   id: "createChatCompletion",
   summary: "Create a chat completion",
   dialect: "chat",
@@ -45,8 +43,8 @@ const LIST_FAILURES = ["400", "401", "403", "404", "429"];
 const MESSAGES_PAGES = ["models-limit", "after_id", "before_id"];
 const GENAI_PAGES = ["pageSize", "pageToken"];
 
-export const listChatModels: Operation = {
-  method: "get",
+const listChatModels: Operation = {
+  method: "GET",
   id: "listChatModels",
   summary: "List models",
   dialect: "chat",
@@ -55,11 +53,11 @@ export const listChatModels: Operation = {
   answers: [json(ChatModelList, list)],
 };
 
-export const getChatModel: Operation = {
+const getChatModel: Operation = {
   ...listChatModels,
   id: "getChatModel",
   summary: "Show one model",
-  parameters: IN_PATH,
+  parameters: MODEL_IN_PATH,
   answers: [json(ChatModel, one)],
 };
 
@@ -67,32 +65,23 @@ const BY_HEADER = ["anthropic-version", "partner-version", "x-goog-api-client"];
 const SHAPES = "Anthropic's shape with a version header, Google's with x-goog-api-key or x-goog-api-client.";
 
 /** One path for the clients of three protocols: headers that only theirs send select the shape. */
-export const listModelsByHeader: Operation = {
+const listModelsByHeader: Operation = {
   ...listChatModels,
   id: "listModels",
   parameters: [...BY_HEADER, ...MESSAGES_PAGES, ...GENAI_PAGES],
   answers: [json(Type.Union([ChatModelList, VendorMessagesModelList, GenaiModelList]), `${list} ${SHAPES}`)],
 };
 
-export const getModelByHeader: Operation = {
+const getModelByHeader: Operation = {
   ...listModelsByHeader,
   id: "getModel",
   summary: "Show one model",
-  parameters: [...IN_PATH, ...BY_HEADER],
+  parameters: [...MODEL_IN_PATH, ...BY_HEADER],
   answers: [json(Type.Union([ChatModel, VendorMessagesModel, GenaiModel]), `${one} ${SHAPES}`)],
 };
 
-export const getReceipt: Operation = {
-  method: "get",
-  id: "getReceipt",
-  summary: "Show what happened to a call",
-  dialect: "chat",
-  parameters: ["receipt-id"],
-  answers: [json(ReceiptAnswer, "The receipt.")],
-};
-
-export const createMessage: Operation = {
-  method: "post",
+const createMessage: Operation = {
+  method: "POST",
   id: "createMessage",
   summary: "Create a message",
   dialect: "messages",
@@ -104,8 +93,8 @@ export const createMessage: Operation = {
   ],
 };
 
-export const countMessageTokens: Operation = {
-  method: "post",
+const countMessageTokens: Operation = {
+  method: "POST",
   id: "countMessageTokens",
   summary: "Count the tokens of a message's prompt",
   dialect: "messages",
@@ -114,8 +103,8 @@ export const countMessageTokens: Operation = {
   answers: [json(MessagesTokenCount, "The count.")],
 };
 
-export const listMessagesModels: Operation = {
-  method: "get",
+const listMessagesModels: Operation = {
+  method: "GET",
   id: "listMessagesModels",
   summary: "List models",
   dialect: "messages",
@@ -125,16 +114,16 @@ export const listMessagesModels: Operation = {
   answers: [json(MessagesModelList, list)],
 };
 
-export const getMessagesModel: Operation = {
+const getMessagesModel: Operation = {
   ...listMessagesModels,
   id: "getMessagesModel",
   summary: "Show one model",
-  parameters: IN_PATH,
+  parameters: MODEL_IN_PATH,
   answers: [json(MessagesModel, one)],
 };
 
-export const createResponse: Operation = {
-  method: "post",
+const createResponse: Operation = {
+  method: "POST",
   id: "createResponse",
   summary: "Create a response",
   dialect: "responses",
@@ -149,35 +138,35 @@ export const createResponse: Operation = {
   ],
 };
 
-export const countResponseTokens: Operation = {
+const countResponseTokens: Operation = {
   ...createResponse,
   id: "countResponseTokens",
   summary: "Count the tokens of a response's prompt",
   answers: [json(ResponsesTokenCount, "The count.")],
 };
 
-export const generateContent: Operation = {
-  method: "post",
+const generateContent: Operation = {
+  method: "POST",
   id: "generateContent",
   summary: "Generate content",
   dialect: "genai",
-  parameters: [...IN_PATH, ...CALL_HEADERS],
+  parameters: [...MODEL_IN_PATH, ...CALL_HEADERS],
   request: GenerateContentRequest,
   answers: [json(GenerateContentAnswer, "The answer.")],
 };
 
-export const streamGenerateContent: Operation = {
+const streamGenerateContent: Operation = {
   ...generateContent,
   id: "streamGenerateContent",
   summary: "Generate content, streamed",
-  parameters: [...IN_PATH, "alt", ...CALL_HEADERS],
+  parameters: [...MODEL_IN_PATH, "alt", ...CALL_HEADERS],
   answers: [
     events(GenerateContentAnswer, "With `alt=sse`: events whose data are these chunks, without a closing sentinel."),
     json(Type.Array(GenerateContentAnswer), "Without it: one JSON array, sent in chunks."),
   ],
 };
 
-export const countContentTokens: Operation = {
+const countContentTokens: Operation = {
   ...generateContent,
   id: "countContentTokens",
   summary: "Count the tokens of a prompt",
@@ -185,8 +174,8 @@ export const countContentTokens: Operation = {
   answers: [json(GenaiTokenCount, "The count.")],
 };
 
-export const listGenaiModels: Operation = {
-  method: "get",
+const listGenaiModels: Operation = {
+  method: "GET",
   id: "listGenaiModels",
   summary: "List models",
   dialect: "genai",
@@ -196,38 +185,85 @@ export const listGenaiModels: Operation = {
   answers: [json(GenaiModelList, list)],
 };
 
-export const getGenaiModel: Operation = {
+const getGenaiModel: Operation = {
   ...listGenaiModels,
   id: "getGenaiModel",
   summary: "Show one model",
-  parameters: IN_PATH,
+  parameters: MODEL_IN_PATH,
   answers: [json(GenaiModel, one)],
 };
 
-const Status = Type.Object({ status: Type.String(), reason: Type.Optional(Type.String()) }, { title: "Status" });
+const DeletedResponse = Type.Object(
+  { id: Type.String(), object: Type.Literal("response"), deleted: Type.Literal(true) },
+  { title: "DeletedResponse" },
+);
 
-export const getHealth: Operation = {
-  method: "get",
-  id: "getHealth",
-  summary: "Whether the process is up",
-  dialect: "chat",
-  access: "open",
-  answers: [json(Status, "It is up.")],
+const ResponseInputItems = Type.Object(
+  {
+    object: Type.Literal("list"),
+    data: Type.Array(openObject(), { description: "Items as a request has them, each with its id." }),
+    first_id: Type.Union([Type.String(), Type.Null()]),
+    last_id: Type.Union([Type.String(), Type.Null()]),
+    has_more: Type.Boolean(),
+  },
+  { title: "ResponseInputItems" },
+);
+
+const getResponse: Operation = {
+  method: "GET",
+  id: "getResponse",
+  summary: "Show a stored response",
+  dialect: "responses",
+  parameters: ["response-id"],
+  answers: [json(ResponseAnswer, "The response, as it was given; of one in the background, how it stands.")],
 };
 
-export const getReadiness: Operation = {
-  ...getHealth,
-  id: "getReadiness",
-  summary: "Whether the gateway takes calls",
-  answers: [
-    json(Status, "It takes calls: ready, or degraded for the reason given."),
-    { ...json(Status, "It does not, for the reason given."), status: 503 },
-  ],
+const deleteResponse: Operation = {
+  ...getResponse,
+  method: "DELETE",
+  id: "deleteResponse",
+  summary: "Delete a stored response",
+  answers: [json(DeletedResponse, "It is deleted, with the items of its request.")],
 };
 
-export const getOpenApi: Operation = {
-  ...getHealth,
-  id: "getOpenApi",
-  summary: "This document",
-  answers: [json(openObject(), "An OpenAPI 3.1 document.")],
+const cancelResponse: Operation = {
+  ...getResponse,
+  method: "POST",
+  id: "cancelResponse",
+  summary: "End a response that is made in the background",
+  answers: [json(ResponseAnswer, "The response, which is cancelled.")],
 };
+
+const listResponseInput: Operation = {
+  ...getResponse,
+  id: "listResponseInput",
+  summary: "List the items that a stored response was made from",
+  parameters: ["response-id", "limit", "order", "after"],
+  answers: [json(ResponseInputItems, "One page of them.")],
+};
+
+/** What dialects offer at their endpoints, by id. */
+export const TEXT_OPERATIONS: Readonly<Record<string, Operation>> = Object.fromEntries(
+  [
+    createChatCompletion,
+    listChatModels,
+    getChatModel,
+    listModelsByHeader,
+    getModelByHeader,
+    createMessage,
+    countMessageTokens,
+    listMessagesModels,
+    getMessagesModel,
+    createResponse,
+    countResponseTokens,
+    generateContent,
+    streamGenerateContent,
+    countContentTokens,
+    listGenaiModels,
+    getGenaiModel,
+    getResponse,
+    deleteResponse,
+    cancelResponse,
+    listResponseInput,
+  ].map((operation) => [operation.id, operation]),
+);

@@ -1,14 +1,48 @@
-import { GatewayError } from "../canon/error.ts";
-import { readByteRange } from "../files/byte-range.ts";
-import type { FileClaim } from "../files/files.ts";
-import { fileName } from "../files/media-type.ts";
-import type { StoredFile } from "../storage/files.ts";
-import { countedCaller } from "./counted-caller.ts";
-import { credentialOf } from "./credential.ts";
-import type { RoutedRequest, ServerContext } from "./routed-request.ts";
+import { GatewayError } from "../../canon/error.ts";
+import { readByteRange } from "../../files/byte-range.ts";
+import type { FileClaim } from "../../files/files.ts";
+import { fileName } from "../../files/media-type.ts";
+import type { StoredFile } from "../../storage/files.ts";
+import { countedCaller } from "../counted-caller.ts";
+import { credentialOf } from "../credential.ts";
+import { file } from "../openapi/operation.ts";
+import type { RoutedRequest, ServerContext } from "../routed-request.ts";
+import type { ClientEndpoint } from "./client-endpoint.ts";
+import { ownPath } from "./paths.ts";
+
+const served = "The file, as long as it is kept.";
+
+export const getFile: ClientEndpoint = {
+  method: "GET",
+  paths: ownPath("/files/{id}"),
+  id: "getFile",
+  summary: "Fetch a generated file",
+  dialect: "chat",
+  access: "signed",
+  parameters: ["file-id", "expires", "signature", "range"],
+  answers: [
+    file(200, served),
+    file(206, "The part that `range` asked for."),
+    { status: 304, description: "It is the version that `if-none-match` names." },
+    { status: 416, description: "The file is shorter than the part that was asked for." },
+  ],
+  failures: ["404"],
+  handle: sendFile,
+};
+
+export const headFile: ClientEndpoint = {
+  ...getFile,
+  method: "HEAD",
+  paths: ownPath("/files/{id}"),
+  id: "headFile",
+  summary: "Ask about a generated file",
+  parameters: ["file-id", "expires", "signature"],
+  answers: [{ status: 200, description: "It is there; the headers say its type and length." }],
+  handle: sendFile,
+};
 
 /** `GET` and `HEAD /files/{id}`: generated media, for the holder of a signed URL or of a key of the file's project. */
-export async function sendFile(routed: RoutedRequest, context: ServerContext): Promise<Response> {
+async function sendFile(routed: RoutedRequest, context: ServerContext): Promise<Response> {
   const { request, parameters } = routed;
   const { gateway } = context;
   const { files } = gateway;

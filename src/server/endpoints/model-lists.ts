@@ -1,13 +1,13 @@
-import type { Principal } from "../access/principal.ts";
-import { allowsModel, allowsProtocols } from "../access/scopes.ts";
-import { GatewayError } from "../canon/error.ts";
-import { listedModel } from "../catalogue/listed-model.ts";
-import type { Model } from "../catalogue/model.ts";
-import { protocolsFor } from "../catalogue/protocols-for.ts";
-import { countedCaller } from "./counted-caller.ts";
-import { presentsCredential } from "./credential.ts";
-import { namingOf } from "./naming.ts";
-import type { Handler, RoutedRequest, ServerContext } from "./routed-request.ts";
+import type { Principal } from "../../access/principal.ts";
+import { allowsModel, allowsProtocols } from "../../access/scopes.ts";
+import { GatewayError } from "../../canon/error.ts";
+import { listedModel } from "../../catalogue/listed-model.ts";
+import type { Model } from "../../catalogue/model.ts";
+import { protocolsFor } from "../../catalogue/protocols-for.ts";
+import { countedCaller } from "../counted-caller.ts";
+import { presentsCredential } from "../credential.ts";
+import { namingOf } from "../naming.ts";
+import type { Handler, RoutedRequest, ServerContext } from "../routed-request.ts";
 
 /** `GET …/models`: with a key, the models that it may call; without any credential all of them, if these are public. */
 export const listModels: Handler = async (routed, context) => {

@@ -5,14 +5,13 @@ import { DIALECT_NAMES } from "../../canon/dialect-name.ts";
 import { SHARING } from "../../canon/ownership.ts";
 import { MAX_TAGS, TAG_PATTERN } from "../../canon/tags.ts";
 import { nullable, openObject } from "../../dialects/schema-builders.ts";
-import { json, type Operation } from "./operation.ts";
 
 const Time = Type.String({ format: "date-time" });
 const LimitValues = Type.Object(
   Object.fromEntries(LIMIT_WIRE_NAMES.map((name) => [name, Type.Optional(Type.Number({ minimum: 0 }))])),
 );
 
-const ChildKeyRequest = Type.Object(
+export const ChildKeyRequest = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: 100 }),
     project: Type.Optional(Type.String({ description: "The maker's; no other is allowed." })),
@@ -63,42 +62,9 @@ const KEY = {
   last_used_at: nullable(Time),
 };
 
-const ApiKey = Type.Object({ data: Type.Object(KEY) }, { title: "ApiKeyAnswer" });
-const NewApiKey = Type.Object(
+export const ApiKey = Type.Object({ data: Type.Object(KEY) }, { title: "ApiKeyAnswer" });
+export const NewApiKey = Type.Object(
   { data: Type.Object({ ...KEY, key: Type.String({ description: "The secret, which is shown only here." }) }) },
   { title: "NewApiKeyAnswer" },
 );
-const ApiKeyList = Type.Object({ data: Type.Array(Type.Object(KEY)) }, { title: "ApiKeyListAnswer" });
-
-export const createChildKey: Operation = {
-  method: "post",
-  id: "createChildKey",
-  summary: "Make a key that can do no more than the one that is used here, which needs the scope keys:create",
-  dialect: "chat",
-  request: ChildKeyRequest,
-  answers: [{ ...json(NewApiKey, "The key."), status: 201 }],
-};
-
-export const listChildKeys: Operation = {
-  method: "get",
-  id: "listChildKeys",
-  summary: "List the keys that this key has made",
-  dialect: "chat",
-  answers: [json(ApiKeyList, "The keys, without their secrets.")],
-};
-
-export const getChildKey: Operation = {
-  ...listChildKeys,
-  id: "getChildKey",
-  summary: "Show a key that this key has made",
-  parameters: ["key-id"],
-  answers: [json(ApiKey, "The key, without its secret.")],
-};
-
-export const revokeChildKey: Operation = {
-  ...getChildKey,
-  method: "delete",
-  id: "revokeChildKey",
-  summary: "Revoke a key that this key has made",
-  answers: [json(ApiKey, "The key, which is revoked.")],
-};
+export const ApiKeyList = Type.Object({ data: Type.Array(Type.Object(KEY)) }, { title: "ApiKeyListAnswer" });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { sendRoot } from "./root-page.ts";
-import type { RoutedRequest, ServerContext } from "./routed-request.ts";
+import type { RoutedRequest, ServerContext } from "../routed-request.ts";
+import { getRoot } from "./root-page.ts";
 
 async function pageOf(publicUrl: string, version: string): Promise<Response> {
   const request = new Request("http://127.0.0.1/", { headers: { accept: "text/html" } });
-  return sendRoot({ request } as RoutedRequest, { publicUrl: () => publicUrl, version } as ServerContext);
+  return getRoot.handle({ request } as RoutedRequest, { publicUrl: () => publicUrl, version } as ServerContext);
 }
 
 describe("S14: the page at /", () => {

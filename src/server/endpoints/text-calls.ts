@@ -1,9 +1,9 @@
-import { readTagsHeader } from "../canon/tags.ts";
-import type { IncomingCall } from "../relay/call.ts";
-import { relay } from "../relay/relay.ts";
-import { credentialOf, keyHeaderOf } from "./credential.ts";
-import { namingOf } from "./naming.ts";
-import type { Handler, RoutedRequest } from "./routed-request.ts";
+import { readTagsHeader } from "../../canon/tags.ts";
+import type { IncomingCall } from "../../relay/call.ts";
+import { relay } from "../../relay/relay.ts";
+import { credentialOf, keyHeaderOf } from "../credential.ts";
+import { namingOf } from "../naming.ts";
+import type { Handler, RoutedRequest } from "../routed-request.ts";
 
 /** A call at one of a dialect's endpoints. */
 export const relayCall =

@@ -1,0 +1,33 @@
+import type { Door } from "../../dialects/check.ts";
+import type { Dialect } from "../../dialects/dialect.ts";
+import type { DocumentedPath } from "../../dialects/endpoint.ts";
+import type { Operation } from "../openapi/operation.ts";
+import type { Method, Route } from "../route-table.ts";
+import type { Handler } from "../routed-request.ts";
+
+/** Where an endpoint is. */
+export interface EndpointPath {
+  door: Door;
+  /** A literal path, or a pattern over the percent-decoded path whose named groups become parameters. */
+  path: string | RegExp;
+  /** The paths of the OpenAPI document that it serves. */
+  documented: readonly DocumentedPath[];
+}
+
+/** One endpoint for clients, declared in one place: the route table and the OpenAPI document are made from it. */
+export interface ClientEndpoint extends Operation {
+  paths: readonly EndpointPath[];
+  handle: Handler;
+  /** How errors are written, where not as the dialect does. */
+  errors?: Pick<Dialect["errors"], "encode">;
+}
+
+export function routesTo({ method, dialect, access, paths, handle, errors }: ClientEndpoint): Route<Handler>[] {
+  // A handler of lists checks the key itself, since lists may be public.
+  const checked = access === undefined ? "key" : access === "listed" ? "open" : access;
+  // The runtime leaves the body of an answer to HEAD out.
+  const methods: readonly Method[] = method === "GET" && checked === "open" ? ["GET", "HEAD"] : [method];
+  return paths.flatMap(({ door, path }) =>
+    methods.map((each) => ({ method: each, path, access: checked, dialect, door, handle, errors })),
+  );
+}

@@ -1,0 +1,23 @@
+import { relayCompletions } from "../../relay/service/completions.ts";
+import { CompletionRequest } from "../../services/completion/schema.ts";
+import { incomingService } from "../incoming-request.ts";
+import { events, json } from "../openapi/operation.ts";
+import { IMAGE_HEADERS } from "../openapi/parameters.ts";
+import { CompletionAnswer } from "../openapi/speech-answers.ts";
+import type { ClientEndpoint } from "./client-endpoint.ts";
+import { chatPaths } from "./paths.ts";
+
+export const createCompletion: ClientEndpoint = {
+  method: "POST",
+  paths: chatPaths("/completions"),
+  id: "createCompletion",
+  summary: "Complete a prompt, by the API before chat",
+  dialect: "chat",
+  parameters: IMAGE_HEADERS,
+  request: CompletionRequest,
+  answers: [
+    json(CompletionAnswer, "The completion, in the host's own form."),
+    events(CompletionAnswer, "With `stream`: parts of the same form, then `[DONE]`."),
+  ],
+  handle: (routed, { gateway }) => relayCompletions(incomingService(routed), gateway),
+};

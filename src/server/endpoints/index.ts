@@ -1,0 +1,46 @@
+import { createChildKey, getChildKey, listChildKeys, revokeChildKey } from "./child-keys.ts";
+import type { ClientEndpoint } from "./client-endpoint.ts";
+import { compactResponse } from "./compactions.ts";
+import { createCompletion } from "./completions.ts";
+import { batchEmbedContents, createEmbeddings, embedContent } from "./embeddings.ts";
+import { getFile, headFile } from "./files.ts";
+import { getHealth, getReadiness } from "./health.ts";
+import { editImages, generateImages, predictImages } from "./images.ts";
+import { createModeration } from "./moderations.ts";
+import { getOpenApi } from "./openapi-page.ts";
+import { getReceipt } from "./receipts.ts";
+import { rerankDocuments } from "./rerank.ts";
+import { getRoot } from "./root-page.ts";
+import { createSpeech } from "./speech.ts";
+import { createTranscription, createTranslation } from "./transcriptions.ts";
+import { fetchVideoOperation, submitVideos } from "./videos.ts";
+
+/** Every endpoint for clients besides those that the dialects declare. */
+export const ENDPOINTS: readonly ClientEndpoint[] = [
+  generateImages,
+  editImages,
+  createEmbeddings,
+  rerankDocuments,
+  createSpeech,
+  createTranscription,
+  createTranslation,
+  createModeration,
+  createCompletion,
+  compactResponse,
+  getReceipt,
+  createChildKey,
+  listChildKeys,
+  getChildKey,
+  revokeChildKey,
+  embedContent,
+  batchEmbedContents,
+  predictImages,
+  submitVideos,
+  fetchVideoOperation,
+  getFile,
+  headFile,
+  getRoot,
+  getHealth,
+  getReadiness,
+  getOpenApi,
+];

@@ -1,0 +1,19 @@
+import { openObject } from "../../dialects/schema-builders.ts";
+import { json } from "../openapi/operation.ts";
+import type { ClientEndpoint } from "./client-endpoint.ts";
+import { ownPath } from "./paths.ts";
+
+export const getOpenApi: ClientEndpoint = {
+  method: "GET",
+  paths: ownPath("/openapi.json"),
+  id: "getOpenApi",
+  summary: "This document",
+  dialect: "chat",
+  access: "open",
+  answers: [json(openObject(), "An OpenAPI 3.1 document.")],
+  handle: async (_routed, { publicUrl, version }) => {
+    // Most processes are never asked for it.
+    const { openApiDocument } = await import("../openapi.ts");
+    return Response.json(openApiDocument({ publicUrl: publicUrl(), version }));
+  },
+};

@@ -1,0 +1,24 @@
+import { CHAT_ROOTS } from "../../dialects/chat/endpoints.ts";
+import { DOCUMENTED_ROOTS, verbPaths } from "../../dialects/genai/endpoints.ts";
+import { patternOf } from "../route-table.ts";
+import type { EndpointPath } from "./client-endpoint.ts";
+
+/** A path of the gateway's own, as documents write it: `/files/{id}`. */
+export const ownPath = (template: string): EndpointPath[] => [
+  { door: "contract", path: patternOf(template), documented: [{ path: template, suffix: "" }] },
+];
+
+/** A path below the roots that clients of chat completions know, at both doors. */
+export const chatPaths = (rest: string): EndpointPath[] =>
+  CHAT_ROOTS.map(([door, root, suffix]) => {
+    const path = `${root}${rest}`;
+    return { door, path: patternOf(path), documented: [{ path, suffix }] };
+  });
+
+/** A verb of the protocol that has its model in the path, at both doors. */
+export const verbEndpointPaths = (verb: string): EndpointPath[] =>
+  verbPaths(verb).map(([door, path]) => ({
+    door,
+    path,
+    documented: DOCUMENTED_ROOTS[door].map(([root, suffix]) => ({ path: `${root}:${verb}`, suffix })),
+  }));

@@ -1,0 +1,34 @@
+import { GatewayError } from "../../canon/error.ts";
+import { findReceipt } from "../../ledger/queries.ts";
+import { receiptView } from "../../ledger/receipt-view.ts";
+import { countedCaller } from "../counted-caller.ts";
+import { json } from "../openapi/operation.ts";
+import { ReceiptAnswer } from "../openapi/receipt.ts";
+import type { Handler } from "../routed-request.ts";
+import type { ClientEndpoint } from "./client-endpoint.ts";
+import { chatPaths } from "./paths.ts";
+
+/** `GET /api/v1/generation?id=`: what happened to a call. Only the project that made it can see it. */
+const show: Handler = async (routed, { gateway, storage }) => {
+  const principal = await countedCaller(routed, gateway);
+  const id = routed.query.get("id");
+  if (!id) {
+    const message = "The query parameter id is missing; it is the value of the header x-trivium-receipt of an answer.";
+    throw new GatewayError("invalid_request", message, { path: "id" });
+  }
+  const receipt = await findReceipt(storage, principal.project, id);
+  if (!receipt)
+    throw new GatewayError("not_found", `There is no receipt "${id.slice(0, 80)}".`, { code: "receipt_not_found" });
+  return Response.json(receiptView(receipt));
+};
+
+export const getReceipt: ClientEndpoint = {
+  method: "GET",
+  paths: chatPaths("/generation"),
+  id: "getReceipt",
+  summary: "Show what happened to a call",
+  dialect: "chat",
+  parameters: ["receipt-id"],
+  answers: [json(ReceiptAnswer, "The receipt.")],
+  handle: show,
+};
