@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Simulator, startSimulator } from "../simulator/simulator.ts";
-import { readDocument } from "../src/config/document.ts";
 import type { MapNode } from "../src/config/document-node.ts";
+import { readPlacedDocument } from "../src/config/placed-document.ts";
 import type { ReceiptData } from "../testing/receipt-data.ts";
 import { ExampleFolder, Page } from "./support/doc-examples.ts";
 import { programsPresent } from "./support/programs.ts";
@@ -130,7 +130,7 @@ describe.skipIf(!canPaste)("docs/routing.md", () => {
 
 test("the defaults that it shows can be loaded", async () => {
   const problems: string[] = [];
-  const node = readDocument(page.in("yaml")[1] ?? "", (_, message) => void problems.push(message));
+  const node = readPlacedDocument(page.in("yaml")[1] ?? "", (_, message) => void problems.push(message));
   expect([problems, [...(node as MapNode).entries.keys()]]).toEqual([[], ["routing"]]);
   const routing = (Bun.YAML.parse(page.in("yaml")[1] ?? "") as { routing: object }).routing;
   const other = await startTestGateway({ config: { routing } });

@@ -7,8 +7,8 @@ import { checkReferences, type Incomplete, type KnownModels } from "./check-refe
 import { checkSecrets } from "./check-secrets.ts";
 import type { Config } from "./config.ts";
 import { ConfigError, type ConfigProblem } from "./config-error.ts";
-import { readDocument } from "./document.ts";
-import type { MapNode, Position } from "./document-node.ts";
+import { NOWHERE, readDocument } from "./document.ts";
+import type { MapNode, Report } from "./document-node.ts";
 import { hidePasswords } from "./hide-passwords.ts";
 import { type ProviderKind, readProviders } from "./read-providers.ts";
 import { readValue, type Shape, shapeOf } from "./read-values.ts";
@@ -54,7 +54,7 @@ const ROOT: Shape = { ...shapeOf(RootFile), properties: { ...shapeOf(RootFile).p
 
 /** Reads the configuration, or throws a ConfigError with everything that is wrong in it. */
 export function loadConfig(options: LoadOptions): Config {
-  const { path, text, cwd, environment, kinds, prices, models, sections, overrides = {} } = options;
+  const { path, text, cwd, overrides = {} } = options;
   const file = resolve(cwd, path ?? "trivium.yaml");
   if (path === undefined && text === undefined && !existsSync(file)) {
     const none = { awaitedFile: file, shownFile: shownPath(file, cwd), valueFiles: [], fields: [], warnings: [] };
@@ -62,15 +62,47 @@ export function loadConfig(options: LoadOptions): Config {
   }
 
   const shownFile = shownPath(file, cwd);
+  const source = text ?? readText(file, shownFile);
+  return loadUnplaced(source, file, shownFile, options) ?? loadPlaced(source, file, shownFile, options);
+}
+
+/** Undefined if there is something to report whose position is unknown. */
+function loadUnplaced(source: string, file: string, shownFile: string, options: LoadOptions): Config | undefined {
+  const root = readDocument(source);
+  if (root === undefined) return undefined;
+  try {
+    const config = interpret(root, file, shownFile, options, []);
+    return config.warnings.some(({ line }) => line === NOWHERE.line) ? undefined : config;
+  } catch (error) {
+    if (error instanceof ConfigError) return undefined;
+    throw error;
+  }
+}
+
+function loadPlaced(source: string, file: string, shownFile: string, options: LoadOptions): Config {
+  const { readPlacedDocument } = require("./placed-document.ts") as typeof import("./placed-document.ts");
   const problems: ConfigProblem[] = [];
-  const reportTo =
-    (list: ConfigProblem[]) =>
-    ({ line, column }: Position, message: string) =>
-      void list.push({ file: shownFile, line, column, message });
-  const report = reportTo(problems);
-  const root = readDocument(text ?? readText(file, shownFile), report);
+  const report = reportTo(problems, shownFile);
+  const root = readPlacedDocument(source, report);
   if (root !== undefined && root.kind !== "map") report(root.position, "the file must be a mapping of fields");
   if (root?.kind !== "map") throw mistakes(problems);
+  return interpret(root, file, shownFile, options, problems);
+}
+
+const reportTo =
+  (list: ConfigProblem[], file: string): Report =>
+  ({ line, column }, message) =>
+    void list.push({ file, line, column, message });
+
+/** Throws a ConfigError with `problems` and all others if there is any. */
+function interpret(
+  root: MapNode,
+  file: string,
+  shownFile: string,
+  { environment, kinds, prices, models, sections, overrides = {} }: LoadOptions,
+  problems: ConfigProblem[],
+): Config {
+  const report = reportTo(problems, shownFile);
   if (sections !== undefined) keepSections(root.entries, sections);
 
   const folder = dirname(file);
@@ -92,7 +124,7 @@ export function loadConfig(options: LoadOptions): Config {
   checkSecrets(config, root, report);
   if (problems.length > 0) throw mistakes(problems);
   const warnings: ConfigProblem[] = [];
-  reportUnpriced(whole.models ?? [], prices, root, reportTo(warnings));
+  reportUnpriced(whole.models ?? [], prices, root, reportTo(warnings, shownFile));
   return hidePasswords({ file, shownFile, valueFiles: files.paths, fields: fieldsOf(root), warnings, ...config });
 }
 

@@ -13,16 +13,19 @@ import {
   type YAMLMap,
 } from "yaml";
 import type { DocumentNode, MapEntry, MapNode, Position, Report, ScalarNode } from "./document-node.ts";
-import { restoreReferences } from "./variables.ts";
+import { hideReferences, restoreReferences } from "./variables.ts";
 
 /** Bounds for anchors that repeat or contain themselves. */
 const MAX_NODES = 500_000;
 const MAX_DEPTH = 32;
 
-/** Reads all of YAML. Undefined when the text cannot be read as such; what is wrong has then been reported. References are hidden. */
-export function readYamlDocument(source: string, report: Report): DocumentNode | undefined {
+/**
+ * Reads a configuration with the position of everything in it, and reports what YAML does not allow. Undefined if nothing can be
+ * read. The package costs 12 MB for as long as the gateway runs, so load this module only when it is needed (docs/decisions/0071).
+ */
+export function readPlacedDocument(source: string, report: Report): DocumentNode | undefined {
   const lines = new LineCounter();
-  const document = parseDocument(source, { lineCounter: lines, prettyErrors: false });
+  const document = parseDocument(hideReferences(source), { lineCounter: lines, prettyErrors: false });
   const faults = [...document.errors, ...document.warnings];
   for (const fault of faults) report(positionOf(lines, fault.pos[0]), faultMessage(fault));
   if (faults.some((fault) => fault.code !== "DUPLICATE_KEY")) return undefined;
