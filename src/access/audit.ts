@@ -1,5 +1,6 @@
 import type { Sources } from "../base/sources.ts";
 import { timePrefix } from "../base/timed-id.ts";
+import { withoutAbsent } from "../base/without-absent.ts";
 import { type ActFilter, insertAct, type StoredAct, selectActs } from "../storage/audit.ts";
 import type { Queries } from "../storage/storage.ts";
 
@@ -31,17 +32,20 @@ const MAX_PAGE = 1_000;
 /** Writes the act down, in the transaction of the change itself: both are kept, or neither. */
 export async function recordAct(queries: Queries, act: Act, { clock, random }: Sources): Promise<void> {
   const atMs = Math.floor(clock.wallMs());
-  await insertAct(queries, {
-    id: ID_PREFIX + timePrefix(atMs) + random.id(),
-    atMs,
-    who: act.who,
-    ...(act.address === undefined ? {} : { address: act.address }),
-    act: act.act,
-    target: act.target,
-    ...(act.project === undefined ? {} : { project: act.project }),
-    ...(act.before === undefined ? {} : { before: detail(act.before) }),
-    ...(act.after === undefined ? {} : { after: detail(act.after) }),
-  });
+  await insertAct(
+    queries,
+    withoutAbsent({
+      id: ID_PREFIX + timePrefix(atMs) + random.id(),
+      atMs,
+      who: act.who,
+      address: act.address,
+      act: act.act,
+      target: act.target,
+      project: act.project,
+      before: act.before === undefined ? undefined : detail(act.before),
+      after: act.after === undefined ? undefined : detail(act.after),
+    }),
+  );
 }
 
 /** What a secret is called is known; what it looks like is not. */

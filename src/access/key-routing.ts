@@ -1,3 +1,4 @@
+import { withoutAbsent } from "../base/without-absent.ts";
 import { GatewayError } from "../canon/error.ts";
 import {
   FACTORS,
@@ -93,13 +94,15 @@ export function keyRoutingView({
   maxAttempts,
 }: RoutingSettings): KeyRoutingView {
   return {
-    ...(type === undefined ? {} : { type }),
-    ...(primaryFactor === undefined ? {} : { primary_factor: primaryFactor }),
-    ...(fallback === undefined ? {} : { fallback: writeFallback(fallback) }),
-    ...(survive === undefined ? {} : { survive }),
-    ...(hedge === undefined ? {} : { hedge }),
-    ...(deadlineMs === undefined ? {} : { deadline_ms: deadlineMs }),
-    ...(maxAttempts === undefined ? {} : { max_attempts: maxAttempts }),
+    ...withoutAbsent({
+      type,
+      primary_factor: primaryFactor,
+      fallback: fallback === undefined ? undefined : writeFallback(fallback),
+      survive,
+      hedge,
+      deadline_ms: deadlineMs,
+      max_attempts: maxAttempts,
+    }),
     ...(sticky === undefined ? {} : { sticky: sticky ? "prompt_cache" : "off" }),
   };
 }

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Sources } from "../base/sources.ts";
+import { withoutAbsent } from "../base/without-absent.ts";
 import type { Role } from "../canon/role.ts";
 import { insertLink, takeLink } from "../storage/operator-links.ts";
 import {
@@ -161,7 +162,7 @@ const operatorOf = ({ id, name, role, project }: StoredOperator): Operator => ({
   id,
   name,
   role,
-  ...(project === undefined ? {} : { project }),
+  ...withoutAbsent({ project }),
 });
 
 /** Of two digests, in constant time. */

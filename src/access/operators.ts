@@ -1,5 +1,6 @@
 import { isPlainLine } from "../base/is-plain-line.ts";
 import type { Random, Sources } from "../base/sources.ts";
+import { withoutAbsent } from "../base/without-absent.ts";
 import { GatewayError } from "../canon/error.ts";
 import { ROLES, type Role } from "../canon/role.ts";
 import {
@@ -54,7 +55,7 @@ export async function createOperator(
     id: `op_${random.bytes(12).toHex()}`,
     name: checkName(request.name),
     role,
-    ...(project === undefined ? {} : { project }),
+    ...withoutAbsent({ project }),
     hash: hashKey(secret),
     hint: hintOf(secret),
     createdAtMs: Math.round(clock.wallMs()),

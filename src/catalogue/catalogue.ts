@@ -1,3 +1,4 @@
+import { withoutAbsent } from "../base/without-absent.ts";
 import { type BillingTable, type ToolPrice, WEB_SEARCH } from "../canon/billable.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { FieldNote } from "../canon/receipt.ts";
@@ -118,7 +119,7 @@ export function buildCatalogue({ providers, models, kinds, since, aliases = {}, 
   const live: Model[] = [];
   const dormant: Dormant[] = [];
   for (const { upstreamModel, ...own } of known.values()) {
-    const facts = { ...(since === undefined ? {} : { created: since }), ...own };
+    const facts = { ...withoutAbsent({ created: since }), ...own };
     const configured = overlays.get(facts.id)?.offers;
     const offers = configured ?? ownOffers(facts.id, upstreamModel, providers);
     const offered = offers.filter((offer) => providers.some((provider) => provider.name === offer.provider));
@@ -166,7 +167,7 @@ function ownOffers(id: string, upstreamModel: string, providers: readonly Provid
     const brought = provider.models?.find((model) => model.id === id);
     if (brought !== undefined) {
       const { upstreamModel: model, dialect } = brought;
-      return [{ provider: provider.name, model, ...(dialect === undefined ? {} : { dialect }) }];
+      return [{ provider: provider.name, model, ...withoutAbsent({ dialect }) }];
     }
     return provider.publishers.includes(publisherOf(id)) ? [{ provider: provider.name, model: upstreamModel }] : [];
   });
@@ -203,8 +204,7 @@ function chargesOf(
   const searching = searchPrice(all, facts, toolPrices, own);
   return {
     pricings: { ...all, ...searching },
-    ...(multiples === undefined ? {} : { priceMultiples: multiples }),
-    ...(toolPrices === undefined ? {} : { toolPrices }),
+    ...withoutAbsent({ priceMultiples: multiples, toolPrices }),
   };
 }
 
@@ -247,8 +247,7 @@ function toOffer(
   return {
     provider,
     upstreamModel: model,
-    ...(facts.contextLength === undefined ? {} : { contextLength: facts.contextLength }),
-    ...(facts.maxOutputTokens === undefined ? {} : { maxOutputTokens: facts.maxOutputTokens }),
+    ...withoutAbsent({ contextLength: facts.contextLength, maxOutputTokens: facts.maxOutputTokens }),
     ...own,
     ...chargesOf({ provider, model, ...(pricings && { pricings }), ...(tools && { tools }) }, facts, billing),
   };

@@ -1,3 +1,4 @@
+import { withoutAbsent } from "../base/without-absent.ts";
 import type { Catalogue } from "./catalogue.ts";
 import {
   type AnyPriceName,
@@ -96,7 +97,7 @@ const LIKELY: Readonly<Record<PriceItem["unit"], readonly [number, number]>> = {
 
 function oddities(model: Model, { provider, pricings }: { provider?: string; pricings: Pricings }): PriceWarning[] {
   const at = provider === undefined ? "" : ` at ${provider}`;
-  const of = { model: model.id, ...(provider === undefined ? {} : { provider }) };
+  const of = { model: model.id, ...withoutAbsent({ provider }) };
   return ALL_NAMES.flatMap((name): PriceWarning[] => {
     const items = pricings[name] ?? [];
     const unlikely = items.flatMap(({ value, unit }): PriceWarning[] => {

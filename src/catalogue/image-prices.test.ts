@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { withoutAbsent } from "../base/without-absent.ts";
 import { builtInModels } from "./built-in-models.ts";
 import { pricingsOfImage } from "./image-prices.ts";
 import type { PriceItem, Pricings } from "./model.ts";
@@ -14,7 +15,7 @@ describe("images of higher resolution have a price of their own", () => {
     ["2K", "image 0.09 USD each, 2K tier"],
     ["4K", "image 0.045 USD each"],
   ] as const)("%p: %s", (resolution, rule) => {
-    const pricings = pricingsOfImage(seedream, resolution === undefined ? {} : { resolution });
+    const pricings = pricingsOfImage(seedream, withoutAbsent({ resolution }));
     expect(priceUsage({ images: 3, imageOutput: 49_152 }, pricings)).toEqual({
       costNanoUsd: resolution === "2K" ? 270_000_000 : 135_000_000,
       rule,

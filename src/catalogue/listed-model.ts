@@ -1,3 +1,4 @@
+import { withoutAbsent } from "../base/without-absent.ts";
 import type { ListedModel } from "../canon/listed-model.ts";
 import { isRetired } from "./is-retired.ts";
 import { type Modality, type Model, PRICE_NAMES, type Pricings, publisherOf } from "./model.ts";
@@ -15,12 +16,11 @@ export function listedModel(
     publisher: publisherOf(model.id),
     displayName: displayName(model, nowMs),
     description: description(model, nowMs),
-    ...(created === undefined ? {} : { created }),
+    ...withoutAbsent({ created }),
     inputModalities: words(model.inputModalities),
     outputModalities: words(model.outputModalities),
     reasoning: model.reasoning,
-    ...(contextLength === undefined ? {} : { contextLength }),
-    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+    ...withoutAbsent({ contextLength, maxOutputTokens }),
     ...(retiresOn === undefined ? {} : { retiresOn, retired: isRetired(model, nowMs) }),
     pricings: shownPricings(model.pricings),
   };

@@ -1,3 +1,4 @@
+import { withoutAbsent } from "../base/without-absent.ts";
 import type { ModelTraits } from "../canon/traits.ts";
 import { builtInModels } from "./built-in-models.ts";
 import type { ModelFacts, Offer } from "./model.ts";
@@ -18,14 +19,12 @@ const traitsByName = (upstreamModel: string): ModelFacts["traits"] =>
 export function traitsOf(model: ModelFacts, offer: Offer): ModelTraits {
   const maxOutputTokens = offer.maxOutputTokens ?? model.maxOutputTokens;
   const { reasoningForm, efforts, budget, ...others } = model.traits ?? traitsByName(offer.upstreamModel) ?? {};
-  const limit = maxOutputTokens === undefined ? {} : { maxOutputTokens };
+  const limit = withoutAbsent({ maxOutputTokens });
   // A known model may be configured not to reason: its amounts then mean nothing.
   if (!model.reasoning) return { reasoning: false, ...others, ...limit };
   return {
     reasoning: true,
-    ...(reasoningForm === undefined ? {} : { reasoningForm }),
-    ...(efforts === undefined ? {} : { efforts }),
-    ...(budget === undefined ? {} : { budget }),
+    ...withoutAbsent({ reasoningForm, efforts, budget }),
     ...others,
     ...limit,
   };

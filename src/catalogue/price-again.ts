@@ -1,3 +1,4 @@
+import { withoutAbsent } from "../base/without-absent.ts";
 import type { PricedPart, Receipt } from "../canon/receipt.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { pricingsOfImage } from "./image-prices.ts";
@@ -63,7 +64,7 @@ function chosenAsBefore(pricings: Pricings, { pricings: before }: AppliedPrices)
     return pricingsOfVideo(pricings, { resolution: chosenFor ?? "", audio });
   }
   const resolution = RESOLUTIONS.find((known) => known === chosenFor);
-  return pricingsOfImage(pricings, resolution === undefined ? {} : { resolution });
+  return pricingsOfImage(pricings, withoutAbsent({ resolution }));
 }
 
 const RESOLUTIONS = ["1K", "2K", "4K"] as const;

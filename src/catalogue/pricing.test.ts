@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { withoutAbsent } from "../base/without-absent.ts";
 import type { Usage } from "../canon/usage.ts";
 import { builtInModels } from "./built-in-models.ts";
 import type { PriceItem, Pricings } from "./model.ts";
@@ -9,7 +10,7 @@ const perToken = (value: number, conditions?: PriceItem["conditions"]): PriceIte
   value,
   unit: "perMTokens",
   currency: "USD",
-  ...(conditions === undefined ? {} : { conditions }),
+  ...withoutAbsent({ conditions }),
 });
 const each = (value: number): PriceItem => ({ value, unit: "perCount", currency: "USD" });
 const perSecond = (value: number): PriceItem => ({ value, unit: "perSecond", currency: "USD" });

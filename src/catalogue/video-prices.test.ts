@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { withoutAbsent } from "../base/without-absent.ts";
 import { builtInModels } from "./built-in-models.ts";
 import type { PriceItem, Pricings } from "./model.ts";
 import { priceUsage } from "./pricing.ts";
@@ -8,7 +9,7 @@ const perSecond = (value: number, resolution?: string): PriceItem => ({
   value,
   unit: "perSecond",
   currency: "USD",
-  ...(resolution === undefined ? {} : { resolution }),
+  ...withoutAbsent({ resolution }),
 });
 
 const VIDEOS: Pricings = {

@@ -1,4 +1,5 @@
 import { arrayAt, isObject, stringAt } from "../base/json.ts";
+import { withoutAbsent } from "../base/without-absent.ts";
 import { ADMIN_FLAGS, connectAdmin } from "./admin-client.ts";
 import { LIST_FLAGS } from "./admin-list.ts";
 import { defineCommand, EXIT, printJson, printTable, UsageError } from "./command.ts";
@@ -38,7 +39,7 @@ const test = defineCommand({
   takes: 1,
   run: async ({ values, positionals: [webhook] }) => {
     const client = await connectAdmin(values);
-    const tested = await client.change("POST", "/api/alerts/test", webhook === undefined ? {} : { webhook });
+    const tested = await client.change("POST", "/api/alerts/test", withoutAbsent({ webhook }));
     const all = Array.isArray(tested) ? tested.filter(isObject) : [];
     if (values.json) printJson(tested);
     else
@@ -64,7 +65,7 @@ const deliver = defineCommand({
     if (!id) throw new UsageError("Name the alert by its id; alerts list --json shows it.");
     const client = await connectAdmin(values);
     const path = `/api/alerts/${encodeURIComponent(id)}/deliver`;
-    const sent = await client.change("POST", path, webhook === undefined ? {} : { webhook });
+    const sent = await client.change("POST", path, withoutAbsent({ webhook }));
     if (values.json) printJson(sent);
     else console.log(`${id} is delivered again: ${arrayAt(sent, "deliveries").map(stateOf).join(", ")}.`);
     return EXIT.ok;

@@ -1,4 +1,5 @@
 import { parseObject, stringAt } from "../base/json.ts";
+import { withoutAbsent } from "../base/without-absent.ts";
 import { defineCommand, EXIT, printJson } from "./command.ts";
 import { aboutCommand } from "./commands.ts";
 import { gatewayUrl } from "./gateway-url.ts";
@@ -39,7 +40,7 @@ async function ask(url: string): Promise<Health> {
     if (status === undefined)
       return { healthy: false, status: "unknown", reason: `what answers at ${url} is no gateway` };
     const reason = stringAt(body, "reason");
-    return { healthy: response.ok, status, ...(reason === undefined ? {} : { reason }) };
+    return { healthy: response.ok, status, ...withoutAbsent({ reason }) };
   } catch {
     return { healthy: false, status: "away", reason: `no gateway answers at ${url}` };
   }

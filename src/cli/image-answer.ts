@@ -1,4 +1,5 @@
 import { arrayAt, isObject, numberAt, objectAt, parseObject, stringAt } from "../base/json.ts";
+import { withoutAbsent } from "../base/without-absent.ts";
 import { GatewayError } from "../canon/error.ts";
 import { EventSplitter, readFrames } from "../wire/sse.ts";
 import { chunksOf, isModerationCode, readJson } from "./gateway-client.ts";
@@ -59,7 +60,7 @@ function readImage(item: unknown, index: number): ImageStep {
     kind: "made",
     index,
     image: url === undefined ? { bytes: bytesOf(item) } : { url },
-    ...(revisedPrompt === undefined ? {} : { revisedPrompt }),
+    ...withoutAbsent({ revisedPrompt }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { extname } from "node:path";
+import { withoutAbsent } from "../base/without-absent.ts";
 import { sniffMedia } from "../wire/sniff-media.ts";
 import { defineCommand, UsageError } from "./command.ts";
 import { aboutCommand } from "./commands.ts";
@@ -65,10 +66,7 @@ export const image = defineCommand({
       prompt,
       n: count,
       output_format: format,
-      ...(values.size === undefined ? {} : { size: values.size }),
-      ...(values.ratio === undefined ? {} : { aspect_ratio: values.ratio }),
-      ...(values.quality === undefined ? {} : { quality: values.quality }),
-      ...(seed === undefined ? {} : { seed }),
+      ...withoutAbsent({ size: values.size, aspect_ratio: values.ratio, quality: values.quality, seed }),
       ...(partials === 0 ? {} : { stream: true, partial_images: partials }),
     };
     const edit = images.length > 0;
@@ -156,6 +154,6 @@ async function writeImage(
     path,
     mime_type: mimeType,
     bytes,
-    ...(revisedPrompt === undefined ? {} : { revised_prompt: revisedPrompt }),
+    ...withoutAbsent({ revised_prompt: revisedPrompt }),
   };
 }

@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { type LiveResult, tryProvider } from "../app/try-provider.ts";
 import { Secret } from "../base/secret.ts";
 import { system } from "../base/system.ts";
+import { withoutAbsent } from "../base/without-absent.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { ProviderSettings } from "../config/config.ts";
 import { changeEnvFile, readEnvFile } from "../config/env-file.ts";
@@ -161,7 +162,7 @@ function candidate(
 ): Candidate {
   if (!KEY.test(key)) throw new UsageError(`The key of ${kind} must be visible ASCII characters without spaces.`);
   const baseUrl = baseUrls.get(kind);
-  return { kind, variable: KINDS.get(kind) ?? "", key, source, ...(baseUrl === undefined ? {} : { baseUrl }) };
+  return { kind, variable: KINDS.get(kind) ?? "", key, source, ...withoutAbsent({ baseUrl }) };
 }
 
 async function tried(one: Candidate, values: Values): Promise<SetUp> {
@@ -170,7 +171,7 @@ async function tried(one: Candidate, values: Values): Promise<SetUp> {
     name: one.kind,
     kind: one.kind,
     apiKey: new Secret(one.key),
-    ...(one.baseUrl === undefined ? {} : { baseUrl: one.baseUrl }),
+    ...withoutAbsent({ baseUrl: one.baseUrl }),
   };
   return { ...one, result: await tryProvider(createProvider(settings, system)) };
 }

@@ -3,6 +3,7 @@ import { readKeyRouting } from "../access/key-routing.ts";
 import { createKey } from "../access/keys.ts";
 import { readLimits } from "../access/limits.ts";
 import { system } from "../base/system.ts";
+import { withoutAbsent } from "../base/without-absent.ts";
 import { COMMAND_LINE } from "./actor.ts";
 import { atGateway, GATEWAY_FLAGS } from "./at-gateway.ts";
 import { defineCommand, EXIT, printJson, UsageError } from "./command.ts";
@@ -54,12 +55,13 @@ export const createKeyCommand = defineCommand({
     const request = {
       name,
       project,
-      ...(values.models === undefined ? {} : { models: values.models.split(",") }),
-      ...(values.protocols === undefined ? {} : { protocols: readProtocols(values.protocols) }),
-      ...(values.expires === undefined ? {} : { expiresAtMs: readExpiry(values.expires) }),
+      ...withoutAbsent({
+        models: values.models?.split(","),
+        protocols: values.protocols === undefined ? undefined : readProtocols(values.protocols),
+        expiresAtMs: values.expires === undefined ? undefined : readExpiry(values.expires),
+      }),
       limits: readLimits(readLimitFlags(values.limit)),
-      ...(values.networks === undefined ? {} : { networks: values.networks.split(",") }),
-      ...(values.scopes === undefined ? {} : { scopes: values.scopes.split(",") }),
+      ...withoutAbsent({ networks: values.networks?.split(","), scopes: values.scopes?.split(",") }),
       ...(values.strict ? { strict: true } : {}),
       ...(values.capture ? { capture: true } : {}),
       ...(values["provider-objects"] ? { providerObjects: true } : {}),

@@ -2,6 +2,7 @@ import { configuredKeys } from "../access/configured-keys.ts";
 import { type KeyView, keyView } from "../access/key-view.ts";
 import { listKeys } from "../access/keys.ts";
 import { staticKeys } from "../app/static-keys.ts";
+import { withoutAbsent } from "../base/without-absent.ts";
 import { type Spent, spentByOwner } from "../ledger/queries.ts";
 import { atGateway, GATEWAY_FLAGS } from "./at-gateway.ts";
 import { defineCommand, EXIT, printJson, printTable } from "./command.ts";
@@ -18,7 +19,7 @@ export const listKeysCommand = defineCommand({
   summary: "list keys (secrets hidden) with their limits and what they have spent, in US dollars",
   flags: { project: { type: "string", value: "P", about: "only keys of this project" }, ...GATEWAY_FLAGS },
   run: async ({ values }) => {
-    const filter = values.project === undefined ? {} : { project: values.project };
+    const filter = withoutAbsent({ project: values.project });
     const found = await atGateway(
       values,
       async (client) => (await client.list<OfGateway>("/api/keys", filter, MOST_LISTED)).map(ofGateway),

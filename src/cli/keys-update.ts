@@ -1,6 +1,7 @@
 import { type KeyView, keyView } from "../access/key-view.ts";
 import { type KeyUpdate, updateKey } from "../access/keys.ts";
 import { system } from "../base/system.ts";
+import { withoutAbsent } from "../base/without-absent.ts";
 import { COMMAND_LINE } from "./actor.ts";
 import { atGateway, GATEWAY_FLAGS } from "./at-gateway.ts";
 import { checkStoredKey } from "./check-stored-key.ts";
@@ -81,18 +82,22 @@ function readUpdate(values: Given<typeof FLAGS>["values"]): KeyUpdate {
   const providerObjects = readSwitch(values, "provider-objects");
   const { protocols, expires, networks, scopes, objects } = values;
   return {
-    ...(values.name === undefined ? {} : { name: values.name }),
-    ...(values.models === undefined ? {} : { models: values.models.split(",") }),
-    ...(protocols === undefined ? {} : { protocols: protocols === "all" ? null : readProtocols(protocols) }),
-    ...(expires === undefined ? {} : { expiresAtMs: expires === "never" ? null : readExpiry(expires) }),
+    ...withoutAbsent({
+      name: values.name,
+      models: values.models?.split(","),
+      protocols: protocols === undefined ? undefined : protocols === "all" ? null : readProtocols(protocols),
+      expiresAtMs: expires === undefined ? undefined : expires === "never" ? null : readExpiry(expires),
+    }),
     ...(values.limit.length === 0 ? {} : { limits: readLimitChanges(values.limit) }),
-    ...(networks === undefined ? {} : { networks: networks === "all" ? null : networks.split(",") }),
-    ...(scopes === undefined ? {} : { scopes: scopes === "none" ? [] : scopes.split(",") }),
-    ...(strict === undefined ? {} : { strict }),
-    ...(capture === undefined ? {} : { capture }),
-    ...(providerObjects === undefined ? {} : { providerObjects }),
-    ...(objects === undefined ? {} : { objects: objects === "default" ? null : readSharing(objects) }),
-    ...(values.unpriced === undefined ? {} : { billing: { unpriced: readUnpricedChange(values.unpriced) } }),
+    ...withoutAbsent({
+      networks: networks === undefined ? undefined : networks === "all" ? null : networks.split(","),
+      scopes: scopes === undefined ? undefined : scopes === "none" ? [] : scopes.split(","),
+      strict,
+      capture,
+      providerObjects,
+      objects: objects === undefined ? undefined : objects === "default" ? null : readSharing(objects),
+      billing: values.unpriced === undefined ? undefined : { unpriced: readUnpricedChange(values.unpriced) },
+    }),
     ...(values.tag.length === 0 ? {} : { tags: isNone(values.tag) ? [] : values.tag }),
     ...(values.routing.length === 0 ? {} : { routing: readRoutingChanges(values.routing) }),
   };

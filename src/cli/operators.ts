@@ -1,5 +1,6 @@
 import { createOperator, listOperators, type OperatorView, revokeOperator } from "../access/operators.ts";
 import { system } from "../base/system.ts";
+import { withoutAbsent } from "../base/without-absent.ts";
 import { ROLES } from "../canon/role.ts";
 import { COMMAND_LINE } from "./actor.ts";
 import { defineCommand, EXIT, printJson, printTable, UsageError } from "./command.ts";
@@ -19,7 +20,7 @@ const create = defineCommand({
     const { name, role, project } = values;
     if (!name) throw new UsageError("--name is missing.");
     if (!role) throw new UsageError(`--role is missing: one of ${ROLES.join(", ")}.`);
-    const request = { name, role, ...(project === undefined ? {} : { project }) };
+    const request = { name, role, ...withoutAbsent({ project }) };
     const created = await withStorage(
       values.config,
       (storage) => createOperator(storage, request, system, COMMAND_LINE),

@@ -1,5 +1,6 @@
 import { createProject, type ProjectView, projectView } from "../access/projects.ts";
 import { system } from "../base/system.ts";
+import { withoutAbsent } from "../base/without-absent.ts";
 import { COMMAND_LINE } from "./actor.ts";
 import { atGateway, GATEWAY_FLAGS } from "./at-gateway.ts";
 import { defineCommand, EXIT, printJson, UsageError } from "./command.ts";
@@ -40,12 +41,14 @@ export const createProjectCommand = defineCommand({
     const discounts = readDiscountFlags(values.discount);
     const request = {
       id,
-      ...(values.name === undefined ? {} : { name: values.name }),
+      ...withoutAbsent({ name: values.name }),
       limits,
       discounts,
       ...(values["provider-objects"] ? { providerObjects: true } : {}),
-      ...(values.objects === undefined ? {} : { objects: readSharing(values.objects) }),
-      ...(values.unpriced === undefined ? {} : { billing: { unpriced: readUnpriced(values.unpriced) } }),
+      ...withoutAbsent({
+        objects: values.objects === undefined ? undefined : readSharing(values.objects),
+        billing: values.unpriced === undefined ? undefined : { unpriced: readUnpriced(values.unpriced) },
+      }),
     };
     const created = await atGateway(
       values,

@@ -1,5 +1,6 @@
 import { type ProjectUpdate, type ProjectView, projectView, updateProject } from "../access/projects.ts";
 import { system } from "../base/system.ts";
+import { withoutAbsent } from "../base/without-absent.ts";
 import { COMMAND_LINE } from "./actor.ts";
 import { atGateway, GATEWAY_FLAGS } from "./at-gateway.ts";
 import { defineCommand, EXIT, printJson, UsageError } from "./command.ts";
@@ -39,7 +40,7 @@ export const updateProjectCommand = defineCommand({
     if (values["provider-objects"] && values["no-provider-objects"])
       throw new UsageError("--provider-objects and --no-provider-objects exclude each other.");
     const update: ProjectUpdate = {
-      ...(values.name === undefined ? {} : { name: values.name }),
+      ...withoutAbsent({ name: values.name }),
       ...(values.limit.length === 0 ? {} : { limits: readLimitChanges(values.limit) }),
       ...(values.discount.length === 0 ? {} : { discounts: readDiscountFlags(values.discount) }),
       ...(values.unpriced === undefined ? {} : { billing: { unpriced: readUnpricedChange(values.unpriced) } }),

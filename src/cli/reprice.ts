@@ -2,6 +2,7 @@ import { recordAct } from "../access/audit.ts";
 import { matches } from "../access/model-glob.ts";
 import { makeSnapshot } from "../app/snapshot.ts";
 import { system } from "../base/system.ts";
+import { withoutAbsent } from "../base/without-absent.ts";
 import { priceAgain } from "../catalogue/price-again.ts";
 import { type Repriced, reprice as repriceLedger } from "../ledger/reprice.ts";
 import { COMMAND_LINE } from "./actor.ts";
@@ -49,7 +50,7 @@ export const reprice = defineCommand({
             ...COMMAND_LINE,
             act: "ledger.reprice",
             target: `${values.from}..${values.to}`,
-            ...(project === undefined ? {} : { project }),
+            ...withoutAbsent({ project }),
             after: { model: glob, ...viewOf(expected) },
           },
           system,

@@ -3,6 +3,7 @@ import { type App, type StartedApp, startApp } from "../app/start-app.ts";
 import { type WorkerProcess, workerProcess } from "../app/worker-process.ts";
 import { Workers } from "../app/workers.ts";
 import { system } from "../base/system.ts";
+import { withoutAbsent } from "../base/without-absent.ts";
 import type { Config } from "../config/config.ts";
 import { LOG_FORMATS } from "../observe/format.ts";
 import { createLog, LOG_LEVELS, type Log } from "../observe/log.ts";
@@ -157,11 +158,7 @@ function readSource(values: Given<typeof FLAGS>["values"]): ConfigSource {
   if (values.host === "") throw new UsageError("--host names no address.");
   return {
     ...configSource(values.config),
-    overrides: {
-      ...(port === undefined ? {} : { port }),
-      ...(values.host === undefined ? {} : { host: values.host }),
-      ...(adminPort === undefined ? {} : { adminPort }),
-    },
+    overrides: withoutAbsent({ port, host: values.host, adminPort }),
   };
 }
 
@@ -193,9 +190,6 @@ const tellPrograms = (started: StartedApp) => {
     models,
     providers,
     missing_providers: missing,
-    first_start: {
-      ...(firstStart.apiKey === undefined ? {} : { api_key: firstStart.apiKey }),
-      ...(firstStart.adminSecret === undefined ? {} : { admin_secret: firstStart.adminSecret }),
-    },
+    first_start: withoutAbsent({ api_key: firstStart.apiKey, admin_secret: firstStart.adminSecret }),
   };
 };

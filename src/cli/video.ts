@@ -1,4 +1,5 @@
 import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from "../base/json.ts";
+import { withoutAbsent } from "../base/without-absent.ts";
 import { GatewayError } from "../canon/error.ts";
 import { readOperationName } from "../media/predict-long-running/operation-name.ts";
 import { awaitOperation } from "./await-operation.ts";
@@ -93,20 +94,16 @@ function readRequest(values: Values, prompt: string | undefined): VideoBody {
   const seed = readWholeNumber("--seed", values.seed);
   const audio = values.audio ? true : values["no-audio"] ? false : undefined;
   return {
-    instances: [
-      {
-        ...(prompt === undefined ? {} : { prompt }),
-        ...(first === undefined ? {} : { image: first }),
-        ...(last === undefined ? {} : { lastFrame: last }),
-      },
-    ],
+    instances: [withoutAbsent({ prompt, image: first, lastFrame: last })],
     parameters: {
       sampleCount: readWholeNumber("--n", values.n, 1, MAX_RESULTS) ?? 1,
-      ...(seconds === undefined ? {} : { durationSeconds: seconds }),
-      ...(values.resolution === undefined ? {} : { resolution: values.resolution }),
-      ...(values.ratio === undefined ? {} : { aspectRatio: values.ratio }),
-      ...(audio === undefined ? {} : { generateAudio: audio }),
-      ...(seed === undefined ? {} : { seed }),
+      ...withoutAbsent({
+        durationSeconds: seconds,
+        resolution: values.resolution,
+        aspectRatio: values.ratio,
+        generateAudio: audio,
+        seed,
+      }),
     },
   };
 }

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, isAbsolute, relative, resolve } from "node:path";
+import { withoutAbsent } from "../base/without-absent.ts";
 import { checkAlerts } from "./check-alerts.ts";
 import { checkListeners } from "./check-listeners.ts";
 import { checkMemory } from "./check-memory.ts";
@@ -138,9 +139,9 @@ function fieldsOf({ entries }: MapNode): string[] {
 }
 
 function overridden(file: RootFile, { host, port, adminPort }: Overrides): RootFile {
-  const server = { ...(host === undefined ? {} : { host }), ...(port === undefined ? {} : { port }) };
+  const server = withoutAbsent({ host, port });
   const nextPort = adminPort ?? (file.admin?.port === undefined ? portNextTo(port) : undefined);
-  const admin = nextPort === undefined ? {} : { port: nextPort };
+  const admin = withoutAbsent({ port: nextPort });
   return { ...file, server: { ...file.server, ...server }, admin: { ...file.admin, ...admin } };
 }
 

@@ -1,4 +1,5 @@
 import { Secret } from "../base/secret.ts";
+import { withoutAbsent } from "../base/without-absent.ts";
 import type { AlertSettings, WebhookSettings } from "./config.ts";
 import type { RootFile } from "./schema.ts";
 
@@ -31,8 +32,7 @@ function toWebhooks(files: NonNullable<AlertsFile["webhooks"]>): WebhookSettings
   return files.map(({ name, url, secret, events }) => ({
     name: name ?? freeName(new URL(url).host, names),
     url: new Secret(url),
-    ...(secret === undefined ? {} : { secret: new Secret(secret) }),
-    ...(events === undefined ? {} : { events }),
+    ...withoutAbsent({ secret: secret === undefined ? undefined : new Secret(secret), events }),
   }));
 }
 

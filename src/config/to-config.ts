@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { Secret } from "../base/secret.ts";
+import { withoutAbsent } from "../base/without-absent.ts";
 import { camelKeys } from "./camel-keys.ts";
 import type { Config, ModelSettings, ProviderSettings, StaticKeySettings } from "./config.ts";
 import type { KeyFile, ModelFile, ProviderFile, RootFile } from "./schema.ts";
@@ -51,7 +52,7 @@ export function toConfig(
     },
     dataDir,
     storage: file.storage === undefined ? `sqlite:${resolve(dataDir, "trivium.db")}` : toStorage(file.storage, folder),
-    ...(file.redis === undefined ? {} : { redis: new Secret(file.redis) }),
+    ...withoutAbsent({ redis: secretOf(file.redis) }),
     files: toFiles(file.files, dataDir, folder),
     retention: {
       ms: Math.round((file.retention?.hours ?? 48) * MS_PER_HOUR),
@@ -63,13 +64,13 @@ export function toConfig(
     ledger: {
       journalBytes: Math.round((file.ledger?.journal_mb ?? 256) * BYTES_PER_MEGABYTE),
       intents: file.ledger?.intents ?? false,
-      ...(file.ledger?.retention_days === undefined ? {} : { retentionDays: file.ledger.retention_days }),
+      ...withoutAbsent({ retentionDays: file.ledger?.retention_days }),
     },
     responses: {
       store: file.responses?.store ?? true,
       retentionMs: Math.round((file.responses?.retention_hours ?? 168) * MS_PER_HOUR),
       maxBytes: Math.round((file.responses?.max_mb ?? 1024) * BYTES_PER_MEGABYTE),
-      ...(file.responses?.image_model === undefined ? {} : { imageModel: file.responses.image_model }),
+      ...withoutAbsent({ imageModel: file.responses?.image_model }),
       maxImageRounds: file.responses?.max_image_rounds ?? 8,
       maxImages: file.responses?.max_images ?? 16,
     },
@@ -139,15 +140,17 @@ function toProvider(
   return {
     name,
     ...camelKeys(same),
-    ...(base_url === undefined ? {} : { baseUrl: withoutSlash(base_url) }),
-    ...(credentials === undefined ? {} : { credentials: resolve(folder, credentials) }),
-    ...(timeout_ms === undefined ? {} : { timeoutMs: camelKeys(timeout_ms) }),
-    ...(breaker === undefined ? {} : { breaker: camelKeys(breaker) }),
-    ...(api_key === undefined ? {} : { apiKey: new Secret(api_key) }),
-    ...(secret_access_key === undefined ? {} : { secretAccessKey: new Secret(secret_access_key) }),
-    ...(session_token === undefined ? {} : { sessionToken: new Secret(session_token) }),
-    ...(access_key === undefined ? {} : { accessKey: new Secret(access_key) }),
-    ...(secret_key === undefined ? {} : { secretKey: new Secret(secret_key) }),
+    ...withoutAbsent({
+      baseUrl: base_url === undefined ? undefined : withoutSlash(base_url),
+      credentials: credentials === undefined ? undefined : resolve(folder, credentials),
+      timeoutMs: timeout_ms && camelKeys(timeout_ms),
+      breaker: breaker && camelKeys(breaker),
+      apiKey: secretOf(api_key),
+      secretAccessKey: secretOf(secret_access_key),
+      sessionToken: secretOf(session_token),
+      accessKey: secretOf(access_key),
+      secretKey: secretOf(secret_key),
+    }),
   };
 }
 
@@ -159,12 +162,14 @@ function toTelemetry({ headers, resource, ...same }: NonNullable<RootFile["telem
     ...(headers === undefined
       ? {}
       : { headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, new Secret(value)])) }),
-    ...(resource === undefined ? {} : { resource }),
+    ...withoutAbsent({ resource }),
   };
 }
 
+const secretOf = (text: string | undefined) => (text === undefined ? undefined : new Secret(text));
+
 function toModel({ offers, ...same }: ModelFile): ModelSettings {
-  return { ...camelKeys(same), ...(offers === undefined ? {} : { offers: offers.map((offer) => camelKeys(offer)) }) };
+  return { ...camelKeys(same), ...withoutAbsent({ offers: offers?.map((offer) => camelKeys(offer)) }) };
 }
 
 function toKey({
@@ -183,11 +188,13 @@ function toKey({
     project,
     key: new Secret(key),
     models,
-    ...(expires_at === undefined ? {} : { expiresAt: new Date(expires_at).toISOString() }),
-    ...(limits === undefined ? {} : { limits: camelKeys(limits) }),
-    ...(providerObjects === undefined ? {} : { providerObjects }),
-    ...(routing === undefined ? {} : { routing: toRoutingSettings(routing) }),
-    ...(billing?.unpriced === undefined ? {} : { unpriced: billing.unpriced }),
+    ...withoutAbsent({
+      expiresAt: expires_at === undefined ? undefined : new Date(expires_at).toISOString(),
+      limits: limits && camelKeys(limits),
+      providerObjects,
+      routing: routing && toRoutingSettings(routing),
+      unpriced: billing?.unpriced,
+    }),
   };
 }
 

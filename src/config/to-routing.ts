@@ -1,3 +1,4 @@
+import { withoutAbsent } from "../base/without-absent.ts";
 import { NO_PREFERENCE, type Preference, readFallback } from "../canon/preference.ts";
 import { DEFAULT_GATEWAY_ROUTING, type GatewayRouting, type RoutingSettings } from "../canon/routing-settings.ts";
 import { camelKeys } from "./camel-keys.ts";
@@ -23,11 +24,11 @@ export function toRoutingSettings({
   sticky,
   ...calls
 }: KeyRoutingFile): RoutingSettings {
-  const preference: Preference = {
-    ...(type === undefined ? {} : { type }),
-    ...(primary_factor === undefined ? {} : { primaryFactor: primary_factor }),
-    ...(fallback === undefined ? {} : { fallback: readFallback(fallback) }),
-    ...(sticky === undefined ? {} : { sticky: sticky === "prompt_cache" }),
-  };
+  const preference: Preference = withoutAbsent({
+    type,
+    primaryFactor: primary_factor,
+    fallback: fallback === undefined ? undefined : readFallback(fallback),
+    sticky: sticky === undefined ? undefined : sticky === "prompt_cache",
+  });
   return { ...camelKeys(calls), preference: Object.keys(preference).length === 0 ? NO_PREFERENCE : preference };
 }

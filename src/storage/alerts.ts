@@ -1,3 +1,4 @@
+import { withoutAbsent } from "../base/without-absent.ts";
 import { number, optionalNumber, optionalText, text } from "./columns.ts";
 import type { Parameter, Queries, StoredRow } from "./storage.ts";
 
@@ -231,15 +232,15 @@ function readDelivery(row: StoredRow): StoredDelivery {
   const triedAtMs = optionalNumber(row, "tried_at_ms");
   const status = optionalNumber(row, "status");
   const error = optionalText(row, "error");
-  return {
+  return withoutAbsent({
     alertId: text(row, "alert_id"),
     webhook: text(row, "webhook"),
     state: text(row, "state") as DeliveryState,
     tries: number(row, "tries"),
-    ...(triedAtMs === undefined ? {} : { triedAtMs }),
-    ...(status === undefined ? {} : { status }),
-    ...(error === undefined ? {} : { error }),
-  };
+    triedAtMs,
+    status,
+    error,
+  });
 }
 
 /** Ends what was due then and no process has delivered since (its webhook is configured no more), and forgets what is older still. */

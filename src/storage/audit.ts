@@ -1,3 +1,4 @@
+import { withoutAbsent } from "../base/without-absent.ts";
 import { number, optionalText, text } from "./columns.ts";
 import type { Parameter, Queries, StoredRow } from "./storage.ts";
 
@@ -75,15 +76,15 @@ function readAct(row: StoredRow): StoredAct {
   const project = optionalText(row, "project");
   const before = optionalText(row, "before_act");
   const after = optionalText(row, "after_act");
-  return {
+  return withoutAbsent({
     id: text(row, "id"),
     atMs: number(row, "at_ms"),
     who: text(row, "who"),
-    ...(address === undefined ? {} : { address }),
+    address,
     act: text(row, "act"),
     target: text(row, "target"),
-    ...(project === undefined ? {} : { project }),
-    ...(before === undefined ? {} : { before }),
-    ...(after === undefined ? {} : { after }),
-  };
+    project,
+    before,
+    after,
+  });
 }

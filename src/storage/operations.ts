@@ -1,4 +1,5 @@
 import type { JsonObject } from "../base/json.ts";
+import { withoutAbsent } from "../base/without-absent.ts";
 import type { Operation, OperationJob, OperationPart, StoredError } from "../canon/operation.ts";
 import type { Receipt } from "../canon/receipt.ts";
 import { number, optionalNumber, optionalText, text } from "./columns.ts";
@@ -347,13 +348,12 @@ function readOperation(row: StoredRow): Operation {
     parts: decodeParts(text(row, "parts")),
     ...(error === undefined ? {} : { error: JSON.parse(error) as StoredError }),
     requestDigest: text(row, "request_digest"),
-    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    ...withoutAbsent({ idempotencyKey }),
     claimed: number(row, "claimed") === HEARD,
     createdAtMs: number(row, "created_at_ms"),
     deadlineAtMs: number(row, "deadline_at_ms"),
     dueAtMs: number(row, "due_at_ms"),
-    ...(endedAtMs === undefined ? {} : { endedAtMs }),
-    ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
+    ...withoutAbsent({ endedAtMs, expiresAtMs }),
     ...readTags(row),
   };
 }

@@ -1,3 +1,4 @@
+import { withoutAbsent } from "../base/without-absent.ts";
 import type { Role } from "../canon/role.ts";
 import { number, optionalNumber, optionalText, text } from "./columns.ts";
 import type { Parameter, Queries, StoredRow } from "./storage.ts";
@@ -61,14 +62,14 @@ async function select(queries: Queries, where: string, parameters: readonly Para
 function readOperator(row: StoredRow): StoredOperator {
   const project = optionalText(row, "project");
   const revokedAtMs = optionalNumber(row, "revoked_at_ms");
-  return {
+  return withoutAbsent({
     id: text(row, "id"),
     name: text(row, "name"),
     role: text(row, "role") as Role,
-    ...(project === undefined ? {} : { project }),
+    project,
     hash: text(row, "hash"),
     hint: text(row, "hint"),
     createdAtMs: number(row, "created_at_ms"),
-    ...(revokedAtMs === undefined ? {} : { revokedAtMs }),
-  };
+    revokedAtMs,
+  });
 }

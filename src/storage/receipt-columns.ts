@@ -1,3 +1,4 @@
+import { withoutAbsent } from "../base/without-absent.ts";
 import type { FieldNote, OfferTried, Receipt } from "../canon/receipt.ts";
 import type { UnifiedStop } from "../canon/stop.ts";
 import type { Usage, UsageCounter, UsageSource } from "../canon/usage.ts";
@@ -245,14 +246,16 @@ export function readReceipt(row: StoredRow): Receipt {
     usageSource: text(row, "usage_source") as UsageSource,
     priceRule: text(row, "price_rule"),
     costNanoUsd: number(row, "cost_nano_usd"),
-    ...(firstContentMs === undefined ? {} : { firstContentMs }),
+    ...withoutAbsent({ firstContentMs }),
     totalMs,
     ...readTiming(row, totalMs),
-    ...(requestId === undefined ? {} : { requestId }),
-    ...(traceId === undefined ? {} : { traceId }),
-    ...(instance === undefined ? {} : { instance }),
-    ...(adjusts === undefined ? {} : { adjusts }),
-    ...(pricedBy === undefined ? {} : { pricedBy: readPricedBy(pricedBy) }),
+    ...withoutAbsent({
+      requestId,
+      traceId,
+      instance,
+      adjusts,
+      pricedBy: pricedBy === undefined ? undefined : readPricedBy(pricedBy),
+    }),
     ...readTags(row),
   };
 }

@@ -1,3 +1,4 @@
+import { withoutAbsent } from "../base/without-absent.ts";
 import type { Receipt } from "../canon/receipt.ts";
 import { number, optionalNumber, optionalText, text } from "./columns.ts";
 import { RECEIPT_COLUMNS, receiptValues } from "./receipt-columns.ts";
@@ -105,7 +106,7 @@ function add(groups: Map<string, Group>, row: Row, tag?: string): void {
   let group = groups.get(name);
   if (group === undefined) {
     const dimensions = DIMENSION_PLACES.map((at) => row[at] ?? "");
-    group = { hour, ...(tag === undefined ? {} : { tag }), dimensions, amounts: [0, 0, 0, 0, 0], counters: [] };
+    group = { hour, ...withoutAbsent({ tag }), dimensions, amounts: [0, 0, 0, 0, 0], counters: [] };
     groups.set(name, group);
   }
   const { amounts, counters } = group;
@@ -164,7 +165,7 @@ function readGroup(row: StoredRow): Group {
   const tag = optionalText(row, "tag");
   return {
     hour: number(row, "hour"),
-    ...(tag === undefined ? {} : { tag }),
+    ...withoutAbsent({ tag }),
     dimensions: DIMENSIONS.map((name) => text(row, name)),
     amounts: AMOUNTS.map((name) => number(row, name)),
     counters: COUNTERS.map((name) => optionalNumber(row, name)),

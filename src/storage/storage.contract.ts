@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:tes
 import type { TestDatabases } from "../../testing/test-databases.ts";
 import { system } from "../base/system.ts";
 import { timePrefix } from "../base/timed-id.ts";
+import { withoutAbsent } from "../base/without-absent.ts";
 import { insertAct, selectActs } from "./audit.ts";
 import { isRefusal } from "./is-refusal.ts";
 import {
@@ -145,7 +146,7 @@ export function storageContract(databases: TestDatabases): void {
 
     test("S05: revoking a key revokes all that it made, and no other", async () => {
       const make = (id: string, madeBy?: string) =>
-        insertKey(storage, sampleKey({ id, hash: id.padEnd(64, "0"), ...(madeBy === undefined ? {} : { madeBy }) }));
+        insertKey(storage, sampleKey({ id, hash: id.padEnd(64, "0"), ...withoutAbsent({ madeBy }) }));
       await make("maker");
       await make("child", "maker");
       await make("grandchild", "child");

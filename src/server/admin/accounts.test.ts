@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { ADMIN_SECRET, AdminHarness } from "../../../testing/admin-harness.ts";
 import { plainAnswer, plainUsage } from "../../../testing/plain-answer.ts";
 import { DEFAULT_OVERLAP_SECONDS } from "../../access/keys.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 
 const asAdmin = { secret: ADMIN_SECRET };
 const ANSWER = plainAnswer("chat", { text: "Hello", usage: plainUsage("chat", 1_000_000, 0) });
@@ -30,7 +31,7 @@ describe("choices 10: projects, keys and the audit log", () => {
     const red = await make(ofRed, { name: "r" });
     const blue = await make(ADMIN_SECRET, { name: "b", project: "blue" });
     const ask = (method: string, path: string, body?: object) =>
-      admin.ask(method, path, { secret: ofRed, ...(body === undefined ? {} : { body }) });
+      admin.ask(method, path, { secret: ofRed, ...withoutAbsent({ body }) });
     expect(listOf((await ask("GET", "/api/keys")).json).map(({ id }) => id)).toEqual([red.id]);
     expect(listOf((await ask("GET", "/api/projects")).json).map(({ id }) => id)).toEqual(["red"]);
     for (const [method, path, body] of [
@@ -98,7 +99,7 @@ describe("choices 10: projects, keys and the audit log", () => {
       },
     });
     const ask = (method: string, path: string, body?: object) =>
-      admin.ask(method, path, { ...asAdmin, ...(body === undefined ? {} : { body }) });
+      admin.ask(method, path, { ...asAdmin, ...withoutAbsent({ body }) });
     const [listed] = listOf((await ask("GET", "/api/keys?project=builds")).json);
     expect(listed).toMatchObject({
       id: "static:ci",
@@ -134,7 +135,7 @@ describe("choices 10: projects, keys and the audit log", () => {
     const { admin, make } = await started();
     const { id } = await make(ADMIN_SECRET, { name: "k", project: "red" });
     const ask = (method: string, path: string, body?: object) =>
-      admin.ask(method, path, { ...asAdmin, ...(body === undefined ? {} : { body }) });
+      admin.ask(method, path, { ...asAdmin, ...withoutAbsent({ body }) });
     expect((await ask("PATCH", "/api/projects/red", { status: "suspended", name: "Red" })).json["data"]).toMatchObject({
       status: "suspended",
       name: "Red",

@@ -1,6 +1,7 @@
 import type { Static, TSchema } from "typebox";
 import type { Operator, OperatorAccess } from "../../access/operator-access.ts";
 import type { Alerts } from "../../alerts/alerts.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { Role } from "../../canon/role.ts";
 import { defineCheck, refuse } from "../../dialects/check.ts";
@@ -155,8 +156,7 @@ function described<Fields extends QueryFields, Body extends TSchema>(route: Defi
     summary,
     answers,
     query: query ?? {},
-    ...(body === undefined ? {} : { body }),
-    ...(bodyMayBeAbsent === undefined ? {} : { bodyMayBeAbsent }),
+    ...withoutAbsent({ body, bodyMayBeAbsent }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { recordAct } from "../../access/audit.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { operationName } from "../../media/predict-long-running/operation-name.ts";
 import { expectedCostOf } from "../../operations/bill.ts";
@@ -28,13 +29,7 @@ export const listOperations = adminRoute({
   handle: async ({ query }, { storage }) => {
     const limit = limitOf(query);
     const { state, project, key, model, provider, after } = query;
-    const filter = {
-      ...(state === undefined ? {} : { state }),
-      ...(project === undefined ? {} : { project }),
-      ...(key === undefined ? {} : { key }),
-      ...(model === undefined ? {} : { model }),
-      ...(provider === undefined ? {} : { provider }),
-    };
+    const filter = withoutAbsent({ state, project, key, model, provider });
     const page = { limit: limit + 1, ...(after === undefined ? {} : { after: readPlace(after) }) };
     const found = await selectOperationPage(storage, filter, page);
     const shown = found.slice(0, limit);

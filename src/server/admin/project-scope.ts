@@ -2,6 +2,7 @@ import { configuredKeys } from "../../access/configured-keys.ts";
 import { type KeyView, keyView } from "../../access/key-view.ts";
 import { listKeys } from "../../access/keys.ts";
 import type { Operator } from "../../access/operator-access.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { ServerContext } from "../routed-request.ts";
 
@@ -22,7 +23,7 @@ export async function keysFor(
   { storage, gateway }: Pick<ServerContext, "storage" | "gateway">,
 ): Promise<KeyView[]> {
   const project = projectOf(operator, asked);
-  const stored = await listKeys(storage, project === undefined ? {} : { project });
+  const stored = await listKeys(storage, withoutAbsent({ project }));
   const configured = configuredKeys(gateway.keys.configured).filter((key) => key.project === (project ?? key.project));
   return [...stored.toReversed().map(keyView), ...configured];
 }

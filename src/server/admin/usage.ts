@@ -134,11 +134,7 @@ export const exportUsage = adminRoute({
     const act = { ...actorOf(operator, connection), act: "usage.export", target: format };
     await recordAct(storage, project === undefined ? act : { ...act, project }, gateway);
     connection.hold();
-    const pieces = exportReceipts(
-      storage,
-      { ...receiptFilter(query), ...(project === undefined ? {} : { project }) },
-      format,
-    );
+    const pieces = exportReceipts(storage, { ...receiptFilter(query), ...withoutAbsent({ project }) }, format);
     return new Response(bytesOf(pieces), {
       headers: {
         "content-type": TYPES[format],
