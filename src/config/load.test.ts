@@ -985,6 +985,8 @@ test("docs/configuration.md, Prices: a model without a price is a warning with i
     ),
   ).toEqual([]);
   expect(warningsOf(`id: acme/d, offers: [${offer(price)}, ${offer("context_length: 1")}]`)).toHaveLength(1);
+  const below = load("models:\n  - id: # the id is on the next line\n      acme/e\n").warnings.map(tellProblem);
+  expect(below).toEqual([`trivium.yaml:3:7: models[0] ${unpriced}; ${right}`]);
 });
 
 describe("S10: no secret is shown", () => {
