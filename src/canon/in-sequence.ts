@@ -1,8 +1,9 @@
 import { GatewayError } from "./error.ts";
 import type { CanonEvent } from "./event.ts";
+import { holdEvent } from "./hold-event.ts";
 
 /** What may wait for the open block to end, in characters. Nothing honest comes near. */
-const MAX_HELD = 16 * 1024 * 1024;
+const MAX_HELD = 8 * 1024 * 1024;
 
 /**
  * Puts the blocks of a stream one after the other, for protocols in which they may not interleave: what belongs to a later
@@ -29,13 +30,17 @@ export class InSequence {
 
   /** The open block has ended: the next one's events, and so on while what comes next has ended too. */
   #next(ended: number): CanonEvent[] {
+    const events: CanonEvent[] = [];
     this.#waiting.delete(ended);
-    const [following] = this.#waiting;
-    if (following === undefined) return [];
-    const [block, { held, ended: over }] = following;
-    const events = held.splice(0);
-    for (const event of events) this.#heldCharacters -= sizeOf(event);
-    return over ? [...events, ...this.#next(block)] : events;
+    for (const [block, { held, ended: over }] of this.#waiting) {
+      for (const event of held.splice(0)) {
+        this.#heldCharacters -= sizeOf(event);
+        events.push(event);
+      }
+      if (!over) break;
+      this.#waiting.delete(block);
+    }
+    return events;
   }
 
   /** A block without an end does not swallow the ones after it. */
@@ -53,7 +58,7 @@ export class InSequence {
         "The provider interleaved more of its answer than can be put in order.",
       );
     }
-    held.push(event);
+    holdEvent(held, event);
   }
 }
 

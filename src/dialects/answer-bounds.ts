@@ -1,5 +1,5 @@
-import { isObject, type JsonObject, parseObject } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
+import { holdsMoreItems } from "../wire/json-items.ts";
 import { holdsMoreValues } from "../wire/json-values.ts";
 
 /**
@@ -16,6 +16,8 @@ const MAX_EVENTS = 1_000_000;
 const MAX_EVENT_VALUES = 250_000;
 /** More than in an event: log probabilities of several thousand tokens come in one answer. */
 const MAX_ANSWER_VALUES = 1_000_000;
+/** Of tokens and of their alternatives, in a translated stream: the last event of some protocols holds all of them. */
+const MAX_LOGPROBS = 150_000;
 
 /** A shorter text cannot hold that many items. */
 const FEW_ITEMS_LENGTH = 4 * MAX_ITEMS;
@@ -41,36 +43,30 @@ export function requireFewEvents(count: number): void {
   if (count > MAX_EVENTS) throw tooMany(MAX_EVENTS, "events in one answer");
 }
 
-/** Parses a long event once more than its reader will: only those are long that carry an image, or should not exist. */
+/** Only those events are long that carry an image, or should not exist. */
 export function requireSmallEvent(data: string): void {
   if (data.length <= FEW_ITEMS_LENGTH) return;
   if (holdsMoreValues(data, MAX_EVENT_VALUES)) throw tooMany(MAX_EVENT_VALUES, "JSON values in one event");
-  const event = parseObject(data);
-  if (event !== undefined && countItems(event, 0) > MAX_ITEMS) throw tooMany(MAX_ITEMS, "items in one event");
+  if (holdsMoreItems(data, MAX_ITEMS, UNCOUNTED)) throw tooMany(MAX_ITEMS, "items in one event");
 }
 
-export function requireFewAnswerValues(text: string): void {
+export function requireSmallAnswer(text: string): void {
+  if (text.length <= FEW_ITEMS_LENGTH) return;
   if (holdsMoreValues(text, MAX_ANSWER_VALUES)) throw tooMany(MAX_ANSWER_VALUES, "JSON values in one answer");
+  if (holdsMoreItems(text, MAX_ITEMS, UNCOUNTED)) throw tooMany(MAX_ITEMS, "items in one answer");
 }
 
-export function requireFewItems(answer: JsonObject, length: number): void {
-  if (length > FEW_ITEMS_LENGTH && countItems(answer, 0) > MAX_ITEMS) throw tooMany(MAX_ITEMS, "items in one answer");
+/** Arguments are a text of their own in the JSON of an answer, of which the values have not been counted. */
+export function requireSmallArguments(text: string): void {
+  if (holdsMoreValues(text, MAX_EVENT_VALUES))
+    throw tooMany(MAX_EVENT_VALUES, "JSON values in the arguments of a call");
 }
 
-/** Nothing that is read of an answer lies deeper. */
-const MAX_DEPTH = 12;
+/** Values of one call's arguments that come in pieces, of which the whole is put together in one turn. */
+export function requireFewPieces(count: number): void {
+  if (count > MAX_ITEMS) throw tooMany(MAX_ITEMS, "values in the arguments of a call that came in pieces");
+}
 
-/** Objects and lists that are elements of lists. */
-function countItems(value: unknown, depth: number): number {
-  if (depth > MAX_DEPTH) return 0;
-  let items = 0;
-  if (Array.isArray(value)) {
-    for (const element of value) {
-      if (typeof element === "object" && element !== null) items += 1 + countItems(element, depth + 1);
-      if (items > MAX_ITEMS) return items;
-    }
-  } else if (isObject(value)) {
-    for (const key in value) if (!UNCOUNTED.has(key)) items += countItems(value[key], depth + 1);
-  }
-  return items;
+export function requireFewLogprobs(count: number): void {
+  if (count > MAX_LOGPROBS) throw tooMany(MAX_LOGPROBS, "log probabilities in one answer");
 }

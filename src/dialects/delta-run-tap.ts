@@ -121,6 +121,8 @@ export class DeltaRunTap extends TranslatingTap {
     const { deltaPlaces } = this.decoder;
     if (event === undefined || other !== undefined || !isDelta(event) || deltaPlaces === undefined) return;
     if (this.failure !== undefined || !this.contentSeen || this.#lessons === MAX_LESSONS) return;
+    // No run is made of such events.
+    if (frame.raw.length > MAX_UNHEARD_BYTES) return;
     this.#lessons++;
     const form = this.encoder.formOf?.(event);
     if (form?.wrote(event.text, text) !== true) return;

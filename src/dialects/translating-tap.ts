@@ -3,16 +3,16 @@ import { GatewayError } from "../canon/error.ts";
 import type { CanonEvent } from "../canon/event.ts";
 import { laterUsage, type Usage } from "../canon/usage.ts";
 import type { SseFrame } from "../wire/sse.ts";
-import { requireFewBlocks, requireFewCalls } from "./answer-bounds.ts";
+import { requireFewBlocks, requireFewCalls, requireFewLogprobs } from "./answer-bounds.ts";
 import type { AnswerReading, StreamDecoder, StreamEncoder } from "./codec.ts";
 import { TapBase } from "./tap-base.ts";
 import { AnswerUnwrapper } from "./unwrap-answer.ts";
 
 /**
  * What one streamed answer may say, in characters: encoders keep thoughts and arguments until they are whole, so that this
- * bounds what they keep (H20). No model comes near.
+ * bounds what they keep (H20), and how long the turn is in which they write it (S18). No model comes near.
  */
-export const MAX_CHARACTERS = 16 * 1024 * 1024;
+export const MAX_CHARACTERS = 8 * 1024 * 1024;
 
 /** The tap of the translated lane: frames of the upstream's dialect in, text of the client's out, the canon between. */
 export class TranslatingTap extends TapBase {
@@ -23,6 +23,7 @@ export class TranslatingTap extends TapBase {
   #contentCame = false;
   #calls = 0;
   #blocks = 0;
+  #logprobs = 0;
 
   constructor(decoder: StreamDecoder, encoder: StreamEncoder, reading: AnswerReading) {
     super();
@@ -39,12 +40,23 @@ export class TranslatingTap extends TapBase {
   /** The upstream closed: whether that is an end or a break, its decoder knows. */
   protected override pushRest(rest: string): string {
     const text = super.pushRest(rest);
-    return this.failure || this.state === "ended" ? text : text + this.#encode(this.decoder.end());
+    return this.failure || this.state === "ended" ? text : text + this.#encodeEnd();
   }
 
   /** What was kept until the end can be more than may be said: then it is a failure. */
   protected override closing(): string {
-    return this.state === "complete" ? this.#encode(this.decoder.end()) : "";
+    return this.state === "complete" ? this.#encodeEnd() : "";
+  }
+
+  /** What was kept until the end can be more than may be read, too. */
+  #encodeEnd(): string {
+    try {
+      return this.#encode(this.decoder.end());
+    } catch (thrown) {
+      if (!(thrown instanceof GatewayError)) throw thrown;
+      this.failure = thrown;
+      return "";
+    }
   }
 
   protected frame(frame: SseFrame): string {
@@ -115,7 +127,10 @@ export class TranslatingTap extends TapBase {
   #take(event: CanonEvent): void {
     switch (event.type) {
       case "metadata":
+        break;
       case "logprobs":
+        for (const { top = [] } of event.tokens) this.#logprobs += 1 + top.length;
+        requireFewLogprobs(this.#logprobs);
         break;
       case "usage":
         this.report(event.usage);

@@ -1,8 +1,10 @@
 import type { CanonEvent } from "../canon/event.ts";
 import { fold } from "../canon/fold.ts";
+import { holdEvent } from "../canon/hold-event.ts";
 import type { CanonReply } from "../canon/reply.ts";
 import { unfold } from "../canon/unfold.ts";
 import { parseInOrder, stringifyInOrder } from "../wire/ordered-json.ts";
+import { requireFewBlocks } from "./answer-bounds.ts";
 import type { AnswerReading } from "./codec.ts";
 
 /** Undoes in a stream what a request had to do for a target without schemas of answers, or with other rules for names. */
@@ -39,7 +41,8 @@ export class AnswerUnwrapper {
       return event.type === "finish" || event.type === "error" ? [...this.#takeWaiting(), event] : [event];
     }
     if (event.type !== "text-start" && this.#waiting.length === 0) return [event];
-    this.#waiting.push(event);
+    holdEvent(this.#waiting, event);
+    requireFewBlocks(this.#waiting.length);
     return [];
   }
 

@@ -21,9 +21,10 @@ export function decodeAnnotation(raw: unknown): WebCitation | undefined {
 
 /** The citation as one of a text that begins at `offset` of the answer; undefined where it belongs to another text. */
 export function citationWithin(citation: WebCitation, offset: number, length: number): WebCitation | undefined {
-  const { start, end, ...rest } = citation;
+  const { start, end } = citation;
   if (start === undefined || end === undefined) return citation;
   if (start < offset || start >= offset + length) return undefined;
+  const { start: _start, end: _end, ...rest } = citation;
   const from = start - offset;
   const to = Math.min(end - offset, length);
   return from === 0 && to === length ? rest : { ...rest, start: from, end: to };

@@ -13,6 +13,8 @@ const MAX_CHARACTERS = 256 * 1024;
 /** What is kept is counted against the memory of all calls in such steps, of two bytes a character. */
 const COUNTED_CHARACTERS = 64 * 1024;
 
+const HALF = /[\uD800-\uDBFF]/;
+
 const bytesDecoder = new TextDecoder();
 
 /** What an answer costs, as the client is told it. */
@@ -32,6 +34,8 @@ export class AnswerSoFar {
   /** The text block that has begun and not ended. */
   openText: number | undefined;
   #openIsEmpty = false;
+  /** The text ends in half of a character. */
+  #endsInHalf = false;
   #blocks = 0;
   #openThoughts = new Map<number, boolean>();
   #hasThoughts = false;
@@ -80,7 +84,7 @@ export class AnswerSoFar {
       this.text !== "" &&
       this.#openThoughts.size === 0 &&
       !(this.openText !== undefined && this.#openIsEmpty) &&
-      !/[\uD800-\uDBFF]$/.test(this.text)
+      !this.#endsInHalf
     );
   }
 
@@ -182,6 +186,7 @@ export class AnswerSoFar {
   #keep(text: string): void {
     if (this.#lost) return;
     this.text += text;
+    if (text !== "") this.#endsInHalf = HALF.test(text.slice(-1));
     try {
       for (; this.text.length >= this.#countedCharacters + COUNTED_CHARACTERS; ) {
         this.#call.memory.add(2 * COUNTED_CHARACTERS);

@@ -6,6 +6,7 @@ import type { Timed } from "../routing/health/health.ts";
 import type { TextTarget } from "../routing/target.ts";
 import type { ChunkTaker, Exchange, HttpAnswer } from "../wire/http/exchange.ts";
 import { readRetryAfter } from "../wire/http/retry-after.ts";
+import { isBrokenText } from "../wire/is-broken-text.ts";
 import { sendFailure } from "../wire/send.ts";
 import { AttemptTimeouts } from "./attempt-timeouts.ts";
 import { type Call, ClientDisconnectedError, EndedError, type LaneAttempt, OutrunError } from "./call.ts";
@@ -278,7 +279,10 @@ class WholeText implements ChunkTaker {
   textUnless(tooLarge: boolean): string {
     if (tooLarge)
       throw new GatewayError("upstream_failed", `The provider's answer is larger than ${this.#maxBytes} bytes.`);
-    return decoder.decode(this.#parts === undefined ? this.#first : Buffer.concat(this.#parts, this.#size));
+    const bytes = this.#parts === undefined ? this.#first : Buffer.concat(this.#parts, this.#size);
+    if (bytes !== undefined && isBrokenText(bytes))
+      throw new GatewayError("upstream_failed", "The provider's answer is not UTF-8.");
+    return decoder.decode(bytes);
   }
 }
 

@@ -5,6 +5,7 @@ import type { Tap, TapProgress } from "../dialects/dialect.ts";
 import type { Framing } from "../providers/provider.ts";
 import { AwsEventSplitter } from "../wire/aws-event-stream.ts";
 import type { ChunkTaker, HttpAnswer } from "../wire/http/exchange.ts";
+import { isBrokenText } from "../wire/is-broken-text.ts";
 import { EventSplitter, EventTooLargeError, nextEventEnd } from "../wire/sse.ts";
 import type { Attempt } from "./attempt.ts";
 import { writesTextAlone } from "./writes-text-alone.ts";
@@ -69,6 +70,8 @@ export class EventReader {
     }
     return this.#explained(() => {
       const events = this.#splitter.pushBytes(chunk);
+      if (isBrokenText(events))
+        throw new GatewayError("upstream_failed", "The provider sent an event that is not UTF-8.");
       if (events.length > SLICE_BYTES) return this.#render(events, output);
       return events.length > 0 ? this.#tap.push(events, output) : this.#tap;
     });
@@ -101,9 +104,12 @@ export class EventReader {
     try {
       return render();
     } catch (thrown) {
-      if (!(thrown instanceof EventTooLargeError)) throw thrown;
+      const failure =
+        thrown instanceof EventTooLargeError
+          ? new GatewayError("upstream_failed", `The provider sent ${thrown.message}.`)
+          : thrown;
+      if (!(failure instanceof GatewayError)) throw thrown;
       this.#behind = NOTHING;
-      const failure = new GatewayError("upstream_failed", `The provider sent ${thrown.message}.`);
       return { state: this.#tap.state, failure };
     }
   }

@@ -2,7 +2,7 @@ import { parseObject } from "../base/json.ts";
 import { nextTurn } from "../base/next-turn.ts";
 import { GatewayError } from "../canon/error.ts";
 import { completionTokens, type Usage } from "../canon/usage.ts";
-import { requireFewAnswerValues, requireFewItems } from "../dialects/answer-bounds.ts";
+import { requireSmallAnswer } from "../dialects/answer-bounds.ts";
 import type { ClientAnswer } from "../dialects/dialect.ts";
 import type { TextTarget } from "../routing/target.ts";
 import { answerCharacters } from "./answer-characters.ts";
@@ -17,8 +17,8 @@ import { settle } from "./settle.ts";
 import { UNSHOWN_TOKENS } from "./usage-bounds.ts";
 import { writesTextAlone } from "./writes-text-alone.ts";
 
-/** No text that a model writes comes near. */
-const MAX_TEXT_BYTES = 32 * 1024 * 1024;
+/** No text that a model writes comes near; log probabilities of thousands of tokens do. Parsing more takes a long turn (S18). */
+const MAX_TEXT_BYTES = 16 * 1024 * 1024;
 /** Images and sound in base64 make answers of this size possible; nothing honest is larger. */
 const MAX_MEDIA_BYTES = 128 * 1024 * 1024;
 /** A longer answer is read, parsed and translated in turns of the event loop of their own (S18). */
@@ -63,11 +63,10 @@ async function wholeAnswer(call: Call, attempt: Attempt): Promise<WholeAnswer> {
   const text = typeof reading === "string" ? reading : await reading;
   if (!call.hedged) call.timer.to("gateway");
   attempt.finish();
-  requireFewAnswerValues(text);
+  requireSmallAnswer(text);
   if (text.length > LARGE_CHARACTERS) await nextTurn();
   const body = parseObject(text);
   if (!body) throw new GatewayError("upstream_failed", "The provider's answer is not JSON.");
-  requireFewItems(body, text.length);
   if (text.length > LARGE_CHARACTERS) await nextTurn();
   if (call.incoming.verb !== "generate") return { answer: attempt.lane.readCount(text, body), characters: 0 };
   const answer = attempt.lane.readAnswer(text, body);

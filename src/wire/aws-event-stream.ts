@@ -1,4 +1,5 @@
 import { ByteBuffer } from "../base/byte-buffer.ts";
+import { isBrokenText } from "./is-broken-text.ts";
 
 /**
  * The binary frames of `application/vnd.amazon.eventstream`, big-endian throughout: total length, length of the headers and
@@ -16,6 +17,8 @@ const VALUE_BYTES: readonly (number | undefined)[] = [0, 0, 1, 2, 4, 8, undefine
 const STRING_TYPE = 7;
 
 const EVENT_NAME = /^[\w.-]+$/;
+/** A run of them is one: replacing millions one by one would take a second (S18). */
+const LINE_ENDS = /[\r\n]+/g;
 
 export class BrokenFrameError extends Error {
   constructor(why: string) {
@@ -97,7 +100,9 @@ function renderFrame(frame: Uint8Array): string {
     throw new BrokenFrameError("its last checksum is wrong");
   const payloadAt = PRELUDE_BYTES + view.getUint32(4);
   const headers = readHeaders(frame.subarray(PRELUDE_BYTES, payloadAt));
-  const payload = decoder.decode(frame.subarray(payloadAt, end));
+  const bytes = frame.subarray(payloadAt, end);
+  if (isBrokenText(bytes)) throw new BrokenFrameError("its payload is not UTF-8");
+  const payload = decoder.decode(bytes);
   const kind = headers.get(":message-type");
   if (kind === "exception") {
     return renderException(headers.get(":exception-type") ?? "exception", messageIn(payload) ?? payload);
@@ -151,7 +156,7 @@ const renderException = (type: string, message: string): string =>
 /** No string of JSON holds a bare line end, so those between its tokens can become blanks. */
 function renderEvent(name: string, json: string): string {
   if (!EVENT_NAME.test(name)) throw new BrokenFrameError("it has no name");
-  return `event: ${name}\ndata: ${json === "" ? "{}" : json.replaceAll(/[\r\n]/g, " ")}\n\n`;
+  return `event: ${name}\ndata: ${json === "" ? "{}" : json.replaceAll(LINE_ENDS, " ")}\n\n`;
 }
 
 function messageIn(payload: string): string | undefined {

@@ -2,9 +2,10 @@ import type { WebCitation } from "../../canon/citation.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { CanonEvent, WholePart } from "../../canon/event.ts";
 import type { Opaque } from "../../canon/opaque.ts";
+import { requireFewBlocks, requireFewCalls } from "../answer-bounds.ts";
 import { citationWithin } from "../url-citation.ts";
+import { CallInput } from "./call-input.ts";
 import { type Detail, EMPTY_TEXT_ID, type OriginReader, opaqueOf, readFromHost, TEXT_ID } from "./reasoning-details.ts";
-import { isWholeInput } from "./tool-call.ts";
 
 /** A chunk of a streamed tool call under the index of its identity. */
 interface CallFragment {
@@ -20,7 +21,7 @@ interface CallFragment {
 interface OpenCall {
   block: number;
   id: string;
-  input: string;
+  readonly input: CallInput;
   custom: boolean;
   ended: boolean;
   signature?: Opaque;
@@ -103,7 +104,8 @@ export class OpenBlocks {
 
   /** A citation waits for the end of the text that it stands in: its range may be that of the whole. */
   cite(citation: WebCitation): void {
-    this.#citations.push(citation);
+    // Those of later texts are looked at again at the end of each text: together, texts and citations are few.
+    requireFewBlocks(this.#next + this.#citations.push(citation));
   }
 
   /** Reasoning of one chunk: in plain words, in details, or in both at once, which then say the same. */
@@ -128,7 +130,7 @@ export class OpenBlocks {
     if (call === undefined || call.ended) return events;
     if (fragment.signature !== undefined) call.signature = fragment.signature;
     if (fragment.input === "") return events;
-    call.input += fragment.input;
+    call.input.push(fragment.input);
     return [...events, { type: "tool-input-delta", block: call.block, text: fragment.input }];
   }
 
@@ -235,7 +237,7 @@ export class OpenBlocks {
       call.signature = signature;
       return [];
     }
-    this.#unclaimed.push(detail);
+    requireFewCalls(this.#unclaimed.push(detail));
     return [];
   }
 
@@ -269,13 +271,14 @@ export class OpenBlocks {
   #beginCall({ index, id, name, custom, signature }: CallFragment): CanonEvent[] {
     if (id === undefined || !name) return [];
     const claimed = this.#unclaimed.find((detail) => detail.id === id);
-    const waiting = this.#unclaimed.filter((detail) => detail !== claimed && this.#upcoming.has(detail.id ?? ""));
-    this.#unclaimed = this.#unclaimed.filter((detail) => detail !== claimed && !waiting.includes(detail));
+    const others = this.#unclaimed.filter((detail) => detail !== claimed);
+    const waiting = others.filter((detail) => this.#upcoming.has(detail.id ?? ""));
+    this.#unclaimed = others.filter((detail) => !this.#upcoming.has(detail.id ?? ""));
     const events = [...this.#endSpoken(), ...this.#endWholeCalls(), ...this.#flushUnclaimed()];
     this.#unclaimed = waiting;
     const value = claimed === undefined ? undefined : opaqueOf(claimed, this.#readOrigin, false);
     const reported = signature ?? (value === undefined ? undefined : ({ ...value, kind: "signature" } as const));
-    const call: OpenCall = { block: this.#next++, id, input: "", custom, ended: false };
+    const call: OpenCall = { block: this.#next++, id, input: new CallInput(""), custom, ended: false };
     this.#calls.set(index, reported === undefined ? call : { ...call, signature: reported });
     const start = { type: "tool-input-start", block: call.block, id, name, ...(custom ? { custom } : {}) } as const;
     return [...events, start];
@@ -283,7 +286,7 @@ export class OpenBlocks {
 
   /** Calls whose arguments are whole have ended once something else begins; the others may still go on. */
   #endWholeCalls(): CanonEvent[] {
-    const whole = [...this.#calls.values()].filter((call) => !call.ended && !call.custom && isWholeInput(call.input));
+    const whole = [...this.#calls.values()].filter((call) => !call.ended && !call.custom && call.input.isWhole);
     return whole.map((call) => this.#endCall(call));
   }
 

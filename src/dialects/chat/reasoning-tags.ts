@@ -12,6 +12,8 @@ export class ReasoningTags {
   readonly #close: string;
   #state: "before" | "inside" | "behind" | "after" = "before";
   #held = "";
+  /** White space before anything else, which belongs to the text where that begins with no mark. */
+  #blanks = "";
 
   constructor(tags: { open: string; close: string }) {
     this.#open = tags.open;
@@ -26,18 +28,22 @@ export class ReasoningTags {
 
   /** The text has ended: what was kept back is what it looks like. */
   end(): TaggedText[] {
-    const text = this.#held;
+    const text = this.#blanks + this.#held;
     this.#held = "";
+    this.#blanks = "";
     return text === "" ? [] : [{ reasoning: this.#state === "inside", text }];
   }
 
   *#read(): Generator<TaggedText> {
     if (this.#state === "before") {
       const start = this.#held.trimStart();
+      this.#blanks += this.#held.slice(0, this.#held.length - start.length);
+      this.#held = start;
       if (start.length < this.#open.length && this.#open.startsWith(start)) return;
       const opens = start.startsWith(this.#open);
       this.#state = opens ? "inside" : "after";
-      if (opens) this.#held = start.slice(this.#open.length);
+      this.#held = opens ? start.slice(this.#open.length) : this.#blanks + start;
+      this.#blanks = "";
     }
     if (this.#state === "inside") {
       const close = this.#held.indexOf(this.#close);

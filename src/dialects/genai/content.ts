@@ -5,6 +5,7 @@ import { wrapOpaqueBase64 } from "../../canon/opaque.ts";
 import type { MediaPart, NativePart, ReasoningPart, SearchResultPart, TextPart } from "../../canon/part.ts";
 import type { ReplyPart } from "../../canon/reply.ts";
 import { parseInOrder } from "../../wire/ordered-json.ts";
+import { requireSmallArguments } from "../answer-bounds.ts";
 import type { EncodeAnswerContext } from "../codec.ts";
 import { noteNullArguments } from "../note-null-arguments.ts";
 import { sayNative } from "../say-native.ts";
@@ -142,6 +143,7 @@ export function encodeAnswerPart(part: ReplyPart, answerOptions: AnswerOptions):
     case "refusal":
       return part.text === "" ? [] : [{ text: part.text }];
     case "tool-call": {
+      if (!part.custom) requireSmallArguments(part.input);
       const { args, broken } = encodeArguments(part);
       if (broken) {
         answerOptions.breakCall(part.name);

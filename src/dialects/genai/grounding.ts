@@ -1,6 +1,7 @@
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import type { Citation } from "../../canon/citation.ts";
 import type { ServerToolCallPart, ServerToolResultPart, WebPage } from "../../canon/part.ts";
+import { TextOffsets } from "../../wire/text-offsets.ts";
 import { readQueries, writeQueries } from "../search-queries.ts";
 import { parseArguments } from "./arguments.ts";
 
@@ -87,14 +88,18 @@ export function decodeSearch(
   ];
 }
 
+/** Characters of text that are searched for the words of segments whose offsets fit nothing. */
+const MAX_SEARCHED = 64 * 1024 * 1024;
+
 /** Offsets in bytes of UTF-8, as this dialect counts, and in characters of UTF-16, as the canon does. */
 class ByteOffsets {
   readonly #text: string;
-  readonly #bytes: Buffer;
+  readonly #offsets: TextOffsets;
+  #searched = 0;
 
   constructor(text: string) {
     this.#text = text;
-    this.#bytes = Buffer.from(text);
+    this.#offsets = new TextOffsets(text);
   }
 
   /** A segment's range where its offsets fit the text, else where its words stand in it once. A missing start is 0. */
@@ -102,22 +107,28 @@ class ByteOffsets {
     const startByte = numberAt(segment, "startIndex") ?? 0;
     const endByte = numberAt(segment, "endIndex");
     const words = stringAt(segment, "text");
-    if (endByte !== undefined && startByte >= 0 && startByte < endByte && endByte <= this.#bytes.length) {
-      const start = this.#bytes.subarray(0, startByte).toString().length;
-      const said = this.#bytes.subarray(startByte, endByte).toString();
-      const range = { start, end: start + said.length };
-      const fits = words === undefined || words === said;
+    if (endByte !== undefined && startByte >= 0 && startByte < endByte) {
+      const start = this.#offsets.charactersAt(startByte);
+      const end = this.#offsets.charactersAt(endByte);
       // An offset inside of a character fits nothing.
-      if (fits && this.#text.slice(range.start, range.end) === said) return range;
+      if (start !== undefined && end !== undefined && this.#says(start, end, words)) return { start, end };
     }
-    const found = words ? this.#text.indexOf(words) : -1;
-    if (!words || found < 0 || this.#text.indexOf(words, found + 1) >= 0) return undefined;
+    if (!words || this.#searched > MAX_SEARCHED) return undefined;
+    this.#searched += this.#text.length;
+    const found = this.#text.indexOf(words);
+    if (found < 0 || this.#text.indexOf(words, found + 1) >= 0) return undefined;
     return { start: found, end: found + words.length };
+  }
+
+  #says(start: number, end: number, words: string | undefined): boolean {
+    return words === undefined || (words.length === end - start && this.#text.startsWith(words, start));
   }
 }
 
 /** Characters of answer whose places in the text are kept for citations. */
-const MAX_TEXT = 16 * 1024 * 1024;
+const MAX_TEXT = 8 * 1024 * 1024;
+/** Characters of it that are repeated in the segments that citations are of: many citations can be of the same long text (S18). */
+const MAX_REPEATED = 1024 * 1024;
 
 /** Gathers what an answer for a client says of its sources, and tells it at the end. */
 export class GroundingWriter {
@@ -163,13 +174,21 @@ export class GroundingWriter {
     }
     if (chunks.size === 0 && this.#queries.length === 0) return {};
     const places = new Map([...chunks.keys()].map((key, place) => [key, place]));
+    const offsets = new TextOffsets(this.#text);
     const supports = new Map<string, { segment: JsonObject; groundingChunkIndices: number[] }>();
+    let repeated = 0;
     for (const { block, citation } of this.#citations) {
-      const segment = this.#segment(block, citation);
-      if (segment === undefined) continue;
-      const key = `${segment["startIndex"]}-${segment["endIndex"]}`;
-      const support = supports.get(key) ?? { segment, groundingChunkIndices: [] };
-      supports.set(key, support);
+      const range = this.#rangeOf(block, citation);
+      if (range === undefined) continue;
+      const key = `${range.start}-${range.end}`;
+      let support = supports.get(key);
+      if (support === undefined) {
+        repeated += range.end - range.start;
+        const text = repeated > MAX_REPEATED ? {} : { text: this.#text.slice(range.start, range.end) };
+        const segment = { startIndex: offsets.bytesAt(range.start), endIndex: offsets.bytesAt(range.end), ...text };
+        support = { segment, groundingChunkIndices: [] };
+        supports.set(key, support);
+      }
       support.groundingChunkIndices.push(places.get(keyOf(citation)) ?? 0);
     }
     return {
@@ -181,14 +200,12 @@ export class GroundingWriter {
     };
   }
 
-  #segment(block: number, { start, end }: Citation): JsonObject | undefined {
+  #rangeOf(block: number, { start, end }: Citation): TextRange | undefined {
     const range = this.#blocks.get(block);
     if (range === undefined) return undefined;
     const from = Math.min(range.start + (start ?? 0), range.end);
     const to = Math.min(range.start + (end ?? range.end - range.start), range.end);
-    const startIndex = Buffer.byteLength(this.#text.slice(0, from));
-    const text = this.#text.slice(from, to);
-    return { startIndex, endIndex: startIndex + Buffer.byteLength(text), text };
+    return { start: from, end: Math.max(from, to) };
   }
 }
 

@@ -3,6 +3,7 @@ import { GatewayError } from "../../canon/error.ts";
 import type { CanonEvent, WholePart } from "../../canon/event.ts";
 import type { Opaque } from "../../canon/opaque.ts";
 import { countsNothing, laterUsage, type Usage } from "../../canon/usage.ts";
+import { requireFewBlocks } from "../answer-bounds.ts";
 import { answerNote } from "../answer-note.ts";
 import type { DecodeAnswerContext } from "../codec.ts";
 import { decodeArguments } from "../decode-arguments.ts";
@@ -17,7 +18,7 @@ import { decodeStop, isFailureWord } from "./stop-reason.ts";
 import { codeRuns, decodeUsage, queriesIn, reportUsageTerms, withCodeRuns } from "./usage.ts";
 
 /** Characters of text that are kept, because an answer's citations come at its end and point into it. */
-const MAX_TEXT = 16 * 1024 * 1024;
+const MAX_TEXT = 8 * 1024 * 1024;
 
 interface OpenText {
   block: number;
@@ -48,7 +49,7 @@ export class OpenBlocks {
   #openText: OpenText | undefined;
   #openReasoning: number | undefined;
   #openCall: { block: number; assembly: CallAssembly } | undefined;
-  #grounding: JsonObject | undefined;
+  #grounding: Record<string, unknown> | undefined;
   readonly #tools = new GroundedTools();
   #recited: unknown[] = [];
   #usage: Usage | undefined;
@@ -145,11 +146,12 @@ export class OpenBlocks {
   /** What a candidate says in addition to its content. */
   #aside(candidate: JsonObject): CanonEvent[] {
     const grounding = objectAt(candidate, "groundingMetadata");
-    if (grounding !== undefined) this.#grounding = { ...this.#grounding, ...grounding };
+    if (grounding !== undefined) this.#grounding = Object.assign(this.#grounding ?? {}, grounding);
     if (arrayAt(objectAt(candidate, "urlContextMetadata"), "urlMetadata").length > 0) this.#context.note?.(READ_URLS);
     this.#tools.take(grounding);
     const recited = objectAt(candidate, "citationMetadata");
     this.#recited.push(...arrayAt(recited, "citations"), ...arrayAt(recited, "citationSources"));
+    requireFewBlocks(this.#recited.length);
     const reason = stringAt(candidate, "finishReason");
     // An empty word means "not yet".
     if (!reason) return [];

@@ -1,13 +1,14 @@
 import { arrayAt, type ExactNumber, isObject, type JsonObject, stringAt } from "../../base/json.ts";
 import { type ErrorKind, GatewayError } from "../../canon/error.ts";
 import { stringifyInOrder } from "../../wire/ordered-json.ts";
+import { requireFewPieces } from "../answer-bounds.ts";
 
 /** Objects are maps here, because their keys are the model's own and must keep its order. */
 type Node = Map<string, Node> | Node[] | Leaf;
 type Leaf = string | number | ExactNumber | boolean | null;
 
 /** Characters of one call's arguments. Nothing honest comes near. */
-const MAX_ARGUMENTS = 16 * 1024 * 1024;
+const MAX_ARGUMENTS = 8 * 1024 * 1024;
 const MAX_DEPTH = 256;
 
 /** One step of a path: `.name`, `[0]`, `["name"]` or `['name']`. */
@@ -18,6 +19,7 @@ export class CallAssembly {
   readonly #fault: ErrorKind;
   #root: Map<string, Node> = new Map();
   #size = 0;
+  #values = 0;
 
   /** `fault`: whose fault a chunk is that fits nowhere. */
   constructor(fault: ErrorKind) {
@@ -43,9 +45,12 @@ export class CallAssembly {
   #put(path: string, value: Leaf): void {
     this.#size += path.length + JSON.stringify(value).length;
     const steps = this.#size > MAX_ARGUMENTS ? undefined : stepsOf(path);
-    if (steps === undefined || !position(this.#root, steps, value)) {
+    const made = steps && position(this.#root, steps, value);
+    if (made === undefined) {
       throw new GatewayError(this.#fault, `A function call's arguments have a piece that fits nowhere: ${path}`);
     }
+    this.#values += made;
+    if (this.#fault === "upstream_failed") requireFewPieces(this.#values);
   }
 }
 
@@ -84,17 +89,23 @@ function unescaped(text: string): string {
   });
 }
 
-/** False where the path goes through a value, or leaves a hole in a list. */
-function position(root: Node, [step, ...rest]: (string | number)[], value: Leaf): boolean {
-  if (step === undefined) return false;
-  const before = childOf(root, step);
-  if (before === undefined) return false;
-  if (rest.length > 0) {
-    const child = before.node ?? (typeof rest[0] === "number" ? [] : new Map<string, Node>());
-    return setChild(root, step, child) && position(child, rest, value);
+/** How many values there are now that were not there before; undefined where the path goes through a value, or leaves a hole in a list. */
+function position(root: Node, steps: readonly (string | number)[], value: Leaf): number | undefined {
+  let parent = root;
+  let made = 0;
+  for (const [at, step] of steps.entries()) {
+    const before = childOf(parent, step);
+    if (before === undefined) return undefined;
+    const { node } = before;
+    const next = steps[at + 1];
+    const inner = node ?? (typeof next === "number" ? [] : new Map<string, Node>());
+    const joined = typeof node === "string" && typeof value === "string" ? node + value : value;
+    const child = next === undefined ? joined : inner;
+    if (!setChild(parent, step, child)) return undefined;
+    if (node === undefined) made++;
+    parent = child;
   }
-  const joined = typeof before.node === "string" && typeof value === "string" ? before.node + value : value;
-  return setChild(root, step, joined);
+  return made;
 }
 
 function childOf(parent: Node, step: string | number): { node: Node | undefined } | undefined {

@@ -4,6 +4,7 @@ import { carryNative } from "../../canon/native-carrier.ts";
 import { wrapOpaque } from "../../canon/opaque.ts";
 import type { MediaPart } from "../../canon/part.ts";
 import type { ReplyPart } from "../../canon/reply.ts";
+import { requireSmallArguments } from "../answer-bounds.ts";
 import type { DecodeAnswerContext, EncodeAnswerContext } from "../codec.ts";
 import { decodeArguments } from "../decode-arguments.ts";
 import { FREE_TEXT_ARGUMENT } from "../free-text-tool.ts";
@@ -70,6 +71,7 @@ export function encodeAnswerPart(part: ReplyPart, { hidden, breakCall, leaveOut,
     }
     case "tool-call": {
       const { id, name, custom, signature } = part;
+      if (!custom) requireSmallArguments(part.input);
       const input = custom ? { [FREE_TEXT_ARGUMENT]: part.input } : parseInput(part.input);
       if (input === undefined) breakCall(name);
       noteNullArguments(part, note);

@@ -3,6 +3,7 @@ import { textWeight } from "../../base/text-weight.ts";
 import type { CanonEvent } from "../../canon/event.ts";
 import type { Opaque } from "../../canon/opaque.ts";
 import { stringifyInOrder } from "../../wire/ordered-json.ts";
+import { requireSmallArguments } from "../answer-bounds.ts";
 import type { DeltaEvent } from "../delta-form.ts";
 import { FREE_TEXT_ARGUMENT } from "../free-text-tool.ts";
 import { noteNullArguments } from "../note-null-arguments.ts";
@@ -191,6 +192,7 @@ export class BlockWriter {
   #endCall(signature: Opaque | undefined): JsonObject[] {
     const carried = signature === undefined ? [] : [encodeCarrier({ position: "call", signature })];
     const { name, input, custom, shown } = this.#call;
+    if (!custom) requireSmallArguments(input);
     const broken = !custom && parseInput(input) === undefined;
     if (broken) this.#answerOptions.breakCall(name);
     noteNullArguments(this.#call, this.#answerOptions.note);

@@ -39,7 +39,7 @@ export class MessagesStreamDecoder implements StreamDecoder {
   #searches = 0;
   #results = 0;
   readonly #tools = new ServerTools();
-  #finish: JsonObject | undefined;
+  #finish: Record<string, unknown> | undefined;
   #begun = 0;
   #named = false;
   #over = false;
@@ -142,7 +142,7 @@ export class MessagesStreamDecoder implements StreamDecoder {
 
   #delta(event: JsonObject): CanonEvent[] {
     const delta = objectAt(event, "delta");
-    this.#finish = { ...this.#finish, ...delta };
+    this.#finish = Object.assign(this.#finish ?? {}, delta);
     return this.#take(objectAt(event, "usage") ?? objectAt(delta, "usage"));
   }
 

@@ -1,6 +1,7 @@
 import { arrayAt, type JsonObject, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { CanonEvent } from "../../canon/event.ts";
+import { requireSmallArguments } from "../answer-bounds.ts";
 import type { DecodeAnswerContext } from "../codec.ts";
 import { decodeArguments } from "../decode-arguments.ts";
 import { isWholePart } from "../is-whole-part.ts";
@@ -157,6 +158,7 @@ function toolBlock(content: JsonObject, block: number, { makeId, note }: DecodeA
       { type: "tool-input-end", block },
     ],
     get isHalfCall() {
+      requireSmallArguments(input);
       return input !== "" && parseInput(input) === undefined;
     },
   };
@@ -187,6 +189,7 @@ function wholeBlock(content: JsonObject, block: number, context: DecodeAnswerCon
       return [];
     },
     end: () => {
+      requireSmallArguments(input);
       if (input !== "") whole["input"] = parseInput(input) ?? {};
       const part = decodeAnswerBlock(whole, context);
       return isWholePart(part) ? [{ type: "whole", block, part }] : [];

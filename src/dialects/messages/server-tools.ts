@@ -27,7 +27,8 @@ export class ServerTools {
     if (name === undefined || name === WEB_SEARCH) return;
     // All of these run in one container.
     const tool = name.endsWith(CODE_EXECUTION) ? CODE_EXECUTION : name;
-    this.#uses.set(tool, (this.#uses.get(tool) ?? 0) + 1);
+    const counted = this.#uses.has(tool) || this.#uses.size < MAX_NAMES ? tool : OTHER;
+    this.#uses.set(counted, (this.#uses.get(counted) ?? 0) + 1);
   }
 
   /** The usage with the calls that were seen, or with those that it reports where these are more. */
@@ -45,5 +46,8 @@ export class ServerTools {
   }
 }
 
+/** A host chooses how many tools it names, and each is looked at again whenever the usage is told (S18). */
+const MAX_NAMES = 64;
+const OTHER = "other";
 const REQUESTS = "_requests";
 const CODE_EXECUTION = "code_execution";

@@ -21,8 +21,8 @@ export function mergeUsage(known: Record<string, unknown>, reported: JsonObject)
   const later = overZeros(known, reported);
   for (const [key, value] of Object.entries(later)) {
     // Passes that were reported have run, whatever a later event leaves out.
-    if (value !== null && !(key === PASSES && arrayAt(later, PASSES).length < arrayAt(known, PASSES).length))
-      known[key] = value;
+    const isShorter = key === PASSES && arrayAt(later, PASSES).length < arrayAt(known, PASSES).length;
+    if (value !== null && !isShorter && (key in known || hasRoom(known, key))) known[key] = value;
   }
   const total = countAt(later, TOTAL);
   if (objectAt(later, SPLIT)) {
@@ -54,12 +54,25 @@ function promptSum(raw: JsonObject): number {
   return (countAt(raw, "input_tokens") ?? 0) + (countAt(raw, "cache_read_input_tokens") ?? 0) + minutes + hour;
 }
 
+/** A host chooses how many members its usage has, and all of them are looked at again with each event that adds to them (S18). */
+const MAX_MEMBERS = 64;
+
+const hasRoom = (known: JsonObject, key: string): boolean =>
+  ALWAYS_KEPT.has(key) || Object.keys(known).length < MAX_MEMBERS;
+
 const PASSES = "iterations";
 const TOTAL = "cache_creation_input_tokens";
 const SPLIT = "cache_creation";
 const MINUTES = "ephemeral_5m_input_tokens";
 const HOUR = "ephemeral_1h_input_tokens";
 const SERVER_TOOLS = "server_tool_use";
+const ALWAYS_KEPT: ReadonlySet<string> = new Set([
+  ...PROMPT_KEYS,
+  ...COMPLETION_KEYS,
+  PASSES,
+  SERVER_TOOLS,
+  "service_tier",
+]);
 /** The vendor's SDK requires all of these where there is one. */
 const SERVER_TOOL_COUNTS = ["web_search_requests", "web_fetch_requests"] as const;
 

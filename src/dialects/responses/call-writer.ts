@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../base/json.ts";
+import { requireSmallArguments } from "../answer-bounds.ts";
 import { DeltaForm } from "../delta-form.ts";
 import { type CalledItem, callItem, freeTextOf, type ItemStatus } from "./answer-items.ts";
 import type { Deltas } from "./event-writer.ts";
@@ -39,6 +40,7 @@ export class CallWriter implements OpenItem {
     const { events } = this.#place;
     let text = "";
     if (this.#wrapped) {
+      requireSmallArguments(this.#input);
       this.#input = freeTextOf(this.#input);
       text = this.#write(this.#input);
     } else if (this.#input === "" && !custom) {

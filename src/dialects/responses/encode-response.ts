@@ -6,7 +6,7 @@ import { ResponsesStreamEncoder } from "./encode-stream.ts";
 
 /** The same object that ends the stream of the same answer. */
 export function encodeResponse(reply: CanonReply, context: EncodeAnswerContext): string {
-  const encoder = new ResponsesStreamEncoder(context);
+  const encoder = new ResponsesStreamEncoder(context, { silent: true });
   for (const event of unfold(reply)) encoder.push(event);
   return stringifyInOrder(encoder.response);
 }

@@ -20,15 +20,16 @@ import { encodeUsage } from "./usage.ts";
 export class ResponsesStreamEncoder implements StreamEncoder {
   readonly #context: EncodeAnswerContext;
   readonly #sequence = new InSequence();
-  readonly #events = new EventWriter();
+  readonly #events: EventWriter;
   readonly #items: ItemWriter;
   #usage: Usage | undefined;
   #shell: JsonObject | undefined;
   /** The whole answer, once it has ended. */
   response: JsonObject | undefined;
 
-  constructor(context: EncodeAnswerContext) {
+  constructor(context: EncodeAnswerContext, { silent = false } = {}) {
     this.#context = context;
+    this.#events = new EventWriter(silent);
     this.#items = new ItemWriter(this.#events, context);
   }
 

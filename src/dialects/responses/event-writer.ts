@@ -6,8 +6,15 @@ import { DeltaForm } from "../delta-form.ts";
 export class EventWriter {
   /** The number of the next event. */
   sequence = 0;
+  /** Where nobody reads the events: of an answer in one piece, only its last object is wanted. */
+  readonly silent: boolean;
+
+  constructor(silent = false) {
+    this.silent = silent;
+  }
 
   write(type: string, fields: JsonObject): string {
+    if (this.silent) return "";
     return `event: ${type}\ndata: ${stringifyInOrder({ type, sequence_number: this.sequence++, ...fields })}\n\n`;
   }
 
@@ -34,6 +41,7 @@ export class Deltas {
   }
 
   write(delta: string): string {
+    if (this.#events.silent) return "";
     return `${this.#head}${this.#events.sequence++}${this.#behindNumber(delta)}`;
   }
 

@@ -58,6 +58,9 @@ export class OpenItems {
   readonly #context: ItemContext;
   readonly #open = new Map<number, OpenItem>();
   readonly #done = new Set<number>();
+  /** Where the items are that have begun: by their ids, of those with one id the first; and in the order in which they did. */
+  readonly #placeOf = new Map<string, number>();
+  readonly #begun: number[] = [];
   #nextPlace = 0;
   #nextBlock = 0;
   /** A message has had text. */
@@ -141,7 +144,9 @@ export class OpenItems {
   #begin(place: number, item: JsonObject): OpenItem {
     requireFewBlocks(this.#open.size + 1);
     const open: OpenItem = { type: stringAt(item, "type"), id: stringAt(item, "id"), texts: new Map() };
+    if (!this.#open.has(place)) this.#begun.push(place);
     this.#open.set(place, open);
+    if (open.id !== undefined && !this.#placeOf.has(open.id)) this.#placeOf.set(open.id, place);
     this.#nextPlace = Math.max(this.#nextPlace, place + 1);
     return open;
   }
@@ -152,13 +157,18 @@ export class OpenItems {
       const open = this.#open.get(place);
       return open && [place, open];
     }
-    const id = stringAt(event, "item_id");
-    let last: [number, OpenItem] | undefined;
-    for (const [at, open] of this.#open) {
-      last = [at, open];
-      if (id !== undefined && open.id === id) break;
+    const at = this.#placeOf.get(stringAt(event, "item_id") ?? "") ?? this.#lastPlace();
+    const open = at === undefined ? undefined : this.#open.get(at);
+    return at === undefined || open === undefined ? undefined : [at, open];
+  }
+
+  /** Where the item is that was opened last, and has not ended. */
+  #lastPlace(): number | undefined {
+    for (let last = this.#begun.at(-1); last !== undefined; last = this.#begun.at(-1)) {
+      if (this.#open.has(last)) return last;
+      this.#begun.pop();
     }
-    return last;
+    return undefined;
   }
 
   /** Some hosts do not announce an item before they speak of it; one that is done stays done. */
@@ -217,6 +227,7 @@ export class OpenItems {
   /** What the item holds in addition to what was told of it, and the ends of its blocks. */
   #end(place: number, open: OpenItem | undefined, item: JsonObject): CanonEvent[] {
     this.#open.delete(place);
+    if (open?.id !== undefined && this.#placeOf.get(open.id) === place) this.#placeOf.delete(open.id);
     this.#done.add(place);
     this.#nextPlace = Math.max(this.#nextPlace, place + 1);
     const known = open ?? { type: undefined, id: undefined, texts: new Map<number, OpenText>() };
