@@ -47,6 +47,38 @@ describe("H27: what a host of Responses says of its usage is never taken for les
   });
 });
 
+describe("H26: hosted tools that have begun are paid for", () => {
+  test("where their end was never seen", () => {
+    const work = new HostedWork();
+    work.begin({ type: "web_search_call", status: "in_progress" });
+    work.begin({ type: "code_interpreter_call" });
+    work.begin({ type: "message" });
+    work.begin({ type: "function_call" });
+    expect(work.addTo({ input: 1 })).toEqual({ input: 1, searches: 1, tools: { code_interpreter: 1 } });
+  });
+
+  test("and once where it was", () => {
+    const work = new HostedWork();
+    work.begin({ type: "web_search_call" });
+    work.begin({ type: "web_search_call" });
+    work.count({ type: "web_search_call", status: "completed" });
+    expect(work.addTo({})).toEqual({ rounds: 2, searches: 2 });
+    work.count({ type: "web_search_call", status: "failed" });
+    expect(work.addTo({})).toEqual({ rounds: 3, searches: 1 });
+  });
+
+  test("where only events of their progress announce them, once", () => {
+    const work = new HostedWork();
+    work.follow("response.file_search_call.searching");
+    work.follow("response.file_search_call.completed");
+    work.follow("response.output_text.done");
+    expect(work.addTo({})).toEqual({ tools: { file_search: 1 } });
+    work.begin({ type: "web_search_call" });
+    work.follow("response.web_search_call.searching");
+    expect(work.addTo({})).toEqual({ searches: 1, tools: { file_search: 1 } });
+  });
+});
+
 describe("H26: what a host does beside generating is counted by its items", () => {
   const work = (...items: object[]) => HostedWork.in({ output: items }).addTo({ input: 1 });
 

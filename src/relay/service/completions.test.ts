@@ -168,6 +168,44 @@ describe("decision 0018: service_tier", () => {
   });
 });
 
+describe("decision 0083: tools in a request for a completion", () => {
+  const usage = { prompt_tokens: 4, completion_tokens: 2, total_tokens: 6 };
+  const asked = (path: "/v1/completions" | "/api/v1/completions", stream: boolean, tools: object) => {
+    const { harness } = sound;
+    const streamed = [part("two", "stop"), event({ choices: [], usage }), END];
+    harness.upstream.play(stream ? harness.upstream.stream(...streamed) : harness.upstream.json(whole("two", usage)));
+    return harness.clock.until(
+      harness.sendPost(path, { model: "test/writer", prompt: "hello", stream, ...tools }).answer,
+    );
+  };
+
+  test.each([
+    [{ tools: [{ type: "hologram" }] }, "tools[0]"],
+    [{ plugins: [{ id: "oracle" }] }, "plugins[0].id"],
+  ])("without a known price are refused at the strict API: %j", async (tools, param) => {
+    const answer = await asked("/api/v1/completions", false, tools);
+    expect([answer.status, sound.harness.upstream.requests.length]).toEqual([400, 0]);
+    expect(JSON.parse(answer.text)).toMatchObject({ error: { param: expect.stringContaining(param) } });
+  });
+
+  test.each([false, true])("elsewhere they go on, and the receipt names them, streamed %p", async (stream) => {
+    const answer = await asked("/v1/completions", stream, { plugins: [{ id: "oracle", max_results: 3 }] });
+    expect(JSON.parse(sound.harness.upstream.requests.at(-1)?.body ?? "{}")).toMatchObject({
+      plugins: [{ id: "oracle" }],
+    });
+    expect(await sound.harness.receipt(answer)).toMatchObject({
+      usage: { input: 4, output: 2, tools: { "plugin:oracle": 3 } },
+      unpriced: ["plugin:oracle"],
+    });
+  });
+
+  test.each([false, true])("a search counts, though answers do not tell of it, streamed %p", async (stream) => {
+    const answer = await asked("/v1/completions", stream, { web_search_options: {} });
+    const receipt = await sound.harness.receipt(answer);
+    expect(receipt).toMatchObject({ usage: { input: 4, output: 2, searches: 1 } });
+  });
+});
+
 test("H26: an answer that is none costs nothing, and is asked for again", async () => {
   const { harness } = sound;
   const { upstream } = harness;
