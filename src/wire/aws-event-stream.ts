@@ -141,7 +141,9 @@ function readHeaders(bytes: Uint8Array): Map<string, string> {
 function renderChunk(payload: string): string {
   const encoded = memberOf(parse(payload), "bytes");
   if (typeof encoded !== "string") throw new BrokenFrameError("its payload holds no bytes");
-  const inner = Buffer.from(encoded, "base64").toString("utf8");
+  const bytes = Buffer.from(encoded, "base64");
+  if (isBrokenText(bytes)) throw new BrokenFrameError("its event is not UTF-8");
+  const inner = bytes.toString("utf8");
   const event = parse(inner);
   const type = memberOf(event, "type");
   if (typeof type === "string") return renderEvent(type, inner);

@@ -41,7 +41,7 @@ export const CONVERSE_STREAMS: readonly Attack[] = [
       { name: "usage again and again", part: () => frame("metadata", { usage: { inputTokens: 1, outputTokens: 9 } }) },
     ] satisfies Attack[]
   ).map(({ head = "", part, tail = "", name }: Attack) => ({ name, head: begin + head, part, tail: tail + end })),
-  ...around(LONG_TEXTS, "", '{"contentBlockIndex":0,"delta":{"text":"', '"}}').map((attack) => ({
+  ...around(LONG_TEXTS.slice(0, 2), "", '{"contentBlockIndex":0,"delta":{"text":"', '"}}').map((attack) => ({
     ...attack,
     wrap: oneFrame("contentBlockDelta"),
   })),
