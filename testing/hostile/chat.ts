@@ -178,8 +178,9 @@ export const CHAT_STREAMS: readonly Attack[] = [
   },
   {
     name: "a call that never ends, texts and thoughts in turn",
+    tellingKb: 2048,
     part: (index: number) =>
-      argumentsChunk(index, index === 0 ? '{"a":"' : "x}".repeat(100)) +
+      argumentsChunk(index, index === 0 ? '{"a":"' : "x}".repeat(250)) +
       chunk({ content: "a" }) +
       chunk({ reasoning_content: "b" }),
     tail: chatEnd,
@@ -192,6 +193,7 @@ export const CHAT_STREAMS: readonly Attack[] = [
   },
   {
     name: "sealed thoughts of a later call",
+    tellingKb: 2048,
     part: (index: number) =>
       chunk({ reasoning_details: [{ type: "reasoning.encrypted", id: "call_8", data: `s${index}` }] }),
     tail: chunk({ tool_calls: Array.from({ length: 9 }, (_, index) => call(index)) }) + chatEnd,
