@@ -7,8 +7,6 @@ export interface Attack {
   tail?: string;
   /** Where all of that is one frame, of which the length comes first. */
   wrap?: (text: string) => string;
-  /** How many kilobytes it takes to tell linear work from quadratic work, where half a megabyte is too little. */
-  tellingKb?: number;
 }
 
 /** Elements of a JSON list. */

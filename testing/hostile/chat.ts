@@ -178,7 +178,6 @@ export const CHAT_STREAMS: readonly Attack[] = [
   },
   {
     name: "a call that never ends, texts and thoughts in turn",
-    tellingKb: 2048,
     part: (index: number) =>
       argumentsChunk(index, index === 0 ? '{"a":"' : "x}".repeat(250)) +
       chunk({ content: "a" }) +
@@ -193,7 +192,6 @@ export const CHAT_STREAMS: readonly Attack[] = [
   },
   {
     name: "sealed thoughts of a later call",
-    tellingKb: 2048,
     part: (index: number) =>
       chunk({ reasoning_details: [{ type: "reasoning.encrypted", id: "call_8", data: `s${index}` }] }),
     tail: chunk({ tool_calls: Array.from({ length: 9 }, (_, index) => call(index)) }) + chatEnd,
