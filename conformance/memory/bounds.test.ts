@@ -73,16 +73,16 @@ describe("S23: what answers hold", () => {
     await clock.pass(0);
   });
 
-  test("text beyond 16 MB is given up, and its upstream is ended there", async () => {
+  test("text beyond 32 MB is given up, and its upstream is ended there", async () => {
     const { upstream } = harness;
     upstream.play(async (reply) => {
       reply.head();
-      await reply.write(new Uint8Array(16 * MB + 1).fill(0x20));
+      await reply.write(new Uint8Array(32 * MB + 1).fill(0x20));
     });
     const refused = await harness.call("chat");
     expect([refused.status, errorIn(refused).message]).toEqual([
       502,
-      "Provider `up-chat`'s answer is larger than 16777216 bytes.",
+      "Provider `up-chat`'s answer is larger than 33554432 bytes.",
     ]);
   });
 

@@ -17,7 +17,7 @@ const MAX_EVENT_VALUES = 250_000;
 /** More than in an event: log probabilities of several thousand tokens come in one answer. */
 const MAX_ANSWER_VALUES = 1_000_000;
 /** Of tokens and of their alternatives, in a translated stream: the last event of some protocols holds all of them. */
-const MAX_LOGPROBS = 150_000;
+const MAX_LOGPROBS = 350_000;
 
 /** A shorter text cannot hold that many items. */
 const FEW_ITEMS_LENGTH = 4 * MAX_ITEMS;

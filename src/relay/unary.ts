@@ -17,8 +17,8 @@ import { settle } from "./settle.ts";
 import { UNSHOWN_TOKENS } from "./usage-bounds.ts";
 import { writesTextAlone } from "./writes-text-alone.ts";
 
-/** No text that a model writes comes near; log probabilities of thousands of tokens do. Parsing more takes a long turn (S18). */
-const MAX_TEXT_BYTES = 16 * 1024 * 1024;
+/** No text that a model writes comes near; log probabilities of thousands of tokens do. */
+const MAX_TEXT_BYTES = 32 * 1024 * 1024;
 /** Images and sound in base64 make answers of this size possible; nothing honest is larger. */
 const MAX_MEDIA_BYTES = 128 * 1024 * 1024;
 /** A longer answer is read, parsed and translated in turns of the event loop of their own (S18). */
