@@ -2,7 +2,7 @@ import type { ByteBuffer } from "../base/byte-buffer.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { Stop } from "../canon/stop.ts";
 import { laterUsage, type Usage } from "../canon/usage.ts";
-import { EventTooLargeError, framesOf, readFrames, type SseFrame } from "../wire/sse.ts";
+import { EventTooLargeError, readFrames, type SseFrame, takeFrames } from "../wire/sse.ts";
 import { requireFewEvents, requireSmallEvent } from "./answer-bounds.ts";
 import type { Tap, TapProgress } from "./dialect.ts";
 
@@ -49,10 +49,11 @@ export abstract class TapBase implements Tap {
   protected pushCarefully(events: string): string {
     let text = "";
     try {
-      for (const frame of framesOf(events)) {
-        if (this.failure || this.state === "ended") break;
+      takeFrames(events, (frame) => {
+        if (this.failure || this.state === "ended") return false;
         text += this.#read(frame);
-      }
+        return true;
+      });
     } catch (thrown) {
       if (!(thrown instanceof EventTooLargeError)) throw thrown;
       this.failure = new GatewayError("upstream_failed", `The provider sent ${thrown.message}.`);

@@ -68,13 +68,15 @@ export class EventReader {
       this.#counts = holds >= COUNTED_FROM;
       this.#attempt.hold(this.#counts ? holds : 0);
     }
-    return this.#explained(() => {
+    try {
       const events = this.#splitter.pushBytes(chunk);
       if (isBrokenText(events))
         throw new GatewayError("upstream_failed", "The provider sent an event that is not UTF-8.");
       if (events.length > SLICE_BYTES) return this.#render(events, output);
       return events.length > 0 ? this.#tap.push(events, output) : this.#tap;
-    });
+    } catch (thrown) {
+      return this.#failed(thrown);
+    }
   }
 
   /** Whether events that have come wait for another turn: `takeMore` renders them, and nothing else is read before. */
@@ -83,7 +85,11 @@ export class EventReader {
   }
 
   takeMore(output: ByteBuffer): TapProgress {
-    return this.#explained(() => this.#render(this.#behind, output));
+    try {
+      return this.#render(this.#behind, output);
+    } catch (thrown) {
+      return this.#failed(thrown);
+    }
   }
 
   #render(events: Uint8Array, output: ByteBuffer): TapProgress {
@@ -100,18 +106,14 @@ export class EventReader {
   }
 
   /** An event that is too large is the provider's failure; what was rendered before it stands. */
-  #explained(render: () => TapProgress): TapProgress {
-    try {
-      return render();
-    } catch (thrown) {
-      const failure =
-        thrown instanceof EventTooLargeError
-          ? new GatewayError("upstream_failed", `The provider sent ${thrown.message}.`)
-          : thrown;
-      if (!(failure instanceof GatewayError)) throw thrown;
-      this.#behind = NOTHING;
-      return { state: this.#tap.state, failure };
-    }
+  #failed(thrown: unknown): TapProgress {
+    const failure =
+      thrown instanceof EventTooLargeError
+        ? new GatewayError("upstream_failed", `The provider sent ${thrown.message}.`)
+        : thrown;
+    if (!(failure instanceof GatewayError)) throw thrown;
+    this.#behind = NOTHING;
+    return { state: this.#tap.state, failure };
   }
 
   /** The upstream's bytes have ended: what they left without an end of its own may still say something. */

@@ -123,15 +123,22 @@ export interface SseFrame {
 }
 
 /** The events in a text of whole events, in order. */
-export const readFrames = (text: string): SseFrame[] => [...framesOf(text)];
+export function readFrames(text: string): SseFrame[] {
+  const frames: SseFrame[] = [];
+  takeFrames(text, (frame) => frames.push(frame) > 0);
+  return frames;
+}
 
-/** The same one by one, so that those before one that is too large can be read. */
-export function* framesOf(text: string): Generator<SseFrame, void> {
+/**
+ * The same one by one, for as long as `take` gives true, so that those before one that is too large can be read. A generator takes
+ * twice as long for an event of one line.
+ */
+export function takeFrames(text: string, take: (frame: SseFrame) => boolean): void {
   if (!text.includes("\r")) {
     for (let at = 0; at < text.length; ) {
       const blank = text.indexOf("\n\n", at);
       const end = blank < 0 ? text.length : blank + 2;
-      yield readPlainFrame(text.slice(at, end));
+      if (!take(readPlainFrame(text.slice(at, end)))) return;
       at = end;
     }
     return;
@@ -139,15 +146,15 @@ export function* framesOf(text: string): Generator<SseFrame, void> {
   const boundary = /\r\n(?:\r\n|\n|\r)|\n(?:\r\n|\n|\r)|\r(?:\r\n|\r)/g;
   let at = 0;
   for (let match = boundary.exec(text); match; match = boundary.exec(text)) {
-    yield readFrame(text.slice(at, boundary.lastIndex));
+    if (!take(readFrame(text.slice(at, boundary.lastIndex)))) return;
     at = boundary.lastIndex;
   }
-  if (at < text.length) yield readFrame(text.slice(at));
+  if (at < text.length) take(readFrame(text.slice(at)));
 }
 
 const DATA = "data: ";
 const BLANK = "\n\n";
-const LINE_END = /\r\n|\n|\r/g;
+const SPACE = 0x20;
 
 /** Nearly every event is one line of data. */
 function readPlainFrame(raw: string): SseFrame {
@@ -159,23 +166,21 @@ function readPlainFrame(raw: string): SseFrame {
 function readFrame(raw: string): SseFrame {
   let event: string | undefined;
   let data: string | undefined;
-  for (const line of linesOf(raw)) {
-    if (line.startsWith("data:")) {
-      const value = line.slice(line.charCodeAt(5) === 0x20 ? 6 : 5);
+  let lines = 0;
+  // Looked for again only when they were passed: a text whose lines all end alike is searched once for the other end.
+  let lf = raw.indexOf("\n");
+  let cr = raw.indexOf("\r");
+  for (let at = 0; at < raw.length; ) {
+    const found = cr < 0 || (lf >= 0 && lf < cr) ? lf : cr;
+    const end = found < 0 ? raw.length : found;
+    if (raw.startsWith("data:", at)) {
+      const value = raw.slice(raw.charCodeAt(at + 5) === SPACE ? at + 6 : at + 5, end);
       data = data === undefined ? value : `${data}\n${value}`;
-    } else if (line.startsWith("event:")) event = line.slice(line.charCodeAt(6) === 0x20 ? 7 : 6);
+    } else if (raw.startsWith("event:", at)) event = raw.slice(raw.charCodeAt(at + 6) === SPACE ? at + 7 : at + 6, end);
+    if (found >= 0 && ++lines > MAX_LINES) throw new EventTooLargeError(MAX_LINES, "lines");
+    at = end === cr && lf === cr + 1 ? end + 2 : end + 1;
+    if (lf >= 0 && lf < at) lf = raw.indexOf("\n", at);
+    if (cr >= 0 && cr < at) cr = raw.indexOf("\r", at);
   }
   return { raw, event, data };
-}
-
-/** Without what follows the last line end, unless there is something. */
-function* linesOf(raw: string): Generator<string, void> {
-  let at = 0;
-  let lines = 0;
-  for (const { 0: end, index } of raw.matchAll(LINE_END)) {
-    if (++lines > MAX_LINES) throw new EventTooLargeError(MAX_LINES, "lines");
-    yield raw.slice(at, index);
-    at = index + end.length;
-  }
-  if (at < raw.length) yield raw.slice(at);
 }
