@@ -22,10 +22,9 @@ export function promptCounts({ prompt, cacheRead, cacheWrite, audio = 0, leftByT
   const cached = (cacheRead ?? 0) + (cacheWrite ?? 0);
   const uncached = cached > prompt ? Math.min(prompt, Math.max(0, (leftByTotal ?? 0) - cached)) : prompt - cached;
   const audioInput = Math.min(Math.max(0, audio), uncached);
-  return {
-    input: uncached - audioInput,
-    ...(audioInput > 0 ? { audioInput } : {}),
-    ...(cacheRead === undefined ? {} : { cacheRead }),
-    ...(cacheWrite === undefined ? {} : { cacheWrite5m: cacheWrite }),
-  };
+  const counts: PromptCounts = { input: uncached - audioInput };
+  if (audioInput > 0) counts.audioInput = audioInput;
+  if (cacheRead !== undefined) counts.cacheRead = cacheRead;
+  if (cacheWrite !== undefined) counts.cacheWrite5m = cacheWrite;
+  return counts;
 }

@@ -19,15 +19,14 @@ export class CallTimer {
 
   /** The phase so far ends here, and this one begins. */
   to(phase: Phase): void {
-    const now = this.#nowMs();
-    this.#spent[this.phase] += now - this.#sinceMs;
-    this.#sinceMs = now;
+    if (phase === this.phase) return;
+    this.#count();
     this.phase = phase;
   }
 
   /** The parts in whole milliseconds. Their running sum is rounded, not each part: they add up to the rounded total. */
   read(): { totalMs: number; timing: CallTiming } {
-    this.to(this.phase);
+    this.#count();
     const spent = this.#spent;
     let exactMs = 0;
     let roundedMs = 0;
@@ -37,14 +36,21 @@ export class CallTimer {
       roundedMs = Math.round(exactMs);
       return roundedMs - before;
     };
+    const totalMs = Math.round(this.#sinceMs - this.#startedAtMs);
     const timing = {
       providerFirstContentMs: next(spent.provider),
       providerStreamMs: next(spent.stream),
       clientMs: next(spent.client),
       backoffMs: next(spent.backoff),
       queueMs: next(spent.queue),
+      gatewayMs: Math.max(0, totalMs - roundedMs),
     };
-    const totalMs = Math.round(this.#sinceMs - this.#startedAtMs);
-    return { totalMs, timing: { ...timing, gatewayMs: Math.max(0, totalMs - roundedMs) } };
+    return { totalMs, timing };
+  }
+
+  #count(): void {
+    const now = this.#nowMs();
+    this.#spent[this.phase] += now - this.#sinceMs;
+    this.#sinceMs = now;
   }
 }

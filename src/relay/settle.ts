@@ -79,13 +79,13 @@ export function settle(call: Call, gateway: Gateway, ending: Ending): Promise<vo
     offer: target?.offer,
     usage,
     source,
-    ...(corrected === undefined ? {} : { corrected }),
+    corrected,
     pricings: target?.pricings ?? call.model.pricings,
     priceMultiples: target?.priceMultiples,
     toolPrices: target?.toolPrices,
     billables: call.billables,
-    unpriced: ending.produced && target !== undefined ? unpricedBy(call, target) : [],
-    terms: attempt?.terms ?? [],
+    unpriced: ending.produced && target !== undefined ? unpricedBy(call, target) : NO_NAMES,
+    terms: attempt?.terms ?? NO_TERMS,
     stop: ending.stop,
     firstContentAtMs: ending.firstContentAtMs,
   });
@@ -146,7 +146,7 @@ export interface Bill extends Pick<Receipt, "verb" | "clientDialect" | "upstream
   usage: Usage;
   source: UsageSource;
   /** Where the provider reported another usage, which cannot be true. */
-  corrected?: CorrectedUsage;
+  corrected?: CorrectedUsage | undefined;
   pricings: Pricings;
   priceMultiples?: Offer["priceMultiples"];
   toolPrices?: Offer["toolPrices"] | undefined;
@@ -184,16 +184,12 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
     catalogue: gateway.snapshot.catalogue,
   });
   const all = otherLegs === undefined ? legs : [...otherLegs, ...legs];
-  const [only] = all;
-  const {
-    usage,
-    costNanoUsd,
-    priceRule,
-    unpriced = [],
-  } = all.length === 1 && only !== undefined ? only : sumOfLegs(all);
+  const only = all.length === 1 ? all[0] : undefined;
+  const { usage, costNanoUsd, priceRule, unpriced = NO_NAMES } = only ?? sumOfLegs(all);
   const missing =
     bill.unpriced === undefined || bill.unpriced.length === 0 ? unpriced : [...unpriced, ...bill.unpriced];
-  const tokens = all.reduce((sum, leg) => sum + promptTokens(leg.usage) + completionTokens(leg.usage), 0);
+  let tokens = 0;
+  for (const leg of all) tokens += promptTokens(leg.usage) + completionTokens(leg.usage);
   call.admission.release({ costNanoUsd, tokens });
   const { totalMs, timing } = call.timer.read();
   const receipt: Receipt = {
@@ -216,7 +212,7 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
     // What is paid for answers that broke off is never all measured.
     usageSource: otherLegs === undefined ? bill.source : "partial",
     priceRule,
-    pricedBy: all.length === 1 && only !== undefined ? only.prices : all.map(pricedPart),
+    pricedBy: only?.prices ?? all.map(pricedPart),
     costNanoUsd,
     totalMs,
     timing,
@@ -335,7 +331,7 @@ function estimateInput({ incoming, body, continued }: Call): number {
 interface BilledUsage {
   usage: Usage;
   source: UsageSource;
-  corrected?: CorrectedUsage;
+  corrected?: CorrectedUsage | undefined;
 }
 
 /** The upstream's own figures where it gave them; else what can be counted here, and marked as such (H14, H26). */
@@ -343,16 +339,15 @@ function usageOf(call: Call, gateway: Gateway, ending: Ending): BilledUsage {
   if (!ending.produced || call.incoming.verb === "count_tokens") return { usage: {}, source: "measured" };
   const { generatedCharacters = 0, whole } = ending;
   const { usage: reported, corrected } = reportedUsage(call, gateway, ending);
-  const mark = corrected === undefined ? {} : { corrected };
   if (!whole) {
-    return { usage: brokenUsage(call, gateway, { ...ending, usage: reported }), source: "partial", ...mark };
+    return { usage: brokenUsage(call, gateway, { ...ending, usage: reported }), source: "partial", corrected };
   }
   if (reported?.output !== undefined) {
-    return { usage: reported, source: corrected === undefined ? "measured" : "estimated", ...mark };
+    return { usage: reported, source: corrected === undefined ? "measured" : "estimated", corrected };
   }
   const estimate: Usage = { input: estimateInput(call), output: tokensOfCharacters(generatedCharacters) };
   // A provider may report the prompt's tokens and not the answer's: what it reports counts.
-  return { usage: { ...estimate, ...reported }, source: "estimated", ...mark };
+  return { usage: { ...estimate, ...reported }, source: "estimated", corrected };
 }
 
 /** What the upstream reported, within what can have happened (decision 0085). */
@@ -371,6 +366,7 @@ function reportedUsage(
     bounds: usageBounds(call, usage, { characters, reasoningSeen }),
   };
   const own = correctUsage(usage, seen);
+  if (own.reasons.length === 0 && usage.passes === undefined) return { usage };
   const passes = usage.passes?.map((pass) => {
     const known = { ...seen, whole: false, bounds: boundsOfPass(call, gateway, pass) };
     const corrected = correctUsage(pass.usage, known);

@@ -1,5 +1,5 @@
 import { withoutAbsent } from "../base/without-absent.ts";
-import type { FieldNote, OfferTried, Receipt } from "../canon/receipt.ts";
+import type { CallTiming, FieldNote, OfferTried, Receipt } from "../canon/receipt.ts";
 import type { UnifiedStop } from "../canon/stop.ts";
 import type { Usage, UsageCounter, UsageSource } from "../canon/usage.ts";
 import { USAGE_COUNTERS } from "../canon/usage.ts";
@@ -78,7 +78,8 @@ export const INSERT_ROW = `INSERT INTO receipt_rows (${ROW_COLUMNS.join(", ")}) 
 
 /** The values of `INSERT_ROW`. In one piece: it is made for every call, and a function for each column costs several times as much. */
 export function rowValues(receipt: Receipt, kind: number, writer: number | null): Parameter[] {
-  const values: Parameter[] = [
+  const { timing = NO_TIMING } = receipt;
+  return [
     word(receipt.id) ?? "",
     kind,
     writer,
@@ -94,22 +95,17 @@ export function rowValues(receipt: Receipt, kind: number, writer: number | null)
     word(tagsText(receipt.tags)),
     word(receipt.requestId),
     word(receipt.traceId),
+    // What the gateway took is the rest of the total, and not stored.
+    whole(timing.providerFirstContentMs),
+    whole(timing.providerStreamMs),
+    whole(timing.clientMs),
+    whole(timing.backoffMs),
+    whole(timing.queueMs),
+    ...usageValues(receipt.usage),
   ];
-  addTiming(values, receipt);
-  addUsage(values, receipt.usage);
-  return values;
 }
 
-/** What the gateway took is the rest of the total, and not stored. */
-function addTiming(values: Parameter[], { timing }: Receipt): void {
-  if (timing === undefined) {
-    values.push(null, null, null, null, null);
-    return;
-  }
-  const { providerFirstContentMs, providerStreamMs, clientMs, backoffMs, queueMs } = timing;
-  values.push(whole(providerFirstContentMs), whole(providerStreamMs));
-  values.push(whole(clientMs), whole(backoffMs), whole(queueMs));
-}
+const NO_TIMING: Partial<CallTiming> = {};
 
 function readTiming(row: StoredRow, totalMs: number): Pick<Receipt, "timing"> {
   const providerFirstContentMs = optionalNumber(row, "provider_first_content_ms");
@@ -122,17 +118,30 @@ function readTiming(row: StoredRow, totalMs: number): Pick<Receipt, "timing"> {
   return { timing: { providerFirstContentMs, providerStreamMs, clientMs, backoffMs, queueMs, gatewayMs } };
 }
 
-function addUsage(values: Parameter[], usage: Usage): void {
-  for (const counter of USAGE_COUNTERS) {
-    const value = usage[counter];
-    values.push(value === undefined ? null : isFraction(counter) ? fraction(value) : whole(value));
-  }
+/** In the order of `USAGE_COUNTERS`. */
+function usageValues(usage: Usage): Parameter[] {
+  return [
+    whole(usage.input),
+    whole(usage.cacheRead),
+    whole(usage.cacheWrite5m),
+    whole(usage.cacheWrite1h),
+    whole(usage.output),
+    whole(usage.reasoning),
+    whole(usage.imageInput),
+    whole(usage.audioInput),
+    whole(usage.imageOutput),
+    whole(usage.audioOutput),
+    whole(usage.images),
+    fraction(usage.seconds),
+    whole(usage.characters),
+    whole(usage.searches),
+  ];
 }
 
 /** The row of a receipt with all that it says, as PostgreSQL has it. */
 export function receiptValues(receipt: Receipt): Parameter[] {
-  const { stop } = receipt;
-  const values: Parameter[] = [
+  const { stop, timing = NO_TIMING } = receipt;
+  return [
     word(receipt.id) ?? "",
     word(receipt.project) ?? "",
     word(receipt.key) ?? "",
@@ -148,9 +157,7 @@ export function receiptValues(receipt: Receipt): Parameter[] {
     word(receipt.outcome) ?? "",
     word(stop?.unified),
     word(stop?.raw),
-  ];
-  addUsage(values, receipt.usage);
-  values.push(
+    ...usageValues(receipt.usage),
     word(receipt.usageSource) ?? "",
     word(receipt.priceRule) ?? "",
     whole(receipt.costNanoUsd) ?? 0,
@@ -165,9 +172,12 @@ export function receiptValues(receipt: Receipt): Parameter[] {
     word(tagsText(receipt.tags)),
     word(receipt.requestId),
     word(receipt.traceId),
-  );
-  addTiming(values, receipt);
-  return values;
+    whole(timing.providerFirstContentMs),
+    whole(timing.providerStreamMs),
+    whole(timing.clientMs),
+    whole(timing.backoffMs),
+    whole(timing.queueMs),
+  ];
 }
 
 /** As JSON: no character of a tag is escaped in it, so that `"tag"` with its quotes is found where the call has that tag. */

@@ -257,16 +257,19 @@ export function patchAnswer(text: string, body: JsonObject, context: NativeAnswe
   let stop: ClientAnswer["stop"];
   const choices = arrayAt(body, "choices");
   requireFewChoices(choices.length);
-  const changes = new Map<number, Change>();
+  let changes: Map<number, Change> | undefined;
   for (let position = 0; position < choices.length; position++) {
     const choice = choices[position];
     const message = objectAt(choice, "message") ?? NO_MESSAGE;
     const finish = finishOf(choice, message, hasBrokenCall);
     if (finish) stop ??= decodeStop(finish);
-    const patch = [...patchFinish(stringAt(choice, "finish_reason"), finish), ...patchMessage(message, context)];
-    if (patch.length > 0) changes.set(position, (value) => patch.reduce((changed, change) => change(changed), value));
+    const patch = patchMessage(message, context);
+    patchFinish(patch, stringAt(choice, "finish_reason"), finish);
+    if (patch.length === 0) continue;
+    changes ??= new Map();
+    changes.set(position, (value) => patch.reduce((changed, change) => change(changed), value));
   }
-  let data = changes.size === 0 ? text : changeElements(text, ["choices"], changes);
+  let data = changes === undefined ? text : changeElements(text, ["choices"], changes);
   if (usage && wantsCost(context.request)) data = addCost(data, context.costUsd(usage));
   const set: Record<string, string> = { model: modelJson(context.publicModel) };
   if (!body["id"]) set["id"] = JSON.stringify(`chatcmpl-${context.makeId()}`);
@@ -275,9 +278,9 @@ export function patchAnswer(text: string, body: JsonObject, context: NativeAnswe
 
 const NO_MESSAGE: JsonObject = {};
 
-function patchFinish(reported: string | undefined, finish: string | undefined): Change[] {
+function patchFinish(patch: Change[], reported: string | undefined, finish: string | undefined): void {
   const word = finish ? contractFinishReason(finish) : reported;
-  return word === reported ? [] : [(text) => changeValue(text, ["finish_reason"], () => JSON.stringify(word))];
+  if (word !== reported) patch.push((text) => changeValue(text, ["finish_reason"], () => JSON.stringify(word)));
 }
 
 const addCost = (text: string, costUsd: number): string =>
@@ -287,16 +290,25 @@ function patchMessage(message: JsonObject, context: NativeAnswerContext<ChatQuir
   const patch: Change[] = [];
   const calls = arrayAt(message, "tool_calls");
   requireFewCalls(calls.length);
-  const named = new Map<number, Change>();
-  for (let index = 0; index < calls.length; index++) {
-    if (stringAt(calls[index], "id")) continue;
-    const id = JSON.stringify(`call_${context.makeId()}`);
-    named.set(index, (call) => new ObjectEdit(call).set("id", id).toString());
-  }
-  if (named.size > 0) patch.push((choice) => changeElements(choice, ["message", "tool_calls"], named));
+  const nameless = calls.length > 0 ? nameCalls(calls, context) : undefined;
+  if (nameless !== undefined) patch.push((choice) => changeElements(choice, ["message", "tool_calls"], nameless));
   const reasoning = mirrorReasoning(message, hidesReasoning(context.request));
   if (reasoning) patch.push((choice) => changeValue(choice, ["message"], reasoning.change));
   return patch;
+}
+
+/** An id for each call that has none. */
+function nameCalls(
+  calls: readonly unknown[],
+  { makeId }: NativeAnswerContext<ChatQuirks>,
+): Map<number, Change> | undefined {
+  const named = new Map<number, Change>();
+  for (let index = 0; index < calls.length; index++) {
+    if (stringAt(calls[index], "id")) continue;
+    const id = JSON.stringify(`call_${makeId()}`);
+    named.set(index, (call) => new ObjectEdit(call).set("id", id).toString());
+  }
+  return named.size === 0 ? undefined : named;
 }
 
 export const hidesReasoning = (request: JsonObject) => objectAt(request, "reasoning")?.["exclude"] === true;
