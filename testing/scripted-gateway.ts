@@ -8,6 +8,7 @@ import { SealedOrigins } from "../src/dialects/sealed-origins.ts";
 import { EventHub } from "../src/observe/event-hub.ts";
 import { createLog } from "../src/observe/log.ts";
 import { BUILT_IN, createProvider } from "../src/providers/index.ts";
+import { publicOwnersOf } from "../src/providers/registry.ts";
 import { BackgroundEvents } from "../src/relay/background-events.ts";
 import { type Call, ClientPresence, type IncomingCall } from "../src/relay/call.ts";
 import { CallTimer } from "../src/relay/call-timer.ts";
@@ -70,6 +71,7 @@ export function scriptedGateway(scripts: readonly Script[] = []) {
       maxBodyBytes: 1024 * 1024,
       publicModels: true,
       imageLimits: { rounds: 8, images: 16 },
+      publicOwners: publicOwnersOf(BUILT_IN),
     },
     unpriced: { note: () => {}, blocked: () => undefined } as never,
     keys: undefined as never,

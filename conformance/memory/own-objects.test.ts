@@ -227,6 +227,13 @@ describe("H56, decision 0087: an id of a provider's own", () => {
     expect(sentUp()).toMatchObject({ container: "container_1" });
   });
 
+  test("a skill that the vendor gives to every account needs no permission", async () => {
+    answers("Hello.", "messages");
+    const container = { skills: [{ type: "anthropic", skill_id: "pptx" }] };
+    expect((await post("/v1/messages", messages({ container }))).status).toBe(200);
+    expect(sentUp()).toMatchObject({ container });
+  });
+
   test("S05: a key makes no key that may name more than itself; one that it may make has it only if it says so", async () => {
     const refused = await harness.post("/api/v1/keys", { name: "child", provider_objects: true });
     expect([refused.status, refused.text]).toEqual([403, expect.stringContaining("provider_objects")]);

@@ -16,9 +16,12 @@ export interface ObjectReference {
 /** No honest request names more. */
 const MAX_REFERENCES = 1_000;
 
-/** Every place where a request names an object, in its order. The request is not nested deeper than the check of a body allows. */
-export function findObjects(body: object, fields: ObjectFields): ObjectReference[] {
-  const walk = new Walk(fields);
+/**
+ * Every place where a request names an object, in its order, except objects that belong to one of the `publicOwners`. The request is not
+ * nested deeper than the check of a body allows.
+ */
+export function findObjects(body: object, fields: ObjectFields, publicOwners: ReadonlySet<unknown>): ObjectReference[] {
+  const walk = new Walk(fields, publicOwners);
   walk.object(body as Readonly<Record<string, unknown>>, "", undefined);
   return walk.found;
 }
@@ -26,9 +29,11 @@ export function findObjects(body: object, fields: ObjectFields): ObjectReference
 class Walk {
   readonly found: ObjectReference[] = [];
   readonly #fields: ObjectFields;
+  readonly #publicOwners: ReadonlySet<unknown>;
 
-  constructor(fields: ObjectFields) {
+  constructor(fields: ObjectFields, publicOwners: ReadonlySet<unknown>) {
     this.#fields = fields;
+    this.#publicOwners = publicOwners;
   }
 
   object(
@@ -47,9 +52,13 @@ class Walk {
       const value = record[key];
       if (value === null || value === undefined || opaque.has(key)) continue;
       const field = members?.get(key) ?? fields.get(key);
-      if (field !== undefined && field.isPublic?.(record) !== true) this.#name(value, field, pathTo(path, key));
+      if (field !== undefined && !this.#isPublic(field, record)) this.#name(value, field, pathTo(path, key));
       if (typeof value === "object") this.#inside(value, pathTo(path, key), this.#fields.members.get(key));
     }
+  }
+
+  #isPublic({ owner }: ObjectField, record: Readonly<Record<string, unknown>>): boolean {
+    return owner !== undefined && this.#publicOwners.has(record[owner]);
   }
 
   #inside(value: object, path: string, members: ReadonlyMap<string, ObjectField> | undefined): void {

@@ -11,8 +11,11 @@ const fieldsOf = (dialect: DialectName): ObjectFields => {
   return objects;
 };
 
+/** As a provider's declaration names itself. */
+const PUBLIC_OWNERS: ReadonlySet<string> = new Set(["vendor"]);
+
 const pathsIn = (dialect: DialectName, body: object): string[] =>
-  findObjects(body, fieldsOf(dialect)).map(({ path, id }) => `${path} ${id}`);
+  findObjects(body, fieldsOf(dialect), PUBLIC_OWNERS).map(({ path, id }) => `${path} ${id}`);
 
 /** What the vendors' own libraries let a client send, by the types of their requests. */
 const LIBRARIES: readonly { files: string; requests: readonly string[]; dialects: readonly DialectName[] }[] = [
@@ -234,6 +237,10 @@ const NAMED: readonly [DialectName, object, string][] = [
   ["messages", { container: "container_1" }, "container"],
   ["messages", { container: { id: "container_1" } }, "container.id"],
   ["messages", { container: { skills: [{ type: "custom", skill_id: "s" }] } }, "container.skills[0].skill_id"],
+  ["messages", { container: { skills: [{ type: "stranger", skill_id: "s" }] } }, "container.skills[0].skill_id"],
+  ["messages", { container: { skills: [{ skill_id: "s" }] } }, "container.skills[0].skill_id"],
+  // Whatever its owner, only what is looked up by owner can be public.
+  ["messages", { container: { type: "vendor", id: "container_1" } }, "container.id"],
   ["messages", { thread: { previous_message_id: "msg_1" } }, "thread.previous_message_id"],
   [
     "genai",
@@ -306,7 +313,7 @@ const INNOCENT: readonly [DialectName, object][] = [
   ["responses", { input: [{ type: "file_search_call", results: [{ file_id: "f" }] }], file_ids: [] }],
   ["messages", { messages: [{ content: [{ type: "tool_use", id: "t", input: { file_id: "f", container: "c" } }] }] }],
   ["messages", { messages: [{ content: [{ type: "code_execution_output", file_id: "f" }] }] }],
-  ["messages", { container: { skills: [{ type: "anthropic", skill_id: "pptx" }] } }],
+  ["messages", { container: { skills: [{ type: "vendor", skill_id: "pptx" }] } }],
   ["chat", { messages: [{ content: [{ image_url: { url: "https://storage.googleapis.com/shop/files/a.png" } }] }] }],
   ["messages", { container: { skills: [] }, diagnostics: { previous_message_id: "msg_1" } }],
   ["genai", { contents: [{ parts: [{ fileData: { fileUri: "https://www.youtube.com/watch?v=a" } }] }] }],
@@ -318,7 +325,7 @@ const INNOCENT: readonly [DialectName, object][] = [
 
 describe("decision 0087: objects that a request names", () => {
   test.each(NAMED)("%s %j", (dialect, body, path) => {
-    expect(findObjects(body, fieldsOf(dialect)).map((reference) => reference.path)).toEqual([path]);
+    expect(findObjects(body, fieldsOf(dialect), PUBLIC_OWNERS).map((reference) => reference.path)).toEqual([path]);
   });
 
   test.each(NAMED)("the keys of %s %j are looked for when its body is read", (dialect, body) => {

@@ -11,8 +11,8 @@ export interface ObjectField {
   like?: Pick<RegExp, "test">;
   /** The kind of the gateway's own objects that it can name; absent where there are none. */
   kind?: ObjectKind;
-  /** Whether the object that the field is in says that all accounts have what it names. */
-  isPublic?: (holder: Readonly<Record<string, unknown>>) => boolean;
+  /** The member of the same object that names the owner. What a vendor owns itself, every account has. */
+  owner?: string;
 }
 
 /** An item that only names one which the provider keeps, unless it has content of its own. */

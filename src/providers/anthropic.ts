@@ -19,6 +19,7 @@ export const anthropic: ProviderDeclaration = {
   kind: "anthropic",
   billing: ANTHROPIC_BILLING,
   publishers: ["anthropic"],
+  publicOwner: "anthropic",
   variables: { api_key: "ANTHROPIC_API_KEY" },
   fields: { required: ["api_key"], optional: [] },
   baseUrl: () => "https://api.anthropic.com",

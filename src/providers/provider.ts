@@ -96,6 +96,8 @@ export interface ProviderDeclaration {
   media?: MediaAdapters;
   /** The adapters of its other APIs: embeddings, ranking. */
   services?: ServiceDeclaration;
+  /** The vendor's word for itself in requests, as the owner of objects that every account has, such as its own skills. */
+  publicOwner?: string;
   /** What of the vendor can cost money besides ordinary tokens; without it, nothing of that has a known price. */
   billing?: BillingTable;
 }

@@ -11,3 +11,7 @@ export interface Registry {
 /** Every word for a family of hosts that reads its own opaque values: a dialect's, or a kind's. Hosts' own words are not among them. */
 export const originsOf = ({ dialects, kinds }: Registry): ReadonlySet<string> =>
   new Set([...dialects.upstreamNames, ...kinds.keys()]);
+
+/** The vendors' words for themselves as owners of objects that every account has. */
+export const publicOwnersOf = ({ kinds }: Pick<Registry, "kinds">): ReadonlySet<string> =>
+  new Set([...kinds.values()].flatMap(({ publicOwner }) => publicOwner ?? []));

@@ -50,6 +50,8 @@ export interface Snapshot {
   unpriced?: UnpricedPolicy | undefined;
   /** How often the gateway lets a model ask for images in one answer, and how many it makes. */
   imageLimits: ImageLimits;
+  /** Words in a request for owners whose objects every account has (`publicOwnersOf`). */
+  publicOwners: ReadonlySet<string>;
 }
 
 /** Everything that a call needs from the program around it. */

@@ -13,10 +13,10 @@ export async function requireOwnObjects(
   body: object,
   fields: ObjectFields | undefined,
   principal: Principal,
-  { objects }: Pick<Gateway, "objects">,
+  { objects, snapshot }: Pick<Gateway, "objects" | "snapshot">,
 ): Promise<void> {
   if (fields === undefined) return;
-  const named = findObjects(body, fields);
+  const named = findObjects(body, fields, snapshot.publicOwners);
   if (named.length === 0) return;
   const owned = named.filter(canBeOwned);
   const found = owned.length === 0 ? [] : await objects.find(principal, owned);
