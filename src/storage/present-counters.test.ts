@@ -19,12 +19,12 @@ const receiptOf = (id: number, usage: object) => {
 test("a report leaves out counters that nothing has, and is made again with all where one comes meanwhile", async () => {
   const storage = await openStorage("sqlite::memory:", system.clock);
   await insertReceipts(storage, [receiptOf(1, { input: 1, output: 2 })]);
-  expect(await withPresentCounters(storage, sources, async (counters) => counters)).toEqual([
+  expect(await withPresentCounters(storage, { by: [], sources }, async (counters) => counters)).toEqual([
     "usage_input",
     "usage_output",
   ]);
   const asked: (readonly string[])[] = [];
-  await withPresentCounters(storage, sources, async (counters) => {
+  await withPresentCounters(storage, { by: [], sources }, async (counters) => {
     asked.push(counters);
     if (asked.length === 1) await insertReceipts(storage, [receiptOf(2, { images: 3 })]);
   });

@@ -7,7 +7,7 @@ import { readSums } from "./read-sums.ts";
 import { readUsage, USAGE_COLUMNS } from "./receipt-columns.ts";
 import type { Storage } from "./storage.ts";
 import type { UsageDimension, UsageQuestion } from "./usage-question.ts";
-import { rowsOf, type Source, sourcesOf, spansAsJson, usageStatement } from "./usage-statement.ts";
+import { boundsOf, rowsOf, type Source, sourcesOf, usageStatement } from "./usage-statement.ts";
 
 export interface UsageSum {
   /** In the order of the dimensions that were asked for. Hours and days are their numbers since 1970. */
@@ -31,7 +31,7 @@ interface LimitedQuestion extends UsageQuestion {
 export async function sumUsage(storage: Storage, question: LimitedQuestion): Promise<UsageSum[]> {
   const { by, sources, limit } = question;
   if (sourcesOf(storage.engine, question).length === 0) return [];
-  return withPresentCounters(storage, sources, async (counters) => {
+  return withPresentCounters(storage, question, async (counters) => {
     const tagSums = new TagSums(storage);
     const sum = async (part: LimitedQuestion) => {
       const needed = sourcesOf(storage.engine, part);
@@ -85,7 +85,7 @@ class TagSums {
     const [row] = await readSums(
       this.#storage,
       `SELECT COUNT(*) AS count FROM (${some} LIMIT ${this.#left + 1}) AS counted`,
-      sums.map(spansAsJson),
+      sums.flatMap((source) => boundsOf(engine, source)),
     );
     this.#left -= row === undefined ? 0 : number(row, "count");
     if (this.#left >= 0) return;

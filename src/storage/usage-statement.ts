@@ -98,8 +98,24 @@ const UNITS: Readonly<Record<Table, string>> = {
   receipts: "created_at_ms",
 };
 
-/** The parameter of `rowsOf`. */
-export function spansAsJson({ table, spans }: Source): string {
+/** More are rows of their own: a condition for each would be slower to plan than it is to join them. */
+const MAX_CONDITIONS = 2;
+
+/**
+ * The spans of sums that PostgreSQL reads as conditions: it then knows how much of the table is needed, and reads it in its own order, if
+ * need be with several processes. A span that comes as a row leads to one look at the heap for each sum.
+ */
+function asConditions(engine: Engine, { table, spans, isMoved }: Source): readonly Span[] | undefined {
+  if (engine === "sqlite" || table === "receipts" || isMoved || spans.length > MAX_CONDITIONS) return undefined;
+  return spans as readonly Span[];
+}
+
+/** The parameters of `rowsOf`. */
+export function boundsOf(engine: Engine, source: Source): Parameter[] {
+  return asConditions(engine, source)?.flat() ?? [spansAsJson(source)];
+}
+
+function spansAsJson({ table, spans }: Source): string {
   return JSON.stringify(
     spans.map((given) => {
       const moved = "span" in given ? { utc_day: given.utcDay, zone_day: given.zoneDay } : {};
@@ -114,7 +130,11 @@ export function spansAsJson({ table, spans }: Source): string {
  * The rows of a source: its spans as rows, each of which leads to a range of the table's primary key. With a limit, SQLite reads their JSON
  * once, not for each row.
  */
-export function rowsOf(engine: Engine, { table, only, byTag }: Source, read: string = table): string {
+export function rowsOf(engine: Engine, source: Source, read: string = source.table): string {
+  const { table, only, byTag } = source;
+  const unit = UNITS[table];
+  const conditions = asConditions(engine, source)?.map(() => `${unit} >= ? AND ${unit} < ?`);
+  if (conditions !== undefined) return `${read} WHERE (${conditions.join(" OR ")})`;
   const names = Object.keys(FIELDS);
   const spans =
     engine === "postgres"
@@ -122,7 +142,6 @@ export function rowsOf(engine: Engine, { table, only, byTag }: Source, read: str
           .map(([name, type]) => `${name} ${type}`)
           .join(", ")})`
       : `(SELECT ${names.map((name) => `value ->> '${name}' AS ${name}`).join(", ")} FROM json_each(?) LIMIT -1) AS span`;
-  const unit = UNITS[table];
   const within = `${unit} >= span.start AND ${unit} < span.until`;
   // SQLite begins with what comes first here.
   const tagged = table === "receipts" && byTag ? withTags(engine) : "";
@@ -164,7 +183,7 @@ function part(engine: Engine, question: UsageQuestion, source: Source, counters:
   const columns = [...groups.map(({ value, name }) => `${value} AS ${name}`), sums].join(", ");
   return {
     text: `SELECT ${columns} FROM ${rowsOf(engine, source)}${filters.text}${grouped(groups.map(({ name }) => name))}`,
-    parameters: [spansAsJson(source), ...filters.parameters],
+    parameters: [...boundsOf(engine, source), ...filters.parameters],
   };
 }
 
@@ -184,7 +203,7 @@ function byKind(question: UsageQuestion, source: Source, counters: readonly stri
     text: `SELECT ${[...outer, sumsOf("calls", counters)].join(", ")}
       FROM (SELECT ${inner} FROM ${rowsOf("sqlite", source, "receipt_rows AS receipts")}${grouped([...times.map(({ name }) => name), "kind"])}) AS summed
       CROSS JOIN receipt_kinds ON receipt_kinds.id = kind WHERE TRUE${filters.text}${grouped(groups.map(({ name }) => name))}`,
-    parameters: [spansAsJson(source), ...filters.parameters],
+    parameters: [...boundsOf("sqlite", source), ...filters.parameters],
   };
 }
 
