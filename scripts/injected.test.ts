@@ -4,11 +4,10 @@ import { Glob } from "bun";
 /**
  * Time, chance and the network are handed down from the program's start (`src/base/clock.ts`, `sources.ts`, `src/wire/send.ts`),
  * so that everything can be run in memory and without waiting. These are the ways around that.
- *
- * `setImmediate` is none of them: it lets others have their turn, and waits for no time.
  */
 const DIRECT: readonly [what: string, pattern: RegExp][] = [
   ["a timer", /\b(setTimeout|setInterval|Bun\.sleep|Bun\.sleepSync|AbortSignal\.timeout)\b|"(node:)?timers/],
+  ["the next turn of the event loop", /\bsetImmediate\b/],
   [
     "the time",
     /\b(Date\.now|performance\.now|performance\.timeOrigin|Bun\.nanoseconds|process\.hrtime)\b|new Date\(\)/,
@@ -27,6 +26,7 @@ const OUTSIDE = ["app", "cli", "main", "version"];
 /** Each with its reason. */
 const ALLOWED: Readonly<Record<string, string>> = {
   "base/system.ts": "it is the one real implementation",
+  "base/next-turn.ts": "a pause in long work, which waits for nothing",
 };
 const ALLOWED_STATE: Readonly<Record<string, string>> = {
   "base/timed-id.ts": "the last result of a pure function",

@@ -1,7 +1,7 @@
 import type { Cancel, Clock } from "../src/base/clock.ts";
 import type { VirtualClock } from "../testing/virtual-clock.ts";
 
-/** The clock of one process: when that is killed, none of its timers runs any more. */
+/** The clock of one process: after that is killed, nothing that it has planned runs. */
 export class ProcessClock implements Clock {
   readonly #clock: VirtualClock;
   readonly #cancels = new Set<Cancel>();
@@ -20,6 +20,11 @@ export class ProcessClock implements Clock {
   stepWall(byMs: number): void {
     this.#setMs += byMs;
   }
+
+  readonly soon = (run: () => void): void =>
+    this.#clock.soon(() => {
+      if (this.#isAlive) run();
+    });
 
   readonly after = (ms: number, run: () => void): Cancel => {
     if (!this.#isAlive) return () => {};

@@ -73,13 +73,14 @@ export class MortalProcess implements ProcessParts {
     return this.#dead ? never() : found;
   }
 
-  #clockOf({ nowMs, wallMs, after, every, sleep }: Clock): Clock {
+  #clockOf({ nowMs, wallMs, soon, after, every, sleep }: Clock): Clock {
     const alive = (run: () => void) => () => {
       if (!this.#dead) run();
     };
     return {
       nowMs,
       wallMs,
+      soon: (run) => soon(alive(run)),
       after: (ms, run, options) => after(ms, alive(run), options),
       every: (ms, run, options) => every(ms, alive(run), options),
       sleep: (ms) => this.#look(() => sleep(ms)),

@@ -34,6 +34,8 @@ export class VirtualClock implements Clock {
   readonly nowMs = (): number => this.#nowMs;
   readonly wallMs = (): number => this.#nowMs + this.#stepMs;
 
+  /** No time passes until it has run. */
+  readonly soon = (run: () => void): void => void setImmediate(run);
   readonly after = (ms: number, run: () => void): Cancel => this.#set(ms, run, undefined);
   readonly every = (ms: number, run: () => void): Cancel => this.#set(ms, run, ms);
   readonly sleep = (ms: number): Promise<void> => new Promise((resolve) => this.after(ms, resolve));

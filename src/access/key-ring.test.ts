@@ -386,8 +386,8 @@ describe("KeyRing", () => {
         options.push(given);
         return clock.after(ms, run);
       };
-      const { nowMs, wallMs, every, sleep } = clock;
-      const recording = { nowMs, wallMs, every, sleep, after };
+      const { nowMs, wallMs, soon, every, sleep } = clock;
+      const recording = { nowMs, wallMs, soon, every, sleep, after };
       const ring = await KeyRing.open({ ...system, storage: watched, staticKeys: [], clock: recording });
       ring.startWatching()();
       expect(clock.timers).toBe(0);

@@ -15,6 +15,8 @@ export interface Clock {
   readonly nowMs: () => number;
   /** The machine's clock, for every moment that is stored or reported; it may be set (H30). */
   readonly wallMs: () => number;
+  /** Runs it in the next turn of the event loop, after everything that arrived in this one. */
+  readonly soon: (run: () => void) => void;
   readonly after: (ms: number, run: () => void, options?: TimerOptions) => Cancel;
   readonly every: (ms: number, run: () => void, options?: TimerOptions) => Cancel;
   readonly sleep: (ms: number) => Promise<void>;

@@ -32,6 +32,7 @@ export const system: Sources = {
     // Two thirds of the price of `performance.now()`, and every call asks a dozen times.
     nowMs: () => originMs + Bun.nanoseconds() / 1e6,
     wallMs: () => Date.now(),
+    soon: (run) => void setImmediate(run),
     after: (ms, run, { background = false }: TimerOptions = {}) => {
       const timer = setTimeout(run, ms);
       if (background) timer.unref();

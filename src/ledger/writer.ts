@@ -222,7 +222,7 @@ export class LedgerWriter {
     if (this.#planned === "soon" || (this.#planned === "later" && !isDue)) return;
     this.#planned = isDue ? "soon" : "later";
     // Rows of other calls that end in this turn of the event loop are written with it.
-    if (isDue) setImmediate(() => void this.#commit());
+    if (isDue) this.#clock.soon(() => void this.#commit());
     else this.#clock.after(waitMs, () => void this.#commit());
   }
 
@@ -292,7 +292,7 @@ export class LedgerWriter {
   /** The rest is written in a later turn: a long queue must not block the event loop. */
   #continue(): void {
     if (this.#queue.length === 0) return;
-    if (this.#queue.length >= this.#maxRows || this.#flushes.length > 0) setImmediate(() => void this.#commit());
+    if (this.#queue.length >= this.#maxRows || this.#flushes.length > 0) this.#clock.soon(() => void this.#commit());
     else this.#plan();
   }
 
@@ -321,7 +321,7 @@ export class LedgerWriter {
   #planJournal(): void {
     if (this.#journal === undefined || this.#journalPlanned) return;
     this.#journalPlanned = true;
-    setImmediate(() => {
+    this.#clock.soon(() => {
       this.#journalPlanned = false;
       if (this.#failures > 0) void this.#toJournal(this.#queue);
     });

@@ -50,12 +50,12 @@ export class Watchdog {
   }
 
   /**
-   * Runs it when the runtime has handled everything that arrived in this turn of the event loop. One `setImmediate` serves all of a
-   * turn. `run` must not throw.
+   * Runs it when the runtime has handled everything that arrived in this turn of the event loop. All of a turn have one place in
+   * the next. `run` must not throw.
    */
   atEndOfTurn(run: () => void): void {
     if (this.#endOfTurn.push(run) > 1) return;
-    setImmediate(() => {
+    this.#clock.soon(() => {
       const due = this.#endOfTurn;
       this.#endOfTurn = [];
       for (const one of due) one();
