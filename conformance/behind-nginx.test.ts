@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { isPresent } from "../testing/is-present.ts";
+import { programsPresent } from "../testing/programs-present.ts";
 import { startRedis } from "../testing/redis.ts";
 import { scriptedModels } from "../testing/scripted-models.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
@@ -7,12 +9,13 @@ import { callGateway } from "./support/client-calls.ts";
 import { HoldingProvider } from "./support/limit-race.ts";
 import { nginxPresent, startNginx, type TestNginx } from "./support/nginx.ts";
 import { makeDatabase, type PostgresDatabase, postgresServer } from "./support/postgres-database.ts";
-import { programsPresent } from "./support/programs.ts";
 import { startTestGateway, TEST_ADMIN_SECRET, type TestGateway } from "./support/test-gateway.ts";
 
 const PURPOSE = "instances behind nginx, on PostgreSQL and Redis";
-if (postgresServer === undefined) console.log(`skipped: ${PURPOSE}: no PostgreSQL (\`npm test\` starts one)`);
-const isPossible = postgresServer !== undefined && programsPresent(PURPOSE, "redis-server") && nginxPresent(PURPOSE);
+const isPossible =
+  isPresent(postgresServer !== undefined, `${PURPOSE}: no PostgreSQL (\`npm test\` starts one)`) &&
+  programsPresent(PURPOSE, "redis-server") &&
+  nginxPresent(PURPOSE);
 const redis = isPossible ? await startRedis() : undefined;
 const provider = new HoldingProvider();
 afterAll(async () => {

@@ -6,10 +6,11 @@ import { SQL } from "bun";
 import { parse } from "yaml";
 import { findNginx } from "../bench/nginx.ts";
 import { freePort } from "../testing/free-port.ts";
+import { isPresent } from "../testing/is-present.ts";
 import { startPostgres, type TemporaryPostgres } from "../testing/postgres.ts";
+import { programsPresent } from "../testing/programs-present.ts";
 import { nginxPresent } from "./support/nginx.ts";
 import { bareEnvironment, runProgram, TRIVIUM } from "./support/program.ts";
-import { programsPresent } from "./support/programs.ts";
 
 const deploy = new URL("../deploy/compose/", import.meta.url).pathname;
 const read = (name: string): string => readFileSync(join(deploy, name), "utf8");
@@ -19,7 +20,7 @@ const compose = parse(read("compose.yaml"), { merge: true }) as {
 const valkey = Bun.which("valkey-server") ?? Bun.which("redis-server");
 const hasPrograms = nginxPresent("the compose file") && programsPresent("the compose file", "redis-server");
 const postgres = hasPrograms ? await startPostgres() : undefined;
-if (hasPrograms && postgres === undefined) console.log("skipped: the compose file: PostgreSQL not installed");
+if (hasPrograms) isPresent(postgres !== undefined, "the compose file: PostgreSQL not installed");
 
 /** As .env.example names them. */
 const ENVIRONMENT = {

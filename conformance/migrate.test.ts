@@ -14,6 +14,7 @@ import { sampleReceipt } from "../src/storage/receipt.sample.ts";
 import { insertReceipts } from "../src/storage/receipts.ts";
 import { rollUpNext } from "../src/storage/roll-ups.ts";
 import type { Parameter, Storage, StoredRow } from "../src/storage/storage.ts";
+import { isPresent } from "../testing/is-present.ts";
 import { makeDatabase, type PostgresDatabase, postgresServer } from "./support/postgres-database.ts";
 import { runProgram, TRIVIUM } from "./support/program.ts";
 
@@ -30,9 +31,7 @@ const receiptAt = (index: number) =>
     usage: index % 2 === 0 ? {} : { input: index, seconds: index / 3 },
   });
 
-if (postgresServer === undefined) {
-  console.log("skipped: trivium migrate, because TRIVIUM_TEST_POSTGRES names no server");
-}
+isPresent(postgresServer !== undefined, "trivium migrate, because TRIVIUM_TEST_POSTGRES names no server");
 
 describe.skipIf(postgresServer === undefined)("trivium migrate: SQLite to PostgreSQL", () => {
   const folder = mkdtempSync(join(tmpdir(), "trivium-migrate-"));

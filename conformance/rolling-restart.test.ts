@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "../testing/free-port.ts";
+import { programsPresent } from "../testing/programs-present.ts";
 import { startRedis } from "../testing/redis.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
 import { nginxPresent, startNginx, type TestNginx } from "./support/nginx.ts";
 import { bareEnvironment, TRIVIUM } from "./support/program.ts";
-import { programsPresent } from "./support/programs.ts";
 
 const isPossible = nginxPresent("rolling restart") && programsPresent("rolling restart", "redis-server");
 const redis = isPossible ? await startRedis() : undefined;

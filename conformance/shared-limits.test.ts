@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { createProject } from "../src/access/projects.ts";
 import { system } from "../src/base/system.ts";
 import { openStorage } from "../src/storage/open.ts";
+import { programsPresent } from "../testing/programs-present.ts";
 import { startRedis, type TemporaryRedis } from "../testing/redis.ts";
 import { scriptedModels } from "../testing/scripted-models.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
 import { callOnce, HoldingProvider, RACED_LIMITS, raceLine } from "./support/limit-race.ts";
-import { programsPresent } from "./support/programs.ts";
 import { startTestGateway, TEST_ADMIN_SECRET, type TestGateway } from "./support/test-gateway.ts";
 
 const redis = programsPresent("limits of several instances", "redis-server") ? await startRedis() : undefined;

@@ -4,11 +4,11 @@ import type { ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { plainAnswer, plainUsage } from "../testing/plain-answer.ts";
+import { programsPresent } from "../testing/programs-present.ts";
 import { startRedis } from "../testing/redis.ts";
 import { scriptedModels } from "../testing/scripted-models.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
 import { makeDatabase, type PostgresDatabase, postgresServer } from "./support/postgres-database.ts";
-import { programsPresent } from "./support/programs.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "./support/scripted-upstream.ts";
 import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 

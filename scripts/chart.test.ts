@@ -43,13 +43,11 @@ describe("the Helm chart", () => {
     ).toEqual(Object.keys(values).sort());
   });
 
-  test("helm lints it, and renders it in every form", () => {
-    const helm = Bun.which("helm");
-    if (helm === null) {
-      // Debian has no such package, so this is no failure in CI either.
-      console.log("skipped: the chart is not rendered: helm not installed");
-      return;
-    }
+  const helm = Bun.which("helm");
+  // Debian has no such package, so this is no failure in CI either.
+  if (helm === null) console.log("skipped: the chart is not rendered: helm not installed");
+
+  test.skipIf(helm === null)("helm lints it, and renders it in every form", () => {
     // Without a cluster helm takes its own oldest one for it.
     const cluster = ["--kube-version", "1.33.0"];
     const all = Object.keys(values)
@@ -60,7 +58,7 @@ describe("the Helm chart", () => {
       ["template", "trivium", chart, ...cluster],
       ["template", "t", chart, ...cluster, ...all, ...SHARED],
     ]) {
-      const { exitCode, stderr } = Bun.spawnSync([helm, ...args]);
+      const { exitCode, stderr } = Bun.spawnSync([helm ?? "", ...args]);
       expect([exitCode, exitCode === 0 ? "" : stderr.toString()]).toEqual([0, ""]);
     }
   });
@@ -70,7 +68,6 @@ describe("the Helm chart", () => {
     expect((values["config"] as { storage?: string }).storage).toBeUndefined();
   });
 
-  const helm = Bun.which("helm");
   const rendered = (...settings: string[]) => {
     const set = settings.flatMap((setting) => ["--set", setting]);
     const { exitCode, stdout, stderr } = Bun.spawnSync([

@@ -17,11 +17,11 @@ describe("the documentation as a site", () => {
     expect(pages.filter((name) => !linked.includes(name))).toEqual([]);
   });
 
-  test("built, every page is there, with a search that asks no other host for anything", () => {
-    if (!existsSync(`${built}/index.html`)) {
-      console.log("skipped: the site is not looked at: `npm run docs` has not built it");
-      return;
-    }
+  const isBuilt = existsSync(`${built}/index.html`);
+  // `npm test` does not build it, in CI either.
+  if (!isBuilt) console.log("skipped: the site is not looked at: `npm run docs` has not built it");
+
+  test.skipIf(!isBuilt)("built, every page is there, with a search that asks no other host for anything", () => {
     const pages = [...new Glob("**/*.html").scanSync(built)];
     expect(pages.length).toBeGreaterThan(linked.length);
     for (const page of pages) {

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
+import { isPresent } from "./is-present.ts";
 import { createDatabase, createTables, databaseUrl, tablesOfRun } from "./postgres-tables.ts";
 import { writeSqliteTables } from "./sqlite-tables.ts";
 
@@ -71,6 +72,6 @@ function postgresDatabases(serverUrl: string): TestDatabases {
 export function testDatabases(what: string): TestDatabases[] {
   const url = process.env["TRIVIUM_TEST_POSTGRES"];
   if (url !== undefined && url !== "") return [sqliteDatabases(), postgresDatabases(url)];
-  console.log(`skipped: ${what} on PostgreSQL, because TRIVIUM_TEST_POSTGRES names no server`);
+  isPresent(false, `${what} on PostgreSQL, because TRIVIUM_TEST_POSTGRES names no server`);
   return [sqliteDatabases()];
 }

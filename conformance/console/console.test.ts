@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { isPresent } from "../../testing/is-present.ts";
 import { actAtConsole } from "./acts.ts";
 import { findBrowser } from "./browser.ts";
 import { startVisit, type Visit } from "./visit.ts";
 import { walkThroughPages } from "./walk.ts";
 
 const found = findBrowser();
-const mustRun = process.env["CI"] === "true";
-if (!found) console.log("skipped: the console, because no Chromium was found (apt-get install chromium)");
+isPresent(found !== undefined, "the console, because no Chromium was found (apt-get install chromium)");
 
-describe.skipIf(!found && !mustRun)("the console", () => {
+describe.skipIf(!found)("the console", () => {
   let started: Visit | undefined;
   const visit = (): Visit => {
     if (started === undefined) throw new Error("the browser has not started");

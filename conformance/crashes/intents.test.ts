@@ -1,11 +1,13 @@
 import { describe, expect, test } from "bun:test";
+import { isPresent } from "../../testing/is-present.ts";
 import { makeDatabase, postgresServer } from "../support/postgres-database.ts";
 import { crashWithIntents } from "./crash-with-intents.ts";
 
 const NOTHING_WRONG = { missing: [], unsettled: [], twice: 0, wrongSums: 0 };
-if (postgresServer === undefined) {
-  console.log("skipped: crashes with intents on PostgreSQL, because TRIVIUM_TEST_POSTGRES names no server");
-}
+isPresent(
+  postgresServer !== undefined,
+  "crashes with intents on PostgreSQL, because TRIVIUM_TEST_POSTGRES names no server",
+);
 
 /** `npm run crashes:intents` does the same a hundred times. */
 describe("H14, H21: with ledger.intents, a call that reached a provider has a row after kill -9", () => {

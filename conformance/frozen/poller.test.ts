@@ -2,13 +2,13 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { programsPresent } from "../../testing/programs-present.ts";
 import { startRedis } from "../../testing/redis.ts";
 import { auditVideos, awaitNothingOpen } from "../media/audit-videos.ts";
 import { bundleGateway, type CrashHarness, startCrashHarness, VIDEO_MODELS } from "../media/crash-harness.ts";
 import { orderVideos, type VideoOutcome } from "../media/video-client.ts";
 import { timed, until } from "../support/fault-harness.ts";
 import { faultTable, seconds } from "../support/fault-table.ts";
-import { programsPresent } from "../support/programs.ts";
 
 /** Longer than the lease of an operation in these gateways. */
 const FROZEN_MS = 1_500;

@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isPresent } from "../../testing/is-present.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import {
   answeringUpstream,
@@ -111,29 +112,27 @@ function mountSmallDisk(): { folder: string; unmount: () => void } | undefined {
 }
 
 const disk = mountSmallDisk();
-test.skipIf(disk === undefined)(
-  "H29, H21: a full disk (skipped where no small disk can be mounted: that takes root on Linux)",
-  async () => {
-    if (disk === undefined) return;
-    try {
-      const ballast = join(disk.folder, "ballast");
-      await endure(
-        "disk full (SQLite on a tmpfs of 4 MB)",
-        join(disk.folder, "trivium.db"),
-        "database or disk is full",
-        () => {
-          // To the last page, and beyond what freed pages may give.
-          for (let index = 0; ; index += 1) {
-            const { bavail, bsize } = statfsSync(disk.folder);
-            const left = Number(bavail) * Number(bsize);
-            if (left === 0) break;
-            writeFileSync(`${ballast}-${index}`, new Uint8Array(left));
-          }
-        },
-        () => rmSync(`${ballast}-0`, { force: true }),
-      );
-    } finally {
-      disk.unmount();
-    }
-  },
-);
+isPresent(disk !== undefined, "a full disk: no small disk can be mounted, which takes root on Linux");
+test.skipIf(disk === undefined)("H29, H21: a full disk", async () => {
+  if (disk === undefined) throw new Error("not skipped");
+  try {
+    const ballast = join(disk.folder, "ballast");
+    await endure(
+      "disk full (SQLite on a tmpfs of 4 MB)",
+      join(disk.folder, "trivium.db"),
+      "database or disk is full",
+      () => {
+        // To the last page, and beyond what freed pages may give.
+        for (let index = 0; ; index += 1) {
+          const { bavail, bsize } = statfsSync(disk.folder);
+          const left = Number(bavail) * Number(bsize);
+          if (left === 0) break;
+          writeFileSync(`${ballast}-${index}`, new Uint8Array(left));
+        }
+      },
+      () => rmSync(`${ballast}-0`, { force: true }),
+    );
+  } finally {
+    disk.unmount();
+  }
+});

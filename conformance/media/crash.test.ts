@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { Seed } from "../../simulator/seed.ts";
+import { isPresent } from "../../testing/is-present.ts";
+import { programsPresent } from "../../testing/programs-present.ts";
 import { startRedis } from "../../testing/redis.ts";
-import { programsPresent } from "../support/programs.ts";
 import { auditVideos, awaitNothingOpen, hastyQuestions } from "./audit-videos.ts";
 import { type CrashHarness, compileGateway, type Moment, startCrashHarness, VIDEO_MODELS } from "./crash-harness.ts";
 import { orderVideos, repeatOrder, type VideoOrder, type VideoOutcome } from "./video-client.ts";
@@ -160,7 +161,7 @@ test.skipIf(redis === undefined)("H24: two gateways on one SQLite file share the
 );
 
 const server = process.env["TRIVIUM_TEST_POSTGRES"];
-if (server === undefined) console.log("skipped: crashes on PostgreSQL, because TRIVIUM_TEST_POSTGRES names no server");
+isPresent(server !== undefined, "crashes on PostgreSQL, because TRIVIUM_TEST_POSTGRES names no server");
 
 describe.skipIf(server === undefined || redis === undefined)("on PostgreSQL", () => {
   const database = `trivium_crash_${crypto.randomUUID().replaceAll("-", "")}`;

@@ -2,11 +2,11 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import { plainStream, plainUsage } from "../../testing/plain-answer.ts";
+import { DIALECT_OF, everyRecording, nameOf, present, textOf } from "../../testing/recordings.ts";
 import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
 import { type ReadStream, readClientStream } from "../support/client-stream.ts";
 import { continuingHost, MANNERS, type Manner } from "../support/continuing-host.ts";
 import { reasonToLeaveOut } from "../support/recorded-harness.ts";
-import { DIALECT_OF, everyRecording, nameOf, present, textOf } from "../support/recordings.ts";
 
 /**
  * H16, H17: a stream that breaks off at any event either goes on at the next offer, so that the client reads the very answer that

@@ -1,17 +1,16 @@
 import { afterAll, describe, expect, test } from "bun:test";
+import { isPresent } from "../../testing/is-present.ts";
 import { startPostgres } from "../../testing/postgres.ts";
 import { createTables } from "../../testing/postgres-tables.ts";
+import { programsPresent } from "../../testing/programs-present.ts";
 import { startRedis } from "../../testing/redis.ts";
-import { programsPresent } from "../support/programs.ts";
 import { OUTAGES, playOutage } from "./play-outage.ts";
 
 const redis = programsPresent("outages of servers", "redis-server") ? await startRedis() : undefined;
 const postgres = redis && (await startPostgres());
 const tables = postgres && (await createTables(postgres.url));
-if (redis !== undefined && postgres === undefined) {
-  console.log("skipped: outages of servers, because there is no PostgreSQL that can be started");
-  if (process.env["CI"] === "true") throw new Error("PostgreSQL is missing.");
-}
+if (redis !== undefined)
+  isPresent(postgres !== undefined, "outages of servers: there is no PostgreSQL that can be started");
 afterAll(async () => {
   await redis?.stop();
   await postgres?.stop();
@@ -24,7 +23,7 @@ describe.skipIf(redis === undefined || postgres === undefined)("H21, H29, choice
   for (const outage of OUTAGES) {
     const kills = KILLS.includes(outage.name);
     test(`${outage.name}${kills ? ", and one of them killed" : ""}: no call fails, no row is lost, no budget passed`, async () => {
-      if (redis === undefined || postgres === undefined || tables === undefined) return;
+      if (redis === undefined || postgres === undefined || tables === undefined) throw new Error("not skipped");
       const report = await playOutage(outage, {
         servers: { postgres, tables, redis },
         seconds: 1.5,

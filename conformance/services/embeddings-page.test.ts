@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { programsPresent } from "../../testing/programs-present.ts";
 import { ExampleFolder, Page } from "../support/doc-examples.ts";
-import { programsPresent } from "../support/programs.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 // Examples start programs, on whatever machine this is.

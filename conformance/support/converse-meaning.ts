@@ -1,5 +1,5 @@
+import { bytesOf, type Recording, textOf } from "../../testing/recordings.ts";
 import { eventStreamPayloads } from "./event-stream-payloads.ts";
-import { bytesOf, type Recording, textOf } from "./recordings.ts";
 import type { Meaning } from "./sdk-meaning.ts";
 
 const STOPS: Record<string, Meaning["stop"]> = {

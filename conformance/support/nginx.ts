@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findNginx } from "../../bench/nginx.ts";
 import { freePort } from "../../testing/free-port.ts";
+import { isPresent } from "../../testing/is-present.ts";
 
 export interface TestNginx {
   url: string;
@@ -11,14 +12,9 @@ export interface TestNginx {
   stop(): Promise<void>;
 }
 
-/** Where nginx is missing, the reason is printed; under CI it is a failure. */
-export function nginxPresent(purpose: string): boolean {
-  if (findNginx() !== undefined) return true;
-  const reason = `${purpose}: nginx not installed`;
-  if (process.env["CI"] === "true") throw new Error(reason);
-  console.log(`skipped: ${reason}`);
-  return false;
-}
+/** Whether nginx is installed (see `isPresent`). */
+export const nginxPresent = (purpose: string): boolean =>
+  isPresent(findNginx() !== undefined, `${purpose}: nginx not installed`);
 
 /** A load balancer before several gateways, set as docs/deploy.md and docs/scaling.md say: each in turn. */
 export async function startNginx(gateways: readonly string[]): Promise<TestNginx> {

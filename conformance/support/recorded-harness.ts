@@ -1,7 +1,7 @@
+import { bytesOf, everyRecording, type Recording } from "../../testing/recordings.ts";
 import type { SampledDialect } from "../../testing/sampled-dialects.ts";
 import { converseMeaning } from "./converse-meaning.ts";
 import { invokedAsEvents } from "./event-stream-payloads.ts";
-import { bytesOf, everyRecording, type Recording } from "./recordings.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "./scripted-upstream.ts";
 import { type Meaning, READERS } from "./sdk-meaning.ts";
 import { startTestGateway, type TestGateway } from "./test-gateway.ts";

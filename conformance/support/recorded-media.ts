@@ -1,4 +1,4 @@
-import { bytesOf, everyRecording, type Recording, textOf } from "./recordings.ts";
+import { bytesOf, everyRecording, type Recording, textOf } from "../../testing/recordings.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "./scripted-upstream.ts";
 import { startTestGateway, type TestGateway } from "./test-gateway.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { parseObject } from "../../src/base/json.ts";
 import { redactText } from "../../src/providers/redact-text.ts";
-import { everyRecording, nameOf, textOf } from "../support/recordings.ts";
+import { everyRecording, nameOf, textOf } from "../../testing/recordings.ts";
 
 /** Every text of a body, however deep. */
 function textsIn(value: unknown): string[] {

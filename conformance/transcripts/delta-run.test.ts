@@ -4,7 +4,7 @@ import { cutStream, translate } from "../../src/dialects/delta-run.sample.ts";
 import { DeltaRunTap } from "../../src/dialects/delta-run-tap.ts";
 import { DIALECTS } from "../../src/dialects/index.ts";
 import { TranslatingTap } from "../../src/dialects/translating-tap.ts";
-import { bytesOf, everyRecording, nameOf, present, type Recording } from "../support/recordings.ts";
+import { bytesOf, everyRecording, nameOf, present, type Recording } from "../../testing/recordings.ts";
 
 const UPSTREAM: Readonly<Record<string, UpstreamDialectName>> = {
   "openai-chat": "chat",

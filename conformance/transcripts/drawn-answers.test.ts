@@ -3,8 +3,8 @@ import Anthropic from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";
 import OpenAI from "openai";
 import { readFrames } from "../../src/wire/sse.ts";
+import { type Json, object, present, requestOf, textOf } from "../../testing/recordings.ts";
 import { type MediaCase, type MediaHarness, mediaCase, startMediaHarness } from "../support/recorded-media.ts";
-import { type Json, object, present, requestOf, textOf } from "../support/recordings.ts";
 
 /**
  * Recorded answers of models that talk and draw. Their own protocol gives them on as they are; the others say what they

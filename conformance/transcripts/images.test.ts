@@ -4,6 +4,7 @@ import * as Genai1 from "genai-1";
 import OpenAi7 from "openai";
 import OpenAi5 from "openai-5";
 import type { ReceiptData } from "../../testing/receipt-data.ts";
+import { type Json, object, present, requestOf, textOf } from "../../testing/recordings.ts";
 import {
   imageAt,
   keyOf,
@@ -15,7 +16,6 @@ import {
   mediaRecordings,
   startMediaHarness,
 } from "../support/recorded-media.ts";
-import { type Json, object, present, requestOf, textOf } from "../support/recordings.ts";
 import { FAILURES, type SdkFailure } from "../support/sdk-failure.ts";
 
 /**

@@ -8,7 +8,7 @@ import {
   recordedPasses,
   recordedTotals,
   recordings,
-} from "../support/recordings.ts";
+} from "../../testing/recordings.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 

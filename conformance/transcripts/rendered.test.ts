@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
+import { nameOf, present } from "../../testing/recordings.ts";
 import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
 import {
   hostedRecordings,
@@ -12,7 +13,6 @@ import {
   recordedMeaning,
   startRecordedHarness,
 } from "../support/recorded-harness.ts";
-import { nameOf, present } from "../support/recordings.ts";
 import { FAILURES, type SdkFailure } from "../support/sdk-failure.ts";
 import { type Meaning, READERS } from "../support/sdk-meaning.ts";
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import * as Genai2 from "@google/genai";
 import * as Genai1 from "genai-1";
+import { type Json, present, requestOf } from "../../testing/recordings.ts";
 import { keyOf, type MediaHarness, mediaCase, startMediaHarness } from "../support/recorded-media.ts";
-import { type Json, present, requestOf } from "../support/recordings.ts";
 import { sleep } from "../support/scripted-upstream.ts";
 
 /**

@@ -8,7 +8,7 @@ import {
   type Recording,
   requestOf,
   textOf,
-} from "../../conformance/support/recordings.ts";
+} from "../../testing/recordings.ts";
 import type { JsonObject } from "../base/json.ts";
 import { DIALECT_NAMES, type DialectName, type UpstreamDialectName } from "../canon/dialect-name.ts";
 import { GatewayError } from "../canon/error.ts";

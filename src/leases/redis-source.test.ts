@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { RedisClient } from "bun";
+import { isPresent } from "../../testing/is-present.ts";
 import { startRedis } from "../../testing/redis.ts";
 import type { Clock } from "../base/clock.ts";
 import { system } from "../base/system.ts";
@@ -11,10 +12,9 @@ import { RedisSource } from "./redis-source.ts";
 const redis = await startRedis();
 afterAll(() => redis?.stop());
 
+isPresent(redis !== undefined, "leases from Redis: neither redis-server nor valkey-server is installed");
 if (redis === undefined) {
-  test("leases from Redis are not tested: neither redis-server nor valkey-server is installed", () => {
-    expect(process.env["CI"]).not.toBe("true");
-  });
+  test.skip("leases from Redis", () => {});
 } else {
   let worlds = 0;
   const sources: RedisSource[] = [];

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { SQL } from "bun";
+import { isPresent } from "../../testing/is-present.ts";
 import { system } from "../base/system.ts";
 import { timePrefix } from "../base/timed-id.ts";
 import { openStorage } from "../storage/open.ts";
@@ -9,8 +10,7 @@ import { listReceipts, readReceipts } from "./receipt-pages.ts";
 import { deleteOldReceipts } from "./retention.ts";
 
 const server = process.env["TRIVIUM_TEST_POSTGRES"];
-if (!server)
-  console.log("skipped: PostgreSQL with the rules of a language, because TRIVIUM_TEST_POSTGRES names no server");
+isPresent(Boolean(server), "PostgreSQL with the rules of a language, because TRIVIUM_TEST_POSTGRES names no server");
 const DAY_MS = 86_400_000;
 const START_MS = Date.UTC(2026, 5, 1);
 

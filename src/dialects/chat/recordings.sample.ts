@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
+import { isPresent } from "../../../testing/is-present.ts";
 import type { JsonObject } from "../../base/json.ts";
 
 /** One recorded exchange with a host of this dialect. For tests. */
@@ -13,11 +14,10 @@ interface ChatRecording {
 const FOLDER = new URL("../../../../shared/transcripts/", import.meta.url);
 const MANIFEST = new URL("manifest.jsonl", FOLDER);
 
-export const recordingsPresent = existsSync(MANIFEST);
-if (!recordingsPresent) console.log("skipped: chat recordings, because ../shared/transcripts is not there");
-if (!recordingsPresent && process.env["CI"] === "true") {
-  throw new Error("../shared/transcripts is missing, and CI must not pass without it");
-}
+export const recordingsPresent = isPresent(
+  existsSync(MANIFEST),
+  "chat recordings, because ../shared/transcripts is not there",
+);
 
 export const chatRecordings: readonly ChatRecording[] = recordingsPresent
   ? readFileSync(MANIFEST, "utf8")

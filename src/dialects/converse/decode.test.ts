@@ -1,12 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import {
-  bytesOf,
-  everyRecording,
-  nameOf,
-  present,
-  type Recording,
-  textOf,
-} from "../../../conformance/support/recordings.ts";
+import { bytesOf, everyRecording, nameOf, present, type Recording, textOf } from "../../../testing/recordings.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { CanonEvent } from "../../canon/event.ts";

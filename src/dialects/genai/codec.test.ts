@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { GoogleGenAI } from "@google/genai";
+import { isPresent } from "../../../testing/is-present.ts";
 import { isObject, type JsonObject, parseObject } from "../../base/json.ts";
 import type { CanonEvent } from "../../canon/event.ts";
 import { fold } from "../../canon/fold.ts";
@@ -25,12 +26,10 @@ interface Recording {
 }
 
 const FOLDER = new URL("../../../../shared/transcripts/", import.meta.url);
-const there = existsSync(new URL("manifest.jsonl", FOLDER));
-if (!there) console.log("skipped: recorded genai traffic, because ../shared/transcripts is not there");
-if (!there && process.env["CI"] === "true")
-  test("under CI the recordings must be there", () => {
-    throw new Error("../shared/transcripts is missing, and CI must not pass without it");
-  });
+const there = isPresent(
+  existsSync(new URL("manifest.jsonl", FOLDER)),
+  "recorded genai traffic, because ../shared/transcripts is not there",
+);
 
 const textOf = (file: string) => readFileSync(new URL(file, FOLDER), "utf8");
 const recordings = (there ? textOf("manifest.jsonl").trim().split("\n") : [])

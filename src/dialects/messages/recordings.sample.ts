@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
+import { isPresent } from "../../../testing/is-present.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { readFrames, type SseFrame } from "../../wire/sse.ts";
 
@@ -13,8 +14,10 @@ interface Recording {
 const FOLDER = new URL("../../../../shared/transcripts/", import.meta.url);
 const MANIFEST = new URL("manifest.jsonl", FOLDER);
 
-export const recordingsThere = existsSync(MANIFEST);
-if (!recordingsThere) console.log("skipped: recordings of messages, because ../shared/transcripts is not there");
+export const recordingsThere = isPresent(
+  existsSync(MANIFEST),
+  "recordings of messages, because ../shared/transcripts is not there",
+);
 
 const read = (file: string): string => readFileSync(new URL(file, FOLDER), "utf8");
 

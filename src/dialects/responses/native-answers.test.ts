@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { bytesOf, nameOf, present, textOf } from "../../../conformance/support/recordings.ts";
+import { bytesOf, nameOf, present, textOf } from "../../../testing/recordings.ts";
 import { ByteBuffer } from "../../base/byte-buffer.ts";
 import { isObject, type JsonObject, parseObject } from "../../base/json.ts";
 import { EventSplitter, readFrames } from "../../wire/sse.ts";

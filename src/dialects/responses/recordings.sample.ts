@@ -1,4 +1,4 @@
-import { everyRecording, type Recording } from "../../../conformance/support/recordings.ts";
+import { everyRecording, type Recording } from "../../../testing/recordings.ts";
 
 /** Answers to calls of the endpoint itself: those of background calls begin or end before their last event. */
 export const recordedAnswers: readonly Recording[] = everyRecording.filter(

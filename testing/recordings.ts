@@ -1,18 +1,16 @@
-import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { DIALECTS } from "../../src/dialects/index.ts";
-import { readFrames } from "../../src/wire/sse.ts";
-import type { SampledDialect } from "../../testing/sampled-dialects.ts";
+import { DIALECTS } from "../src/dialects/index.ts";
+import { readFrames } from "../src/wire/sse.ts";
+import { isPresent } from "./is-present.ts";
+import type { SampledDialect } from "./sampled-dialects.ts";
 
 /** Recorded traffic of real providers: the witness that is not ours. */
-const CORPUS = new URL("../../../shared/transcripts/", import.meta.url).pathname;
-export const present = existsSync(join(CORPUS, "manifest.jsonl"));
-if (!present) {
-  console.log("skipped: the recorded transcripts are not next to this checkout (../shared/transcripts)");
-  if (process.env["CI"] === "true")
-    test("under CI the transcripts must be there", () => expect(Boolean(present)).toBe(true));
-}
+const CORPUS = new URL("../../shared/transcripts/", import.meta.url).pathname;
+export const present = isPresent(
+  existsSync(join(CORPUS, "manifest.jsonl")),
+  "the recorded transcripts are not next to this checkout (../shared/transcripts)",
+);
 
 export interface Recording {
   case: string;

@@ -1,0 +1,38 @@
+import { afterEach, expect, spyOn, test } from "bun:test";
+import { Glob } from "bun";
+import { isPresent } from "./is-present.ts";
+
+const before = process.env["CI"];
+afterEach(() => {
+  if (before === undefined) delete process.env["CI"];
+  else process.env["CI"] = before;
+});
+
+test("what is missing is printed with its reason, and under CI it is a failure", () => {
+  const log = spyOn(console, "log").mockImplementation(() => {});
+  try {
+    delete process.env["CI"];
+    expect([isPresent(true, "a reason"), log.mock.calls]).toEqual([true, []]);
+    expect([isPresent(false, "a reason"), log.mock.calls]).toEqual([false, [["skipped: a reason"]]]);
+    process.env["CI"] = "true";
+    expect(isPresent(true, "a reason")).toBe(true);
+    expect(() => isPresent(false, "a reason")).toThrow("a reason");
+  } finally {
+    log.mockRestore();
+  }
+});
+
+test("no test passes because something is missing: it is skipped", async () => {
+  const root = new URL("..", import.meta.url).pathname;
+  const early = /if \(!?(?:\w+Present|canDecode\w*|Bun\.which)\([^)]*\)[^)]*\) return/;
+  const found: string[] = [];
+  for (const file of new Glob("{src,conformance,scripts,simulator,simulation,testing}/**/*.test.ts").scanSync(root)) {
+    const lines = (await Bun.file(root + file).text()).split("\n");
+    for (const [index, line] of lines.entries()) {
+      const isGuard =
+        early.test(line) || (/console\.log\(.skipped: /.test(line) && /^\s*return;/.test(lines[index + 1] ?? ""));
+      if (isGuard) found.push(`${file}:${index + 1}`);
+    }
+  }
+  expect(found).toEqual([]);
+});
