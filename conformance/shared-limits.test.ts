@@ -40,6 +40,7 @@ async function startInstances(
   { keys, projects = [], limits }: Shared,
   at: { redis: typeof redis; provider: HoldingProvider } = { redis, provider },
   models: object = scriptedModels(at.provider.url, { first_byte: 30_000, idle: 30_000 }),
+  wallMs: () => number = system.clock.wallMs,
 ): Promise<TestGateway[]> {
   const number = ++started;
   const url = `sqlite:${join(folder, `${number}.db`)}`;
@@ -57,7 +58,7 @@ async function startInstances(
   };
   const instances: TestGateway[] = [];
   const timings = { limitLeaseMs: 3_000 };
-  while (instances.length < count) instances.push(await startTestGateway({ config, timings }));
+  while (instances.length < count) instances.push(await startTestGateway({ config, timings, wallMs }));
   return instances;
 }
 
@@ -325,6 +326,70 @@ describe.skipIf(redis === undefined)("choices 9: what one instance learns, the o
     const tookMs = await until(async () => (await statuses()).every((status) => status === 200));
     console.log(`a raised budget held at three instances after ${Math.round(tookMs)} ms`);
     expect(tookMs).toBeLessThan(1_000);
+    await stopAll(instances);
+  });
+
+  /** So many calls are answered, at each instance in turn, until all of them refuse. */
+  const spendAll = async (instances: readonly TestGateway[], key: string): Promise<number> => {
+    let answered = 0;
+    for (let refused = 0; refused < 2 * instances.length; ) {
+      const at = instances[(answered + refused) % instances.length];
+      const status = await callOnce(at?.url ?? "", key);
+      expect([200, 402]).toContain(status);
+      if (status === 200) answered++;
+      refused = status === 200 ? 0 : refused + 1;
+    }
+    return answered;
+  };
+
+  test("H44: a daily budget that is spent is reset at all of them by the next day, once for all together", async () => {
+    provider.release();
+    // Noon of the next day: no other day begins while this runs.
+    const dayMs = 24 * 3_600_000;
+    let aheadMs = 1.5 * dayMs - (Date.now() % dayMs);
+    const calls = 9;
+    const instances = await startInstances(
+      3,
+      keyWith({ budget_usd_per_day: calls * 0.00003 }),
+      undefined,
+      undefined,
+      () => Date.now() + aheadMs,
+    );
+    for (const day of ["first", "second", "third"]) {
+      let answered = 0;
+      const tookMs = await until(async () => {
+        const statuses = await Promise.all(instances.map(({ url }) => callOnce(url, TEST_KEY)));
+        answered += statuses.filter((status) => status === 200).length;
+        return !statuses.includes(402);
+      });
+      console.log(`three instances answered on the ${day} day after ${Math.round(tookMs)} ms`);
+      expect(tookMs).toBeLessThan(1_000);
+      answered += await spendAll(instances, TEST_KEY);
+      expect([day, answered]).toEqual([day, calls]);
+      aheadMs += dayMs;
+    }
+    await stopAll(instances);
+  });
+
+  test("H44: a budget that is removed at one instance holds nobody back within a second, and one that is set again counts what was spent", async () => {
+    provider.release();
+    const instances = await startInstances(3, keyWith({}));
+    const [first] = instances;
+    if (first === undefined) throw new Error("no gateway");
+    const limits = { budget_usd_total: 3 * 0.00003 };
+    const made = await admin(first, "POST", "/api/keys", { name: "reset", limits });
+    const { data } = (await made.json()) as { data: { id: string; key: string } };
+    const statuses = () => Promise.all(instances.map(({ url }) => callOnce(url, data.key)));
+    await until(async () => !(await statuses()).includes(401));
+    await spendAll(instances, data.key);
+    const change = (limits: object) => admin(first, "PATCH", `/api/keys/${data.id}`, { limits });
+    expect((await change({ budget_usd_total: null })).status).toBe(200);
+    const tookMs = await until(async () => (await statuses()).every((status) => status === 200));
+    expect(tookMs).toBeLessThan(1_000);
+    expect((await change(limits)).status).toBe(200);
+    const againMs = await until(async () => (await statuses()).every((status) => status === 402));
+    console.log(`a removed budget after ${Math.round(tookMs)} ms, one set again after ${Math.round(againMs)} ms`);
+    expect(againMs).toBeLessThan(1_000);
     await stopAll(instances);
   });
 
