@@ -130,9 +130,21 @@ describe("contract 2.2: videos", () => {
   });
 
   test("other models have other fields", async () => {
-    expect((await video({ model: "viduq1-text", aspect_ratio: "9:16", movement_amplitude: "auto" })).status).toBe(200);
+    const fields = { aspect_ratio: "9:16", movement_amplitude: "auto", duration: 4 };
+    const { status, body } = await video({ model: "viduq1-text", ...fields });
+    expect([status, body.model]).toEqual([200, "viduq1-text"]);
+    harness.nowMs += harness.takesMs;
+    const [made] = (await result(body.id)).body.video_result as JsonObject[];
+    const facts = videoFacts((await harness.fetchLink(String(made?.url))).bytes);
+    expect(facts.width / facts.height).toBeCloseTo(9 / 16, 1);
+    expect(facts.seconds).toBeCloseTo(4, 1);
+    for (const [name, value] of Object.entries(fields))
+      expect([name, ...codeOf(await video({ [name]: value }))]).toEqual([name, 400, "1210"]);
+    for (const refused of [{ movement_amplitude: 1 }, { off_peak: "yes" }, { aspect_ratio: "wide" }, { duration: 6 }])
+      expect(codeOf(await video({ model: "viduq1-text", ...refused }))).toEqual([400, "1210"]);
     expect((await video({ model: "vidu9" })).status).toBe(404);
-  });
+    expect(harness.context.jobs.made).toBe(1);
+  }, 20_000);
 
   test("outcomes: failures stand inside a 200", async () => {
     const end = async (name: string) => {
