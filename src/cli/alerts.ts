@@ -2,14 +2,14 @@ import { arrayAt, isObject, stringAt } from "../base/json.ts";
 import { withoutAbsent } from "../base/without-absent.ts";
 import { ADMIN_FLAGS, connectAdmin } from "./admin-client.ts";
 import { LIST_FLAGS } from "./admin-list.ts";
-import { defineCommand, EXIT, printJson, printTable, UsageError } from "./command.ts";
+import { EXIT, printJson, printTable, UsageError } from "./command.ts";
 import { readWholeNumber } from "./whole-number.ts";
-import { withVerbs } from "./with-verbs.ts";
+import { defineVerb, withVerbs } from "./with-verbs.ts";
 
 const MOST = 100_000;
 
-const list = defineCommand({
-  name: "alerts list",
+const list = defineVerb({
+  name: "list",
   usage: "[--limit N]",
   summary: "list what webhooks were told by a running gateway, newest first, and how it was delivered",
   flags: LIST_FLAGS,
@@ -31,8 +31,8 @@ const list = defineCommand({
   },
 });
 
-const test = defineCommand({
-  name: "alerts test",
+const test = defineVerb({
+  name: "test",
   usage: "[WEBHOOK]",
   summary: "send a test to one webhook of a running gateway, or to all, and show what it answers",
   flags: ADMIN_FLAGS,
@@ -55,8 +55,8 @@ const test = defineCommand({
   },
 });
 
-const deliver = defineCommand({
-  name: "alerts deliver",
+const deliver = defineVerb({
+  name: "deliver",
   usage: "ID [WEBHOOK]",
   summary: "have a running gateway deliver an alert again: to one webhook, or to all that have not taken it",
   flags: ADMIN_FLAGS,
@@ -74,4 +74,4 @@ const deliver = defineCommand({
 
 const stateOf = (delivery: unknown): string => `${stringAt(delivery, "webhook")} ${stringAt(delivery, "state")}`;
 
-export const alerts = withVerbs("alerts", [list, test, deliver]);
+export const alerts = withVerbs([list, test, deliver]);

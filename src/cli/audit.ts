@@ -1,11 +1,9 @@
 import { LIST_FLAGS, printAdminList } from "./admin-list.ts";
 import { defineCommand } from "./command.ts";
-import { aboutCommand } from "./commands.ts";
 
 const COLUMNS = ["at", "who", "address", "act", "target", "project", "before", "after"] as const;
 
 export const audit = defineCommand({
-  ...aboutCommand("audit"),
   flags: {
     act: { type: "string", value: "ACT", about: "only these, such as key.create" },
     who: { type: "string", value: "WHO", about: "only what this one did" },

@@ -2,11 +2,9 @@ import { resolve } from "node:path";
 import { readConfig } from "../app/read-config.ts";
 import { makeBackup } from "./backup-folder.ts";
 import { defineCommand, EXIT, printJson, UsageError } from "./command.ts";
-import { aboutCommand } from "./commands.ts";
 import { configSource } from "./config-source.ts";
 
 export const backup = defineCommand({
-  ...aboutCommand("backup"),
   flags: {
     files: { type: "boolean", default: false, about: "generated images and videos too, which are kept for hours" },
   },

@@ -3,7 +3,6 @@ import { asGatewayError, GatewayError } from "../canon/error.ts";
 import { askModel, type ChatAnswer, type ChatMessage } from "./chat-answer.ts";
 import { paintFor } from "./colour.ts";
 import { defineCommand, EXIT, type Given, printJson, UsageError } from "./command.ts";
-import { aboutCommand } from "./commands.ts";
 import { CONNECTION_FLAGS, connect, type GatewayClient } from "./gateway-client.ts";
 
 const FLAGS = {
@@ -14,7 +13,6 @@ const FLAGS = {
 const HELP = "/model NAME changes the model, /exit or Ctrl-D ends the chat, Ctrl-C stops an answer.";
 
 export const chat = defineCommand({
-  ...aboutCommand("chat"),
   flags: FLAGS,
   takes: 1,
   run: async ({ values, positionals: [named] }) => {

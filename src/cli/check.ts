@@ -6,11 +6,9 @@ import { ConfigError, tellProblem } from "../config/load.ts";
 import type { Provider } from "../providers/provider.ts";
 import { paintFor } from "./colour.ts";
 import { defineCommand, EXIT, printJson } from "./command.ts";
-import { aboutCommand } from "./commands.ts";
 import { configSource } from "./config-source.ts";
 
 export const check = defineCommand({
-  ...aboutCommand("check"),
   flags: { live: { type: "boolean", default: false, about: "also try each provider's key; costs nothing" } },
   run: async ({ values }) => {
     const found = tryConfig(configSource(values.config));

@@ -4,19 +4,24 @@ import { nearestName } from "../config/nearest-name.ts";
 /** Exit codes that scripts can use. */
 export const EXIT = { ok: 0, failed: 1, usage: 2, moderated: 3, interrupted: 130 } as const;
 
-export interface Command {
+/** What the help says about a command. */
+export interface CommandAbout {
   name: string;
-  /** The usage after the name, such as `create --name NAME`. */
+  /** The usage after the name, such as `[--port PORT]`. */
   usage: string;
   summary: string;
+}
+
+/** A command does not know its own name: whoever lists it passes on what the help says about it. */
+export interface Command {
   /** What `--help` prints. */
-  help(): string;
-  run(args: readonly string[]): Promise<number>;
+  help(about: CommandAbout): string;
+  run(args: readonly string[], about: CommandAbout): Promise<number>;
 }
 
 type FlagKinds = NonNullable<ParseArgsConfig["options"]>;
 /** `value` names the value in the help; flags without one are switches. */
-type Flags = Readonly<Record<string, FlagKinds[string] & { value?: string; about: string }>>;
+export type Flags = Readonly<Record<string, FlagKinds[string] & { value?: string; about: string }>>;
 
 /** A mistake in how a command was called. */
 export class UsageError extends Error {}
@@ -35,7 +40,7 @@ const HELP = { help: { type: "boolean", short: "h", about: "show this help" } } 
 /** What a command was called with. */
 export type Given<F extends Flags> = ReturnType<typeof readFlags<F>>;
 
-interface Description<F extends Flags> extends Pick<Command, "name" | "usage" | "summary"> {
+export interface Definition<F extends Flags> {
   flags: F;
   /** How many positional arguments it takes; default 0. */
   takes?: number;
@@ -43,18 +48,14 @@ interface Description<F extends Flags> extends Pick<Command, "name" | "usage" | 
 }
 
 /** A command whose flags are declared once, for parsing and for its help. */
-export function defineCommand<const F extends Flags>(description: Description<F>): Command {
-  const { name, usage, summary, flags, takes = 0 } = description;
+export function defineCommand<const F extends Flags>({ flags, takes = 0, run }: Definition<F>): Command {
   // A command may describe a common flag in its own words.
-  const help = () => describe({ name, usage, summary }, { ...flags, ...COMMON, ...flags, ...HELP });
+  const help = (about: CommandAbout) => describe(about, { ...flags, ...COMMON, ...flags, ...HELP });
   return {
-    name,
-    usage,
-    summary,
     help,
-    run: async (args) => {
-      if (!asksForHelp(args)) return description.run(readFlags(args, flags, takes));
-      console.log(help());
+    run: async (args, about) => {
+      if (!asksForHelp(args)) return run(readFlags(args, flags, takes));
+      console.log(help(about));
       return EXIT.ok;
     },
   };
@@ -68,7 +69,7 @@ function asksForHelp(args: readonly string[]): boolean {
   return args.slice(0, end < 0 ? args.length : end).some(isHelpFlag);
 }
 
-function describe({ name, usage, summary }: Pick<Command, "name" | "usage" | "summary">, flags: Flags): string {
+function describe({ name, usage, summary }: CommandAbout, flags: Flags): string {
   const rows = Object.entries(flags).map(([flag, { short, value, about, multiple, default: unlessGiven }]) => {
     const words = `${short ? `-${short}, ` : "    "}--${flag}${value ? ` ${value}` : ""}`;
     const repeated = multiple ? " (repeatable)" : "";
@@ -79,7 +80,7 @@ function describe({ name, usage, summary }: Pick<Command, "name" | "usage" | "su
   return [usageLine({ name, usage }), "", `${name}: ${summary}.`, "", ...lines].join("\n");
 }
 
-export const usageLine = ({ name, usage }: Pick<Command, "name" | "usage">): string =>
+export const usageLine = ({ name, usage }: Pick<CommandAbout, "name" | "usage">): string =>
   `Usage: trivium ${name} ${usage}`.trimEnd();
 
 function readFlags<const F extends Flags>(args: readonly string[], flags: F, takes: number) {

@@ -1,12 +1,4 @@
-import type { Command } from "./command.ts";
-
-/** What the help says about a command. */
-interface CommandAbout {
-  name: string;
-  /** The usage after the name, such as `[--port PORT]`. */
-  usage: string;
-  summary: string;
-}
+import type { Command, CommandAbout } from "./command.ts";
 
 /** A command is loaded when it is called: the whole gateway takes half a second of processor time to load. */
 interface Listed extends CommandAbout {
@@ -122,9 +114,3 @@ export const COMMANDS: readonly Listed[] = [
   ),
   list("version", "", "print the version", () => import("./version.ts").then(({ version }) => version)),
 ];
-
-export function aboutCommand(name: string): CommandAbout {
-  const found = COMMANDS.find((one) => one.name === name);
-  if (!found) throw new Error(`no command ${name}`);
-  return { name: found.name, usage: found.usage, summary: found.summary };
-}

@@ -1,6 +1,5 @@
 import { GatewayError } from "../canon/error.ts";
 import { defineCommand, EXIT, printJson, UsageError } from "./command.ts";
-import { aboutCommand } from "./commands.ts";
 import { CONNECTION_FLAGS } from "./gateway-client.ts";
 import { gatewayUrl } from "./gateway-url.ts";
 
@@ -42,7 +41,6 @@ const BY_FILE: Readonly<Record<string, string>> = {
 };
 
 export const env = defineCommand({
-  ...aboutCommand("env"),
   flags: {
     model: { type: "string", value: "M", about: "PROVIDER/MODEL, for clients that take it from the environment" },
     url: CONNECTION_FLAGS.url,

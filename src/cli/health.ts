@@ -1,7 +1,6 @@
 import { parseObject, stringAt } from "../base/json.ts";
 import { withoutAbsent } from "../base/without-absent.ts";
 import { defineCommand, EXIT, printJson } from "./command.ts";
-import { aboutCommand } from "./commands.ts";
 import { gatewayUrl } from "./gateway-url.ts";
 
 const TIMEOUT_MS = 5_000;
@@ -14,7 +13,6 @@ interface Health {
 
 /** For container platforms: an image without a shell has no other program that could ask. */
 export const health = defineCommand({
-  ...aboutCommand("health"),
   flags: {
     ready: { type: "boolean", about: "whether it takes calls, not only whether it runs" },
     url: {

@@ -2,7 +2,6 @@ import { extname } from "node:path";
 import { withoutAbsent } from "../base/without-absent.ts";
 import { sniffMedia } from "../wire/sniff-media.ts";
 import { defineCommand, UsageError } from "./command.ts";
-import { aboutCommand } from "./commands.ts";
 import { CONNECTION_FLAGS, connect, type GatewayClient } from "./gateway-client.ts";
 import { type ImageStep, readImageStream, readImages } from "./image-answer.ts";
 import { MAX_RESULTS, readImageFile } from "./media-flags.ts";
@@ -21,7 +20,6 @@ const TIMEOUT_MS = 20 * 60_000;
 const MAX_PARTIALS = 3;
 
 export const image = defineCommand({
-  ...aboutCommand("image"),
   flags: {
     output: { type: "string", short: "o", value: "FILE", about: "output file; several are numbered" },
     force: { type: "boolean", default: false, about: "overwrite existing files" },

@@ -12,7 +12,6 @@ import { nearestName } from "../config/nearest-name.ts";
 import { createProvider, PROVIDER_KINDS } from "../providers/index.ts";
 import { AskingEnded, ask, confirm } from "./ask.ts";
 import { defineCommand, EXIT, type Given, printJson, UsageError } from "./command.ts";
-import { aboutCommand } from "./commands.ts";
 import { programName } from "./program-name.ts";
 
 const FILE = "trivium.yaml";
@@ -61,7 +60,6 @@ const KINDS: ReadonlyMap<string, string> = new Map(
 );
 
 export const init = defineCommand({
-  ...aboutCommand("init"),
   flags: FLAGS,
   run: async ({ values }) => {
     const interactive = !values.yes;

@@ -9,12 +9,10 @@ import { redactStorageUrl } from "../storage/redact-storage-url.ts";
 import type { Storage } from "../storage/storage.ts";
 import { storageFailure } from "../storage/storage-failure.ts";
 import { defineCommand, EXIT, printJson, printTable, UsageError } from "./command.ts";
-import { aboutCommand } from "./commands.ts";
 import { configSource } from "./config-source.ts";
 import { requireStopped } from "./require-stopped.ts";
 
 export const migrate = defineCommand({
-  ...aboutCommand("migrate"),
   flags: { to: { type: "string", value: "URL", about: "an empty database: postgres://user:password@host/database" } },
   run: async ({ values }) => {
     const { to } = values;

@@ -5,11 +5,9 @@ import { listedModel } from "../catalogue/listed-model.ts";
 import type { Model } from "../catalogue/model.ts";
 import { modelEntry } from "../dialects/chat/model-list.ts";
 import { defineCommand, EXIT, printJson, printTable } from "./command.ts";
-import { aboutCommand } from "./commands.ts";
 import { configSource } from "./config-source.ts";
 
 export const models = defineCommand({
-  ...aboutCommand("models"),
   flags: {},
   takes: 1,
   run: async ({ values, positionals: [text = ""] }) => {

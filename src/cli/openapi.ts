@@ -2,11 +2,9 @@ import { readConfig } from "../app/read-config.ts";
 import { openApiDocument } from "../server/openapi.ts";
 import { VERSION } from "../version.ts";
 import { defineCommand, EXIT, printJson } from "./command.ts";
-import { aboutCommand } from "./commands.ts";
 import { configSource } from "./config-source.ts";
 
 export const openapi = defineCommand({
-  ...aboutCommand("openapi"),
   flags: {},
   run: async ({ values }) => {
     const config = readConfig(configSource(values.config));

@@ -1,12 +1,12 @@
 import { ADMIN_FLAGS, connectAdmin } from "./admin-client.ts";
 import { LIST_FLAGS, printAdminList } from "./admin-list.ts";
-import { defineCommand, EXIT, printJson, UsageError } from "./command.ts";
-import { withVerbs } from "./with-verbs.ts";
+import { EXIT, printJson, UsageError } from "./command.ts";
+import { defineVerb, withVerbs } from "./with-verbs.ts";
 
 const COLUMNS = ["id", "created_at", "state", "model", "provider", "project", "key"] as const;
 
-const list = defineCommand({
-  name: "operations list",
+const list = defineVerb({
+  name: "list",
   usage: "[--state STATE] [--project P] …",
   summary: "list videos and background responses of a running gateway, newest first",
   flags: {
@@ -22,8 +22,8 @@ const list = defineCommand({
   },
 });
 
-const cancel = defineCommand({
-  name: "operations cancel",
+const cancel = defineVerb({
+  name: "cancel",
   usage: "ID",
   summary: "end an operation without waiting for its provider, which may go on and charge for it",
   flags: ADMIN_FLAGS,
@@ -38,4 +38,4 @@ const cancel = defineCommand({
   },
 });
 
-export const operations = withVerbs("operations", [list, cancel]);
+export const operations = withVerbs([list, cancel]);

@@ -3,12 +3,12 @@ import { system } from "../base/system.ts";
 import { withoutAbsent } from "../base/without-absent.ts";
 import { ROLES } from "../canon/role.ts";
 import { COMMAND_LINE } from "./actor.ts";
-import { defineCommand, EXIT, printJson, printTable, UsageError } from "./command.ts";
+import { EXIT, printJson, printTable, UsageError } from "./command.ts";
 import { withStorage } from "./with-storage.ts";
-import { withVerbs } from "./with-verbs.ts";
+import { defineVerb, withVerbs } from "./with-verbs.ts";
 
-const create = defineCommand({
-  name: "operators create",
+const create = defineVerb({
+  name: "create",
   usage: "--name NAME --role ROLE [--project P]",
   summary: "create an operator of the Admin API and show the secret, once",
   flags: {
@@ -32,8 +32,8 @@ const create = defineCommand({
   },
 });
 
-const list = defineCommand({
-  name: "operators list",
+const list = defineVerb({
+  name: "list",
   usage: "",
   summary: "list the operators (secrets hidden)",
   flags: {},
@@ -45,8 +45,8 @@ const list = defineCommand({
   },
 });
 
-const revoke = defineCommand({
-  name: "operators revoke",
+const revoke = defineVerb({
+  name: "revoke",
   usage: "ID",
   summary: "revoke the operator with this id or name; the sessions end at once",
   flags: {},
@@ -70,4 +70,4 @@ const row = ({ id, name, role, project, hint, created_at, revoked_at }: Operator
   revoked_at === null ? "valid" : "revoked",
 ];
 
-export const operators = withVerbs("operators", [create, list, revoke]);
+export const operators = withVerbs([create, list, revoke]);

@@ -5,12 +5,12 @@ import { checkPrices, type PriceWarning } from "../catalogue/check-prices.ts";
 import type { Model } from "../catalogue/model.ts";
 import type { Config } from "../config/config.ts";
 import { paintFor } from "./colour.ts";
-import { type Command, defineCommand, EXIT, isHelpFlag, printJson, UsageError } from "./command.ts";
-import { aboutCommand } from "./commands.ts";
+import { EXIT, printJson } from "./command.ts";
 import { configSource } from "./config-source.ts";
+import { defineVerb, withVerbs } from "./with-verbs.ts";
 
-const checkCommand = defineCommand({
-  name: "prices check",
+const check = defineVerb({
+  name: "check",
   usage: "",
   summary: "warn of models without a price, of offers dearer than their model, of unlikely prices and of gaps in tiers",
   flags: {},
@@ -41,16 +41,4 @@ function tell(warnings: readonly PriceWarning[], models: number): void {
   else console.log(`${models} models: ${warnings.length} ${warnings.length === 1 ? "warning" : "warnings"}`);
 }
 
-export const prices: Command = {
-  ...aboutCommand("prices"),
-  help: () => checkCommand.help(),
-  run: async ([verb = "check", ...args]) => {
-    if (isHelpFlag(verb)) {
-      console.log(prices.help());
-      return EXIT.ok;
-    }
-    if (verb.startsWith("-")) return checkCommand.run([verb, ...args]);
-    if (verb !== "check") throw new UsageError(`There is no "prices ${verb}".`);
-    return checkCommand.run(args);
-  },
-};
+export const prices = withVerbs([check], "check");

@@ -1,13 +1,13 @@
 import { arrayAt, objectAt, stringAt } from "../base/json.ts";
 import type { ProviderReport } from "../routing/health/health-report.ts";
 import { ADMIN_FLAGS, connectAdmin } from "./admin-client.ts";
-import { defineCommand, EXIT, printJson, printTable, UsageError } from "./command.ts";
-import { withVerbs } from "./with-verbs.ts";
+import { EXIT, printJson, printTable, UsageError } from "./command.ts";
+import { defineVerb, withVerbs } from "./with-verbs.ts";
 
 const HEADER = ["provider", "credential", "model", "state", "first content", "95th", "tokens/s", "quiet for"];
 
-const list = defineCommand({
-  name: "providers list",
+const list = defineVerb({
+  name: "list",
   usage: "",
   summary: "show the health of a running gateway's providers",
   flags: ADMIN_FLAGS,
@@ -19,8 +19,8 @@ const list = defineCommand({
   },
 });
 
-const test = defineCommand({
-  name: "providers test",
+const test = defineVerb({
+  name: "test",
   usage: "NAME",
   summary: "try a provider of a running gateway, with a real small call that has a receipt",
   flags: ADMIN_FLAGS,
@@ -70,4 +70,4 @@ const STATES = { closed: "in use", half_open: "to be probed", open: "left alone"
 
 const milliseconds = (ms: number | null): string => (ms === null ? "-" : `${ms} ms`);
 
-export const providers = withVerbs("providers", [list, test]);
+export const providers = withVerbs([list, test]);

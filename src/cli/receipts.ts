@@ -3,8 +3,8 @@ import { DIALECT_NAMES } from "../canon/dialect-name.ts";
 import { GatewayError } from "../canon/error.ts";
 import { ADMIN_FLAGS, connectAdmin } from "./admin-client.ts";
 import { LIST_FLAGS, printAdminList } from "./admin-list.ts";
-import { defineCommand, EXIT, printJson, UsageError } from "./command.ts";
-import { withVerbs } from "./with-verbs.ts";
+import { EXIT, printJson, UsageError } from "./command.ts";
+import { defineVerb, withVerbs } from "./with-verbs.ts";
 
 const COLUMNS = [
   "id",
@@ -21,8 +21,8 @@ const COLUMNS = [
 
 const MAX_OF_REQUEST = 100;
 
-const list = defineCommand({
-  name: "receipts list",
+const list = defineVerb({
+  name: "list",
   usage: "[--model M] [--outcome O] [--from DATE] …",
   summary: "list the receipts of a running gateway's calls, newest first",
   flags: {
@@ -54,8 +54,8 @@ const list = defineCommand({
   },
 });
 
-const show = defineCommand({
-  name: "receipts show",
+const show = defineVerb({
+  name: "show",
   usage: "ID",
   summary: "show one receipt, as JSON, by its id or that of its request (x-trivium-request-id)",
   flags: ADMIN_FLAGS,
@@ -78,8 +78,8 @@ const show = defineCommand({
   },
 });
 
-const bodies = defineCommand({
-  name: "receipts bodies",
+const bodies = defineVerb({
+  name: "bodies",
   usage: "ID",
   summary: "show the bodies of a call whose key has them kept, as JSON; the view is in the audit log",
   flags: ADMIN_FLAGS,
@@ -91,4 +91,4 @@ const bodies = defineCommand({
   },
 });
 
-export const receipts = withVerbs("receipts", [list, show, bodies]);
+export const receipts = withVerbs([list, show, bodies]);

@@ -1,13 +1,11 @@
 import { ADMIN_FLAGS, connectAdmin } from "./admin-client.ts";
 import { defineCommand, EXIT, printJson, printTable } from "./command.ts";
-import { aboutCommand } from "./commands.ts";
 
 interface Refusals {
   data: { groups: string[]; requests: number }[];
 }
 
 export const refusals = defineCommand({
-  ...aboutCommand("refusals"),
   flags: {
     by: {
       type: "string",

@@ -7,12 +7,10 @@ import { priceAgain } from "../catalogue/price-again.ts";
 import { type Repriced, reprice as repriceLedger } from "../ledger/reprice.ts";
 import { COMMAND_LINE } from "./actor.ts";
 import { defineCommand, EXIT, printJson, printTable, UsageError } from "./command.ts";
-import { aboutCommand } from "./commands.ts";
 import { configSource } from "./config-source.ts";
 import { withStorage } from "./with-storage.ts";
 
 export const reprice = defineCommand({
-  ...aboutCommand("reprice"),
   flags: {
     from: { type: "string", value: "TIME", about: "first day or moment, as 2026-01-31 or 2026-01-31T12:00:00Z (UTC)" },
     to: { type: "string", value: "TIME", about: "the day or moment before which calls are looked at" },

@@ -8,12 +8,10 @@ import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
 import { databaseFile, putBack, readBackup } from "./backup-folder.ts";
 import { defineCommand, EXIT, printJson, UsageError } from "./command.ts";
-import { aboutCommand } from "./commands.ts";
 import { configSource } from "./config-source.ts";
 import { requireStopped } from "./require-stopped.ts";
 
 export const restore = defineCommand({
-  ...aboutCommand("restore"),
   flags: {},
   takes: 1,
   run: async ({ values, positionals }) => {

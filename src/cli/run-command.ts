@@ -34,7 +34,7 @@ export async function runCommand(args: readonly string[]): Promise<number> {
   try {
     if (!listed) throw new UsageError(`There is no command "${name}".${guess(name)}`);
     const command = await listed.load();
-    return await command.run(rest);
+    return await command.run(rest, listed);
   } catch (error) {
     if (error instanceof UsageError) {
       console.error(`${error.message}\n\n${listed ? usageLine(listed) : help()}`);

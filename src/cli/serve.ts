@@ -11,7 +11,6 @@ import { DEFAULT_TIMINGS } from "../relay/timings.ts";
 import { banner, baseUrls, shownConsole } from "./banner.ts";
 import { paintFor } from "./colour.ts";
 import { defineCommand, EXIT, type Given, printJson, UsageError } from "./command.ts";
-import { aboutCommand } from "./commands.ts";
 import { configSource } from "./config-source.ts";
 import { readPort, readWholeNumber } from "./whole-number.ts";
 
@@ -39,7 +38,6 @@ const FLAGS = {
 } as const;
 
 export const serve = defineCommand({
-  ...aboutCommand("serve"),
   flags: FLAGS,
   run: async ({ values }) => {
     const source = readSource(values);

@@ -2,11 +2,9 @@ import { loadSimulator } from "../app/load-simulator.ts";
 import { GatewayError } from "../canon/error.ts";
 import { listenFailure } from "../server/listen-failure.ts";
 import { defineCommand, EXIT, printJson, UsageError } from "./command.ts";
-import { aboutCommand } from "./commands.ts";
 import { readPort } from "./whole-number.ts";
 
 export const sim = defineCommand({
-  ...aboutCommand("sim"),
   flags: {
     port: { type: "string", default: "8790", value: "PORT", about: "where to listen; 0 is any free port" },
     host: { type: "string", default: "127.0.0.1", value: "HOST", about: "an address of this machine" },

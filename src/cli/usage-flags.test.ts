@@ -1,19 +1,22 @@
 import { expect, test } from "bun:test";
 import { RECEIPT_FIELDS } from "../server/admin/receipt-filter.ts";
 import { showUsage } from "../server/admin/usage.ts";
+import type { Command } from "./command.ts";
 import { receipts } from "./receipts.ts";
-import { usageReport } from "./usage-report.ts";
+import { usage } from "./usage.ts";
 
 /** What pages of a list are asked by; the commands have `--limit`. */
 const OF_PAGES = ["limit", "after"];
 
-const flagsOf = (help: string) =>
-  [...help.matchAll(/^ +(?:-\w, )?--([a-z-]+)/gm)].map(([, name = ""]) => name.replaceAll("-", "_"));
+const ABOUT = { name: "tested", usage: "", summary: "" };
+
+const flagsOf = ({ help }: Command) =>
+  [...help(ABOUT).matchAll(/^ +(?:-\w, )?--([a-z-]+)/gm)].map(([, name = ""]) => name.replaceAll("-", "_"));
 
 test("whatever the Admin API narrows sums and receipts by, the command line does too", () => {
   const ofUsage = Object.keys(showUsage.query ?? {});
   expect(ofUsage.length).toBeGreaterThan(8);
-  expect(flagsOf(usageReport.help())).toEqual(expect.arrayContaining(ofUsage));
+  expect(flagsOf(usage)).toEqual(expect.arrayContaining(ofUsage));
   const ofReceipts = Object.keys(RECEIPT_FIELDS).filter((name) => !OF_PAGES.includes(name));
-  expect(flagsOf(receipts.help())).toEqual(expect.arrayContaining(ofReceipts));
+  expect(flagsOf(receipts)).toEqual(expect.arrayContaining(ofReceipts));
 });

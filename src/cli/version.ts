@@ -1,9 +1,7 @@
 import { VERSION } from "../version.ts";
 import { defineCommand, EXIT, printJson } from "./command.ts";
-import { aboutCommand } from "./commands.ts";
 
 export const version = defineCommand({
-  ...aboutCommand("version"),
   flags: {},
   run: async ({ values }) => {
     if (values.json) printJson({ version: VERSION, bun: Bun.version });

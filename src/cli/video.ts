@@ -4,7 +4,6 @@ import { GatewayError } from "../canon/error.ts";
 import { readOperationName } from "../media/predict-long-running/operation-name.ts";
 import { awaitOperation } from "./await-operation.ts";
 import { defineCommand, EXIT, type Given, UsageError } from "./command.ts";
-import { aboutCommand } from "./commands.ts";
 import { CONNECTION_FLAGS, connect, type GatewayClient, readJson, UnheardError } from "./gateway-client.ts";
 import { MAX_RESULTS, readImageFile } from "./media-flags.ts";
 import { checkOutput, numbered, writeOutput } from "./output-file.ts";
@@ -37,7 +36,6 @@ const FLAGS = {
 type Values = Given<typeof FLAGS>["values"];
 
 export const video = defineCommand({
-  ...aboutCommand("video"),
   flags: FLAGS,
   takes: 1,
   run: async ({ values, positionals: [prompt] }) => {

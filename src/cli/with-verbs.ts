@@ -1,21 +1,44 @@
-import { type Command, EXIT, isHelpFlag, UsageError } from "./command.ts";
-import { aboutCommand } from "./commands.ts";
+import {
+  type Command,
+  type CommandAbout,
+  type Definition,
+  defineCommand,
+  EXIT,
+  type Flags,
+  isHelpFlag,
+  UsageError,
+} from "./command.ts";
 
-/** A command whose first argument names what to do; without one, and with flags alone, `list` is meant. */
-export function withVerbs(name: string, verbs: readonly Command[]): Command {
-  const help = () => verbs.map((verb) => verb.help()).join("\n\n");
+interface Verb extends CommandAbout {
+  command: Command;
+}
+
+/** What a command can be told to do by its first argument, such as `create`. */
+export function defineVerb<const F extends Flags>(verb: CommandAbout & Definition<F>): Verb {
+  const { name, usage, summary, ...definition } = verb;
+  return { name, usage, summary, command: defineCommand(definition) };
+}
+
+/** A command whose first argument is a verb; without one, and with flags alone, `bare` is meant. */
+export function withVerbs(verbs: readonly Verb[], bare = "list"): Command {
+  const help = ({ name }: CommandAbout) => verbs.map((verb) => verb.command.help(aboutVerb(name, verb))).join("\n\n");
   return {
-    ...aboutCommand(name),
     help,
-    run: async ([verb = "list", ...args]) => {
-      if (isHelpFlag(verb)) {
-        console.log(help());
+    run: async ([first = bare, ...args], about) => {
+      if (isHelpFlag(first)) {
+        console.log(help(about));
         return EXIT.ok;
       }
-      const [wanted, rest] = verb.startsWith("-") ? ["list", [verb, ...args]] : [verb, args];
-      const command = verbs.find((one) => one.name === `${name} ${wanted}`);
-      if (!command) throw new UsageError(`There is no "${name} ${wanted}".`);
-      return command.run(rest);
+      const [word, rest] = first.startsWith("-") ? [bare, [first, ...args]] : [first, args];
+      const verb = verbs.find(({ name }) => name === word);
+      if (!verb) throw new UsageError(`There is no "${about.name} ${word}".`);
+      return verb.command.run(rest, aboutVerb(about.name, verb));
     },
   };
 }
+
+const aboutVerb = (command: string, { name, usage, summary }: Verb): CommandAbout => ({
+  name: `${command} ${name}`,
+  usage,
+  summary,
+});
