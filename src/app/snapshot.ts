@@ -18,7 +18,7 @@ import type { ConfigSource } from "./read-config.ts";
 const SIMULATOR = "simulator";
 
 /** Where the built-in simulator is, and the key that it was started with. */
-interface SimulatorAccess {
+export interface SimulatorAccess {
   url: string;
   key: string;
 }

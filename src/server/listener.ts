@@ -28,6 +28,8 @@ export interface Listener {
    * remaining calls are ended with an error.
    */
   drain(seconds: number, hurry?: AbortSignal): Promise<void>;
+  /** Cuts every connection. Does nothing after a drain. */
+  close(): Promise<void>;
 }
 
 const DRAIN_LOOK_MS = 20;
@@ -120,6 +122,7 @@ export function listen(options: ListenOptions): Listener {
       await idle(LAST_WORDS_MS);
       await server.stop(true);
     },
+    close: () => server.stop(true),
   };
 }
 

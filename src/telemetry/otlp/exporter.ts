@@ -65,8 +65,9 @@ export class OtlpExporter {
     }
   }
 
-  /** Sends what is left, within two seconds. */
+  /** Sends what is left, within two seconds; nothing where it was not started. */
   async stop(): Promise<void> {
+    if (this.#stops.length === 0) return;
     for (const stop of this.#stops) stop();
     this.#stops = [];
     this.#stopping = true;

@@ -1,0 +1,172 @@
+import { OperatorAccess } from "../access/operator-access.ts";
+import type { Alerts } from "../alerts/alerts.ts";
+import { readKeyFile } from "../answers/key-file.ts";
+import type { Random, Sources } from "../base/sources.ts";
+import type { Config } from "../config/config.ts";
+import type { FileStore } from "../files/file-store.ts";
+import { Leases } from "../leases/leases.ts";
+import type { Log } from "../observe/log.ts";
+import type { Registry } from "../providers/registry.ts";
+import type { Gateway } from "../relay/gateway.ts";
+import type { Timings } from "../relay/timings.ts";
+import type { ServerContext } from "../server/routed-request.ts";
+import type { Storage } from "../storage/storage.ts";
+import { LoopLag } from "../telemetry/loop-lag.ts";
+import { VERSION } from "../version.ts";
+import { fetchMedia, streamMedia } from "../wire/media-fetch.ts";
+import { createSend } from "../wire/send.ts";
+import { ConfigHistory } from "./admin-config.ts";
+import type { Joined } from "./check-others.ts";
+import { conditionOf, partsOf } from "./condition.ts";
+import type { InstanceHeartbeat } from "./instance-heartbeat.ts";
+import type { Journals } from "./journals.ts";
+import { makeAlerts } from "./make-alerts.ts";
+import { makeGateway, spentAt } from "./make-gateway.ts";
+import { makeOperations } from "./make-operations.ts";
+import { makeTelemetry } from "./make-telemetry.ts";
+import { collectMetrics } from "./metrics/collect.ts";
+import type { MetricsOfWorkers } from "./metrics/merge-workers.ts";
+import { type ConfigSource, readConfig } from "./read-config.ts";
+import type { Sharing } from "./sharing.ts";
+import { makeSnapshot, type SimulatorAccess } from "./snapshot.ts";
+import { spentByInstance } from "./spent-by-instance.ts";
+import { telemetrySettings } from "./telemetry-settings.ts";
+import { BudgetWatch } from "./watch-budgets.ts";
+
+interface Given extends ConfigSource {
+  instance: string;
+  sources: Sources;
+  log: Log;
+  registry: Registry;
+  timings: Timings;
+  storage: Storage;
+  fileStore: FileStore;
+  journals: Journals;
+  heartbeat: InstanceHeartbeat;
+  joined: Joined;
+  sharing: Sharing | undefined;
+  simulator: SimulatorAccess | undefined;
+  metrics?: MetricsOfWorkers;
+}
+
+/** What changes while the program runs. */
+interface RunState {
+  phase: "starting" | "running" | "draining";
+  /** Whether new calls are taken. */
+  accepting: boolean;
+  /** How clients reach the gateway. */
+  publicUrl: string;
+  /** Undefined until it is read: the Admin API is closed until then. */
+  adminHash: string | undefined;
+}
+
+/** Makes everything that the program runs with. It reads the storage, and starts nothing. */
+export async function assemble(config: Config, given: Given) {
+  const { instance, sources, log, environment, registry, timings, storage, journals, heartbeat, sharing } = given;
+  const { clock, random } = sources;
+  const { publicUrl } = config.server;
+  const state: RunState = { phase: "starting", accepting: true, publicUrl, adminHash: undefined };
+  const snapshotOf = (config: Config) => makeSnapshot(config, environment, sources, given.simulator, registry);
+  const leases =
+    sharing &&
+    new Leases({
+      source: sharing.source,
+      clock,
+      instance,
+      leaseMs: timings.limitLeaseMs,
+      ...given.joined,
+      journal: { folder: await journals.folderName(), isBehind: () => gateway.ledger.isBehind },
+      spent: spentByInstance({ storage, recover: () => journals.recover() }),
+      onTrouble: (err) => {
+        if (err === undefined) log.info("the source of shared limits answers again");
+        else log.error({ err }, "the source of shared limits does not answer: what is held of them is used");
+      },
+    });
+  const settings = telemetrySettings(config, environment, (message) => log.warn(message));
+  const telemetry = settings && makeTelemetry(settings, { sources, log, instance, collect: () => metrics.own() });
+  const gateway: Gateway = await makeGateway(config, {
+    instance,
+    leases,
+    clock,
+    random,
+    send: createSend(clock),
+    fetchMedia: (url, options) => fetchMedia(url, { ...options, clock }),
+    streamMedia: (url, options) => streamMedia(url, { ...options, clock }),
+    log,
+    timings,
+    publicUrl: () => state.publicUrl,
+    snapshot: snapshotOf(config),
+    storage,
+    fileStore: given.fileStore,
+    journal: journals.own,
+    answerKey: answerKeyOf(config, random, log),
+    tracing: telemetry?.tracing,
+    alsoCount: telemetry?.genAi && ((receipt) => telemetry.genAi?.count(receipt, systemOf(gateway, receipt.provider))),
+  });
+  const { operations, poller } = await makeOperations(gateway, storage, config.retention.ms);
+  const { keys, ledger } = gateway;
+  const condition = () => conditionOf({ phase: state.phase, keys, ledger, heartbeat, leases });
+  const context: ServerContext = {
+    dialects: registry.dialects,
+    gateway,
+    storage,
+    operations,
+    accepting: () => state.accepting,
+    draining: () => state.phase === "draining",
+    condition,
+    publicUrl: () => state.publicUrl,
+    version: VERSION,
+  };
+  const alerts = makeAlerts(config, { gateway, storage, sources, condition });
+  const budgets = watchBudgets(gateway, storage, alerts);
+  const history = new ConfigHistory({
+    started: config,
+    read: (text) => readConfig({ ...given, text }),
+    build: snapshotOf,
+    wallMs: clock.wallMs,
+  });
+  const lag = new LoopLag();
+  const metrics = collectMetrics({
+    gateway,
+    condition,
+    config: history,
+    budgets,
+    alerts,
+    lag,
+    workers: given.metrics,
+    exporter: telemetry?.exporter,
+  });
+  const access = new OperatorAccess({ ...sources, storage, adminHash: () => state.adminHash });
+  const adminParts = () => partsOf({ ...gateway, heartbeat, leases });
+  const parts = { gateway, leases, telemetry, operations, poller, alerts, budgets, lag, metrics, access, adminParts };
+  return { ...parts, config, storage, journals, registry, state, context, history, snapshotOf };
+}
+
+export type Assembled = Awaited<ReturnType<typeof assemble>>;
+
+const watchBudgets = (gateway: Gateway, storage: Storage, alerts: Alerts): BudgetWatch =>
+  new BudgetWatch({
+    clock: gateway.clock,
+    levels: () => gateway.keys.levels(),
+    spent: (asOfMs) => spentAt(storage, asOfMs),
+    onProblem: (err) => gateway.log.warn({ err }, "what budgets have left could not be read"),
+    onLook: (uses, asOfMs) => {
+      void alerts.tellBudgets(uses, asOfMs);
+      // What other processes have seen matters where money is limited.
+      if (uses.length > 0) void gateway.unpriced.read();
+    },
+  });
+
+/** As OpenTelemetry's conventions call a provider. */
+const systemOf = ({ snapshot }: Gateway, provider: string): string =>
+  snapshot.providers.get(provider)?.[0]?.systemName ?? "_OTHER";
+
+/** Without a key nothing is stored; calls are answered all the same. */
+function answerKeyOf({ dataDir }: Config, random: Random, log: Log): Uint8Array | undefined {
+  try {
+    return readKeyFile(dataDir, random);
+  } catch (err) {
+    log.error({ err }, "responses and bodies are not stored: their key cannot be read from data_dir, nor made there");
+    return undefined;
+  }
+}

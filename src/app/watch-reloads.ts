@@ -1,0 +1,41 @@
+import type { Config } from "../config/config.ts";
+import { tellProblem } from "../config/load.ts";
+import { restartFields } from "../config/restart-fields.ts";
+import { type ConfigWatch, watchConfig } from "../config/watch.ts";
+import type { Log } from "../observe/log.ts";
+import type { Assembled } from "./assemble.ts";
+import { type ConfigSource, readConfig } from "./read-config.ts";
+import { replaceKeysOrExplain } from "./static-keys.ts";
+
+/** Applies each new configuration to the running gateway. One that cannot be used changes nothing (H25). */
+export function watchReloads(
+  source: ConfigSource,
+  { config: started, gateway, alerts, history, snapshotOf }: Assembled,
+  setPublicUrl: (url: string) => void,
+): ConfigWatch {
+  const { clock, log, timings } = gateway;
+  return watchConfig(
+    () => readConfig(source),
+    (changed) => {
+      const snapshot = snapshotOf(changed);
+      replaceKeysOrExplain(gateway.keys, changed);
+      gateway.snapshot = snapshot;
+      gateway.health.reconfigure(snapshot.targets.all(), snapshot.routing);
+      setPublicUrl(changed.server.publicUrl);
+      alerts.reconfigure(changed.alerts);
+      history.reloaded(changed);
+      log.info({ models: gateway.snapshot.catalogue.list().length }, "configuration reloaded");
+      logWarnings(changed, log);
+      for (const field of restartFields(started, changed)) log.warn(`${field} needs a restart; the old value stays`);
+    },
+    (error) => {
+      history.refused(error.problems);
+      log.error(`configuration not reloaded, the old one stays:\n${error.message}`);
+    },
+    { clock, settleMs: timings.configSettleMs },
+  );
+}
+
+export function logWarnings({ warnings }: Config, log: Log): void {
+  for (const warning of warnings) log.warn(tellProblem(warning));
+}
