@@ -25,19 +25,19 @@ export function backgroundWork(
   const { keys, sharedLimits, clock, log } = gateway;
   const tools = { storage, clock, log };
   return [
-    ["keys", () => keys.startWatching()],
-    ["budgets", () => budgets.start()],
-    ["alerts", () => alerts.start()],
+    ["key watch", () => keys.startWatching()],
+    ["budget watch", () => budgets.start()],
+    ["alert deliveries", () => alerts.start()],
     ["event loop lag", () => lag.watch(clock)],
-    ["clock", () => watchSteps(gateway, storage, clockEveryMs)],
+    ["clock watch", () => watchSteps(gateway, storage, clockEveryMs)],
     ["shared limits", () => sharedLimits?.watch()],
-    ["news of other instances", () => leases && shareNews(gateway, leases)],
-    ["expired objects", () => sweepRegularly(gateway, operations)],
-    ["old receipts", () => deleteOldReceiptsRegularly(config.ledger, tools)],
-    ["settled intents", () => deleteSettledRegularly(config.ledger, tools)],
-    ["sums of receipts", () => rollUpRegularly(tools)],
-    ["journals of other processes", () => journals.watch()],
-    ["responses of stopped processes", () => buryRegularly(gateway, context.dialects)],
+    ["instance news", () => leases && shareNews(gateway, leases)],
+    ["sweep", () => sweepRegularly(gateway, operations)],
+    ["receipt retention", () => deleteOldReceiptsRegularly(config.ledger, tools)],
+    ["intent cleanup", () => deleteSettledRegularly(config.ledger, tools)],
+    ["receipt roll-up", () => rollUpRegularly(tools)],
+    ["journal recovery", () => journals.watch()],
+    ["abandoned responses", () => buryRegularly(gateway, context.dialects)],
   ];
 }
 

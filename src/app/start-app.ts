@@ -131,17 +131,8 @@ async function startParts(parts: Parts, config: Config, storage: Storage, option
   const joined = await heartbeat.join();
   parts.add("instance", () => heartbeat.stop());
 
-  const found = {
-    storage,
-    fileStore,
-    journals,
-    sharing,
-    heartbeat,
-    joined,
-    instance: id,
-    simulator: simulator?.access,
-  };
-  const made = await assemble(config, { ...options, ...found, sources, registry, timings });
+  const found = { storage, fileStore, journals, sharing, heartbeat, joined, instance: id, sources, registry, timings };
+  const made = await assemble(config, { ...options, ...found, simulator: simulator?.access });
   const { gateway, state, context, poller, alerts, telemetry, leases } = made;
   parts.add("operations", () => poller.stop(), { together: true });
   parts.add("alerts", () => alerts.stop());
@@ -151,9 +142,9 @@ async function startParts(parts: Parts, config: Config, storage: Storage, option
   await startLeases(leases);
 
   const server = listen({ ...config.server, sharesPorts, context, routes: routesOf(registry.dialects) });
-  parts.add("port of clients", () => server.close());
+  parts.add("client port", () => server.close());
   const admin = listenForOperators(made, sharesPorts);
-  parts.add("port of operators", () => admin.drain(0));
+  parts.add("admin port", () => admin.drain(0));
   // A port chosen by the system is known only now.
   const setPublicUrl = (url: string) => {
     state.publicUrl = url.endsWith(":0") ? server.url : url;
@@ -162,11 +153,11 @@ async function startParts(parts: Parts, config: Config, storage: Storage, option
   warnOfUnreachable(state.publicUrl, log);
 
   // Rows first: when calls and background work have stopped, nothing that may hang comes between rows and the storage.
-  parts.add("counts of refusals", () => gateway.refusals.close());
+  parts.add("refusal counts", () => gateway.refusals.close());
   parts.add("captured bodies", () => gateway.captures.close());
   parts.add("ledger", () => gateway.ledger.close(), { withinMs: OUTER_STOP_MS });
-  parts.add("last uses of keys", () => gateway.keys.writeUsed());
-  parts.add("calls to settle", () => settled(gateway), { withinMs: OUTER_STOP_MS });
+  parts.add("key usage", () => gateway.keys.writeUsed());
+  parts.add("settlement", () => settled(gateway), { withinMs: OUTER_STOP_MS });
 
   // Only a gateway that holds its ports starts work or makes keys: a failed start must leave nothing running, and must not make
   // keys that are shown only once.
