@@ -153,4 +153,27 @@ describe("telemetry never touches a call", () => {
     await hanging.clock.until(hanging.exporter.stop());
     expect(hanging.clock.nowMs() - beganMs).toBe(2_000);
   });
+
+  test("a stop sends nothing where no start came before it: the gateway did not start", async () => {
+    let posts = 0;
+    const clock = new VirtualClock();
+    const exporter = new OtlpExporter({
+      clock,
+      post: async () => {
+        posts += 1;
+        return TAKEN;
+      },
+      resource: { attributes: [] },
+      version: "1",
+      metricsUrl: "http://collector/v1/metrics",
+      metricsEveryMs: 60_000,
+      collect: () => [],
+      onTrouble: () => {},
+    });
+    await clock.until(exporter.stop());
+    expect(posts).toBe(0);
+    exporter.start();
+    await clock.until(exporter.stop());
+    expect(posts).toBe(1);
+  });
 });
