@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../../testing/free-port.ts";
 import { system } from "../base/system.ts";
 import { createLog } from "../observe/log.ts";
 import { selectInstances } from "../storage/instances.ts";
@@ -11,13 +12,6 @@ import { startApp } from "./start-app.ts";
 const HOST = "127.0.0.1";
 
 const take = (port: number) => Bun.listen({ hostname: HOST, port, socket: { data: () => undefined } });
-
-/** One that was free a moment ago. */
-function freePort(): number {
-  const probe = take(0);
-  probe.stop(true);
-  return probe.port;
-}
 
 test("a part that does not start stops the ones before it: a second try in the same process succeeds", async () => {
   const folder = mkdtempSync(join(tmpdir(), "trivium-start-app-"));
