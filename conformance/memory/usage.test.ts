@@ -1,13 +1,7 @@
 import { afterEach, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type JsonObject, objectAt, parseObject } from "../../src/base/json.ts";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
-import { completionTokens, promptTokens, type Usage } from "../../src/canon/usage.ts";
-import { decodeUsage as readChat } from "../../src/dialects/chat/usage.ts";
-import { decodeUsage as readGenai } from "../../src/dialects/genai/usage.ts";
-import { mergeUsage, decodeUsage as readMessages } from "../../src/dialects/messages/usage.ts";
-import { decodeUsage as readResponses } from "../../src/dialects/responses/usage.ts";
-import { readFrames } from "../../src/wire/sse.ts";
+import type { Usage } from "../../src/canon/usage.ts";
 import type { CallOptions } from "../../testing/build-call.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import { plainAnswer, plainStream } from "../../testing/plain-answer.ts";
@@ -15,6 +9,7 @@ import type { ReceiptData } from "../../testing/receipt-data.ts";
 import { ResponsesScript, responsesAnswer } from "../../testing/responses-wire.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import type { ReadAnswer } from "../../testing/sent-call.ts";
+import { countsOf, toldUsage } from "../../testing/told-usage.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 
 const CLIENTS: readonly DialectName[] = ["chat", "messages", "genai", "responses"];
@@ -84,32 +79,7 @@ async function ask(client: DialectName, host: DialectName, options: CallOptions 
     ...options,
     body: { ...limited(client, 8000), ...shown, ...body },
   });
-  return { answer, receipt: await harness.receipt(answer), usage: toldTo(client, answer, stream) };
-}
-
-/** The usage of an answer, read as the gateway reads that of a host. */
-function toldTo(client: DialectName, { text }: ReadAnswer, stream: boolean): Usage | undefined {
-  const bodies: JsonObject[] = stream
-    ? readFrames(text).flatMap<JsonObject>(({ data }) => parseObject(data ?? "") ?? [])
-    : [parseObject(text) ?? {}];
-  const last = (of: (body: JsonObject) => JsonObject | undefined) =>
-    bodies.map(of).findLast((found) => found !== undefined);
-  switch (client) {
-    case "chat":
-      return readChat(last((body) => objectAt(body, "usage")));
-    case "responses":
-      return readResponses(last((body) => objectAt(objectAt(body, "response") ?? body, "usage")));
-    case "genai":
-      return readGenai({ usageMetadata: last((body) => objectAt(body, "usageMetadata")) });
-    case "messages": {
-      const known: Record<string, unknown> = {};
-      for (const body of bodies) {
-        const { output_tokens: _begun, ...start } = objectAt(objectAt(body, "message"), "usage") ?? {};
-        mergeUsage(known, objectAt(body, "usage") ?? start);
-      }
-      return readMessages(known);
-    }
-  }
+  return { answer, receipt: await harness.receipt(answer), usage: toldUsage(client, answer, stream) };
 }
 
 const play = (host: DialectName, usage: object, stream: boolean, text = "hello you"): void => {
@@ -120,16 +90,6 @@ const play = (host: DialectName, usage: object, stream: boolean, text = "hello y
       : harness.upstream.json(plainAnswer(host, { text, usage })),
   );
 };
-
-/** What every protocol tells apart, of the ledger's counters and of a client's. */
-function countsOf(usage: Usage | undefined): object {
-  return {
-    prompt: promptTokens(usage ?? {}),
-    cached: usage?.cacheRead ?? 0,
-    completion: completionTokens(usage ?? {}),
-    reasoning: usage?.reasoning ?? 0,
-  };
-}
 
 const ledgerOf = ({ usage }: ReceiptData): Usage => {
   const at = (name: string) => usage[name] ?? 0;

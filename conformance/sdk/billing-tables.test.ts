@@ -13,6 +13,7 @@ import { ServerTools } from "../../src/dialects/messages/server-tools.ts";
 import { HostedWork } from "../../src/dialects/responses/hosted-work.ts";
 import { responses } from "../../src/dialects/responses/index.ts";
 import { KNOWN_COUNTERS as RESPONSES_COUNTERS } from "../../src/dialects/responses/known-counters.ts";
+import type { KnownCounters } from "../../src/dialects/unknown-counters.ts";
 import { ANTHROPIC_BILLING } from "../../src/providers/billing/anthropic.ts";
 import { GOOGLE_BILLING } from "../../src/providers/billing/google.ts";
 import { OPENAI_BILLING } from "../../src/providers/billing/openai.ts";
@@ -50,10 +51,13 @@ const unknownTerms = (table: BillingTable, words: readonly string[]): string[] =
   words.flatMap((word) => termOf(word) ?? []).filter((term) => !listsTerm(table, term));
 
 /** Counters of a usage that the reader of its dialect does not know. `path`: where they stand below the usage. */
-const unknownCounters = (types: TypeDefinitions, name: string, known: ReadonlySet<string>, path = ""): string[] =>
-  types
+const unknownCounters = (types: TypeDefinitions, name: string, known: KnownCounters, path = ""): string[] => {
+  const { counts, others = [] } = known;
+  return types
     .membersOf(name, /\bnumber\b/)
-    .filter((counter) => !known.has(path + counter) && !known.has(path.split(".")[0] ?? ""));
+    .filter((counter) => !counts.includes(path + counter) && !others.includes(path + counter))
+    .filter(() => !others.includes(path.split(".")[0] ?? ""));
+};
 
 /** Tools that the usage of messages counts, and that the table does not have. */
 const unlistedServerTools = (types: TypeDefinitions): string[] =>

@@ -10,7 +10,11 @@ describe("H39: zeros never replace a count", () => {
     ["a larger count", { input: 4500, cacheRead: 10, output: 25 }, { input: 4500, cacheRead: 10, output: 25 }],
     ["an answer, and a prompt of zero", { input: 0, output: 25 }, { input: 4500, cacheRead: 10, output: 25 }],
     ["a prompt, and an answer of zero", { input: 4510, output: 0 }, { input: 4510, output: 20 }],
-    ["a prompt that is all cached", { input: 0, cacheRead: 4510, output: 1 }, { input: 0, cacheRead: 4510, output: 1 }],
+    [
+      "a prompt that is all cached",
+      { input: 0, cacheRead: 4510, output: 20 },
+      { cacheRead: 4510, input: 0, output: 20 },
+    ],
     ["searches next to zeros", { input: 0, output: 0, searches: 2 }, { ...counted, searches: 2 }],
   ])("%s", (_, later, expected) => {
     expect(laterUsage(counted, later)).toEqual(expected);
@@ -24,6 +28,38 @@ describe("H39: zeros never replace a count", () => {
   test("a usage counts nothing where it has no tokens", () => {
     expect([{}, { input: 0, output: 0 }, { searches: 1 }].map(countsNothing)).toEqual([true, true, true]);
     expect([{ cacheRead: 1 }, { reasoning: 1 }].map(countsNothing)).toEqual([false, false]);
+  });
+});
+
+describe("H27, decision 0085: a later usage does not count less", () => {
+  const counted = { input: 400, cacheRead: 100, output: 20, reasoning: 10 };
+
+  test.each([
+    ["a smaller prompt", { input: 10, output: 40 }, { input: 400, cacheRead: 100, output: 40 }],
+    ["a smaller answer", { input: 500, output: 20 }, { input: 500, output: 20, reasoning: 10 }],
+    ["an answer that became part of the prompt", { input: 520, output: 10 }, { input: 520, output: 10 }],
+    ["an answer that shrinks by more than that", { input: 510, output: 10 }, { input: 510, output: 20, reasoning: 10 }],
+    ["the same prompt, more of it cached", { cacheRead: 500, output: 30 }, { cacheRead: 500, output: 30 }],
+  ])("%s", (_, later, expected) => {
+    expect(laterUsage(counted, later)).toEqual(expected);
+  });
+
+  test("uses of tools and unknown counters stay", () => {
+    const earlier = { ...counted, searches: 2, tools: { maps: 3, fetch: 1 }, unknown: ["usage.a"] };
+    expect(
+      laterUsage(earlier, { ...counted, searches: 0, tools: { maps: 1, shell: 2 }, unknown: ["usage.b"] }),
+    ).toEqual({
+      ...counted,
+      searches: 2,
+      tools: { maps: 3, fetch: 1, shell: 2 },
+      unknown: ["usage.a", "usage.b"],
+    });
+    expect(laterUsage(earlier, counted)).toEqual(earlier);
+  });
+
+  test("what counts as much or more is taken as it is", () => {
+    const later = { ...counted, output: 21, searches: 1 };
+    expect(laterUsage(counted, later)).toBe(later);
   });
 });
 

@@ -1,4 +1,4 @@
-import { numberAt } from "../base/json.ts";
+import { numberAt, numberOf } from "../base/json.ts";
 import { billableName } from "./billable.ts";
 
 /**
@@ -64,6 +64,12 @@ const MAX_COUNT = 1_000_000_000;
 export function countAt(holder: unknown, key: string): number | undefined {
   const count = numberAt(holder, key);
   return count !== undefined && count >= 0 && count <= MAX_COUNT ? Math.round(count) : undefined;
+}
+
+/** Whether a value can be a count of anything. */
+export function isCount(value: unknown): boolean {
+  const count = numberOf(value);
+  return count !== undefined && Number.isInteger(count) && count >= 0 && count <= MAX_COUNT;
 }
 
 /** How many hosted tools a usage names: a host chooses how many it reports. */
@@ -137,17 +143,43 @@ const PROMPT_COUNTERS = ["input", "cacheRead", "cacheWrite5m", "cacheWrite1h", "
 const COMPLETION_COUNTERS = ["output", "reasoning", "imageOutput", "audioOutput"] as const;
 
 /**
- * A usage that was reported after another of the same answer. The later one holds, but zeros never replace a count: a prompt that
- * was counted stays, and so does an answer (H39).
+ * A usage that was reported after another of the same answer. Hosts count up, so that the later one holds, but not where it counts
+ * less: what was counted was used (H27, H39). Tokens of an answer may turn into tokens of its prompt, as they do where a host calls
+ * the model again. Gives `later` itself where nothing is kept.
  */
 export function laterUsage(earlier: Usage | undefined, later: Usage): Usage {
   if (earlier === undefined) return later;
-  const keepsPrompt = promptTokens(later) === 0 && promptTokens(earlier) > 0;
-  const keepsCompletion = completionTokens(later) === 0 && completionTokens(earlier) > 0;
-  if (!keepsPrompt && !keepsCompletion) return later;
-  const merged = { ...later };
-  if (keepsPrompt) keepCounters(merged, earlier, PROMPT_COUNTERS);
+  const grown = promptTokens(later) - promptTokens(earlier);
+  const completion = completionTokens(later);
+  const lost = completionTokens(earlier) - completion;
+  const keepsCompletion = lost > 0 && (completion === 0 || lost > grown);
+  if (grown >= 0 && !keepsCompletion && !lacksWork(earlier, later)) return later;
+  const merged = withWork(earlier, later);
+  if (grown < 0) keepCounters(merged, earlier, PROMPT_COUNTERS);
   if (keepsCompletion) keepCounters(merged, earlier, COMPLETION_COUNTERS);
+  return merged;
+}
+
+/** Whether the later usage leaves out uses of tools, or unknown counters, that the earlier one has. */
+function lacksWork(earlier: Usage, { searches = 0, tools = {}, unknown = [] }: Usage): boolean {
+  return (
+    (earlier.searches ?? 0) > searches ||
+    Object.entries(earlier.tools ?? {}).some(([name, uses]) => uses > (tools[name] ?? 0)) ||
+    (earlier.unknown ?? []).some((name) => !unknown.includes(name))
+  );
+}
+
+function withWork(earlier: Usage, later: Usage): Usage {
+  const merged = { ...later };
+  const searches = Math.max(earlier.searches ?? 0, later.searches ?? 0);
+  if (searches > 0) merged.searches = searches;
+  if (earlier.tools !== undefined) {
+    const tools: Record<string, number> = { ...earlier.tools };
+    for (const [name, uses] of Object.entries(later.tools ?? {})) tools[name] = Math.max(tools[name] ?? 0, uses);
+    merged.tools = tools;
+  }
+  const unknown = new Set([...(earlier.unknown ?? []), ...(later.unknown ?? [])]);
+  if (unknown.size > 0) merged.unknown = [...unknown].slice(0, MAX_UNKNOWN_COUNTERS);
   return merged;
 }
 

@@ -1,7 +1,7 @@
 import { eventWeight } from "../base/text-weight.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { CanonEvent } from "../canon/event.ts";
-import { laterUsage, type Usage } from "../canon/usage.ts";
+import type { Usage } from "../canon/usage.ts";
 import type { SseFrame } from "../wire/sse.ts";
 import { requireFewBlocks, requireFewCalls, requireFewLogprobs } from "./answer-bounds.ts";
 import type { AnswerReading, StreamDecoder, StreamEncoder } from "./codec.ts";
@@ -75,7 +75,7 @@ export class TranslatingTap extends TapBase {
     for (const event of events) {
       if ("text" in event) this.#count(event.text);
       if (this.failure) return text;
-      for (const one of this.#unwrapper.push(this.#withCounts(event))) {
+      for (const one of this.#unwrapper.push(event)) {
         this.#takeFew(one);
         if (!this.failure) text += this.#written(one);
         this.contentSeen = this.#contentCame && this.encoder.undecided !== true;
@@ -83,11 +83,6 @@ export class TranslatingTap extends TapBase {
       }
     }
     return text;
-  }
-
-  /** The client is given the usage that is billed: what was counted is not replaced by zeros. */
-  #withCounts(event: CanonEvent): CanonEvent {
-    return event.type === "usage" ? { type: "usage", usage: laterUsage(this.usageSeen, event.usage) } : event;
   }
 
   /** The running usage of a decoder that tells it only at the end, where the stream broke off before. */
@@ -133,7 +128,7 @@ export class TranslatingTap extends TapBase {
         requireFewLogprobs(this.#logprobs);
         break;
       case "usage":
-        this.report(event.usage);
+        this.usageSeen = event.usage;
         break;
       case "finish":
         this.stop = event.stop;

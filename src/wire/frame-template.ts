@@ -11,7 +11,7 @@ export type JsonPath = readonly (string | number)[];
 export interface VaryingPlaces {
   /** The text is the first of these that an event has. */
   readonly texts: readonly JsonPath[];
-  /** Whole numbers. */
+  /** Whole numbers. Ordinary events count up: one with a smaller number than the last is none. */
   readonly numbers?: readonly JsonPath[];
   /** Random characters without a meaning, which some hosts add. */
   readonly padding?: readonly JsonPath[];
@@ -30,7 +30,6 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const SPACE = 0x20;
 const ZERO = 0x30;
-const NINE = 0x39;
 /** The letters after a backslash for which there is one way to write a character, so that all writers use it: `"\bfnrt`. */
 const PLAIN_ESCAPES: ReadonlySet<number> = new Set([...'"\\bfnrt'].map((letter) => letter.charCodeAt(0)));
 
@@ -41,14 +40,18 @@ const PLAIN_ESCAPES: ReadonlySet<number> = new Set([...'"\\bfnrt'].map((letter) 
 export class FrameTemplate {
   readonly #literals: readonly BytePattern[];
   readonly #holes: readonly Hole[];
+  /** The numbers of the last event, each at the place of its hole, and those of the event that is compared. */
+  #numbers: number[];
+  #numbersNow: number[] = [];
   /** Set by a successful `match`: where the event's text stands, still escaped, and what it weighs. */
   textStart = 0;
   textEnd = 0;
   weight = 0;
 
-  private constructor(literals: readonly string[], holes: readonly Hole[]) {
+  private constructor(literals: readonly string[], holes: readonly Hole[], numbers: number[]) {
     this.#literals = literals.map((literal) => new BytePattern(literal));
     this.#holes = holes;
+    this.#numbers = numbers;
   }
 
   /** Learns from an event that says `text`; undefined where that stands in none of the places. */
@@ -73,6 +76,7 @@ export class FrameTemplate {
     return new FrameTemplate(
       literals,
       spans.map(({ hole }) => hole),
+      spans.map(({ hole, start, end }) => (hole === "number" ? Number(data.slice(start, end)) : 0)),
     );
   }
 
@@ -87,9 +91,27 @@ export class FrameTemplate {
       end += literal.length;
       const hole = holes[index];
       if (hole === undefined) break;
-      end = hole === "text" ? this.#matchText(view, end) : endOf(hole, view, end);
+      if (hole === "text") end = this.#matchText(view, end);
+      else end = hole === "number" ? this.#matchNumber(view, end, index) : endOf(hole, view, end);
       if (end < 0) return -1;
     }
+    const before = this.#numbers;
+    this.#numbers = this.#numbersNow;
+    this.#numbersNow = before;
+    return end;
+  }
+
+  #matchNumber(view: DataView, start: number, index: number): number {
+    let number = 0;
+    let end = start;
+    for (; end < view.byteLength; end++) {
+      const digit = view.getUint8(end) - ZERO;
+      if (digit < 0 || digit > 9) break;
+      number = number * 10 + digit;
+    }
+    const hasLeadingZero = end > start + 1 && view.getUint8(start) === ZERO;
+    if (end === start || hasLeadingZero || number < (this.#numbers[index] ?? 0)) return -1;
+    this.#numbersNow[index] = number;
     return end;
   }
 
@@ -138,21 +160,12 @@ function numberSpans(data: string, paths: readonly JsonPath[]): { start: number;
 
 const unescaped = (data: string, start: number, end: number): unknown => JSON.parse(data.slice(start - 1, end + 1));
 
-function endOf(hole: Exclude<Hole, "text">, view: DataView, from: number): number {
-  if (hole === "space") return endOfSpace(view, from);
-  return hole === "number" ? endOfNumber(view, from) : endOfPlainString(view, from);
+function endOf(hole: Exclude<Hole, "text" | "number">, view: DataView, from: number): number {
+  return hole === "space" ? endOfSpace(view, from) : endOfPlainString(view, from);
 }
 
 function endOfSpace(view: DataView, from: number): number {
   let end = from;
   while (end < view.byteLength && view.getUint8(end) === SPACE) end++;
   return end;
-}
-
-/** Behind the whole number that begins at `from`, or -1. */
-function endOfNumber(view: DataView, from: number): number {
-  let end = from;
-  while (end < view.byteLength && view.getUint8(end) >= ZERO && view.getUint8(end) <= NINE) end++;
-  const hasLeadingZero = end > from + 1 && view.getUint8(from) === ZERO;
-  return end === from || hasLeadingZero ? -1 : end;
 }

@@ -5,6 +5,7 @@ import type { CanonEvent } from "../../canon/event.ts";
 import { isCut } from "../../canon/is-cut.ts";
 import type { Stop } from "../../canon/stop.ts";
 import { reportTerms } from "../../canon/terms.ts";
+import { laterUsage, type Usage } from "../../canon/usage.ts";
 import type { VaryingPlaces } from "../../wire/frame-template.ts";
 import { parseInOrder } from "../../wire/ordered-json.ts";
 import type { SseFrame } from "../../wire/sse.ts";
@@ -42,6 +43,7 @@ export class ChatStreamDecoder implements StreamDecoder {
   readonly #audio = new SpokenAudio();
   #answering = false;
   #named = false;
+  #usage: Usage | undefined;
   #finish: string | undefined;
   #stopSequence: { stopSequence?: string } = {};
   #over = false;
@@ -148,7 +150,10 @@ export class ChatStreamDecoder implements StreamDecoder {
     }
     reportTerms(this.#context.served, chunk["service_tier"]);
     const usage = readUsage(chunk, this.#context.quirks);
-    if (usage !== undefined) events.push({ type: "usage", usage });
+    if (usage !== undefined) {
+      this.#usage = laterUsage(this.#usage, usage);
+      events.push({ type: "usage", usage: this.#usage });
+    }
     return events;
   }
 

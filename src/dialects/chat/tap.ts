@@ -3,7 +3,7 @@ import { arrayAt, isObject, type JsonObject, numberAt, objectAt, parseObject, st
 import { eventWeight } from "../../base/text-weight.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { reportTerms } from "../../canon/terms.ts";
-import { countsNothing } from "../../canon/usage.ts";
+import { countsNothing, laterUsage } from "../../canon/usage.ts";
 import { editBody } from "../../wire/edit-body.ts";
 import { changeElements, changeValue, ObjectEdit } from "../../wire/json-text.ts";
 import { endOfEvent, type SseFrame } from "../../wire/sse.ts";
@@ -19,7 +19,7 @@ import type { ChatQuirks } from "./quirks.ts";
 import { contractFinishReason, decodeStop, finishOf } from "./stop-reason.ts";
 import { callsNothing } from "./tool-call.ts";
 import { hasBroken, ToolCallIndexer } from "./tool-calls.ts";
-import { decodeUsage, usageIn } from "./usage.ts";
+import { decodeUsage, encodeUsage, usageIn } from "./usage.ts";
 
 /** Text, reasoning under either name: more shapes of ordinary chunks than these no stream was seen to have. */
 const MAX_TEMPLATES = 4;
@@ -100,11 +100,14 @@ export class ChatTap extends TapBase {
     if (this.failure) return "";
     const choices = arrayAt(chunk, "choices");
     reportTerms(this.#context.served, chunk["service_tier"]);
-    const replacesCount = this.#readUsage(chunk);
-    if (choices.length === 0 && isObject(chunk["usage"]) && (!this.#showUsage || replacesCount)) return "";
-    if (replacesCount) {
-      const cleared = this.#patch(withoutUsage(frame.data), { ...chunk, usage: null }, choices);
-      return cleared === undefined ? "" : `data: ${cleared}\n\n`;
+    const counted = this.#readUsage(chunk);
+    const isUsageAlone = choices.length === 0 && isObject(chunk["usage"]);
+    if (isUsageAlone && (!this.#showUsage || counted === null)) return "";
+    if (counted !== undefined) {
+      const usage = JSON.stringify(counted);
+      const changed = changeValue(frame.data, ["usage"], () => usage);
+      const patched = this.#patch(changed, { ...chunk, usage: counted }, choices);
+      return patched === undefined ? "" : `data: ${patched}\n\n`;
     }
     const data = this.#patch(frame.data, chunk, choices);
     this.#learn(frame, frame.data, chunk);
@@ -112,15 +115,21 @@ export class ChatTap extends TapBase {
     return `data: ${data}\n\n`;
   }
 
-  /** Gives whether the chunk has zeros where clients were shown a count, which they would take for the last word (H39). */
-  #readUsage(chunk: JsonObject): boolean {
+  /**
+   * Gives the usage that the chunk must show in place of its own, which counts less than clients were shown and which they would take
+   * for the last word (decision 0085): null in place of zeros (H39). Undefined where its own stands.
+   */
+  #readUsage(chunk: JsonObject): JsonObject | null | undefined {
     const found = usageIn(chunk);
     const usage = found && decodeUsage(found.raw, this.#context.quirks.reasoningBeside);
-    if (found === undefined || usage === undefined) return false;
-    const replacesCount = this.usageSeen !== undefined && countsNothing(usage) && !countsNothing(this.usageSeen);
-    this.report(usage);
-    if (!replacesCount) this.#owedUsage = found.elsewhere ? found.raw : undefined;
-    return replacesCount && !found.elsewhere;
+    if (found === undefined || usage === undefined) return undefined;
+    const counted = laterUsage(this.usageSeen, usage);
+    const isZeros = counted !== usage && countsNothing(usage);
+    this.usageSeen = counted;
+    const shown = counted === usage ? found.raw : { ...found.raw, ...encodeUsage(counted) };
+    if (!isZeros) this.#owedUsage = found.elsewhere ? shown : undefined;
+    if (counted === usage || found.elsewhere) return undefined;
+    return isZeros ? null : shown;
   }
 
   /** The usage where clients look for it, for those that asked. */
@@ -206,6 +215,3 @@ export class ChatTap extends TapBase {
     if (template) this.#templates.push(template);
   }
 }
-
-/** As chunks are that report no usage. */
-const withoutUsage = (data: string): string => changeValue(data, ["usage"], () => "null");

@@ -3,7 +3,7 @@ import { GatewayError } from "../../canon/error.ts";
 import type { CanonEvent } from "../../canon/event.ts";
 import type { Opaque } from "../../canon/opaque.ts";
 import type { Stop } from "../../canon/stop.ts";
-import { countsNothing } from "../../canon/usage.ts";
+import { countsNothing, laterUsage, type Usage } from "../../canon/usage.ts";
 import type { VaryingPlaces } from "../../wire/frame-template.ts";
 import type { SseFrame } from "../../wire/sse.ts";
 import { argumentsText } from "../arguments-text.ts";
@@ -45,7 +45,7 @@ export class ConverseStreamDecoder implements StreamDecoder {
   /** Something was said in addition to thoughts. */
   #answering = false;
   #metadataSeen = false;
-  #counted = false;
+  #usage: Usage | undefined;
   #ended = false;
 
   constructor({ origin }: DecodeAnswerContext) {
@@ -78,10 +78,10 @@ export class ConverseStreamDecoder implements StreamDecoder {
         return this.#metadataSeen ? this.end() : [];
       }
       case "metadata": {
-        const usage = decodeUsage(body);
-        const events: CanonEvent[] = usage === undefined ? [] : [{ type: "usage", usage }];
+        const reported = decodeUsage(body);
+        if (reported !== undefined) this.#usage = laterUsage(this.#usage, reported);
+        const events: CanonEvent[] = this.#usage === undefined ? [] : [{ type: "usage", usage: this.#usage }];
         this.#metadataSeen = true;
-        this.#counted ||= usage !== undefined && !countsNothing(usage);
         return this.complete ? [...events, ...this.end()] : events;
       }
       case "exception":
@@ -97,7 +97,8 @@ export class ConverseStreamDecoder implements StreamDecoder {
     if (this.#stop === undefined) return this.#fail("The provider's stream broke off before its end.");
     const { raw } = this.#stop.stop;
     // Where the host has counted it, it is an answer without content, and is paid for.
-    if (!this.#answering && !this.#counted && isFailureWord(raw)) return this.#fail(brokeOff(raw));
+    const counted = this.#usage !== undefined && !countsNothing(this.#usage);
+    if (!this.#answering && !counted && isFailureWord(raw)) return this.#fail(brokeOff(raw));
     this.#ended = true;
     return [...[...this.#open.keys()].flatMap((open) => this.#endBlock(open)), { type: "finish", ...this.#stop }];
   }

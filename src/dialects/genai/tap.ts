@@ -1,7 +1,7 @@
 import { arrayAt, type JsonObject, objectAt, parseObject, stringAt } from "../../base/json.ts";
 import { MIN_WEIGHT, textWeight } from "../../base/text-weight.ts";
 import { GatewayError } from "../../canon/error.ts";
-import { countsNothing, type Usage } from "../../canon/usage.ts";
+import { completionTokens, countsNothing, laterUsage, promptTokens, type Usage } from "../../canon/usage.ts";
 import { editBody } from "../../wire/edit-body.ts";
 import { ObjectEdit } from "../../wire/json-text.ts";
 import { readFrames, type SseFrame } from "../../wire/sse.ts";
@@ -13,10 +13,17 @@ import { GroundedTools } from "./grounded-tools.ts";
 import { patchCandidates } from "./native.ts";
 import type { GenaiOptions } from "./options.ts";
 import type { GenaiQuirks } from "./quirks.ts";
-import { codeRuns, decodeUsage, reportUsageTerms, searchQueries, withCodeRuns } from "./usage.ts";
+import { codeRuns, decodeUsage, encodeUsage, reportUsageTerms, searchQueries, withCodeRuns } from "./usage.ts";
 
 /** A chunk with none of these is passed on as it is. */
-const MARKS = ['"finishReason"', '"error"', '"promptFeedback"', '"groundingMetadata"', '"citationMetadata"'];
+const MARKS = [
+  '"finishReason"',
+  '"error"',
+  '"promptFeedback"',
+  '"groundingMetadata"',
+  '"citationMetadata"',
+  '"toolUsePromptTokenCount"',
+];
 
 /** Nothing but events of one line that begin and end as objects do. */
 const WHOLE_CHUNKS = /^(?:data: \{"[^\r\n]*\}(?:\r\n\r\n|\n\n))+$/;
@@ -28,14 +35,16 @@ const EMPTY_TEXT = '"text":""'.length;
 
 /** Some chunks carry a `usageMetadata` without counts; this key stands only in the ones that count. */
 const USAGE_MARK = '"promptTokenCount"';
-/** Few hosts have it, and it may be a zero in the place of a count. */
-const ZERO_PROMPT = /"promptTokenCount":\s*0\b/;
+const TOTAL_MARK = '"totalTokenCount"';
 
 export class GenaiTap extends TapBase {
   override readonly usageRuns = true;
   readonly #context: NativeAnswerContext<GenaiQuirks, GenaiOptions>;
-  /** Usage is cumulative and on every chunk: only the last one is worth reading, and only once. */
+  /** Usage is on every chunk, and cumulative: of chunks that count up, only the last one is worth reading, and only once. */
   #lastWithUsage: string | undefined;
+  /** The tokens that the chunks until then count. */
+  #prompt = 0;
+  #generated = 0;
   #searches = 0;
   #codeRuns = 0;
   readonly #tools = new GroundedTools();
@@ -57,8 +66,8 @@ export class GenaiTap extends TapBase {
       !this.#context.options.arrayFraming &&
       WHOLE_CHUNKS.test(events) &&
       !MARKS.some((mark) => events.includes(mark)) &&
-      !ZERO_PROMPT.test(events) &&
-      hasAllBut(this.#lacking, events);
+      hasAllBut(this.#lacking, events) &&
+      this.#countsUp(events);
     if (!ordinary) return this.pushCarefully(events);
     if (events.includes(USAGE_MARK)) this.#lastWithUsage = events;
     for (const [fragment] of events.matchAll(TEXT)) this.#countChunk(textWeight(fragment) - EMPTY_TEXT);
@@ -91,19 +100,18 @@ export class GenaiTap extends TapBase {
       return "";
     }
     if (objectAt(chunk, "error")) {
-      if (frame.data.includes(USAGE_MARK)) this.#lastWithUsage = frame.raw;
+      this.#readUsage(chunk);
       this.failure = decodeErrorObject(chunk);
       return "";
     }
-    const replacesCount = this.#replacesCount(frame.data, chunk);
-    if (replacesCount && chunk["candidates"] === undefined) return "";
-    if (!replacesCount && frame.data.includes(USAGE_MARK)) this.#lastWithUsage = frame.raw;
+    const counted = this.#readUsage(chunk);
+    if (counted === null && chunk["candidates"] === undefined) return "";
     reportUsageTerms(this.#context.served, chunk);
     this.#searches += searchQueries(chunk);
     this.#codeRuns += codeRuns(chunk);
     for (const candidate of arrayAt(chunk, "candidates")) this.#tools.take(objectAt(candidate, "groundingMetadata"));
     this.#readContent(chunk);
-    const shown = replacesCount ? new ObjectEdit(frame.data).remove("usageMetadata").toString() : frame.data;
+    const shown = counted === undefined ? frame.data : withUsage(frame.data, counted);
     const { data, stop } = patchCandidates(shown, chunk, this.#context.options.bareFinishReason);
     const blocked = stringAt(objectAt(chunk, "promptFeedback"), "blockReason");
     if (stop) this.stop = stop;
@@ -115,12 +123,48 @@ export class GenaiTap extends TapBase {
     return this.#write(String(editBody({ text: data }, { set: this.#lacking }, chunk)));
   }
 
-  /** Whether the chunk has zeros where clients were shown a count, which they would take for the last word (H39). */
-  #replacesCount(data: string, chunk: JsonObject): boolean {
-    const usage = ZERO_PROMPT.test(data) ? decodeUsage(chunk) : undefined;
-    if (usage === undefined || !countsNothing(usage)) return false;
-    const counted = this.usage;
-    return counted !== undefined && !countsNothing(counted);
+  /** Whether no chunk among these counts less than one before it, so that all but the last need not be read. */
+  #countsUp(events: string): boolean {
+    let prompt = this.#prompt;
+    let generated = this.#generated;
+    for (let at = events.indexOf(USAGE_MARK); at >= 0; at = events.indexOf(USAGE_MARK, at + 1)) {
+      const promptNow = numberAfter(events, at + USAGE_MARK.length);
+      const total = events.indexOf(TOTAL_MARK, at);
+      const generatedNow = numberAfter(events, total + TOTAL_MARK.length) - promptNow;
+      // Also where either is missing, and not a number.
+      if (!(total >= 0 && promptNow >= prompt && generatedNow >= generated)) return false;
+      prompt = promptNow;
+      generated = generatedNow;
+    }
+    this.#prompt = prompt;
+    this.#generated = generated;
+    return true;
+  }
+
+  /**
+   * Gives the usage that the chunk must show in place of its own, which counts less than clients were shown and which they would take
+   * for the last word (decision 0085): null in place of zeros (H39). Undefined where its own stands.
+   */
+  #readUsage(chunk: JsonObject): JsonObject | null | undefined {
+    const earlier = this.#countedSoFar();
+    const usage = decodeUsage(chunk);
+    if (usage === undefined) return undefined;
+    const counted = laterUsage(earlier, usage);
+    this.usageSeen = counted;
+    this.#prompt = promptTokens(counted);
+    this.#generated = completionTokens(counted);
+    if (counted === usage) return undefined;
+    return countsNothing(usage) ? null : encodeUsage(counted);
+  }
+
+  /** Reads the last chunk that was not read yet. */
+  #countedSoFar(): Usage | undefined {
+    const unread = this.#lastWithUsage;
+    if (unread === undefined) return this.usageSeen;
+    this.#lastWithUsage = undefined;
+    const last = readFrames(unread).findLast(({ data }) => data?.includes(USAGE_MARK))?.data;
+    this.report(last === undefined ? undefined : decodeUsage(parseObject(last)));
+    return this.usageSeen;
   }
 
   #countChunk(weight: number): void {
@@ -147,12 +191,21 @@ export class GenaiTap extends TapBase {
   }
 
   override get usage(): Usage | undefined {
-    const frames = this.#lastWithUsage === undefined ? [] : readFrames(this.#lastWithUsage);
-    const last = frames.findLast(({ data }) => data?.includes(USAGE_MARK))?.data;
-    const usage = last === undefined ? undefined : decodeUsage(parseObject(last));
+    const usage = this.#countedSoFar();
     if (!usage) return undefined;
     const { searches: _own, ...counted } = usage;
     const searched = this.#searches === 0 ? counted : { ...counted, searches: this.#searches };
     return this.#tools.addTo(withCodeRuns(searched, this.#codeRuns));
   }
+}
+
+/** The number after a member's name. */
+function numberAfter(text: string, at: number): number {
+  const colon = text.indexOf(":", at);
+  return Number.parseInt(text.slice(colon + 1, colon + 16), 10);
+}
+
+function withUsage(data: string, usage: JsonObject | null): string {
+  const edit = new ObjectEdit(data);
+  return (usage === null ? edit.remove("usageMetadata") : edit.set("usageMetadata", JSON.stringify(usage))).toString();
 }

@@ -10,16 +10,8 @@ import { decodeErrorObject } from "./errors.ts";
 import { decodeFinish } from "./finish.ts";
 import { type BlockDecoder, createBlockDecoder, HALF_CALL } from "./open-blocks.ts";
 import { ServerTools } from "./server-tools.ts";
-import {
-  decodeUsage,
-  isHostedResult,
-  isSearchResult,
-  mergeUsage,
-  promptUsage,
-  reportUsageTerms,
-  withResults,
-  withSearches,
-} from "./usage.ts";
+import { StreamedUsage } from "./streamed-usage.ts";
+import { isHostedResult, isSearchResult, reportUsageTerms, withResults, withSearches } from "./usage.ts";
 
 const DELTA_PLACES: VaryingPlaces = {
   texts: ["text", "thinking", "partial_json"].map((name) => ["delta", name]),
@@ -34,8 +26,7 @@ export class MessagesStreamDecoder implements StreamDecoder {
   readonly #context: DecodeAnswerContext;
   /** The open blocks by their position in the upstream's content. */
   readonly #blocks = new Map<unknown, BlockDecoder>();
-  /** The counters of `message_start` under those of `message_delta`, which are cumulative. */
-  readonly #usage: Record<string, unknown> = {};
+  readonly #usage = new StreamedUsage();
   #searches = 0;
   #results = 0;
   readonly #tools = new ServerTools();
@@ -112,7 +103,7 @@ export class MessagesStreamDecoder implements StreamDecoder {
     this.#blocks.clear();
     const named: CanonEvent[] = this.#named ? [] : [{ type: "metadata", ...(id ? { id } : {}) }];
     this.#named = true;
-    return [...unended, ...named, ...this.#take(promptUsage(objectAt(message, "usage")))];
+    return [...unended, ...named, ...this.#begin(objectAt(message, "usage"))];
   }
 
   #hasHalfCall(): boolean {
@@ -154,17 +145,24 @@ export class MessagesStreamDecoder implements StreamDecoder {
     return [...unended, { type: "finish", ...finish }];
   }
 
+  #begin(usage: JsonObject | undefined): CanonEvent[] {
+    if (usage === undefined) return [];
+    this.#usage.begin(usage);
+    return this.#reported();
+  }
+
   #take(usage: JsonObject | undefined): CanonEvent[] {
     if (usage === undefined) return [];
-    mergeUsage(this.#usage, usage);
-    reportUsageTerms(this.#context.served, this.#usage);
+    this.#usage.add(usage);
     return this.#reported();
   }
 
   #reported(): CanonEvent[] {
+    const { raw, decoded } = this.#usage;
+    reportUsageTerms(this.#context.served, raw);
     const open = this.#finish === undefined ? this.#tools.openSearches : 0;
-    const counted = withResults(withSearches(decodeUsage(this.#usage), this.#searches + open), this.#results);
-    const usage = this.#tools.addTo(counted, this.#usage);
+    const counted = withResults(withSearches(decoded, this.#searches + open), this.#results);
+    const usage = this.#tools.addTo(counted, raw);
     return usage === undefined ? [] : [{ type: "usage", usage }];
   }
 

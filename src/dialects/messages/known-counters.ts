@@ -1,3 +1,5 @@
+import type { KnownCounters } from "../unknown-counters.ts";
+
 const TOKENS = [
   "input_tokens",
   "output_tokens",
@@ -9,9 +11,10 @@ const TOKENS = [
 ];
 
 /** Every number in `usage` that the reader of this dialect counts, or that is known to add nothing to a bill. */
-export const KNOWN_COUNTERS: ReadonlySet<string> = new Set([
-  ...TOKENS,
-  ...TOKENS.map((counter) => `iterations.${counter}`),
-  // Uses of tools, which have prices of their own.
-  "server_tool_use",
-]);
+export const KNOWN_COUNTERS: KnownCounters = {
+  counts: [...TOKENS, ...TOKENS.map((counter) => `iterations.${counter}`)],
+  others: [
+    // Uses of tools, which have prices of their own.
+    "server_tool_use",
+  ],
+};

@@ -1,5 +1,5 @@
 import { arrayAt, isObject, type JsonObject, stringAt } from "../../base/json.ts";
-import { countAt, sumUsage, type Usage, type UsagePass } from "../../canon/usage.ts";
+import { sumUsage, type Usage, type UsagePass } from "../../canon/usage.ts";
 
 /** The pass of a fallback model that answered in place of the one that was asked. */
 const FALLBACK = "fallback_message";
@@ -36,7 +36,6 @@ export function readPasses(raw: JsonObject, decode: (pass: JsonObject) => Usage)
   for (const pass of reported) {
     const usage = decode(pass);
     const kind = kindOf(pass);
-    if (hasImpossibleCount(pass)) unknown.add(counterOf(kind));
     if (Object.keys(usage).length === 0) continue;
     const model = stringAt(pass, "model");
     if (OWN_PASSES.has(kind)) {
@@ -63,9 +62,5 @@ export function readPasses(raw: JsonObject, decode: (pass: JsonObject) => Usage)
 const NONE: PassesOfUsage = {};
 
 const counterOf = (kind: string): string => `usage.iterations.${/^[a-z0-9_]{1,40}$/.test(kind) ? kind : "other"}`;
-
-/** Whether a counter is no count: not all of the pass can be billed then. */
-const hasImpossibleCount = (pass: JsonObject): boolean =>
-  Object.keys(pass).some((key) => typeof pass[key] === "number" && countAt(pass, key) === undefined);
 
 const kindOf = (pass: JsonObject): string => stringAt(pass, "type") ?? "message";

@@ -2,6 +2,9 @@ import { type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import { WEB_SEARCH } from "../../canon/billable.ts";
 import { addToolUse, countAt, type Usage } from "../../canon/usage.ts";
 
+/** How the counters of `server_tool_use` end that each count the calls of one tool. */
+export const REQUESTS = "_requests";
+
 /** Calls of the host's own tools, by the blocks of an answer: its usage counts some of them alone. */
 export class ServerTools {
   readonly #uses = new Map<string, number>();
@@ -49,5 +52,4 @@ export class ServerTools {
 /** A host chooses how many tools it names, and each is looked at again whenever the usage is told (S18). */
 const MAX_NAMES = 64;
 const OTHER = "other";
-const REQUESTS = "_requests";
 const CODE_EXECUTION = "code_execution";

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, numberAt, objectAt, parseObject, stringAt } from "../../base/json.ts";
+import { type JsonObject, numberAt, objectAt, parseObject, stringAt } from "../../base/json.ts";
 import { eventWeight, MIN_WEIGHT, textWeight } from "../../base/text-weight.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { Usage } from "../../canon/usage.ts";
@@ -13,15 +13,12 @@ import { estimateMessagesTokens } from "./estimate.ts";
 import { HALF_CALL } from "./open-blocks.ts";
 import { ServerTools } from "./server-tools.ts";
 import { decodeStop } from "./stop-reason.ts";
+import { StreamedUsage } from "./streamed-usage.ts";
 import {
   consistentUsage,
-  decodeUsage,
   isHostedResult,
   isSearchResult,
-  mergeUsage,
   missingUsage,
-  overZeros,
-  promptUsage,
   reportUsageTerms,
   withResults,
   withSearches,
@@ -41,8 +38,7 @@ function opensEmpty(block: JsonObject | undefined): boolean {
 
 export class MessagesTap extends TapBase {
   readonly #context: NativeAnswerContext;
-  /** The counters of `message_start` under those of `message_delta`, which are cumulative. */
-  readonly #usage: Record<string, unknown> = {};
+  readonly #usage = new StreamedUsage();
   #searches = 0;
   #results = 0;
   /** The calls that have begun and not ended, by their places. */
@@ -57,7 +53,7 @@ export class MessagesTap extends TapBase {
   override get usage(): Usage | undefined {
     const open = this.stop === undefined ? this.#tools.openSearches : 0;
     const counted = withResults(withSearches(this.usageSeen, this.#searches + open), this.#results);
-    return this.#tools.addTo(counted, this.#usage);
+    return this.#tools.addTo(counted, this.#usage.raw);
   }
 
   protected override pushText(events: string): string {
@@ -128,7 +124,10 @@ export class MessagesTap extends TapBase {
 
   #start(data: string, message: JsonObject | undefined): string {
     const usage = objectAt(message, "usage");
-    this.#take(promptUsage(usage));
+    if (usage !== undefined) {
+      this.#usage.begin(usage);
+      this.#reported();
+    }
     return changeValue(data, ["message"], (value) => {
       const edit = new ObjectEdit(value).set("model", JSON.stringify(this.#context.publicModel));
       if (!message?.["id"]) edit.set("id", JSON.stringify(`msg_${this.#context.makeId()}`));
@@ -147,18 +146,18 @@ export class MessagesTap extends TapBase {
   #delta(data: string, event: JsonObject): string {
     const delta = objectAt(event, "delta");
     const reported = objectAt(event, "usage") ?? objectAt(delta, "usage");
-    const usage = reported && overZeros(this.#usage, reported);
-    const splitBefore = objectAt(this.#usage, "cache_creation");
-    this.#take(usage);
+    const splitBefore = objectAt(this.#usage.raw, "cache_creation");
+    const usage = reported && this.#usage.add(reported);
+    if (usage !== undefined) this.#reported();
     const stop = stringAt(delta, "stop_reason");
     if (stop) this.stop = decodeStop(stop);
     // Clients keep the first event's split: a total that it does not come to brings its own (contract 2.11).
-    const split = objectAt(this.#usage, "cache_creation");
+    const split = objectAt(this.#usage.raw, "cache_creation");
     const consistent =
       usage &&
       (consistentUsage(usage) ??
         (split === splitBefore || usage["cache_creation"] ? undefined : { ...usage, cache_creation: split }));
-    const shown = { ...(consistent ?? usage), ...missingUsage(this.#usage) };
+    const shown = { ...(consistent ?? usage), ...missingUsage(this.#usage.raw) };
     if (numberAt(usage, "output_tokens") === undefined) {
       shown["output_tokens"] = this.usage?.output ?? tokensOfCharacters(this.generatedCharacters);
     }
@@ -167,11 +166,9 @@ export class MessagesTap extends TapBase {
     return edit.set("delta", new ObjectEdit(edit.get("delta") ?? "{}").set("usage", text).toString()).toString();
   }
 
-  #take(usage: JsonObject | undefined): void {
-    if (!isObject(usage)) return;
-    mergeUsage(this.#usage, usage);
-    reportUsageTerms(this.#context.served, this.#usage);
-    this.report(decodeUsage(this.#usage));
+  #reported(): void {
+    reportUsageTerms(this.#context.served, this.#usage.raw);
+    this.usageSeen = this.#usage.decoded;
   }
 
   #count(delta: JsonObject | undefined): void {

@@ -1,78 +1,16 @@
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import { reportTerms, type ServedOn } from "../../canon/terms.ts";
 import { completionTokens, countAt, MAX_UNKNOWN_COUNTERS, type Usage } from "../../canon/usage.ts";
-import { unknownCounters } from "../unknown-counters.ts";
+import { unknownCounters, unknownToolCounters } from "../unknown-counters.ts";
 import { KNOWN_COUNTERS } from "./known-counters.ts";
 import { readPasses } from "./read-passes.ts";
-import { ServerTools } from "./server-tools.ts";
+import { REQUESTS, ServerTools } from "./server-tools.ts";
 
-/** What a stream's first event tells of the prompt. Of the answer it can only know a beginning, which must not pass for a count. */
-export function promptUsage(raw: JsonObject | undefined): JsonObject | undefined {
-  if (raw === undefined) return undefined;
-  const { output_tokens: _begun, ...prompt } = raw;
-  return prompt;
-}
-
-/**
- * Lays the counters of a later event over those of the earlier ones: counts are cumulative, so that the later one holds. Zeros
- * never replace a count (H39). A total without its split, after a split that was reported, keeps of it what fits (H27).
- */
-export function mergeUsage(known: Record<string, unknown>, reported: JsonObject): void {
-  const later = overZeros(known, reported);
-  for (const [key, value] of Object.entries(later)) {
-    // Passes that were reported have run, whatever a later event leaves out.
-    const isShorter = key === PASSES && arrayAt(later, PASSES).length < arrayAt(known, PASSES).length;
-    if (value !== null && !isShorter && (key in known || hasRoom(known, key))) known[key] = value;
-  }
-  const total = countAt(later, TOTAL);
-  if (objectAt(later, SPLIT)) {
-    if (total === undefined) delete known[TOTAL];
-    return;
-  }
-  const split = objectAt(known, SPLIT);
-  if (total === undefined || split === undefined) return;
-  const hour = Math.min(countAt(split, HOUR) ?? 0, total);
-  if (hour !== countAt(split, HOUR) || total - hour !== countAt(split, MINUTES))
-    known[SPLIT] = { [MINUTES]: total - hour, [HOUR]: hour };
-}
-
-const PROMPT_KEYS = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "cache_creation"];
-const COMPLETION_KEYS = ["output_tokens", "output_tokens_details"];
-
-/** What a later event reports, with the earlier counters of a prompt, or of an answer, that it has as zeros. */
-export function overZeros(known: JsonObject, later: JsonObject): JsonObject {
-  const keep = [
-    ...(promptSum(later) === 0 && promptSum(known) > 0 ? PROMPT_KEYS : []),
-    ...(countAt(later, "output_tokens") === 0 && (countAt(known, "output_tokens") ?? 0) > 0 ? COMPLETION_KEYS : []),
-  ].filter((key) => key in later);
-  if (keep.length === 0) return later;
-  return { ...later, ...Object.fromEntries(keep.flatMap((key) => (key in known ? [[key, known[key]]] : []))) };
-}
-
-function promptSum(raw: JsonObject): number {
-  const { minutes = 0, hour = 0 } = cacheWrites(raw);
-  return (countAt(raw, "input_tokens") ?? 0) + (countAt(raw, "cache_read_input_tokens") ?? 0) + minutes + hour;
-}
-
-/** A host chooses how many members its usage has, and all of them are looked at again with each event that adds to them (S18). */
-const MAX_MEMBERS = 64;
-
-const hasRoom = (known: JsonObject, key: string): boolean =>
-  ALWAYS_KEPT.has(key) || Object.keys(known).length < MAX_MEMBERS;
-
-const PASSES = "iterations";
-const TOTAL = "cache_creation_input_tokens";
-const SPLIT = "cache_creation";
-const MINUTES = "ephemeral_5m_input_tokens";
-const HOUR = "ephemeral_1h_input_tokens";
-const SERVER_TOOLS = "server_tool_use";
-const ALWAYS_KEPT: ReadonlySet<string> = new Set([
-  ...PROMPT_KEYS,
-  ...COMPLETION_KEYS,
-  PASSES,
-  SERVER_TOOLS,
-  "service_tier",
-]);
+export const TOTAL = "cache_creation_input_tokens";
+export const SPLIT = "cache_creation";
+export const MINUTES = "ephemeral_5m_input_tokens";
+export const HOUR = "ephemeral_1h_input_tokens";
+export const SERVER_TOOLS = "server_tool_use";
 /** The vendor's SDK requires all of these where there is one. */
 const SERVER_TOOL_COUNTS = ["web_search_requests", "web_fetch_requests"] as const;
 
@@ -82,7 +20,7 @@ interface CacheWrites {
 }
 
 /** What was written to a cache, by its age. What the split does not cover of the total is of five minutes (contract 2.11). */
-function cacheWrites(raw: unknown): CacheWrites {
+export function cacheWrites(raw: unknown): CacheWrites {
   const total = countAt(raw, TOTAL);
   const split = objectAt(raw, SPLIT);
   const hour = countAt(split, HOUR);
@@ -131,7 +69,7 @@ export function decodeUsage(raw: unknown): Usage | undefined {
   if (counted === undefined || !isObject(raw)) return undefined;
   const searches = countAt(objectAt(raw, SERVER_TOOLS), "web_search_requests");
   const { own, unknown: kinds = [], ...passes } = readPasses(raw, decodePass);
-  const unknown = [...(unknownCounters("usage", raw, KNOWN_COUNTERS) ?? []), ...unknownOfTools(raw), ...kinds];
+  const unknown = [...unknownIn(raw), ...kinds];
   return {
     ...(own ?? counted),
     ...passes,
@@ -140,17 +78,11 @@ export function decodeUsage(raw: unknown): Usage | undefined {
   };
 }
 
-/** Counters of hosted tools that count no requests, and so have no price. */
-function unknownOfTools(raw: JsonObject): readonly string[] {
-  const reported = objectAt(raw, SERVER_TOOLS);
-  if (reported === undefined) return NO_COUNTERS;
-  const others = Object.entries(reported).filter(([key]) => !key.endsWith("_requests"));
-  if (others.length === 0) return NO_COUNTERS;
-  return unknownCounters(`usage.${SERVER_TOOLS}`, Object.fromEntries(others), KNOWN_TOOL_COUNTS) ?? NO_COUNTERS;
-}
-
-const NO_COUNTERS: readonly string[] = [];
-const KNOWN_TOOL_COUNTS: ReadonlySet<string> = new Set(SERVER_TOOL_COUNTS);
+/** The counters that cannot be billed. */
+export const unknownIn = (raw: JsonObject): readonly string[] => [
+  ...(unknownCounters("usage", raw, KNOWN_COUNTERS) ?? []),
+  ...unknownToolCounters(`usage.${SERVER_TOOLS}`, objectAt(raw, SERVER_TOOLS), REQUESTS),
+];
 
 function decodeCounters(raw: unknown): Usage | undefined {
   const usage = decodePass(raw);
