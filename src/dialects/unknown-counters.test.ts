@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { MAX_UNKNOWN_COUNTERS, sumUsage } from "../canon/usage.ts";
 import { decodeUsage as chat } from "./chat/usage.ts";
 import { decodeUsage as converse } from "./converse/usage.ts";
@@ -30,6 +30,62 @@ test("counters of a pass are known as those of the whole are", () => {
   const of = (pass: object) => messages({ input_tokens: 1, output_tokens: 2, iterations: [pass] })?.unknown;
   expect(of({ type: "message", input_tokens: 1, cache_creation: { ephemeral_1h_input_tokens: 3 } })).toBeUndefined();
   expect(of({ type: "message", foo_tokens: 1 })).toEqual(["usage.iterations.foo_tokens"]);
+});
+
+describe("decision 0085: a count that cannot be one is named", () => {
+  const IMPOSSIBLE = [-1, 2.5, 0.4, "3", 1e12, true, [1], { count: 1 }];
+
+  test.each([
+    [
+      "chat",
+      "usage.prompt_tokens_details.audio_tokens",
+      (count: unknown) => chat({ prompt_tokens: 1, prompt_tokens_details: { audio_tokens: count } }),
+    ],
+    [
+      "chat",
+      "usage.server_tool_use.web_search_requests",
+      (count: unknown) => chat({ prompt_tokens: 1, server_tool_use: { web_search_requests: count } }),
+    ],
+    [
+      "messages",
+      "usage.server_tool_use.web_search_requests",
+      (count: unknown) => messages({ input_tokens: 1, server_tool_use: { web_search_requests: count } }),
+    ],
+    [
+      "messages",
+      "usage.server_tool_use.code_execution_requests",
+      (count: unknown) => messages({ input_tokens: 1, server_tool_use: { code_execution_requests: count } }),
+    ],
+    [
+      "messages",
+      "usage.iterations.output_tokens",
+      (count: unknown) => messages({ input_tokens: 1, iterations: [{ type: "compaction", output_tokens: count }] }),
+    ],
+    [
+      "responses",
+      "usage.server_side_tool_usage_details.x_search_calls",
+      (count: unknown) => responses({ input_tokens: 1, server_side_tool_usage_details: { x_search_calls: count } }),
+    ],
+    [
+      "converse",
+      "usage.outputTokens",
+      (count: unknown) => converse({ usage: { inputTokens: 1, outputTokens: count } }),
+    ],
+    [
+      "genai",
+      "usageMetadata.candidatesTokenCount",
+      (count: unknown) => genai({ usageMetadata: { promptTokenCount: 1, candidatesTokenCount: count } }),
+    ],
+  ])("%s: %s", (_, name, usageWith) => {
+    for (const count of IMPOSSIBLE)
+      expect({ count, unknown: usageWith(count)?.unknown }).toEqual({ count, unknown: [name] });
+    for (const count of [0, 3, null]) expect(usageWith(count)?.unknown).toBeUndefined();
+  });
+
+  test("money, time and words are no counts", () => {
+    const others = { cost: 0.0021, total_time: 0.5, queue_time: "fast", service_tier: "standard" };
+    expect(chat({ prompt_tokens: 1, completion_tokens: 2, ...others })?.unknown).toBeUndefined();
+  });
 });
 
 test("names are bounded in number, length and characters", () => {

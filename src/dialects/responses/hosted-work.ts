@@ -1,7 +1,12 @@
 import { arrayAt, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import { WEB_SEARCH } from "../../canon/billable.ts";
 import { addToolUse, countAt, type Usage } from "../../canon/usage.ts";
+import { type KnownCounters, unknownCounters } from "../unknown-counters.ts";
 import { toolName } from "./tool-name.ts";
+
+/** Where a usage counts calls of hosted tools, and how each of these counters ends. */
+export const TOOL_CALLS = "server_side_tool_usage_details";
+export const CALLS = "_calls";
 
 const CALL = /^(\w+)_call$/;
 /** Calls that the client answers. */
@@ -27,6 +32,8 @@ export class HostedWork {
   /** Calls by their tools: a use that has begun is paid for, though its end was never seen (H26). */
   readonly #begun = new Map<string, number>();
   readonly #ended = new Map<string, number>();
+  /** Counters that cannot be billed. */
+  #unknown: readonly string[] | undefined;
 
   /** Of an answer in one piece. */
   static in(response: JsonObject): HostedWork {
@@ -62,11 +69,14 @@ export class HostedWork {
 
   /** Some hosts also count their tools: what they did may not be among the items. */
   report(response: JsonObject): void {
-    const details = objectAt(objectAt(response, "usage"), "server_side_tool_usage_details");
+    const details = objectAt(objectAt(response, "usage"), TOOL_CALLS);
     for (const key in details) {
-      if (key.endsWith("_calls")) this.#atLeast(key.slice(0, -"_calls".length), countAt(details, key));
+      if (key.endsWith(CALLS)) this.#atLeast(key.slice(0, -CALLS.length), countAt(details, key));
     }
-    this.#atLeast(WEB_SEARCH, countAt(objectAt(objectAt(response, "tool_usage"), WEB_SEARCH), "num_requests"));
+    const searched = objectAt(objectAt(response, "tool_usage"), WEB_SEARCH);
+    this.#atLeast(WEB_SEARCH, countAt(searched, "num_requests"));
+    const unknown = searched && unknownCounters(`tool_usage.${WEB_SEARCH}`, searched, SEARCH_COUNTERS);
+    if (unknown !== undefined) this.#unknown = unknown;
   }
 
   #atLeast(name: string, uses = 0): void {
@@ -78,7 +88,9 @@ export class HostedWork {
     for (const [name, uses] of this.#allUses()) {
       counted = name === WEB_SEARCH ? { ...counted, searches: uses } : addToolUse(counted, name, uses);
     }
-    return counted;
+    return this.#unknown === undefined
+      ? counted
+      : { ...counted, unknown: [...(counted?.unknown ?? []), ...this.#unknown] };
   }
 
   /** Those that are done, and those that have begun. */
@@ -99,6 +111,8 @@ function hostedTool(type: string): string | undefined {
   const tool = CALL.exec(type)?.[1] ?? OTHER_ITEMS[type];
   return tool === undefined || BY_THE_CALLER.has(tool) ? undefined : tool;
 }
+
+const SEARCH_COUNTERS: KnownCounters = { counts: ["num_requests"] };
 
 const increment = (counts: Map<string, number>, key: string, by = 1): void => {
   counts.set(key, (counts.get(key) ?? 0) + by);

@@ -1,8 +1,9 @@
 import { isObject, type JsonObject, objectAt } from "../../base/json.ts";
-import { completionTokens, countAt, promptTokens, type Usage } from "../../canon/usage.ts";
+import { completionTokens, countAt, MAX_UNKNOWN_COUNTERS, promptTokens, type Usage } from "../../canon/usage.ts";
 import { generatedTokens } from "../generated-tokens.ts";
 import { promptCounts } from "../prompt-counts.ts";
-import { unknownCounters } from "../unknown-counters.ts";
+import { unknownCounters, unknownToolCounters } from "../unknown-counters.ts";
+import { CALLS, TOOL_CALLS } from "./hosted-work.ts";
 import { KNOWN_COUNTERS } from "./known-counters.ts";
 
 /** `input_tokens` includes cached ones (R31), `output_tokens` includes reasoning, but at some hosts. */
@@ -24,8 +25,11 @@ export function decodeUsage(raw: unknown): Usage | undefined {
     usage.output = generated.said;
     if (generated.thought !== undefined) usage.reasoning = generated.thought;
   }
-  const unknown = unknownCounters("usage", raw, KNOWN_COUNTERS);
-  if (unknown !== undefined) usage.unknown = unknown;
+  const unknown = [
+    ...(unknownCounters("usage", raw, KNOWN_COUNTERS) ?? []),
+    ...unknownToolCounters(`usage.${TOOL_CALLS}`, objectAt(raw, TOOL_CALLS), CALLS),
+  ];
+  if (unknown.length > 0) usage.unknown = unknown.slice(0, MAX_UNKNOWN_COUNTERS);
   return usage;
 }
 
