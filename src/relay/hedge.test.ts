@@ -96,6 +96,56 @@ describe("choices 8: with hedge, a second offer is asked where the first is slow
     expect(first.receipts).toMatchObject([{ usageSource: "measured", usage: { input: 10, output: 3 } }]);
   });
 
+  describe("H14: a loser that failed after its provider reported a usage is billed by it", () => {
+    const failedWith = (usage: readonly [number, number], afterMs: number): Script => ({
+      headers: SSE,
+      body: [afterMs, usageChunk(...usage) + 'data: {"error":{"message":"no","type":"server_error"}}\n\n'],
+    });
+
+    test("where the first fails and the second answers", async () => {
+      const played = await hedged(true, [failedWith([700, 40], 3_000), says("second", 4_000)]);
+      expect(played.text).toContain("second");
+      expect(outcomesOf(played)).toEqual(["one: failed", "two: answered"]);
+      expect(played.receipts).toMatchObject([
+        { provider: "two", usageSource: "partial", usage: { input: 710, output: 43 } },
+      ]);
+    });
+
+    test("where the second fails and the first answers", async () => {
+      const played = await hedged(true, [says("first", 9_000), failedWith([700, 40], 500)]);
+      expect(played.text).toContain("first");
+      expect(played.receipts).toMatchObject([{ provider: "one", usage: { input: 710, output: 43 } }]);
+    });
+
+    test("where both fail, each by its own", async () => {
+      const played = await hedged(true, [failedWith([700, 40], 3_000), failedWith([500, 20], 4_000)]);
+      expect(played.ended).toMatchObject({ kind: "upstream_failed" });
+      expect(played.call.otherLegs).toMatchObject([{ usage: { input: 700, output: 40 } }]);
+      expect(played.ended).toMatchObject({ failure: { usage: { input: 500, output: 20 } } });
+    });
+
+    test("where it is ended by the deadline of the other", async () => {
+      const played = await hedged(true, [{ hangs: true }, failedWith([700, 40], 500)], { deadlineMs: 6_000 });
+      expect(played.ended).toMatchObject({ kind: "upstream_timeout" });
+      expect(played.call.otherLegs).toMatchObject([{ usage: { input: 700, output: 40 } }]);
+    });
+
+    test("an answer in one piece", async () => {
+      const failed: Script = {
+        body: [
+          16_000,
+          JSON.stringify({
+            error: { message: "no", type: "server_error" },
+            usage: { prompt_tokens: 700, completion_tokens: 40, total_tokens: 740 },
+          }),
+        ],
+      };
+      const played = await hedged(false, [failed, whole("second", 4_000)]);
+      expect(played.text).toContain("second");
+      expect(played.receipts).toMatchObject([{ provider: "two", usage: { input: 710, output: 43 } }]);
+    });
+  });
+
   test("where the first fails before its time, the next is asked at once, and nothing was hedged", async () => {
     const played = await hedged(true, [{ status: 429, body: ["{}"] }, says("second")]);
     expect([played.text.includes("second"), played.sentMs]).toEqual([true, [0, 0]]);

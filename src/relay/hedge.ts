@@ -1,9 +1,9 @@
 import { GatewayError } from "../canon/error.ts";
 import type { TextTarget } from "../routing/target.ts";
 import { type Attempt, beginAttempt } from "./attempt.ts";
-import { type Call, ClientDisconnectedError, EndedError } from "./call.ts";
+import { type BilledLeg, type Call, ClientDisconnectedError, EndedError } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
-import { billUnfinished } from "./settle.ts";
+import { billFailed, billUnfinished } from "./settle.ts";
 import { mayTryAgain, tryOffers } from "./try-offers.ts";
 import type { Trying } from "./trying.ts";
 
@@ -99,18 +99,24 @@ class Race<T> {
       await this.#stop(other);
       return this.#won(runner, outcome.result);
     }
-    // The client's own mistake is one wherever it is found, but only where it is the first offer that says so.
-    const isFinal = runner === first && !this.#mayAskOthers(outcome.error) && !isEnd(outcome.error);
+    // The client's own mistake is one wherever it is found, but only where it is the first offer that says so. A provider that reports
+    // a usage has accepted the request.
+    const isFinal =
+      runner === first && !this.#mayAskOthers(outcome.error) && !isEnd(outcome.error) && !isPaid(outcome.error);
     if (isFinal) {
       await this.#stop(other);
       throw this.#lost(runner, outcome.error);
     }
     const later = await other.outcome;
-    if ("result" in later) return this.#won(other, later.result);
+    if ("result" in later) {
+      this.#billFailed(runner, outcome.error);
+      return this.#won(other, later.result);
+    }
     if (isEnd(outcome.error) && isEnd(later.error)) this.#bill(runner);
     // As if the second had been asked after the first: what it said last counts, unless the first has left no choice.
     if (runner === second && !isEnd(outcome.error) && this.#mayTryAgain(later.error))
       throw this.#lost(runner, outcome.error);
+    this.#billFailed(runner, outcome.error);
     throw this.#lost(other, later.error);
   }
 
@@ -173,18 +179,27 @@ class Race<T> {
   /** Ends the slower one, and waits until it is over, though not for long: it may have answered in the same moment. */
   async #stop(runner: Runner<T>): Promise<void> {
     runner.stop();
-    if (runner.trying.attempt?.outrun()) this.#bill(runner);
+    const wasAtWork = runner.trying.attempt?.outrun() === true;
+    if (wasAtWork) this.#bill(runner);
     const over = runner.outcome.then((outcome) => {
       if ("result" in outcome) this.#discard?.(outcome.result);
+      else if (!wasAtWork) this.#billFailed(runner, outcome.error);
     });
     await Promise.race([over, this.#gateway.clock.sleep(STOP_MS)]);
   }
 
   /** As of a client that leaves before the first content: what it may have generated until then (H26). */
   #bill({ trying: { attempt } }: Runner<T>): void {
-    if (attempt === undefined) return;
-    const legs = billUnfinished(this.#call, this.#gateway, attempt);
-    this.#call.otherLegs = [...(this.#call.otherLegs ?? []), ...legs];
+    if (attempt !== undefined) this.#addLegs(billUnfinished(this.#call, this.#gateway, attempt));
+  }
+
+  /** One that failed by itself, and not the call: by what its provider reports, which is mostly nothing. */
+  #billFailed({ trying: { attempt } }: Runner<T>, error: unknown): void {
+    if (attempt !== undefined) this.#addLegs(billFailed(this.#call, this.#gateway, attempt, error));
+  }
+
+  #addLegs(legs: readonly BilledLeg[]): void {
+    if (legs.length > 0) this.#call.otherLegs = [...(this.#call.otherLegs ?? []), ...legs];
   }
 
   /** The first offer's own p95 to its first content, where enough of its streams were measured. */
@@ -206,3 +221,6 @@ class Race<T> {
 
 /** The call was ended, and not by its offers. */
 const isEnd = (error: unknown): boolean => error instanceof EndedError || error instanceof ClientDisconnectedError;
+
+/** Its provider reports what it has used. */
+const isPaid = (error: unknown): boolean => error instanceof GatewayError && error.failure?.usage !== undefined;

@@ -3,11 +3,13 @@ import type { Clock } from "../base/clock.ts";
 import { parseObject } from "../base/json.ts";
 import { nextTurn } from "../base/next-turn.ts";
 import { GatewayError } from "../canon/error.ts";
+import { paidFailure } from "../canon/paid-failure.ts";
 import type { Tap } from "../dialects/dialect.ts";
 import type { Framing } from "../providers/provider.ts";
 import type { HttpAnswer } from "../wire/http/exchange.ts";
 import type { AnswerSoFar } from "./answer-so-far.ts";
 import type { Attempt } from "./attempt.ts";
+import { ClientDisconnectedError, EndedError } from "./call.ts";
 import { type ClientOutput, MAX_HELD_BYTES } from "./client-output.ts";
 import { EventReader } from "./event-reader.ts";
 import { WitnessedTap } from "./witnessed-tap.ts";
@@ -51,7 +53,9 @@ export async function openStream(
     await readUntilContent(reader, tap, held);
   } catch (error) {
     output.drop(held);
-    throw attempt.explain(error);
+    const failure = attempt.explain(error);
+    const isOurs = failure instanceof EndedError || failure instanceof ClientDisconnectedError;
+    throw isOurs ? failure : paidFailure(failure, tap.usage);
   }
   return { attempt, tap, reader, held, soFar };
 }

@@ -1,6 +1,7 @@
 import { addNote } from "../canon/add-note.ts";
 import type { Billable } from "../canon/billable.ts";
 import { boundNotes } from "../canon/bound-notes.ts";
+import { asGatewayError } from "../canon/error.ts";
 import type { FieldNote, PlannedOffer, PricedPart, Receipt } from "../canon/receipt.ts";
 import type { Stop } from "../canon/stop.ts";
 import { unionOfTags } from "../canon/tags.ts";
@@ -307,6 +308,21 @@ export const billUnfinished = (
     firstContentAtMs: undefined,
     begunAtMs: attempt.startedAtMs,
   });
+
+/** The same of one that failed before its first content, where its provider reported what it had used until then. */
+export function billFailed(call: Call, gateway: Gateway, attempt: LaneAttempt, error: unknown): BilledLeg[] {
+  const { kind, failure } = asGatewayError(error);
+  if (failure?.usage === undefined) return [];
+  return billLeg(call, gateway, attempt, {
+    outcome: kind,
+    usage: failure.usage,
+    usageRuns: true,
+    generatedCharacters: 0,
+    reasoningSeen: false,
+    stop: undefined,
+    firstContentAtMs: undefined,
+  });
+}
 
 /** The plan as the receipt has it; a model is named where it is not the one that answered. */
 export const plannedOffers = (plan: NonNullable<Call["plan"]>, answered: string): PlannedOffer[] =>

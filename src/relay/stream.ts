@@ -216,7 +216,7 @@ class StreamRelay {
     const attempt = this.#stream?.attempt;
     attempt?.close();
     if (attempt !== undefined) observeBreak(this.#gateway, attempt, error);
-    await this.#settle(error.kind, error instanceof DeadlineError);
+    await this.#settle(error.kind, error);
     // Only a proper end is not sent: everything before it is part of the answer, and of the numbers of its events.
     if (this.#stream?.tap.state === "ended") this.#output.dropLast();
     else this.#output.sendKept();
@@ -226,19 +226,21 @@ class StreamRelay {
     await this.#output.fail(told, this.#call, this.#stream?.tap.position);
   }
 
-  #settle(end: string, ended = false): Promise<void> {
+  #settle(end: string, error?: GatewayError): Promise<void> {
     if (this.#settled) return Promise.resolve();
     this.#settled = true;
     const tap = this.#stream?.tap;
+    // Of an offer that failed before its first content.
+    const used = tap === undefined ? error?.failure?.usage : undefined;
     const outcome = this.#call.client.disconnected ? "client_gone" : end;
     return settle(this.#call, this.#gateway, {
       outcome,
-      ended,
+      ended: error instanceof DeadlineError,
       // After the stop reason and the usage nothing that matters is missing.
       whole: end === "ok" || (outcome === "client_gone" && tap?.stop !== undefined && tap.usage?.output !== undefined),
-      produced: tap?.contentSeen === true || end === "ok" || isAbandoned(this.#call),
-      usage: tap?.usage,
-      usageRuns: tap?.usageRuns === true,
+      produced: tap?.contentSeen === true || end === "ok" || isAbandoned(this.#call) || used !== undefined,
+      usage: tap?.usage ?? used,
+      usageRuns: tap?.usageRuns === true || used !== undefined,
       generatedCharacters: tap?.generatedCharacters ?? 0,
       reasoningSeen: tap?.reasoningSeen === true,
       stop: tap?.stop,

@@ -14,7 +14,7 @@ import type { Gateway } from "./gateway.ts";
 import { MemoryExhaustedError } from "./memory-budget.ts";
 import { observeBreak } from "./observe-attempt.ts";
 import { type OpenStream, openStream } from "./open-stream.ts";
-import { billLeg, billUnfinished, isAbandoned } from "./settle.ts";
+import { billFailed, billLeg, billUnfinished, isAbandoned } from "./settle.ts";
 import { canonicalCall, TranslatedLane } from "./translated.ts";
 import { tryOffers } from "./try-offers.ts";
 
@@ -141,17 +141,19 @@ export class Survivor {
     const open = (attempt: Attempt) => openStream(attempt, this.#output, this.#gateway.clock);
     try {
       return await tryOffers(call, gateway, [target], begin, open, isHonest);
-    } catch {
+    } catch (thrown) {
       // Its failure is among the offers tried; the client is told of the one that broke its answer off.
-      if (made !== undefined && isAbandoned(call)) this.#billAbandoned(made);
+      if (made !== undefined) this.#billFailed(made, thrown);
       return undefined;
     }
   }
 
-  /** It was at work when its client left, or the call's time was up (H26). */
-  #billAbandoned(attempt: Attempt): void {
-    const legs = billUnfinished(this.#call, this.#gateway, attempt);
-    this.#call.otherLegs = [...(this.#call.otherLegs ?? []), ...legs];
+  /** It was at work when its client left, or the call's time was up (H26); or it failed, and reported what it had used (H14). */
+  #billFailed(attempt: Attempt, thrown: unknown): void {
+    const call = this.#call;
+    const bill = isAbandoned(call) ? billUnfinished : billFailed;
+    const legs = bill(call, this.#gateway, attempt, thrown);
+    if (legs.length > 0) call.otherLegs = [...(call.otherLegs ?? []), ...legs];
   }
 
   #lane(soFar: AnswerSoFar, legs: readonly BilledLeg[], attempt: LaneAttempt): TranslatedLane {

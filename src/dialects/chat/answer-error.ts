@@ -1,6 +1,8 @@
 import { isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
+import { paidFailure } from "../../canon/paid-failure.ts";
 import { decodeErrorObject } from "../error-object.ts";
+import { decodeUsage, usageIn } from "./usage.ts";
 
 /** What the numbers mean that one family of hosts puts into `base_resp`, as the status that others would have sent. */
 const STATUS_OF_CODE: Readonly<Record<number, number>> = {
@@ -27,5 +29,5 @@ export function answerError(body: JsonObject): GatewayError | undefined {
     return decodeErrorObject({ error: { code: STATUS_OF_CODE[code] ?? 500, message } }, 200);
   }
   const isError = isObject(body["error"]) || typeof body["error"] === "string" || body["object"] === "error";
-  return isError ? decodeErrorObject(body, 200) : undefined;
+  return isError ? paidFailure(decodeErrorObject(body, 200), decodeUsage(usageIn(body)?.raw)) : undefined;
 }

@@ -1,6 +1,7 @@
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { Fields } from "../../canon/fields.ts";
+import { paidFailure } from "../../canon/paid-failure.ts";
 import type { Part } from "../../canon/part.ts";
 import type { CanonReply, ReplyPart } from "../../canon/reply.ts";
 import { reportTerms } from "../../canon/terms.ts";
@@ -22,8 +23,9 @@ export function decodeResponse(body: JsonObject, context: DecodeAnswerContext<Ch
   const choice = firstChoice(body);
   if (choice === undefined) throw noChoices();
   const finish = finishOf(choice, objectAt(choice, "message"), hasBrokenCall) ?? "";
-  if (isFailureWord(finish)) throw brokeOff(finish);
   const { quirks, origin } = context;
+  const usage = readUsage(body, quirks);
+  if (isFailureWord(finish)) throw paidFailure(brokeOff(finish), usage);
   const message = new Fields(objectAt(choice, "message"));
   const decoded = decodeMessage(message, {
     readOrigin: readFromHost(origin),
@@ -32,7 +34,6 @@ export function decodeResponse(body: JsonObject, context: DecodeAnswerContext<Ch
   });
   const tagged = quirks.reasoningTags === undefined ? decoded : withoutTags(decoded, quirks.reasoningTags);
   const parts = withSources(tagged, body).flatMap(asReplyPart);
-  const usage = readUsage(body, quirks);
   reportTerms(context.served, body["service_tier"]);
   const logprobs = decodeLogprobs(choice);
   return {

@@ -81,7 +81,7 @@ export class ChatStreamDecoder implements StreamDecoder {
       return this.#fail(new GatewayError("upstream_failed", "The provider sent an event that is not JSON."));
     }
     const failure = answerError(chunk) ?? (frame.event === "error" ? decodeErrorObject(chunk, 200) : undefined);
-    return failure === undefined ? this.#read(chunk) : this.#fail(failure);
+    return failure === undefined ? this.#read(chunk) : [...this.#usageIn(chunk), ...this.#fail(failure)];
   }
 
   end(): CanonEvent[] {
@@ -95,6 +95,13 @@ export class ChatStreamDecoder implements StreamDecoder {
     const body = raw.startsWith("{") ? parseObject(raw) : undefined;
     const failure = body === undefined ? undefined : answerError(body);
     return failure === undefined ? [] : this.#fail(failure);
+  }
+
+  #usageIn(chunk: JsonObject): CanonEvent[] {
+    const usage = readUsage(chunk, this.#context.quirks);
+    if (usage === undefined) return [];
+    this.#usage = laterUsage(this.#usage, usage);
+    return [{ type: "usage", usage: this.#usage }];
   }
 
   /** An error after the finish reason takes nothing back: unless it was cut, the answer is whole (H31). */
@@ -149,11 +156,7 @@ export class ChatStreamDecoder implements StreamDecoder {
       }
     }
     reportTerms(this.#context.served, chunk["service_tier"]);
-    const usage = readUsage(chunk, this.#context.quirks);
-    if (usage !== undefined) {
-      this.#usage = laterUsage(this.#usage, usage);
-      events.push({ type: "usage", usage: this.#usage });
-    }
+    events.push(...this.#usageIn(chunk));
     return events;
   }
 

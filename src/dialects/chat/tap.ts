@@ -96,11 +96,11 @@ export class ChatTap extends TapBase {
       this.failure = new GatewayError("upstream_failed", "The provider sent an event that is not JSON.");
       return "";
     }
+    const counted = this.#readUsage(chunk);
     this.failure = answerError(chunk);
     if (this.failure) return "";
     const choices = arrayAt(chunk, "choices");
     reportTerms(this.#context.served, chunk["service_tier"]);
-    const counted = this.#readUsage(chunk);
     const isUsageAlone = choices.length === 0 && isObject(chunk["usage"]);
     if (isUsageAlone && (!this.#showUsage || counted === null)) return "";
     if (counted !== undefined) {
