@@ -26,6 +26,8 @@ const modelAt = (id: string, provider: string, more: object = {}) => ({
   offers: [{ provider, model: "upstream-model", ...more }],
 });
 
+const price = (value: number) => [{ value, unit: "perMTokens", currency: "USD" }];
+
 const CONFIG = {
   ...MODELS,
   providers: {
@@ -55,6 +57,32 @@ const CONFIG = {
     modelAt("test/openrouter", "up-openrouter"),
     modelAt("test/groq", "up-groq"),
     modelAt("test/bedrock", "up-bedrock", { model: "anthropic.claude-sonnet-4-v1:0", dialect: "messages" }),
+    {
+      ...modelAt("test/spoken", "up-chat"),
+      output_modalities: ["text", "audio"],
+      pricings: { prompt: price(1), completion: price(2), audio_output: price(64) },
+    },
+    {
+      ...modelAt("test/drawn", "up-genai"),
+      output_modalities: ["text", "image"],
+      pricings: { prompt: price(1), completion: price(2), image: price(30) },
+    },
+    {
+      ...modelAt("test/drawn-in-chat", "up-openrouter"),
+      output_modalities: ["text", "image"],
+      pricings: { prompt: price(1), completion: price(2), image: price(30) },
+    },
+    {
+      ...modelAt("test/steps", "up-chat"),
+      context_length: 1_000_000,
+      pricings: {
+        prompt: [
+          { ...price(1)[0], conditions: { prompt_tokens: { unit: "kTokens", gte: 0, lte: 200 } } },
+          { ...price(3)[0], conditions: { prompt_tokens: { unit: "kTokens", gt: 200 } } },
+        ],
+        completion: price(2),
+      },
+    },
     {
       ...modelAt("test/priced", "up-compatible"),
       tools: [{ name: "web_search", unit: "call", usd: 0.5 }],
@@ -103,6 +131,9 @@ async function ask(
   const id = given.headers.get("x-trivium-receipt");
   return { given, sent, receipt: id === null ? undefined : await receiptOf(id, key) };
 }
+
+/** What the host was sent. */
+const sentBody = () => JSON.parse(String(harness.upstream.requests[0]?.body)) as object;
 
 async function receiptOf(id: string, key: string): Promise<ReceiptData> {
   const found = await harness.get(`/api/v1/generation?id=${id}`, { authorization: `Bearer ${key}` });
@@ -512,6 +543,159 @@ describe("bounds on usage do not make work free", () => {
     const { receipt } = await ask("/v1/messages", messages({}), plain("messages", usage));
     expect(receipt?.unpriced.length).toBeGreaterThan(0);
   });
+});
+
+describe("a usage cannot be made smaller than what was used", () => {
+  const chunk = (value: object) =>
+    `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", ...value })}\n\n`;
+  const delta = (content: object, finish: string | null = null, more: object = {}) =>
+    chunk({ choices: [{ index: 0, delta: content, finish_reason: finish }], ...more });
+  const CHAT_PATH = "/v1/chat/completions";
+
+  test.each([-1, 2.5, "3", 1e12])("%p as the count of a hosted tool is marked", async (count) => {
+    for (const name of ["web_search", "web_fetch", "code_execution"]) {
+      const usage = { input_tokens: 10, output_tokens: 5, server_tool_use: { [`${name}_requests`]: count } };
+      const { receipt } = await ask("/v1/messages", messages({}), plain("messages", usage), { key: TEST_KEY });
+      expect(receipt?.unpriced).toEqual([`usage.server_tool_use.${name}_requests`]);
+    }
+    const searched = { ...plain("responses"), tool_usage: { web_search: { num_requests: count } } };
+    const { receipt } = await ask("/v1/responses", responses({}), searched, { key: TEST_KEY });
+    expect(receipt?.unpriced).toEqual(["tool_usage.web_search.num_requests"]);
+  });
+
+  test.each(["n_predict", "num_predict", "max_new_tokens", "max_output_tokens", "max_length", "best_of"])(
+    "%s sets no other limit than the one that bounds the bill",
+    async (name) => {
+      const body = chat({ model: "test/compatible", max_completion_tokens: 1, [name]: 8_000 });
+      const { receipt } = await ask(CHAT_PATH, body, plain("chat"));
+      expect(Object.keys(sentBody())).not.toContain(name);
+      expect(receipt?.fields).toMatchObject([{ path: name, action: "dropped" }]);
+    },
+  );
+
+  test("nor in messages", async () => {
+    await ask("/v1/messages", messages({ max_tokens: 1, n_predict: 8_000 }), plain("messages"));
+    expect(sentBody()).toEqual(expect.not.objectContaining({ n_predict: 8_000 }));
+  });
+
+  test("of two limits the one that is sent bounds the bill", async () => {
+    const body = chat({ model: "test/compatible", max_completion_tokens: 1, max_tokens: 8_000 });
+    await ask(CHAT_PATH, body, plain("chat"));
+    expect(sentBody()).toMatchObject({ max_tokens: 1 });
+  });
+
+  test.each([
+    { n: 4 },
+    { generationConfig: { maxOutputTokens: 1, max_output_tokens: 8_000 } },
+    { generationConfig: { maxOutputTokens: 1 }, generation_config: { maxOutputTokens: 8_000 } },
+  ])("%j is refused", async (more) => {
+    const isChat = "n" in more;
+    const { given, sent } = isChat
+      ? await ask(CHAT_PATH, chat(more), plain("chat"))
+      : await ask(GENAI, contents([{ text: "Hi" }], more), plain("genai"));
+    expect([given.status, sent]).toEqual([400, 0]);
+  });
+
+  test("several candidates are billed, each up to the limit", async () => {
+    const usage = { promptTokenCount: 10, candidatesTokenCount: 200, totalTokenCount: 210 };
+    const body = contents([{ text: "Hi" }], { generationConfig: { candidateCount: 4, maxOutputTokens: 50 } });
+    const { receipt } = await ask(GENAI, body, plain("genai", usage));
+    expect(receipt).toMatchObject({ usage: { output: 200 }, usage_source: "measured" });
+  });
+
+  test("a stream that is asked for no usage reports one to the gateway", async () => {
+    const script = harness.upstream.stream(delta({ content: "Hello." }), delta({}, "stop"), "data: [DONE]\n\n");
+    const body = chat({ stream: true, stream_options: { include_usage: false } });
+    const { given, receipt } = await ask(CHAT_PATH, body, script);
+    expect(sentBody()).toMatchObject({ stream_options: { include_usage: true } });
+    expect(given.text).not.toContain('"usage":{');
+    expect(receipt?.usage_source).toBe("estimated");
+    expect(receipt?.cost_nano_usd).toBeGreaterThan(0);
+  });
+
+  test.each([{ models: ["dear/model"] }, { fallbacks: [{ model: "dear/model" }] }, { preset: "dear" }])(
+    "%j names no other model to the host",
+    async (more) => {
+      await ask(CHAT_PATH, chat({ model: "test/openrouter", ...more }), plain("chat"));
+      expect(JSON.stringify(sentBody())).not.toContain("dear");
+    },
+  );
+
+  test.each(["batch", "scale", "priority"])("the tier %s of an answer alone is marked", async (service_tier) => {
+    const { receipt } = await ask(CHAT_PATH, chat({}), { ...plain("chat"), service_tier }, { key: TEST_KEY });
+    expect(receipt?.unpriced).toEqual([service_tier]);
+    expect(receipt?.cost_nano_usd).toBe(20_000);
+  });
+
+  test("a cheaper tier that was asked for and not granted costs the ordinary price", async () => {
+    const answer = { ...plain("chat"), service_tier: "default" };
+    expect((await ask(CHAT_PATH, chat({ service_tier: "flex" }), answer)).receipt?.cost_nano_usd).toBe(20_000);
+    const silent = await ask(CHAT_PATH, chat({ service_tier: "flex" }), plain("chat"));
+    expect(silent.receipt?.cost_nano_usd).toBe(20_000);
+  });
+
+  test("batch as a tier is refused", async () => {
+    const { given, sent } = await ask(CHAT_PATH, chat({ service_tier: "batch" }), plain("chat"));
+    expect([given.status, sent]).toEqual([400, 0]);
+  });
+
+  test("cached tokens count towards the steps of a price", async () => {
+    const usage = { ...plainUsage("chat", 250_000, 5), prompt_tokens_details: { cached_tokens: 249_000 } };
+    const { receipt } = await ask(CHAT_PATH, chat({ model: "test/steps" }), plain("chat", usage));
+    expect(receipt?.cost_nano_usd).toBe(250_000 * 3_000 + 10_000);
+  });
+
+  test("a later report below the step of a price does not lower it", async () => {
+    const script = harness.upstream.stream(
+      delta({ content: "Hello." }, null, { usage: plainUsage("chat", 250_000, 3) }),
+      delta({}, "stop", { usage: plainUsage("chat", 100, 5) }),
+      "data: [DONE]\n\n",
+    );
+    const { receipt } = await ask(CHAT_PATH, chat({ model: "test/steps", stream: true }), script);
+    expect(receipt?.cost_nano_usd).toBe(250_000 * 3_000 + 10_000);
+  });
+
+  test("images among the tokens of a chat answer have their own price", async () => {
+    const usage = { ...plainUsage("chat", 10, 1_300), completion_tokens_details: { image_tokens: 1_290 } };
+    const { receipt } = await ask(CHAT_PATH, chat({ model: "test/drawn-in-chat" }), plain("chat", usage));
+    expect(receipt?.cost_nano_usd).toBe(10 * 1_000 + 10 * 2_000 + 1_290 * 30_000);
+  });
+
+  test("sound that was heard is paid for by a client that leaves before its usage", async () => {
+    const sound = (data: string) => delta({ audio: { id: "a", data } });
+    const body = chat({
+      model: "test/spoken",
+      stream: true,
+      modalities: ["text", "audio"],
+      audio: { voice: "alloy", format: "pcm16" },
+    });
+    // Ten seconds at 24 kHz and 16 bits.
+    const script = harness.upstream.openStream(sound("A".repeat(640_000)), 60_000);
+    const receipt = await leaveAfter("AAAA", CHAT_PATH, body, script);
+    expect(receipt.usage["audio_output"]).toBe(250);
+    expect(receipt.cost_nano_usd).toBeGreaterThanOrEqual(250 * 64_000);
+  });
+
+  test.each(["test/drawn", "test/drawn-in-chat"])(
+    "an image that was seen, of %s, is paid for as well",
+    async (model) => {
+      const data = "iVBORw0KGgo".repeat(20);
+      const parts = [{ inlineData: { mimeType: "image/png", data } }];
+      const usageMetadata = { promptTokenCount: 10, totalTokenCount: 10 };
+      const drawn = { candidates: [{ content: { role: "model", parts }, index: 0 }], usageMetadata };
+      const images = [{ type: "image_url", image_url: { url: `data:image/png;base64,${data}` } }];
+      const isGenai = model === "test/drawn";
+      const first = isGenai ? `data: ${JSON.stringify(drawn)}\r\n\r\n` : delta({ content: "", images });
+      const script = harness.upstream.openStream(first, 60_000);
+      const body = isGenai
+        ? contents([{ text: "Draw." }], { generationConfig: { responseModalities: ["TEXT", "IMAGE"] } })
+        : chat({ model, stream: true, modalities: ["text", "image"] });
+      const path = isGenai ? "/v1/publishers/test/models/drawn:streamGenerateContent?alt=sse" : CHAT_PATH;
+      const receipt = await leaveAfter("iVBOR", path, body, script);
+      expect(receipt.usage["image_output"]).toBe(1_290);
+      expect(receipt.cost_nano_usd).toBeGreaterThanOrEqual(1_290 * 30_000);
+    },
+  );
 });
 
 describe("objects of others stay out of reach", () => {

@@ -3,6 +3,7 @@ import type { JsonObject } from "../base/json.ts";
 import type { Billable } from "../canon/billable.ts";
 import type { GatewayError } from "../canon/error.ts";
 import type { ModelLists } from "../canon/listed-model.ts";
+import type { MediaTokens } from "../canon/media-tokens.ts";
 import type { Effort, ReasoningRequest } from "../canon/reasoning.ts";
 import type { FieldNote } from "../canon/receipt.ts";
 import type { Stop } from "../canon/stop.ts";
@@ -141,6 +142,8 @@ export interface Tap extends TapProgress {
   readonly stop: Stop | undefined;
   /** The weight of the generated text so far, about: for an estimate where the upstream never said its usage. */
   readonly generatedCharacters: number;
+  /** The same of images and sound; undefined where none came. */
+  readonly generatedMedia: MediaTokens | undefined;
   /** Thoughts were shown: those that are not are at most their rest. */
   readonly reasoningSeen: boolean;
   /** Where the stream stands, for the dialects whose errors depend on it. */

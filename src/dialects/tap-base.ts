@@ -1,5 +1,6 @@
 import type { ByteBuffer } from "../base/byte-buffer.ts";
 import { GatewayError } from "../canon/error.ts";
+import { addMedia, type MediaTokens } from "../canon/media-tokens.ts";
 import type { Stop } from "../canon/stop.ts";
 import { laterUsage, type Usage } from "../canon/usage.ts";
 import { EventTooLargeError, readFrames, type SseFrame, takeFrames } from "../wire/sse.ts";
@@ -17,6 +18,7 @@ export abstract class TapBase implements Tap {
   protected usageSeen: Usage | undefined;
   stop: Stop | undefined;
   generatedCharacters = 0;
+  generatedMedia: MediaTokens | undefined;
   reasoningSeen = false;
   #events = 0;
 
@@ -27,6 +29,11 @@ export abstract class TapBase implements Tap {
   /** The host reports what the answer has used so far. */
   protected report(usage: Usage | undefined): void {
     if (usage !== undefined) this.usageSeen = laterUsage(this.usageSeen, usage);
+  }
+
+  /** The host sent an image, or a piece of sound, in so many characters of base64. */
+  protected bring(kind: "image" | "audio", base64Characters: number): void {
+    this.generatedMedia = addMedia(this.generatedMedia ?? {}, kind, base64Characters);
   }
 
   push(events: Uint8Array, output: ByteBuffer): TapProgress {

@@ -1,6 +1,6 @@
 import { eventWeight } from "../base/text-weight.ts";
 import { GatewayError } from "../canon/error.ts";
-import type { CanonEvent } from "../canon/event.ts";
+import type { CanonEvent, WholePart } from "../canon/event.ts";
 import type { Usage } from "../canon/usage.ts";
 import type { SseFrame } from "../wire/sse.ts";
 import { requireFewBlocks, requireFewCalls, requireFewLogprobs } from "./answer-bounds.ts";
@@ -119,6 +119,11 @@ export class TranslatingTap extends TapBase {
     }
   }
 
+  #countMedia(part: WholePart): void {
+    if (part.type !== "media" || (part.kind !== "image" && part.kind !== "audio")) return;
+    this.bring(part.kind, part.source.type === "data" ? part.source.data.length : 0);
+  }
+
   #take(event: CanonEvent): void {
     switch (event.type) {
       case "metadata":
@@ -151,6 +156,10 @@ export class TranslatingTap extends TapBase {
         this.#contentCame = true;
         break;
       case "whole":
+        this.#countMedia(event.part);
+        requireFewBlocks(++this.#blocks);
+        this.#contentCame = true;
+        break;
       case "citation":
         requireFewBlocks(++this.#blocks);
         this.#contentCame = true;

@@ -9,7 +9,6 @@ import type { Framing } from "../providers/provider.ts";
 import type { HttpAnswer } from "../wire/http/exchange.ts";
 import type { AnswerSoFar } from "./answer-so-far.ts";
 import type { Attempt } from "./attempt.ts";
-import { ClientDisconnectedError, EndedError } from "./call.ts";
 import { type ClientOutput, MAX_HELD_BYTES } from "./client-output.ts";
 import { EventReader } from "./event-reader.ts";
 import { WitnessedTap } from "./witnessed-tap.ts";
@@ -53,9 +52,7 @@ export async function openStream(
     await readUntilContent(reader, tap, held);
   } catch (error) {
     output.drop(held);
-    const failure = attempt.explain(error);
-    const isOurs = failure instanceof EndedError || failure instanceof ClientDisconnectedError;
-    throw isOurs ? failure : paidFailure(failure, tap.usage);
+    throw attempt.explain(error);
   }
   return { attempt, tap, reader, held, soFar };
 }
@@ -69,7 +66,8 @@ async function readUntilContent(reader: EventReader, tap: Tap, held: ByteBuffer)
     const { state, failure } = chunk ? reader.take(chunk, held, held.length) : more();
     if (tap.contentSeen) return;
     // After content it is no failure of the offer's alone any more: the client gets what was said, then the error (H31).
-    if (failure) throw failure;
+    // A usage that runs with every chunk is no report on a failed answer.
+    if (failure) throw tap.usageRuns ? failure : paidFailure(failure, tap.usage);
     if (!chunk && !isBehind && state === "open")
       throw new GatewayError("upstream_failed", "The provider closed the stream before it had answered.");
     if (held.length > MAX_HELD_BYTES)

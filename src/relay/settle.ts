@@ -2,6 +2,7 @@ import { addNote } from "../canon/add-note.ts";
 import type { Billable } from "../canon/billable.ts";
 import { boundNotes } from "../canon/bound-notes.ts";
 import { asGatewayError } from "../canon/error.ts";
+import { type MediaTokens, withMedia } from "../canon/media-tokens.ts";
 import type { FieldNote, PlannedOffer, PricedPart, Receipt } from "../canon/receipt.ts";
 import type { Stop } from "../canon/stop.ts";
 import { unionOfTags } from "../canon/tags.ts";
@@ -49,6 +50,8 @@ export interface Ending {
   usageRuns?: boolean;
   /** Undefined where it was not counted, since the usage is plausible without it. */
   generatedCharacters: number | undefined;
+  /** Images and sound that came. */
+  generatedMedia?: MediaTokens | undefined;
   /** Thoughts were among what was generated. */
   reasoningSeen: boolean;
   stop: Stop | undefined;
@@ -356,14 +359,16 @@ function usageOf(call: Call, gateway: Gateway, ending: Ending): BilledUsage {
   const { generatedCharacters = 0, whole } = ending;
   const { usage: reported, corrected } = reportedUsage(call, gateway, ending);
   if (!whole) {
-    return { usage: brokenUsage(call, gateway, { ...ending, usage: reported }), source: "partial", corrected };
+    const usage = brokenUsage(call, gateway, { ...ending, usage: reported });
+    return { usage: withMedia(usage, reported, ending.generatedMedia), source: "partial", corrected };
   }
   if (reported?.output !== undefined) {
     return { usage: reported, source: corrected === undefined ? "measured" : "estimated", corrected };
   }
   const estimate: Usage = { input: estimateInput(call), output: tokensOfCharacters(generatedCharacters) };
   // A provider may report the prompt's tokens and not the answer's: what it reports counts.
-  return { usage: { ...estimate, ...reported }, source: "estimated", corrected };
+  const usage = withMedia({ ...estimate, ...reported }, reported, ending.generatedMedia);
+  return { usage, source: "estimated", corrected };
 }
 
 /** What the upstream reported, within what can have happened (decision 0085). */

@@ -242,6 +242,7 @@ class StreamRelay {
       usage: tap?.usage ?? used,
       usageRuns: tap?.usageRuns === true || used !== undefined,
       generatedCharacters: tap?.generatedCharacters ?? 0,
+      generatedMedia: tap?.generatedMedia,
       reasoningSeen: tap?.reasoningSeen === true,
       stop: tap?.stop,
       firstContentAtMs: this.#firstContentAtMs,

@@ -116,12 +116,13 @@ export class Survivor {
   }
 
   #bill({ stream: { tap, attempt }, firstContentAtMs }: BrokenStream, error: GatewayError): BilledLeg[] {
-    const { usage, usageRuns, generatedCharacters, reasoningSeen, stop } = tap;
+    const { usage, usageRuns, generatedCharacters, generatedMedia, reasoningSeen, stop } = tap;
     const ending = {
       outcome: error.kind,
       usage,
       usageRuns,
       generatedCharacters,
+      generatedMedia,
       reasoningSeen,
       stop,
       firstContentAtMs,

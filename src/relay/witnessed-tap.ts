@@ -1,4 +1,5 @@
 import { ByteBuffer } from "../base/byte-buffer.ts";
+import type { MediaTokens } from "../canon/media-tokens.ts";
 import type { Stop } from "../canon/stop.ts";
 import type { Usage } from "../canon/usage.ts";
 import type { Tap, TapProgress } from "../dialects/dialect.ts";
@@ -84,6 +85,10 @@ export class WitnessedTap implements Tap {
 
   get generatedCharacters(): number {
     return this.#tap.generatedCharacters;
+  }
+
+  get generatedMedia(): MediaTokens | undefined {
+    return this.#tap.generatedMedia;
   }
 
   get reasoningSeen(): boolean {

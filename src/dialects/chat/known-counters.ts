@@ -11,6 +11,7 @@ export const KNOWN_COUNTERS: KnownCounters = {
     "prompt_tokens_details.audio_tokens",
     "completion_tokens_details.reasoning_tokens",
     "completion_tokens_details.audio_tokens",
+    "completion_tokens_details.image_tokens",
     // What hosts of this protocol have beside its own counters.
     "cached_tokens",
     "prompt_cache_hit_tokens",
@@ -25,7 +26,6 @@ export const KNOWN_COUNTERS: KnownCounters = {
     "prompt_tokens_details.image_tokens",
     "prompt_tokens_details.video_tokens",
     "completion_tokens_details.text_tokens",
-    "completion_tokens_details.image_tokens",
     "completion_tokens_details.accepted_prediction_tokens",
     "completion_tokens_details.rejected_prediction_tokens",
     "audio_prompt_tokens",

@@ -11,6 +11,7 @@ import type { ClientAnswer, NativeAnswerContext, NativeRequestContext, UpstreamR
 import { effortOfWord } from "../effort-words.ts";
 import { emptyTools } from "../empty-tools.ts";
 import { modelJson } from "../model-json.ts";
+import { oneLimit, otherLimits } from "../other-limits.ts";
 import { askedTerms, CACHE_LIFETIME, namesOfTerms, type PricedFields } from "../priced-fields.ts";
 import type { ReceivedRequest } from "../received-request.ts";
 import { ROUTING_FIELDS } from "../routing-fields.ts";
@@ -74,6 +75,10 @@ function limitOutput(
   const legacy = numberAt(body, "max_tokens");
   const path = wanted === undefined ? "max_tokens" : "max_completion_tokens";
   const field = context.quirks.maxTokensField;
+  for (const other of otherLimits(body, field)) {
+    remove.push(other);
+    notes.dropped(other, oneLimit(path));
+  }
   if (wanted !== undefined && "max_tokens" in body) {
     remove.push("max_tokens");
     notes.dropped("max_tokens", "max_completion_tokens is given too");

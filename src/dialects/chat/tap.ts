@@ -204,7 +204,15 @@ export class ChatTap extends TapBase {
     const audio = objectAt(delta, "audio");
     characters += eventWeight(stringAt(audio, "transcript") ?? "");
     this.generatedCharacters += characters;
-    if (stringAt(audio, "data")) this.contentSeen = true;
+    const sound = stringAt(audio, "data");
+    if (sound) {
+      this.contentSeen = true;
+      this.bring("audio", sound.length);
+    }
+    for (const image of arrayAt(delta, "images")) {
+      this.contentSeen = true;
+      if (isObject(image)) this.bring("image", 0);
+    }
     if (characters > 0 || Array.isArray(delta["content"]) || delta["tool_calls"] || !callsNothing(legacy))
       this.contentSeen = true;
   }

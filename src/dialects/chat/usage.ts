@@ -47,8 +47,10 @@ export function decodeUsage(raw: unknown, reasoningBeside = false): Usage | unde
   if (generated !== undefined) {
     const { said, thought } = generated;
     const sound = Math.min(countAt(completionDetails, "audio_tokens") ?? 0, said);
-    usage.output = said - sound;
+    const images = Math.min(countAt(completionDetails, "image_tokens") ?? 0, said - sound);
+    usage.output = said - sound - images;
     if (sound > 0) usage.audioOutput = sound;
+    if (images > 0) usage.imageOutput = images;
     if (thought !== undefined) usage.reasoning = thought;
   }
   const searches =
@@ -64,7 +66,8 @@ export function decodeUsage(raw: unknown, reasoningBeside = false): Usage | unde
 
 /** The same sums back, with both details (choices 5); the two ages of a cache's entries are one number in this protocol. */
 export function encodeUsage(usage: Usage, costUsd?: number): JsonObject {
-  const { cacheRead = 0, cacheWrite5m, cacheWrite1h, audioInput, audioOutput, reasoning = 0, searches } = usage;
+  const { cacheRead = 0, cacheWrite5m, cacheWrite1h, audioInput, audioOutput, imageOutput } = usage;
+  const { reasoning = 0, searches } = usage;
   const prompt = promptTokens(usage);
   const completion = completionTokens(usage);
   const cacheWrite =
@@ -81,6 +84,7 @@ export function encodeUsage(usage: Usage, costUsd?: number): JsonObject {
     completion_tokens_details: {
       reasoning_tokens: reasoning,
       ...(audioOutput === undefined ? {} : { audio_tokens: audioOutput }),
+      ...(imageOutput === undefined ? {} : { image_tokens: imageOutput }),
     },
     ...(searches === undefined ? {} : { server_tool_use: { web_search_requests: searches } }),
     ...(costUsd === undefined ? {} : { cost: costUsd }),

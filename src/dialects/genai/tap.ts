@@ -23,6 +23,7 @@ const MARKS = [
   '"groundingMetadata"',
   '"citationMetadata"',
   '"toolUsePromptTokenCount"',
+  '"inlineData"',
 ];
 
 /** Nothing but events of one line that begin and end as objects do. */
@@ -157,6 +158,11 @@ export class GenaiTap extends TapBase {
     return countsNothing(usage) ? null : encodeUsage(counted);
   }
 
+  #countMedia(media: JsonObject): void {
+    const kind = /^(image|audio)\//.exec(stringAt(media, "mimeType") ?? "")?.[1];
+    if (kind === "image" || kind === "audio") this.bring(kind, (stringAt(media, "data") ?? "").length);
+  }
+
   /** Reads the last chunk that was not read yet. */
   #countedSoFar(): Usage | undefined {
     const unread = this.#lastWithUsage;
@@ -184,6 +190,8 @@ export class GenaiTap extends TapBase {
         // An empty text says nothing, unless it carries what must come back.
         if (text !== "" || stringAt(part, "thoughtSignature") !== undefined) this.contentSeen = true;
         this.#countChunk(textWeight(text ?? ""));
+        const media = objectAt(part, "inlineData");
+        if (media) this.#countMedia(media);
         const call = objectAt(part, "functionCall");
         if (call) this.generatedCharacters += textWeight(JSON.stringify(call));
       }

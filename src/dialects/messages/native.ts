@@ -8,6 +8,7 @@ import type { ClientAnswer, NativeAnswerContext, NativeRequestContext, UpstreamR
 import { emptyTools } from "../empty-tools.ts";
 import { tokensOfCharacters } from "../estimate-tokens.ts";
 import { modelJson } from "../model-json.ts";
+import { oneLimit, otherLimits } from "../other-limits.ts";
 import { askedTerms, namesOfTerms, type PricedFields } from "../priced-fields.ts";
 import type { ReceivedRequest } from "../received-request.ts";
 import { ROUTING_FIELDS } from "../routing-fields.ts";
@@ -39,8 +40,10 @@ export function prepareRequest(
   const empty = emptyTools(body);
   notes.push(...empty.notes);
   const unknown = unknownFields(body, context.quirks, notes);
-  const remove =
-    empty.remove.length + unknown.length === 0 ? ROUTING_FIELDS : [...ROUTING_FIELDS, ...empty.remove, ...unknown];
+  const limits = otherLimits(body, "max_tokens");
+  for (const path of limits) notes.push({ path, action: "dropped", reason: oneLimit("max_tokens") });
+  const unsent = [...empty.remove, ...unknown, ...limits];
+  const remove = unsent.length === 0 ? ROUTING_FIELDS : [...ROUTING_FIELDS, ...unsent];
   const terms = namesOfTerms(askedTerms(body, PRICED_FIELDS));
   return { payload: editBody(request, { set, remove }, body), notes, terms };
 }

@@ -10,6 +10,7 @@ import type { AnswerContext } from "../answer-context.ts";
 import type { ClientAnswer, NativeAnswerContext, NativeRequestContext, UpstreamRequest } from "../dialect.ts";
 import { emptyTools } from "../empty-tools.ts";
 import { modelJson } from "../model-json.ts";
+import { oneLimit, otherLimits } from "../other-limits.ts";
 import { askedTerms, CACHE_LIFETIME, namesOfTerms, type PricedFields } from "../priced-fields.ts";
 import type { ReceivedRequest } from "../received-request.ts";
 import { ROUTING_FIELDS } from "../routing-fields.ts";
@@ -42,6 +43,10 @@ export function prepareRequest(
   if (!context.stream) remove.push("stream_options");
   if (!context.counting) askForState(body, context, set);
   limitOutput(body, context, set, notes);
+  for (const other of otherLimits(body, "max_output_tokens")) {
+    remove.push(other);
+    notes.dropped(other, oneLimit("max_output_tokens"));
+  }
   const empty = emptyTools(body);
   remove.push(...empty.remove);
   notes.list.push(...empty.notes);
