@@ -99,7 +99,7 @@ describe("choices 8: with hedge, a second offer is asked where the first is slow
   describe("H14: a loser that failed after its provider reported a usage is billed by it", () => {
     const failedWith = (usage: readonly [number, number], afterMs: number): Script => ({
       headers: SSE,
-      body: [afterMs, usageChunk(...usage) + 'data: {"error":{"message":"no","type":"server_error"}}\n\n'],
+      body: [afterMs, `${usageChunk(...usage)}data: {"error":{"message":"no","type":"server_error"}}\n\n`],
     });
 
     test("where the first fails and the second answers", async () => {
