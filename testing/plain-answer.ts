@@ -76,7 +76,10 @@ export function plainStream(dialect: DialectName, [first, second]: readonly [str
       wire.done,
     ].join(""),
     messages: wire.messageStart() + wire.textBlock(first, second) + wire.messageEnd(usage),
-    genai: wire.genaiChunk(first) + wire.genaiChunk(second) + wire.genaiChunk("", "STOP", usage),
+    genai:
+      wire.genaiChunk(first, undefined, {}) +
+      wire.genaiChunk(second, undefined, {}) +
+      wire.genaiChunk("", "STOP", usage),
     responses: responsesStream(first, second, usage),
   }[dialect];
 }

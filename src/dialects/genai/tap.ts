@@ -30,6 +30,9 @@ const MARKS = [
 const WHOLE_CHUNKS = /^(?:data: \{"[^\r\n]*\}(?:\r\n\r\n|\n\n))+$/;
 const BEGINNING = "data: {";
 const CR = 0x0d;
+const COLON = 0x3a;
+const SPACE = 0x20;
+const ZERO = 0x30;
 
 const TEXT = /"text":"(?:[^"\\]|\\.)*"/g;
 const EMPTY_TEXT = '"text":""'.length;
@@ -207,10 +210,14 @@ export class GenaiTap extends TapBase {
   }
 }
 
-/** The number after a member's name. */
-function numberAfter(text: string, at: number): number {
-  const colon = text.indexOf(":", at);
-  return Number.parseInt(text.slice(colon + 1, colon + 16), 10);
+/** The whole number after a member's name; NaN where there is none. */
+function numberAfter(text: string, nameEnd: number): number {
+  let at = nameEnd;
+  for (let code = text.charCodeAt(at); code === COLON || code === SPACE; ) code = text.charCodeAt(++at);
+  let number = Number.NaN;
+  for (let digit = text.charCodeAt(at) - ZERO; digit >= 0 && digit <= 9; digit = text.charCodeAt(++at) - ZERO)
+    number = (Number.isNaN(number) ? 0 : number * 10) + digit;
+  return number;
 }
 
 function withUsage(data: string, usage: JsonObject | null): string {
