@@ -1,5 +1,6 @@
 import { afterEach, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import type { JsonObject } from "../../src/base/json.ts";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
 import type { Usage } from "../../src/canon/usage.ts";
 import type { CallOptions } from "../../testing/build-call.ts";
