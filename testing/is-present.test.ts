@@ -1,6 +1,6 @@
 import { afterEach, expect, spyOn, test } from "bun:test";
 import { Glob } from "bun";
-import { isPresent } from "./is-present.ts";
+import { isOptional, isPresent } from "./is-present.ts";
 
 const before = process.env["CI"];
 afterEach(() => {
@@ -17,6 +17,7 @@ test("what is missing is printed with its reason, and under CI it is a failure",
     process.env["CI"] = "true";
     expect(isPresent(true, "a reason")).toBe(true);
     expect(() => isPresent(false, "a reason")).toThrow("a reason");
+    expect([isOptional(false, "a reason"), log.mock.calls.length]).toEqual([false, 2]);
   } finally {
     log.mockRestore();
   }

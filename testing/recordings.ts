@@ -2,12 +2,12 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DIALECTS } from "../src/dialects/index.ts";
 import { readFrames } from "../src/wire/sse.ts";
-import { isPresent } from "./is-present.ts";
+import { isOptional } from "./is-present.ts";
 import type { SampledDialect } from "./sampled-dialects.ts";
 
 /** Recorded traffic of real providers: the witness that is not ours. */
 const CORPUS = new URL("../../shared/transcripts/", import.meta.url).pathname;
-export const present = isPresent(
+export const present = isOptional(
   existsSync(join(CORPUS, "manifest.jsonl")),
   "the recorded transcripts are not next to this checkout (../shared/transcripts)",
 );

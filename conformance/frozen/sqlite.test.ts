@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isPresent } from "../../testing/is-present.ts";
+import { isOptional } from "../../testing/is-present.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import {
   answeringUpstream,
@@ -112,7 +112,7 @@ function mountSmallDisk(): { folder: string; unmount: () => void } | undefined {
 }
 
 const disk = mountSmallDisk();
-isPresent(disk !== undefined, "a full disk: no small disk can be mounted, which takes root on Linux");
+isOptional(disk !== undefined, "a full disk: no small disk can be mounted, which takes root on Linux");
 test.skipIf(disk === undefined)("H29, H21: a full disk", async () => {
   if (disk === undefined) throw new Error("not skipped");
   try {

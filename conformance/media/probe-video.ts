@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readMp4 } from "../../simulator/media-maker/read-mp4.sample.ts";
-import { isPresent } from "../../testing/is-present.ts";
+import { isOptional } from "../../testing/is-present.ts";
 
 /** What a player finds in a video. */
 export interface VideoFacts {
@@ -18,9 +18,9 @@ const MAX_WAIT_MS = 20_000;
 const THUMBNAIL = { width: 64, height: 36 };
 const THUMBNAIL_BYTES = THUMBNAIL.width * THUMBNAIL.height * 3;
 
-/** Whether frames can be decoded (see `isPresent`). */
+/** Whether frames can be decoded (see `isOptional`). */
 export const canDecodeFrames = (): boolean =>
-  isPresent(Bun.which("ffmpeg") !== null, "first and last frames are not compared: ffmpeg is not installed");
+  isOptional(Bun.which("ffmpeg") !== null, "first and last frames are not compared: ffmpeg is not installed");
 
 /** Some frames of a video, or the one of an image, as small as thumbnails. */
 function thumbnails(media: Uint8Array, ...chosen: number[]): Uint8Array[] {

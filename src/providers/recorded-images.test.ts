@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
-import { isPresent } from "../../testing/is-present.ts";
+import { isOptional } from "../../testing/is-present.ts";
 import type { JsonObject } from "../base/json.ts";
 import { completionTokens, promptTokens } from "../canon/usage.ts";
 import type { ImageAdapter } from "../media/adapter.ts";
@@ -21,7 +21,7 @@ interface ImageRecording {
 
 const FOLDER = new URL("../../../shared/transcripts/", import.meta.url);
 const MANIFEST = new URL("manifest.jsonl", FOLDER);
-const present = isPresent(existsSync(MANIFEST), "image recordings, because ../shared/transcripts is not there");
+const present = isOptional(existsSync(MANIFEST), "image recordings, because ../shared/transcripts is not there");
 
 const WIRES: Readonly<Record<string, ImageAdapter>> = { openai: openaiImages, xai: xAiImages };
 const textOf = (file: string) => readFileSync(new URL(file, FOLDER), "utf8");

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { crc32 } from "node:zlib";
-import { isPresent } from "../../testing/is-present.ts";
+import { isOptional } from "../../testing/is-present.ts";
 import { AwsEventSplitter, BrokenFrameError } from "./aws-event-stream.ts";
 import { readFrames } from "./sse.ts";
 
@@ -124,7 +124,7 @@ describe("frames of application/vnd.amazon.eventstream (providers 1.6)", () => {
 });
 
 const FOLDER = new URL("../../../shared/transcripts/bedrock/bedrock/", import.meta.url);
-const there = isPresent(existsSync(FOLDER), "recorded event streams, because ../shared/transcripts is not there");
+const there = isOptional(existsSync(FOLDER), "recorded event streams, because ../shared/transcripts is not there");
 
 describe.skipIf(!there)("law 6: recorded streams cut at every byte", () => {
   const files = there ? readdirSync(FOLDER).filter((file) => file.endsWith(".eventstream")) : [];

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { isPresent } from "../../../testing/is-present.ts";
+import { isOptional } from "../../../testing/is-present.ts";
 import type { JsonObject } from "../../base/json.ts";
 
 /** One recorded exchange with a host of this dialect. For tests. */
@@ -14,7 +14,7 @@ interface ChatRecording {
 const FOLDER = new URL("../../../../shared/transcripts/", import.meta.url);
 const MANIFEST = new URL("manifest.jsonl", FOLDER);
 
-export const recordingsPresent = isPresent(
+export const recordingsPresent = isOptional(
   existsSync(MANIFEST),
   "chat recordings, because ../shared/transcripts is not there",
 );

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { GoogleGenAI } from "@google/genai";
-import { isPresent } from "../../../testing/is-present.ts";
+import { isOptional } from "../../../testing/is-present.ts";
 import { isObject, type JsonObject, parseObject } from "../../base/json.ts";
 import type { CanonEvent } from "../../canon/event.ts";
 import { fold } from "../../canon/fold.ts";
@@ -26,7 +26,7 @@ interface Recording {
 }
 
 const FOLDER = new URL("../../../../shared/transcripts/", import.meta.url);
-const there = isPresent(
+const there = isOptional(
   existsSync(new URL("manifest.jsonl", FOLDER)),
   "recorded genai traffic, because ../shared/transcripts is not there",
 );

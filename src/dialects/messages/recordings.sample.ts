@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { isPresent } from "../../../testing/is-present.ts";
+import { isOptional } from "../../../testing/is-present.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { readFrames, type SseFrame } from "../../wire/sse.ts";
 
@@ -14,7 +14,7 @@ interface Recording {
 const FOLDER = new URL("../../../../shared/transcripts/", import.meta.url);
 const MANIFEST = new URL("manifest.jsonl", FOLDER);
 
-export const recordingsThere = isPresent(
+export const recordingsThere = isOptional(
   existsSync(MANIFEST),
   "recordings of messages, because ../shared/transcripts is not there",
 );
