@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import { ENDPOINTS } from "../src/server/endpoints/index.ts";
 import { openApiDocument } from "../src/server/openapi.ts";
 
 type Json = Record<string, unknown>;
@@ -13,7 +14,11 @@ interface Document {
 }
 
 const page = readFileSync(new URL("../docs/reference/api.md", import.meta.url), "utf8");
-const { paths, components } = openApiDocument({ publicUrl: "", version: "" }) as unknown as Document;
+const { paths, components } = openApiDocument({
+  publicUrl: "",
+  version: "",
+  endpoints: ENDPOINTS,
+}) as unknown as Document;
 
 /** The text below a heading, up to the next of any level. */
 function section(number: string): string {

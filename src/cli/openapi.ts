@@ -1,4 +1,5 @@
 import { readConfig } from "../app/read-config.ts";
+import { ENDPOINTS } from "../server/endpoints/index.ts";
 import { openApiDocument } from "../server/openapi.ts";
 import { VERSION } from "../version.ts";
 import { defineCommand, EXIT, printJson } from "./command.ts";
@@ -8,7 +9,7 @@ export const openapi = defineCommand({
   flags: {},
   run: async ({ values }) => {
     const config = readConfig(configSource(values.config));
-    printJson(openApiDocument({ publicUrl: config.server.publicUrl, version: VERSION }));
+    printJson(openApiDocument({ publicUrl: config.server.publicUrl, version: VERSION, endpoints: ENDPOINTS }));
     return EXIT.ok;
   },
 });

@@ -13,6 +13,7 @@ import { encodeImages } from "../media/images-api/encode-images.ts";
 import { createImageEventEncoder } from "../media/images-api/image-events.ts";
 import { encodePredictions } from "../media/predict/encode-predictions.ts";
 import { encodeOperation } from "../media/predict-long-running/encode-operation.ts";
+import { ENDPOINTS } from "./endpoints/index.ts";
 import { openApiDocument } from "./openapi.ts";
 import { ROUTES } from "./routes.ts";
 
@@ -31,7 +32,11 @@ interface Document {
   components: { schemas: Record<string, Record<string, unknown>> };
 }
 
-const document = openApiDocument({ publicUrl: "http://127.0.0.1:8787", version: "1.2.3" }) as Document;
+const document = openApiDocument({
+  publicUrl: "http://127.0.0.1:8787",
+  version: "1.2.3",
+  endpoints: ENDPOINTS,
+}) as Document;
 
 /** A check made from the document alone, as a reader of it would make one. */
 function checkAgainst(schema: Record<string, unknown>): (value: unknown) => boolean {

@@ -2,7 +2,6 @@ import { DIALECT_NAMES } from "../canon/dialect-name.ts";
 import type { DocumentedPath } from "../dialects/endpoint.ts";
 import { BUILT_IN_DIALECTS } from "../dialects/index.ts";
 import type { ClientEndpoint } from "./endpoints/client-endpoint.ts";
-import { ENDPOINTS } from "./endpoints/index.ts";
 import { ComponentSchemas } from "./openapi/component-schemas.ts";
 import { ERROR_SHAPES } from "./openapi/errors.ts";
 import { failureResponses, type Operation, operationObject } from "./openapi/operation.ts";
@@ -13,11 +12,11 @@ interface DocumentOptions {
   publicUrl: string;
   version: string;
   /** Besides those of the dialects. */
-  endpoints?: readonly ClientEndpoint[];
+  endpoints: readonly ClientEndpoint[];
 }
 
 /** The gateway's endpoints as an OpenAPI 3.1 document, generated from the schemas that validate requests. */
-export function openApiDocument({ publicUrl, version, endpoints = ENDPOINTS }: DocumentOptions): object {
+export function openApiDocument({ publicUrl, version, endpoints }: DocumentOptions): object {
   return {
     openapi: "3.1.0",
     info: {
@@ -38,19 +37,18 @@ export function openApiDocument({ publicUrl, version, endpoints = ENDPOINTS }: D
   };
 }
 
-/** Built once: the document is served without a key, so serving it must be cheap. */
-function body(endpoints: readonly ClientEndpoint[]): Body {
-  if (endpoints !== ENDPOINTS) return bodyOf(endpoints);
-  built ??= bodyOf(ENDPOINTS);
-  return built;
-}
-
 interface Body {
   paths: object;
   components: object;
 }
 
-let built: Body | undefined;
+let built: { endpoints: readonly ClientEndpoint[]; body: Body } | undefined;
+
+/** Built once: the document is served without a key, so serving it must be cheap. */
+function body(endpoints: readonly ClientEndpoint[]): Body {
+  if (built?.endpoints !== endpoints) built = { endpoints, body: bodyOf(endpoints) };
+  return built.body;
+}
 
 function bodyOf(endpoints: readonly ClientEndpoint[]): Body {
   const schemas = new ComponentSchemas();

@@ -49,6 +49,8 @@ export class GenaiTap extends TapBase {
   /** The tokens that the chunks until then count. */
   #prompt = 0;
   #generated = 0;
+  /** The last usage that clients were shown counts less than what is billed. */
+  #understated = false;
   #searches = 0;
   #codeRuns = 0;
   readonly #tools = new GroundedTools();
@@ -73,7 +75,10 @@ export class GenaiTap extends TapBase {
       hasAllBut(this.#lacking, events) &&
       this.#countsUp(events);
     if (!ordinary) return this.pushCarefully(events);
-    if (events.includes(USAGE_MARK)) this.#lastWithUsage = events;
+    if (events.includes(USAGE_MARK)) {
+      this.#lastWithUsage = events;
+      this.#understated = false;
+    }
     for (const [fragment] of events.matchAll(TEXT)) this.#countChunk(textWeight(fragment) - EMPTY_TEXT);
     return this.#stamped(events);
   }
@@ -146,19 +151,24 @@ export class GenaiTap extends TapBase {
   }
 
   /**
-   * Gives the usage that the chunk must show in place of its own, which counts less than clients were shown and which they would take
-   * for the last word (decision 0085): null in place of zeros (H39). Undefined where its own stands.
+   * Gives the usage that the chunk must show in place of its own (decision 0085): null in place of zeros (H39). Undefined where its own
+   * stands. Clients take the last one, so that a smaller one is replaced in chunks that may be the last: hosts do count less in between,
+   * when they call the model again after a search.
    */
   #readUsage(chunk: JsonObject): JsonObject | null | undefined {
     const earlier = this.#countedSoFar();
     const usage = decodeUsage(chunk);
-    if (usage === undefined) return undefined;
+    const mayBeLast = this.stop !== undefined || hasFinished(chunk);
+    if (usage === undefined) {
+      return this.#understated && mayBeLast && earlier !== undefined ? encodeUsage(earlier) : undefined;
+    }
     const counted = laterUsage(earlier, usage);
     this.usageSeen = counted;
     this.#prompt = promptTokens(counted);
     this.#generated = completionTokens(counted);
-    if (counted === usage) return undefined;
-    return countsNothing(usage) ? null : encodeUsage(counted);
+    if (counted !== usage && countsNothing(usage)) return null;
+    this.#understated = counted !== usage && !mayBeLast;
+    return counted !== usage && mayBeLast ? encodeUsage(counted) : undefined;
   }
 
   #countMedia(media: JsonObject): void {
@@ -209,6 +219,10 @@ export class GenaiTap extends TapBase {
     return this.#tools.addTo(withCodeRuns(searched, this.#codeRuns));
   }
 }
+
+const hasFinished = (chunk: JsonObject): boolean =>
+  objectAt(chunk, "promptFeedback") !== undefined ||
+  arrayAt(chunk, "candidates").some((candidate) => stringAt(candidate, "finishReason") !== undefined);
 
 /** The whole number after a member's name; NaN where there is none. */
 function numberAfter(text: string, nameEnd: number): number {

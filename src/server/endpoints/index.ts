@@ -42,5 +42,5 @@ export const ENDPOINTS: readonly ClientEndpoint[] = [
   getRoot,
   getHealth,
   getReadiness,
-  getOpenApi,
+  getOpenApi(() => ENDPOINTS),
 ];

@@ -3,7 +3,8 @@ import { json } from "../openapi/operation.ts";
 import type { ClientEndpoint } from "./client-endpoint.ts";
 import { ownPath } from "./paths.ts";
 
-export const getOpenApi: ClientEndpoint = {
+/** The document of these endpoints. */
+export const getOpenApi = (endpoints: () => readonly ClientEndpoint[]): ClientEndpoint => ({
   method: "GET",
   paths: ownPath("/openapi.json"),
   id: "getOpenApi",
@@ -14,6 +15,6 @@ export const getOpenApi: ClientEndpoint = {
   handle: async (_routed, { publicUrl, version }) => {
     // Most processes are never asked for it.
     const { openApiDocument } = await import("../openapi.ts");
-    return Response.json(openApiDocument({ publicUrl: publicUrl(), version }));
+    return Response.json(openApiDocument({ publicUrl: publicUrl(), version, endpoints: endpoints() }));
   },
-};
+});
