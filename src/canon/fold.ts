@@ -9,6 +9,7 @@ type OpenPart = Extract<ReplyPart, { type: "text" | "reasoning" | "refusal" | "t
 export function fold(events: Iterable<CanonEvent>): CanonReply {
   const parts: ReplyPart[] = [];
   const open = new Map<number, OpenPart>();
+  const cited = new Map<OpenPart, Citation[]>();
   const logprobs: TokenLogprob[] = [];
   let reply: Omit<CanonReply, "parts" | "stop"> = {};
   const begin = (block: number, part: OpenPart) => {
@@ -55,7 +56,13 @@ export function fold(events: Iterable<CanonEvent>): CanonReply {
         break;
       case "citation": {
         const part = at(event.block, "text");
-        part.citations = [...(part.citations ?? []), event.citation] as Citation[];
+        let citations = cited.get(part);
+        if (citations === undefined) {
+          citations = [];
+          cited.set(part, citations);
+          part.citations = citations;
+        }
+        citations.push(event.citation);
         break;
       }
       case "text-end":
@@ -72,7 +79,7 @@ export function fold(events: Iterable<CanonEvent>): CanonReply {
         parts.push(event.part);
         break;
       case "logprobs":
-        logprobs.push(...event.tokens);
+        for (const token of event.tokens) logprobs.push(token);
         break;
       case "usage":
         reply = { ...reply, usage: event.usage };
