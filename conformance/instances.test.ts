@@ -1,10 +1,13 @@
 import { afterAll, afterEach, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { system } from "../src/base/system.ts";
 import { selectInstances } from "../src/storage/instances.ts";
 import { openStorage } from "../src/storage/open.ts";
+import { freePort } from "../testing/free-port.ts";
+import { isOptional } from "../testing/is-present.ts";
+import { bareEnvironment, TRIVIUM } from "./support/program.ts";
 import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "trivium-instances-"));
@@ -56,3 +59,48 @@ test("choices 9: a gateway that was killed leaves a row, and keeps no other from
   expect(ids).not.toContain("crashed");
   await storage.close();
 });
+
+/** Runs a program with process ids of its own and the host's name, as in a container on the host's network. It ends with this command. */
+const IN_CONTAINER = ["unshare", "-Urpf", "--mount-proc", "--kill-child"];
+const hasContainers =
+  process.platform === "linux" && Bun.which("unshare") !== null && Bun.spawnSync([...IN_CONTAINER, "true"]).success;
+
+test.skipIf(!isOptional(hasContainers, "gateways in containers: this user may not make namespaces"))(
+  "choices 9, H23: in two containers with one host name, where both are process 1, a second gateway refuses to start",
+  async () => {
+    const start = (name: string) => {
+      const cwd = mkdtempSync(join(folder, name));
+      const [port, adminPort] = [freePort(), freePort()];
+      const server = { host: "127.0.0.1", port };
+      const admin = { host: "127.0.0.1", port: adminPort };
+      const sections = { server, admin, storage: storageUrl("containers"), data_dir: cwd, simulator: true };
+      writeFileSync(join(cwd, "trivium.yaml"), JSON.stringify(sections));
+      const child = Bun.spawn([...IN_CONTAINER, TRIVIUM, "serve"], {
+        cwd,
+        env: bareEnvironment(),
+        stdin: "ignore",
+        stdout: "ignore",
+        stderr: "pipe",
+      });
+      return { child, isReady: () => isReady(`http://127.0.0.1:${port}/readyz`) };
+    };
+    const first = start("first");
+    try {
+      while (!(await first.isReady())) await Bun.sleep(20);
+      const second = start("second");
+      while (second.child.exitCode === null && !(await second.isReady())) await Bun.sleep(20);
+      second.child.kill("SIGKILL");
+      expect(await second.child.stderr.text()).toMatch(/already running on this database: .*, process 1, started/);
+      expect(await first.isReady()).toBe(true);
+    } finally {
+      first.child.kill("SIGKILL");
+      await first.child.exited;
+    }
+  },
+);
+
+const isReady = (url: string): Promise<boolean> =>
+  fetch(url).then(
+    ({ ok }) => ok,
+    () => false,
+  );

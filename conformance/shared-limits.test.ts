@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createProject } from "../src/access/projects.ts";
 import { system } from "../src/base/system.ts";
+import { selectInstances } from "../src/storage/instances.ts";
 import { openStorage } from "../src/storage/open.ts";
 import { programsPresent } from "../testing/programs-present.ts";
 import { startRedis, type TemporaryRedis } from "../testing/redis.ts";
@@ -368,6 +369,23 @@ describe.skipIf(redis === undefined)("choices 9: what one instance learns, the o
       expect([day, answered]).toEqual([day, calls]);
       aheadMs += dayMs;
     }
+    await stopAll(instances);
+  });
+
+  test("H30: three instances whose clock was set back before they started keep to a budget from their first call on", async () => {
+    provider.release();
+    const dayMs = 24 * 3_600_000;
+    // Noon of the day before: earlier than the start of this process, and no other day begins while this runs.
+    const behindMs = 0.5 * dayMs + (Date.now() % dayMs);
+    const wallMs = () => Date.now() - behindMs;
+    const calls = 9;
+    const limits = keyWith({ budget_usd_per_day: calls * 0.00003 });
+    const instances = await startInstances(3, limits, undefined, undefined, wallMs);
+    // None has taken another for dead and removed its row: what that one holds would be given to others while it still uses it.
+    const storage = await openStorage(`sqlite:${join(folder, `${started}.db`)}`, system.clock);
+    expect(await selectInstances(storage)).toHaveLength(3);
+    await storage.close();
+    expect(await spendAll(instances, TEST_KEY)).toBe(calls);
     await stopAll(instances);
   });
 

@@ -152,7 +152,13 @@ class SeveralInstances {
 
   async #start(): Promise<void> {
     const number = this.#started++;
-    const self = { id: `instance_${number}`, place: "here", startedAtMs: this.#clock.wallMs(), shares: "table" };
+    const self = {
+      id: `instance_${number}`,
+      place: "here",
+      process: "",
+      startedAtMs: this.#clock.wallMs(),
+      shares: "table",
+    };
     await insertInstance(this.#storage, self);
     try {
       this.#processes.push(await SimulatedProcess.start(this.#seed, number, this.#surroundings));

@@ -3,6 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import { GatewayError } from "../canon/error.ts";
 import { countDown, deleteInstance, type Instance, selectInstances } from "../storage/instances.ts";
 import type { Storage } from "../storage/storage.ts";
+import { hasEnded } from "./process-name.ts";
 
 /** For so many beats a count must stay as it is before its gateway is taken for dead. */
 const BEATS_TO_WAIT = 1.5;
@@ -30,13 +31,14 @@ export interface Joined {
 
 /**
  * Refuses to start beside a gateway that shares no limits with this one (choices 9). A row alone does not say that its gateway
- * lives: where it may be one that was killed, its count is watched for a while.
+ * lives: where it may be one that was killed, its count is watched for a while. One that shares limits with this one is reported dead
+ * only if that is certain, because what it holds is given to others at once.
  */
 export async function checkOthers({ storage, self, clock, everyMs }: CheckOptions): Promise<Joined> {
   const before = new Map<string, Instance>();
   const dead: string[] = [];
   for (const other of await othersOf(storage, self)) {
-    if (isKnownDead(other)) dead.push(other.id);
+    if (hasEnded(other.process)) dead.push(other.id);
     else before.set(other.id, other);
   }
   const strangers = [...before.values()].filter(({ shares }) => !mayJoin(self.shares, shares));
@@ -62,19 +64,6 @@ const othersOf = async (storage: Storage, self: { id: string }): Promise<Instanc
 
 /** Where two start at once, the first by its id goes on. */
 const isInTheWay = ({ id, beats }: Instance, self: { id: string }): boolean => beats > 0 || id < self.id;
-
-/** A process of this machine, or of a container of the same name, that has ended. */
-function isKnownDead({ place, startedAtMs }: Instance): boolean {
-  const pid = Number(/, process (\d+)$/.exec(place)?.[1]);
-  if (!Number.isInteger(pid) || place !== placeOf(pid)) return false;
-  if (pid === process.pid) return startedAtMs < Math.floor(performance.timeOrigin);
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (thrown) {
-    return thrown instanceof Error && "code" in thrown && thrown.code === "ESRCH";
-  }
-}
 
 function refusal({ place, startedAtMs, shares }: Instance, self: { shares: string }): GatewayError {
   const since = new Date(startedAtMs).toISOString();

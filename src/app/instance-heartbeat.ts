@@ -4,6 +4,7 @@ import type { Log } from "../observe/log.ts";
 import { beat, deleteInstance, type Instance, insertInstance, selectInstances } from "../storage/instances.ts";
 import type { Storage } from "../storage/storage.ts";
 import { checkOthers, type Joined, mayJoin, placeOf } from "./check-others.ts";
+import { processName } from "./process-name.ts";
 
 /** After this many beats of our own, an instance whose count did not change is considered dead, and its row is removed. */
 const BEATS_UNTIL_FORGOTTEN = 12;
@@ -52,7 +53,8 @@ export class InstanceHeartbeat {
     this.#everyMs = options.everyMs;
     this.#writtenAtMs = clock.nowMs();
     const startedAtMs = Math.round(clock.wallMs());
-    this.#self = { id: options.id, place: placeOf(process.pid), startedAtMs, shares: options.shares };
+    const { id, shares } = options;
+    this.#self = { id, place: placeOf(process.pid), process: processName(), startedAtMs, shares };
   }
 
   /** Why the storage cannot be written; undefined while it can. */

@@ -13,7 +13,7 @@ test("S05: what a key has spent is counted for the key that made it, its project
   const key = { name: "k", project: "default", hint: "", models: ["*"], limits: {}, createdAtMs: 1 };
   await insertKey(storage, { ...key, id: "maker", hash: "1" });
   await insertKey(storage, { ...key, id: "child", hash: "2", madeBy: "maker" });
-  await beat(storage, { id: "instance_a", place: "here", startedAtMs: 1, shares: "redis" });
+  await beat(storage, { id: "instance_a", place: "here", process: "", startedAtMs: 1, shares: "redis" });
   const atMs = Date.UTC(2026, 5, 15);
   await insertReceipts(storage, [
     sampleReceipt({ id: "rcp_~1", createdAtMs: atMs, costNanoUsd: 1, key: "child", instance: "instance_a" }),

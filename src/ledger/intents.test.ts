@@ -16,7 +16,7 @@ import { deleteOldReceipts, deleteSettled } from "./retention.ts";
 
 const DAY_MS = 86_400_000;
 const START_MS = Date.UTC(2026, 5, 1);
-const ALIVE = { id: "instance_alive", place: "here", startedAtMs: 1, shares: "" };
+const ALIVE = { id: "instance_alive", place: "here", process: "", startedAtMs: 1, shares: "" };
 
 const rowAt = (number: number, changes: Partial<Receipt> = {}): Receipt =>
   sampleReceipt({

@@ -6,6 +6,8 @@ export interface Instance {
   id: string;
   /** Host and process, for people. */
   place: string;
+  /** A name that no other process has, "" if there is none. */
+  process: string;
   startedAtMs: number;
   /** Through what it shares its limits; "" where it does not. */
   shares: string;
@@ -13,23 +15,28 @@ export interface Instance {
   beats: number;
 }
 
+/** Both are in one column, because earlier versions on the same storage know no other. They do not take such an instance for dead. */
+const SEPARATOR = "\n";
+const placeColumn = ({ place, process }: Pick<Instance, "place" | "process">): string =>
+  process === "" ? place : place + SEPARATOR + process;
+
 /** It starts. */
 export async function insertInstance(queries: Queries, instance: Omit<Instance, "beats">): Promise<void> {
-  const { id, place, startedAtMs, shares } = instance;
+  const { id, startedAtMs, shares } = instance;
   await queries.query("INSERT INTO instances (id, place, started_at_ms, shares, beats) VALUES (?, ?, ?, ?, 0)", [
     id,
-    place,
+    placeColumn(instance),
     startedAtMs,
     shares,
   ]);
 }
 
 export async function beat(queries: Queries, instance: Omit<Instance, "beats">): Promise<void> {
-  const { id, place, startedAtMs, shares } = instance;
+  const { id, startedAtMs, shares } = instance;
   await queries.query(
     `INSERT INTO instances (id, place, started_at_ms, shares, beats) VALUES (?, ?, ?, ?, 1)
      ON CONFLICT (id) DO UPDATE SET beats = CASE WHEN instances.beats < 0 THEN 1 ELSE instances.beats + 1 END`,
-    [id, place, startedAtMs, shares],
+    [id, placeColumn(instance), startedAtMs, shares],
   );
 }
 
@@ -42,13 +49,17 @@ export async function selectInstances(queries: Queries): Promise<Instance[]> {
   const rows = await queries.query(
     "SELECT id, place, started_at_ms, shares, beats FROM instances ORDER BY started_at_ms, id",
   );
-  return rows.map((row) => ({
-    id: text(row, "id"),
-    place: text(row, "place"),
-    startedAtMs: number(row, "started_at_ms"),
-    shares: text(row, "shares"),
-    beats: number(row, "beats"),
-  }));
+  return rows.map((row) => {
+    const [place = "", process = ""] = text(row, "place").split(SEPARATOR);
+    return {
+      id: text(row, "id"),
+      place,
+      process,
+      startedAtMs: number(row, "started_at_ms"),
+      shares: text(row, "shares"),
+      beats: number(row, "beats"),
+    };
+  });
 }
 
 export async function deleteInstance(queries: Queries, id: string): Promise<void> {

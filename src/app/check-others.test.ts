@@ -1,0 +1,82 @@
+import { describe, expect, test } from "bun:test";
+import { hostname } from "node:os";
+import { isOptional } from "../../testing/is-present.ts";
+import { openMemoryStorage } from "../../testing/memory-storage.ts";
+import { system } from "../base/system.ts";
+import { beat, type Instance, insertInstance, selectInstances } from "../storage/instances.ts";
+import { checkOthers } from "./check-others.ts";
+import { processName } from "./process-name.ts";
+
+const EVERY_MS = 200;
+const isNamed = isOptional(processName() !== "", "names of processes: this system does not provide them");
+const ownPlace = `${hostname()}, process ${process.pid}`;
+/** The name of this process with another process id, random part or namespace. */
+const named = (change: { pid?: number; run?: string; ids?: string }): string => {
+  const [, ids, pid, run] = /^(.+) (\d+) (\S+)$/.exec(processName()) ?? [];
+  return `${change.ids ?? ids} ${change.pid ?? pid} ${change.run ?? run}`;
+};
+
+/** Starts a gateway beside another one, which runs or not. */
+async function startBeside(other: { process: string; shares?: string; startedAtMs?: number; runs?: boolean }) {
+  const storage = await openMemoryStorage(system.clock);
+  const { runs = false, shares = "redis", startedAtMs = 1 } = other;
+  const row = { id: "instance_1", place: ownPlace, process: other.process, startedAtMs, shares };
+  await beat(storage, row);
+  const self: Omit<Instance, "beats"> = { ...row, id: "instance_2", process: processName() };
+  await insertInstance(storage, self);
+  const cancel = runs ? system.clock.every(EVERY_MS / 4, () => void beat(storage, row)) : () => {};
+  try {
+    const joined = await checkOthers({ storage, self, clock: system.clock, everyMs: EVERY_MS });
+    return { joined, ids: (await selectInstances(storage)).map(({ id }) => id) };
+  } finally {
+    cancel();
+    await storage.close();
+  }
+}
+
+const LIVES = { joined: { isFirst: false, dead: [] }, ids: ["instance_1", "instance_2"] };
+const IS_DEAD = { joined: { isFirst: true, dead: ["instance_1"] }, ids: ["instance_2"] };
+
+describe.skipIf(!isNamed)("H23, decision 0046: an instance is dead only if that is certain", () => {
+  test("one in another container with the same host name and process id lives", async () => {
+    expect(await startBeside({ process: named({ ids: "another container", run: "another" }) })).toEqual(LIVES);
+  });
+
+  test("one in another container whose process id is free here lives", async () => {
+    const { pid, exited } = Bun.spawn(["true"]);
+    await exited;
+    expect(await startBeside({ process: named({ ids: "another container", pid }) })).toEqual(LIVES);
+  });
+
+  test("H30: one in this process lives, whatever its clock showed at its start", async () => {
+    for (const startedAtMs of [1, Date.now() + 3_600_000]) {
+      expect(await startBeside({ process: processName(), startedAtMs })).toEqual(LIVES);
+    }
+  });
+
+  test("one of an earlier version, which has no such name, is not known to have ended", async () => {
+    expect(await startBeside({ process: "" })).toEqual(LIVES);
+  });
+
+  test("one whose process runs lives", async () => {
+    expect(await startBeside({ process: named({ pid: process.ppid }) })).toEqual(LIVES);
+  });
+
+  test("one whose process has ended is dead", async () => {
+    const { pid, exited } = Bun.spawn(["true"]);
+    await exited;
+    expect(await startBeside({ process: named({ pid }) })).toEqual(IS_DEAD);
+  });
+
+  test("H30: an earlier process with the id of this one has ended, whatever the clock showed at its start", async () => {
+    for (const startedAtMs of [1, Date.now() + 3_600_000]) {
+      expect(await startBeside({ process: named({ run: "earlier" }), startedAtMs })).toEqual(IS_DEAD);
+    }
+  });
+});
+
+test("choices 9: one that runs and shares no limits keeps another from starting, in a container with the same host name too", async () => {
+  const other = { process: named({ ids: "another container", run: "another" }), shares: "" };
+  await expect(startBeside({ ...other, runs: true })).rejects.toThrow(`already running on this database: ${ownPlace},`);
+  expect(await startBeside(other)).toEqual(IS_DEAD);
+});
