@@ -46,6 +46,9 @@ export interface IncomingRequest {
   /** Who calls, where the gateway itself does: on behalf of an operator. */
   principal?: Principal;
   dialect: Dialect;
+  door: Door;
+  /** Set where the path names the model; elsewhere the body does. */
+  modelInPath?: string | undefined;
   /** How the name of the model is read. */
   naming: Naming;
   /** What cannot be honoured to the letter is refused (`x-trivium-strict`). */
@@ -54,12 +57,10 @@ export interface IncomingRequest {
   tags?: readonly string[] | undefined;
 }
 
-/** A request for text: in which form, and for what. */
+/** A request for text. */
 export interface IncomingCall extends IncomingRequest {
-  door: Door;
   verb: Verb;
-  /** Where the path names the model and whether to stream; elsewhere the body does. */
-  modelInPath?: string | undefined;
+  /** Set where the path says whether to stream; elsewhere the body does. */
   streamInPath?: boolean | undefined;
   /** What the client asks for by its URL and headers: written and read by its dialect, opaque to everything else. */
   options: unknown;

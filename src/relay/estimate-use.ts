@@ -14,7 +14,8 @@ import { expectedImageCost } from "./media/expected-image-cost.ts";
 import { DEFAULT_OUTPUT, outputLimit } from "./output-limit.ts";
 import type { ServedModel } from "./served-model.ts";
 
-const countsUse = ({ limits }: Level): boolean => limits.tokensPerMinute !== undefined || hasBudget(limits);
+/** Whether a level needs to know what a call may use. */
+export const countsUse = ({ limits }: Level): boolean => limits.tokensPerMinute !== undefined || hasBudget(limits);
 
 /** What every level allows in a minute. */
 function tokensPerMinute(levels: readonly Level[]): number | undefined {

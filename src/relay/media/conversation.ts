@@ -16,14 +16,14 @@ import { ClientOutput, commitsEarly, type DirectController, streamedBody } from 
 import { discountAt } from "../discount.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
-import { planMedia } from "../plan-call.ts";
+import { planFitting } from "../plan-fitting.ts";
 import { RelayError } from "../relay-error.ts";
 import { answerImages } from "./answer-images.ts";
 import type { ImageRelay } from "./image-attempt.ts";
 import { billOfImages } from "./image-bill.ts";
 import { nothingMade } from "./image-failures.ts";
 import { withImages } from "./image-inputs.ts";
-import { imageOffersThatFit } from "./make-at-offer.ts";
+import { fitImage } from "./make-at-offer.ts";
 import { BYTES_PER_IMAGE, requireFileSpace } from "./require-file-space.ts";
 
 /**
@@ -42,7 +42,7 @@ export async function relayConversationImages(
   const signal = incoming.request.signal;
   const resolved = await withImages(asked, gateway, signal);
   const request = { ...resolved, notes: [...call.adapted, ...resolved.notes] };
-  const plan = planMedia(call, gateway, imageOffersThatFit(request, targets, call.model));
+  const { plan } = planFitting(call, gateway, targets, (target) => fitImage(request, target), request.paths);
   // An answer of that protocol can hold an image's URL alone.
   if (!incoming.dialect.codec.showsImages) {
     await requireFileSpace(gateway, call.principal.project, request.call.count * BYTES_PER_IMAGE);

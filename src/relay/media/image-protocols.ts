@@ -1,4 +1,3 @@
-import { stringAt } from "../../base/json.ts";
 import { asGatewayError, GatewayError } from "../../canon/error.ts";
 import type { DeliveredImage } from "../../media/delivered-image.ts";
 import type { ImageReply, ImageResult } from "../../media/image-reply.ts";
@@ -25,7 +24,7 @@ export const PREDICT: ImageProtocol = {
   read: async (request, memory, gateway) => {
     const received = await jsonBody(request, memory, gateway);
     const { body } = received;
-    return { body, request: decodePredict(body), sent: () => received.text };
+    return { body, request: decodePredict(body), sent: received };
   },
   encode: async (reply, answering, gateway) => {
     if (reply.results.every((result) => result.kind === "failed")) throw nothingMade(reply.results);
@@ -44,13 +43,7 @@ export const GENERATIONS: ImageProtocol = {
   read: async (request, memory, gateway) => {
     const received = await jsonBody(request, memory, gateway);
     const { body } = received;
-    const model = stringAt(body, "model");
-    return {
-      body,
-      request: decodeGeneration(body),
-      sent: () => received.text,
-      ...(model === undefined ? {} : { model }),
-    };
+    return { body, request: decodeGeneration(body), sent: received };
   },
   encode: asImages,
 };
@@ -62,26 +55,20 @@ export const EDITS: ImageProtocol = {
       refuseOtherTypes(request.headers.get("content-type") ?? "");
       const received = await jsonBody(request, memory, gateway);
       const { body } = received;
-      const model = stringAt(body, "model");
-      return {
-        body,
-        request: decodeEditBody(body),
-        sent: () => received.text,
-        ...(model === undefined ? {} : { model }),
-      };
+      return { body, request: decodeEditBody(body), sent: received };
     }
     const { form, bytes } = await readForm(request, memory, gateway);
     const model = form.find((entry) => entry.name === "model" && "value" in entry);
     const { routing, rest } = splitForm(form);
     const decoded = decodeEdit(rest);
-    const fields = formText(form);
+    const text = formText(form);
     freeUpload(bytes);
     return {
       body: routing,
       fields: formFields(form),
       request: decoded,
-      sent: () => fields,
-      ...(model && "value" in model ? { model: model.value } : {}),
+      sent: { text },
+      model: model && "value" in model ? model.value : undefined,
     };
   },
   encode: asImages,

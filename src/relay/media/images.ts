@@ -1,14 +1,10 @@
-import { readRouting } from "../../dialects/read-routing.ts";
-import { admitCall, type EnteredRequest } from "../admit-call.ts";
+import type { ImageRequest } from "../../media/image-request.ts";
+import type { ImageTarget } from "../../routing/target.ts";
+import { adapterCall } from "../adapter-kind.ts";
+import { admitRequest } from "../admit-request.ts";
 import { answerHeaders } from "../answer-headers.ts";
-import { askedRouting, notesOnMedia } from "../asked-routing.ts";
-import { captureOf } from "../capture-call.ts";
-import { mostAfterDiscount } from "../discount.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
-import { planMedia } from "../plan-call.ts";
-import { requireOwnObjects } from "../require-own-objects.ts";
-import { tellBegun } from "../tell-call.ts";
 import { answerImages } from "./answer-images.ts";
 import { expectedImageCost } from "./expected-image-cost.ts";
 import type { ImageRelay } from "./image-attempt.ts";
@@ -17,28 +13,33 @@ import { withImages } from "./image-inputs.ts";
 import type { IncomingImages } from "./image-relay.ts";
 import { streamImages } from "./image-stream.ts";
 import { jsonBody } from "./json-body.ts";
-import { imageOffersThatFit, requestSent } from "./make-at-offer.ts";
+import { fitImage, requestSent } from "./make-at-offer.ts";
+
+const IMAGES = adapterCall<IncomingImages, ImageRequest, ImageTarget, void>({
+  verb: "images",
+  waits: true,
+  read: async ({ request, protocol }, { memory }, gateway) => {
+    const read = await protocol.read(request, memory, gateway);
+    const { paths, stream } = read.request;
+    return { ...read, paths, stream };
+  },
+  targets: (targets, model, offers) => targets.images(model, offers),
+  prepare: async (read, notes, { request }, gateway) => {
+    const fetched = await withImages(read, gateway, request.signal);
+    return { ...fetched, notes: [...notes, ...fetched.notes] };
+  },
+  fit: (request, target) => void fitImage(request, target),
+  estimate: ({ call }) => {
+    const kind = { quality: call.quality, ...resolutionOf(call) };
+    return ({ offer }) => ({ costNanoUsd: expectedImageCost(call.count, kind, [offer]), tokens: 0 });
+  },
+});
 
 /** Serves a call for images: like any other call, with calls to media APIs in the middle. */
 export async function relayImages(incoming: IncomingImages, gateway: Gateway): Promise<Response> {
-  const { admitted, asked } = await admitCall(
-    incoming,
-    gateway,
-    (entered) => readImages(incoming, entered, gateway),
-    ({ model, request: { stream } }) => ({ verb: "images", model, stream }),
-  );
-  const { model, request, plan } = asked;
-  const capture = asked.sent === undefined ? undefined : captureOf(asked.sent, incoming, gateway);
-  const call: ImageRelay = {
-    ...admitted,
-    incoming,
-    model,
-    request,
-    stream: request.stream,
-    plan: plan.explained,
-    capture,
-  };
-  if (gateway.events.watched) tellBegun(call, gateway);
+  const { call: admitted, fitted } = await admitRequest(IMAGES, incoming, gateway);
+  const { request, plan } = fitted;
+  const call: ImageRelay = { ...admitted, request, plan: plan.explained };
   if (request.stream) return await streamImages(call, gateway, plan.targets);
   const { blockedInBand = false, encode } = incoming.protocol;
   const { receiptId, principal } = call;
@@ -51,41 +52,4 @@ export async function relayImages(incoming: IncomingImages, gateway: Gateway): P
     },
   });
   return identifiedResponse(jsonBody(answer, call, gateway), answerHeaders(call, "application/json"));
-}
-
-/** The request, resolved and admitted, and the targets that can serve it. */
-async function readImages(
-  incoming: IncomingImages,
-  { principal, entry, memory, timer }: EnteredRequest,
-  gateway: Gateway,
-) {
-  timer.to("client");
-  const {
-    model: named,
-    request: read,
-    body,
-    fields = body,
-    sent,
-  } = await incoming.protocol.read(incoming.request, memory, gateway);
-  timer.to("gateway");
-  await requireOwnObjects(fields, incoming.dialect.requests.objects, principal, gateway);
-  const wanted = readRouting(body, incoming.request.headers);
-  const { catalogue, targets } = gateway.snapshot;
-  const { model, offers, notes } = catalogue.resolve(incoming.modelInPath ?? named ?? "", incoming.naming);
-  const offered = targets.images(model, offers);
-  const resolved = await withImages(read, gateway, incoming.request.signal);
-  const more = [...notes, ...notesOnMedia(wanted, true)];
-  const request = more.length === 0 ? resolved : { ...resolved, notes: [...more, ...resolved.notes] };
-  const routing = askedRouting(wanted, { incoming, principal, model }, gateway);
-  const plan = planMedia({ model, routing }, gateway, imageOffersThatFit(request, offered, model));
-  const { count, quality } = request.call;
-  const expected = expectedImageCost(count, { quality, ...resolutionOf(request.call) }, offers);
-  const admission = await entry.admitShared({
-    model: model.id,
-    dialect: incoming.dialect.name,
-    estimatedCostNanoUsd: mostAfterDiscount(expected, principal, { model, offers }),
-    estimatedTokens: 0,
-  });
-  // The text of a large body is not held but where it is kept.
-  return { admission, model, plan, request, routing, sent: principal.capture === true ? sent() : undefined };
 }

@@ -1,7 +1,6 @@
 import { boundNotes } from "../../canon/bound-notes.ts";
-import { asGatewayError, GatewayError } from "../../canon/error.ts";
+import { GatewayError } from "../../canon/error.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
-import type { Model } from "../../catalogue/model.ts";
 import type { ImageAdapter } from "../../media/adapter.ts";
 import { fitImageCall } from "../../media/fit-image-call.ts";
 import type { FittedImageCall, ImageCall } from "../../media/image-call.ts";
@@ -14,12 +13,10 @@ import { firstRequestCapture } from "../capture-call.ts";
 import type { Gateway } from "../gateway.ts";
 import { refuseNotes } from "../refuse-notes.ts";
 import { traceLines } from "../trace-call.ts";
-import { inClientWords } from "./client-words.ts";
 import { collectImages, type ImageBatch } from "./collect-images.ts";
 import { mediaOf } from "./exchange.ts";
 import type { ImageAttempt, ImageRelay } from "./image-attempt.ts";
 import { streamFor } from "./image-events.ts";
-import { offersThatFit } from "./offers-that-fit.ts";
 import { unreadExtras } from "./unread-extras.ts";
 
 /** Makes all images at one offer. Throws where there is no result: neither an image nor one that moderation blocked. */
@@ -75,27 +72,16 @@ export async function imagesOrReasons(call: ImageRelay, gateway: Gateway, attemp
   }
 }
 
-/** The offers whose models can make such images. */
-export function imageOffersThatFit(
-  { call, paths }: ImageRequest,
-  plan: readonly ImageTarget[],
-  model: Model,
-): ImageTarget[] {
-  try {
-    const fit = ({ adapter, offer }: ImageTarget) =>
-      fitImageCall(call, adapter.capabilities(offer.upstreamModel), model.id);
-    return offersThatFit(plan, fit).map(({ target }) => target);
-  } catch (thrown) {
-    throw inClientWords(asGatewayError(thrown), paths);
-  }
-}
+/** The call as the target's model takes it. Throws where it cannot make such images. */
+export const fitImage = ({ call }: Pick<ImageRequest, "call">, { adapter, offer, model }: ImageTarget) =>
+  fitImageCall(call, adapter.capabilities(offer.upstreamModel), model.id);
 
 /** The call as this offer's model takes it; what it cannot honour is noted, or refused where the call is strict (H09). */
 export async function fitFor(call: ImageRelay, attempt: ImageAttempt): Promise<FittedImageCall> {
   const { request } = call;
   const { adapter, offer, provider } = attempt.target;
   const capabilities = adapter.capabilities(offer.upstreamModel);
-  const { call: fitted, notes } = fitImageCall(request.call, capabilities, call.model.id);
+  const { call: fitted, notes } = fitImage(request, attempt.target);
   const fitNotes = notes.map(
     ({ field, action, reason }): FieldNote => ({ path: request.paths[field], action, reason }),
   );

@@ -10,13 +10,14 @@ import { withoutEchoedIds } from "../../dialects/without-echoed-ids.ts";
 import { checkCompaction } from "../../services/compaction/schema.ts";
 import { withoutRouting } from "../../services/without-routing.ts";
 import { answerHeaders } from "../answer-headers.ts";
+import type { IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
 import { readBody } from "../read-body.ts";
 import { answerService } from "./answer-service.ts";
 import { estimateTokensUse } from "./estimate-service.ts";
 import type { ServiceAttempt } from "./service-attempt.ts";
-import { admitService, type IncomingService, type Service } from "./service-call.ts";
+import { admitService, type Service } from "./service-call.ts";
 
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
@@ -31,14 +32,13 @@ const COMPACTIONS: Service<"compactions", JsonObject> = {
       : withoutEchoedIds(received, responsesObjects);
     const { input, notes } = withoutForeignReasoning(body, arrayAt(received.body, "input"));
     return {
-      sent: received.text,
+      sent: received,
       request: { ...withoutRouting(body), input },
       body,
-      model: stringAt(body, "model"),
       notes: [...adapted, ...notes],
     };
   },
-  estimate: (body, offers) => estimateTokensUse(estimateTokens([body["instructions"], body["input"]]), offers),
+  estimate: (body) => estimateTokensUse(estimateTokens([body["instructions"], body["input"]])),
 };
 
 /** Reasoning of other families is wrapped in a history: the host cannot open it, and would refuse the request. `sent`: the client's items. */
@@ -58,7 +58,7 @@ function withoutForeignReasoning(body: JsonObject, sent: readonly unknown[]): { 
  * `responses/compact`: passed on to hosts that have it. What is sealed is theirs, and is never made up. As in other answers of the
  * protocol, the id is the gateway's and the model has its public name.
  */
-export async function relayCompactions(incoming: IncomingService, gateway: Gateway): Promise<Response> {
+export async function relayCompactions(incoming: IncomingRequest, gateway: Gateway): Promise<Response> {
   const { call, targets } = await admitService(incoming, gateway, COMPACTIONS);
   const answer = await answerService(
     call,

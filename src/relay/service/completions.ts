@@ -1,8 +1,7 @@
-import { type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
+import { type JsonObject, numberAt, objectAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { reportTerms } from "../../canon/terms.ts";
 import type { Usage } from "../../canon/usage.ts";
-import type { Offer } from "../../catalogue/model.ts";
 import { type PriceList, priceCall, termsBeforeAnswer } from "../../catalogue/price-call.ts";
 import { billables } from "../../dialects/chat/billables.ts";
 import { chatCodec } from "../../dialects/chat/codec.ts";
@@ -13,6 +12,7 @@ import type { CompletionPart } from "../../services/completion/completion-part.t
 import { checkCompletion } from "../../services/completion/schema.ts";
 import { notesOnOtherModels, withoutRouting } from "../../services/without-routing.ts";
 import { answerHeaders } from "../answer-headers.ts";
+import type { IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
 import type { ProviderExchange } from "../provider-exchange.ts";
@@ -22,7 +22,7 @@ import { answerService } from "./answer-service.ts";
 import { eventData, isEventStream } from "./event-data.ts";
 import { makesAll, readsAll } from "./plausible-usage.ts";
 import type { ServiceAttempt } from "./service-attempt.ts";
-import { admitService, type IncomingService, type Service, type ServiceCall } from "./service-call.ts";
+import { admitService, type Service, type ServiceCall } from "./service-call.ts";
 import { type OpenStream, streamService } from "./stream-service.ts";
 
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
@@ -36,19 +36,20 @@ const COMPLETIONS: Service<"completions", JsonObject> = {
   name: "completions",
   billables,
   read: async (request, memory, gateway) => {
-    const { body, text } = await readBody(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
+    const received = await readBody(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
+    const { body } = received;
     checkCompletion(body);
-    const [model, stream, notes] = [stringAt(body, "model"), body["stream"] === true, notesOnOtherModels(body)];
-    return { sent: text, request: withoutRouting(body), body, model, stream, notes };
+    const [stream, notes] = [body["stream"] === true, notesOnOtherModels(body)];
+    return { sent: received, request: withoutRouting(body), body, stream, notes };
   },
-  estimate: (body, offers) => {
+  estimate: (body) => {
     const usage = expectedOf(body);
     const terms = namesOfTerms(askedTerms(body, PRICED_FIELDS));
-    const costOf = (offer: Offer) => priceCall(withTools(body, offer, usage), offer, terms).costNanoUsd;
-    return {
-      estimatedCostNanoUsd: Math.max(0, ...offers.map(costOf)),
-      estimatedTokens: (usage.input ?? 0) + (usage.output ?? 0),
-    };
+    const tokens = (usage.input ?? 0) + (usage.output ?? 0);
+    return (target) => ({
+      costNanoUsd: priceCall(withTools(body, target, usage), target, terms).costNanoUsd,
+      tokens,
+    });
   },
 };
 
@@ -80,7 +81,7 @@ function charactersIn(prompt: unknown): number {
 }
 
 /** `completions`, the API before chat: passed on as it is, to hosts that have it. */
-export async function relayCompletions(incoming: IncomingService, gateway: Gateway): Promise<Response> {
+export async function relayCompletions(incoming: IncomingRequest, gateway: Gateway): Promise<Response> {
   const { call, targets } = await admitService(incoming, gateway, COMPLETIONS);
   if (call.stream) {
     const open = (attempt: Attempt) => openCompletion(call, attempt);

@@ -7,6 +7,7 @@ import { noteEmbeddings, requireEmbeddings } from "../../services/embeddings/fit
 import { type SizedBatch, splitBatches } from "../../services/embeddings/split-batches.ts";
 import { dimensionsOf } from "../../services/embeddings/vector-form.ts";
 import { answerHeaders } from "../answer-headers.ts";
+import type { IncomingRequest } from "../call.ts";
 import { capturedChunks } from "../capture-call.ts";
 import { chunkedBody } from "../chunked-body.ts";
 import type { Gateway } from "../gateway.ts";
@@ -18,7 +19,7 @@ import { askParts } from "./ask-parts.ts";
 import { estimateTokensUse } from "./estimate-service.ts";
 import { readsAll } from "./plausible-usage.ts";
 import type { ServiceAttempt } from "./service-attempt.ts";
-import { admitService, type IncomingService, type Service, type ServiceCall } from "./service-call.ts";
+import { admitService, type Service, type ServiceCall } from "./service-call.ts";
 
 /** The vectors of one request as numbers in decimals come to some tens of megabytes. */
 const MAX_ANSWER_BYTES = 128 * 1024 * 1024;
@@ -28,7 +29,7 @@ type Attempt = ServiceAttempt<"embeddings">;
 
 /** Serves a call for embeddings, by as many requests as the host needs for it. */
 export async function relayEmbeddings(
-  incoming: IncomingService,
+  incoming: IncomingRequest,
   gateway: Gateway,
   protocol: EmbeddingProtocol,
 ): Promise<Response> {
@@ -49,12 +50,13 @@ export async function relayEmbeddings(
 const serviceOf = (protocol: EmbeddingProtocol): Service<"embeddings", EmbeddingRequest> => ({
   name: "embeddings",
   read: async (request, memory, gateway) => {
-    const { body, text } = await readBody(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
+    const received = await readBody(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
+    const { body } = received;
     const decoded = protocol.decode(body);
-    const { model, notes, paths } = decoded;
-    return { sent: text, request: decoded, body, notes, paths, model };
+    const { notes, paths } = decoded;
+    return { sent: received, request: decoded, body, notes, paths };
   },
-  estimate: ({ call }, offers) => estimateTokensUse(estimateInputs(call.inputs), offers),
+  estimate: ({ call }) => estimateTokensUse(estimateInputs(call.inputs)),
   fit: ({ call }, { adapter, offer, model }) =>
     requireEmbeddings(call, adapter.capabilities(offer.upstreamModel), model.id),
 });

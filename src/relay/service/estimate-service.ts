@@ -1,8 +1,11 @@
-import type { Offer } from "../../catalogue/model.ts";
 import { priceUsage } from "../../catalogue/pricing.ts";
+import type { Target } from "../../routing/target.ts";
+import type { EstimatedUse } from "../adapter-kind.ts";
 
-/** What so many tokens may cost at the most expensive of the offers (H23). */
-export function estimateTokensUse(tokens: number, offers: readonly Pick<Offer, "pricings">[]) {
-  const costs = offers.map(({ pricings }) => priceUsage({ input: tokens }, pricings).costNanoUsd);
-  return { estimatedCostNanoUsd: Math.max(0, ...costs), estimatedTokens: tokens };
-}
+/** What so many tokens may cost at each target. */
+export const estimateTokensUse =
+  (tokens: number) =>
+  ({ pricings }: Pick<Target, "pricings">): EstimatedUse => ({
+    costNanoUsd: priceUsage({ input: tokens }, pricings).costNanoUsd,
+    tokens,
+  });

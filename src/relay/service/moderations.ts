@@ -4,6 +4,7 @@ import { estimateInput } from "../../dialects/estimate-tokens.ts";
 import { checkModeration } from "../../services/moderation/schema.ts";
 import { notesOnOtherModels, withoutRouting } from "../../services/without-routing.ts";
 import { answerHeaders } from "../answer-headers.ts";
+import type { IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
 import { readBody } from "../read-body.ts";
@@ -11,19 +12,20 @@ import { answerService } from "./answer-service.ts";
 import { estimateTokensUse } from "./estimate-service.ts";
 import { readsAll } from "./plausible-usage.ts";
 import type { ServiceAttempt } from "./service-attempt.ts";
-import { admitService, type IncomingService, type Service } from "./service-call.ts";
+import { admitService, type Service } from "./service-call.ts";
 
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 const MODERATIONS: Service<"moderations", JsonObject> = {
   name: "moderations",
   read: async (request, memory, gateway) => {
-    const { body, text } = await readBody(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
+    const received = await readBody(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
+    const { body } = received;
     checkModeration(body);
     const model = stringAt(body, "model") ?? firstModerator(gateway);
-    return { sent: text, request: withoutRouting(body), body, model, notes: notesOnOtherModels(body) };
+    return { sent: received, request: withoutRouting(body), body, model, notes: notesOnOtherModels(body) };
   },
-  estimate: (body, offers) => estimateTokensUse(estimateInput(body["input"]), offers),
+  estimate: (body) => estimateTokensUse(estimateInput(body["input"])),
 };
 
 /** Clients of the vendor's API need not name a model. */
@@ -35,7 +37,7 @@ function firstModerator({ snapshot }: Gateway): string {
 }
 
 /** `moderations`: passed on as it is, to hosts that have it. */
-export async function relayModerations(incoming: IncomingService, gateway: Gateway): Promise<Response> {
+export async function relayModerations(incoming: IncomingRequest, gateway: Gateway): Promise<Response> {
   const { call, targets } = await admitService(incoming, gateway, MODERATIONS);
   const answer = await answerService(
     call,

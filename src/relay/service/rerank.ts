@@ -1,6 +1,5 @@
 import { GatewayError } from "../../canon/error.ts";
 import type { Usage } from "../../canon/usage.ts";
-import type { Offer } from "../../catalogue/model.ts";
 import { priceUsage } from "../../catalogue/pricing.ts";
 import { type DecodedRerank, decodeRerank } from "../../services/rerank/decode-rerank.ts";
 import { encodeRerank } from "../../services/rerank/encode-rerank.ts";
@@ -8,6 +7,7 @@ import { estimateRerank } from "../../services/rerank/estimate-rerank.ts";
 import { mergeRankings, type RerankPart, splitDocuments } from "../../services/rerank/merge-rankings.ts";
 import type { RerankReply } from "../../services/rerank/rerank-call.ts";
 import { answerHeaders } from "../answer-headers.ts";
+import type { IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
 import { unreadExtras } from "../media/unread-extras.ts";
@@ -15,14 +15,14 @@ import { readBody } from "../read-body.ts";
 import { answerService } from "./answer-service.ts";
 import { askParts } from "./ask-parts.ts";
 import type { ServiceAttempt } from "./service-attempt.ts";
-import { admitService, type IncomingService, type Service, type ServiceCall } from "./service-call.ts";
+import { admitService, type Service, type ServiceCall } from "./service-call.ts";
 
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 type Attempt = ServiceAttempt<"rerank">;
 
 /** Serves a call to rank documents. */
-export async function relayRerank(incoming: IncomingService, gateway: Gateway): Promise<Response> {
+export async function relayRerank(incoming: IncomingRequest, gateway: Gateway): Promise<Response> {
   const { call, targets } = await admitService(incoming, gateway, SERVICE);
   const done = new Map<string, RerankReply[]>();
   const answer = await answerService(
@@ -40,20 +40,18 @@ export async function relayRerank(incoming: IncomingService, gateway: Gateway): 
 const SERVICE: Service<"rerank", DecodedRerank> = {
   name: "rerank",
   read: async (request, memory, gateway) => {
-    const { body, text } = await readBody(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
+    const received = await readBody(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
+    const { body } = received;
     const decoded = decodeRerank(body);
-    return { sent: text, request: decoded, body, notes: decoded.notes, model: decoded.model };
+    return { sent: received, request: decoded, body, notes: decoded.notes };
   },
-  estimate: ({ call }, offers) => {
+  // Each host has a price for one of the two.
+  estimate: ({ call }) => {
     const tokens = estimateRerank(call, "tokens");
     const usage = { ...tokens, ...estimateRerank(call, "searches") };
-    return { estimatedCostNanoUsd: dearest(usage, offers), estimatedTokens: tokens.input ?? 0 };
+    return ({ pricings }) => ({ costNanoUsd: priceUsage(usage, pricings).costNanoUsd, tokens: tokens.input ?? 0 });
   },
 };
-
-/** At the most expensive of the offers; each has a price for one of the two (H23). */
-const dearest = (usage: { input?: number; searches?: number }, offers: readonly Offer[]): number =>
-  Math.max(0, ...offers.map(({ pricings }) => priceUsage(usage, pricings).costNanoUsd));
 
 /** The ranking of one offer, by as many requests as its host needs. */
 async function rank(

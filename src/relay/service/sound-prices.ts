@@ -1,6 +1,8 @@
 import { completionTokens, promptTokens, type Usage } from "../../canon/usage.ts";
-import type { Offer, Pricings } from "../../catalogue/model.ts";
+import type { Pricings } from "../../catalogue/model.ts";
 import { priceUsage } from "../../catalogue/pricing.ts";
+import type { Target } from "../../routing/target.ts";
+import type { EstimatedUse } from "../adapter-kind.ts";
 
 /** By what sound is paid at these prices. */
 export function soundPrices({
@@ -17,11 +19,13 @@ export function soundPrices({
   };
 }
 
-/** What a call may use at the most expensive of the offers (H23), each of which may count in a unit of its own. */
-export function estimateSound(offers: readonly Pick<Offer, "pricings">[], expected: (pricings: Pricings) => Usage) {
-  const uses = offers.map(({ pricings }) => ({ pricings, usage: expected(pricings) }));
-  return {
-    estimatedCostNanoUsd: Math.max(0, ...uses.map(({ usage, pricings }) => priceUsage(usage, pricings).costNanoUsd)),
-    estimatedTokens: Math.max(0, ...uses.map(({ usage }) => promptTokens(usage) + completionTokens(usage))),
+/** What a call may use at each target, which may count in a unit of its own. */
+export const estimateSound =
+  (expected: (pricings: Pricings) => Usage) =>
+  ({ pricings }: Pick<Target, "pricings">): EstimatedUse => {
+    const usage = expected(pricings);
+    return {
+      costNanoUsd: priceUsage(usage, pricings).costNanoUsd,
+      tokens: promptTokens(usage) + completionTokens(usage),
+    };
   };
-}

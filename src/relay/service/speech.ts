@@ -1,4 +1,3 @@
-import { stringAt } from "../../base/json.ts";
 import type { Usage } from "../../canon/usage.ts";
 import { decodeSpeech } from "../../services/speech/decode-speech.ts";
 import { fitSpeech } from "../../services/speech/fit-speech.ts";
@@ -7,30 +6,32 @@ import { SPEECH_TYPES, type SpeechRequest } from "../../services/speech/speech-c
 import { soundEnd, soundEvent } from "../../services/speech/speech-events.ts";
 import { billedSpeech, expectedSpeech, expectedTokens, type SpokenText } from "../../services/speech/speech-usage.ts";
 import { notesOnOtherModels } from "../../services/without-routing.ts";
+import type { IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import type { ProviderExchange } from "../provider-exchange.ts";
 import { readBody } from "../read-body.ts";
 import { makesAll, readsAll } from "./plausible-usage.ts";
 import type { ServiceAttempt } from "./service-attempt.ts";
-import { admitService, type IncomingService, type Service } from "./service-call.ts";
+import { admitService, type Service } from "./service-call.ts";
 import { estimateSound, soundPrices } from "./sound-prices.ts";
 import { type OpenStream, type StreamPart, streamService } from "./stream-service.ts";
 
 const SPEECH: Service<"speech", SpeechRequest> = {
   name: "speech",
   read: async (request, memory, gateway) => {
-    const { body, text } = await readBody(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
+    const received = await readBody(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
+    const { body } = received;
     const notes = notesOnOtherModels(body);
-    return { request: decodeSpeech(body), body, model: stringAt(body, "model"), stream: true, notes, sent: text };
+    return { request: decodeSpeech(body), body, stream: true, notes, sent: received };
   },
-  estimate: ({ call }, offers) => estimateSound(offers, (pricings) => expectedSpeech(call, soundPrices(pricings))),
+  estimate: ({ call }) => estimateSound((pricings) => expectedSpeech(call, soundPrices(pricings))),
   fit: ({ call }, { adapter, offer, model }) => {
     fitSpeech(call, adapter.capabilities(offer.upstreamModel), model.id);
   },
 };
 
 /** `audio/speech`: a text as sound, sent as it is made. */
-export async function relaySpeech(incoming: IncomingService, gateway: Gateway): Promise<Response> {
+export async function relaySpeech(incoming: IncomingRequest, gateway: Gateway): Promise<Response> {
   const { call, targets } = await admitService(incoming, gateway, SPEECH);
   return streamService(call, gateway, targets, {
     form: call.request.events ? "events" : "bytes",

@@ -15,6 +15,7 @@ import {
   hearsAll,
 } from "../../services/transcription/transcription-usage.ts";
 import { answerHeaders } from "../answer-headers.ts";
+import type { IncomingRequest } from "../call.ts";
 import { formText } from "../capture-call.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
@@ -23,7 +24,7 @@ import { formFields, isForm, readForm } from "../read-form.ts";
 import { answerService } from "./answer-service.ts";
 import { eventData, isEventStream } from "./event-data.ts";
 import type { ServiceAttempt } from "./service-attempt.ts";
-import { admitService, type IncomingService, type Service } from "./service-call.ts";
+import { admitService, type Service } from "./service-call.ts";
 import { estimateSound, soundPrices } from "./sound-prices.ts";
 import { type OpenStream, streamService } from "./stream-service.ts";
 
@@ -41,12 +42,18 @@ const serviceOf = (name: Verb): Service<Verb, TranscriptionRequest> => ({
     const { form } = await readForm(request, memory, gateway);
     const decoded = decodeTranscription(form, name === "translations" ? "translate" : "transcribe");
     const { model, routing, stream, notes } = decoded;
-    return { request: decoded, body: routing, fields: formFields(form), model, stream, notes, sent: formText(form) };
+    return {
+      request: decoded,
+      body: routing,
+      fields: formFields(form),
+      model,
+      stream,
+      notes,
+      sent: { text: formText(form) },
+    };
   },
-  estimate: ({ call }, offers) =>
-    estimateSound(offers, (pricings) =>
-      expectedTranscription({ file: call.file.bytes }, soundPrices(pricings).bySecond),
-    ),
+  estimate: ({ call }) =>
+    estimateSound((pricings) => expectedTranscription({ file: call.file.bytes }, soundPrices(pricings).bySecond)),
   fit: (request, { adapter, offer, model }) => {
     fitTranscription(request, adapter.capabilities(offer.upstreamModel), model.id);
   },
@@ -59,7 +66,7 @@ function notAForm(type: string | null): GatewayError {
 }
 
 /** `audio/transcriptions` and `audio/translations`. */
-export async function relayTranscription(incoming: IncomingService, gateway: Gateway, name: Verb): Promise<Response> {
+export async function relayTranscription(incoming: IncomingRequest, gateway: Gateway, name: Verb): Promise<Response> {
   const { call, targets } = await admitService(incoming, gateway, serviceOf(name));
   const { request } = call;
   if (request.stream) {

@@ -1,6 +1,6 @@
 import { relayCompactions } from "../../relay/service/compactions.ts";
 import { CompactionRequest } from "../../services/compaction/schema.ts";
-import { incomingService } from "../incoming-request.ts";
+import { incomingRequest } from "../incoming-request.ts";
 import { json } from "../openapi/operation.ts";
 import { IMAGE_HEADERS } from "../openapi/parameters.ts";
 import { CompactionAnswer } from "../openapi/speech-answers.ts";
@@ -16,5 +16,5 @@ export const compactResponse: ClientEndpoint = {
   parameters: IMAGE_HEADERS,
   request: CompactionRequest,
   answers: [json(CompactionAnswer, "The items to go on with, one of them sealed by the host.")],
-  handle: (routed, { gateway }) => relayCompactions(incomingService(routed), gateway),
+  handle: (routed, { gateway }) => relayCompactions(incomingRequest(routed), gateway),
 };

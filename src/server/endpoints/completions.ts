@@ -1,6 +1,6 @@
 import { relayCompletions } from "../../relay/service/completions.ts";
 import { CompletionRequest } from "../../services/completion/schema.ts";
-import { incomingService } from "../incoming-request.ts";
+import { incomingRequest } from "../incoming-request.ts";
 import { events, json } from "../openapi/operation.ts";
 import { IMAGE_HEADERS } from "../openapi/parameters.ts";
 import { CompletionAnswer } from "../openapi/speech-answers.ts";
@@ -19,5 +19,5 @@ export const createCompletion: ClientEndpoint = {
     json(CompletionAnswer, "The completion, in the host's own form."),
     events(CompletionAnswer, "With `stream`: parts of the same form, then `[DONE]`."),
   ],
-  handle: (routed, { gateway }) => relayCompletions(incomingService(routed), gateway),
+  handle: (routed, { gateway }) => relayCompletions(incomingRequest(routed), gateway),
 };

@@ -2,7 +2,7 @@ import { relayEmbeddings } from "../../relay/service/embeddings.ts";
 import type { EmbeddingProtocol } from "../../services/embeddings/embedding-protocol.ts";
 import { BATCH_EMBED_CONTENTS, EMBED_CONTENT, EMBEDDINGS } from "../../services/embeddings/protocols.ts";
 import { BatchEmbedContentsRequest, EmbedContentRequest, EmbeddingsRequest } from "../../services/embeddings/schema.ts";
-import { incomingAtVerb, incomingService } from "../incoming-request.ts";
+import { incomingAtVerb, incomingRequest } from "../incoming-request.ts";
 import { json } from "../openapi/operation.ts";
 import { IMAGE_HEADERS, MODEL_IN_PATH } from "../openapi/parameters.ts";
 import { BatchEmbedContentsAnswer, EmbedContentAnswer, EmbeddingsAnswer } from "../openapi/service-answers.ts";
@@ -24,7 +24,7 @@ export const createEmbeddings: ClientEndpoint = {
   parameters: IMAGE_HEADERS,
   request: EmbeddingsRequest,
   answers: [json(EmbeddingsAnswer, "The vectors.")],
-  handle: (routed, { gateway }) => relayEmbeddings(incomingService(routed), gateway, EMBEDDINGS),
+  handle: (routed, { gateway }) => relayEmbeddings(incomingRequest(routed), gateway, EMBEDDINGS),
 };
 
 export const embedContent: ClientEndpoint = {

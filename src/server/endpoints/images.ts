@@ -76,6 +76,6 @@ export const predictImages: ClientEndpoint = {
     const isEmbedding = gateway.snapshot.catalogue.kindOf(modelInPath, naming) === "embedding";
     return isEmbedding
       ? relayEmbeddings(incoming, gateway, PREDICT_EMBEDDINGS)
-      : relayImages({ ...incomingImages(routed, PREDICT), modelInPath }, gateway);
+      : relayImages({ ...incoming, protocol: PREDICT }, gateway);
   },
 };

@@ -1,6 +1,6 @@
 import { relayModerations } from "../../relay/service/moderations.ts";
 import { ModerationRequest } from "../../services/moderation/schema.ts";
-import { incomingService } from "../incoming-request.ts";
+import { incomingRequest } from "../incoming-request.ts";
 import { json } from "../openapi/operation.ts";
 import { IMAGE_HEADERS } from "../openapi/parameters.ts";
 import { ModerationAnswer } from "../openapi/speech-answers.ts";
@@ -16,5 +16,5 @@ export const createModeration: ClientEndpoint = {
   parameters: IMAGE_HEADERS,
   request: ModerationRequest,
   answers: [json(ModerationAnswer, "One result for each input, in the host's own form.")],
-  handle: (routed, { gateway }) => relayModerations(incomingService(routed), gateway),
+  handle: (routed, { gateway }) => relayModerations(incomingRequest(routed), gateway),
 };

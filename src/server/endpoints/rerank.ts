@@ -2,7 +2,7 @@ import { parseObject } from "../../base/json.ts";
 import { BUILT_IN_DIALECTS } from "../../dialects/index.ts";
 import { relayRerank } from "../../relay/service/rerank.ts";
 import { RerankRequest } from "../../services/rerank/schema.ts";
-import { incomingService } from "../incoming-request.ts";
+import { incomingRequest } from "../incoming-request.ts";
 import { json } from "../openapi/operation.ts";
 import { IMAGE_HEADERS } from "../openapi/parameters.ts";
 import { RerankAnswer } from "../openapi/service-answers.ts";
@@ -32,5 +32,5 @@ export const rerankDocuments: ClientEndpoint = {
   request: RerankRequest,
   answers: [json(RerankAnswer, "The documents, the best first.")],
   errors,
-  handle: (routed, { gateway }) => relayRerank(incomingService(routed), gateway),
+  handle: (routed, { gateway }) => relayRerank(incomingRequest(routed), gateway),
 };

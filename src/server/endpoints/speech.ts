@@ -1,6 +1,6 @@
 import { relaySpeech } from "../../relay/service/speech.ts";
 import { SpeechRequestBody } from "../../services/speech/schema.ts";
-import { incomingService } from "../incoming-request.ts";
+import { incomingRequest } from "../incoming-request.ts";
 import { type Answer, events } from "../openapi/operation.ts";
 import { IMAGE_HEADERS } from "../openapi/parameters.ts";
 import { SpeechEvent } from "../openapi/speech-answers.ts";
@@ -18,5 +18,5 @@ export const createSpeech: ClientEndpoint = {
   parameters: IMAGE_HEADERS,
   request: SpeechRequestBody,
   answers: [sound, events(SpeechEvent, "With `stream_format: sse`: events with parts of the sound.")],
-  handle: (routed, { gateway }) => relaySpeech(incomingService(routed), gateway),
+  handle: (routed, { gateway }) => relaySpeech(incomingRequest(routed), gateway),
 };

@@ -1,7 +1,7 @@
 import { Type } from "../../base/type.ts";
 import { relayTranscription } from "../../relay/service/transcriptions.ts";
 import { TranscriptionFields, TranslationFields } from "../../services/transcription/schema.ts";
-import { incomingService } from "../incoming-request.ts";
+import { incomingRequest } from "../incoming-request.ts";
 import { type Answer, events, json } from "../openapi/operation.ts";
 import { IMAGE_HEADERS } from "../openapi/parameters.ts";
 import { TranscriptAnswer, TranscriptEvent } from "../openapi/speech-answers.ts";
@@ -29,7 +29,7 @@ export const createTranscription: ClientEndpoint = {
     plain,
     events(TranscriptEvent, "With `stream`: events with parts of the text."),
   ],
-  handle: (routed, { gateway }) => relayTranscription(incomingService(routed), gateway, "transcriptions"),
+  handle: (routed, { gateway }) => relayTranscription(incomingRequest(routed), gateway, "transcriptions"),
 };
 
 export const createTranslation: ClientEndpoint = {
@@ -39,5 +39,5 @@ export const createTranslation: ClientEndpoint = {
   summary: "Write down in English what is said in a recording",
   form: Type.Object({ file: recording, ...TranslationFields.properties }, { title: "TranslationForm" }),
   answers: [json(TranscriptAnswer, "The translation."), plain],
-  handle: (routed, { gateway }) => relayTranscription(incomingService(routed), gateway, "translations"),
+  handle: (routed, { gateway }) => relayTranscription(incomingRequest(routed), gateway, "translations"),
 };
