@@ -29,7 +29,10 @@ export interface ReadForAdapter<Request> extends ReadRequest {
 
 /** What a call may use at one target. */
 export interface EstimatedUse {
+  /** Before any discount. */
   costNanoUsd: number;
+  /** How many bills of that cost there may be; one where absent. The discount of each is rounded separately. */
+  bills?: number;
   tokens: number;
 }
 
@@ -115,8 +118,8 @@ function mostUse<Incoming extends IncomingRequest, Request, At extends Target, F
   if (!principal.levels.some(countsUse)) return most;
   const useAt = kind.estimate(request);
   for (const { target, fitted } of fits) {
-    const { costNanoUsd, tokens } = useAt(target, fitted);
-    const cost = discounted(costNanoUsd, discountAt(principal, target));
+    const { costNanoUsd, bills = 1, tokens } = useAt(target, fitted);
+    const cost = discounted(costNanoUsd, discountAt(principal, target)) * bills;
     most.estimatedCostNanoUsd = Math.max(most.estimatedCostNanoUsd, cost);
     most.estimatedTokens = Math.max(most.estimatedTokens, tokens);
   }

@@ -7,7 +7,7 @@ import {
   videoModel,
 } from "../../../testing/memory-videos.ts";
 import { errorIn } from "../../../testing/sent-call.ts";
-import { costOfVideos } from "./fit-video.ts";
+import { costOfVideo } from "./fit-video.ts";
 
 const SILENT_MODEL = "doubao-seedance-1-0-pro-250528";
 
@@ -82,8 +82,8 @@ describe("contract 2.9: what videos cost", () => {
 
   test("their seconds, by their sound, to the nano-dollar", () => {
     const pricings = { video: [item(SILENT_NANO_USD / 1e9)], audio_and_video: [item(SOUND_NANO_USD / 1e9)] } as never;
-    const four = { count: 3, seconds: 4, resolution: "720p" };
-    expect(costOfVideos({ ...four, audio: false }, pricings, 0)).toBe(12 * SILENT_NANO_USD);
-    expect(costOfVideos({ ...four, audio: true }, pricings, 0)).toBe(12 * SOUND_NANO_USD);
+    const four = { seconds: 4, resolution: "720p" };
+    expect(costOfVideo({ ...four, audio: false }, pricings)).toBe(4 * SILENT_NANO_USD);
+    expect(costOfVideo({ ...four, audio: true }, pricings)).toBe(4 * SOUND_NANO_USD);
   });
 });

@@ -1,8 +1,8 @@
 import { boundNotes } from "../../canon/bound-notes.ts";
 import { asGatewayError } from "../../canon/error.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
-import type { Model } from "../../catalogue/model.ts";
-import { priceCall } from "../../catalogue/price-call.ts";
+import type { Pricings } from "../../catalogue/model.ts";
+import { priceUsage } from "../../catalogue/pricing.ts";
 import { pricingsOfVideo } from "../../catalogue/video-prices.ts";
 import { fitVideoCall } from "../../media/fit-video-call.ts";
 import type { VideoRequest } from "../../media/predict-long-running/decode-video.ts";
@@ -13,7 +13,7 @@ import { mediaOf } from "./exchange.ts";
 import { unreadExtras } from "./unread-extras.ts";
 
 /** The call as this offer's model takes it, with notes on what it does not honour. */
-export function fitVideo(asked: VideoRequest, { adapter, offer, provider }: VideoTarget, model: Model) {
+export function fitVideo(asked: VideoRequest, { adapter, offer, provider, model }: VideoTarget) {
   const { call, notes } = fitInClientWords(asked, adapter.capabilities(offer.upstreamModel), model.id);
   const fitNotes = notes.map(({ field, action, reason }): FieldNote => ({ path: asked.paths[field], action, reason }));
   const context = mediaOf(provider).context(offer.upstreamModel, "");
@@ -29,11 +29,8 @@ function fitInClientWords(asked: VideoRequest, capabilities: VideoCapabilities, 
   }
 }
 
-type VideoFacts = Pick<FittedVideoCall, "count" | "seconds" | "resolution" | "audio">;
+type VideoFacts = Pick<FittedVideoCall, "seconds" | "resolution" | "audio">;
 
-/** What videos of this kind cost at most, after a discount: each by itself, as they may be billed. */
-export function costOfVideos(call: VideoFacts, pricings: Model["pricings"], discount: number): number {
-  const { count, seconds, resolution, audio } = call;
-  const prices = { pricings: pricingsOfVideo(pricings, { resolution, audio }) };
-  return priceCall({ seconds }, prices, [], discount).costNanoUsd * count;
-}
+/** What one video of this kind costs at most. */
+export const costOfVideo = ({ seconds, resolution, audio }: VideoFacts, pricings: Pricings): number =>
+  priceUsage({ seconds }, pricingsOfVideo(pricings, { resolution, audio })).costNanoUsd;

@@ -2,7 +2,6 @@ import type { Principal } from "../../access/principal.ts";
 import { asGatewayError, type GatewayError } from "../../canon/error.ts";
 import type { Operation, OperationPart } from "../../canon/operation.ts";
 import type { AttemptCapture, CallCapture } from "../../capture/call-capture.ts";
-import type { Model } from "../../catalogue/model.ts";
 import type { JobState } from "../../media/adapter.ts";
 import { foldSeed } from "../../media/number-range.ts";
 import type { VideoRequest } from "../../media/predict-long-running/decode-video.ts";
@@ -35,12 +34,11 @@ export async function submitAt(
   attempt: Pick<SubmitAttempt, "target" | "capture">,
   { operation, asked, strict, principal, trace, capture }: Submitting,
   gateway: Gateway,
-  model: Model,
   save: () => Promise<void>,
 ): Promise<void> {
   const { target } = attempt;
   const { provider, adapter, offer } = target;
-  const { call, notes } = fitVideo(asked, target, model);
+  const { call, notes } = fitVideo(asked, target);
   if (strict) refuseNotes(notes);
   const { perJob } = adapter.capabilities(offer.upstreamModel);
   const { seconds, resolution, audio, count } = call;

@@ -2,34 +2,32 @@ import { asGatewayError } from "../../canon/error.ts";
 import type { Operation } from "../../canon/operation.ts";
 import { unionOfTags } from "../../canon/tags.ts";
 import type { CallCapture } from "../../capture/call-capture.ts";
-import { readRouting } from "../../dialects/read-routing.ts";
+import type { ReceivedRequest } from "../../dialects/received-request.ts";
 import { checkFrames } from "../../media/check-images.ts";
 import { decodeVideo, type VideoRequest } from "../../media/predict-long-running/decode-video.ts";
 import { operationName } from "../../media/predict-long-running/operation-name.ts";
 import type { Operations } from "../../operations/operations.ts";
+import type { VideoTarget } from "../../routing/target.ts";
+import { adapterCall } from "../adapter-kind.ts";
 import { answerHeaders, type NotedCall } from "../answer-headers.ts";
-import { askedRouting, notesOnMedia } from "../asked-routing.ts";
 import type { IncomingRequest } from "../call.ts";
 import { captureOf, settleCapture } from "../capture-call.ts";
-import { discountAt } from "../discount.ts";
 import { type EnteredRequest, enterRequest, leaveRequest } from "../enter-request.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
-import { planMedia } from "../plan-call.ts";
 import { readBody } from "../read-body.ts";
+import { readRequest } from "../read-request.ts";
 import { RelayError } from "../relay-error.ts";
-import { requireOwnObjects } from "../require-own-objects.ts";
 import { plannedOffers } from "../settle.ts";
 import { tellOperation } from "../tell-call.ts";
 import { tryOffers } from "../try-offers.ts";
 import type { Trying } from "../trying.ts";
 import { inClientWords } from "./client-words.ts";
 import { fetchInput } from "./fetch-input.ts";
-import { costOfVideos, fitVideo } from "./fit-video.ts";
+import { costOfVideo, fitVideo } from "./fit-video.ts";
 import { newOperation } from "./new-operation.ts";
-import { offersThatFit } from "./offers-that-fit.ts";
 import { digestOf, findRepeated, idempotencyKey } from "./repeated-operation.ts";
-import { expectedVideoBytes, requireFileSpace } from "./require-file-space.ts";
+import { expectedVideoBytes } from "./require-file-space.ts";
 import { SubmitAttempt } from "./submit-attempt.ts";
 import { isCertain, submitAt } from "./submit-videos.ts";
 import { keptTrace } from "./trace-operation.ts";
@@ -38,6 +36,31 @@ import { keptTrace } from "./trace-operation.ts";
 interface IncomingVideo extends IncomingRequest {
   modelInPath: string;
 }
+
+/** The same, once its body was compared with those of earlier requests. */
+interface ReceivedVideo extends IncomingVideo {
+  received: ReceivedRequest;
+}
+
+const VIDEOS = adapterCall<ReceivedVideo, VideoRequest, VideoTarget, ReturnType<typeof fitVideo>>({
+  verb: "videos",
+  waits: false,
+  read: async ({ received }) => {
+    const { body } = received;
+    const request = decodeVideo(body);
+    return { request, body, sent: received, paths: request.paths };
+  },
+  targets: (targets, model, offers) => targets.videos(model, offers),
+  prepare: async (read, notes, { request }, gateway) => {
+    const framed = await withFrames(read, gateway, request.signal);
+    return { ...framed, notes: [...notes, ...framed.notes] };
+  },
+  fit: (request, target) => fitVideo(request, target),
+  fileBytes: ({ call }) => expectedVideoBytes(call),
+  estimate:
+    () =>
+    ({ pricings }, { call }) => ({ costNanoUsd: costOfVideo(call, pricings), bills: call.count, tokens: 0 }),
+});
 
 /** Contract 2.1: submits a job for videos. The operation is saved before the provider gets a request. */
 export async function submitVideo(
@@ -55,47 +78,23 @@ export async function submitVideo(
 
 async function submit(
   incoming: IncomingVideo,
-  { startedAtMs, principal, client, entry, memory }: EnteredRequest,
+  entered: EnteredRequest,
   gateway: Gateway,
   operations: Operations,
 ): Promise<Response> {
-  const { catalogue, targets, maxBodyBytes } = gateway.snapshot;
-  const { body, text } = await readBody(incoming.request, { maxBytes: maxBodyBytes, memory }, gateway);
-  const { model, offers, notes } = catalogue.resolve(incoming.modelInPath, incoming.naming);
-  const requestDigest = digestOf(principal.project, model.id, text);
+  const { startedAtMs, principal, client, memory } = entered;
+  const { catalogue, maxBodyBytes } = gateway.snapshot;
+  const received = await readBody(incoming.request, { maxBytes: maxBodyBytes, memory }, gateway);
+  const { model } = catalogue.resolve(incoming.modelInPath, incoming.naming);
+  const requestDigest = digestOf(principal.project, model.id, received.text);
   // First of all, because the rest may turn out differently the second time: links to frames expire, and offers change.
   const repeated = await findRepeated(incoming.request, principal, requestDigest, operations, gateway.clock.wallMs());
   if (repeated) return named(repeated, incoming, undefined);
 
-  const decoded = decodeVideo(body);
-  await requireOwnObjects(body, incoming.dialect.requests.objects, principal, gateway);
-  const wanted = readRouting(body, incoming.request.headers);
-  const routing = askedRouting(wanted, { incoming, principal, model }, gateway);
-  const offered = targets.videos(model, offers);
-  const framed = await withFrames(decoded, gateway, incoming.request.signal);
-  const more = [...notes, ...notesOnMedia(wanted, false)];
-  const asked = more.length === 0 ? framed : { ...framed, notes: [...more, ...framed.notes] };
-  const able = offersThatFit(offered, (target) => fitVideo(asked, target, model));
-  const plan = planMedia(
-    { model, routing },
-    gateway,
-    able.map(({ target }) => target),
-  );
-  const fitting = plan.targets.flatMap((target) => able.filter((one) => one.target === target));
-  const [first] = fitting;
+  const { admission, fitted, routing, sent } = await readRequest(VIDEOS, { ...incoming, received }, entered, gateway);
+  const { request: asked, plan, fits } = fitted;
+  const [first] = fits;
   if (first === undefined) throw new Error("a plan has at least one offer");
-  await requireFileSpace(gateway, principal.project, expectedVideoBytes(first.fitted.call));
-  const admission = await entry.admitShared({
-    model: model.id,
-    dialect: incoming.dialect.name,
-    // Whichever offer accepts it: the most expensive one must be within the budget (H23).
-    estimatedCostNanoUsd: Math.max(
-      ...fitting.map(({ target, fitted }) =>
-        costOfVideos(fitted.call, target.offer.pricings, discountAt(principal, target)),
-      ),
-    ),
-    estimatedTokens: 0,
-  });
   const operation = newOperation(principal, model, first.target, first.fitted, requestDigest, {
     createdAtMs: admission.atMs,
     nowMs: startedAtMs,
@@ -114,7 +113,7 @@ async function submit(
       operation.job.request.trace = keptTrace(trace, { request, modelInPath, startedAtMs }, gateway);
   };
   keepTrace();
-  const capture = principal.capture === true ? captureOf(text, incoming, gateway) : undefined;
+  const capture = sent === undefined ? undefined : captureOf(sent, incoming, gateway);
   let last: SubmitAttempt | undefined;
   let isBegun = false;
   gateway.runningCalls++;
@@ -141,11 +140,11 @@ async function submit(
       await tryOffers(
         trying,
         gateway,
-        fitting.map(({ target }) => target),
+        plan.targets,
         (target) => new SubmitAttempt(target, gateway.clock.nowMs),
         (attempt) => {
           last = attempt;
-          return submitAt(attempt, submitting, gateway, model, save);
+          return submitAt(attempt, submitting, gateway, save);
         },
         isCertain,
       ).finally(keepTrace);
