@@ -1,5 +1,6 @@
 import type { Billable } from "../canon/billable.ts";
 import type { FieldNote, Receipt } from "../canon/receipt.ts";
+import type { Resolved } from "../catalogue/catalogue.ts";
 import { discounted } from "../catalogue/discounted.ts";
 import type { Model, Offer } from "../catalogue/model.ts";
 import type { CallPlan } from "../routing/candidates.ts";
@@ -77,12 +78,13 @@ const nameOf = ({ name }: Billable): string => name;
 /** The kind as the pipeline takes it. */
 export function adapterCall<Incoming extends IncomingRequest, Request, At extends Target, Fitted>(
   kind: AdapterKind<Incoming, Request, At, Fitted>,
-): CallKind<Incoming, ReadForAdapter<Request>, AdaptedRequest<Request, At, Fitted>> {
+): CallKind<Incoming, ReadForAdapter<Request>, Resolved, AdaptedRequest<Request, At, Fitted>> {
   return {
     verb: () => kind.verb,
     streams: ({ stream }) => stream,
     sent: ({ sent }) => sent.text,
     read: (incoming, entered, gateway) => kind.read(incoming, entered, gateway),
+    resolve: (name, { naming }, { snapshot }) => snapshot.catalogue.resolve(name, naming),
     fit: async (read, { incoming, principal, resolved, wanted, routing }, gateway) => {
       const { model, offers } = resolved;
       const { paths = {}, stream = false } = read;
@@ -112,7 +114,7 @@ export function adapterCall<Incoming extends IncomingRequest, Request, At extend
 function mostUse<Incoming extends IncomingRequest, Request, At extends Target, Fitted>(
   kind: AdapterKind<Incoming, Request, At, Fitted>,
   { request, fits }: AdaptedRequest<Request, At, Fitted>,
-  { principal }: ResolvedRequest<Incoming>,
+  { principal }: ResolvedRequest<Incoming, Resolved>,
 ) {
   const most = { estimatedCostNanoUsd: 0, estimatedTokens: 0 };
   if (!principal.levels.some(countsUse)) return most;

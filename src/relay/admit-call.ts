@@ -1,17 +1,29 @@
-import type { Admission } from "../access/admit.ts";
 import { RECEIPT_PREFIX, timePrefix } from "../base/timed-id.ts";
-import type { CallRouting } from "../routing/call-routing.ts";
+import type { Resolved } from "../catalogue/catalogue.ts";
 import type { Call, IncomingRequest } from "./call.ts";
-import { type EnteredRequest, enterRequest, leaveRequest } from "./enter-request.ts";
+import { captureOf } from "./capture-call.ts";
+import { enterRequest, leaveRequest } from "./enter-request.ts";
 import type { Gateway } from "./gateway.ts";
-import { type AskedFor, keepIntent } from "./keep-intent.ts";
+import { keepIntent } from "./keep-intent.ts";
+import {
+  type AdmittedRequest,
+  type CallKind,
+  type FittedRequest,
+  type ReadRequest,
+  readRequest,
+} from "./read-request.ts";
+import { tellBegun } from "./tell-call.ts";
 
 /** What every call has from its admission on. Its settlement gives back what it has taken. */
-type Admitted = Pick<
+type Admitted<Incoming> = Pick<
   Call,
   | "receiptId"
   | "principal"
   | "admission"
+  | "model"
+  | "modelInAnswer"
+  | "stream"
+  | "capture"
   | "startedAtMs"
   | "timer"
   | "client"
@@ -23,37 +35,41 @@ type Admitted = Pick<
   | "plan"
   | "continued"
   | "hedged"
-> & { attempt: undefined };
+> & { attempt: undefined; incoming: Incoming };
 
 /**
- * Has a request read and admitted. From here on there is a receipt; a request that is turned away has none. Where intents are kept,
- * `askedFor` is asked what the call is, and its row is on a disk before anything else happens.
+ * Has a request read and admitted. From here on there is a receipt; a request that is turned away has none. Where intents are kept, the
+ * call's row is on a disk before anything else happens.
  */
 export async function admitCall<
   Incoming extends IncomingRequest,
-  Asked extends { admission: Admission; routing: CallRouting },
+  Read extends ReadRequest,
+  Found extends Resolved | undefined,
+  Fitted extends FittedRequest,
 >(
+  kind: CallKind<Incoming, Read, Found, Fitted>,
   incoming: Incoming,
   gateway: Gateway,
-  read: (entered: EnteredRequest) => Promise<Asked>,
-  askedFor: (asked: Asked, incoming: Incoming) => AskedFor,
-): Promise<{ admitted: Admitted; asked: Asked }> {
+): Promise<{ admitted: Admitted<Incoming>; asked: AdmittedRequest<Fitted> }> {
   const entering = enterRequest(incoming, gateway);
   const entered = entering instanceof Promise ? await entering : entering;
-  let asked: Asked;
+  let asked: AdmittedRequest<Fitted>;
   try {
-    asked = await read(entered);
+    asked = await readRequest(kind, incoming, entered, gateway);
   } catch (refusal) {
     leaveRequest(entered);
     throw refusal;
   }
   gateway.runningCalls++;
   const { startedAtMs, timer, principal, client, memory } = entered;
-  const { admission, routing } = asked;
+  const { admission, routing, fitted, sent } = asked;
+  const { model, calledAs } = fitted.served;
+  const stream = kind.streams(fitted, incoming);
   const receiptId = RECEIPT_PREFIX + timePrefix(admission.atMs) + gateway.random.id();
   if (gateway.intents) {
     try {
-      await keepIntent({ receiptId, principal, admission, incoming }, askedFor(asked, incoming), gateway);
+      const begun = { receiptId, principal, admission, incoming };
+      await keepIntent(begun, { verb: kind.verb(incoming), model, stream }, gateway);
     } catch (refusal) {
       gateway.runningCalls--;
       admission.release({ costNanoUsd: 0, tokens: 0 });
@@ -63,8 +79,13 @@ export async function admitCall<
   }
   const admitted = {
     receiptId,
+    incoming,
     principal,
     admission,
+    model,
+    modelInAnswer: incoming.door === "dropin" ? calledAs : model.id,
+    stream,
+    capture: sent === undefined ? undefined : captureOf(sent, incoming, gateway),
     startedAtMs,
     timer,
     client,
@@ -78,5 +99,6 @@ export async function admitCall<
     hedged: false,
     attempt: undefined,
   };
+  if (gateway.events.watched) tellBegun(admitted, gateway);
   return { admitted, asked };
 }

@@ -9,10 +9,10 @@ import type { IncomingRequest } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
 
 /** Who asks, and for which model; undefined where the gateway is to choose. */
-interface Asking {
-  incoming: Pick<IncomingRequest, "naming" | "dialect">;
-  principal: Principal;
-  model: Model | undefined;
+export interface Asking<Incoming = Pick<IncomingRequest, "naming" | "dialect">> {
+  readonly incoming: Incoming;
+  readonly principal: Principal;
+  readonly model: Model | undefined;
 }
 
 /** How the call is to be served: what it asks for, over what its key and the gateway say. Throws for unknown names. */

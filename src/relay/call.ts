@@ -51,6 +51,8 @@ export interface IncomingRequest {
   modelInPath?: string | undefined;
   /** How the name of the model is read. */
   naming: Naming;
+  /** One more request for an answer that the client has asked for already: what it names was judged then. */
+  isFollowUp?: boolean;
   /** What cannot be honoured to the letter is refused (`x-trivium-strict`). */
   strict: boolean;
   /** What the call is marked with, beside what its key is (`x-trivium-tags`). */
@@ -64,8 +66,6 @@ export interface IncomingCall extends IncomingRequest {
   streamInPath?: boolean | undefined;
   /** What the client asks for by its URL and headers: written and read by its dialect, opaque to everything else. */
   options: unknown;
-  /** One more request for an answer that the client has asked for already: what it names was judged then. */
-  isFollowUp?: boolean;
 }
 
 /** What a call knows of an attempt. Only the attempt writes it. */

@@ -7,7 +7,7 @@ import type { Receipt } from "../canon/receipt.ts";
 import type { Resolved } from "../catalogue/catalogue.ts";
 import { type RoutingRequest, readRouting } from "../dialects/read-routing.ts";
 import type { CallRouting } from "../routing/call-routing.ts";
-import { askedRouting } from "./asked-routing.ts";
+import { type Asking, askedRouting } from "./asked-routing.ts";
 import type { IncomingRequest } from "./call.ts";
 import { type BilledOffer, checkBilling } from "./check-billing.ts";
 import type { EnteredRequest } from "./enter-request.ts";
@@ -22,14 +22,16 @@ export interface ReadRequest {
   readonly fields?: JsonObject;
   /** The model, if `body` does not name it. */
   readonly model?: string | undefined;
+  /** False if the reader has seen that no field of the body could name an object. */
+  readonly mayNameObjects?: boolean;
 }
 
 /** Everything that is known about a request once its model is resolved. */
-export interface ResolvedRequest<Incoming extends IncomingRequest> {
+export interface ResolvedRequest<Incoming extends IncomingRequest, Found extends Resolved | undefined> {
   readonly incoming: Incoming;
   readonly entered: EnteredRequest;
   readonly principal: Principal;
-  readonly resolved: Resolved;
+  readonly resolved: Found;
   /** What the client asked for in routing fields and headers. */
   readonly wanted: RoutingRequest | undefined;
   readonly routing: CallRouting;
@@ -44,17 +46,26 @@ export interface FittedRequest {
  * One kind of call: text, images, videos or a service. `readRequest` calls these functions in the order listed, and every check
  * between them applies to all kinds.
  */
-export interface CallKind<Incoming extends IncomingRequest, Read extends ReadRequest, Fitted extends FittedRequest> {
+export interface CallKind<
+  Incoming extends IncomingRequest,
+  Read extends ReadRequest,
+  Found extends Resolved | undefined,
+  Fitted extends FittedRequest,
+> {
   /** Reads the body and checks its form. */
   read(incoming: Incoming, entered: EnteredRequest, gateway: Gateway): Promise<Read>;
+  /** Finds the model. Text alone may leave the choice to the gateway: then there is none before `fit`. */
+  resolve(name: string, incoming: Incoming, gateway: Gateway): Found;
+  /** Checks the request by what its model takes; the result is used in its place. */
+  check?(read: Read, asking: Asking<Incoming>, gateway: Gateway): Read;
   /** Finds the targets that can do what the request asks for. Throws if there are none. */
-  fit(read: Read, request: ResolvedRequest<Incoming>, gateway: Gateway): Fitted | Promise<Fitted>;
+  fit(read: Read, request: ResolvedRequest<Incoming, Found>, gateway: Gateway): Fitted | Promise<Fitted>;
   /** What the request asks for that may cost money besides what it uses. */
   billables(fitted: Fitted, incoming: Incoming): readonly Billable[];
   /** Every offer that may answer. Called only if there are billables. */
   billedOffers(fitted: Fitted, incoming: Incoming, gateway: Gateway): Iterable<BilledOffer>;
   /** What the call may use at most. */
-  estimate(fitted: Fitted, request: ResolvedRequest<Incoming>, billables: readonly Billable[]): AdmittedCall;
+  estimate(fitted: Fitted, request: ResolvedRequest<Incoming, Found>, billables: readonly Billable[]): AdmittedCall;
   /** The body as it came. Called only if the key's bodies are captured. */
   sent(read: Read): string;
   /** What the receipt says that the call was for. */
@@ -73,25 +84,32 @@ export interface AdmittedRequest<Fitted extends FittedRequest> {
   readonly sent: string | undefined;
 }
 
-/** The head of every call: read, resolve, check ownership, route, fit, check prices, admit. Throws what the client did wrong. */
+/**
+ * The head of every call: read, resolve, check, require ownership, route, fit, check prices, admit. Throws if the request is refused.
+ * A call for text waits here for its body alone, unless its objects, stored answers or limits have to be looked up.
+ */
 export async function readRequest<
   Incoming extends IncomingRequest,
   Read extends ReadRequest,
+  Found extends Resolved | undefined,
   Fitted extends FittedRequest,
 >(
-  kind: CallKind<Incoming, Read, Fitted>,
+  kind: CallKind<Incoming, Read, Found, Fitted>,
   incoming: Incoming,
   entered: EnteredRequest,
   gateway: Gateway,
 ): Promise<AdmittedRequest<Fitted>> {
   const { principal, entry, timer } = entered;
   timer.to("client");
-  const read = await kind.read(incoming, entered, gateway);
+  const received = await kind.read(incoming, entered, gateway);
   timer.to("gateway");
-  const wanted = readRouting(read.body, incoming.request.headers);
-  const resolved = gateway.snapshot.catalogue.resolve(modelName(incoming, read), incoming.naming);
-  await requireOwnObjects(read.fields ?? read.body, incoming.dialect.requests.objects, principal, gateway);
-  const routing = askedRouting(wanted, { incoming, principal, model: resolved.model }, gateway);
+  const wanted = readRouting(received.body, incoming.request.headers);
+  const resolved = kind.resolve(modelName(incoming, received), incoming, gateway);
+  const asking = { incoming, principal, model: resolved?.model };
+  const read = kind.check === undefined ? received : kind.check(received, asking, gateway);
+  if (received.mayNameObjects !== false && !incoming.isFollowUp)
+    await requireOwnObjects(read.fields ?? read.body, incoming.dialect.requests.objects, principal, gateway);
+  const routing = askedRouting(wanted, asking, gateway);
   const request = { incoming, entered, principal, resolved, wanted, routing };
   const fitting = kind.fit(read, request, gateway);
   const fitted = fitting instanceof Promise ? await fitting : fitting;
@@ -102,7 +120,7 @@ export async function readRequest<
   }
   const admitting = entry.admitShared(kind.estimate(fitted, request, billables));
   const admission = admitting instanceof Promise ? await admitting : admitting;
-  const sent = principal.capture === true ? kind.sent(read) : undefined;
+  const sent = principal.capture === true ? kind.sent(received) : undefined;
   return { admission, fitted, billables, wanted, routing, sent };
 }
 

@@ -11,10 +11,10 @@ import { refuseManyValues } from "./read-body.ts";
 import { type CallTime, withinDeadline } from "./within-deadline.ts";
 
 /** A request with everything in it that it names of earlier answers, and what is to become of its own. */
-interface Recalled {
-  request: ReceivedRequest;
-  keeping: Keeping | undefined;
-  background: boolean;
+export interface Recalled {
+  readonly request: ReceivedRequest;
+  readonly keeping: Keeping | undefined;
+  readonly background: boolean;
 }
 
 interface Recaller {
@@ -29,14 +29,13 @@ interface Recaller {
  * Puts into a request what it names of answers that are kept: whoever answers it needs no state, and may be another provider
  * every time. What is named and not there is refused, or left out and noted, never passed over in silence.
  */
-export async function recall(
+export function recall(
   checked: ReceivedRequest,
   stored: StoredAnswers,
   caller: Recaller,
   gateway: Gateway,
-): Promise<Recalled> {
-  const { verb, requestId } = caller.incoming;
-  const { project, keyId } = caller.principal;
+): Recalled | Promise<Recalled> {
+  const { verb } = caller.incoming;
   const words = stored.read(checked.body);
   const generates = verb === "generate";
   const keeps =
@@ -45,6 +44,19 @@ export async function recall(
   if (background && !keeps) throw stored.refuseBackground();
   const names = words.previous !== undefined || words.references.length > 0;
   if (!names && !keeps) return { request: checked, keeping: undefined, background };
+  return recallNamed(checked, stored, words, { keeps, names, background }, caller, gateway);
+}
+
+async function recallNamed(
+  checked: ReceivedRequest,
+  stored: StoredAnswers,
+  words: ReturnType<StoredAnswers["read"]>,
+  { keeps, names, background }: { keeps: boolean; names: boolean; background: boolean },
+  caller: Recaller,
+  gateway: Gateway,
+): Promise<Recalled> {
+  const { project, keyId } = caller.principal;
+  const { requestId } = caller.incoming;
   const { heads, turns, items } = await inTime(caller, gateway, async (within) => ({
     ...(await historyOf(words.previous, stored, within, gateway)),
     items: await itemsOf(words.references, stored, within, gateway),

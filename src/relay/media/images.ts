@@ -1,7 +1,7 @@
 import type { ImageRequest } from "../../media/image-request.ts";
 import type { ImageTarget } from "../../routing/target.ts";
 import { adapterCall } from "../adapter-kind.ts";
-import { admitRequest } from "../admit-request.ts";
+import { admitCall } from "../admit-call.ts";
 import { answerHeaders } from "../answer-headers.ts";
 import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
@@ -37,8 +37,8 @@ const IMAGES = adapterCall<IncomingImages, ImageRequest, ImageTarget, void>({
 
 /** Serves a call for images: like any other call, with calls to media APIs in the middle. */
 export async function relayImages(incoming: IncomingImages, gateway: Gateway): Promise<Response> {
-  const { call: admitted, fitted } = await admitRequest(IMAGES, incoming, gateway);
-  const { request, plan } = fitted;
+  const { admitted, asked } = await admitCall(IMAGES, incoming, gateway);
+  const { request, plan } = asked.fitted;
   const call: ImageRelay = { ...admitted, request, plan: plan.explained };
   if (request.stream) return await streamImages(call, gateway, plan.targets);
   const { blockedInBand = false, encode } = incoming.protocol;

@@ -5,7 +5,7 @@ import type { CallRouting } from "../../routing/call-routing.ts";
 import type { ServiceTarget } from "../../routing/target.ts";
 import type { ServiceName } from "../../services/service-adapters.ts";
 import { adapterCall, type EstimatedUse, type ReadForAdapter } from "../adapter-kind.ts";
-import { admitRequest } from "../admit-request.ts";
+import { admitCall } from "../admit-call.ts";
 import type { ClientPresence, IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import type { HeldMemory } from "../memory-budget.ts";
@@ -51,10 +51,10 @@ export async function admitService<Name extends ServiceName, Request>(
   gateway: Gateway,
   service: Service<Name, Request>,
 ): Promise<{ call: ServiceCall<Request, Name>; targets: readonly ServiceTarget<Name>[] }> {
-  const { call, fitted } = await admitRequest(kindOf(service), incoming, gateway);
-  const { request, notes, paths, plan } = fitted;
+  const { admitted, asked } = await admitCall(kindOf(service), incoming, gateway);
+  const { request, notes, paths, plan } = asked.fitted;
   return {
-    call: { ...call, service: service.name, request, notes, paths, plan: plan.explained },
+    call: { ...admitted, service: service.name, request, notes, paths, plan: plan.explained },
     targets: plan.targets,
   };
 }
