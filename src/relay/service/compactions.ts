@@ -15,7 +15,7 @@ import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
 import { readBody } from "../read-body.ts";
 import { answerService } from "./answer-service.ts";
-import { estimateTokensUse } from "./estimate-service.ts";
+import { estimateInputUse } from "./estimate-service.ts";
 import type { ServiceAttempt } from "./service-attempt.ts";
 import { admitService, type Service } from "./service-call.ts";
 
@@ -38,7 +38,7 @@ const COMPACTIONS: Service<"compactions", JsonObject> = {
       notes: [...adapted, ...notes],
     };
   },
-  estimate: (body) => estimateTokensUse(estimateTokens([body["instructions"], body["input"]])),
+  estimate: (body) => estimateInputUse(estimateTokens([body["instructions"], body["input"]])),
 };
 
 /** Reasoning of other families is wrapped in a history: the host cannot open it, and would refuse the request. `sent`: the client's items. */

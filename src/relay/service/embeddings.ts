@@ -16,7 +16,7 @@ import { unreadExtras } from "../media/unread-extras.ts";
 import { readBody } from "../read-body.ts";
 import { answerService } from "./answer-service.ts";
 import { askParts } from "./ask-parts.ts";
-import { estimateTokensUse } from "./estimate-service.ts";
+import { estimateInputUse } from "./estimate-service.ts";
 import { readsAll } from "./plausible-usage.ts";
 import type { ServiceAttempt } from "./service-attempt.ts";
 import { admitService, type Service, type ServiceCall } from "./service-call.ts";
@@ -56,7 +56,7 @@ const serviceOf = (protocol: EmbeddingProtocol): Service<"embeddings", Embedding
     const { notes, paths } = decoded;
     return { sent: received, request: decoded, body, notes, paths };
   },
-  estimate: ({ call }) => estimateTokensUse(estimateInputs(call.inputs)),
+  estimate: ({ call }) => estimateInputUse(estimateInputs(call.inputs)),
   fit: ({ call }, { adapter, offer, model }) =>
     requireEmbeddings(call, adapter.capabilities(offer.upstreamModel), model.id),
 });

@@ -1,11 +1,17 @@
+import { completionTokens, promptTokens, type Usage } from "../../canon/usage.ts";
+import type { Pricings } from "../../catalogue/model.ts";
 import { priceUsage } from "../../catalogue/pricing.ts";
 import type { Target } from "../../routing/target.ts";
 import type { EstimatedUse } from "../adapter-kind.ts";
 
-/** What so many tokens may cost at each target. */
-export const estimateTokensUse =
-  (tokens: number) =>
-  ({ pricings }: Pick<Target, "pricings">): EstimatedUse => ({
-    costNanoUsd: priceUsage({ input: tokens }, pricings).costNanoUsd,
-    tokens,
-  });
+/** What a call may use at each target, which may count in a unit of its own. */
+export const estimateService =
+  (expected: (pricings: Pricings) => Usage) =>
+  ({ pricings }: Pick<Target, "pricings">): EstimatedUse => {
+    const usage = expected(pricings);
+    const tokens = promptTokens(usage) + completionTokens(usage);
+    return { costNanoUsd: priceUsage(usage, pricings).costNanoUsd, tokens };
+  };
+
+/** The same where every target counts tokens of input. */
+export const estimateInputUse = (input: number) => estimateService(() => ({ input }));

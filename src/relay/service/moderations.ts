@@ -9,7 +9,7 @@ import type { Gateway } from "../gateway.ts";
 import { identifiedResponse } from "../identity-headers.ts";
 import { readBody } from "../read-body.ts";
 import { answerService } from "./answer-service.ts";
-import { estimateTokensUse } from "./estimate-service.ts";
+import { estimateInputUse } from "./estimate-service.ts";
 import { readsAll } from "./plausible-usage.ts";
 import type { ServiceAttempt } from "./service-attempt.ts";
 import { admitService, type Service } from "./service-call.ts";
@@ -25,7 +25,7 @@ const MODERATIONS: Service<"moderations", JsonObject> = {
     const model = stringAt(body, "model") ?? firstModerator(gateway);
     return { sent: received, request: withoutRouting(body), body, model, notes: notesOnOtherModels(body) };
   },
-  estimate: (body) => estimateTokensUse(estimateInput(body["input"])),
+  estimate: (body) => estimateInputUse(estimateInput(body["input"])),
 };
 
 /** Clients of the vendor's API need not name a model. */

@@ -1,6 +1,5 @@
 import { GatewayError } from "../../canon/error.ts";
 import type { Usage } from "../../canon/usage.ts";
-import { priceUsage } from "../../catalogue/pricing.ts";
 import { type DecodedRerank, decodeRerank } from "../../services/rerank/decode-rerank.ts";
 import { encodeRerank } from "../../services/rerank/encode-rerank.ts";
 import { estimateRerank } from "../../services/rerank/estimate-rerank.ts";
@@ -14,6 +13,7 @@ import { unreadExtras } from "../media/unread-extras.ts";
 import { readBody } from "../read-body.ts";
 import { answerService } from "./answer-service.ts";
 import { askParts } from "./ask-parts.ts";
+import { estimateService } from "./estimate-service.ts";
 import type { ServiceAttempt } from "./service-attempt.ts";
 import { admitService, type Service, type ServiceCall } from "./service-call.ts";
 
@@ -47,9 +47,8 @@ const SERVICE: Service<"rerank", DecodedRerank> = {
   },
   // Each host has a price for one of the two.
   estimate: ({ call }) => {
-    const tokens = estimateRerank(call, "tokens");
-    const usage = { ...tokens, ...estimateRerank(call, "searches") };
-    return ({ pricings }) => ({ costNanoUsd: priceUsage(usage, pricings).costNanoUsd, tokens: tokens.input ?? 0 });
+    const usage = { ...estimateRerank(call, "tokens"), ...estimateRerank(call, "searches") };
+    return estimateService(() => usage);
   },
 };
 

@@ -1,8 +1,4 @@
-import { completionTokens, promptTokens, type Usage } from "../../canon/usage.ts";
 import type { Pricings } from "../../catalogue/model.ts";
-import { priceUsage } from "../../catalogue/pricing.ts";
-import type { Target } from "../../routing/target.ts";
-import type { EstimatedUse } from "../adapter-kind.ts";
 
 /** By what sound is paid at these prices. */
 export function soundPrices({
@@ -18,14 +14,3 @@ export function soundPrices({
     byToken: prompt.length + completion.length + audio_output.length > 0,
   };
 }
-
-/** What a call may use at each target, which may count in a unit of its own. */
-export const estimateSound =
-  (expected: (pricings: Pricings) => Usage) =>
-  ({ pricings }: Pick<Target, "pricings">): EstimatedUse => {
-    const usage = expected(pricings);
-    return {
-      costNanoUsd: priceUsage(usage, pricings).costNanoUsd,
-      tokens: promptTokens(usage) + completionTokens(usage),
-    };
-  };

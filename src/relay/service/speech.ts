@@ -10,10 +10,11 @@ import type { IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import type { ProviderExchange } from "../provider-exchange.ts";
 import { readBody } from "../read-body.ts";
+import { estimateService } from "./estimate-service.ts";
 import { makesAll, readsAll } from "./plausible-usage.ts";
 import type { ServiceAttempt } from "./service-attempt.ts";
 import { admitService, type Service } from "./service-call.ts";
-import { estimateSound, soundPrices } from "./sound-prices.ts";
+import { soundPrices } from "./sound-prices.ts";
 import { type OpenStream, type StreamPart, streamService } from "./stream-service.ts";
 
 const SPEECH: Service<"speech", SpeechRequest> = {
@@ -24,7 +25,7 @@ const SPEECH: Service<"speech", SpeechRequest> = {
     const notes = notesOnOtherModels(body);
     return { request: decodeSpeech(body), body, stream: true, notes, sent: received };
   },
-  estimate: ({ call }) => estimateSound((pricings) => expectedSpeech(call, soundPrices(pricings))),
+  estimate: ({ call }) => estimateService((pricings) => expectedSpeech(call, soundPrices(pricings))),
   fit: ({ call }, { adapter, offer, model }) => {
     fitSpeech(call, adapter.capabilities(offer.upstreamModel), model.id);
   },

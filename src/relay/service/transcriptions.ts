@@ -22,10 +22,11 @@ import { identifiedResponse } from "../identity-headers.ts";
 import type { ProviderExchange } from "../provider-exchange.ts";
 import { formFields, isForm, readForm } from "../read-form.ts";
 import { answerService } from "./answer-service.ts";
+import { estimateService } from "./estimate-service.ts";
 import { eventData, isEventStream } from "./event-data.ts";
 import type { ServiceAttempt } from "./service-attempt.ts";
 import { admitService, type Service } from "./service-call.ts";
-import { estimateSound, soundPrices } from "./sound-prices.ts";
+import { soundPrices } from "./sound-prices.ts";
 import { type OpenStream, streamService } from "./stream-service.ts";
 
 /** No transcript comes near: this is some hundred hours of words with their times. */
@@ -53,7 +54,7 @@ const serviceOf = (name: Verb): Service<Verb, TranscriptionRequest> => ({
     };
   },
   estimate: ({ call }) =>
-    estimateSound((pricings) => expectedTranscription({ file: call.file.bytes }, soundPrices(pricings).bySecond)),
+    estimateService((pricings) => expectedTranscription({ file: call.file.bytes }, soundPrices(pricings).bySecond)),
   fit: (request, { adapter, offer, model }) => {
     fitTranscription(request, adapter.capabilities(offer.upstreamModel), model.id);
   },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { type ErrorKind, GatewayError } from "../../canon/error.ts";
-import type { MediaTarget } from "../../routing/target.ts";
-import { offersThatFit } from "./offers-that-fit.ts";
+import { type ErrorKind, GatewayError } from "../canon/error.ts";
+import type { MediaTarget } from "../routing/target.ts";
+import { offersThatFit } from "./plan-fitting.ts";
 
 const target = (upstreamModel: string) => ({ offer: { upstreamModel } }) as unknown as MediaTarget<object>;
 const [first, second, third] = ["first", "second", "third"].map(target) as [
