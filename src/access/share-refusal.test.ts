@@ -70,6 +70,13 @@ async function processes(count: number, limits: Limits, { tells = true } = {}) {
   return { clock, admit, goAway };
 }
 
+/** Not `rejects`: it runs the event loop within a turn, where it waits for ever if another `setImmediate` of that turn is due. */
+const refusalOf = (admitting: Promise<unknown>): Promise<string> =>
+  admitting.then(
+    () => "admitted",
+    (refusal: unknown) => String(refusal),
+  );
+
 describe("H23, choices 9: a call that finds no share where it comes waits a moment for one", () => {
   for (const [tells, withinMs] of [
     [true, 60],
@@ -101,14 +108,14 @@ describe("H23, choices 9: a call that finds no share where it comes waits a mome
     const { clock, admit } = await processes(2, { concurrent: 2 });
     const held = [await clock.until(admit(0)), await clock.until(admit(1))];
     const beganMs = clock.nowMs();
-    await expect(clock.until(admit(0))).rejects.toThrow("may have 2 calls at one time");
+    expect(await clock.until(refusalOf(admit(0)))).toContain("may have 2 calls at one time");
     expect(clock.nowMs() - beganMs).toBe(500);
-    await expect(clock.until(admit(0))).rejects.toThrow("may have 2 calls at one time");
+    expect(await clock.until(refusalOf(admit(0)))).toContain("may have 2 calls at one time");
     expect(clock.nowMs() - beganMs).toBe(500);
     for (const { admission } of held) admission.release(NOTHING);
     await clock.pass(1_500);
     for (const at of [0, 0]) await clock.until(admit(at));
-    await expect(clock.until(admit(1))).rejects.toThrow("may have 2 calls at one time");
+    expect(await clock.until(refusalOf(admit(1)))).toContain("may have 2 calls at one time");
   });
 
   test("it gets in when one ends elsewhere meanwhile", async () => {
@@ -133,7 +140,7 @@ describe("H23, choices 9: a call that finds no share where it comes waits a mome
     goAway();
     await clock.pass(500);
     const againMs = clock.nowMs();
-    await expect(clock.until(admit(0))).rejects.toThrow("Try again in 1 s.");
+    expect(await clock.until(refusalOf(admit(0)))).toContain("Try again in 1 s.");
     expect(clock.nowMs()).toBe(againMs);
   });
 
@@ -141,7 +148,7 @@ describe("H23, choices 9: a call that finds no share where it comes waits a mome
     const { clock, admit } = await processes(2, { requestsPerMinute: 10, tokensPerMinute: 100 });
     for (const at of [0, 1]) await clock.until(admit(at, { estimatedTokens: 50 }));
     for (let count = 0; count < 12; count += 1) {
-      await expect(clock.until(admit(0, { estimatedTokens: 50 }))).rejects.toThrow("100 tokens");
+      expect(await clock.until(refusalOf(admit(0, { estimatedTokens: 50 })))).toContain("100 tokens");
     }
     const { admission } = await clock.until(admit(0));
     expect(rateHeadersOf(admission)["x-ratelimit-remaining-requests"]).not.toBe("0");
