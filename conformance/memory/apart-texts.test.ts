@@ -167,7 +167,7 @@ describe.each([
 });
 
 describe("messages of a Responses host", () => {
-  /** The newest models comment on what they do before they answer, and calls with tools reach them in Responses alone (decision 0092). */
+  /** The newest models comment on their work before they answer, and take tools only through Responses (decision 0092). */
   test("decision 0092: are apart for a chat client whose tools have sent it there", async () => {
     const tools = [{ type: "function", function: { name: "f", parameters: { type: "object", properties: {} } } }];
     const { whole, stream } = responsesReply([{ parts: [COMMENT] }, { parts: [ANSWER] }]);

@@ -172,18 +172,18 @@ const progress = (type: string, more: object = {}) => ({
 });
 
 describe("a client that leaves before a hosted tool is done pays for it", () => {
-  // HostedWork counts items only when they are done, and a broken stream bills nothing that the request asked for.
-  test("an image whose last preview has been read", async () => {
-    const body = responses({ stream: true, tools: [{ type: "image_generation", quality: "high", partial_images: 3 }] });
+  /** A stream that stays open after a preview of an image. */
+  const openPreview = () => {
     const preview = progress("response.image_generation_call.partial_image", {
       partial_image_index: 2,
       partial_image_b64: "aGk=",
     });
-    const script = harness.upstream.openStream(
-      event(begun),
-      event(startedItem("image_generation_call")),
-      event(preview),
-    );
+    return harness.upstream.openStream(event(begun), event(startedItem("image_generation_call")), event(preview));
+  };
+
+  test("an image whose last preview has been read", async () => {
+    const body = responses({ stream: true, tools: [{ type: "image_generation", quality: "high", partial_images: 3 }] });
+    const script = openPreview();
     const { cost_nano_usd } = await leaveAfter("partial_image_b64", "/v1/responses", body, script);
     expect(cost_nano_usd).toBeGreaterThanOrEqual(250_000_000);
   });
@@ -194,15 +194,7 @@ describe("a client that leaves before a hosted tool is done pays for it", () => 
       tools: [{ type: "image_generation", quality: "high", partial_images: 3 }],
       trivium: { deadline_ms: 1_000 },
     });
-    const preview = progress("response.image_generation_call.partial_image", {
-      partial_image_index: 2,
-      partial_image_b64: "aGk=",
-    });
-    const script = harness.upstream.openStream(
-      event(begun),
-      event(startedItem("image_generation_call")),
-      event(preview),
-    );
+    const script = openPreview();
     const { receipt } = await ask("/v1/responses", body, script);
     expect(receipt?.cost_nano_usd).toBeGreaterThanOrEqual(250_000_000);
   });
@@ -224,7 +216,7 @@ describe("a client that leaves before a hosted tool is done pays for it", () => 
     expect(cost_nano_usd).toBeGreaterThanOrEqual(1_920_000_000);
   });
 
-  test("a web search that is under way at a Responses host", async () => {
+  test("a web search that a Responses host has begun", async () => {
     const searching = progress("response.web_search_call.searching");
     const script = harness.upstream.openStream(event(begun), event(startedItem("web_search_call")), event(searching));
     const body = responses({ stream: true, tools: [{ type: "web_search" }] });
@@ -250,7 +242,6 @@ describe("tools that a request brings outside of its list are billable, too", ()
     ...user("Hi"),
   ];
 
-  // responses/billables.ts reads body.tools alone, though loaded-tools.ts knows both items.
   test.each(["/v1/responses", "/api/v1/responses"])("additional_tools at %s", async (path) => {
     const { given, sent } = await ask(path, responses({ input: additional([HOLOGRAM]) }), plain("responses"));
     expect([given.status, sent]).toEqual([400, 0]);
@@ -282,7 +273,6 @@ describe("tools that a request brings outside of its list are billable, too", ()
     expect(receipt?.cost_nano_usd).toBeGreaterThanOrEqual(1_920_000_000);
   });
 
-  // Nothing is reserved for hidden tools, so that calls at the same time spend many times the budget.
   test("a key with 0.05 USD makes no ten images of 0.25 USD at the same time", async () => {
     const { upstream, clock } = harness;
     upstream.play(async (reply) => {
@@ -302,7 +292,6 @@ describe("tools that a request brings outside of its list are billable, too", ()
     expect(statuses.filter((status) => status === 200).length).toBe(0);
   });
 
-  // messages/billables.ts reads body.tools alone.
   const ADVISOR = { type: "advisor_20260301", name: "advisor", model: "claude-opus-4-8" };
   const addition = { type: "tool_addition", tool: { type: "tool_definition", definition: ADVISOR } };
   const headers = { "anthropic-beta": "inline-tools-2026-09-15" };
@@ -320,7 +309,6 @@ describe("tools that a request brings outside of its list are billable, too", ()
     expect([given.status, sent]).toEqual([400, 0]);
   });
 
-  // The service has no `billables`: both go up as they came.
   test.each([{ service_tier: "priority" }, { tools: [HOLOGRAM] }])("responses/compact with %j", async (more) => {
     const answer = {
       id: "resp_1",
@@ -333,7 +321,7 @@ describe("tools that a request brings outside of its list are billable, too", ()
     expect([given.status, sent]).toEqual([400, 0]);
   });
 
-  // Groq's own field for tools that it runs; `executed_tools` of the answer are not counted either.
+  // Groq's own field for tools that it runs.
   test("compound_custom at groq", async () => {
     const body = chat({ model: "test/groq", compound_custom: { tools: { enabled_tools: ["web_search"] } } });
     const { given, sent } = await ask("/v1/chat/completions", body, plain("chat"));
@@ -342,7 +330,6 @@ describe("tools that a request brings outside of its list are billable, too", ()
 });
 
 describe("terms and variants are billed at what they cost", () => {
-  // The tables price `batch` for every model, and no answer must confirm it: askedTerms believes the client's word.
   test.each([
     ["/v1/chat/completions", "chat", chat({ service_tier: "batch" })],
     ["/v1/responses", "responses", responses({ service_tier: "batch" })],
@@ -353,7 +340,7 @@ describe("terms and variants are billed at what they cost", () => {
     expect(given.status === 400 || receipt?.cost_nano_usd === 20_000).toBe(true);
   });
 
-  // Bedrock reads betas from the body, which goes up as the client wrote it.
+  // Bedrock reads betas from the body.
   test("the beta for a long context in the body, at a host that reads it there", async () => {
     const body = messages({ model: "test/bedrock", anthropic_beta: ["context-1m-2025-08-07"] });
     const { given } = await ask("/v1/messages", body, plain("messages"));
@@ -361,7 +348,6 @@ describe("terms and variants are billed at what they cost", () => {
     expect(given.status === 400 || !up.includes("context-1m")).toBe(true);
   });
 
-  // variantsOf takes the plain name, and so the smallest container, where two sizes are asked for.
   test("of two sizes of containers the larger is billed", async () => {
     const size = (memory_limit: string) => ({ type: "code_interpreter", container: { type: "auto", memory_limit } });
     const body = responses({ tools: [size("4g"), size("64g")] });
@@ -369,27 +355,25 @@ describe("terms and variants are billed at what they cost", () => {
     expect(receipt?.cost_nano_usd).toBeGreaterThanOrEqual(1_920_000_000);
   });
 
-  // ToolPrices.find: "A variant without an entry costs what the tool does", which is the price of the smallest.
   test("a container of a size without a price is unknown", async () => {
     const tools = [{ type: "code_interpreter", container: { type: "auto", memory_limit: "256g" } }];
     const { given } = await ask("/v1/responses", responses({ tools }), answerWith([item("code_interpreter_call")]));
     expect(given.status).toBe(400);
   });
 
-  // 0.004 USD a result; billed are five whatever the request says.
+  // 0.004 USD a result.
   test("a web plugin with a hundred results costs what a hundred results cost", async () => {
     const body = chat({ model: "test/openrouter", plugins: [{ id: "web", max_results: 100 }] });
     const { receipt } = await ask("/v1/chat/completions", body, plain("chat"));
     expect(receipt?.cost_nano_usd).toBeGreaterThanOrEqual(400_000_000);
   });
 
-  // A preset of the provider's account chooses models and tools; ROUTING_FIELDS does not know it.
+  // A preset of the provider's account chooses models and tools.
   test("a preset of the provider's account is not passed on", async () => {
     await ask("/v1/chat/completions", chat({ model: "test/openrouter", preset: "someone-elses" }), plain("chat"));
     expect(harness.upstream.requests.at(-1)?.body ?? "").not.toContain("someone-elses");
   });
 
-  // UnpricedUses remembers the name as the request spells it.
   test("what produced something unknown stays blocked under another version of its name", async () => {
     const fetching = (date: string) => messages({ tools: [{ type: `web_fetch_${date}`, name: "web_fetch" }] });
     const usage = { input_tokens: 10, output_tokens: 5, server_tool_use: { hologram_requests: 3 } };
@@ -398,7 +382,6 @@ describe("terms and variants are billed at what they cost", () => {
     expect((await ask("/v1/messages", fetching("20260209"), plain("messages"))).given.status).toBe(400);
   });
 
-  // billLeg leaves out withRequestedTools: the offer that was asked first has searched, too.
   test("both offers of a hedged call are paid for the search that each was asked for", async () => {
     const { upstream } = harness;
     const chunk = (value: object) =>
@@ -418,7 +401,7 @@ describe("terms and variants are billed at what they cost", () => {
     expect(receipt.usage).toMatchObject({ searches: 2 });
   });
 
-  // queriesIn reads webSearchQueries alone; searches for images are listed in imageSearchQueries.
+  // Searches for images are listed in imageSearchQueries.
   test("searches for images of generateContent are billed", async () => {
     const [candidate] = plain("genai")["candidates"] as [object];
     const groundingMetadata = { imageSearchQueries: ["cats", "dogs"] };
@@ -428,7 +411,6 @@ describe("terms and variants are billed at what they cost", () => {
     expect((receipt?.cost_nano_usd ?? 0) >= 70_000_000 || (receipt?.unpriced ?? []).length > 0).toBe(true);
   });
 
-  // UnpricedUses remembers 10,000 pairs of all keys together: 100 unknown tools are 100 x 100 of them.
   test("one request with a hundred unknown tools does not end the blocking for all other keys", async () => {
     const own = await Harness.start({ config: CONFIG });
     const { upstream, clock } = own;
@@ -446,7 +428,6 @@ describe("terms and variants are billed at what they cost", () => {
 });
 
 describe("bounds on usage do not make work free", () => {
-  // HostedWork skips failed calls, though the model read their errors: an MCP server of the attacker's fails with long texts.
   test("rounds after failed calls of tools count, so that their input is billed", async () => {
     const failed = Array.from({ length: 6 }, (_, at) =>
       item("mcp_call", { id: `mcp_${at}`, status: "failed", error: "…" }),
@@ -457,7 +438,6 @@ describe("bounds on usage do not make work free", () => {
     expect(receipt?.cost_nano_usd).toBeGreaterThanOrEqual(900_000_000);
   });
 
-  // genai counts searches as rounds, but no code that ran: 550,000 tokens become an estimate of 14.
   test("rounds of code execution in generateContent count, too", async () => {
     const run = [
       { executableCode: { language: "PYTHON", code: "1" } },
@@ -485,7 +465,6 @@ describe("bounds on usage do not make work free", () => {
     expect(receipt?.cost_nano_usd).toBeGreaterThanOrEqual(30_000_000);
   });
 
-  // Billed 0 for two calls, each with an image and 1,050 tokens that the host reports.
   test("an answer that failed with a usage is billed by it", async () => {
     const answer = {
       ...plain("responses", plainUsage("responses", 1_000, 50)),
@@ -499,7 +478,6 @@ describe("bounds on usage do not make work free", () => {
 
   const compaction = { type: "compaction", input_tokens: 50_000, output_tokens: 900 };
 
-  // mergeUsage: an empty list replaces the passes that were reported.
   test("a later empty list of iterations does not replace the passes before it", async () => {
     const delta = (iterations: readonly object[]) => ({
       type: "message_delta",
@@ -527,7 +505,6 @@ describe("bounds on usage do not make work free", () => {
     expect(receipt?.cost_nano_usd).toBeGreaterThanOrEqual(51_800_000);
   });
 
-  // decodeCounters gives up on these passes, and nothing says so.
   test.each([
     ["of an impossible size", { type: "compaction", input_tokens: 5e12, output_tokens: 5e12 }],
     ["with cached tokens alone", { type: "compaction", cache_read_input_tokens: 100_000 }],
@@ -537,7 +514,6 @@ describe("bounds on usage do not make work free", () => {
     expect((receipt?.cost_nano_usd ?? 0) > 20_000 || (receipt?.unpriced ?? []).length > 0).toBe(true);
   });
 
-  // KNOWN_COUNTERS has the whole object; ServerTools reads only what ends with `_requests`.
   test("a counter of server_tool_use that is not known is marked", async () => {
     const usage = { input_tokens: 10, output_tokens: 5, server_tool_use: { code_execution_seconds: 3_600 } };
     const { receipt } = await ask("/v1/messages", messages({}), plain("messages", usage));
@@ -699,7 +675,6 @@ describe("a usage cannot be made smaller than what was used", () => {
 });
 
 describe("objects of others stay out of reach", () => {
-  // isWhole takes any text as the image itself, and a failed call as whole.
   test.each([{ result: "" }, { result: "x" }, { status: "failed" }])(
     "an image of an earlier answer by its id, with %j",
     async (more) => {
@@ -715,7 +690,6 @@ describe("objects of others stay out of reach", () => {
     },
   );
 
-  // STORED_URL looks at the text, not at the URL that a host makes of it.
   test.each([
     "https://generativelanguage.googleapis.com/v1beta/%66iles/abc",
     "https://generativelanguage.googleapis.com/v1beta/files%2Fabc",
@@ -736,7 +710,6 @@ describe("honest requests pass", () => {
     expect(given.status).toBe(200);
   });
 
-  // checkBilling asks for the price of a search that a host without searches is never sent.
   test.each([
     [
       "/v1/messages",
@@ -751,7 +724,6 @@ describe("honest requests pass", () => {
     expect((await ask(path, body, plain("chat"))).given.status).toBe(200);
   });
 
-  // The note's path is tools[0], the billable's tools[0].type: withRequestedTools does not see that it was dropped.
   test("a search that was left out is not billed", async () => {
     const body = messages({ model: "test/priced", tools: [{ type: "web_search_20250305", name: "web_search" }] });
     const { receipt } = await ask("/v1/messages", body, plain("chat"));

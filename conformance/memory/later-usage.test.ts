@@ -8,7 +8,7 @@ import type { ReadAnswer } from "../../testing/sent-call.ts";
 import { countsOf, toldUsage } from "../../testing/told-usage.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 
-/** Streams that report their usage more than once: what holds, for the ledger and for the client (decision 0085). */
+/** Streams that report their usage more than once: which report counts, in the ledger and for the client (decision 0085). */
 const CLIENTS: readonly DialectName[] = ["chat", "messages", "genai", "responses"];
 
 let harness: Harness;

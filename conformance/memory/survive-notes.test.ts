@@ -44,7 +44,7 @@ const BODY = {
 const hostOf = (url: string): DialectName =>
   url.includes("/messages") ? "messages" : url.includes("/completions") ? "chat" : "genai";
 
-/** What the receipt notes of a call whose first host breaks off, if it is told to. */
+/** What the receipt notes of a call. The host `broken` cuts its stream off. */
 async function notesOf(
   model: string,
   broken?: DialectName,

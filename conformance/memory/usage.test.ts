@@ -257,7 +257,7 @@ describe("decision 0085: the usage that a client is told is the usage in the led
 });
 
 /** The vendor's type requires the usage, and clients read `usage.input_tokens` without a check. */
-describe("decision 0085: a messages client is told the estimate that is billed where its host reports no usage", () => {
+describe("decision 0085: a messages client sees the estimate that is billed if its host reports no usage", () => {
   const reply = plainAnswer("messages", { text: "It is sunny in Lisbon today.", usage: {} });
   const { usage: _absent, ...bare } = reply as JsonObject;
 

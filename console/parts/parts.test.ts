@@ -50,7 +50,7 @@ describe("decision 0085: a usage that was corrected", () => {
     expect(correctionOf(corrected)).toEqual({ reasons: ["of the next version"], rows: [] });
   });
 
-  test("there is none where the provider's figures were billed", () => {
+  test("nothing is shown if the provider's figures were billed", () => {
     expect(correctionOf({ reported: null, usage, usage_corrections: [] })).toBeUndefined();
   });
 });

@@ -2,7 +2,7 @@ import { UNPRICED_POLICIES, type UnpricedPolicy } from "../canon/billable.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { JsonInput } from "./json-input.ts";
 
-/** `billing` of a key or a project, as JSON has it. Where something is changed, `null` takes the setting away. */
+/** `billing` of a key or a project, as JSON has it. Where something is changed, `null` removes the setting. */
 export function readBilling(input: JsonInput, changes: false): { unpriced?: UnpricedPolicy } | undefined;
 export function readBilling(input: JsonInput, changes: true): { unpriced?: UnpricedPolicy | null } | undefined;
 export function readBilling(input: JsonInput, changes: boolean): { unpriced?: UnpricedPolicy | null } | undefined {

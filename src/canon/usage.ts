@@ -145,7 +145,7 @@ const COMPLETION_COUNTERS = ["output", "reasoning", "imageOutput", "audioOutput"
 /**
  * A usage that was reported after another of the same answer. Hosts count up, so that the later one holds, but not where it counts
  * less: what was counted was used (H27, H39). Tokens of an answer may turn into tokens of its prompt, as they do where a host calls
- * the model again. Gives `later` itself where nothing is kept.
+ * the model again. Returns `later` itself if nothing of `earlier` is kept.
  */
 export function laterUsage(earlier: Usage | undefined, later: Usage): Usage {
   if (earlier === undefined) return later;

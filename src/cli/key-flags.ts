@@ -64,7 +64,7 @@ export function readUnpriced(word: string): UnpricedPolicy {
   return policy;
 }
 
-/** The same; `default` takes the setting away. */
+/** The same; `default` removes the setting. */
 export const readUnpricedChange = (word: string): UnpricedPolicy | null =>
   word === "default" ? null : readUnpriced(word);
 

@@ -182,8 +182,8 @@ const UPDATE_FLAGS = {
   "no-capture": { type: "boolean", about: "keep none" },
   "provider-objects": { type: "boolean", about: "let its requests name objects in providers' accounts" },
   "no-provider-objects": { type: "boolean", about: "refuse such requests" },
-  objects: { ...OBJECTS_FLAG, about: `${OBJECTS_FLAG.about}; "default" takes the setting away` },
-  unpriced: { ...UNPRICED_FLAG, about: `${UNPRICED_FLAG.about}; "default" takes the setting away` },
+  objects: { ...OBJECTS_FLAG, about: `${OBJECTS_FLAG.about}; "default" removes the setting` },
+  unpriced: { ...UNPRICED_FLAG, about: `${UNPRICED_FLAG.about}; "default" removes the setting` },
   ...GATEWAY_FLAGS,
 } as const;
 

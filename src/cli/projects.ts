@@ -135,7 +135,7 @@ const update = defineVerb({
     "provider-objects": { type: "boolean", about: "let requests of its keys name objects in providers' accounts" },
     "no-provider-objects": { type: "boolean", about: "refuse such requests" },
     objects: { ...OBJECTS_FLAG, about: "who may see what its keys store: all of them, or only the key that stored it" },
-    unpriced: { ...UNPRICED_FLAG, about: `${UNPRICED_FLAG.about}; "default" takes the setting away` },
+    unpriced: { ...UNPRICED_FLAG, about: `${UNPRICED_FLAG.about}; "default" removes the setting` },
     ...GATEWAY_FLAGS,
   },
   takes: 1,

@@ -46,7 +46,7 @@ const AMBIGUOUS = new RegExp(
   "im",
 );
 
-/** A bracket that closes at the beginning of a line: the runtime does not check its indentation. */
+/** A closing bracket at the start of a line. The runtime does not check its indentation. */
 const CLOSING_LINE = /^ *[\]}]/m;
 
 /** A line end, or the end of a key: its closing quote, the colon, and the spaces before and after the colon. */

@@ -2,7 +2,7 @@ import { argumentsText } from "./arguments-text.ts";
 import type { DecodeAnswerContext } from "./codec.ts";
 import { noteNullArguments } from "./note-null-arguments.ts";
 
-/** The arguments of an answer's call, of a protocol that has an object for them. Another value that means that there are none is noted. */
+/** The arguments of a call in an answer, for protocols that require an object. Any other value that means "no arguments" is noted. */
 export function decodeArguments(given: unknown, name: string, note: DecodeAnswerContext["note"]): string {
   const text = argumentsText(given);
   if (text !== "") return text;

@@ -49,7 +49,7 @@ function plant(tree: Known, path: string, leaf: typeof COVERED | typeof COUNT): 
 
 /**
  * The names of the counters in `raw` that cannot be billed, with `holder` in front: `usage.foo_tokens`. These are numbers that are not
- * zero and not known, and known counts that are none. Entries of lists have no index; one with a `modality` has that as a step of its
+ * zero and not known, and known counts with a value that cannot be one. Entries of lists have no index; one with a `modality` has that as a step of its
  * path.
  */
 export function unknownCounters(holder: string, raw: JsonObject, known: KnownCounters): readonly string[] | undefined {

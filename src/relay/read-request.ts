@@ -54,11 +54,11 @@ export interface CallKind<
 > {
   /** Reads the body and checks its form. */
   read(incoming: Incoming, entered: EnteredRequest, gateway: Gateway): Promise<Read>;
-  /** Finds the model. Text alone may leave the choice to the gateway: then there is none before `fit`. */
+  /** Finds the model. Only text calls may leave the choice to the gateway, which then chooses in `fit`. */
   resolve(name: string, incoming: Incoming, gateway: Gateway): Found;
   /** Checks the request by what its model takes; the result is used in its place. */
   check?(read: Read, asking: Asking<Incoming>, gateway: Gateway): Read;
-  /** Finds the targets that can do what the request asks for. Throws if there are none. */
+  /** Finds the targets that can serve the request. Throws if no target can. */
   fit(read: Read, request: ResolvedRequest<Incoming, Found>, gateway: Gateway): Fitted | Promise<Fitted>;
   /** What the request asks for that may cost money besides what it uses. */
   billables(fitted: Fitted, incoming: Incoming): readonly Billable[];

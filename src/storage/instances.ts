@@ -6,7 +6,7 @@ export interface Instance {
   id: string;
   /** Host and process, for people. */
   place: string;
-  /** A name that no other process has, "" if there is none. */
+  /** A name that no other process has; "" if the system cannot provide one. */
   process: string;
   startedAtMs: number;
   /** Through what it shares its limits; "" where it does not. */

@@ -11,7 +11,7 @@ export type JsonPath = readonly (string | number)[];
 export interface VaryingPlaces {
   /** The text is the first of these that an event has. */
   readonly texts: readonly JsonPath[];
-  /** Whole numbers. Ordinary events count up: one with a smaller number than the last is none. */
+  /** Whole numbers. They never decrease in ordinary events, so an event with a smaller number than the last is not ordinary. */
   readonly numbers?: readonly JsonPath[];
   /** Random characters without a meaning, which some hosts add. */
   readonly padding?: readonly JsonPath[];

@@ -7,7 +7,7 @@ const ARGS: ReadonlySet<string> = new Set(["args"]);
 test.each([
   ["objects and lists in lists", '{"a":[{},{"b":[[]]},1,"[{"]}', NONE, 3],
   ["a list at the top", "[{},{}]", NONE, 2],
-  ["objects in members are none", '{"a":{"b":{"c":{}}}}', NONE, 0],
+  ["objects in members are not items", '{"a":{"b":{"c":{}}}}', NONE, 0],
   ["what is in some members does not count", '{"args":[{},{}],"a":[{}]}', ARGS, 1],
   ["nor what is deeper in them", '{"x":{"args" : {"a":[{},[{}]],"b":[{}]}},"a":[{}]}', ARGS, 1],
   ["a value of that name is no member", '{"a":["args",{},{}]}', ARGS, 2],

@@ -22,7 +22,7 @@ const HONOURED = ["model", "stream", "stream_options", "usage", ...ROUTING_FIELD
  * What comes back from `encodeRequest` for a host of this dialect is the same request in its normal form: the system's and
  * developer's messages before the conversation are one system message, texts of system and tool messages are one string,
  * a single text part is a string, `functions` are tools, `function_call` and the function role are tool calls and results,
- * thinking stands in the host's own fields, and defaults (null, `logprobs: false`, a text format) are left out.
+ * thinking is in the host's own fields, and defaults (null, `logprobs: false`, a text format) are left out.
  */
 export function decodeRequest(body: JsonObject): CanonCall {
   const fields = new Fields(body);

@@ -224,7 +224,7 @@ const hasFinished = (chunk: JsonObject): boolean =>
   objectAt(chunk, "promptFeedback") !== undefined ||
   arrayAt(chunk, "candidates").some((candidate) => stringAt(candidate, "finishReason") !== undefined);
 
-/** The whole number after a member's name; NaN where there is none. */
+/** The whole number after a member's name, or NaN. */
 function numberAfter(text: string, nameEnd: number): number {
   let at = nameEnd;
   for (let code = text.charCodeAt(at); code === COLON || code === SPACE; ) code = text.charCodeAt(++at);

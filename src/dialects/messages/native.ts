@@ -88,7 +88,7 @@ export function patchAnswer(text: string, body: JsonObject, context: NativeAnswe
   };
 }
 
-/** What stands in for the counts that a host leaves out, as in a stream: the vendor's type requires them, and clients read them. */
+/** Estimates for the counts that a host leaves out, as in streams. The vendor's type requires them, and clients read them. */
 function estimatedUsage(
   usage: JsonObject | undefined,
   body: JsonObject,

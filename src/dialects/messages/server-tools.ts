@@ -49,7 +49,7 @@ export class ServerTools {
   }
 }
 
-/** A host chooses how many tools it names, and each is looked at again whenever the usage is told (S18). */
+/** A host decides how many tools it names, and each costs time whenever the usage is reported (S18). */
 const MAX_NAMES = 64;
 const OTHER = "other";
 const CODE_EXECUTION = "code_execution";

@@ -32,7 +32,7 @@ describe("H27, contract 2.11: what was written to a cache", () => {
   });
 });
 
-describe("H27: of a stream's events the later one holds, unless it counts less", () => {
+describe("H27: the later event of a stream counts, unless its counts are smaller", () => {
   const merged = (...events: Record<string, unknown>[]) => {
     const usage = new StreamedUsage();
     for (const event of events) usage.add(event);

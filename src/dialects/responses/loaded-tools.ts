@@ -9,7 +9,7 @@ interface LoadedTool {
   path: string;
 }
 
-/** Whether an item brings tools into the conversation. */
+/** Whether an item adds tools to the conversation. */
 export const loadsTools = (item: unknown): boolean => LOADING.has(stringAt(item, "type"));
 
 /** The tools that items of the input bring, but for those that the request lists itself. */
